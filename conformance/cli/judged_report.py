@@ -11,12 +11,12 @@ from msgspec.structs import replace
 
 from conformance.baseline.applying import apply_baseline
 from conformance.baseline.entries import Baseline
-from conformance.cli.terminal import has_colour, put, terminal_width, warn
+from conformance.cli.terminal import has_colour, put, put_pieces, terminal_width, warn
 from conformance.core.errors import ConformanceError
 from conformance.judging.result import JudgedCall, Report
 from conformance.judging.suites import load_suites
 from conformance.report import text
-from conformance.report.files import parse_output, render, renderer, write
+from conformance.report.files import parse_output, render_pieces, renderer, write
 from conformance.report.redacted import redact_report
 from conformance.report.wording import error_sentence
 
@@ -85,6 +85,6 @@ def put_report(
         colour, width = has_colour(), terminal_width()
         put(text.render(shown, verbose=verbose, colour=colour, width=width, has_errors=False))
     else:
-        put(render(shown, format_, verbose=verbose))
+        put_pieces(render_pieces(shown, format_, verbose=verbose))
     write(shown, *outputs, verbose=verbose, shown=format_)
     return shown

@@ -18,9 +18,14 @@ _LONGEST_LINE = 100  # characters of progress
 
 def put(text: str) -> None:
     """Write a result. A reader that has gone away (`| head`) does not change the exit code."""
-    text = without_own_keys(text)
+    put_pieces((text if text.endswith("\n") else f"{text}\n",))
+
+
+def put_pieces(texts: Iterable[str]) -> None:
+    """As `put`, of a result that ends with a line end; no word goes on in the next piece."""
     try:
-        sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+        for text in texts:
+            sys.stdout.write(without_own_keys(text))
         sys.stdout.flush()
     except BrokenPipeError:
         # What is still buffered would fail again when Python closes stdout.

@@ -15,7 +15,7 @@ from conformance.core.events import Exchange
 from conformance.corpus.fragment_work import read_streams
 from conformance.corpus.fragments import PARQUET, RANGE_BYTES, Fragment
 from conformance.corpus.grouping import StreamPlace
-from conformance.corpus.json_rows import is_json_rows
+from conformance.corpus.json_rows import holds_rows, is_json_rows
 from conformance.corpus.judge import CorpusJudge, JudgedStream
 from conformance.corpus.output import CorpusAbout
 from conformance.corpus.rows import CorpusStream
@@ -64,8 +64,8 @@ def _of_part(
     by_row: dict[int, list[StreamPlace]] = {}
     for place in places:
         by_row.setdefault(place.row, []).append(place)
-    fragment = fragment_at(*part)
     try:
+        fragment = _fragment_at(storage, judge, *part)
         for row in read_streams(storage, fragment, judge.choices):
             if row.row in by_row:
                 judged = judge.judge_stream(row)
@@ -81,12 +81,12 @@ def _of_part(
         yield Exemplar(place, missing=said)
 
 
-def fragment_at(path: str, part: int) -> Fragment:
-    """The fragment of a place in a source."""
+def _fragment_at(storage: Storage, judge: CorpusJudge, path: str, part: int) -> Fragment:
+    """The fragment of a place in a source; a recording may have the name of a file of rows."""
     name = path.lower()
     if name.endswith(PARQUET):
         return Fragment("parquet", path, part)
-    if is_json_rows(name):
+    if is_json_rows(name) and holds_rows(storage, path, judge.choices.columns):
         return Fragment("json", path, part, RANGE_BYTES)
     return Fragment("files", path, files=(path,))
 

@@ -1,8 +1,13 @@
-"""Reports in their formats, and on disk: `FORMAT=FILE`, written whole or not at all."""
+"""Reports in their formats, and on disk: `FORMAT=FILE`, written whole or not at all.
+
+They are made and written in pieces that end with a line or a value: what is looked for in a piece
+is in no two of them.
+"""
 
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
@@ -11,12 +16,15 @@ from conformance.core.errors import Place, UsageError
 from conformance.core.own_keys import without_own_key_bytes
 
 if TYPE_CHECKING:  # `conformance --help` passes here and needs no engine
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from types import ModuleType
 
     from conformance.judging.result import Report
 
-# Each is a module here with `render`; it is imported when its format is asked for.
+# Each is a module here with `render`, and with `pieces` where a report of it may be large; it is
+# imported when its format is asked for.
 FORMATS: Final = ("text", "json", "junit", "sarif", "github", "markdown", "html", "badge")
+_BUFFER: Final = 1 << 20
 
 
 def renderer(name: str) -> Callable[..., str]:
@@ -24,14 +32,27 @@ def renderer(name: str) -> Callable[..., str]:
 
     It takes `verbose` and `colour`, and never raises on what a stream may hold.
     """
+    return cast("Callable[..., str]", _module(name).render)
+
+
+def _module(name: str) -> ModuleType:
     if name not in FORMATS:
         raise UsageError(f"format must be one of {', '.join(FORMATS)}, got {name!r}")
-    return cast("Callable[..., str]", import_module(f"conformance.report.{name}").render)
+    return import_module(f"conformance.report.{name}")
 
 
 def render(report: Report, name: str, *, verbose: bool = False, colour: bool = False) -> str:
     """Give the report as text of the named format."""
     return renderer(name)(report, verbose=verbose, colour=colour)
+
+
+def render_pieces(report: Report, name: str, *, verbose: bool = False) -> Iterator[str]:
+    """As `render`, in pieces where a report of that format may be large."""
+    module = _module(name)
+    if hasattr(module, "pieces"):
+        yield from module.pieces(report, verbose=verbose)
+    else:
+        yield module.render(report, verbose=verbose)
 
 
 def parse_output(text: str) -> tuple[str, Path]:
@@ -52,15 +73,18 @@ def split_output(text: str) -> tuple[str, Path]:
 
 
 def write(report: Report, *outputs: str, verbose: bool = False, shown: str = "text") -> None:
-    """Write each `FORMAT=FILE`. All are rendered before the first one is touched.
+    """Write each `FORMAT=FILE`. All are rendered before the first one is replaced.
 
     `shown` is the format that goes to stdout: where it or an output is `github`, the step summary
     is written too. Raises UsageError where a file cannot be written.
     """
     asked = [parse_output(text) for text in outputs]
-    texts = [render(report, name, verbose=verbose) for name, _ in asked]
-    for (_, file), text in zip(asked, texts, strict=True):
-        write_whole(file, text.encode("utf-8", "backslashreplace"))
+    _write_all(
+        [
+            (file, map(_encoded, render_pieces(report, name, verbose=verbose)))
+            for name, file in asked
+        ]
+    )
     if "github" in (shown, *(name for name, _ in asked)):
         from conformance.report import github  # noqa: PLC0415  # only who asks for it needs it
 
@@ -73,18 +97,65 @@ def write_whole(file: Path, data: bytes) -> None:
     Raises UsageError where the file cannot be written; then an older one is still whole. The
     user's own keys are in no file.
     """
-    data = without_own_key_bytes(data)
+    _write_all([(file, [data])])
+
+
+def _write_all(contents: Sequence[tuple[Path, Iterable[bytes]]]) -> None:
+    """Replace files, none of them before all are written beside."""
+    drafts: list[_Draft] = []
     try:
-        if file.exists() and not file.is_file():
-            file.write_bytes(data)
-            return
-        target = file.resolve()  # a link stays a link
-        draft = target.with_name(f".{target.name}.{os.getpid()}.draft")
-        try:
-            draft.write_bytes(data)
-            draft.replace(target)
-        finally:
-            draft.unlink(missing_ok=True)
+        for number, (file, pieces) in enumerate(contents):
+            with _blaming(file):
+                drafts.append(_Draft(file, pieces, number))
+                drafts[-1].write()
+        for draft in drafts:
+            with _blaming(draft.file):
+                draft.replace_file()
+    finally:
+        for draft in drafts:
+            draft.remove()
+
+
+@contextmanager
+def _blaming(file: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         reason = error.strerror or str(error)
         raise UsageError(f"cannot be written: {reason}", place=Place(str(file))) from error
+
+
+class _Draft:
+    """What a file is about to hold, beside it until all is written; nothing beside a pipe."""
+
+    def __init__(self, file: Path, pieces: Iterable[bytes], number: int) -> None:
+        self.file = file
+        self._pieces = pieces
+        self._target = file.resolve()  # a link stays a link
+        is_pipe = file.exists() and not file.is_file()
+        name = f".{self._target.name}.{os.getpid()}.{number}.draft"
+        self._path = None if is_pipe else self._target.with_name(name)
+
+    def write(self) -> None:
+        if self._path is not None:
+            self._put(self._path)
+
+    def replace_file(self) -> None:
+        if self._path is None:
+            self._put(self.file)
+        else:
+            self._path.replace(self._target)
+
+    def remove(self) -> None:
+        if self._path is not None:
+            with suppress(OSError):
+                self._path.unlink()
+
+    def _put(self, path: Path) -> None:
+        with path.open("wb", _BUFFER) as out:
+            for piece in self._pieces:
+                out.write(without_own_key_bytes(piece))
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "backslashreplace")

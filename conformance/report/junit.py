@@ -12,7 +12,8 @@ A rule that failed in many streams has as many failed cases; each says in how ma
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from tempfile import SpooledTemporaryFile
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
@@ -38,39 +39,79 @@ from conformance.rules.verdicts import Verdict
 
 _TAGS: Final = {Verdict.FAIL: "failure", Verdict.ERROR: "error"}
 _COUNTED: Final = (("failures", "failure"), ("errors", "error"), ("skipped", "skipped"))
+_IN_MEMORY: Final = 1 << 24  # bytes of suites before they go to disk
+_AT_ONCE: Final = 1 << 20
 
 
 def render(report: Report, **_: bool) -> str:
     """One XML document, always whole."""
+    return "".join(pieces(report))
+
+
+def pieces(report: Report, **_: bool) -> Iterator[str]:
+    """The document in pieces that end with a line; the suites of 10,000 streams take a gigabyte.
+
+    Its first line counts what comes below it, so that is written to a file until it is known.
+    """
     root = Element("testsuites", name="conformance")
+    counts: Counter[str] = Counter()
+    with SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="utf-8", newline="") as below:
+        for suite in _suites(report):
+            counts += _count_cases(suite)
+            indent(suite, level=1)
+            below.write(f"  {tostring(suite, encoding='unicode')}\n")
+        _set_counts(root, counts)
+        if report.call is not None:
+            root.set("timestamp", report.call.started)
+            root.set("time", f"{report.call.seconds:.3f}")
+        opening = tostring(root, encoding="unicode")
+        yield '<?xml version="1.0" encoding="UTF-8"?>\n'
+        if not below.tell():
+            yield f"{opening}\n"
+            return
+        yield f"{opening.removesuffix(' />')}>\n"
+        below.seek(0)
+        while lines := below.readlines(_AT_ONCE):
+            yield "".join(lines)
+        yield f"</{root.tag}>\n"
+
+
+def _suites(report: Report) -> Iterator[Element]:
+    """Each as it is written; of what was yielded before nothing is kept."""
+    warnings = report_warnings(report)
+    for suite in _bare_suites(report):
+        _set_counts(suite, _count_cases(suite))
+        if report.call is not None:
+            suite.set("timestamp", report.call.started)
+        for timed in (suite, *suite.iter("testcase")):
+            # How long a rule takes by itself is not known.
+            timed.set("time", "0.000")
+        for warning in warnings:
+            # Only a suite may carry output; the warning concerns them all.
+            SubElement(suite, "system-err").text = warning
+        warnings = ()
+        yield suite
+
+
+def _bare_suites(report: Report) -> Iterator[Element]:
     groups = groups_by_finding(report)
     named: Counter[str] = Counter()
     for stream in report.streams:
         name = _class_name(stream)
         named[name] += 1
         unique = name if named[name] == 1 else f"{name} ({named[name]})"
-        _add_stream_suite(root, report, stream, groups, unique)
-    _add_message_suite(root, "files", "error", "CassetteError", report.errors)
-    _add_message_suite(root, "baseline", "failure", "stale", stale_entries(report))
-    _count_cases(root)
-    _add_times(root, report)
-    for warning in report_warnings(report):
-        # Only a suite may carry output; the warning concerns them all.
-        for suite in root[:1]:
-            SubElement(suite, "system-err").text = warning
-    indent(root)
-    text: str = tostring(root, encoding="unicode")
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+        yield _stream_suite(report, stream, groups, unique)
+    yield from _message_suite("files", "error", "CassetteError", report.errors)
+    yield from _message_suite("baseline", "failure", "stale", stale_entries(report))
 
 
-def _add_stream_suite(
-    root: Element,
+def _stream_suite(
     report: Report,
     stream: StreamResult,
     groups: Mapping[FindingKey, FindingGroup],
     class_name: str,
-) -> None:
-    suite = SubElement(root, "testsuite", name=stream_title(stream))
+) -> Element:
+    suite = Element("testsuite", name=stream_title(stream))
     properties = SubElement(suite, "properties")
     for name in ("dialect", "profile", "view"):
         SubElement(properties, "property", name=name, value=visible(getattr(stream, name)))
@@ -98,7 +139,7 @@ def _add_stream_suite(
             SubElement(case, "skipped", message=f"{said}: {reason}" if reason else said)
             continue
         _add_outcome(case, stream, verdict, unexpected, reason)
-    _count_cases(suite)
+    return suite
 
 
 def _class_name(stream: StreamResult) -> str:
@@ -129,32 +170,25 @@ def _add_outcome(
     outcome.text = "\n".join(line for block in blocks for line in block)
 
 
-def _add_message_suite(
-    root: Element, name: str, tag: str, kind: str, messages: tuple[str, ...]
-) -> None:
+def _message_suite(name: str, tag: str, kind: str, messages: tuple[str, ...]) -> Iterator[Element]:
     """A suite for what concerns no stream, a case each; none without messages."""
     if not messages:
         return
-    suite = SubElement(root, "testsuite", name=name)
+    suite = Element("testsuite", name=name)
     for message in map(visible, messages):
         case = SubElement(suite, "testcase", classname=name, name=message)
         SubElement(case, tag, type=kind, message=message)
-    _count_cases(suite)
+    yield suite
 
 
-def _add_times(root: Element, report: Report) -> None:
-    """When the call began and how long it took; a rule by itself takes no time that is known."""
-    if report.call is not None:
-        root.set("timestamp", report.call.started)
-        root.set("time", f"{report.call.seconds:.3f}")
-    for suite in root:
-        if report.call is not None:
-            suite.set("timestamp", report.call.started)
-        for timed in (suite, *suite.iter("testcase")):
-            timed.set("time", "0.000")
-
-
-def _count_cases(suite: Element) -> None:
-    suite.set("tests", str(len(list(suite.iter("testcase")))))
+def _count_cases(suite: Element) -> Counter[str]:
+    """The cases of a suite, by the attributes that count them."""
+    counts = Counter(tests=len(list(suite.iter("testcase"))))
     for attribute, tag in _COUNTED:
-        suite.set(attribute, str(len(list(suite.iter(tag)))))
+        counts[attribute] = len(list(suite.iter(tag)))
+    return counts
+
+
+def _set_counts(element: Element, counts: Counter[str]) -> None:
+    for attribute in ("tests", *(each for each, _ in _COUNTED)):
+        element.set(attribute, str(counts[attribute]))

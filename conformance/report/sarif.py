@@ -11,7 +11,6 @@ the invocation.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -23,6 +22,7 @@ from conformance.judging.groups import (
     finding_groups,
 )
 from conformance.judging.result import Finding, FindingExcuse, Report
+from conformance.report.indented_json import indented_json
 from conformance.report.json import json_scalar
 from conformance.report.locations import file_uri, keeps_files
 from conformance.report.printable import visible
@@ -49,11 +49,11 @@ _LEVELS: Final = {Level.MUST: "error", Level.SHOULD: "warning", Level.MAY: "note
 
 def render(report: Report, *, verbose: bool = False, **_: bool) -> str:
     """One object, indented, ASCII only; with `verbose` it has every place of a group."""
-    return json.dumps(sarif_log(report, verbose=verbose), indent=2, allow_nan=False) + "\n"
+    return "".join(pieces(report, verbose=verbose))
 
 
-def sarif_log(report: Report, *, verbose: bool = False) -> dict[str, Any]:
-    """Build the log with its one run."""
+def pieces(report: Report, *, verbose: bool = False, **_: bool) -> Iterator[str]:
+    """The log with its one run, place by place."""
     rules = _broken_rules(report)
     places = {rule: place for place, rule in enumerate(rules)}
     kept = keeps_files(report)
@@ -72,15 +72,15 @@ def sarif_log(report: Report, *, verbose: bool = False) -> dict[str, Any]:
             "SRCROOT": {"description": {"text": "The folder that the tool was called in."}}
         },
         "invocations": [_invocation_object(report)],
-        "results": [
+        "results": (
             _result_object(group, places[group.first.rule], None if verbose else _PLACES, kept=kept)
             | _properties_key(group, None if head is group else head)
             | _suppression_key(group.excuse)
             for head in finding_groups(report)
             for group in every_group([head])
-        ],
+        ),
     }
-    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    return indented_json({"$schema": SCHEMA, "version": "2.1.0", "runs": iter((run,))})
 
 
 def _broken_rules(report: Report) -> dict[str, Finding]:
@@ -121,7 +121,7 @@ def _result_object(
         # Without `](`, which would make a link of what a stream said.
         "message": {"text": text.replace("](", "] (")},
         "locations": [_location_object(group.places[0], kept=kept)],
-        "relatedLocations": list(_other_locations(group, most, kept=kept)),
+        "relatedLocations": _other_locations(group, most, kept=kept),
         "occurrenceCount": len(group.places),
         "partialFingerprints": {
             FINGERPRINT: visible(finding.id),

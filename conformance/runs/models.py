@@ -66,7 +66,8 @@ async def _ask_for_names(
         if listing is None or listing.path in answers:
             continue
         fetched = await server.fetch(Request("GET", listing.path), secrets.get(dialect))
-        body = fetched.exchange.body
+        # An answer that broke off is no list, however much of one it looks like.
+        body = b"" if fetched.fault else fetched.exchange.body
         if names := listing.names(decode_json(body.decode("utf-8", "replace"))):
             return names, answers
         answers[listing.path] = replace(fetched.exchange, dialect=dialect)

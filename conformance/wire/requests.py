@@ -134,7 +134,7 @@ class RequestReader:
 
     def _whole_request(self, head: PlainHead) -> HttpRequest | None:
         if head.size > self._most_head:
-            raise RequestRejected(431, f"the head has more than {self._most_head:,} bytes")
+            raise _head_too_long(self._most_head)
         if head.length > self._most_body:
             raise _too_long(self._most_body)
         end = head.size + head.length
@@ -150,11 +150,13 @@ class RequestReader:
 class H11RequestReader:
     """As h11 reads it: any head, and bodies in chunked coding."""
 
-    __slots__ = ("_body", "_connection", "_head", "_most_body")
+    __slots__ = ("_body", "_came", "_connection", "_head", "_most_body", "_most_head")
 
     def __init__(self, most_head: int, most_body: int) -> None:
         self._connection = h11.Connection(h11.SERVER, max_incomplete_event_size=most_head)
+        self._most_head = most_head
         self._most_body = most_body
+        self._came = 0
         self._head: h11.Request | None = None
         self._body = bytearray()
 
@@ -171,6 +173,7 @@ class H11RequestReader:
         return self._connection.trailing_data[0]
 
     def feed(self, data: bytes) -> HttpRequest | None:
+        self._came += len(data)
         try:
             self._connection.receive_data(data)
             return self._next_request()
@@ -183,6 +186,9 @@ class H11RequestReader:
             if isinstance(event, h11.Request):
                 if event.http_version not in (b"1.0", b"1.1"):
                     raise RequestRejected(505, f"this is no HTTP/1.1: {event.http_version!r}")
+                # h11 bounds only what waits for more: a head may come whole.
+                if self._came - len(self._connection.trailing_data[0]) > self._most_head:
+                    raise _head_too_long(self._most_head)
                 self._head = event
             elif isinstance(event, h11.Data):
                 self._body += event.data
@@ -231,6 +237,10 @@ def sent_body(request: Request) -> bytes:
     if request.json is None:
         return request.raw or b""
     return json.dumps(request.json, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def _head_too_long(most: int) -> RequestRejected:
+    return RequestRejected(431, f"the head has more than {most:,} bytes")
 
 
 def _too_long(most: int) -> RequestRejected:

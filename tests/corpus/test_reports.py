@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from datetime import timedelta
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from tests.corpus import made
 from tests.corpus.checked import check, rows
 
 SIZE = 300
+CHAT = Path(__file__).parents[2] / "cassettes" / "openai.chat"
 
 
 @pytest.fixture(scope="module")
@@ -137,6 +139,17 @@ def test_a_sample_shows_every_finding_and_exercises_every_rule(
     assert passed == {rule for row in rows(folders[1]) for rule in row["passed_rules"].split()}
     assert failed == {rule for row in rows(folders[1]) for rule in row["failed_rules"]}
     assert len(sample.recordings) < SIZE / 4
+
+
+def test_recordings_of_a_folder_are_found_again(tmp_path: Path) -> None:
+    """Their names end as those of rows do."""
+    (tmp_path / "in").mkdir()
+    for each in sorted(CHAT.rglob("*.cassette.jsonl"))[:2]:
+        shutil.copy(each, tmp_path / "in" / each.name)
+    check(tmp_path / "in", tmp_path / "out")
+    sample = sample_corpus(tmp_path / "out", tmp_path / "sample")
+    assert sample.recordings
+    assert sample.left_out == ()
 
 
 def test_the_verbs_from_a_folder_to_the_page(

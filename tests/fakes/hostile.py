@@ -10,6 +10,7 @@ import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Final
 
 Writer = asyncio.StreamWriter
@@ -91,6 +92,16 @@ def whole(data: bytes) -> Behaviour:
     async def behave(writer: Writer) -> None:
         writer.write(data)
         await writer.drain()
+
+    return behave
+
+
+def built(make: Callable[[], Behaviour]) -> Behaviour:
+    """A behaviour that is made when a client first comes: one of many megabytes, or seconds."""
+    made = cache(make)
+
+    async def behave(writer: Writer) -> None:
+        await made()(writer)
 
     return behave
 

@@ -70,10 +70,13 @@ def event(payload: object) -> bytes:
 
 def choice(content: object, **more: object) -> bytes:
     """A chunk of Chat Completions with this content."""
-    delta = {"role": "assistant", "content": content}
-    choice = {"index": 0, "delta": delta, "finish_reason": None}
     chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
-    return event({**chunk, "choices": [choice], **more})
+    return event({**chunk, "choices": [one_choice(content)], **more})
+
+
+def one_choice(content: object, index: int = 0) -> dict[str, object]:
+    delta = {"role": "assistant", "content": content}
+    return {"index": index, "delta": delta, "finish_reason": None}
 
 
 def streamed(*events: bytes) -> Behaviour:

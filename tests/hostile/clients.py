@@ -89,6 +89,15 @@ def bodied(body: bytes) -> Act:
     return asking(b"content-length: %d" % len(body), body=body)
 
 
+def built(make: Callable[[], Act]) -> Act:
+    """An act that is made when it is done: one of many megabytes."""
+
+    def act(port: int) -> None:
+        make()(port)
+
+    return act
+
+
 def lined(line: bytes) -> Act:
     return partial(send, line + b"\r\nhost: 127.0.0.1\r\ncontent-length: 0\r\n\r\n")
 
@@ -112,8 +121,8 @@ CLIENTS: Final = (
     HostileClient("zeros", partial(send, b"\0" * 65_536, times=300)),
     HostileClient("blank lines", partial(send, b"\r\n" * 32_768, times=300)),
     HostileClient("an endless line", partial(send, b"a" * 65_536, times=300)),
-    HostileClient("a head of 20 MB", asking(*[b"x: " + b"y" * 1000] * 20_000)),
-    HostileClient("a header of 5 MB", asking(b"x: " + b"y" * 5_000_000)),
+    HostileClient("a head of 20 MB", built(lambda: asking(*[b"x: " + b"y" * 1000] * 20_000))),
+    HostileClient("a header of 5 MB", built(lambda: asking(b"x: " + b"y" * 5_000_000))),
     HostileClient("50,000 headers", asking(*[b"x: y"] * 50_000)),
     HostileClient("HTTP/0.9", partial(send, b"GET /\r\n")),
     HostileClient("HTTP/1.0", lined(b"POST /v1/chat/completions HTTP/1.0")),
@@ -149,14 +158,15 @@ CLIENTS: Final = (
         "chunks of one byte", asking(b"transfer-encoding: chunked", body=b"1\r\na\r\n" * 200_000)
     ),
     HostileClient("a transfer coding of its own", asking(b"transfer-encoding: gzip", body=b"x")),
-    HostileClient("a body of 70 MB", bodied(b" " * 70_000_000)),
+    HostileClient("a body of 70 MB", built(lambda: bodied(b" " * 70_000_000))),
     HostileClient("deep JSON", bodied(b"[" * 900_000)),
     HostileClient("a number of 90,000 digits", bodied(b'{"a":' + b"9" * 90_000 + b"}")),
     HostileClient("NaN", bodied(b'{"a":NaN}')),
     HostileClient("half a surrogate pair", bodied(b'{"a":"\\ud800"}')),
     HostileClient("no UTF-8", bodied(b'{"a":"\xff"}')),
     HostileClient(
-        "100,000 keys", bodied(b"{" + b",".join(b'"k%d":1' % n for n in range(100_000)) + b"}")
+        "100,000 keys",
+        built(lambda: bodied(b"{" + b",".join(b'"k%d":1' % n for n in range(100_000)) + b"}")),
     ),
     HostileClient("a model with an escape", bodied(b'{"model":"\\u001b[2J"}')),
     HostileClient(

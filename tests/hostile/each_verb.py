@@ -15,6 +15,10 @@ from typing import Final
 
 from conformance.cli import main
 
+_NOBODY: Final = "http://127.0.0.1:1"
+_NOT_OURS: Final = "192.0.2.1"  # an address that no machine has
+_CLIENT: Final = f"{sys.executable} -m tests.targets.client_fake refuses"
+_FOUND: Final = "wire/chat/thinking-counted"  # what is wrong with a recording that is all right
 VERBS: Final[dict[str, tuple[str, ...]]] = {
     "check": ("check", "FILE"),
     "check dialect": ("check", "FILE", "--dialect", "openai.chat", "--format", "json"),
@@ -28,18 +32,27 @@ VERBS: Final[dict[str, tuple[str, ...]]] = {
     "redact": ("redact", "FILE", "-o", "redacted.cassette.jsonl"),
     "redact scan": ("redact", "--scan", "FILE"),
     "diff": ("diff", "GOOD", "FILE"),
-    "mutate": ("mutate", "FILE", "--operator", "drop-done"),
+    "mutate": ("mutate", "FILE", "--operator", "U2-no-done"),
     "baseline": ("baseline", "FILE", "-o", "baseline.yaml", "--reason", "x"),
-    "report": ("report", "sse", "FILE", "--seconds", "0.1", "-o", "upstream"),
+    "report": ("report", _FOUND, "FILE", "--seconds", "0.1", "-o", "upstream"),
     "lint": ("lint", "FILE"),
     "explain": ("explain", "done-present", "--suite", "FILE"),
     "list": ("list", "rules", "--suite", "FILE"),
     "list system": ("list", "--system", "FILE"),
     "list report": ("list", "--system", "opal", "--report", "FILE"),
     "markers": ("markers", "FILE"),
-    "run": ("run", "--url", "http://127.0.0.1:1", "--api", "chat", "--request", "FILE", "--plan"),
-    "run scenario": ("run", "--url", "http://127.0.0.1:1", "--scenario", "FILE", "--plan"),
-    "run recorded": ("run", "--url", "http://127.0.0.1:1", "--cassette", "FILE", "--plan"),
+    "run": ("run", "--url", _NOBODY, "--api", "chat", "--request", "FILE", "--plan"),
+    "run scenario": ("run", "--url", _NOBODY, "--scenario", "FILE", "--plan"),
+    "run recorded": ("run", "--client", _CLIENT, "--cassette", "FILE"),
+    "serve": ("serve", "FILE", "--host", _NOT_OURS),
+    "record": ("record", "--url", _NOBODY, "--request", "FILE", "-o", "recorded.cassette.jsonl"),
+    "corpus inspect": ("corpus", "inspect", "FILE"),
+    "corpus map": ("corpus", "inspect", "GOOD", "--map", "FILE"),
+    "corpus check": ("corpus", "check", "FILE", "--out", "checked", "-j", "1"),
+    "corpus report": ("corpus", "report", "checked"),
+    "corpus sample": ("corpus", "sample", "checked", "-o", "sampled"),
+    "corpus report folder": ("corpus", "report", "FILE"),
+    "corpus sample folder": ("corpus", "sample", "FILE", "-o", "sampled-again"),
 }
 _SHOWN: Final = 3000
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import os
@@ -71,10 +72,31 @@ def texted(data: bytes) -> bytes:
     return cassette(line(text=data.decode("utf-8", "surrogatepass")))
 
 
-def zipped_file(data: bytes) -> bytes:
+def built(make: Callable[[], bytes]) -> Make:
+    """A file whose bytes are made when it is written: megabytes of them."""
+
+    def write(path: Path) -> None:
+        path.write_bytes(make())
+
+    return write
+
+
+def zipped(front: bytes, unit: bytes, count: int) -> bytes:
+    """What unpacks to `front` and `count` times `unit`, without ever having it in memory."""
+    out = io.BytesIO()
+    most = max(1, (1 << 20) // len(unit))
+    with gzip.GzipFile(fileobj=out, mode="wb") as packed:
+        packed.write(front)
+        for at in range(0, count, most):
+            packed.write(unit * min(most, count - at))
+    return out.getvalue()
+
+
+def zip_archive(front: bytes, count: int = 0) -> bytes:
+    """An archive of one file: `front` and so many NULs."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("a.cassette.jsonl", data)
+        archive.writestr("a.cassette.jsonl", front + bytes(count))
     return out.getvalue()
 
 

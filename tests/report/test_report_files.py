@@ -2,15 +2,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from conformance.cassette.redaction.own_keys import own_keys
 from conformance.core.errors import UsageError
+from conformance.core.own_keys import KEYS
 from conformance.judging.result import Report, StreamResult
-from conformance.report import FORMATS, parse_output, render, write
-from conformance.report.files import write_whole
+from conformance.report import FORMATS, html, parse_output, render, write
+from conformance.report.files import render_pieces, write_whole
 
 MakeStream = Callable[..., StreamResult]
 
@@ -19,6 +21,44 @@ MakeStream = Callable[..., StreamResult]
 def test_every_format_renders_and_ends_its_last_line(name: str, stream: MakeStream) -> None:
     for report in (Report(), Report((stream(),), errors=("x: y",))):
         assert render(report, name).endswith("\n")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_report_is_made_in_pieces_that_hold_what_is_looked_for(
+    name: str, stream: MakeStream
+) -> None:
+    for report in (Report(), Report((stream(), stream()), errors=("x: y",))):
+        pieces = list(render_pieces(report, name))
+        assert "".join(pieces) == render(report, name)
+        ends = ("\n", '"', "{", "}", "]", "[]", ": ", "null", "true", "false", "    ")
+        assert all(each.endswith(ends) or each[-1].isdigit() for each in pieces)
+
+
+def test_no_piece_of_a_report_holds_a_key_of_ours(
+    tmp_path: Path, stream: MakeStream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = "our-very-own-key-1234567890"
+    monkeypatch.setitem(KEYS, key, None)
+    assert own_keys()[-1] == key
+    report = Report((stream(), stream()), errors=(f"x: {key}",), notes=(f"{key}\n{key}",))
+    for name in FORMATS:
+        write(report, f"{name}={tmp_path / name}")
+        assert key not in (tmp_path / name).read_text()
+
+
+def test_no_output_is_replaced_where_one_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(html, "pieces", broken_pieces)
+    (tmp_path / "a.json").write_text("old")
+    with pytest.raises(RuntimeError, match="in its midst"):
+        write(Report(), f"json={tmp_path / 'a.json'}", f"html={tmp_path / 'a.html'}")
+    assert {each.name: each.read_text() for each in tmp_path.iterdir()} == {"a.json": "old"}
+
+
+def broken_pieces(report: Report, **_: bool) -> Iterator[str]:
+    yield "the beginning"
+    raise RuntimeError("in its midst", report)
 
 
 def test_an_unknown_format_is_refused_with_the_known_ones() -> None:

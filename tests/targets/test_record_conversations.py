@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from conformance.cassette import Header, read
+from conformance.core.errors import CassetteError
 from conformance.core.events import Request
 from conformance.targets.recording import Origin, RecordingFolder, RecordingOptions, RecordingProxy
 from conformance.targets.recording.conversations import Conversations, ExchangePlace
@@ -106,6 +107,15 @@ def test_files_that_are_there_are_kept(tmp_path: Path) -> None:
     names = sorted(path.name.split(".")[0] for path in tmp_path.iterdir())
     assert names == ["0007-chat", "0008-models", "0009-other", "0010-other"]
     assert (tmp_path / "0007-chat.cassette.jsonl").read_text() == "mine"
+
+
+def test_a_request_that_cannot_be_recorded_leaves_no_file(tmp_path: Path) -> None:
+    shelf = RecordingFolder(tmp_path, RecordingOptions())
+    secrets = tuple((f"x-{n}", f"secret-number-{n}") for n in range(1100))
+    with pytest.raises(CassetteError, match="were sent"):
+        shelf.begin_exchange(Request("GET", "/v1/models", secrets))
+    shelf.close()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_names_the_profile_only_where_its_api_has_it(tmp_path: Path) -> None:

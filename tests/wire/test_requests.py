@@ -123,6 +123,14 @@ def test_a_long_plain_head_is_refused() -> None:
         RequestReader(MOST, MOST).feed(data)
 
 
+def test_a_long_head_that_comes_at_once_is_refused_as_h11_reads_it() -> None:
+    data = b"GET / HTTP/1.1\r\nHost: a\r\n" + b"x: y\r\n" * 2000 + b"\r\n"
+    with pytest.raises(RequestRejected, match="head has more than 4,096 bytes"):
+        RequestReader(MOST, MOST).feed(data)
+    body = b"POST / HTTP/1.1\r\nHost: a\r\nx: y\r\nx: y\r\nContent-Length: 4000\r\n\r\n"
+    assert RequestReader(MOST, MOST).feed(body + b"a" * 4000)
+
+
 def test_a_body_that_is_announced_too_long_is_refused_at_once() -> None:
     with pytest.raises(RequestRejected, match="body has more than 4,096 bytes"):
         RequestReader(MOST, MOST).feed(

@@ -18,6 +18,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from functools import cache
+from hashlib import blake2b
 from typing import Final
 
 import jsonschema_rs
@@ -40,6 +41,7 @@ from conformance.dialects import WIRE_KEYS
 _MOST_EVENTS: Final = 1024
 _STALE: Final = 64
 _LONGEST: Final = 2048
+_LONGEST_INDICES: Final = 64
 _KEYS: Final = "|".join(WIRE_KEYS.texts)
 _STRING: Final = re.compile(
     rb'(?<!\\)"(%b)"\s*+:\s*+"((?:[^"\\\r\n]|\\[^\r\n])++)"' % _KEYS.encode()
@@ -225,16 +227,21 @@ def _with_bytes_filled(before: bytes, after: bytes) -> bytes:
 
 def _texts_in(event: bytes) -> Iterator[tuple[tuple[object, ...], int, bytes]]:
     """The pieces of texts in an event: to which text each belongs, its place, and what it says."""
-    indices = tuple(_INDEX.findall(event))
+    indices = _indices_in(event)
     for number, match in enumerate(_STRING.finditer(event)):
         yield (match[1], number, indices), match.start(2), match[2]
     if _LOGPROBS in event:
         yield from _tokens_in(event, indices)
 
 
-def _tokens_in(
-    event: bytes, indices: tuple[bytes, ...]
-) -> Iterator[tuple[tuple[object, ...], int, bytes]]:
+def _indices_in(event: bytes) -> bytes:
+    """What tells the texts of this event from those of another one."""
+    told = b",".join(_INDEX.findall(event))
+    # An event of 100,000 choices has as many texts, each of which is looked up by all of them.
+    return told if len(told) <= _LONGEST_INDICES else blake2b(told, digest_size=16).digest()
+
+
+def _tokens_in(event: bytes, indices: bytes) -> Iterator[tuple[tuple[object, ...], int, bytes]]:
     """The chosen tokens, and of each rank the likely ones, as strings and as bytes."""
     rank = 0
     for match in _TOKEN.finditer(event):

@@ -11,6 +11,6 @@ everything that is listed), and says what was left out.
 
 from __future__ import annotations
 
-from conformance.report.html.page import render
+from conformance.report.html.page import pieces, render
 
-__all__ = ["render"]
+__all__ = ["pieces", "render"]

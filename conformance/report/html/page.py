@@ -33,7 +33,12 @@ _AT_ONCE: Final = 3  # of them before one has to open the rest
 
 def render(report: Report, **_: bool) -> str:
     """The whole page; recordings are opened again for the pictures."""
-    return "\n".join(page_lines(summary_line(report), _body_lines(report))) + "\n"
+    return "".join(pieces(report))
+
+
+def pieces(report: Report, **_: bool) -> Iterator[str]:
+    """The page, line by line."""
+    return (f"{line}\n" for line in page_lines(summary_line(report), _body_lines(report)))
 
 
 def page_lines(title: str, body: Iterable[str]) -> Iterator[str]:

@@ -113,6 +113,13 @@ def decoded_head(response: Response, encoding: str) -> Response:
     return replace(response, headers=(*plain, ("x-decoded-from", encoding)))
 
 
+def _request_size(request: Request) -> int:
+    """At least the bytes that redaction has to look through."""
+    head = sum(len(name) + len(value) for name, value in request.headers)
+    body = len(msgspec.json.encode(request.json)) if request.json else len(request.raw or b"")
+    return len(request.path) + head + body
+
+
 class ExchangeOutcome(Struct, frozen=True):
     """What became of an exchange: for people. Its path is redacted."""
 
@@ -215,7 +222,7 @@ class ExchangeRecorder:
         self._stop_recording("open", f"{why}: the rest was not recorded")
 
     def _redact_request(self, redactor: Redactor) -> Request:
-        size = len(msgspec.json.encode(self.request.json)) if self.request.json else 0
+        size = _request_size(self.request)
         try:
             with self.file.limit_time(_LEAST_S + size / _LEAST_SPEED):
                 return redactor.request(self.request)

@@ -60,7 +60,13 @@ class RecordingFolder:
         place = self._conversations.preceding_exchange(request)
         known = self._files.get(place.file) if place else None
         after = place.number if place and known else None
-        return ExchangeRecorder(known or self._new_file(request), request, after=after, came=came)
+        file = known or self._new_file(request)
+        try:
+            return ExchangeRecorder(file, request, after=after, came=came)
+        except BaseException:
+            if known is None:  # nobody could read anything in it
+                self._drop_file(file)
+            raise
 
     def end_exchange(
         self,
@@ -94,6 +100,11 @@ class RecordingFolder:
         self._files[str(path)] = file
         self._close_idle_files()
         return file
+
+    def _drop_file(self, file: CassetteFile) -> None:
+        del self._files[str(file.path)]
+        file.writer.close()
+        file.path.unlink(missing_ok=True)
 
     def _close_idle_files(self) -> None:
         if len(self._files) <= _MOST_OPEN:

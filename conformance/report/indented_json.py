@@ -1,0 +1,39 @@
+"""JSON as `json.dumps(value, indent=2)` writes it, in pieces: some would not fit into memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+
+def indented_json(value: dict[str, Any]) -> Iterator[str]:
+    """The object and a line end, in pieces that end with a line or behind a value.
+
+    An iterator in it is written as a list, one value after the other, and so is one in such a
+    value. Raises ValueError for a number that JSON cannot hold.
+    """
+    yield from _value_pieces(value, "\n")
+    yield "\n"
+
+
+def _value_pieces(value: Any, line: str) -> Iterator[str]:
+    """`line` is a line end with the spaces that the value's own lines begin with."""
+    deeper = f"{line}  "
+    if isinstance(value, dict) and any(isinstance(each, Iterator) for each in value.values()):
+        opening = "{"
+        for name, each in value.items():
+            yield f"{opening}{deeper}{json.dumps(name)}: "
+            yield from _value_pieces(each, deeper)
+            opening = ","
+        yield f"{line}}}"
+    elif isinstance(value, Iterator):
+        opening = "["
+        for each in value:
+            yield f"{opening}{deeper}"
+            yield from _value_pieces(each, deeper)
+            opening = ","
+        yield "[]" if opening == "[" else f"{line}]"
+    else:
+        # No string holds a line end: JSON escapes it.
+        yield json.dumps(value, indent=2, allow_nan=False).replace("\n", line)

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance.report.indented_json import indented_json
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
+VALUES = st.recursive(
+    SCALARS.filter(lambda value: value not in (float("inf"), float("-inf"))),
+    lambda each: st.lists(each, max_size=3) | st.dictionaries(st.text(), each, max_size=3),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(st.text(), VALUES | st.lists(st.dictionaries(st.text(), VALUES))))
+def test_pieces_are_what_the_standard_library_writes(value: dict[str, Any]) -> None:
+    whole = json.dumps(value, indent=2) + "\n"
+    assert "".join(indented_json(value)) == whole
+    streamed = {n: iter(v) if isinstance(v, list) else v for n, v in value.items()}
+    assert "".join(indented_json(streamed)) == whole
+
+
+def test_lists_in_lists_are_written_value_by_value() -> None:
+    def results() -> Iterator[dict[str, Any]]:
+        yield {"places": iter([1, 2]), "more": iter(())}
+
+    value = {"runs": iter([{"results": results(), "empty": {}}])}
+    meant = {"runs": [{"results": [{"places": [1, 2], "more": []}], "empty": {}}]}
+    pieces = list(indented_json(value))
+    assert "".join(pieces) == json.dumps(meant, indent=2) + "\n"
+    assert len(pieces) > 10
+
+
+def test_what_json_cannot_hold_is_refused() -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        list(indented_json({"a": float("nan")}))
