@@ -24,7 +24,7 @@ from typing import Final
 import jsonschema_rs
 from msgspec import Struct, field
 
-from conformance.cassette.redaction import credentials, opaque
+from conformance.cassette.redaction import credentials, known_secrets, opaque
 from conformance.cassette.redaction.credentials import PREFIXES, SECRET_NAME, find_credentials
 from conformance.cassette.redaction.known_secrets import KnownSecrets
 from conformance.cassette.redaction.known_texts import KnownTexts
@@ -136,7 +136,7 @@ class Deltas:
     def _take_event(self, event: WaitingEvent) -> None:
         self._events.append(event)
         self._number += 1
-        shaped = bool(self._texts) or not is_plain(event.data)
+        shaped = bool(self._texts) or not is_plain(event.data.decode("latin-1"))
         known = bool(self._begun) or bool(self._known and self._known.may_begin_in(event.data))
         if not (shaped or known):
             return
@@ -286,9 +286,20 @@ def _split_frames(frames: bytes, frame_end: re.Pattern[bytes]) -> Iterator[bytes
         yield frames[at:]
 
 
-def is_plain(frames: bytes) -> bool:
-    """Whether whole frames neither hold a secret nor end in the midst of one. True is certain."""
-    return not _signs_and_ends().is_valid(frames.decode("latin-1"))
+def is_plain(frames: str) -> bool:
+    """Whether whole frames neither hold a shape nor end in the midst of one. True is certain.
+
+    Frames are decoded as Latin-1.
+    """
+    return not _signs_and_ends().is_valid(frames)
+
+
+def is_plainly_spelled(frames: str) -> bool:
+    """As `is_plain`; also whether no text is spelled otherwise than as itself.
+
+    One search: what it costs hangs on the length of the frames, not on what is looked for.
+    """
+    return not _signs_ends_and_spellings().is_valid(frames)
 
 
 def is_suspect(text: bytes) -> bool:
@@ -319,6 +330,13 @@ def _sign_validator() -> jsonschema_rs.Validator:
 @cache
 def _signs_and_ends() -> jsonschema_rs.Validator:
     return _search_validator(*credentials.SIGNS, *opaque.SIGNS, _ends_open())
+
+
+@cache
+def _signs_ends_and_spellings() -> jsonschema_rs.Validator:
+    return _search_validator(
+        *credentials.SIGNS, *opaque.SIGNS, _ends_open(), known_secrets.OTHERWISE_SPELLED
+    )
 
 
 def _search_validator(*patterns: str) -> jsonschema_rs.Validator:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
 from itertools import chain
 from typing import Final, NamedTuple
 from urllib.parse import unquote
@@ -49,6 +50,12 @@ _ELLIPSIS: Final = re.compile(rb"\xe2\x80\xa6|\.\.\.")
 _CLIPPED: Final = re.compile(rb"[\\%&#;A-Za-z0-9]{0,8}(?:\xe2\x80\xa6|\.\.\.)")
 _NUMBERS: Final = re.compile(rb"\[[ \t]*+([0-9]{1,3}(?:[ \t\r\n]*+,[ \t\r\n]*+[0-9]{1,3})++)")
 _LISTED: Final = r"\[\s*[0-9]{1,3}\s*,\s*[0-9]{1,3}\s*,"
+_SPELLED: Final = f"{spellings.SIGNS}|{_LISTED}"
+_CUT_ESCAPE: Final = (
+    r'(?:%(?:25)*[0-9a-fA-F]?|&[#A-Za-z0-9;]{0,40}|\\\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?)?)"'
+)
+OTHERWISE_SPELLED: Final = rf'{_SPELLED}|{_CUT_ESCAPE}|"bytes"\s*:\s*\['
+"""In whole frames that lack this, a secret stands, begins and goes on as itself only."""
 
 
 class SecretMatch(NamedTuple):
@@ -73,8 +80,7 @@ class KnownSecrets:
         self._forms: dict[bytes, list[bytes]] = {}
         self._beginnings: set[bytes] = set()
         self._stand_ins: dict[bytes, bytes] = {}
-        self._signs: jsonschema_rs.Validator | None = None
-        self._ends: jsonschema_rs.Validator | None = None
+        self._marks: jsonschema_rs.Validator | None = None
 
     def __bool__(self) -> bool:
         return bool(self._forms)
@@ -95,7 +101,7 @@ class KnownSecrets:
             spelled = json.dumps(part)[1:-1].encode()
             if b"\\" in spelled:  # what it escapes is not decoded
                 self._add_form(spelled)
-            self._signs = self._ends = None
+            self._marks = None
 
     def learn_key(self, value: str) -> None:
         """The value of a header that the user gave: all of it, its parts, and what they encode."""
@@ -117,21 +123,26 @@ class KnownSecrets:
 
     def may_stand_in(self, text: bytes) -> bool:
         """Whether one may be in there, in any spelling. False is certain."""
-        if self._signs is None:
-            heads = (re.escape(head.decode("latin-1")) for head in self._forms)
-            # A quote is spelled with a backslash in every other event: few secrets have one.
-            quotes = (
-                [r"\\[\"']"] if any(mark in one for one in self._learnt for mark in "\"'") else []
-            )
-            pattern = "|".join((spellings.SIGNS, _LISTED, *quotes, *heads))
-            self._signs = _validator(pattern)
-        return self._signs.is_valid(text.decode("latin-1"))
+        found = text.decode("latin-1")
+        return _spelled_validator().is_valid(found) or self.has_marks(found)
 
     def may_begin_in(self, frames: bytes) -> bool:
         """Whether one may be in whole frames, or begin or go on in a text of theirs."""
-        if self._ends is None:
-            self._ends = _validator(_texts_that_go_on(chain.from_iterable(self._forms.values())))
-        return self.may_stand_in(frames) or self._ends.is_valid(frames.decode("latin-1"))
+        found = frames.decode("latin-1")
+        return _otherwise_spelled_validator().is_valid(found) or self.has_marks(found)
+
+    def has_marks(self, frames: str) -> bool:
+        """Whether one may be there, or begin or go on, that is spelled as itself.
+
+        Frames are decoded as Latin-1. False is certain.
+        """
+        if self._marks is None:
+            # A quote is spelled with a backslash in every other event: few secrets have one.
+            has_quotes = any(mark in one for one in self._learnt for mark in "\"'")
+            self._marks = _marks_validator(
+                tuple(chain.from_iterable(self._forms.values())), has_quotes=has_quotes
+            )
+        return self._marks.is_valid(frames)
 
     def cut_short(self, body: bytes) -> tuple[int, int, bytes] | None:
         """What a body ends in the midst of; as `spots`."""
@@ -291,26 +302,37 @@ def _enough(form: bytes) -> int:
     return min(len(form), max(12, min(20, len(form) // 2)))
 
 
-def _validator(pattern: str) -> jsonschema_rs.Validator:
+@cache
+def _spelled_validator() -> jsonschema_rs.Validator:
+    return _search_validator(_SPELLED)
+
+
+@cache
+def _otherwise_spelled_validator() -> jsonschema_rs.Validator:
+    return _search_validator(OTHERWISE_SPELLED)
+
+
+def _search_validator(pattern: str) -> jsonschema_rs.Validator:
     return jsonschema_rs.validator_for(
         {"type": "string", "pattern": pattern}, pattern_options=jsonschema_rs.RegexOptions()
     )
 
 
-def _texts_that_go_on(forms: Iterable[bytes]) -> str:
-    """A pattern for a string in which a secret begins, or goes on after one or two characters."""
-    begun: set[bytes] = set()
-    goes_on: set[bytes] = set()
-    short: set[bytes] = set()
+@lru_cache(maxsize=32)  # every conversation of a client sends the same key
+def _marks_validator(forms: tuple[bytes, ...], *, has_quotes: bool) -> jsonschema_rs.Validator:
+    """Finds what stands where a secret is, and where a string begins or goes on as one.
+
+    Nothing but text is looked for: engines find hundreds of such at once in a microsecond.
+    """
+    marks: set[bytes] = set()
     for form in forms:
-        begun.update(form[:size] for size in range(_GOES_ON, HEAD))
+        marks.add(form[:HEAD])
+        marks.update(form[:size] + b'"' for size in range(_GOES_ON, HEAD))
         for first in range(1, KEPT + 1):
-            goes_on.add(form[first : first + _GOES_ON])
-            short.update(form[first : first + size] for size in range(1, _GOES_ON))
-    ends, starts, whole = ("|".join(sorted(map(_literal, one))) for one in (begun, goes_on, short))
-    cut = r"%(?:25)*[0-9a-fA-F]?|&[#A-Za-z0-9;]{0,40}|\\\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?)?"
-    bytes_ = r'"bytes"\s*:\s*\['
-    return rf'(?:{cut}|{ends})"|:\s*"(?:(?:{starts})|(?:{whole})")|{bytes_}'
+            marks.add(b'"' + form[first : first + _GOES_ON])
+            marks.update(b'"%b"' % form[first : first + size] for size in range(1, _GOES_ON))
+    pattern = "|".join((*sorted(map(_literal, marks)), *((r"\\[\"']",) if has_quotes else ())))
+    return _search_validator(pattern)
 
 
 def _literal(text: bytes) -> str:

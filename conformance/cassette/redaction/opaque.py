@@ -35,7 +35,7 @@ _DATA_TYPES: Final = (b"redacted_thinking", b"reasoning.", b"thinking.opaque")
 SIGNS: Final = (
     *(f'"{re.escape(key.decode())}"' for key in _RULES),
     *(re.escape(name.decode()) for name in _DATA_TYPES),
-    secret_names.SIGN,
+    secret_names.FAST_SIGN,
 )
 # A string that the stream's end cut off is one, too: half a secret is a secret. Possessive, so that
 # an open quote is never looked at twice.

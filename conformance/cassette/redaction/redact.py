@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from itertools import starmap
 from typing import Any, Final
 
@@ -26,7 +26,7 @@ from msgspec.structs import replace
 from conformance.cassette.header import Cassette, Redaction
 from conformance.cassette.redaction.body_redaction import BodyRedactor
 from conformance.cassette.redaction.credentials import Span, cut_short, find_credentials
-from conformance.cassette.redaction.deltas import Deltas, is_plain, is_suspect
+from conformance.cassette.redaction.deltas import Deltas, is_plain, is_plainly_spelled, is_suspect
 from conformance.cassette.redaction.known_secrets import KnownSecrets
 from conformance.cassette.redaction.opaque import secret_spans
 from conformance.cassette.redaction.own_keys import own_keys
@@ -200,9 +200,12 @@ class Redactor:
 
     def is_plain(self, frames: bytes) -> bool:
         """Whether whole frames can stay as they are, as nearly all can; False says nothing."""
-        if self._known and self._known.may_begin_in(frames):
+        text = frames.decode("latin-1")
+        if self._known and (self._known.has_marks(text) or not is_plainly_spelled(text)):
             return False
-        return is_plain(frames) and not any(secret in frames for secret in self._told_opaque)
+        if not self._known and not is_plain(text):
+            return False
+        return not any(secret in frames for secret in self._told_opaque)
 
     def ending(self, body: bytes) -> bytes:
         """The last bytes of a body, clean before: half a key is a secret, too."""
@@ -291,13 +294,26 @@ class Redactor:
         return (*streaming.feed_all(exchange.chunks), *streaming.close())
 
     def _redact_headers(self, headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+        # One look for all of them: nearly always there is nothing.
+        names = (name for name, _ in headers if name.lower() not in CREDENTIAL_HEADERS)
+        shown = (value for name, value in headers if name.lower() in self._headers)
+        together = "\n".join((*names, *shown)).encode("utf-8", "surrogateescape")
+        clean = self._redact_text if self._may_change(together) else str
         return tuple(
-            (self._redact_text(name), self._redact_header(name, value)) for name, value in headers
+            (clean(name), self._redact_header(name, value, clean)) for name, value in headers
         )
 
-    def _redact_header(self, name: str, value: str) -> str:
+    def _may_change(self, text: bytes) -> bool:
+        """Whether `body` may replace anything in the text or a part of it. False is certain."""
+        return (
+            (bool(self._known) and self._known.may_stand_in(text))
+            or is_suspect(text)
+            or any(secret in text for secret in self._told_opaque)
+        )
+
+    def _redact_header(self, name: str, value: str, clean: Callable[[str], str]) -> str:
         if name.lower() in self._headers:
-            return self._redact_text(value)
+            return clean(value)
         self._counts["header"] += value != REDACTED
         return REDACTED
 

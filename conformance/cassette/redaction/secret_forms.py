@@ -10,6 +10,7 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from conformance.cassette.redaction.placeholders import is_stand_in
@@ -55,6 +56,7 @@ def parts_of(value: str) -> Iterator[str]:
         yield pair.partition(":")[2]
 
 
+@lru_cache(maxsize=1024)
 def says_nothing(part: str) -> bool:
     """Whether it is a stand-in, or made of words that every stream has."""
     return is_stand_in(part) or part == "[redacted]" or bool(_WORD.fullmatch(part.lower()))
