@@ -22,7 +22,7 @@ class Gateway:
     `splits`: a line with U+2028 in it is lost. `trims`: deltas lose the white space around them.
     `completes`: whatever happened, the stream ends as if the answer were whole. `asks_twice`: one
     request more than needed. `drops_thinking`: thinking is left out. `hides_header`: the opt-in is
-    not passed on.
+    not passed on. `spoils`: what it asks is no JSON, this before the body.
     """
 
     upstream: str = ""
@@ -32,11 +32,13 @@ class Gateway:
     asks_twice: bool = False
     drops_thinking: bool = False
     hides_header: bool = False
+    spoils: bytes = b""
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             raise NotImplementedError
         body = (await receive())["body"]
+        body = self.spoils + body if scope["method"] == "POST" else body
         headers = {n.decode(): v.decode() for n, v in scope["headers"]}
         kept = {n: v for n, v in headers.items() if n == "content-type"}
         if not self.hides_header and "x-include-thinking" in headers:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from msgspec.structs import replace
 
-from conformance.cassette import open_recording
-from conformance.targets.replay import ThreadedServer
+from conformance.cassette import Cassette, Header, open_recording, write
+from conformance.targets.replay import ReplayOptions, ThreadedServer, serving
 from tests.plugin.conftest import PLAIN, Project, counts, recorded
 
 ASKS = """
@@ -103,6 +104,42 @@ def test_once_records_and_then_replays(project: Project, upstream: ThreadedServe
     assert upstream.requests == 1
     fresh = open_recording(project.path / HOME / "0001-chat.cassette.jsonl")
     assert fresh.exchanges[0].chunks[-1].data == open_recording(PLAIN).exchanges[0].chunks[-1].data
+
+
+RAW = (b'{"temperature": NaN}', b'\xef\xbb\xbf{"a":1}', b'{"a":"\xff"}', b"\x00 not JSON", b"{")
+
+
+def test_bodies_that_are_no_json_are_read_back_whole(project: Project) -> None:
+    (answer,) = open_recording(PLAIN).exchanges
+    assert answer.request is not None
+    asked = [replace(answer.request, json=None).with_raw(body) for body in RAW]
+    upstream = project.path / "upstream.cassette.jsonl"
+    write(
+        upstream,
+        Cassette(
+            Header(),
+            tuple(
+                replace(answer, number=number, request=each) for number, each in enumerate(asked, 1)
+            ),
+        ),
+    )
+    project.tests(f"""
+RAW = {RAW!r}
+
+def test_asks(conformance_server):
+    url = conformance_server + {answer.request.path!r}
+    assert [httpx.post(url, content=body).status_code for body in RAW] == [200] * len(RAW)
+""")
+    with serving([upstream], options=ReplayOptions()) as server:
+        counts(project.run("--conformance-record=once", *url(server)), passed=1)
+    found = [
+        exchange.request.raw
+        for name in recorded(project)
+        for exchange in open_recording(project.path / HOME / name).exchanges
+        if exchange.request is not None
+    ]
+    assert found == list(RAW)
+    counts(project.run(), passed=1)
 
 
 def test_recording_leaves_nothing_else_behind(project: Project, upstream: ThreadedServer) -> None:

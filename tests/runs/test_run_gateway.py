@@ -70,6 +70,19 @@ def test_both_hops_are_in_one_recording_and_judged_alike_offline(tmp_path: Path)
     assert violated(check_paths([tmp_path])) == violated(outcome.report)
 
 
+@pytest.mark.parametrize("before", [b"\xef\xbb\xbf", b"NaN", b"\xff\x00", b'{"a":"\\ud800"}'])
+def test_what_a_gateway_asks_is_read_back_whole(before: bytes, tmp_path: Path) -> None:
+    outcome = ran(Gateway(spoils=before), tmp_path)
+    (path,) = tmp_path.rglob("gateway-answer.cassette.jsonl")
+    asked = [each.request for each in read(path).exchanges if each.hop == "upstream"]
+    assert asked
+    for each in asked:
+        assert each is not None
+        assert each.json is None
+        assert (each.raw or b"").startswith(before + b"{")
+    assert violated(check_paths([tmp_path], trust=[tmp_path])) == violated(outcome.report)
+
+
 DEFECTS: list[tuple[Gateway, tuple[str, str]]] = [
     (Gateway(trims=True), ("scenario/hop-text", "gateway-answer/stream")),
     (Gateway(completes=True), ("scenario/ending", "gateway-faults/no-finish")),
