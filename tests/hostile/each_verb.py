@@ -17,7 +17,7 @@ from conformance.cli import main
 
 _NOBODY: Final = "http://127.0.0.1:1"
 _NOT_OURS: Final = "192.0.2.1"  # an address that no machine has
-_CLIENT: Final = f"{sys.executable} -m tests.targets.client_fake refuses"
+_CLIENT: Final = f"{sys.executable} -m tests.targets.client_fake behaves"
 _FOUND: Final = "wire/chat/thinking-counted"  # what is wrong with a recording that is all right
 VERBS: Final[dict[str, tuple[str, ...]]] = {
     "check": ("check", "FILE"),

@@ -218,18 +218,27 @@ DOCUMENTS: Final = (
     HostileFile("uri-escapes.yaml", VCR % "\\e[2J http://x/"),
     HostileFile("uri-file.yaml", VCR % "file:///etc/passwd"),
     HostileFile(
-        "pattern.yaml", FOLD % ("a?" * 20_000 + "a" * 20_000), sampled=True, check=2, lint=0
+        "pattern.yaml",
+        FOLD % ("a?" * 20_000 + "a" * 20_000),
+        sampled=True,
+        check=2,
+        lint=0,
+        suite=1,
     ),
     HostileFile("pattern-nested.yaml", FOLD % ("(" * 5000 + "a" + ")*" * 5000)),
     HostileFile("pattern-bounds.yaml", FOLD % "((a{1000}){1000}){1000}"),
     HostileFile("pattern-classes.yaml", FOLD % (r"\\p{L}{500}" * 99)),
     HostileFile("pattern-behind.yaml", FOLD % r"(?<=a)b"),
     HostileFile("grammar.yaml", SUITE + f"    grammar: '{'(' * 9000}done{')' * 9000}'\n"),
-    HostileFile("grammar-wide.yaml", SUITE + f"    grammar: '{'(done?) ' * 200}'\n", lint=0),
+    HostileFile(
+        "grammar-wide.yaml", SUITE + f"    grammar: '{'(done?) ' * 200}'\n", lint=0, suite=0
+    ),
     HostileFile("grammar-bounds.yaml", SUITE + "    grammar: 'done{0,999999999}'\n"),
     HostileFile(
         "grammar-power.yaml",
         SUITE + "    grammar: '((done | text.delta)* done (done | text.delta){40})'\n",
+        lint=0,
+        suite=1,
     ),
     HostileFile(
         "schema.yaml",
@@ -238,12 +247,14 @@ DOCUMENTS: Final = (
     HostileFile(
         "schema-loop.yaml",
         SUITE + "    each: {of: done, schema: {$ref: '#'}}\n",
+        lint=0,
+        suite=0,
     ),
     HostileFile(
         "schema-file.yaml",
         SUITE + "    each: {of: done, schema: {$ref: 'file:///etc/passwd'}}\n",
     ),
-    HostileFile("rules.yaml", rules(1000), lint=0),
+    HostileFile("rules.yaml", rules(1000), suite=1),
     HostileFile(
         "bound.yaml",
         SUITE + f"    fold: {{over: done, with: count, at_least: {'9' * 6000}}}\n",
@@ -251,12 +262,13 @@ DOCUMENTS: Final = (
     HostileFile(
         "escapes.yaml",
         SUITE.replace("It is so.", '"\\e[2J\\u202e"') + "    never: done\n",
+        suite=1,
     ),
     HostileFile(
         "id.yaml",
         SUITE.replace("id: a", 'id: "\\e[2J"') + "    never: done\n",
     ),
-    HostileFile("dialect.yaml", "suite: x\ndialect: ../../x\nrules: []\n", lint=0),
+    HostileFile("dialect.yaml", "suite: x\ndialect: ../../x\nrules: []\n"),
     HostileFile("extends.yaml", PROFILE + "extends: own\n"),
     HostileFile("extends-path.yaml", PROFILE + "extends: ../../../etc/passwd\n"),
     HostileFile("knobs.yaml", PROFILE + 'knobs: {"\\e[2J": {value: 1}}\n'),

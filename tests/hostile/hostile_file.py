@@ -36,7 +36,7 @@ VCR: Final = (
 
 @dataclass(frozen=True, slots=True)
 class HostileFile:
-    """One file. `check` and `lint` are their exit codes.
+    """One file. `check` and `lint` are their exit codes, `suite` that of a check by it.
 
     `seconds` of processor time bound all verbs together, `megabytes` what the process may hold.
     """
@@ -45,6 +45,7 @@ class HostileFile:
     content: bytes | str | Make
     check: int = 2
     lint: int = 2
+    suite: int = 2
     seconds: int = 40
     megabytes: int = START_MB + 440
     sampled: bool = False

@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 
 from tests.hostile.each_verb import VERBS
-from tests.hostile.files import FILES
+from tests.hostile.files import DOCUMENTS, FILES
 from tests.hostile.hostile_file import WHOLE, HostileFile
 from tests.hostile.limited import limit_process, wait_limited
 from tests.hostile.test_servers import CONTROL
@@ -63,6 +63,8 @@ def test_every_verb_ends_within_bounds(file: HostileFile, tmp_path: Path) -> Non
     assert [one for one in each if CONTROL.search(one["said"])] == []
     assert [one for one in each if "Traceback" in one["said"]] == []
     assert (codes["check"], codes["lint"]) == (file.check, file.lint)
+    if file in DOCUMENTS:
+        assert codes["check suite"] == file.suite
     assert set(last["left"]) <= MADE
 
 
