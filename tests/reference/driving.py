@@ -68,6 +68,7 @@ class Connection:
 
 def scope(path: str, headers: Headers = (), method: str = "POST") -> dict[str, Any]:
     lines = [(name.lower().encode(), value.encode()) for name, value in headers]
+    path, _, query = path.partition("?")
     return {
         "type": "http",
         "asgi": {"version": "3.0", "spec_version": "2.3"},
@@ -76,7 +77,7 @@ def scope(path: str, headers: Headers = (), method: str = "POST") -> dict[str, A
         "scheme": "http",
         "path": path,
         "raw_path": path.encode(),
-        "query_string": b"",
+        "query_string": query.encode(),
         "root_path": "",
         "headers": lines,
         "client": ("127.0.0.1", 1),

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp
 from conformance.cassette import Cassette, Header, open_recording
 from conformance.cassette import write as write_cassette
 from conformance.core.events import Exchange, Request, Response
+from conformance.dialects import get
 from conformance.judging.result import Report
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import CheckChoices, check_recording
@@ -24,6 +25,8 @@ from tests.reference.driving import Answer, Headers, ask
 from tests.reference.turns import (
     chat_turns,
     cohere_turns,
+    converse_turns,
+    gemini_turns,
     interactions_turns,
     messages_turns,
     mistral_turns,
@@ -41,7 +44,10 @@ PATHS: Final[Mapping[Api, str]] = {
     "mistral": "/v1/chat/completions",
     "ollama-generate": "/api/generate",
 }
+# Where the path says which model is asked, and whether for a stream.
+ENDPOINTS: Final[Mapping[Api, str]] = {"gemini": "gemini.generate", "bedrock": "bedrock.converse"}
 DIALECTS: Final[Mapping[Api, str]] = {
+    **ENDPOINTS,
     "chat": "openai.chat",
     "responses": "openai.responses",
     "messages": "anthropic.messages",
@@ -197,6 +203,46 @@ def generate_scenes() -> Iterator[Scene]:
     yield Scene("cut", {**draw, "prompt": COUNT, "options": {"num_predict": CUT}})
 
 
+def gemini_scenes() -> Iterator[Scene]:
+    shown = {"includeThoughts": True}
+    draw = {"contents": _asked(DRAW), "generationConfig": {"thinkingConfig": shown}}
+    yield Scene("stream", {**draw, "stream": True})
+    yield Scene("body", draw)
+    off = {"generationConfig": {"thinkingConfig": {"thinkingBudget": 0}}, "stream": True}
+    yield Scene("off", {**draw, **off})
+    hidden = {"generationConfig": {"thinkingConfig": {"includeThoughts": False}}, "stream": True}
+    yield Scene("hidden", {**draw, **hidden})
+    limited = {"generationConfig": {"maxOutputTokens": CUT, "thinkingConfig": shown}}
+    yield Scene("cut", {**draw, **limited, "contents": _asked(COUNT), "stream": True})
+    turn = {**draw, "contents": _asked(CALCULATE), "tools": [{"functionDeclarations": [TOOL]}]}
+    yield Scene("tool-turn", {**turn, "stream": True})
+    yield Scene("follow-up", {**turn, "stream": True}, after="tool-turn")
+    yield Scene("tool-turn-body", turn)
+
+
+def bedrock_scenes() -> Iterator[Scene]:
+    thinking = {"thinking": {"type": "enabled", "budget_tokens": 1024}}
+    limit = {"maxTokens": 2048}
+    asked = {"messages": _blocks(DRAW), "inferenceConfig": limit}
+    draw = {**asked, "additionalModelRequestFields": thinking}
+    yield Scene("stream", {**draw, "stream": True})
+    yield Scene("body", draw)
+    off = {"additionalModelRequestFields": {"thinking": {"type": "disabled"}}}
+    yield Scene("off", {**asked, **off, "stream": True})
+    adaptive = {"additionalModelRequestFields": {"thinking": {"type": "adaptive"}}}
+    cut = {"messages": _blocks(COUNT), "inferenceConfig": {"maxTokens": CUT}}
+    yield Scene("cut", {**cut, **adaptive, "stream": True})
+    spec = {
+        "name": TOOL["name"],
+        "description": TOOL["description"],
+        "inputSchema": {"json": SCHEMA},
+    }
+    turn = {**draw, "messages": _blocks(CALCULATE), "toolConfig": {"tools": [{"toolSpec": spec}]}}
+    yield Scene("tool-turn", {**turn, "stream": True})
+    yield Scene("follow-up", {**turn, "stream": True}, after="tool-turn")
+    yield Scene("tool-turn-body", turn)
+
+
 ENCRYPTED: Final = "reasoning.encrypted_content"
 TOOL: Final = {"name": "calculator", "description": "Adds two numbers.", "parameters": SCHEMA}
 SCENES: Final[Mapping[Api, Callable[[], Iterator[Scene]]]] = {
@@ -208,6 +254,8 @@ SCENES: Final[Mapping[Api, Callable[[], Iterator[Scene]]]] = {
     "interactions": interactions_scenes,
     "mistral": mistral_scenes,
     "ollama-generate": generate_scenes,
+    "gemini": gemini_scenes,
+    "bedrock": bedrock_scenes,
 }
 
 
@@ -217,6 +265,14 @@ def _user(text: str) -> dict[str, str]:
 
 def _told(text: str) -> list[Any]:
     return [{"type": "user_input", "content": [{"type": "text", "text": text}]}]
+
+
+def _asked(text: str) -> list[Any]:
+    return [{"role": "user", "parts": [{"text": text}]}]
+
+
+def _blocks(text: str) -> list[Any]:
+    return [{"role": "user", "content": [{"text": text}]}]
 
 
 def _nested(tool: Mapping[str, Any]) -> dict[str, Any]:
@@ -231,6 +287,8 @@ TURNS: Final[Mapping[Api, Callable[[Mapping[str, Any], bytes, str], Mapping[str,
     "cohere": cohere_turns,
     "interactions": interactions_turns,
     "mistral": mistral_turns,
+    "gemini": gemini_turns,
+    "bedrock": converse_turns,
 }
 
 
@@ -249,9 +307,20 @@ async def play_to(asker: Asker, api: Api, scenes: Iterable[Scene], model: str) -
         fields: Mapping[str, Any] = {"model": model, **scene.fields}
         if scene.after:
             fields = carried_on(api, fields, played[scene.after].answer)
-        answer = await asker(PATHS[api], fields, scene.headers)
+        path, body = address(api, fields)
+        answer = await asker(path, body, scene.headers)
         played[scene.role] = Played(Scene(scene.role, fields, scene.headers, scene.after), answer)
     return list(played.values())
+
+
+def address(api: Api, fields: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """Where a request goes, and its body without what the path says."""
+    if api not in ENDPOINTS:
+        return PATHS[api], fields
+    endpoint = get(ENDPOINTS[api]).endpoint
+    assert endpoint is not None
+    path, body = endpoint.address(fields)
+    return f"{endpoint.base}{path}", body
 
 
 def carried_on(api: Api, fields: Mapping[str, Any], answer: Answer) -> Mapping[str, Any]:
@@ -274,7 +343,7 @@ def cassette(
     exchanges = (
         Exchange(
             number=number,
-            request=Request("POST", PATHS[api], (*JSON, *each.scene.headers), each.scene.fields),
+            request=_request(api, each.scene),
             response=Response(each.answer.status, "1.1", each.answer.headers),
             chunks=each.answer.chunks,
             end=each.answer.end,
@@ -285,6 +354,11 @@ def cassette(
         for number, each in enumerate(held, 1)
     )
     return Cassette(replace(header, dialect=DIALECTS[api]), tuple(exchanges))
+
+
+def _request(api: Api, scene: Scene) -> Request:
+    path, body = address(api, scene.fields)
+    return Request("POST", path, (*JSON, *scene.headers), body)
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
@@ -133,6 +134,70 @@ def _add_to_step(step: dict[str, Any], delta: Mapping[str, Any]) -> None:
         case "arguments_delta":
             with suppress(ValueError):  # a defect may tear it
                 step["arguments"] = json.loads(delta["arguments"])
+
+
+def gemini_turns(fields: Fields, data: bytes, result: str) -> Fields:
+    """With the parts as they came, and the results of the calls."""
+    parts = [
+        part
+        for chunk in events(data)
+        for candidate in chunk.get("candidates", ())
+        for part in candidate["content"]["parts"]
+        if part != {"text": ""}
+    ]
+    names = [part["functionCall"].get("name", "") for part in parts if "functionCall" in part]
+    results = [
+        {"functionResponse": {"name": name, "response": {"result": result}}} for name in names
+    ]
+    turns = [{"role": "model", "parts": parts}, {"role": "user", "parts": results}]
+    return {**fields, "contents": [*fields["contents"], *turns]}
+
+
+def converse_turns(fields: Fields, data: bytes, result: str) -> Fields:
+    """With the blocks put together, and the results of the calls."""
+    blocks: dict[int, dict[str, Any]] = {}
+    for event in _messages(data):
+        index = event.get("contentBlockIndex", 0)
+        if use := event.get("start", {}).get("toolUse"):
+            blocks[index] = {"toolUse": {**use, "input": ""}}
+        elif "delta" in event:
+            _add_to_block(blocks.setdefault(index, {}), event["delta"])
+    calls = [block["toolUse"] for block in blocks.values() if "toolUse" in block]
+    for call in calls:
+        with suppress(ValueError, TypeError):  # a defect may tear it
+            call["input"] = json.loads(call["input"])
+    results = [
+        {"toolResult": {"toolUseId": call["toolUseId"], "content": [{"text": result}]}}
+        for call in calls
+        if "toolUseId" in call
+    ]
+    turns = [
+        {"role": "assistant", "content": list(blocks.values())},
+        {"role": "user", "content": results},
+    ]
+    return {**fields, "messages": [*fields["messages"], *turns]}
+
+
+def _messages(data: bytes) -> Iterator[dict[str, Any]]:
+    """Payloads of binary messages: two lengths and a checksum first, another one last."""
+    at = 0
+    while at < len(data):
+        whole, headers = struct.unpack(">II", data[at : at + 8])
+        yield json.loads(data[at + 12 + headers : at + whole - 4])
+        at += whole
+
+
+def _add_to_block(block: dict[str, Any], delta: Mapping[str, Any]) -> None:
+    if "text" in delta:
+        block["text"] = block.get("text", "") + delta["text"]
+    elif "toolUse" in delta:
+        use = block.setdefault("toolUse", {"input": ""})
+        use["input"] += delta["toolUse"]["input"]
+    else:
+        reasoned = block.setdefault("reasoningContent", {}).setdefault("reasoningText", {})
+        said = delta["reasoningContent"]
+        for key, text in said.get("reasoningText", said).items():
+            reasoned[key] = reasoned.get(key, "") + text
 
 
 def ollama_turns(fields: Fields, data: bytes, result: str) -> Fields:
