@@ -28,7 +28,11 @@ APIS: tuple[Api, ...] = (
     "interactions",
     "mistral",
     "ollama-generate",
+    "gemini",
+    "bedrock",
 )
+# Bedrock lists its models elsewhere.
+NAMED = {"bedrock": ["--model", folder().name]}
 PLANTED = [(name, api) for name, defect in DEFECTS.items() for api in defect.rules]
 
 
@@ -45,6 +49,7 @@ def failing(
     """Rules that a live run finds violated, those of its scenarios among them."""
     app.inner = application(Service(engine, SETTINGS.get(api, Settings()), defect=defect))
     where = ["--asgi", "tests.reference.defective:app", "--api", api]
+    where += NAMED.get(api, [])
     assert main(["run", *where, "--profile", "reference", "--format", "json"]) in (0, 1)
     report = json.loads(capsys.readouterr().out)
     return {finding["rule"] for stream in report["streams"] for finding in stream["findings"]}

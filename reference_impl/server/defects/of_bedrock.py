@@ -85,6 +85,7 @@ OF_BEDROCK: Final = (
             )
         },
         wires=lost(_reasons("signature")),
+        live=("scenario/ending",),
     ),
     Defect(
         "reasoning-signed-with-nothing",
@@ -97,12 +98,14 @@ OF_BEDROCK: Final = (
             )
         },
         wires=edited(_reasons("signature"), _unsigned),
+        live=("scenario/ending",),
     ),
     Defect(
         "reasoning-emptied",
         "deltas of reasoning are lost, and their block stops",
         {"bedrock": ("wire/converse-blocks/block-not-empty",)},
         wires=lost(_reasons("text", "signature")),
+        live=("scenario/thinking",),
     ),
     Defect(
         "reasoning-nested",
@@ -121,6 +124,7 @@ OF_BEDROCK: Final = (
         "reasoning is signed twice",
         {"bedrock": ("wire/converse-blocks/signature-once",)},
         wires=doubled(_reasons("signature")),
+        live=("scenario/ending",),
     ),
     Defect(
         "every-block-announced",

@@ -125,13 +125,14 @@ OF_GEMINI: Final = (
         "thoughts are text behind a label",
         {"gemini": ("wire/gemini/thought-flagged",)},
         wires=_parts(_labelled),
-        live=("scenario/thinking",),
+        live=("scenario/ending",),
     ),
     Defect(
         "args-as-text",
         "the args of a call are a text",
         {"gemini": ("wire/gemini/call-arguments",)},
         wires=_parts(_with_text_arguments),
+        live=("scenario/ending",),
     ),
     Defect(
         "model-as-assistant",
