@@ -49,6 +49,13 @@ def _text(part_id: str, said: str) -> tuple[Message, ...]:
     return (Message(part("text-start", id=part_id)), *delta, _end("text", part_id))
 
 
+def _again(part_id: str) -> tuple[Message, ...]:
+    """A thought under an id that another one had."""
+    begun = Message(part("reasoning-start", id=part_id))
+    said = Message(part("reasoning-delta", id=part_id, delta="Or by bus."))
+    return begun, said, _end("reasoning", part_id)
+
+
 def _before(where: Where, *new: Message) -> tuple[Step, ...]:
     """Pieces before another, in this order."""
     return tuple(edits.insert(each, where) for each in new)
@@ -85,6 +92,16 @@ MUTANTS: Final = (
         f"{SUITE}/part-known-to-5",
         COUNTED,
         (edits.insert(Message(part("tool-approval-request", **APPROVAL)), CALLED, after=True),),
+    ),
+    Mutant(
+        f"{SUITE}/text-id-unique-in-step",
+        COUNTED,
+        tuple(edits.insert(each, STEP_OVER, 1) for each in _text("txt-0", " Or by bus.")),
+    ),
+    Mutant(
+        f"{SUITE}/reasoning-id-unique-in-step",
+        COUNTED,
+        _before(SPEAKING, *_again("reasoning-0")),
     ),
     Mutant(f"{SUITE}/header", TEXT, facts={"answer_headers": ()}),
     Mutant(f"{SUITE}/text-fields", TEXT, (edits.change(SPOKEN, "delta", None),)),
