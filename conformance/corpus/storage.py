@@ -18,6 +18,7 @@ ABOUT: Final = "corpus.json"
 """The file by which an output folder is known."""
 _HIDDEN: Final = ("_", ".")  # marks of engines (`_SUCCESS`) and unfinished files
 _BLOCK: Final = 1 << 20  # bytes
+_NOT_UTF8: Final = "cannot be read: the name of a file is not UTF-8"
 
 
 class StoredFile(NamedTuple):
@@ -45,6 +46,8 @@ class Storage:
         self.filesystem, self.root = _opened(source, is_local=self.is_local)
         try:
             self._info = self.filesystem.get_file_info(self.root)
+        except UnicodeError as err:
+            raise self.error(_NOT_UTF8) from err
         except OSError as err:
             raise self.error(f"cannot be read: {reason_of(err)}") from err
         if self._info.type.name == "NotFound":
@@ -56,7 +59,7 @@ class Storage:
     def shown(self, path: str = "") -> str:
         """A path below the root, as a reader knows it; without a user's name and password."""
         source = re.sub(r"://[^/@]*@", "://", self.source.partition("?")[0])
-        return source if self.is_file or not path else f"{source.rstrip('/')}/{path}"
+        return source if not path or self.is_file else f"{source.rstrip('/')}/{path}"
 
     @property
     def is_file(self) -> bool:
@@ -74,11 +77,14 @@ class Storage:
         selector = load_module("pyarrow.fs").FileSelector(where)
         try:
             found = self.filesystem.get_file_info(selector)
+            found.sort(key=lambda each: str(each.base_name))
+        except UnicodeError as err:
+            raise self.error(_NOT_UTF8, folder) from err
         except OSError as err:
             raise self.error(f"cannot be read: {reason_of(err)}", folder) from err
         if folder and any(info.base_name == ABOUT for info in found):
             return  # what an earlier check wrote
-        for info in sorted(found, key=lambda each: str(each.base_name)):
+        for info in found:
             path = f"{folder}/{info.base_name}".lstrip("/")
             if info.base_name.startswith(_HIDDEN):
                 continue

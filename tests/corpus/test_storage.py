@@ -47,6 +47,15 @@ def test_files_of_a_folder_are_sorted_and_hidden_ones_left_out(tmp_path: Path) -
     assert [file.path for file in Storage(str(tmp_path)).files()] == ["a/c.jsonl", "b.jsonl"]
 
 
+def test_a_name_that_is_not_utf8_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "\udcff.sse"
+    file.write_bytes(b"data: x\n\n")
+    with pytest.raises(UsageError, match="not UTF-8"):
+        Storage(str(file))
+    with pytest.raises(UsageError, match="not UTF-8"):
+        list(Storage(str(tmp_path)).files())
+
+
 def test_an_output_inside_of_its_source_is_no_part_of_it(tmp_path: Path) -> None:
     made.write_json_lines(tmp_path / "in.jsonl", range(3))
     assert check(tmp_path, tmp_path / "out").known == 1
