@@ -2,8 +2,9 @@
 
 Streams are drawn from shipped recordings, 16 KB on average, and a fault is planted in each
 hundredth: its last frame is missing. Processor time of whole processes, candidates interleaved.
-`large STREAMS` makes that many streams, judges them in one process and by Ray, and says time and
-memory; `kills N` kills workers and drivers N times each and compares what came of it.
+`STREAMS large [one|two|ray]` makes that many streams and says time and memory of each engine;
+`1 skew` does so of one row group with 20 bodies of 29 MB; `N kills` kills workers and drivers
+N times each and compares what came of it.
 """
 
 from __future__ import annotations
@@ -210,22 +211,26 @@ def large(streams: int, work: Path, *engines: str) -> None:
     """One run of each engine: processor time and the largest process."""
     size = write_corpus(work / "in", streams, skewed=True)
     say(f"{streams} streams and a skewed row group", f"{size / 1e6:.0f} MB of bodies")
-    for engine in engines or ("one", "two", "ray"):
-        more = {"one": ("-j", "1"), "two": ("-j", "2"), "ray": ("--engine", "ray", "-j", "2")}[
-            engine
-        ]
-        began, used = time.monotonic(), children()
-        done = subprocess.run(
-            ["/usr/bin/time", "-f", "%M", *command(work / "in", work / engine, *more)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        peak = int(done.stderr.strip().splitlines()[-1]) / 1024
-        took = children() - used
-        each = f"{took:.0f} s of processor, {took / streams * 1e6:.0f} us a stream"
-        wall = time.monotonic() - began
-        say(f"{engine}: exit {done.returncode}, {each}", f"largest {peak:.0f} MB, {wall:.0f} s")
+    for engine in engines or tuple(ENGINES):
+        told(work / "in", work / engine, streams, engine)
+
+
+def told(source: Path, out: Path, streams: int, engine: str) -> None:
+    """Says of one whole run what it took."""
+    shutil.rmtree(out, ignore_errors=True)
+    began, used = time.monotonic(), children()
+    done = subprocess.run(
+        ["/usr/bin/time", "-f", "%M", *command(source, out, *ENGINES[engine])],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    *errors, peak = done.stderr.strip().splitlines()
+    took, wall = children() - used, time.monotonic() - began
+    each = f"{took:.0f} s of processor, {took / streams * 1e6:.0f} us a stream"
+    largest = f"largest {int(peak) / 1024:.0f} MB, {wall:.0f} s"
+    say(f"{engine}: exit {done.returncode}, {each}", largest)
+    sys.stdout.write("".join(f"  {line}\n" for line in errors[-3:]))
 
 
 def kills(count: int, work: Path) -> None:
@@ -298,11 +303,20 @@ def tables(out: Path) -> dict[str, bytes]:
     }
 
 
+def skew(count: int, work: Path) -> None:
+    """The skewed row group by itself: what one process holds at most."""
+    size = write_skewed(work / "in.parquet", list(rows(0, DISTINCT)))
+    say("one row group with 20 bodies of 29 MB", f"{size / 1e6:.0f} MB of bodies")
+    for _ in range(count):
+        told(work / "in.parquet", work / "out", 500, "one")
+
+
 SECTIONS: Final[dict[str, Callable[[int, Path], None]]] = {
     "loop": loop,
     "processes": processes,
     "report": report,
     "kills": kills,
+    "skew": skew,
 }
 
 
