@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from conformance.cassette import Recording
 from conformance.core.errors import ConformanceError, Place, UsageError
 from conformance.core.events import Exchange
 from conformance.corpus.fragment_work import read_streams
@@ -108,10 +109,12 @@ def _exemplar(judged: object, place: StreamPlace, storage: Storage) -> Exemplar:
 class ExemplarStreams(RecordedStreams):
     """The exchanges behind exemplars, for pictures."""
 
-    known: Mapping[tuple[str, int], Exchange] = field(default_factory=dict)
+    known: Mapping[tuple[str, int], tuple[Recording, Exchange]] = field(default_factory=dict)
 
     def exchange(self, stream: StreamResult) -> Exchange:
         found = self.known.get((stream.file, stream.exchange))
         if found is None:
             raise UsageError("the stream is not there any more", place=Place(stream.file))
-        return found
+        recording, exchange = found
+        self._latest = stream.file, recording
+        return exchange

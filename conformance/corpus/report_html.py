@@ -133,9 +133,9 @@ def _exemplar_sections(
     """A section for each exemplar, with its timeline."""
     budget = PageBudget()
     exchanges = {
-        (each.result.file, each.result.exchange): each.exchange
+        (each.result.file, each.result.exchange): (each.stream.recording, each.exchange)
         for each in found.values()
-        if each.result is not None and each.exchange is not None
+        if each.result and each.stream and each.exchange
     }
     recorded = ExemplarStreams(known=exchanges)
     yield "<section><h2>Streams</h2>"
