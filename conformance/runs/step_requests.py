@@ -176,15 +176,16 @@ def _turn_with_wish(turn: Any, wish: str) -> Any:
     """A turn of the user whose text, or the last part of it, ends with the wish."""
     if not isinstance(turn, Mapping) or turn.get("role", "user") != "user":
         return turn
-    content = turn.get("content")
+    name = "parts" if "parts" in turn else "content"
+    content = turn.get(name)
     if isinstance(content, str):
-        return {**turn, "content": f"{content}{wish}"}
+        return {**turn, name: f"{content}{wish}"}
     if not isinstance(content, list) or not content:
         return turn
     last = content[-1]
     if not isinstance(last, Mapping) or not isinstance(last.get("text"), str):
         return turn
-    return {**turn, "content": [*content[:-1], {**last, "text": f"{last['text']}{wish}"}]}
+    return {**turn, name: [*content[:-1], {**last, "text": f"{last['text']}{wish}"}]}
 
 
 def _marker_wish(word: str) -> str:

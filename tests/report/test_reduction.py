@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from conformance.cassette import Cassette, Recording
+from conformance.cassette import Cassette, Recording, read
 from conformance.core import shipped
 from conformance.editing.piece import Piece
 from conformance.judging.rulebook import Rulebook
@@ -24,8 +24,13 @@ MUTANTS = shipped.cassettes() / "mutants"
 SAMPLE = sorted(path for path in MUTANTS.rglob("*.jsonl") if "demo" not in path.parts)[::14]
 
 
-def rule_of(path: Path) -> str:
+def name_of(path: Path) -> str:
     return path.relative_to(MUTANTS).as_posix().removesuffix(".cassette.jsonl")
+
+
+def rule_of(path: Path) -> str:
+    """The rule that a mutant is there for; several may be there for one."""
+    return next(iter(read(path).header.expect))
 
 
 def selected(path: Path) -> SelectedFinding:
@@ -39,7 +44,7 @@ def failing(cassette: Cassette, one: SelectedFinding) -> set[str]:
     return {r for s in streams for r, verdict in s.verdicts.items() if verdict is Verdict.FAIL}
 
 
-@pytest.mark.parametrize("path", SAMPLE, ids=rule_of)
+@pytest.mark.parametrize("path", SAMPLE, ids=name_of)
 def test_what_is_left_fails_the_rule_and_no_other(path: Path) -> None:
     one = selected(path)
     before = failing(one.recording.cassette, one)

@@ -28,6 +28,11 @@ CASES: list[tuple[Any, Any]] = [
     ({"input": [USER]}, {"input": [ASKED]}),
     ({"messages": [USER, TOLD]}, {"messages": [USER, TOLD]}),
     ({"messages": [{"role": "user", "content": [{}]}]},) * 2,
+    (
+        {"contents": [{"role": "user", "parts": [{"text": "Hi"}, {"text": "Ask"}]}]},
+        {"contents": [{"role": "user", "parts": [{"text": "Hi"}, {"text": f"Ask{WISH}"}]}]},
+    ),
+    ({"contents": [{"role": "model", "parts": [{"text": "So"}]}]},) * 2,
     ({"messages": []},) * 2,
     ({"messages": "wrong"}, {"messages": f"wrong{WISH}"}),
     ({"messages": [7]},) * 2,

@@ -12,6 +12,7 @@ from conformance.core import shipped
 from conformance.core.events import Chunk, Exchange, Request, Response
 from conformance.dialects import get
 from conformance.dialects.base import Reading
+from conformance.dialects.requests import Continuation, Question
 from conformance.judging.transcript import Transcript, read_transcript
 from conformance.runs.turns import MOST_CHARACTERS, next_turns
 from conformance.scenarios import Carry
@@ -201,3 +202,13 @@ def test_a_history_that_grew_too_long_is_not_sent() -> None:
     assert (
         next_turns("openai.chat", answer("openai.chat", whole), {"messages": ASKED}, carry) is None
     )
+
+
+@pytest.mark.parametrize("dialect", ["anthropic.messages", "bedrock.converse", "gemini.generate"])
+def test_an_answer_that_said_nothing_is_no_turn(dialect: str) -> None:
+    """These APIs refuse a turn without content; the refusal would be about our own request."""
+    form = get(dialect).request
+    assert form is not None
+    first = form.ask(Question("2 + 2?", 10, streams=True, thinks=True, summarises=False))
+    after = Continuation(first, (), "", "", (), keeps_thinking=True, result="", question="And?")
+    assert [turn["role"] for turn in form.next_turns(after)] == ["user", "user"]

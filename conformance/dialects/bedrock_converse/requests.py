@@ -33,10 +33,12 @@ def _next_turns(after: Continuation) -> list[Any]:
         for each in (mapping(block.get("toolUse")) for block in blocks)
         if each
     ]
-    answer = {"role": "assistant", "content": [block for block in kept if _says_something(block)]}
+    said = [block for block in kept if _says_something(block)]
+    # The API refuses a turn without content: of an answer that broke off nothing goes back.
+    answer = [{"role": "assistant", "content": said}] if said else []
     asked = [_user_turn({"text": after.question})] if after.question else []
     then = [_user_turn(*results)] if results else asked
-    return [*elements(after.request.get("messages")), answer, *then]
+    return [*elements(after.request.get("messages")), *answer, *then]
 
 
 def _user_turn(*content: Mapping[str, Any]) -> dict[str, Any]:

@@ -33,10 +33,12 @@ def _next_turns(after: Continuation) -> list[Any]:
         {"functionResponse": _result_of(each, after.result)} for each in after.tools if after.result
     ]
     said = [{"text": after.question}] if after.question else []
+    # The API refuses empty parts: of an answer that broke off nothing goes back.
+    answer = kept or ([{"text": after.text}] if after.text else [])
+    turns = (("model", answer), ("user", results), ("user", said))
     return [
         *elements(after.request.get("contents")),
-        {"role": "model", "parts": kept or [{"text": after.text}]},
-        *({"role": "user", "parts": parts} for parts in (results, said) if parts),
+        *({"role": role, "parts": parts} for role, parts in turns if parts),
     ]
 
 
