@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
 import jsonschema_rs
@@ -110,12 +110,13 @@ class KnownSecrets:
         for part in parts_of(key):
             self.learn(part, shortest=_SHORTEST_KEY)
 
-    def learn_headers(self, headers: Iterable[tuple[str, str]]) -> None:
-        """Values of request headers that are not on an allow-list."""
+    def learn_headers(self, headers: Iterable[tuple[str, str]], *, shown: Any = None) -> None:
+        """Values of request headers that are not on an allow-list; what is `shown` is none."""
         for name, value in headers:
             if not is_harmless(name):
                 for part in parts_of(value):
-                    self.learn(part)
+                    if part != shown:
+                        self.learn(part)
 
     def learn_parameter(self, value: str) -> None:
         """The value of a query parameter, as it stands in the URL."""

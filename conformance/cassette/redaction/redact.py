@@ -140,10 +140,15 @@ class Redactor:
 
         Raises CassetteError where they are too much to remember.
         """
+        body = request.json
         self._known.learn_headers(
-            (name, value)
-            for name, value in request.headers
-            if name.lower() not in self._headers and value != REDACTED
+            (
+                (name, value)
+                for name, value in request.headers
+                if name.lower() not in self._headers and value != REDACTED
+            ),
+            # Clients tell of their turns in headers of their own, with the model's name in them.
+            shown=body.get("model") if isinstance(body, dict) else None,
         )
         self._learn_parameters(request.path)
         return bool(self._known)

@@ -241,6 +241,16 @@ def test_a_credential_of_a_header_is_known_in_bodies() -> None:
     assert redactor.text("local-dev-token") == clean[16:31].decode()
 
 
+def test_the_model_that_a_header_names_too_is_no_secret() -> None:
+    told = '{"turn_id":"0199c2f1-77aa","model":"quince-large-2"}'
+    request = Request(headers=(("x-turn-metadata", told),), json={"model": "quince-large-2"})
+    redactor = Redactor()
+    clean = redactor.request(request)
+    assert clean.json == request.json
+    assert redactor.text("quince-large-2") == "quince-large-2"
+    assert redactor.text("0199c2f1-77aa") != "0199c2f1-77aa"
+
+
 def test_opaque_data_that_leaks_into_a_text_is_replaced_alike() -> None:
     chunks = (OPAQUE["opaque.signature"] % BLOB, f'{{"delta":"see {BLOB} there"}}')
     wire = "".join(f"data: {one}\n\n" for one in chunks).encode()
