@@ -16,6 +16,7 @@ import jsonschema
 # The end of the text alone: `$` of Python also stands before a last line feed.
 _LONE = ({"pattern"}, {"pattern", "type"})
 _END = re.compile(r"(?<!\\)((?:\\\\)*)\$")
+_OF_BYTES = "(?-u:"  # in ASCII alone, which Python writes otherwise
 
 
 class ValidationError(ValueError):
@@ -81,7 +82,7 @@ def _as_python(schema: Any) -> Any:
     """A schema whose patterns mean in Python what they mean to the regex crate."""
     if isinstance(schema, dict):
         return {
-            key: _END.sub(r"\1\\Z", each)
+            key: _END.sub(r"\1\\Z", each.replace(_OF_BYTES, "(?a:"))
             if key == "pattern" and isinstance(each, str)
             else _as_python(each)
             for key, each in schema.items()
