@@ -88,10 +88,12 @@ def test_no_process_and_no_folder_stays_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    asyncio.run(fetched([script(tmp_path, ANSWERS)]))
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
-    assert [path.name for path in tmp_path.iterdir()] == ["agent.py"]
+    named = "import os; open(sys.argv[1], 'w').write(str(os.getpid()))"
+    agent = script(tmp_path, ANSWERS.replace("import json, sys", f"import json, sys\n{named}"))
+    asyncio.run(fetched([agent, str(tmp_path / "pid")]))
+    with pytest.raises(ChildProcessError):  # it ended, and was waited for
+        os.waitpid(int((tmp_path / "pid").read_text()), os.WNOHANG)
+    assert {path.name for path in tmp_path.iterdir()} == {"agent.py", "pid"}
 
 
 def test_the_environment_names_the_played_model_and_no_key(
