@@ -7,16 +7,11 @@ from random import Random
 from typing import Any, Final
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from conformance.core.events import Chunk
 from conformance.judging.fast.runs import Run
 from conformance.judging.result import StreamResult
 from conformance.rules import judge
-from conformance.rules.paths import getter
-from conformance.rules.patterns import compile_value
-from conformance.rules.repetition import is_blind, is_steady
 from conformance.rules.verdicts import Verdict
 from tests.fuzz.both import difference, fast, setting_for, slow
 from tests.fuzz.dialogues import DIALECTS, PROFILES, Piece, compact, stream
@@ -322,95 +317,3 @@ def test_a_finding_remembers_the_same_frames(comments: int) -> None:
     data = b"".join(p.encode() for p in pieces if "text_delta" in p.text) + b": c\n\n" * comments
     lacks = ["</think>", "x" * 26]
     both("anthropic.messages", {"fold": {"over": "d", "take": at.text, "lacks": lacks}}, data)
-
-
-columns = st.sampled_from(["delta", "n", "o.text"])
-paths = st.sampled_from(["delta", "n", "o", "o.text", "o.text.x", "other", "delta.x", "o.k"])
-constants = st.sampled_from(["a", "", "abcd", 5, 0, None, True, False, 1.5])
-schemas = st.fixed_dictionaries(
-    {},
-    optional={
-        "type": st.sampled_from(["string", "integer", "number", "object", "null"]),
-        "minLength": st.integers(0, 2),
-        "maxLength": st.integers(0, 2),
-        "pattern": st.just("^a"),
-        "enum": st.just(["a", 5]),
-        "const": constants,
-        "required": st.sampled_from([["text"], ["k", "x"], []]),
-        "maxProperties": st.integers(0, 3),
-        "minProperties": st.integers(0, 3),
-        "additionalProperties": st.booleans(),
-        "properties": st.dictionaries(
-            st.sampled_from(["text", "k"]),
-            st.sampled_from([{"type": "string"}, {"minLength": 1}, {"const": "a"}, {}, True]),
-            max_size=2,
-        ),
-    },
-)
-plain = constants | schemas.filter(lambda s: "minLength" in s or len(s) > 1 or not s)
-patterns = st.recursive(
-    plain
-    | st.just({"absent": True})
-    | paths.map(lambda p: {"field": p})
-    | st.sampled_from([{"above": 3}, {"above": {"field": "n"}}, {"above": {"field": "other"}}]),
-    lambda inner: st.lists(inner, min_size=1, max_size=3) | inner.map(lambda p: {"not": p}),
-    max_leaves=4,
-)
-texts = st.sampled_from(["a", "b", "abcd", "\u8c46", " ", "5"])
-COLUMNS: Final = ("delta", "n", "o.text")
-
-
-def payload(text: str, number: int, inner: str) -> dict[str, Any]:
-    return {"delta": text, "n": number, "o": {"text": inner, "k": "a"}, "other": 5}
-
-
-rows = st.builds(payload, texts, st.integers(0, 9), texts)
-
-
-@settings(deadline=None, derandomize=True, max_examples=600)
-@given(paths, patterns, st.lists(rows, min_size=2, max_size=6))
-def test_steady_patterns_answer_alike_whatever_the_columns_hold(
-    path: str, pattern: Any, data: list[dict[str, Any]]
-) -> None:
-    if is_steady(path, pattern, COLUMNS, {}):
-        test = compile_value(pattern, {})
-        assert len({test(getter(path)(row), row, NobodyAsked()) for row in data}) == 1
-
-
-@settings(deadline=None, derandomize=True, max_examples=600)
-@given(schemas, st.lists(rows, min_size=2, max_size=6))
-def test_blind_schemas_answer_alike_whatever_the_columns_hold(
-    schema: dict[str, Any], data: list[dict[str, Any]]
-) -> None:
-    whole = {"properties": {"delta": schema, "o": schema, "n": schema}}
-    for each in (schema, whole):
-        if each and is_blind(each, "", COLUMNS):
-            test = compile_value({**each, "$comment": "a schema"}, {})
-            assert len({test(row, row, NobodyAsked()) for row in data}) == 1
-
-
-@pytest.mark.parametrize(
-    ("path", "pattern", "steady"),
-    [
-        ("delta", "a", False),
-        ("delta", ["a", "b"], False),
-        ("delta", None, True),
-        ("delta", True, True),
-        ("delta", {"absent": True}, True),
-        ("delta", {"type": "string", "minLength": 1}, True),
-        ("delta", {"type": "string", "minLength": 2}, False),
-        ("delta", {"pattern": "."}, False),
-        ("other", "a", True),
-        ("delta", "$request.model", False),
-        ("delta", {"not": "$user_choices.effort"}, False),
-        ("other", {"not": "$user_choices.effort"}, True),
-        ("delta", "$$user_choices.effort", False),
-        ("other", {"field": "n"}, False),
-        ("n", {"above": 3}, False),
-        ("other", {"above": {"field": "n"}}, False),
-        ("o", {"type": "object", "minProperties": 1}, True),
-        ("o", {"properties": {"text": {"const": "a"}}}, False),
-    ],
-)
-def test_what_is_steady(path: str, pattern: Any, steady: bool) -> None:
-    assert is_steady(path, pattern, COLUMNS, {}) is steady
