@@ -176,15 +176,10 @@ def test_functions_stay_short() -> None:
     assert {name: more + 1 for name, more in lengths.items() if more >= MOST_FUNCTION_LINES} == {}
 
 
-def is_named_anew(path: Path) -> bool:
-    """The rules and the fast way are not counted: they keep their own short words so far."""
-    return not shown(path).startswith(("conformance/rules/", "conformance/judging/fast/"))
-
-
 def test_no_class_name_is_defined_twice() -> None:
     """But in the folders of dialects, each of which has its own reader."""
     homes: dict[str, list[str]] = {}
-    for path in filter(is_named_anew, package_modules()):
+    for path in package_modules():
         in_dialect = part_of(path) == "dialects" and len(path.relative_to(PACKAGE).parts) > 2
         for node in () if in_dialect else ast.walk(syntax_tree(path)):
             if isinstance(node, ast.ClassDef):
@@ -196,7 +191,7 @@ def test_names_say_what_they_are() -> None:
     """One word is often vague."""
     names = [
         node.name
-        for path in filter(is_named_anew, package_modules())
+        for path in package_modules()
         for node in ast.walk(syntax_tree(path))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
         if not node.name.startswith("__")

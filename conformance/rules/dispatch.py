@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from conformance.core.events import Event, Layer
 from conformance.rules.compiled import Listener, NamedEvent
-from conformance.rules.field_questions import FieldQuestions, PathQuestions, Question
+from conformance.rules.field_questions import FieldQuestions, PathQuestions, FieldQuestion
 from conformance.rules.forms.base import Context, Letter, Names, Presence, failure_text
 from conformance.rules.group import Group
 from conformance.rules.paths import getter
@@ -72,7 +72,7 @@ class EventRules:
             bits |= bit
             if is_new:
                 questions = self._paths.setdefault(path, PathQuestions(path))
-                questions.add(Question(bit, pattern, test))
+                questions.add(FieldQuestion(bit, pattern, test))
         if named.present is not None:
             bit, is_new = self._bit_of(named.present)
             bits |= bit

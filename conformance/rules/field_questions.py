@@ -23,7 +23,7 @@ _CONTAINERS: Final = frozenset({dict, list})
 _PLAIN: Final = frozenset({bool, int, type(None), type(MISSING)})
 
 
-class Question(Struct, frozen=True):
+class FieldQuestion(Struct, frozen=True):
     """One condition of one path. Its answer is bit `bit` of the mask."""
 
     bit: int
@@ -36,15 +36,15 @@ class PathQuestions:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.alone: list[Question] = []  # the value by itself decides
-        self.related: list[Question] = []  # so do other fields, or the exchange
+        self.alone: list[FieldQuestion] = []  # the value by itself decides
+        self.related: list[FieldQuestion] = []  # so do other fields, or the exchange
         # Bits by value; for lists, mappings and long texts by whether they are empty, where no
         # condition asks for more.
         self.strings: dict[str, int] = {}
         self.others: dict[tuple[type, Any], int] = {}
         self._is_shallow = True
 
-    def add(self, question: Question) -> None:
+    def add(self, question: FieldQuestion) -> None:
         """Takes one more condition."""
         (self.related if looks_elsewhere(question.pattern) else self.alone).append(question)
         self._is_shallow = self._is_shallow and is_shallow(question.pattern, _LONGEST_VALUE)
@@ -77,7 +77,9 @@ class PathQuestions:
         return bits
 
 
-def ask(questions: Sequence[Question], value: Any, data: Mapping[str, Any], context: Any) -> int:
+def ask(
+    questions: Sequence[FieldQuestion], value: Any, data: Mapping[str, Any], context: Any
+) -> int:
     """The bits of the questions that hold."""
     bits = 0
     for question in questions:
@@ -125,7 +127,7 @@ class _Asked(NamedTuple):
 
     get: Any
     alone: PathQuestions | None
-    related: Sequence[Question]
+    related: Sequence[FieldQuestion]
 
 
 class FieldQuestions:

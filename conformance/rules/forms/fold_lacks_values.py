@@ -87,13 +87,13 @@ class LacksValuesMachine(LacksMachine):
     def step(self, state: State, names: Names) -> Step:
         acts: list[Act] = []
         if other := names & self.other.keys():
-            acts.append(_TakeValue(self, self.other[min(other)], is_first=state is OPEN))
+            acts.append(_CollectNeedle(self, self.other[min(other)], is_first=state is OPEN))
         if own := names & self.over.keys():
             acts.append(_SearchText(self, self.over[min(own)], is_first=state is OPEN))
         return state, tuple(acts)
 
 
-class _TakeValue(ReadText):
+class _CollectNeedle(ReadText):
     """Looks for one more value, first of all in the text that came before it."""
 
     def __init__(self, machine: LacksMachine, path: str, *, is_first: bool) -> None:
