@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from conformance.core.events import Event, Layer
 from conformance.rules.compiled import Listener, NamedEvent
-from conformance.rules.field_questions import FieldQuestions, PathQuestions, FieldQuestion
+from conformance.rules.field_questions import FieldQuestion, FieldQuestions, PathQuestions
 from conformance.rules.forms.base import Context, Letter, Names, Presence, failure_text
 from conformance.rules.group import Group
 from conformance.rules.paths import getter
