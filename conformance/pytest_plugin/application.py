@@ -1,11 +1,11 @@
-"""An application under test, hosted in this process, with a played model behind it."""
+"""An application or an agent under test, run by a test, with a played model behind it."""
 
 from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -13,25 +13,31 @@ from typing import Final
 import pytest
 
 from conformance.core.errors import ConformanceError
+from conformance.dialects import AGENT_PROTOCOL
+from conformance.dialects.script import MODEL
 from conformance.judging.result import Report
 from conformance.report import text
 from conformance.report.redacted import redact_report
-from conformance.runs import RunOptions, run_application
+from conformance.runs import RunOptions, RunOutcome, run_application
 from conformance.runs.options import parse_capabilities
 from conformance.scenarios import load_scenarios
 from conformance.targets import asgi
+from conformance.targets.agent import AgentTarget, command_words
 from conformance.targets.gateway import serve_upstream
-from conformance.targets.server import LiveServer
+from conformance.targets.server import LiveServer, TurnTarget
+from conformance.wire.faults import ExchangeLimits
 
 MakeApplication = Callable[[str], asgi.Application]
 """Makes the application; it is given the URL, without `/v1`, that its provider has to ask."""
+MakeTarget = Callable[[str], AbstractAsyncContextManager[TurnTarget]]
+"""Makes what is asked, as long as it is there; it is given the URL of the played model."""
 
-_MODEL: Final = "scripted"
+_USUAL: Final = ExchangeLimits()
 
 
 @dataclass(frozen=True, slots=True)
-class ApplicationJudge:
-    """Judges an application by the scenarios for applications; see docs/applications.md.
+class ScenarioRunJudge:
+    """Runs the scenarios for applications in a test, which fails with the report.
 
     `strict`: advice that is not followed fails the test, too. `profile` is used where a call names
     none.
@@ -39,6 +45,34 @@ class ApplicationJudge:
 
     strict: bool
     profile: str | None = None
+
+    def _judge(
+        self,
+        make: MakeTarget,
+        protocol: str,
+        scenarios: Sequence[str],
+        without: Iterable[str],
+        profile: str | None,
+    ) -> Report:
+        options = RunOptions(
+            model=MODEL,
+            dialects=(protocol,),
+            profile=profile or self.profile,
+            without=parse_capabilities(list(without)),
+        )
+        try:
+            outcome = asyncio.run(_run(make, protocol, scenarios, options))
+        except ConformanceError as err:
+            raise pytest.fail.Exception(str(err), pytrace=False) from None
+        report = outcome.report
+        if report.exit_code(strict=self.strict) or outcome.unanswered:
+            told = (*outcome.unanswered, text.render(redact_report(report)))
+            raise pytest.fail.Exception("\n".join(told), pytrace=False)
+        return report
+
+
+class ApplicationJudge(ScenarioRunJudge):
+    """Judges an ASGI application, hosted in this process; see docs/applications.md."""
 
     def __call__(
         self,
@@ -55,40 +89,58 @@ class ApplicationJudge:
         `path` is where the application is asked. `scenarios` and `without` are as those options of
         `conformance run`.
         """
-        options = RunOptions(
-            model=_MODEL,
-            dialects=(protocol,),
-            profile=profile or self.profile,
-            without=parse_capabilities(list(without)),
-        )
-        try:
-            report = asyncio.run(_run(make, protocol, path, scenarios, options))
-        except ConformanceError as err:
-            raise pytest.fail.Exception(str(err), pytrace=False) from None
-        if report.exit_code(strict=self.strict):
-            raise pytest.fail.Exception(text.render(redact_report(report)), pytrace=False)
-        return report
+
+        @asynccontextmanager
+        async def hosted(model: str) -> AsyncIterator[TurnTarget]:
+            async with (
+                asgi.hosted(make(model)) as transport,
+                LiveServer(f"{asgi.URL}{path}", transport=transport) as server,
+            ):
+                yield server
+
+        return self._judge(hosted, protocol, scenarios, without, profile)
+
+
+class AgentJudge(ScenarioRunJudge):
+    """Judges the command of an agent on its standard streams; see docs/applications.md."""
+
+    def __call__(
+        self,
+        command: str | Sequence[str],
+        *,
+        protocol: str = AGENT_PROTOCOL,
+        scenarios: Sequence[str] = (),
+        without: Iterable[str] = (),
+        profile: str | None = None,
+        timeout: float = _USUAL.timeout,
+    ) -> Report:
+        """The report; the test fails with it where a rule is broken.
+
+        `command` is a command line or its words; it gets the environment of the test, with the URL
+        of the played model in it. `timeout` is how long a turn may take, in seconds. `protocol`,
+        `scenarios` and `without` are as those options of `conformance run`.
+        """
+        limits = ExchangeLimits(timeout, min(timeout, _USUAL.idle))
+
+        def started(model: str) -> AgentTarget:
+            words = command_words(command) if isinstance(command, str) else list(command)
+            return AgentTarget(words, protocol, url=model, model=MODEL, limits=limits)
+
+        return self._judge(started, protocol, scenarios, without, profile)
 
 
 async def _run(
-    make: MakeApplication,
-    protocol: str,
-    path: str,
-    scenarios: Sequence[str],
-    options: RunOptions,
-) -> Report:
+    make: MakeTarget, protocol: str, scenarios: Sequence[str], options: RunOptions
+) -> RunOutcome:
     with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
         async with AsyncExitStack() as stack:
             upstream = await stack.enter_async_context(serve_upstream(0))
-            application = make(f"http://127.0.0.1:{upstream.port}")
-            transport = await stack.enter_async_context(asgi.hosted(application))
-            server = LiveServer(f"{asgi.URL}{path}", transport=transport)
-            outcome = await run_application(
-                await stack.enter_async_context(server),
+            target = await stack.enter_async_context(make(f"http://127.0.0.1:{upstream.port}"))
+            return await run_application(
+                target,
                 protocol,
                 load_scenarios(scenarios),
                 options,
                 Path(folder),
                 upstream=upstream,
             )
-    return outcome.report

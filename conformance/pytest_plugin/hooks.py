@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 if TYPE_CHECKING:
-    from conformance.pytest_plugin.application import ApplicationJudge
+    from conformance.pytest_plugin.application import AgentJudge, ApplicationJudge
     from conformance.pytest_plugin.model_stub import ModelStub
     from conformance.pytest_plugin.settings import ReplaySettings
     from conformance.pytest_plugin.trace import Tracer
@@ -96,6 +96,17 @@ def conformance_application(
 
     settings = _test_settings(request.node, conformance_config)
     return ApplicationJudge(strict=settings.strict, profile=settings.profile)
+
+
+@pytest.fixture
+def conformance_agent(
+    request: pytest.FixtureRequest, conformance_config: Mapping[str, Any]
+) -> AgentJudge:
+    """Judges an agent's command with a played model behind it; see `AgentJudge`."""
+    from conformance.pytest_plugin.application import AgentJudge  # noqa: PLC0415  # as above
+
+    settings = _test_settings(request.node, conformance_config)
+    return AgentJudge(strict=settings.strict, profile=settings.profile)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -18,6 +18,7 @@ from typing import Final, Self
 from msgspec.structs import replace
 
 from conformance.cassette import CassetteClock
+from conformance.core.errors import UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 from conformance.dialects import AGENTS
 from conformance.dialects.agent import AgentConversation, Message
@@ -39,12 +40,16 @@ class AgentTarget:
     """A command, asked turn by turn; an asynchronous context manager that ends it.
 
     `url` is that of the played model, without `/v1`. Raises UsageError where the command cannot be
-    started. One that is asked by messages is started anew where it has ended.
+    started, or no agent speaks `protocol`. One that is asked by messages is started anew where it
+    has ended.
     """
 
     def __init__(
         self, words: list[str], protocol: str, *, url: str, model: str, limits: ExchangeLimits
     ) -> None:
+        if protocol not in AGENTS:
+            hint = f"one of {', '.join(AGENTS)}"
+            raise UsageError(f"no agent speaks {protocol!r}", hint=hint)
         self._words = words
         self._form = AGENTS[protocol]
         self._url = url
