@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from conformance.core.json_values import Path, list_at, put_at, value_at
 from conformance.editing.deltas import find_deltas
 from conformance.editing.operator import Edit, Sites
 from conformance.editing.stream import Stream
@@ -90,6 +91,42 @@ def prolong_text(more: str, *path: str | int) -> Edit:
 def request_with(**more: Any) -> Edit:
     """Something else was asked for."""
     return lambda stream, _site: stream.with_request({**request_body(stream), **more})
+
+
+def asked(*path: str, beside: str = "") -> Sites:
+    """Values of the request at a path, `*` being every element; `beside` them something stands."""
+    return lambda stream: range(len(_asked_paths(stream, path, beside)))
+
+
+def ask_otherwise(change: Callable[[Any], Any], *path: str, beside: str = "") -> Edit:
+    """Such a value of the request is another one."""
+
+    def edited(stream: Stream, site: int) -> Stream:
+        found, body = _asked_paths(stream, path, beside)[site], request_body(stream)
+        return stream.with_request(put_at(body, found, change(value_at(body, *found))))
+
+    return edited
+
+
+def shortened(text: str) -> str:
+    """The first half of a text."""
+    return text[: len(text) // 2]
+
+
+def _asked_paths(stream: Stream, path: Path, beside: str) -> list[Path]:
+    body = request_body(stream)
+    found: list[Path] = [()]
+    for key in path:
+        found = [
+            (*each, step)
+            for each in found
+            for step in (range(len(list_at(body, *each))) if key == "*" else (key,))
+        ]
+    return [
+        each
+        for each in found
+        if value_at(body, *each) and (not beside or value_at(body, *each[:-1], beside))
+    ]
 
 
 def request_body(stream: Stream) -> Any:

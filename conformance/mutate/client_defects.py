@@ -144,10 +144,15 @@ def _swap_boundary(report: _Report) -> _Report:
     return report
 
 
+def _lose_ends(report: _Report) -> _Report:
+    """No end of thinking; where an error discharges what is owed, nothing is lost."""
+    return report if _events_of(report, "error") else _lose_all("thinking.end")(report)
+
+
 def _start_early(report: _Report) -> _Report:
     said = _events_of(report, "thinking.delta", "text.delta")
-    if not said or report[said[0]]["type"] != "thinking.delta":
-        return report  # where text comes first, it is not started early
+    if not said or report[said[0]]["type"] != "thinking.delta" or _events_of(report, "error"):
+        return report  # text that comes first is not early, and an error discharges what is owed
     for place in _events_of(report, "message.start")[:1]:
         report.insert(place + 1, {"type": "text.start", "choice": 0, "block": 0})
     return report
@@ -205,7 +210,7 @@ DEFECTS: Final = (
     Defect(
         "C7-start-twice", "The start of thinking is reported twice.", _double_one("thinking.start")
     ),
-    Defect("C8-no-end", "The end of thinking is missing.", _lose_all("thinking.end")),
+    Defect("C8-no-end", "The end of thinking is missing.", _lose_ends),
     Defect(
         "C8-delta-after-end",
         "Thinking is reported after its end.",

@@ -48,6 +48,7 @@ def drafts() -> Iterator[Draft]:
     yield from _ends()
     yield from _bodies()
     yield _tool_round()
+    yield _next_turn()
     yield _thinking_left_out()
 
 
@@ -137,6 +138,20 @@ def _tool_round() -> Draft:
     first = drafted(f"cohere/{ROUND}", asked, pieces, scenario=ROUND, role="tool-turn")
     second = drafted(f"cohere/{ROUND}", carried_on, found, scenario=ROUND, role="follow-up")
     return replace(first, then=(replace(second, after=1),))
+
+
+def _next_turn() -> Draft:
+    """A turn without calls, and one that asks on with all of it."""
+    asked = _asked("How is a glaze made?")
+    pieces = answer([thinking(0, GLAZE), text(1, GLAZE_TEXT)], (14, 41, 24))
+    first = drafted("cohere/next-turn", asked, pieces, scenario="next-turn", role="turn")
+    blocks = [{"type": "thinking", "thinking": GLAZE}, {"type": "text", "text": GLAZE_TEXT}]
+    said = {"role": "assistant", "content": blocks}
+    carried_on = _asked("How is a glaze made?", said, "And with lemon?")
+    parts = [thinking(0, "Lemon takes the place of the water."), text(1, "The same, with lemon.")]
+    pieces = answer(parts, (70, 20, 11))
+    second = replace(first, asked=carried_on, pieces=pieces, role="next-turn", after=1)
+    return replace(first, then=(second,))
 
 
 def _thinking_left_out() -> Draft:

@@ -55,6 +55,7 @@ def drafts() -> Iterator[Draft]:
     yield from _ends()
     yield from _bodies()
     yield _tool_round()
+    yield _next_turn()
     yield _thoughts_left_out()
 
 
@@ -163,11 +164,28 @@ def _tool_round() -> Draft:
     ]
     pieces = answer(steps, (60, 30, 19), "requires_action")
     result = {"type": "function_result", "call_id": CALL_ID, "name": NAME, "result": FERRY_RESULT}
-    carried_on = _asked(FERRY, _thought(), _call(), result, tools=[_tool()])
+    told = {**_thought(), "summary": [written(FERRY_THOUGHT)]}
+    carried_on = _asked(FERRY, told, _call(), result, tools=[_tool()])
     found = answer([thought(0, opaque("found"), [FOUND]), output(1, FERRY_TEXT)], (90, 24, 12))
     first = drafted(f"gemini/{ROUND}", asked, pieces, scenario=ROUND, role="tool-turn")
     second = drafted(f"gemini/{ROUND}", carried_on, found, scenario=ROUND, role="follow-up")
     return replace(first, then=(replace(second, after=1),))
+
+
+def _next_turn() -> Draft:
+    """A turn without calls, and one that asks on with all steps."""
+    steps = [thought(0, opaque("kiln"), KILN), output(1, KILN_TEXT)]
+    asked = _asked("When is the stoneware fired?")
+    first = drafted(
+        "gemini/next-turn", asked, answer(steps, (9, 18, 41)), scenario="next-turn", role="turn"
+    )
+    told = {"type": "thought", "signature": opaque("kiln"), "summary": [*map(written, KILN)]}
+    said = {"type": "model_output", "content": [written(KILN_TEXT)]}
+    carried_on = _asked("When is the stoneware fired?", told, said, "And the tiles?")
+    steps = [thought(0, opaque("tiles"), ["Tiles are thin."]), output(1, "Before it.")]
+    pieces = answer(steps, (60, 4, 11))
+    second = replace(first, asked=carried_on, pieces=pieces, role="next-turn", after=1)
+    return replace(first, then=(second,))
 
 
 def _thoughts_left_out() -> Draft:

@@ -192,6 +192,12 @@ HISTORY: Final = (
         ROUND,
         turns={2: asks(f"{CONTENT}.0.thinking", _swapped)},
     ),
+    # The store of a client cuts long texts.
+    Mutant(
+        "history/messages/turn-unchanged",
+        MESSAGES_TURN,
+        turns={2: asks(f"{CONTENT}.0.thinking", lambda said: said[:40])},
+    ),
     Mutant("history/messages/first-in-content", ROUND, turns={2: asks(CONTENT, _behind)}),
     Mutant(
         "history/messages/signature-present",

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from tests.authoring import edits
 from tests.authoring.cohere import block, message
+from tests.authoring.cohere_streams import GLAZE, GLAZE_TEXT
 from tests.authoring.edits import done, having, typed
 from tests.authoring.mutant import Mutant
 from tests.authoring.pieces import DONE
@@ -21,6 +22,7 @@ ERROR: Final = "cohere.v2/cohere/error-in-answer"
 BODY: Final = "cohere.v2/cohere/body"
 BODY_CALL: Final = "cohere.v2/cohere/body-with-call"
 ROUND: Final = "cohere.v2/cohere/tool-round"
+NEXT: Final = "cohere.v2/cohere/next-turn"
 LEFT_OUT: Final = "cohere.v2/never-sends-back/second-turn"
 SUITE: Final = "wire/cohere"
 
@@ -201,6 +203,17 @@ MUTANTS: Final = (
         "history/cohere/text-unchanged",
         ROUND,
         turns={2: asks("messages.1.content.0.thinking", lambda said: said.replace(" ", "  "))},
+    ),
+    # The answer was stored as thinking.
+    Mutant(
+        "history/cohere/turn-unchanged",
+        NEXT,
+        turns={2: asks("messages.1.content.0.thinking", GLAZE_TEXT)},
+    ),
+    Mutant(
+        "history/cohere/text-as-said",
+        NEXT,
+        turns={2: asks("messages.1.content.1.text", lambda said: f"<think>{GLAZE}</think>{said}")},
     ),
     Mutant(
         "history/cohere/never-sent",

@@ -282,6 +282,11 @@ MUTANTS: Final = (
         RESPELLED,
         turns={2: asks_not("contents.1.parts.0.thought")},
     ),
+    Mutant(
+        "history/gemini/thoughts-as-received",
+        ROUND,
+        turns={2: asks("contents.1.parts.0.text", lambda said: said[:40])},
+    ),
     Mutant("history/gemini/turns-alternate", ROUND, turns={2: asks("contents", _split)}),
     Mutant(
         "history/gemini/never-sent",

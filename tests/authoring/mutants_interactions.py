@@ -8,6 +8,7 @@ from typing import Any, Final
 from tests.authoring import edits
 from tests.authoring.edits import Where, done, having
 from tests.authoring.interactions import DONE, message, updated
+from tests.authoring.interactions_streams import KILN, KILN_TEXT
 from tests.authoring.mutant import Mutant
 from tests.authoring.pieces import Message, at, opaque
 from tests.authoring.turns import asks, in_body, not_in_body
@@ -20,6 +21,7 @@ ERROR: Final = "gemini.interactions/gemini/error-in-text"
 BODY: Final = "gemini.interactions/gemini/body"
 BODY_CALL: Final = "gemini.interactions/gemini/body-with-call"
 ROUND: Final = "gemini.interactions/gemini/tool-round"
+NEXT: Final = "gemini.interactions/gemini/next-turn"
 LEFT_OUT: Final = "gemini.interactions/never-sends-back/second-turn"
 SUITE: Final = "wire/interactions"
 STEPS: Final = "wire/interactions-steps"
@@ -201,6 +203,23 @@ MUTANTS: Final = (
         "history/interactions/signed-unchanged",
         ROUND,
         turns={2: asks("input.1.signature", "")},
+    ),
+    # The answer was stored as a thought; another one leaves the thoughts' type out.
+    Mutant(
+        "history/interactions/turn-unchanged",
+        NEXT,
+        turns={2: asks("input.1.summary.1.text", KILN_TEXT)},
+    ),
+    Mutant(
+        "history/interactions/text-as-said",
+        NEXT,
+        turns={2: asks("input.2.content.0.text", lambda said: f"<think>{KILN[0]}</think>{said}")},
+    ),
+    # The store of a client cuts long texts.
+    Mutant(
+        "history/interactions/summary-unchanged",
+        ROUND,
+        turns={2: asks("input.1.summary.0.text", lambda said: said[:40])},
     ),
     Mutant("history/interactions/thought-before-call", ROUND, turns={2: asks("input", _later)}),
     Mutant(

@@ -11,7 +11,7 @@ from tests.authoring.edits import Pieces, Step, Where, typed
 from tests.authoring.messages import PING, answer, opening, text, thinking
 from tests.authoring.messages_streams import BREAD, BREAD_TEXT
 from tests.authoring.mutant import Mutant
-from tests.authoring.pieces import DONE, Fields, Message, Piece, at, compact, cut
+from tests.authoring.pieces import DONE, Fields, Message, Piece, at, compact, cut, put
 from tests.authoring.turns import asks
 
 TEXT: Final = "anthropic.messages/anthropic/thinking-then-text"
@@ -140,6 +140,11 @@ MUTANTS: Final = (
         f"{SUITE}/error-last",
         FAILED,
         (edits.move(ERROR, by=-1),),
+    ),
+    Mutant(
+        "wire/messages-blocks/body-thinking-before-text",
+        BODY,
+        (_in_body(lambda body: put(body, "content", body["content"][::-1])),),
     ),
     Mutant(f"{SUITE}/body-fields", BODY, (_in_body(lambda body: cut(body, "stop_reason")),)),
     Mutant(

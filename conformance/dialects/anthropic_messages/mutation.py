@@ -9,6 +9,8 @@ from typing import Any, Final
 from conformance.core.json_values import text_at, value_at
 from conformance.editing.deltas import delta_places
 from conformance.editing.edits import (
+    ask_otherwise,
+    asked,
     double_piece,
     drop_piece,
     drop_value,
@@ -17,6 +19,7 @@ from conformance.editing.edits import (
     places_with,
     raise_value,
     set_value,
+    shortened,
 )
 from conformance.editing.layout import Delta, StreamLayout, TextKind
 from conformance.editing.operator import Edit, Mutation, OperatorTable, Sites
@@ -36,6 +39,7 @@ _TEXTS: Final[dict[str, tuple[TextKind, str]]] = {
 
 
 OPERATORS: Final = OperatorTable()
+_RETURNED: Final = ("messages", "*", "content", "*", "thinking")
 
 
 def _block_deltas(place: int, piece: Piece) -> Iterator[Delta]:
@@ -162,6 +166,22 @@ def _think_after_text(stream: Stream, site: int) -> Stream | None:
     return stream
 
 
+def _thinking_bodies(stream: Stream) -> list[int]:
+    """Messages in one piece that begin with thinking and end with text."""
+    return [
+        n
+        for n, _ in stream.events()
+        if stream.text_at(n, "content", 0, "type") in ("thinking", "redacted_thinking")
+        and stream.text_at(n, "content", -1, "type") == "text"
+    ]
+
+
+@OPERATORS.edit("X15-body-thinking-last", _thinking_bodies)
+def _think_last(stream: Stream, site: int) -> Stream:
+    """Thinking of a message in one piece stands behind its text."""
+    return stream.with_value(site, ("content",), stream.list_at(site, "content")[::-1])
+
+
 def _signed_starts(stream: Stream) -> list[int]:
     found = _starts_of("thinking")(stream)
     return [n for n in found if stream.value_at(n, "content_block", "signature") is not None]
@@ -236,6 +256,9 @@ OPERATORS.add("N10-no-start-signature", "A block of thinking starts without a si
 )
 OPERATORS.add("T5-nameless-use", "A tool use has no name.")(
     _starts_of("tool_use"), drop_value("content_block", "name")
+)
+OPERATORS.add("H2-shortened-thinking", "Thinking goes back with half of its text.")(
+    asked(*_RETURNED, beside="signature"), ask_otherwise(shortened, *_RETURNED, beside="signature")
 )
 
 MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS), Path(__file__).with_name("legal.yaml"))

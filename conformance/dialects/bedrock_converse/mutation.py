@@ -11,6 +11,8 @@ from conformance.core.json_values import text_at, value_at
 from conformance.dialects.bedrock_converse.body_mutation import OPERATORS as WHOLE
 from conformance.editing.deltas import delta_places
 from conformance.editing.edits import (
+    ask_otherwise,
+    asked,
     double_piece,
     drop_piece,
     drop_value,
@@ -20,6 +22,7 @@ from conformance.editing.edits import (
     places_with,
     raise_value,
     set_value,
+    shortened,
 )
 from conformance.editing.layout import Delta, StreamLayout, TextKind
 from conformance.editing.operator import Mutation, OperatorTable, Sites
@@ -39,6 +42,7 @@ _TEXTS: Final[dict[TextKind, JsonPath]] = {
 }
 
 OPERATORS: Final = OperatorTable()
+_RETURNED: Final = ("messages", "*", "content", "*", "reasoningContent", "reasoningText", "text")
 
 
 def _block_deltas(place: int, piece: Piece) -> Iterator[Delta]:
@@ -178,5 +182,8 @@ OPERATORS.add("T5-nameless-use", "A tool use has no name.")(
     _tool_starts, drop_value("start", "toolUse", "name")
 )
 OPERATORS.add("T6-unannounced-use", "The start of a tool use is lost.")(_tool_starts, drop_piece)
+OPERATORS.add("H2-shortened-thinking", "Thinking goes back with half of its text.")(
+    asked(*_RETURNED, beside="signature"), ask_otherwise(shortened, *_RETURNED, beside="signature")
+)
 
 MUTATION: Final = Mutation(_LAYOUT, (*OPERATORS, *WHOLE), Path(__file__).with_name("legal.yaml"))

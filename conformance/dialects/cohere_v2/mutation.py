@@ -8,12 +8,15 @@ from typing import Any, Final
 
 from conformance.core.json_values import text_at, value_at
 from conformance.editing.edits import (
+    ask_otherwise,
+    asked,
     drop_value,
     places_of,
     places_with,
     raise_value,
     request_with,
     set_value,
+    shortened,
     thinking_shown,
 )
 from conformance.editing.layout import Delta, StreamLayout, TextKind
@@ -22,6 +25,7 @@ from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
 OPERATORS: Final = OperatorTable()
+_RETURNED: Final = ("messages", "*", "content", "*", "thinking")
 _CONTENT: Final = ("delta", "message", "content")
 _CALL: Final = ("delta", "message", "tool_calls")
 _WHOLE: Final = ("message", "content")
@@ -120,6 +124,24 @@ def _thinking_switched(stream: Stream) -> Sequence[int]:
     return thinking_shown(stream) if _starts_of("thinking")(stream) else ()
 
 
+def _as_thinking(content: Any) -> Any:
+    """Content of a turn in the history whose text is thinking."""
+    if not isinstance(content, list):
+        return content
+    return [
+        {"type": "thinking", "thinking": text_at(b, "text")} if "text" in b else b for b in content
+    ]
+
+
+def _as_text(content: Any) -> Any:
+    """Content of a turn in the history whose thinking is text."""
+    if not isinstance(content, list):
+        return content
+    return [
+        {"type": "text", "text": text_at(b, "thinking")} if "thinking" in b else b for b in content
+    ]
+
+
 _ENDS: Final = places_of("message-end")
 _REASON: Final = ("delta", "finish_reason")
 
@@ -167,6 +189,15 @@ OPERATORS.add("U5-end-without-usage", "The end of a message has no usage.")(
 )
 OPERATORS.add("P1-disabled-thinking-shown", "Thinking is shown that was turned off.")(
     _thinking_switched, request_with(thinking={"type": "disabled"})
+)
+OPERATORS.add("H4-text-as-thinking", "What the model said goes back as thinking.")(
+    asked("messages", "*", "content"), ask_otherwise(_as_thinking, "messages", "*", "content")
+)
+OPERATORS.add("H4-thinking-as-text", "Thinking goes back as what the model said.")(
+    asked("messages", "*", "content"), ask_otherwise(_as_text, "messages", "*", "content")
+)
+OPERATORS.add("H2-shortened-thinking", "Thinking goes back with half of its text.")(
+    asked(*_RETURNED), ask_otherwise(shortened, *_RETURNED)
 )
 
 MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS), Path(__file__).with_name("legal.yaml"))

@@ -9,6 +9,8 @@ import msgspec
 
 from conformance.core.json_values import list_at, put_at, text_at, value_at
 from conformance.editing.edits import (
+    ask_otherwise,
+    asked,
     drop_value,
     places_with,
     prolong_text,
@@ -16,6 +18,7 @@ from conformance.editing.edits import (
     request_body,
     request_with,
     set_value,
+    shortened,
 )
 from conformance.editing.layout import Delta, StreamLayout, TextKind
 from conformance.editing.operator import Edit, Mutation, OperatorTable, Sites
@@ -23,6 +26,7 @@ from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
 OPERATORS: Final = OperatorTable()
+_RETURNED: Final = ("contents", "*", "parts", "*", "text")
 _PARTS: Final = ("candidates", 0, "content", "parts")
 _USAGE: Final = ("usageMetadata", "thoughtsTokenCount")
 _TOTAL: Final = ("usageMetadata", "totalTokenCount")
@@ -225,6 +229,9 @@ OPERATORS.add("H2-other-signature", "A call goes back with another signature.")(
 )
 OPERATORS.add("H2-stand-in", "A call goes back with a placeholder for its signature.")(
     _signed_history, _in_history(lambda _signature: "skip_thought_signature_validator")
+)
+OPERATORS.add("H2-shortened-thinking", "Thinking goes back with half of its text.")(
+    asked(*_RETURNED, beside="thought"), ask_otherwise(shortened, *_RETURNED, beside="thought")
 )
 
 MUTATION: Final = Mutation(

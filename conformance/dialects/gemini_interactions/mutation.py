@@ -11,6 +11,8 @@ import msgspec
 from conformance.core.json_values import list_at, text_at, value_at
 from conformance.dialects.gemini_interactions.columns import TEXTS
 from conformance.editing.edits import (
+    ask_otherwise,
+    asked,
     double_piece,
     drop_piece,
     drop_value,
@@ -20,6 +22,7 @@ from conformance.editing.edits import (
     raise_value,
     request_with,
     set_value,
+    shortened,
     thinking_shown,
 )
 from conformance.editing.layout import Delta, StreamLayout, TextKind
@@ -28,6 +31,7 @@ from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
 OPERATORS: Final = OperatorTable()
+_RETURNED: Final = ("input", "*", "summary", "*", "text")
 _CREATED: Final = "interaction.created"
 _COMPLETED: Final = "interaction.completed"
 _START: Final = "step.start"
@@ -218,6 +222,18 @@ def _as_type(kind: str, text: str) -> Edit:
     return set_value(said, "delta")
 
 
+def _as_thought(step: Any) -> Any:
+    if text_at(step, "type") != "model_output":
+        return step
+    return {"type": "thought", "summary": step["content"]}
+
+
+def _as_output(step: Any) -> Any:
+    if not list_at(step, "summary"):
+        return step
+    return {"type": "model_output", "content": step["summary"]}
+
+
 _ENDS: Final = places_of(_COMPLETED)
 _SIGNATURES: Final = _deltas_of("thought_signature")
 
@@ -307,5 +323,15 @@ def _counted_from_one(stream: Stream) -> Stream:
             stream = stream.with_value(place, ("index",), index + 1)
     return stream
 
+
+OPERATORS.add("H4-text-as-thinking", "What the model said goes back as a thought.")(
+    asked("input", "*"), ask_otherwise(_as_thought, "input", "*")
+)
+OPERATORS.add("H4-thinking-as-text", "A thought goes back as what the model said.")(
+    asked("input", "*"), ask_otherwise(_as_output, "input", "*")
+)
+OPERATORS.add("H2-shortened-thinking", "Thinking goes back with half of its text.")(
+    asked(*_RETURNED), ask_otherwise(shortened, *_RETURNED)
+)
 
 MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS), Path(__file__).with_name("legal.yaml"))

@@ -41,13 +41,14 @@ REPORTED: Final = frozenset(
 )
 
 Gather = Literal["concat", "sum", "count", "merged"]
-Relation = Literal["equal", "contains", "greater"]
+Relation = Literal["equal", "equal-or-none", "contains", "greater"]
 View = Literal["wire", "client"]
 GATHER: Final[tuple[Gather, ...]] = ("concat", "sum", "count", "merged")
-RELATIONS: Final[tuple[Relation, ...]] = ("equal", "contains", "greater")
+RELATIONS: Final[tuple[Relation, ...]] = ("equal", "equal-or-none", "contains", "greater")
 VIEWS: Final[tuple[View, ...]] = ("wire", "client")
 _COMPARABLE: Final[Mapping[Relation, tuple[Gather, ...]]] = {
     "equal": GATHER,
+    "equal-or-none": ("concat", "merged"),
     "contains": ("concat", "merged"),
     "greater": ("sum", "count"),
 }
@@ -323,7 +324,8 @@ def _result(
     compared = left.sides.left.parts, right.sides.right.parts
     if not any(compared):
         return Verdict.VACUOUS, "never fired: neither side has anything to compare", None
-    violation = _judge(form, left, right)
+    is_left_out = form.are == "equal-or-none" and not compared[1]
+    violation = None if is_left_out else _judge(form, left, right)
     if violation is None and not all(compared):
         # Nothing is less than something, and part of everything.
         return Verdict.VACUOUS, "never fired: one side has nothing to compare", None
@@ -344,8 +346,9 @@ def _judge(form: Compare, left: Contribution, right: Contribution) -> Violation 
     if _holds(form, one, other):
         return None
     where, had, has = first_difference(one, other)
+    relation = form.are.removesuffix("-or-none")
     message = (
-        f"{_label(left)} and {_label(right)} are not {form.are} at {where}: {had} against {has}"
+        f"{_label(left)} and {_label(right)} are not {relation} at {where}: {had} against {has}"
     )
     return Violation(left.last, {"exchange": left.exchange}, (has,), had, "", message)
 
@@ -353,7 +356,7 @@ def _judge(form: Compare, left: Contribution, right: Contribution) -> Violation 
 def _holds(form: Compare, one: Any, other: Any) -> bool:
     if form.are == "greater":
         return bool(one > other)
-    if form.are == "equal":
+    if form.are in ("equal", "equal-or-none"):
         return same(one, other)
     return other in one if isinstance(one, str) else first_missing(other, one) is MISSING
 
