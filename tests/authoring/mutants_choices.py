@@ -213,7 +213,13 @@ HISTORY: Final = (
         turns={2: asks(CONTENT, [])},
     ),
     Mutant("history/messages/always-carried", MESSAGES_TURN, turns={2: asks_not(f"{CONTENT}.0")}),
-    Mutant("history/messages/never-sent", MESSAGES_NEVER, turns={2: asks(CONTENT, _with_thinking)}),
+    # It is other thinking than came, too.
+    Mutant(
+        "history/messages/never-sent",
+        MESSAGES_NEVER,
+        also=("history/messages/turn-unchanged",),
+        turns={2: asks(CONTENT, _with_thinking)},
+    ),
 )
 REPORTS: Final = (
     Mutant(
