@@ -1,4 +1,4 @@
-"""A client that reads reasoning streams rightly: three APIs in, one kind of event out.
+"""A client that reads reasoning streams rightly: many APIs in, one kind of event out.
 
     reader = Reader("chat")
     for chunk in chunks:
@@ -7,7 +7,7 @@
     for event in reader.close("eof"):
         ...
 
-Bytes go through `sse` and one of `chat`, `responses`, `messages`; none of them does I/O.
+Bytes go through a reader of frames and one of an API, as `apis` names them; none of them does I/O.
 `answer` collects events into a turn, `request` makes a request of turns, `transport` sends it.
 `harness` offers all of it to a conformance run, `defects` breaks it on purpose.
 """

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from . import chat_command
+from .apis import APIS
 from .defects import DEFECTS, HONEST
 from .harness import Harness
 from .likeness import LEVELS, LIKENESSES, REFERENCE, SUMMARIES
@@ -55,7 +56,7 @@ def _parser() -> argparse.ArgumentParser:
 def _chat(chat: argparse.ArgumentParser) -> None:
     chat.add_argument("--url", required=True, help="base URL, such as http://127.0.0.1:8000/v1")
     chat.add_argument("--model", required=True)
-    chat.add_argument("--api", choices=("chat", "responses", "messages"), default="chat")
+    chat.add_argument("--api", choices=tuple(APIS), default="chat")
     chat.add_argument("--effort", choices=LEVELS)
     chat.add_argument("--summary", choices=(*SUMMARIES, "none"))
     chat.add_argument("--history", choices=POLICIES)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from .event import Event
-from .turn import Called, Piece, Thought, Turn, Words
+from .turn import Called, Piece, Thought, Turn, Words, made_up_id
 
 How = Literal["completed", "failed", "cut"]
 
@@ -74,7 +74,7 @@ class Answer:
         elif kind == "thinking.opaque":
             self._seal(data)
         elif kind == "tool.end":
-            call_id = data.get("id", f"call_{data['index']}")
+            call_id = data.get("id", made_up_id(data["index"]))
             names = {"id": call_id, "name": data.get("name", ""), "arguments": data["arguments"]}
             self._made.append(_Block("call", names=names))
         else:
@@ -105,6 +105,8 @@ class Answer:
         if block is None:
             block = _Block("thinking")
             self._made.append(block)
+            # Words behind a seal are a piece of their own: it may belong to them.
+            self._blocks = {at: each for at, each in self._blocks.items() if each.kind != "text"}
         block.names[data["kind"]] = data["data"]
 
     def _end(self, kind: str, data: Mapping[str, Any]) -> None:

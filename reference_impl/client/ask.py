@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from .likeness import REFERENCE, Likeness
@@ -31,6 +32,23 @@ class Ask:
     max_tokens: int | None = None
     sampling: Mapping[str, Any] = field(default_factory=dict)
     like: Likeness = REFERENCE
+
+    @property
+    def instructions(self) -> str:
+        """What the system says, for APIs that have a field for it."""
+        return "\n\n".join(turn.text for turn in self.turns if turn.role == "system")
+
+    def rounds(self) -> Iterator[tuple[bool, Iterator[Turn]]]:
+        """The turns but those of the system, results of tools together: `True` for such."""
+        turns = (turn for turn in self.turns if turn.role != "system")
+        return groupby(turns, key=lambda turn: turn.role == "tool")
+
+    def sampled(self, names: Mapping[str, str]) -> dict[str, Any]:
+        """The sampling as an API calls it; a lone stop string is a list of one."""
+        given = {**self.sampling}
+        if isinstance(given.get("stop"), str):
+            given["stop"] = [given["stop"]]
+        return {names.get(name, name): value for name, value in given.items()}
 
     @property
     def thinks(self) -> bool:

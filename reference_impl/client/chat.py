@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from .chat_choice import ChatChoice
 from .chat_echo import Echo
 from .event import Event, Report
+from .frame import Frame
 from .markers import Splitter
 from .outcome import error, usage
 from .payload import count_of, decode, object_of, objects_of, text_of
-from .sse import Sse
 from .wire import Reading
 
 SENTINEL: Final = "[DONE]"
@@ -24,16 +25,16 @@ class ChatReader:
         self._report = Report()
         self._choices: dict[int, ChatChoice] = {}
         self._is_done = False
-        self.echo = Echo()
+        self._echo = Echo()
 
-    def read(self, sse: Sse) -> list[Event]:
+    def read(self, frame: Frame) -> list[Event]:
         """The events of one chunk."""
-        if sse.data == SENTINEL:
+        if frame.data == SENTINEL:
             self._close()
             self._is_done = True
             self._report.tell("done", explicit=True)
         else:
-            self._chunk(object_of(decode(sse.data)), "delta")
+            self._chunk(object_of(decode(frame.data)), "delta")
         return self._report.take()
 
     def body(self, payload: dict[str, Any]) -> list[Event]:
@@ -58,13 +59,17 @@ class ChatReader:
                 self._report.tell("cut", how=how)
         return self._report.take()
 
+    def echo(self) -> Mapping[str, Any]:
+        """Opaque fields of the message, as they came."""
+        return self._echo.fields()
+
     def _chunk(self, chunk: dict[str, Any], key: str) -> None:
         for at, given in enumerate(objects_of(chunk.get("choices"))):
             index = count_of(given.get("index"))
             choice = self._choice(at if index is None else index)
             delta = object_of(given.get(key))
             if choice.number == 0:
-                self.echo.add(delta)
+                self._echo.add(delta)
             reason, message_id = given.get("finish_reason"), text_of(chunk.get("id"))
             choice.read(delta, reason, message_id, whole=key == "message")
         usage(self._report, chunk.get("usage"))

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from . import calculator
 from .answer import Answer
+from .apis import APIS
 from .defects import Defect
 from .likeness import Likeness
 from .options import Options, UnknownOption
@@ -22,6 +23,7 @@ from .screen import Screen
 from .store import Store, StoreError
 from .transport import Exchange, Server, Unreachable
 from .turn import Called, Turn, answered, said
+from .wire import Api
 
 COMPLETED: Final = 0
 NO_ANSWER: Final = 1
@@ -56,7 +58,7 @@ def run(arguments: argparse.Namespace, defect: Defect, like: Likeness) -> int:
         return USAGE
     server = Server(
         arguments.api,
-        _base(arguments.url),
+        _base(arguments.url, arguments.api),
         key=key,
         deadline=arguments.timeout,
         reading=options.reading(),
@@ -138,9 +140,9 @@ def _fail(talk: Talk, message: str, code: int) -> int:
     return code
 
 
-def _base(url: str) -> str:
-    """The base URL; one without a path gets the version that all three APIs have."""
-    return url.rstrip("/") + ("" if urlsplit(url).path.strip("/") else "/v1")
+def _base(url: str, api: Api) -> str:
+    """The base URL; one without a path gets the version of the API."""
+    return url.rstrip("/") + ("" if urlsplit(url).path.strip("/") else APIS[api].base)
 
 
 def _options(arguments: argparse.Namespace, like: Likeness) -> Options:

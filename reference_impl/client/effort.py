@@ -23,6 +23,7 @@ from .likeness import SUMMARIES
 LEAST_ANSWER: Final = 1_024
 _CLAUDE: Final = re.compile(r"claude-(?:opus|sonnet|haiku)-(\d+)(?:[.-](\d{1,2})(?!\d))?")
 _ADAPTIVE_SINCE: Final = (4, 6)
+_WITH_BUDGET: Final = re.compile(r"gemini-2")
 
 
 def chat(ask: Ask) -> dict[str, Any]:
@@ -32,7 +33,7 @@ def chat(ask: Ask) -> dict[str, Any]:
 
 def responses(ask: Ask) -> dict[str, Any]:
     """Fields of a Responses request. A summary goes beside effort, or is asked for by name."""
-    wanted = ask.summary or (ask.like.summary if ask.thinks else None)
+    wanted = _summary(ask)
     reasoning = {"effort": _level(ask)} if ask.thinks else {}
     if wanted in SUMMARIES:
         reasoning["summary"] = wanted
@@ -53,6 +54,25 @@ def messages(ask: Ask, max_tokens: int) -> dict[str, Any]:
         max_tokens = max(max_tokens, budget + LEAST_ANSWER)
     thinking: Mapping[str, Any] = {"type": "enabled", "budget_tokens": budget}
     return {"max_tokens": max_tokens, "thinking": thinking}
+
+
+def gemini(ask: Ask) -> dict[str, Any]:
+    """The `thinkingConfig` of a Gemini request: a level from Gemini 3 on, a budget before."""
+    thinking: dict[str, Any] = {"includeThoughts": True} if _is_shown(ask) else {}
+    if ask.thinks and _WITH_BUDGET.search(ask.model):
+        thinking["thinkingBudget"] = ask.like.budgets[ask.effort]
+    elif ask.thinks:
+        thinking["thinkingLevel"] = _level(ask)
+    return {"thinkingConfig": thinking} if thinking else {}
+
+
+def _is_shown(ask: Ask) -> bool:
+    """Whether thinking is to be shown that an API hides unless it is asked for."""
+    return ask.include_thinking or _summary(ask) in SUMMARIES
+
+
+def _summary(ask: Ask) -> str | None:
+    return ask.summary or (ask.like.summary if ask.thinks else None)
 
 
 def is_adaptive(model: str) -> bool:

@@ -11,32 +11,51 @@ that repeats an earlier fragment left out: many servers mirror it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any, Final
 
 from .answer import Answer
+from .apis import APIS
 from .chat_echo import Echo
 from .chat_fields import BLOCKS, PARTS, opaque_of, part_text
-from .messages import MessagesReader
+from .event import Event
+from .history import HistoryForm
 from .payload import compact, decode, object_of, objects_of, text_of
-from .responses import ResponsesReader
-from .turn import Called, Piece, Thought, Turn, Words, answered, said
+from .turn import Called, Piece, Thought, Turn, Words, answered, events_of, said
 from .wire import Api, Reading
 
+# What a message that stands alone says nothing of.
+_OF_ANSWERS: Final = frozenset({"finish", "usage", "error", "done", "cut"})
 FIELDS: Final = ("reasoning_content", "reasoning", "thinking")
 
 
 def turn_of(message: Mapping[str, Any], api: Api) -> Turn:
     """The turn of a whole message of an assistant, in the form in which the API answers."""
+    if (form := APIS[api].history) is not None:
+        return _read(api, form.body([message]))
     if api == "responses" or "output" in message:
         output = message.get("output", [dict(message)])
-        body = {"status": "completed", "output": output}
-        return Answer().take(ResponsesReader(Reading()).body(body)).turn()
+        return _read("responses", _items(output))
     if api == "messages":
         body = {"type": "message", "role": "assistant", "content": _blocks(message)}
-        return Answer().take(MessagesReader(Reading()).body(body)).turn()
+        return _read(api, body)
     echo = Echo()
     echo.add(message)
     return Turn("assistant", tuple(_pieces(message)), echo=echo.fields())
+
+
+def events_in(message: Mapping[str, Any], api: Api) -> list[Event]:
+    """The events of a whole message, as a stream of it would tell them."""
+    form = APIS[api].history
+    if form is None:
+        return events_of(turn_of(message, api))
+    told = APIS[api].reader(Reading()).body(form.body([message]))
+    return [event for event in told if event.type not in _OF_ANSWERS]
+
+
+def _read(api: Api, body: dict[str, Any]) -> Turn:
+    """The turn of a whole answer, read as any other."""
+    return Answer().take(APIS[api].reader(Reading()).body(body)).turn()
 
 
 def thinking_of(message: Mapping[str, Any]) -> str:
@@ -48,19 +67,16 @@ def thinking_of(message: Mapping[str, Any]) -> str:
 
 
 def turns_of(entries: Sequence[Mapping[str, Any]], api: Api) -> tuple[Turn, ...]:
-    """A history: messages in the form of any of the APIs, or items of Responses."""
+    """A history: entries of the API's own, or messages in the form of the three that all know."""
+    form = APIS[api].history or _ITEMS
     turns: list[Turn] = []
-    output: list[Mapping[str, Any]] = []
-    for entry in entries:
-        if _is_output(entry):
-            output.append(entry)
+    for is_answer, group in groupby(entries, key=form.is_answer):
+        if is_answer:
+            turns.append(_read(api if form is not _ITEMS else "responses", form.body(list(group))))
             continue
-        if output:
-            turns.append(turn_of({"output": output}, "responses"))
-            output = []
-        turns.extend(_turns(entry, api))
-    if output:
-        turns.append(turn_of({"output": output}, "responses"))
+        for entry in group:
+            own = form.given(entry)
+            turns.extend(_turns(entry, api) if own is None else own)
     return tuple(turns)
 
 
@@ -70,6 +86,14 @@ def _is_output(entry: Mapping[str, Any]) -> bool:
     if kind == "message":
         return entry.get("role") == "assistant"
     return isinstance(kind, str) and "role" not in entry and not kind.endswith("_output")
+
+
+def _items(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {"status": "completed", "output": list(entries)}
+
+
+# Items of Responses may come in the history of any API that has no form of its own.
+_ITEMS: Final = HistoryForm(_is_output, _items, lambda _: None)
 
 
 def _turns(entry: Mapping[str, Any], api: Api) -> Iterator[Turn]:

@@ -23,6 +23,7 @@ from urllib.parse import urlsplit
 
 from . import extraction, record
 from .answer import Answer
+from .apis import APIS, OF_DIALECT
 from .defects import HONEST, Defect
 from .event import Event
 from .likeness import REFERENCE, Likeness
@@ -36,11 +37,6 @@ from .wire import Api
 
 PROTOCOL: Final = 1
 NAME: Final = "reference-client"
-DIALECTS: Final[Mapping[str, Api]] = {
-    "openai.chat": "chat",
-    "openai.responses": "responses",
-    "anthropic.messages": "messages",
-}
 Op = Callable[[Mapping[str, Any]], dict[str, Any]]
 FEATURES: Final = ("choices",)
 DEADLINE_MS: Final = 60_000
@@ -105,7 +101,7 @@ class Harness:
             "name": NAME if like is REFERENCE else f"{NAME} like {like.name}",
             "language": "python",
             "version": _version(),
-            "dialects": [name for name, api in DIALECTS.items() if api in like.apis],
+            "dialects": [APIS[api].dialect for api in like.apis],
             "ops": list(self._ops),
             "events": list(like.events),
             "features": list(FEATURES),
@@ -156,7 +152,7 @@ class Harness:
     def _next_request(self, command: Mapping[str, Any]) -> dict[str, Any]:
         api = self._api(command)
         asked = self._request(command, api, self._options(command))
-        path = urlsplit(text_of(command.get("base_url"))).path.rstrip("/") or "/v1"
+        path = urlsplit(text_of(command.get("base_url"))).path.rstrip("/") or APIS[api].base
         headers = [[name, value] for name, value in asked.headers.items()]
         return {
             "request": {
@@ -184,25 +180,26 @@ class Harness:
 
     def _extract(self, command: Mapping[str, Any]) -> dict[str, Any]:
         api = self._api(command) if "dialect" in command else "chat"
-        return self._told(extraction.turn_of(object_of(command.get("message")), api))
+        return self._told(extraction.events_in(object_of(command.get("message")), api))
 
     def _restore(self, command: Mapping[str, Any]) -> dict[str, Any]:
-        return self._told(record.turn_of(object_of(command.get("stored"))))
+        return self._told(events_of(record.turn_of(object_of(command.get("stored")))))
 
     def _store(self, command: Mapping[str, Any]) -> dict[str, Any]:
         turn = extraction.turn_of(object_of(command.get("message")), "chat")
         return {"stored": self._defect.store(record.record_of(turn, self._like.stored))}
 
-    def _told(self, turn: Turn) -> dict[str, Any]:
+    def _told(self, events: Iterable[Event]) -> dict[str, Any]:
         door = reports(self._like, self._defect)
-        told = (each for event in events_of(turn) for each in door(event))
+        told = (each for event in events for each in door(event))
         return {"events": [each.plain() for each in told if each.type in self._like.events]}
 
     def _api(self, command: Mapping[str, Any]) -> Api:
         dialect = text_of(command.get("dialect"))
-        if dialect not in DIALECTS or DIALECTS[dialect] not in self._like.apis:
+        api = OF_DIALECT.get(dialect)
+        if api is None or api not in self._like.apis:
             raise Skipped(f"unknown dialect {dialect!r}")
-        return DIALECTS[dialect]
+        return api
 
     def _options(self, command: Mapping[str, Any]) -> Options:
         return Options(object_of(command.get("options")), self._like)

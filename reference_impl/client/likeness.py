@@ -19,12 +19,13 @@ from typing import Final, Literal
 
 from .event import TYPES
 from .policy import MODELS, Policy
-from .wire import Api
+from .wire import EVERY_API, Api
 
 LEVELS: Final = ("off", "low", "medium", "high", "max")
 SUMMARIES: Final = ("auto", "concise", "detailed")
 BUDGETS: Final = {"low": 2_048, "medium": 8_192, "high": 16_384, "max": 16_384}
 ANY: Final = ""
+_OPENAI_AND_ANTHROPIC: Final[tuple[Api, ...]] = ("chat", "responses", "messages")
 FIELD: Final = "reasoning_content"
 
 Instructions = Literal["system", "developer", "instructions"]
@@ -32,7 +33,7 @@ Form = Literal["whole", "flat", "thinking", "message"]
 
 
 def _everywhere(policy: Policy) -> dict[Api, Policy]:
-    return {"chat": policy, "responses": policy, "messages": policy}
+    return dict.fromkeys(EVERY_API, policy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class Likeness:
 
     name: str = "reference"
     # What there is: APIs, ops of the harness beside start and stop, events that users are told.
-    apis: tuple[Api, ...] = ("chat", "responses", "messages")
+    apis: tuple[Api, ...] = EVERY_API
     ops: tuple[str, ...] = ()  # all of them
     events: tuple[str, ...] = TYPES
     # Thinking inside the text is found, and may be asked for by header.
@@ -93,6 +94,7 @@ class Likeness:
 REFERENCE: Final = Likeness()
 OPAL: Final = Likeness(
     name="opal",
+    apis=_OPENAI_AND_ANTHROPIC,
     ops=("stream", "next_request", "store", "restore"),
     events=(
         *("message.start", "thinking.start", "thinking.delta", "text.delta"),
@@ -125,6 +127,7 @@ OPENHANDS_DOCUMENT: Final = Likeness(
 )
 OPENHANDS_SDK: Final = Likeness(
     name="openhands-sdk",
+    apis=_OPENAI_AND_ANTHROPIC,
     events=("thinking.delta", "text.delta", "tool.end", "usage", "error"),
     reads_markers=False,
     default_level="high",

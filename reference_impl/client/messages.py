@@ -5,33 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from .event import Event, Report
+from .event import Event
+from .frame import Frame
 from .messages_block import ContentBlock
 from .outcome import error, finish, usage
 from .payload import count_of, decode, object_of, objects_of, text_of
-from .speech import Speech
-from .sse import Sse
-from .wire import Reading
+from .wire import AnswerReader, Reading
 
 Fields = Mapping[str, Any]
 
 
-class MessagesReader:
+class MessagesReader(AnswerReader):
     """Reads one message. It is done at `message_stop`; what nobody knows is passed over."""
 
     def __init__(self, reading: Reading) -> None:
-        del reading  # markers are a matter of Chat Completions
-        self._report = Report()
-        self._speech = Speech(self._report)
+        super().__init__(reading)
         self._blocks: dict[int, ContentBlock] = {}
         self._last = 0
         self._calls = 0
         self._counts: dict[str, Any] = {}
-        self._is_done = False
 
-    def read(self, sse: Sse) -> list[Event]:
+    def read(self, frame: Frame) -> list[Event]:
         """The events of one wire event."""
-        event = object_of(decode(sse.data))
+        event = object_of(decode(frame.data))
         kind = text_of(event.get("type"))
         if kind == "message_start":
             self._start(object_of(event.get("message")))
@@ -43,8 +39,7 @@ class MessagesReader:
             self._usage(event.get("usage"))
         elif kind == "message_stop":
             self._close()
-            self._is_done = True
-            self._report.tell("done", explicit=True)
+            self._done(explicit=True)
         elif event.get("error") and kind in ("", "error"):
             error(self._report, event["error"])
         return self._report.take()
@@ -61,16 +56,7 @@ class MessagesReader:
             usage(self._report, payload.get("usage"))
         else:
             error(self._report, "neither a message nor an error")
-        self._is_done = True
-        self._report.tell("done", explicit=False)
-        return self._report.take()
-
-    def end(self, how: str) -> list[Event]:
-        """The events of the end of the bytes: without a `message_stop` it is a cut."""
-        self._close()
-        if not self._is_done:
-            self._is_done = True
-            self._report.tell("cut", how=how)
+        self._done(explicit=False)
         return self._report.take()
 
     def _start(self, message: Fields) -> None:

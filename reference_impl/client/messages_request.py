@@ -25,9 +25,8 @@ def body(ask: Ask) -> dict[str, Any]:
         **effort.messages(ask, ask.max_tokens or MOST_TOKENS),
         **ask.sampling,
     }
-    system = "\n\n".join(turn.text for turn in ask.turns if turn.role == "system")
-    if system:
-        made["system"] = system
+    if ask.instructions:
+        made["system"] = ask.instructions
     if ask.tools:
         made["tools"] = [_tool(dict(tool["function"])) for tool in ask.tools]
     return made

@@ -16,6 +16,16 @@ REASONS: Final = {
     "max_output_tokens": "length",
     "tool_use": "tool_calls",
     "refusal": "content_filter",
+    # Gemini
+    "STOP": "stop",
+    "MAX_TOKENS": "length",
+    **dict.fromkeys(
+        (
+            *("SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"),
+            *("IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "MODEL_ARMOR"),
+        ),
+        "content_filter",
+    ),
 }
 # Codes between these are statuses of HTTP.
 _STATUSES: Final = range(100, 600)
@@ -30,12 +40,20 @@ def finish(report: Report, reason: Any, choice: int = 0) -> None:
 def usage(report: Report, given: Any) -> None:
     """Tell the tokens that an API counted, under whichever names it has for them."""
     counts = object_of(given)
-    told = {
-        "input": _count(counts, "prompt_tokens", "input_tokens"),
-        "output": _count(counts, "completion_tokens", "output_tokens"),
-        "reasoning": _reasoning(counts),
-        "total": _count(counts, "total_tokens"),
-    }
+    tokens(
+        report,
+        {
+            "input": _count(counts, "prompt_tokens", "input_tokens"),
+            "output": _count(counts, "completion_tokens", "output_tokens"),
+            "reasoning": _reasoning(counts),
+            "total": _count(counts, "total_tokens"),
+        },
+    )
+
+
+def tokens(report: Report, given: Mapping[str, Any]) -> None:
+    """Tell counts that already have the client's names; what is no count is left out."""
+    told = {name: count_of(value) for name, value in given.items()}
     if any(value is not None for value in told.values()):
         report.tell("usage", **told)
 

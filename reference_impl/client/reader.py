@@ -6,23 +6,23 @@ gateway that fails sends its JSON, or its HTML, under whatever type the route ha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
-from .chat import ChatReader
+from .apis import APIS
+from .elements import ElementReader
 from .event import Event
-from .messages import MessagesReader
+from .frame import BrokenStream, FrameReader, Framing
+from .lines import LineReader
 from .payload import decode
-from .responses import ResponsesReader
-from .sse import SseReader, TooLong
-from .wire import Api, Reading, WireReader
+from .sse import SseReader
+from .wire import Api, Reading
 
 __all__ = ["Reader", "Reading"]
 
-READERS: Final[Mapping[Api, type[ChatReader | MessagesReader | ResponsesReader]]] = {
-    "chat": ChatReader,
-    "messages": MessagesReader,
-    "responses": ResponsesReader,
+FRAMES: Final[Mapping[Framing, Callable[[], FrameReader]]] = {
+    "events": SseReader,
+    "lines": LineReader,
 }
 MOST_BODY_BYTES: Final = 16 * 1024 * 1024
 _BOM: Final = b"\xef\xbb\xbf"
@@ -38,17 +38,18 @@ class Reader:
     """Turns the bytes of one answer into events. `status` is the HTTP status of its head."""
 
     def __init__(self, api: Api, reading: Reading | None = None, *, status: int = 200) -> None:
-        self._wire: WireReader = READERS[api](reading or Reading())
+        self._form = APIS[api]
+        self._wire = self._form.reader(reading or Reading())
         self._status = status
-        self._stream = SseReader()
+        self._stream = FRAMES[self._form.framing]()
         self._body = bytearray()
         self._is_stream: bool | None = None if status < _REFUSED else False
         self._is_ended = False
 
     @property
     def echo(self) -> dict[str, Any]:
-        """Fields of a chat answer that have to go back in the next request as they came."""
-        return self._wire.echo.fields() if isinstance(self._wire, ChatReader) else {}
+        """What has to go back in the next request as it came, beside the pieces of the turn."""
+        return dict(self._wire.echo())
 
     def feed(self, chunk: bytes) -> list[Event]:
         """The events that these bytes complete; none after the end."""
@@ -62,9 +63,9 @@ class Reader:
             return self._failed(f"longer than {MOST_BODY_BYTES} bytes") if is_long else []
         events: list[Event] = []
         try:
-            for sse in self._stream.feed(chunk):
-                events += self._wire.read(sse)
-        except TooLong as fault:
+            for frame in self._stream.feed(chunk):
+                events += self._wire.read(frame)
+        except BrokenStream as fault:
             events += self._failed(str(fault))
         return events
 
@@ -76,6 +77,8 @@ class Reader:
         if self._is_stream or not self._body.strip(_BLANK) or how != "eof":
             unanswered = self._status >= _REFUSED and how == "eof"
             told = [self._error("")] if unanswered else []
+            for frame in self._stream.close():
+                told += self._wire.read(frame)
             return told + self._wire.end(how)
         return self._whole() + self._wire.end(how)
 
@@ -85,8 +88,16 @@ class Reader:
             return b""
         start = bytes(self._body).removeprefix(_BOM).lstrip(_BLANK)
         if start or len(self._body) > _MOST_BLANK:
-            self._is_stream = start[:1] not in (b"{", b"[", b"<")
+            self._is_stream = start[:1] not in self._bodies()
+        if start[:1] == b"[" and self._is_stream:
+            self._stream = ElementReader()
         return bytes(self._body) if self._is_stream else b""
+
+    def _bodies(self) -> Collection[bytes]:
+        """What a body may begin with that is no stream of this API."""
+        if self._form.framing == "lines":
+            return (b"<",)
+        return (b"{", b"<") if self._form.grows_array else (b"{", b"[", b"<")
 
     def _whole(self) -> list[Event]:
         text = self._body.decode("utf-8-sig", "replace")

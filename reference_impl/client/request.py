@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from . import chat_request, messages_request, responses_request
+from .apis import APIS
 from .ask import Ask
+from .frame import Framing
 from .wire import Api
 
-PATHS: Final[Mapping[Api, str]] = {
-    "chat": "/chat/completions",
-    "messages": "/messages",
-    "responses": "/responses",
-}
-BODIES: Final[Mapping[Api, Callable[[Ask], dict[str, Any]]]] = {
-    "chat": chat_request.body,
-    "messages": messages_request.body,
-    "responses": responses_request.body,
-}
 OPT_IN: Final = "x-include-thinking"
+ACCEPTED: Final[Mapping[Framing, str]] = {
+    "events": "text/event-stream",
+    "lines": "application/x-ndjson",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +29,9 @@ class Request:
 
 def request(api: Api, ask: Ask) -> Request:
     """The request that asks for the next turn, as a stream."""
+    form = APIS[api]
     # Compressed streams arrive late and in lumps.
-    headers = {"accept": "text/event-stream", "accept-encoding": "identity"}
+    headers = {"accept": ACCEPTED[form.framing], "accept-encoding": "identity"}
     if ask.include_thinking:
         headers[OPT_IN] = "true"
-    if api == "messages":
-        headers["anthropic-version"] = "2023-06-01"
-    return Request(PATHS[api], BODIES[api](ask), headers)
+    return Request(form.path_for(ask.model), form.body(ask), {**headers, **form.headers})

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from .event import Event, Report
+from .event import Event
+from .frame import Frame
 from .outcome import error, finish, usage
 from .payload import count_of, decode, object_of, text_of
 from .responses_output import Output
-from .speech import Speech
-from .sse import Sse
-from .wire import Reading
+from .wire import AnswerReader, Reading
 
 TERMINAL: Final = frozenset(
     {"response.completed", "response.incomplete", "response.failed", "response.done"}
@@ -20,19 +19,16 @@ _ENDED: Final = frozenset({"completed", "incomplete", "failed", "cancelled"})
 Fields = Mapping[str, Any]
 
 
-class ResponsesReader:
+class ResponsesReader(AnswerReader):
     """Reads one response. It is done at its closing event; a `[DONE]` line says nothing."""
 
     def __init__(self, reading: Reading) -> None:
-        del reading  # markers are a matter of Chat Completions
-        self._report = Report()
-        self._speech = Speech(self._report)
+        super().__init__(reading)
         self._output = Output(self._report, self._speech)
-        self._is_done = False
 
-    def read(self, sse: Sse) -> list[Event]:
+    def read(self, frame: Frame) -> list[Event]:
         """The events of one wire event."""
-        event = object_of(decode(sse.data))
+        event = object_of(decode(frame.data))
         kind, response = text_of(event.get("type")), object_of(event.get("response"))
         if kind == "response.created":
             self._created()
@@ -60,13 +56,8 @@ class ResponsesReader:
             self._report.tell("done", explicit=True)
         return self._report.take()
 
-    def end(self, how: str) -> list[Event]:
-        """The events of the end of the bytes: without a closing event it is a cut."""
+    def _close(self) -> None:
         self._output.close()
-        if not self._is_done:
-            self._is_done = True
-            self._report.tell("cut", how=how)
-        return self._report.take()
 
     def _created(self) -> None:
         self._output.close()

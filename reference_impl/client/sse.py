@@ -16,24 +16,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from .frame import Frame, TooLong
 
 _LINE_END: Final = re.compile(rb"\r\n|\n|\r")
 _BOM: Final = b"\xef\xbb\xbf"
 MOST_EVENT_BYTES: Final = 16 * 1024 * 1024
-
-
-class TooLong(Exception):  # noqa: N818  # it names what is wrong with the stream
-    """One event is longer than a client wants to hold."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sse:
-    """One dispatched event; `name` is `message` where the stream gave none."""
-
-    name: str
-    data: str
 
 
 class SseReader:
@@ -48,7 +37,7 @@ class SseReader:
         self._name = ""
         self._size = 0
 
-    def feed(self, chunk: bytes) -> Iterator[Sse]:
+    def feed(self, chunk: bytes) -> Iterator[Frame]:
         """The events that these bytes complete. Raises TooLong after those before it."""
         chunk = self._begin(chunk)
         if self._after_cr and chunk:
@@ -63,6 +52,10 @@ class SseReader:
             start = end.end()
         self._line += chunk[start:]
         self._bound(len(self._line))
+
+    def close(self) -> Iterator[Frame]:
+        """Nothing: by rule 3 a torn event is dropped."""
+        yield from ()
 
     def _bound(self, more: int) -> None:
         if self._size + more > self._most:
@@ -80,7 +73,7 @@ class SseReader:
         self._started = True
         return chunk.removeprefix(_BOM)
 
-    def _taken(self) -> Iterator[Sse]:
+    def _taken(self) -> Iterator[Frame]:
         """Process the line that has just ended; the event that it dispatches."""
         line = bytes(self._line)
         self._line.clear()
@@ -90,7 +83,7 @@ class SseReader:
         value = value.removeprefix(b" ")
         if not line:
             if self._data:
-                yield Sse(self._name or "message", "\n".join(self._data))
+                yield Frame(self._name or "message", "\n".join(self._data))
             self._data, self._name, self._size = [], "", 0
         elif field == b"data":
             self._data.append(value.decode("utf-8", "replace"))

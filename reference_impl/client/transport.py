@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+from .apis import APIS
 from .event import Event
 from .reader import Reader, Reading
 from .request import Request
@@ -65,7 +66,7 @@ class Exchange:
 
     @property
     def echo(self) -> dict[str, object]:
-        """Fields of a chat answer that have to go back as they came."""
+        """What has to go back as it came, beside the pieces of the turn."""
         return self._reader.echo if self._reader else {}
 
     async def events(self) -> AsyncIterator[Event]:
@@ -89,7 +90,7 @@ class Exchange:
 
         url = self._server.base_url.rstrip("/") + self._request.path
         headers = {"content-type": "application/json", **self._request.headers}
-        headers.update(_credentials(self._server))
+        headers.update(APIS[self._server.api].credentials(self._server.key))
         # ASCII: text that came in halves of characters goes back as it is.
         content = json.dumps(self._request.json).encode()
         try:
@@ -139,11 +140,3 @@ def _ending(ended: list[str]) -> Iterator[None]:
         ended.append("reset")
     except (httpx.HTTPError, httpx.StreamError):
         ended.append("protocol-error")
-
-
-def _credentials(server: Server) -> dict[str, str]:
-    if not server.key:
-        return {}
-    if server.api == "messages":
-        return {"x-api-key": server.key}
-    return {"authorization": f"Bearer {server.key}"}

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from .event import Event, Report
 
 Role = Literal["system", "user", "assistant", "tool"]
+_MADE_UP: Final = re.compile(r"call_\d+")
+
+
+def made_up_id(index: int) -> str:
+    """What stands for the id of a call whose API gave none."""
+    return f"call_{index}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +53,11 @@ class Called:
     name: str
     arguments: str
 
+    @property
+    def known_id(self) -> str:
+        """The id that the API gave; empty where it gave none."""
+        return "" if _MADE_UP.fullmatch(self.id) else self.id
+
 
 Piece = Thought | Words | Called
 
@@ -81,6 +93,11 @@ class Turn:
     def thinking_first(self) -> tuple[Piece, ...]:
         """The pieces, those of thinking in front."""
         return tuple(sorted(self.pieces, key=lambda piece: not isinstance(piece, Thought)))
+
+    @property
+    def spoken(self) -> tuple[Piece, ...]:
+        """The pieces without those of thinking."""
+        return tuple(piece for piece in self.pieces if not isinstance(piece, Thought))
 
     @property
     def thoughts(self) -> tuple[Thought, ...]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol, get_args
 
-from .event import Event
+from .event import Event, Report
+from .frame import Frame
 from .markers import Pair
-from .sse import Sse
+from .speech import Speech
 
-Api = Literal["chat", "responses", "messages"]
+Api = Literal["chat", "responses", "messages", "gemini"]
+EVERY_API: Final[tuple[Api, ...]] = get_args(Api)
 Ending = Literal["eof", "reset", "idle-timeout", "protocol-error", "client-closed"]
 
 
@@ -27,11 +30,50 @@ class Reading:
 class WireReader(Protocol):
     """Reads one answer of one API."""
 
-    def read(self, sse: Sse) -> list[Event]:
-        """The events of one server-sent event."""
+    def read(self, frame: Frame) -> list[Event]:
+        """The events of one frame."""
 
     def body(self, payload: dict[str, Any]) -> list[Event]:
         """The events of a whole JSON body."""
 
     def end(self, how: str) -> list[Event]:
         """The events of the end of the bytes."""
+
+    def echo(self) -> Mapping[str, Any]:
+        """What has to go back in the next request beside the pieces of the turn."""
+
+
+class AnswerReader:
+    """A reader of an answer with one end. Without a terminal signal it is a cut."""
+
+    def __init__(self, reading: Reading) -> None:
+        del reading  # most APIs have thinking apart from the text
+        self._report = Report()
+        self._speech = Speech(self._report)
+        self._is_done = False
+
+    def end(self, how: str) -> list[Event]:
+        """The events of the end of the bytes."""
+        self._close()
+        if not self._is_done:
+            if how == "eof" and self._has_ended():
+                self._done(explicit=False)
+            else:
+                self._is_done = True
+                self._report.tell("cut", how=how)
+        return self._report.take()
+
+    def echo(self) -> Mapping[str, Any]:
+        """Nothing: all that goes back stands in the pieces."""
+        return {}
+
+    def _close(self) -> None:
+        """End what the wire left open."""
+
+    def _has_ended(self) -> bool:
+        """Whether an answer that stops here is complete though the wire has not said so."""
+        return False
+
+    def _done(self, *, explicit: bool) -> None:
+        self._is_done = True
+        self._report.tell("done", explicit=explicit)

@@ -18,13 +18,10 @@ from conformance.judging.view import JudgeSetting
 from conformance.profiles.profile import Profile
 from conformance.recordings.check import CheckChoices, choose_profile
 from reference_impl.client import Event, Reader, Reading
+from reference_impl.client.apis import OF_DIALECT
 from reference_impl.client.wire import Api
 
-APIS: Final[Mapping[str, Api]] = {
-    "anthropic.messages": "messages",
-    "openai.chat": "chat",
-    "openai.responses": "responses",
-}
+APIS: Final[Mapping[str, Api]] = OF_DIALECT
 # Deltas -> the field that is merged.
 DELTAS: Final = {
     "refusal.delta": "text",

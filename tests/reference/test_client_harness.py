@@ -12,6 +12,7 @@ from typing import IO, Any, cast
 
 import pytest
 
+from reference_impl.client.apis import OF_DIALECT
 from reference_impl.client.defects import DEFECTS
 from tests.reference.client_server import Script, playing
 
@@ -94,7 +95,7 @@ def test_it_introduces_itself(harness: Adapter) -> None:
     about = told["implementation"]
     assert told["version"] == 1
     assert about["ops"] == ["stream", "next_request", "extract", "restore", "store"]
-    assert about["dialects"] == ["openai.chat", "openai.responses", "anthropic.messages"]
+    assert about["dialects"] == list(OF_DIALECT)
     assert "thinking.delta" in about["events"]
     assert about["features"] == ["choices"]
 

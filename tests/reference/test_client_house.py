@@ -10,7 +10,20 @@ from pathlib import Path
 
 CLIENT = Path(__file__).parents[2] / "reference_impl" / "client"
 MODULES = sorted(CLIENT.rglob("*.py"))
-READERS = ("chat", "messages", "responses", "reader", "sse", "speech", "call", "markers")
+READERS = (
+    "chat",
+    "messages",
+    "responses",
+    "gemini",
+    "lines",
+    "elements",
+    "frame",
+    "reader",
+    "sse",
+    "speech",
+    "call",
+    "markers",
+)
 OUTSIDE = ("httpx", "socket", "asyncio", "pathlib", "os")
 
 

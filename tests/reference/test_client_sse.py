@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference_impl.client.sse import Sse, SseReader, TooLong
+from reference_impl.client.frame import Frame, TooLong
+from reference_impl.client.sse import SseReader
 from tests.each import each
 
 FOLDER = Path(__file__).parent.parent / "vectors" / "sse"
@@ -31,12 +32,12 @@ def wire(vector: dict[str, Any]) -> bytes:
     return str(vector["wire"]).encode()
 
 
-def expected(vector: dict[str, Any]) -> list[Sse]:
+def expected(vector: dict[str, Any]) -> list[Frame]:
     frames = [frame for frame in vector["frames"] if frame["kind"] == "event"]
-    return [Sse(frame.get("event", "message"), frame["data"]) for frame in frames]
+    return [Frame(frame.get("event", "message"), frame["data"]) for frame in frames]
 
 
-def read(chunks: Iterable[bytes]) -> list[Sse]:
+def read(chunks: Iterable[bytes]) -> list[Frame]:
     reader = SseReader()
     return [event for chunk in chunks for event in reader.feed(chunk)]
 
@@ -74,8 +75,8 @@ def test_an_event_without_end_is_given_up(chunk: bytes) -> None:
 def test_what_comes_before_a_long_event_is_not_lost(size: int) -> None:
     data = b"data: one\n\ndata: " + b"x" * 100 + b"\n\n"
     reader = SseReader(most=50)
-    found: list[Sse] = []
+    found: list[Frame] = []
     chunks = [data[at : at + size] for at in range(0, len(data), size)]
     with pytest.raises(TooLong):
         found.extend(event for chunk in chunks for event in reader.feed(chunk))
-    assert found == [Sse("message", "one")]
+    assert found == [Frame("message", "one")]

@@ -1,0 +1,153 @@
+"""The Gemini API: chunks of a stream, or one whole answer, which look the same.
+
+Rule 1: thoughts and text form runs; a part without text opens and ends nothing.
+Rule 2: a call comes whole. Code that the server runs is a hosted call.
+Rule 3: a signature is told before what its part says. It belongs to no block.
+Rule 4: nothing on the wire says that all is over: an answer is done where it ends by itself and
+every candidate has its reason, or the prompt was refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from .call import Call
+from .event import Event, Report
+from .frame import Frame
+from .outcome import error, finish, tokens
+from .payload import compact, count_of, decode, object_of, objects_of, text_of
+from .speech import Speech
+from .wire import AnswerReader, Reading
+
+CODE: Final = "code_execution"
+MOST_CANDIDATES: Final = 64
+_PROMPT: Final = ("promptTokenCount", "toolUsePromptTokenCount")
+_ANSWER: Final = ("candidatesTokenCount", "thoughtsTokenCount")
+
+
+class GeminiReader(AnswerReader):
+    """Reads one answer."""
+
+    def __init__(self, reading: Reading) -> None:
+        super().__init__(reading)
+        self._candidates: dict[int, _Candidate] = {}
+        self._is_refused = False  # the prompt was
+        self._has_failed = False
+
+    def read(self, frame: Frame) -> list[Event]:
+        """The events of one chunk."""
+        self._chunk(object_of(decode(frame.data)))
+        return self._report.take()
+
+    def body(self, payload: dict[str, Any]) -> list[Event]:
+        """The events of a whole answer, or of an error in its place."""
+        if not {"candidates", "promptFeedback", "error"} & payload.keys():
+            error(self._report, "neither an answer nor an error")
+        self._chunk(payload)
+        return self._report.take()
+
+    def _close(self) -> None:
+        for candidate in self._candidates.values():
+            candidate.close()
+
+    def _has_ended(self) -> bool:
+        spoke = self._candidates.values()
+        is_over = all(each.is_finished for each in spoke) if spoke else self._is_refused
+        return is_over and not self._has_failed
+
+    def _chunk(self, chunk: Mapping[str, Any]) -> None:
+        told = [self._candidate(given) for given in objects_of(chunk.get("candidates"))]
+        for candidate, reason in told:
+            candidate.finish(reason)
+        if object_of(chunk.get("promptFeedback")).get("blockReason"):
+            self._is_refused = True
+            finish(self._report, "content_filter")
+        self._count(object_of(chunk.get("usageMetadata")))
+        if chunk.get("error"):
+            self._has_failed = True
+            self._close()
+            error(self._report, chunk["error"])
+
+    def _count(self, usage: Mapping[str, Any]) -> None:
+        """Counts are those so far; thinking is counted beside the answer."""
+        tokens(
+            self._report,
+            {
+                "input": _sum(usage, _PROMPT) if _PROMPT[0] in usage else None,
+                "output": _sum(usage, _ANSWER),
+                "reasoning": usage.get("thoughtsTokenCount"),
+                "total": usage.get("totalTokenCount"),
+            },
+        )
+
+    def _candidate(self, given: Mapping[str, Any]) -> tuple[_Candidate, str]:
+        """Read the parts of a candidate; with its reason."""
+        number = min(count_of(given.get("index")) or 0, MOST_CANDIDATES)
+        if number not in self._candidates:
+            self._candidates[number] = _Candidate(self._report, number)
+        candidate, content = self._candidates[number], object_of(given.get("content"))
+        if content.get("role") or content.get("parts"):
+            candidate.begin()
+        for part in objects_of(content.get("parts")):
+            candidate.read(part)
+        return candidate, text_of(given.get("finishReason"))
+
+
+class _Candidate:
+    """One choice of an answer."""
+
+    def __init__(self, report: Report, number: int) -> None:
+        self._report = report
+        self._number = number
+        self._speech = Speech(report, number)
+        self._calls = 0
+        self.is_finished = False
+
+    def begin(self) -> None:
+        self._speech.begin()
+
+    def read(self, part: Mapping[str, Any]) -> None:
+        # Gateways may have it as requests may be written.
+        signature = text_of(part.get("thoughtSignature")) or text_of(part.get("thought_signature"))
+        self._speech.seal("signature", signature, None)
+        text = text_of(part.get("text"))
+        if part.get("functionCall") is not None:
+            self._call(object_of(part["functionCall"]))
+        elif part.get("executableCode") is not None:
+            call = Call(self._report, self._calls, choice=self._number, hosted=True)
+            self._carry_out(call, "", CODE, part["executableCode"])
+        elif part.get("text") is None:
+            self.close()
+        elif part.get("thought") is True:
+            self._speech.think(text)
+        else:
+            self._speech.say(text)
+
+    def finish(self, reason: str) -> None:
+        if reason:
+            self.close()
+            self.is_finished = True
+            finish(self._report, reason, self._number)
+
+    def close(self) -> None:
+        self._speech.pause()
+
+    def _call(self, given: Mapping[str, Any]) -> None:
+        call = Call(self._report, self._calls, choice=self._number)
+        self._calls += 1
+        self._carry_out(
+            call, text_of(given.get("id")), text_of(given.get("name")), given.get("args")
+        )
+
+    def _carry_out(self, call: Call, call_id: str, name: str, arguments: Any) -> None:
+        self.close()
+        self._speech.begin()
+        call.start(call_id, name)
+        call.add("" if arguments is None else text_of(arguments) or compact(arguments))
+        call.end()
+
+
+def _sum(usage: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
+    counted = [count for name in names if (count := count_of(usage.get(name))) is not None]
+    return sum(counted) if counted else None

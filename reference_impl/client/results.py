@@ -1,0 +1,29 @@
+"""Which call a result answers: by its id, else by its name, else the next one in line.
+
+Some APIs give calls no ids, and want the name back.
+"""
+
+from __future__ import annotations
+
+from .turn import Called, Turn
+
+
+class Results:
+    """Goes through a history. `expect` every turn, and ask for the call of every result."""
+
+    def __init__(self) -> None:
+        self._open: list[Called] = []
+
+    def expect(self, turn: Turn) -> None:
+        """Note the calls of a turn; those before it are not answered any more."""
+        self._open = list(turn.calls)
+
+    def called(self, result: Turn) -> Called:
+        """The call that a result answers; one of that name where nothing else is known."""
+        by_id = (call for call in self._open if call.id == result.call_id)
+        by_name = (call for call in self._open if call.name == result.call_id)
+        call = next(by_id, None) or next(by_name, None) or next(iter(self._open), None)
+        if call is None:
+            return Called("", result.call_id, "")
+        self._open.remove(call)
+        return call
