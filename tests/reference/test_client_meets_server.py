@@ -5,6 +5,7 @@ They share no code either, so that what the one seals and the other carries back
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -64,10 +65,11 @@ def rounds() -> Iterator[tuple[Api, Policy]]:
 @pytest.mark.parametrize(("api", "history"), list(rounds()))
 def test_a_tool_round_ends_in_an_answer(api: Api, history: Policy, app: ASGIApp) -> None:
     first, turn = asked(app, api, (QUESTION,))
-    assert (first.how, first.reason) == ("completed", "tool_calls")
+    # The Gemini API has no reason of its own for calls.
+    assert (first.how, first.reason) == ("completed", "stop" if api == "gemini" else "tool_calls")
     assert "".join(thought.raw for thought in turn.thoughts) == "".join(THOUGHT)
-    called = [(call.name, call.arguments) for call in turn.calls]
-    assert called == [("calculator", arguments) for arguments in ARGUMENTS]
+    called = [(call.name, json.loads(call.arguments)) for call in turn.calls]
+    assert called == [("calculator", json.loads(arguments)) for arguments in ARGUMENTS]
     turns = (QUESTION, turn, *(answered(call.id, "5") for call in turn.calls))
     second, last = asked(app, api, turns, history=history)
     assert (second.how, second.reason, second.error) == ("completed", "stop", None)
