@@ -10,13 +10,21 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import quote
 
-from . import chat_request, gemini_request, messages_request, responses_request
+from . import (
+    chat_request,
+    gemini_request,
+    messages_request,
+    mistral_request,
+    ollama_request,
+    responses_request,
+)
 from .ask import Ask
 from .chat import ChatReader
 from .frame import Framing
 from .gemini import GeminiReader
 from .history import HistoryForm
 from .messages import MessagesReader
+from .ollama import CompletionReader, OllamaReader
 from .responses import ResponsesReader
 from .wire import Api, Reading, WireReader
 
@@ -43,6 +51,7 @@ class ApiForm:
     headers: Mapping[str, str] = field(default_factory=dict)
     key_header: str = BEARER
     history: HistoryForm | None = None
+    takes_tools: bool = True
 
     def path_for(self, model: str) -> str:
         """The path of a request to a model."""
@@ -75,6 +84,25 @@ APIS: Final[Mapping[Api, ApiForm]] = {
         grows_array=True,
         key_header="x-goog-api-key",
         history=gemini_request.HISTORY,
+    ),
+    "mistral": ApiForm("mistral.chat", "/chat/completions", ChatReader, mistral_request.body),
+    "ollama": ApiForm(
+        "ollama.chat",
+        "/api/chat",
+        OllamaReader,
+        ollama_request.body,
+        base="",
+        framing="lines",
+    ),
+    "ollama-generate": ApiForm(
+        "ollama.generate",
+        "/api/generate",
+        CompletionReader,
+        ollama_request.completion,
+        base="",
+        framing="lines",
+        takes_tools=False,
+        history=ollama_request.COMPLETION,
     ),
 }
 OF_DIALECT: Final[Mapping[str, Api]] = {form.dialect: api for api, form in APIS.items()}

@@ -79,6 +79,7 @@ class ChatChoice:
         """A part of thinking; an empty one says that the block is complete."""
         text = part_text(part)
         self._speech.think(text)
+        self._speech.seal("signature", text_of(part.get("signature")), self._speech.thinking)
         if part.get("closed") is True:
             self._speech.complete()
         if not text:

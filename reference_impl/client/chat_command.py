@@ -149,6 +149,8 @@ def _options(arguments: argparse.Namespace, like: Likeness) -> Options:
     """What was chosen. Raises UnknownOption for what the client does not offer."""
     if arguments.api not in like.apis:
         raise UnknownOption(f"{like.name} does not speak {arguments.api}")
+    if arguments.tools and not APIS[arguments.api].takes_tools:
+        raise UnknownOption(f"{arguments.api} takes no tools")
     if arguments.history and not like.offers_history:
         raise UnknownOption(f"{like.name} has a history policy of its own")
     names = ("effort", "summary", "history", "include_thinking", "max_tokens")

@@ -56,6 +56,11 @@ def messages(ask: Ask, max_tokens: int) -> dict[str, Any]:
     return {"max_tokens": max_tokens, "thinking": thinking}
 
 
+def ollama(ask: Ask) -> dict[str, Any]:
+    """Fields of a request to Ollama, which knows every level."""
+    return {"think": ask.effort} if ask.thinks else {}
+
+
 def gemini(ask: Ask) -> dict[str, Any]:
     """The `thinkingConfig` of a Gemini request: a level from Gemini 3 on, a budget before."""
     thinking: dict[str, Any] = {"includeThoughts": True} if _is_shown(ask) else {}

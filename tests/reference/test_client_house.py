@@ -15,6 +15,7 @@ READERS = (
     "messages",
     "responses",
     "gemini",
+    "ollama",
     "lines",
     "elements",
     "frame",
