@@ -26,6 +26,7 @@ MUTANTS: Final = "mutants"
 SHIPPED: Final = "shipped:"
 _SUFFIX: Final = ".cassette.jsonl"
 _PATTERN: Final = frozenset("*?[")
+_URLS: Final = ("http:/", "https:/")  # as a path has them
 _MOST_FITTING: Final = 1_000_000
 # Files that no program writes a stream into; they are neither looked at nor counted.
 _OTHERS: Final = frozenset(
@@ -77,6 +78,9 @@ def named_paths(path: Path | str) -> list[Path]:
         return _fitting_paths(text)
     ours = _shipped_path(text)
     if ours is None:
+        if text.startswith(_URLS):
+            message = "recordings are files; `conformance run --url` asks a server"
+            raise UsageError(message, place=Place(text.replace("/", "//", 1)))
         raise UsageError("no such file or folder", place=Place(text))
     return [ours]
 

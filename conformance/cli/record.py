@@ -23,13 +23,17 @@ from conformance.cli.listening import (
 )
 from conformance.cli.terminal import put, warn
 from conformance.cli.verbs import takes_fields_of
-from conformance.core.errors import Place, UsageError
+from conformance.core.errors import Place, RemoteError, UsageError
+from conformance.core.events import Exchange
 from conformance.dialects import ENDPOINTS, SUPPORTED, dialect_at
+from conformance.dialects.base import Reading
 from conformance.profiles.lookup import find, has_profile
 from conformance.report.printable import visible
 from conformance.report.wording import count
 from conformance.runs import RequestSettings, scenario_requests
 from conformance.runs.options import API_WORDS, credential_headers, dialects_of, parse_headers
+from conformance.runs.refusals import elsewhere, error_words, refusal
+from conformance.runs.secrecy import Secrecy
 from conformance.scenarios import load_scenarios
 from conformance.targets.recording import (
     DirectRequest,
@@ -202,12 +206,20 @@ def _record_asking(given: RecordArguments, terms: RecordingOptions) -> None:
         asked = _scenario_requests(given, dialect, headers)
     if known and given.profile:
         find(given.profile, known)  # no check would take a cassette that names another API's
-    _clear_target(given.output, force=given.force)
-    secret = secrets.get(dialect)
-    for told in asyncio.run(
-        record_directly(origin, asked, given.output, terms, limits=limits, secrets=secret)
-    ):
+    _check_target(given.output, force=given.force)
+    answers: list[RemoteError | None] = []
+    secrecy, name, model = Secrecy(secrets), origin.netloc, given.model or ""
+    recording = record_directly(
+        *(origin, asked, given.output, terms),
+        limits=limits,
+        secrets=secrets.get(dialect),
+        look=lambda exchange: answers.append(_refusal_told(exchange, name, model, secrecy)),
+    )
+    for told in asyncio.run(recording):
         put(f"{given.output}: {_describe_exchange(told)}")
+    # A scenario may be refused on purpose, but not where it begins.
+    if answers and (refused := answers[0]) is not None:
+        raise refused
 
 
 def _addressed(request: DirectRequest, given: RecordArguments) -> DirectRequest:
@@ -235,6 +247,14 @@ def _scenario_requests(
     (scenario,) = load_scenarios([given.scenario or ""])
     settings = RequestSettings(given.model or "", given.max_tokens)
     return scenario_requests(scenario, dialect, settings, headers, tell=warn)
+
+
+def _refusal_told(
+    exchange: Exchange, name: str, model: str, secrecy: Secrecy
+) -> RemoteError | None:
+    """What to tell of an answer that no API gave."""
+    words = secrecy.clean_line(error_words(exchange, Reading()))
+    return refusal(exchange, name, words, model) or elsewhere(exchange, name)
 
 
 def _describe_exchange(told: ExchangeOutcome) -> str:
@@ -271,13 +291,12 @@ def _parse_endpoint(url: str, given: RecordArguments) -> tuple[Origin, str | Non
     return base, endpoint.path
 
 
-def _clear_target(target: Path, *, force: bool) -> None:
+def _check_target(target: Path, *, force: bool) -> None:
     place = Place(str(target))
     if not target.name.endswith(_SUFFIXES):
         raise UsageError("expected a name in .cassette.jsonl", place=place)
     if target.exists() and not force:
         raise UsageError("is there already", place=place, hint="--force replaces it")
-    target.unlink(missing_ok=True)
     target.parent.mkdir(parents=True, exist_ok=True)
 
 

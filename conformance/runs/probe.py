@@ -16,11 +16,9 @@ from conformance.recordings.sender import sender_of
 from conformance.runs.api_run import ApiRun
 from conformance.runs.pace import RequestsSpentError
 from conformance.runs.refusals import (
-    NotLetInError,
     elsewhere,
     error_words,
-    not_let_in,
-    not_offered,
+    refusal,
     status_of,
 )
 from conformance.runs.sending import TargetReply
@@ -133,12 +131,7 @@ def _refuse_absent(run: ApiRun, exchange: Exchange) -> None:
         _raise(elsewhere(exchange, run.dialect))
     words = error_words(replace(exchange, dialect=run.dialect), run.settings.reading)
     words = run.target.folder.secrecy.clean_line(words)
-    _raise(not_let_in(exchange, run.dialect, words))
-    absent = not_offered(exchange, run.dialect)
-    if absent and run.settings.model in words:
-        message = f"{run.dialect}: HTTP {status_of(exchange)}: {words}"
-        raise NotLetInError(message, hint="see --model")
-    _raise(absent)
+    _raise(refusal(exchange, run.dialect, words, run.settings.model))
 
 
 def _raise(error: RemoteError | None) -> None:

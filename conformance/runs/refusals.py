@@ -66,6 +66,18 @@ def elsewhere(exchange: Exchange, name: str) -> NotOfferedError | None:
     return NotOfferedError(message, hint=_BASE)
 
 
+def refusal(exchange: Exchange, name: str, words: str, model: str) -> RemoteError | None:
+    """What to tell where a key is missing or wrong, or a path or the model is not there.
+
+    `words` are the server's own, without secrets; `name` begins the message.
+    """
+    absent = not_offered(exchange, name)
+    if absent and model and model in words:
+        message = f"{name}: HTTP {status_of(exchange)}: {words}"
+        return NotLetInError(message, hint="see --model")
+    return not_let_in(exchange, name, words) or absent
+
+
 def error_words(exchange: Exchange, reading: Reading) -> str:
     """What the server says of a refusal, as its API has it; empty where it says nothing."""
     if exchange.dialect is None or not is_refusal(exchange):

@@ -153,7 +153,8 @@ class ClientConnection:
                     raise BrokenExchange("protocol-error", why)
                 data = await self._read_within(idle)
         except h11.RemoteProtocolError as err:
-            raise BrokenExchange("protocol-error", f"no response head: {err}") from err
+            why = f"no response head: {describe_network_error(err)}"
+            raise BrokenExchange("protocol-error", why, hint=network_hint(err)) from err
         raise BrokenExchange("reset", "the connection was closed before a response head")
 
     async def read_body(

@@ -62,7 +62,9 @@ def bracketed(host: str) -> str:
 
 def _check_parts(parts: SplitResult, url: str) -> None:
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise UsageError(f"expected an http or https URL, got {_without_user(url)!r}")
+        shown = _without_user(url)
+        hint = "" if "://" in url else f"http://{shown}?"
+        raise UsageError(f"expected an http or https URL, got {shown!r}", hint=hint)
     if parts.username is not None:
         raise UsageError("a URL with a password in it is refused", hint="see --api-key-env")
     if not url.isprintable() or " " in url:

@@ -91,8 +91,42 @@ def test_a_server_that_is_not_there_exits_3(
     request.write_text("{}")
     url = "http://127.0.0.1:1/v1/responses"
     target = str(tmp_path / "a.cassette.jsonl")
-    assert main(["record", "--url", url, "--request", str(request), "-o", target]) == 3
-    assert "127.0.0.1:1: cannot connect" in capsys.readouterr().err
+    Path(target).write_text("an earlier one")
+    assert main(["record", "--url", url, "--request", str(request), "-o", target, "--force"]) == 3
+    told = "error: 127.0.0.1:1: cannot connect: nothing listens there (connection refused)\n"
+    assert capsys.readouterr().err == told
+    assert Path(target).read_text() == "an earlier one"
+
+
+NOT_FOUND = b'{"error":{"message":"no model m"}}'
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "told"),
+    [
+        ("401 No\r\ncontent-type: application/json", b"{}", "HTTP 401 (name the key's variable"),
+        ("404 No\r\ncontent-type: application/json", NOT_FOUND, "HTTP 404: no model m (see --m"),
+        ("404 No\r\ncontent-type: text/plain", b"", "the target has no such API: HTTP 404 at /v1"),
+        ("200 OK\r\ncontent-type: text/html", b"<title>x", "a web page came, no API's answer"),
+        ("302 Go\r\nlocation: http://h/", b"", "HTTP 302 redirects to http://h/ (name that"),
+    ],
+)
+def test_what_no_api_answered_is_kept_and_told(
+    head: str, body: bytes, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    request, target = tmp_path / "r.json", tmp_path / "a.cassette.jsonl"
+    request.write_text("{}")
+    wire = f"HTTP/1.1 {head}\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body
+
+    async def run() -> int:
+        async with origin(Script([wire])) as server:
+            asked = ["--url", server.url, "--request", str(request), "--api", "chat"]
+            given = ["record", *asked, "--model", "m", "-o", str(target)]
+            return await asyncio.to_thread(main, given)
+
+    assert asyncio.run(run()) == 3
+    assert f": {told}" in capsys.readouterr().err
+    assert read(target).exchanges[0].body == body
 
 
 STEPS = ["--url", "http://127.0.0.1:1", "--scenario"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -98,10 +98,12 @@ async def record_directly(
     *,
     limits: ExchangeLimits,
     secrets: Mapping[str, str] | None = None,
+    look: Callable[[Exchange], None] = lambda _: None,
 ) -> list[ExchangeOutcome]:
     """Asks one after the other and writes one cassette. What came of each.
 
-    What is told to `requests` is kept in memory, up to 16 MiB of each answer.
+    What is told to `requests`, and to `look`, is kept in memory, up to 16 MiB of each answer.
+    What `target` held is lost once the server is reached; before that nothing is written.
 
     Raises RemoteError where no response head came (what was sent is in the cassette), CassetteError
     where the cassette cannot be written.
@@ -112,7 +114,8 @@ async def record_directly(
         one = next(requests, None)
         while one is not None:
             request = _request_to_send(origin, one, secrets or {})
-            file = file or CassetteFile(target, options, request, via="direct")
+            connection = await _connect(origin, limits)
+            file = file or _new_file(target, options, request)
             recorder = ExchangeRecorder(
                 file,
                 request,
@@ -121,8 +124,9 @@ async def record_directly(
                 step=(one.scenario, one.role),
                 remembers=_MOST_REMEMBERED,
             )
-            outcome, answered = await _record_exchange(origin, recorder, limits)
+            outcome, answered = await _record_exchange(connection, recorder, limits, origin.netloc)
             outcomes.append(outcome)
+            look(answered)
             one = _next_request(requests, answered)
     finally:
         if file is not None:
@@ -137,15 +141,27 @@ def _next_request(requests: RequestSequence, answered: Exchange) -> DirectReques
         return None
 
 
+def _new_file(target: Path, options: RecordingOptions, request: Request) -> CassetteFile:
+    target.unlink(missing_ok=True)
+    return CassetteFile(target, options, request, via="direct")
+
+
+async def _connect(origin: Origin, limits: ExchangeLimits) -> ClientConnection:
+    try:
+        return await ClientConnection.connect(origin, timeout=min(limits.connect, limits.timeout))
+    except BrokenExchange as broken:
+        raise RemoteError(str(broken), hint=broken.hint) from broken
+
+
 async def _record_exchange(
-    origin: Origin, recorder: ExchangeRecorder, limits: ExchangeLimits
+    connection: ClientConnection, recorder: ExchangeRecorder, limits: ExchangeLimits, name: str
 ) -> tuple[ExchangeOutcome, Exchange]:
     """What to tell of an exchange, and the exchange as it came."""
     how: Ending = "client-closed"
     note = hint = ""
     try:
         async with asyncio.timeout(limits.timeout):
-            how, note = await _send_and_record(origin, recorder, limits)
+            how, note = await _send_and_record(connection, recorder, limits)
     except TimeoutError:
         note = f"it had not ended after {limits.timeout:g} s"
     except BrokenExchange as broken:
@@ -153,7 +169,7 @@ async def _record_exchange(
     finally:
         outcome = recorder.record_end(how, note)
     if recorder.response is None:
-        raise RemoteError(f"{origin.netloc}: {note}", hint=hint)
+        raise RemoteError(f"{name}: {note}", hint=hint)
     return outcome, Exchange(
         number=recorder.number,
         request=recorder.request,
@@ -165,11 +181,10 @@ async def _record_exchange(
 
 
 async def _send_and_record(
-    origin: Origin, recorder: ExchangeRecorder, limits: ExchangeLimits
+    connection: ClientConnection, recorder: ExchangeRecorder, limits: ExchangeLimits
 ) -> tuple[Ending, str]:
     """How it ended. Raises BrokenExchange."""
     request = recorder.request
-    connection = await ClientConnection.connect(origin, timeout=limits.connect)
     try:
         await connection.send_request(
             request.method, request.path, request.headers, sent_body(request)
