@@ -190,10 +190,8 @@ def _record_asking(given: RecordArguments, terms: RecordingOptions) -> None:
     idle = given.idle_timeout or _LIMITS.idle
     limits = ExchangeLimits(timeout=given.timeout, idle=idle, max_bytes=given.max_bytes)
     secrets = credential_headers(given.api_key_env, given.key_header)
-    (origin, path), headers = (
-        _parse_endpoint(given.url, given),
-        parse_headers(given.header or ()),
-    )
+    origin, path = _parse_endpoint(given.url, given)
+    headers = parse_headers(given.header or ())
     if given.request is not None:
         requests = load_requests(given.request, path, origin.path)
         requests = [_addressed(each, given) for each in requests]
@@ -207,19 +205,34 @@ def _record_asking(given: RecordArguments, terms: RecordingOptions) -> None:
     if known and given.profile:
         find(given.profile, known)  # no check would take a cassette that names another API's
     _check_target(given.output, force=given.force)
-    answers: list[RemoteError | None] = []
-    secrecy, name, model = Secrecy(secrets), origin.netloc, given.model or ""
+    look = _RefusalLook(origin.netloc, given.model or "", Secrecy(secrets))
     recording = record_directly(
         *(origin, asked, given.output, terms),
         limits=limits,
         secrets=secrets.get(dialect),
-        look=lambda exchange: answers.append(_refusal_told(exchange, name, model, secrecy)),
+        look=look.take,
     )
     for told in asyncio.run(recording):
         put(f"{given.output}: {_describe_exchange(told)}")
-    # A scenario may be refused on purpose, but not where it begins.
-    if answers and (refused := answers[0]) is not None:
-        raise refused
+    if look.refused is not None:
+        raise look.refused
+
+
+class _RefusalLook(Struct):
+    """Whether the first answer is one of an API; a scenario may be refused later on purpose."""
+
+    name: str
+    model: str
+    secrecy: Secrecy
+    refused: RemoteError | None = None
+    is_first: bool = True
+
+    def take(self, exchange: Exchange) -> None:
+        if self.is_first:
+            words = self.secrecy.clean_line(error_words(exchange, Reading()))
+            refused = refusal(exchange, self.name, words, self.model)
+            self.refused = refused or elsewhere(exchange, self.name)
+        self.is_first = False
 
 
 def _addressed(request: DirectRequest, given: RecordArguments) -> DirectRequest:
@@ -247,14 +260,6 @@ def _scenario_requests(
     (scenario,) = load_scenarios([given.scenario or ""])
     settings = RequestSettings(given.model or "", given.max_tokens)
     return scenario_requests(scenario, dialect, settings, headers, tell=warn)
-
-
-def _refusal_told(
-    exchange: Exchange, name: str, model: str, secrecy: Secrecy
-) -> RemoteError | None:
-    """What to tell of an answer that no API gave."""
-    words = secrecy.clean_line(error_words(exchange, Reading()))
-    return refusal(exchange, name, words, model) or elsewhere(exchange, name)
 
 
 def _describe_exchange(told: ExchangeOutcome) -> str:

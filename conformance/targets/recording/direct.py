@@ -102,8 +102,8 @@ async def record_directly(
 ) -> list[ExchangeOutcome]:
     """Asks one after the other and writes one cassette. What came of each.
 
-    What is told to `requests`, and to `look`, is kept in memory, up to 16 MiB of each answer.
-    What `target` held is lost once the server is reached; before that nothing is written.
+    What is told to `requests` and `look` is kept in memory, up to 16 MiB of each answer.
+    Nothing is written, and `target` is not replaced, before the server is reached.
 
     Raises RemoteError where no response head came (what was sent is in the cassette), CassetteError
     where the cassette cannot be written.
@@ -116,14 +116,7 @@ async def record_directly(
             request = _request_to_send(origin, one, secrets or {})
             connection = await _connect(origin, limits)
             file = file or _new_file(target, options, request)
-            recorder = ExchangeRecorder(
-                file,
-                request,
-                after=one.after,
-                when_full="client-closed",
-                step=(one.scenario, one.role),
-                remembers=_MOST_REMEMBERED,
-            )
+            recorder = _recorder_of(one, file, request)
             outcome, answered = await _record_exchange(connection, recorder, limits, origin.netloc)
             outcomes.append(outcome)
             look(answered)
@@ -144,6 +137,17 @@ def _next_request(requests: RequestSequence, answered: Exchange) -> DirectReques
 def _new_file(target: Path, options: RecordingOptions, request: Request) -> CassetteFile:
     target.unlink(missing_ok=True)
     return CassetteFile(target, options, request, via="direct")
+
+
+def _recorder_of(one: DirectRequest, file: CassetteFile, request: Request) -> ExchangeRecorder:
+    return ExchangeRecorder(
+        file,
+        request,
+        after=one.after,
+        when_full="client-closed",
+        step=(one.scenario, one.role),
+        remembers=_MOST_REMEMBERED,
+    )
 
 
 async def _connect(origin: Origin, limits: ExchangeLimits) -> ClientConnection:
