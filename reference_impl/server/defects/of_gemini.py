@@ -95,6 +95,21 @@ async def _response_changes(wires: Source, scene: Scene) -> Source:
         yield Wire({**payload, "responseId": f"{payload.get('responseId')}{number}"}, wire.event)
 
 
+async def _with_thought(wires: Source, scene: Scene) -> Source:
+    """An answer begins with a thought, whether it was asked for or not."""
+    del scene
+    has_begun = False
+    async for wire in wires:
+        if has_begun or not _is_chunk(wire):
+            yield wire
+            continue
+        has_begun, payload = True, fields(wire)
+        (candidate,) = payload["candidates"]
+        parts = [{"text": "Hm.", "thought": True}, *candidate["content"]["parts"]]
+        content = {**candidate["content"], "parts": parts}
+        yield Wire({**payload, "candidates": [{**candidate, "content": content}]}, wire.event)
+
+
 async def _with_sentinel(wires: Source, scene: Scene) -> Source:
     """A stream ends as that of Chat Completions."""
     async for wire in wires:
@@ -108,6 +123,13 @@ def _parts(edit: Callable[[Part], Part]) -> WireHook:
 
 
 OF_GEMINI: Final = (
+    Defect(
+        "thoughts-unasked",
+        "thoughts are shown that were to be hidden",
+        {"gemini": ("effort/gemini/hidden-unless-asked", "wire/gemini/thoughts-counted")},
+        wires=_with_thought,
+        live=("scenario/thinking",),
+    ),
     Defect(
         "signature-on-every-part",
         "what follows a signed part has its signature, too",
