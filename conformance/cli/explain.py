@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from conformance.cli.completing import complete_rule
 from conformance.cli.options import SuiteOption
-from conformance.cli.terminal import has_colour, put
+from conformance.cli.terminal import has_colour, put, terminal_width
 from conformance.core.errors import UsageError
 from conformance.judging.rule_names import find_rule_id
 from conformance.judging.run_rules import ADDED_RULES
@@ -24,6 +24,10 @@ from conformance.report.explain import explain_rule
 from conformance.report.files import write_whole
 from conformance.report.silences import rule_silences
 from conformance.rules.model import Rule
+
+_BESIDE: Final = 4  # columns of a line of an excerpt that are not the line's: indent, marks of cuts
+_NARROWEST: Final = 40
+_WIDEST: Final = 140
 
 
 def explain_command(
@@ -55,7 +59,10 @@ def rule_page(typed: str, extra: Sequence[str] = ()) -> str:
     profiles = shipped_profiles()
     silent = rule_silences(rule, profiles)
     knobs = knobs_of(rule, profiles)
-    return explain_rule(rule, silent, rule_example(rule.id), knobs=knobs, colour=has_colour())
+    columns = terminal_width()
+    bounds = (min(max(columns - _BESIDE, _NARROWEST), _WIDEST),) if columns else ()
+    example = rule_example(rule.id, *bounds)
+    return explain_rule(rule, silent, example, knobs=knobs, colour=has_colour())
 
 
 def write_pages(folder: Path, extra: Sequence[str] = ()) -> int:

@@ -25,7 +25,7 @@ _SUFFIX: Final = ".cassette.jsonl"
 _BLANK_LINE: Final = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 _BEFORE: Final = 5  # lines shown before the one that breaks the rule
 _WIDTH: Final = 140  # characters of a line
-_HEAD: Final = 44  # characters of a long line's beginning; the rest is its end
+_HEAD: Final = 44  # at most so many of a long line's beginning; the rest is its end
 _NUMBER: Final = re.compile(r"\d+")
 _MOST_TRIED: Final = 12  # streams judged in search of one that passes
 _MOST_BYTES: Final = 256 * 1024  # of a recording worth reading for an example
@@ -48,10 +48,13 @@ class ExampleStreams(Struct, frozen=True):
     passing: JudgedRecording | None
 
 
-def rule_example(rule_id: str) -> RuleExample | None:
-    """The shipped example of a rule; None where none was shipped or nothing was found in it."""
+def rule_example(rule_id: str, width: int = _WIDTH) -> RuleExample | None:
+    """The shipped example of a rule; None where none was shipped or nothing was found in it.
+
+    `width` is the most characters of a line, not counting two marks where it was cut.
+    """
     streams = example_streams(rule_id)
-    return None if streams is None else _clipped_example(streams)
+    return None if streams is None else _clipped_example(streams, width)
 
 
 def example_streams(rule_id: str) -> ExampleStreams | None:
@@ -72,7 +75,7 @@ def example_streams(rule_id: str) -> ExampleStreams | None:
     return ExampleStreams(tuple(rulebook.rules), finding, broken, kept)
 
 
-def _clipped_example(streams: ExampleStreams) -> RuleExample:
+def _clipped_example(streams: ExampleStreams, width: int) -> RuleExample:
     finding, broken, kept = streams.finding, streams.failing, streams.passing
     failing, at = broken.lines_at(finding)
     passing = kept.lines_like(broken, finding) if kept else []
@@ -81,8 +84,8 @@ def _clipped_example(streams: ExampleStreams) -> RuleExample:
         at = min(_shared_lines(passing, failing), len(failing) - 1)
     end = _aligned_line(passing, failing, at)
     return RuleExample(
-        passing=_excerpt_lines(passing, end, failing[at] if failing else ""),
-        failing=_excerpt_lines(failing, at, passing[end] if passing else ""),
+        passing=_excerpt_lines(passing, end, failing[at] if failing else "", width),
+        failing=_excerpt_lines(failing, at, passing[end] if passing else "", width),
         finding=finding,
     )
 
@@ -220,23 +223,24 @@ def _aligned_line(passing: list[str], failing: list[str], at: int) -> int:
     return max(len(passing) - 1 - after if after < tail else min(at, len(passing) - 1), 0)
 
 
-def _excerpt_lines(lines: list[str], at: int, beside: str) -> tuple[str, ...]:
+def _excerpt_lines(lines: list[str], at: int, beside: str, width: int) -> tuple[str, ...]:
     shown = lines[max(0, at - _BEFORE) : at + 1]
     return (
-        *(_clip_line(line) for line in shown[:-1]),
-        *(_clip_line(e, beside) for e in shown[-1:]),
+        *(_clip_line(line, "", width) for line in shown[:-1]),
+        *(_clip_line(e, beside, width) for e in shown[-1:]),
     )
 
 
-def _clip_line(line: str, beside: str = "") -> str:
+def _clip_line(line: str, beside: str, width: int) -> str:
     """A long line's beginning and end, or the part in which it first differs from `beside`."""
-    if len(line) <= _WIDTH:
+    if len(line) <= width:
         return line
-    room = _WIDTH - _HEAD
+    head = min(_HEAD, width // 3)
+    room = width - head
     pairs = enumerate(zip(line, beside, strict=False))
     differs = next((i for i, (mine, theirs) in pairs if mine != theirs), len(line))
     last = len(line) - room
-    start = last if differs < _HEAD else max(_HEAD, min(differs - room // 2, last))
+    start = last if differs < head else max(head, min(differs - room // 2, last))
     end = start + room
-    gap = "…" if start > _HEAD else ""
-    return f"{line[:_HEAD]}{gap}{line[start:end]}{'…' if end < len(line) else ''}"
+    gap = "…" if start > head else ""
+    return f"{line[:head]}{gap}{line[start:end]}{'…' if end < len(line) else ''}"

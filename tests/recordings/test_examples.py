@@ -106,6 +106,14 @@ def test_a_long_line_shows_what_differs(root: Path) -> None:
     assert max(map(len, (*found.failing, *found.passing))) <= 142
 
 
+def test_lines_are_cut_to_the_width_that_is_asked_for() -> None:
+    example = rule_example("stripping/visible-text/no-markers", 50)
+    assert example is not None
+    lines = (*example.passing, *example.failing)
+    assert max(map(len, lines)) == 52  # and two marks of what was cut
+    assert "nk>" in example.failing[-1]
+
+
 def test_a_rule_about_the_head_shows_the_head(root: Path) -> None:
     rule = "wire/sse/content-type"
     asked = {"path": "/v1/chat/completions", "json": {"stream": True}}
