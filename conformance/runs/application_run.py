@@ -26,6 +26,7 @@ from conformance.runs.options import RunOptions
 from conformance.runs.outcome import RunOutcome, run_outcome
 from conformance.runs.pace import RequestPace
 from conformance.runs.plan import ScenarioRun, plan_requests
+from conformance.runs.refusals import status_of
 from conformance.runs.run_folder import RunFolder
 from conformance.runs.scenario_run import ScenarioOutcome, run_scenario
 from conformance.runs.sending import RequestSender
@@ -40,6 +41,10 @@ FIRST: Final = "app-answer"
 """The shipped scenario whose step asks for no more than an answer."""
 TOOLS: Final = "tools"
 """What a scenario needs in which the model calls a tool."""
+_UNASKED: Final = "point the base URL of its provider there"
+_NOT_LET_IN: Final = "-H 'NAME: VALUE' sends what it asks for, such as a cookie"
+_NOT_THERE: Final = "--app names the whole address of its endpoint"
+_HINTS: Final = {401: _NOT_LET_IN, 403: _NOT_LET_IN, 404: _NOT_THERE, 405: _NOT_THERE}
 
 
 async def run_application(
@@ -101,7 +106,8 @@ async def _find_upstream(run: ApiRun) -> Exchange:
     if not calls:
         port = run.target.sender.upstream.port if run.target.sender.upstream else 0
         message = f"the application {_what_came(outcome)}, and asked nothing at port {port}"
-        raise RemoteError(message, hint="point the base URL of its provider there")
+        status = status_of(outcome.answers[0])
+        raise RemoteError(message, hint=_HINTS.get(status or 0, _UNASKED))
     # Who has its own words for the user's is taken to make no call but for the turn.
     asked = [each.request.json for each in calls if each.request]
     (question,) = {step.asks for step in run.sanity.run.steps[:1]}

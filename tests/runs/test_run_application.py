@@ -101,12 +101,19 @@ def test_both_hops_are_in_one_recording_and_judged_alike_offline(tmp_path: Path)
     assert violated(offline) == violated(outcome.report)
 
 
-def test_an_application_that_asks_nothing_is_no_target(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("status", "hint"),
+    [(401, "-H 'NAME: VALUE'"), (404, "--app names"), (200, "point the base URL")],
+)
+def test_an_application_that_asks_nothing_is_no_target(
+    status: int, hint: str, tmp_path: Path
+) -> None:
     async def silent(_scope: Message, _receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": 404, "headers": []})
+        await send({"type": "http.response.start", "status": status, "headers": []})
         await send({"type": "http.response.body", "body": b""})
 
-    with pytest.raises(RemoteError, match="answered HTTP 404, and asked nothing at port"):
+    told = rf"answered HTTP {status}, and asked nothing at port \d+ \({hint}"
+    with pytest.raises(RemoteError, match=told):
         ran(silent, tmp_path)
 
 
