@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -50,6 +51,7 @@ ENGINES: Final = {"one": ("-j", "1"), "two": ("-j", "2"), "ray": ("--engine", "r
 Row = dict[str, Any]
 
 
+@cache
 def distinct_streams() -> list[real_streams.RealStream]:
     """Streams by profiles of servers, the same ones every time."""
     source = Random(18)
@@ -88,24 +90,22 @@ def rows(first: int, last: int) -> Iterator[Row]:
 def write_corpus(folder: Path, streams: int, *, skewed: bool = False) -> int:
     """Files of a few row groups each; gives the bytes of all bodies."""
     folder.mkdir(parents=True)
-    size, known = 0, list(rows(0, min(streams, DISTINCT * FAULTS)))
+    size = 0
     for first in range(0, streams, FILE):
-        some = [
-            {**known[n % len(known)], "id": f"s{n:07}", "time": 1_762_000_000 + n * 20}
-            for n in range(first, min(first + FILE, streams))
-        ]
+        some = list(rows(first, min(first + FILE, streams)))
         size += sum(len(each["body"]) for each in some)
         table = pa.Table.from_pylist(some)
         pq.write_table(
             table, folder / f"{first:07}.parquet", compression="zstd", row_group_size=GROUP
         )
     if skewed:
-        size += write_skewed(folder / "skewed.parquet", known)
+        size += write_skewed(folder / "skewed.parquet")
     return size
 
 
-def write_skewed(file: Path, known: list[Row]) -> int:
+def write_skewed(file: Path) -> int:
     """One row group with 20 bodies of 29 MB among 480 usual ones."""
+    known = list(rows(0, DISTINCT))
     chat = next(each for each in known if each["dialect"] == DIALECTS[0])
     frames = chat["body"].split(b"\n\n")
     middle = next(frame for frame in frames if b'"content":"' in frame and len(frame) > 40)
@@ -113,7 +113,7 @@ def write_skewed(file: Path, known: list[Row]) -> int:
     times = 29_000_000 // (len(middle) + 2)
     long = b"\n\n".join([*frames[:at], *[middle] * times, *frames[at:]])
     some = [
-        {**known[n % len(known)], "id": f"k{n}", **({"body": long} if n % 25 == 0 else {})}
+        {**chat, "body": long, "id": f"k{n}"} if n % 25 == 0 else {**known[n], "id": f"k{n}"}
         for n in range(500)
     ]
     table = pa.Table.from_pylist(some)
@@ -305,7 +305,7 @@ def tables(out: Path) -> dict[str, bytes]:
 
 def skew(count: int, work: Path) -> None:
     """The skewed row group by itself: what one process holds at most."""
-    size = write_skewed(work / "in.parquet", list(rows(0, DISTINCT)))
+    size = write_skewed(work / "in.parquet")
     say("one row group with 20 bodies of 29 MB", f"{size / 1e6:.0f} MB of bodies")
     for _ in range(count):
         told(work / "in.parquet", work / "out", 500, "one")
