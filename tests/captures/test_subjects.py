@@ -8,6 +8,9 @@ import pytest
 
 from tests.rules.test_subjects import check_subjects
 
+# The index, and what is said of a recording beside it.
+OTHER = ("INDEX.json", ".upstream_request.json", ".md")
+
 pytestmark = pytest.mark.captures
 
 
@@ -18,6 +21,6 @@ def test_no_rule_passes_without_its_subject_on_captures(
     files = [
         path
         for path in sorted(captures.rglob("*"))
-        if path.suffix in (".sse", ".json", ".ndjson") and path.name != "INDEX.json"
+        if path.is_file() and not path.name.endswith(OTHER)
     ]
     assert check_subjects(monkeypatch, *files, profile=profile)
