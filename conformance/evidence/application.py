@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from conformance.cassette import Recording
 from conformance.core.events import Exchange, Request
 from conformance.core.json_values import NOT_JSON
@@ -26,7 +28,7 @@ from conformance.evidence.said import EventPlace, read_content
 from conformance.judging.findings import RecentFrames, make_finding
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import EventBeside, Finding
-from conformance.judging.transcript import read_transcript
+from conformance.judging.transcript import Transcript, read_transcript
 from conformance.rules.forms.base import Violation
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
@@ -34,6 +36,7 @@ from conformance.rules.verdicts import Verdict
 APP: Final = "app"
 """The hop of an application's own answers."""
 _NAME: Final = "hops"
+_QUOTES: Final = ("`", "'", '"')
 
 ReadExchange = Callable[[Exchange], ReadAnswer]
 
@@ -67,19 +70,30 @@ def read_answer(
 ) -> ReadAnswer:
     """Reads an answer with its semantic events; `source` is the file that holds it.
 
-    Thinking between the markers of a known family is thinking also where no profile says so: that
-    is what an application has to make of it.
+    Thinking that markers of a known family show in its text is thinking also where no profile says
+    so: that is what an application has to make of it.
     """
     transcript = read_transcript(exchange, dialect, reading, keep="semantic")
     if exchange.hop == "upstream" and not reading.markers:
         marked = Marked()
         marked.add(0, "".join(transcript.text))
         found = marked.knobs()
-        if found and "think_opened_by" not in found:
-            markers = tuple((opened, closed) for opened, closed in found["markers"])
-            reading = Reading(markers=markers, fields=reading.fields)
+        markers = tuple((opened, closed) for opened, closed in found.get("markers", ()))
+        by_prompt = "think_opened_by" in found
+        if markers and (not by_prompt or _begins_in_thinking(transcript, *markers[0])):
+            reading = replace(reading, markers=markers, opened_by_prompt=by_prompt)
             transcript = read_transcript(exchange, dialect, reading, keep="semantic")
     return ReadAnswer(dialect, reading, transcript, source)
+
+
+def _begins_in_thinking(answer: Transcript, opened: str, closed: str) -> bool:
+    """Whether a closing marker ends thinking that the prompt opened.
+
+    A marker in quotes is one that the model speaks of, and a server that sends thinking apart
+    leaves no marker of it in the text.
+    """
+    before = "".join(answer.text).partition(closed)[0]
+    return not answer.thought and opened not in before and before[-1:] not in _QUOTES
 
 
 def compare_application(

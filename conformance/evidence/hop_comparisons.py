@@ -9,7 +9,9 @@ Rule 4: data that is never displayed is kept if the interface gets it, wherever 
         later request to the provider has it. Of several values of one block the last one counts.
         A protocol without a place for it is judged by later requests alone.
 Rule 5: where the interface has titles for calls and no names, only their number is compared.
-Rule 6: an application that is said to hide thinking sends none of it, in whatever field.
+Rule 6: calls that the provider carries out itself may be sent on; no application has to. Where only
+        some are, the order is compared without calls.
+Rule 7: an application that is said to hide thinking sends none of it, in whatever field.
 """
 
 from __future__ import annotations
@@ -184,6 +186,9 @@ def overlap(content: SaidContent) -> tuple[SaidPart, SaidPart] | None:
 def _order(hops: ApplicationHops) -> Compared:
     said, sent = hops.said.order, hops.sent.order
     both = {kind for kind, _ in said} & {kind for kind, _ in sent}
+    calls = hops.said.of("tool")
+    if any(each.is_hosted for each in calls) and len(calls) != len(hops.sent.of("tool")):
+        both.discard("tool")
     said, sent = ([each for each in side if each[0] in both] for side in (said, sent))
     wanted, got = ([kind for kind, _ in _merged(side)] for side in (said, sent))
     if not hops.are_whole:
@@ -248,16 +253,30 @@ def _kept_strings(hops: ApplicationHops) -> Iterator[str]:
 
 def _tools(hops: ApplicationHops) -> Compared:
     said, sent = hops.said.of("tool"), hops.sent.of("tool")
-    is_named = hops.shown.dialect.names_tools
-    wanted, got = ([_call(each) if is_named else "a call" for each in s] for s in (said, sent))
     if not hops.are_whole:
-        # The last call may lack some of its arguments.
-        wanted, got = wanted[: max(len(got) - 1, 0)], got[:-1]
-    if wanted == got:
-        return bool(wanted)
+        sent = sent[:-1]  # the last call may lack some of its arguments
+    named = _call if hops.shown.dialect.names_tools else (lambda _: "a call")
+    got = [named(each) for each in sent]
+    if _are_sent(said, [named(each) for each in said], got, in_part=not hops.are_whole):
+        return bool(got)
+    said = [each for each in said if not each.is_hosted or named(each) in got]
+    wanted = [named(each) for each in said]
     at = _first_other(wanted, got)
     had, has = (side[at] if at < len(side) else "none" for side in (wanted, got))
     return _beside(hops, f"expected {had}, got {has} as call {at}", said[at:], sent[at:])
+
+
+def _are_sent(
+    said: Sequence[SaidPart], wanted: Sequence[str], got: Sequence[str], *, in_part: bool
+) -> bool:
+    """Whether the calls that were sent are those that were said, some hosted ones left out."""
+    reached = {0}  # how many of the sent calls are accounted for
+    for call, name in zip(said, wanted, strict=True):
+        if in_part and len(got) in reached:
+            break
+        onward = {at + 1 for at in reached if at < len(got) and got[at] == name}
+        reached = onward | reached if call.is_hosted else onward
+    return len(got) in reached
 
 
 def _call(part: SaidPart) -> str:

@@ -35,6 +35,7 @@ class SaidPart(Struct):
     pieces: list[tuple[EventPlace, str]] = field(default_factory=list)
     end: EventPlace | None = None
     call: tuple[str, str] = ("", "")  # name and arguments
+    is_hosted: bool = False  # a call that whoever sent it carries out itself
 
     @property
     def text(self) -> str:
@@ -191,3 +192,4 @@ class _AnswerParts:
             part = self._blocks.get(key, [None])[-1] or self._begin(key, "tool", "", place)
             part.end = place
             part.call = (str(event.data.get("name")), str(event.data.get("arguments") or ""))
+            part.is_hosted = bool(event.data.get("hosted"))
