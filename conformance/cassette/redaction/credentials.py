@@ -15,36 +15,69 @@ from typing import Final, NamedTuple
 from conformance.cassette.redaction.key_shapes import PATTERNS
 from conformance.cassette.redaction.key_shapes import PREFIXES as PUBLISHED
 
-_START: Final = rb"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4})|(?<=%[0-9A-F]{2}))"
+_START: Final = (
+    rb"(?:(?<![A-Za-z0-9_-]%b)|(?<=\\[nrtbf]%b)|(?<=\\u[0-9a-fA-F]{4}%b)|(?<=%%[0-9A-F]{2}%b))"
+)
+# Characters that a shape begins with, and none that is repeated.
+_LITERALS: Final = re.compile(rb"(?:[A-Za-z0-9_:$/=~-]|\\[-.$ ~])+(?![?*+{])")
+
+
+def _starting_after(known: bytes) -> bytes:
+    """What holds where these characters came, and a key could begin with them."""
+    return _START.replace(b"%b", known).replace(b"%%", b"%")
+
+
+def _anchored(shape: bytes) -> bytes:
+    """The shape where a key can begin; a search for characters is far faster than one for that."""
+    literals = _LITERALS.match(shape)
+    known = literals[0] if literals else b""
+    return known + _starting_after(known) + shape[len(known) :]
+
+
 # A key has a digit somewhere; without that, `sk-loading-indicator-icon` would be one.
 _DIGIT: Final = rb"(?=[A-Za-z_-]{0,60}[0-9])"
 # A string inside a string: its quotes are escaped, and what it holds is escaped twice.
 _INNER: Final = rb'\\"[ \t]{0,8}:[ \t]{0,8}\\"'
+_AUTHRESS: Final = (
+    rb"[A-Za-z0-9]{5,30}\.[A-Za-z0-9]{4,6}\.acc[_-]([A-Za-z0-9-]{10,32}\.[A-Za-z0-9+/_=-]{30,}+)"
+)
 # Rule, what must occur for the pattern to be tried at all, pattern.
 _SHAPES: Final = (
     ("key.sk", b"sk-", rb"sk-(" + _DIGIT + rb"[A-Za-z0-9_-]{16,}+)"),
     ("key.sess", b"sess-", rb"sess-([A-Za-z0-9]{20,}+)"),
-    ("key.stripe", b"k_", rb"[rsp]k_(?:live|test)_([A-Za-z0-9]{16,}+)"),
+    *(
+        ("key.stripe", kind, kind + rb"_(?:live|test|prod)_([A-Za-z0-9]{10,}+)")
+        for kind in (b"sk", b"rk", b"pk")
+    ),
     ("key.google", b"AIza", rb"AIza([A-Za-z0-9_-]{35,}+)"),
     ("key.google-oauth", b"ya29.", rb"ya29\.([A-Za-z0-9_.-]{20,}+)"),
     ("key.google-secret", b"GOCSPX-", rb"GOCSPX-([A-Za-z0-9_-]{20,}+)"),
     ("key.github", b"gh", rb"gh[pousr]_([A-Za-z0-9]{20,}+)"),
     ("key.github-pat", b"github_pat_", rb"github_pat_([A-Za-z0-9_]{20,}+)"),
-    ("key.gitlab", b"gl", rb"gl(?:pat|oas|dt|rt|ptt|cbt|soat)-([A-Za-z0-9_-]{20,}+)"),
-    ("key.slack", b"xox", rb"xox[abeprs]-([A-Za-z0-9-]{10,}+)"),
+    (
+        "key.gitlab",
+        b"gl",
+        (
+            rb"gl(?:pat|oas|dt|rtr?|ptt|cbt|soat|ffct|ft|imt|agent)-"
+            rb"([A-Za-z0-9_-]{20,}+(?:\.[A-Za-z0-9_-]{2,}+){0,4}+)"
+        ),
+    ),
+    ("key.slack", b"xox", rb"xox[abcdeoprs]-([A-Za-z0-9%/+-]{10,}+=*+)"),
     ("key.slack-app", b"xapp-", rb"xapp-([A-Za-z0-9-]{20,}+)"),
-    ("key.aws", b"IA", rb"A[KS]IA([A-Z0-9]{16}+)(?![A-Za-z0-9])"),
+    ("key.aws", b"IA", rb"A[BKS]IA([A-Z0-9]{16}+)(?![A-Za-z0-9])"),
+    ("key.aws", b"A3T", rb"A3T[A-Z0-9]([A-Z0-9]{16}+)(?![A-Za-z0-9])"),
+    ("key.aws", b"ACCA", rb"ACCA([A-Z0-9]{16}+)(?![A-Za-z0-9])"),
     ("key.bedrock", b"ABSK", rb"ABSK([A-Za-z0-9+/]{40,}+=*+)"),
     ("key.huggingface", b"hf_", rb"hf_([A-Za-z0-9]{30,}+)"),
     ("key.groq", b"gsk_", rb"gsk_([A-Za-z0-9]{40,}+)"),
-    ("key.xai", b"xai-", rb"xai-([A-Za-z0-9]{40,}+)"),
+    ("key.xai", b"xai-", rb"xai-([A-Za-z0-9_-]{40,}+)"),
     ("key.nvidia", b"nvapi-", rb"nvapi-([A-Za-z0-9_-]{40,}+)"),
     ("key.perplexity", b"pplx-", rb"pplx-([A-Za-z0-9]{40,}+)"),
     ("key.fireworks", b"fw_", rb"fw_([A-Za-z0-9]{20,}+)"),
     ("key.together", b"tgp_v1_", rb"tgp_v1_([A-Za-z0-9_-]{30,}+)"),
     ("key.replicate", b"r8_", rb"r8_([A-Za-z0-9]{30,}+)"),
     ("key.cerebras", b"csk-", rb"csk-([A-Za-z0-9]{30,}+)"),
-    ("key.langsmith", b"lsv2_", rb"lsv2_(?:pt|sk)_([a-f0-9]{32}_[a-f0-9]{10,}+)"),
+    ("key.langsmith", b"lsv2_", rb"lsv2_(?:pt|sk)_([a-fA-F0-9]{32}_[a-fA-F0-9]{10,}+)"),
     ("key.tavily", b"tvly-", rb"tvly-([A-Za-z0-9_-]{20,}+)"),
     ("key.npm", b"npm_", rb"npm_([A-Za-z0-9]{30,}+)"),
     ("key.pypi", b"pypi-", rb"pypi-([A-Za-z0-9_-]{50,}+)"),
@@ -53,13 +86,18 @@ _SHAPES: Final = (
     ("key.databricks", b"dapi", rb"dapi([a-f0-9]{32}(?:-[0-9])?+)(?![A-Za-z0-9])"),
     ("key.jwt", b"eyJ", rb"eyJ([\w-]{8,}+)\.eyJ([\w-]{8,}+)\.([\w-]{8,}+)"),
     ("key.jwe", b"eyJ", rb"eyJ([\w-]{8,}+)\.([\w-]*+)\.([\w-]{8,}+)\.([\w-]{8,}+)\.([\w-]{8,}+)"),
-    ("key.twilio", b"SK", rb"SK([0-9a-f]{32}+)(?![A-Za-z0-9])"),
+    ("key.twilio", b"SK", rb"SK([0-9a-fA-F]{32}+)(?![A-Za-z0-9])"),
     ("id.twilio", b"AC", rb"AC([0-9a-f]{32}+)(?![A-Za-z0-9])"),
     ("key.telegram", b":AA", rb"[0-9]{8,10}:(AA[A-Za-z0-9_-]{33}+)"),
     ("key.airtable", b"pat", rb"pat[A-Za-z0-9]{14}\.([a-f0-9]{64}+)"),
     ("key.mailchimp", b"-us", rb"([0-9a-f]{32}+)-us[0-9]{1,2}"),
     ("key.azure-secret", b"Q~", rb"[A-Za-z0-9_~.]{3}[0-9]Q~([A-Za-z0-9_~.-]{31,}+)"),
     ("key.terraform", b".atlasv1.", rb"[A-Za-z0-9]{14}\.atlasv1\.([A-Za-z0-9_=-]{60,}+)"),
+    ("key.authress", b".acc", rb"(?:sc|ext|scauth|authress)_" + _AUTHRESS),
+    ("key.harness", b"at.", rb"[ps]at\.([A-Za-z0-9_-]{22}\.[0-9a-f]{24}\.[A-Za-z0-9]{20}+)"),
+    ("key.maxmind", b"_mmk", rb"([A-Za-z0-9]{6}_[A-Za-z0-9]{29})_mmk"),
+    ("key.resend", b"re_", rb"re_([1-9A-Za-z]{8}_[1-9A-Za-z]{24}+)"),
+    ("key.workato", b"wrka", rb"wrka(?:[a-z]{2})?-([A-Za-z0-9_.-]{80,}+)"),
     *PATTERNS,
     ("id.organization", b"org-", rb"org-(" + _DIGIT + rb"[A-Za-z0-9]{16,}+)"),
     ("id.user", b"user-", rb"user-(" + _DIGIT + rb"[A-Za-z0-9]{16,}+)"),
@@ -83,17 +121,33 @@ SECRET_NAME: Final = (
     rb"|(?:[Ss]ecret|SECRET)_?[Kk][Ee][Yy])|[Aa]uthorization)"
 )
 _NESTED: Final = rb'\\"' + SECRET_NAME + _INNER + rb'([^"\\\r\n]{1,4096}+)'
+_HEX_AND_POINT: Final = rb"[0-9A-Fa-f]{32}\."
+_ZAI: Final = (
+    rb"\.(?<="
+    + _HEX_AND_POINT
+    + rb")"
+    + _starting_after(_HEX_AND_POINT)
+    + rb"("
+    + _DIGIT
+    + rb"[0-9A-Za-z]{16}+)(?![A-Za-z0-9])"
+)
 _ASSIGNED: Final = (
     rb"(?:AccountKey|SharedAccessKey|SharedAccessSignature|Password|Pwd)[ \t]{0,4}="
     rb"[ \t]{0,4}([^\s;\"'\\<>&]{8,512}+)"
 )
+_CONNECTED: Final = rb";Secret=([A-Za-z0-9+/]{36,}+=*+)"
 _SIGNED: Final = rb"Signature=([0-9a-f]{64}+)"
 # These stand behind a word or between marks, and may begin in the midst of a run.
 _PHRASES: Final = (
+    ("key.facebook", b"|", rb"\|(?<=[0-9]{15}\|)([0-9A-Za-z_-]{27,40}+)"),
+    ("key.facebook", b"%", rb"%(?<=[0-9]{15}%)(?:7C)?([0-9A-Za-z_-]{27,40}+)"),
+    ("key.salesforce", b"!", rb"!(?<=00[A-Za-z0-9]{13}!)([A-Za-z0-9._-]{80,}+)"),
+    ("key.zai", b".", _ZAI),
     ("key.bearer", b"earer", rb"[Bb]earer[ \t]{1,8}([A-Za-z0-9._~+/-]{16,}+=*+)"),
     ("key.basic", b"asic", _BASIC),
     ("key.pem", b"PRIVATE KEY", _PEM),
     ("key.assigned", b"=", _ASSIGNED),
+    ("key.assigned", b";Secret=", _CONNECTED),
     ("key.sigv4", b"Signature=", _SIGNED),
     ("userinfo", b"@", rb"[a-z]://[^/?#@\s:\"'\\<>]{0,256}+:([^/?#@\s\"'\\<>]{1,512}+)@"),
     ("query", b"=", _QUERY),
@@ -102,10 +156,21 @@ _PHRASES: Final = (
 # Regular expressions for text without which there is no credential, whatever the pattern. Where
 # the hint is in every other event, this says more.
 _TELLING: Final = {
+    b".acc": r"\.acc[_-]",
+    b"|": r"[0-9]{15}\|[0-9A-Za-z_-]{27}",
+    b"%": r"[0-9]{15}%[0-9A-Za-z_-]{27}",
+    b"at.": r"[ps]at\.[A-Za-z0-9_-]{22}\.",
+    b"re_": r"re_[1-9A-Za-z]{8}_",
+    b"!": r"00[A-Za-z0-9]{13}!",
+    b".": r"[0-9A-Fa-f]{32}\.[0-9A-Za-z]{16}",
+    b"API-": "API-[A-Z0-9]{26}",
+    b"pa-": "pa-[A-Za-z0-9_-]{43}",
+    b"al-": "al-[A-Za-z0-9_-]{43}",
+    b"cli_": "cli_[a-z0-9]{16}",
     b":AA": r"[0-9]:AA[A-Za-z0-9_-]{33}",
     b"pat": r"pat[A-Za-z0-9]{14}\.",
     b"-us": r"[0-9a-f]{32}-us[0-9]",
-    b"SK": "SK[0-9a-f]{32}",
+    b"SK": "SK[0-9a-fA-F]{32}",
     b"AC": "AC[0-9a-f]{32}",
     b"sk_": "sk_[a-fA-F0-9]{40}",
     b"fc-": "fc-[a-f0-9]{32}",
@@ -120,18 +185,20 @@ _TELLING: Final = {
     b"asic": r"asic[ \t]",
     b"earer": r"earer[ \t]",
     b"gh": "gh[pousr]_",
-    b"gl": "gl[a-z]{2,4}-",
-    b"k_": "k_(?:live|test)_",
-    b"IA": "A[KS]IA",
+    b"gl": "gl[a-z]{2,5}-",
+    **{kind: kind.decode() + "_(?:live|test|prod)_" for kind in (b"sk", b"rk", b"pk")},
+    b"IA": "A[BKS]IA",
 }
 _PATTERNS: Final = (
     *_PHRASES,
-    *((rule, hint, _START + shape) for rule, hint, shape in _SHAPES),
+    *((rule, hint, _anchored(shape)) for rule, hint, shape in _SHAPES),
 )
 
 
 # Prefixes that ordinary words end in: no text waits for what comes after them.
-_COMMON: Final = frozenset({"key-", "ion_", "sl.", "fc-", "sk_"})
+_COMMON: Final = frozenset(
+    {"key-", "ion_", "sl.", "fc-", "sk_", "pa-", "al-", "cli_", "API-", "tss_", "prf_"}
+)
 # How a key begins: a text that ends in part of one may go on as a secret.
 PREFIXES: Final = tuple(
     prefix.encode()
@@ -150,7 +217,7 @@ SIGNS: Final = tuple(_TELLING.get(hint) or re.escape(hint.decode()) for _, hint,
 
 
 _CUT: Final = re.compile(
-    _START + b"(?:" + b"|".join(map(re.escape, PREFIXES)) + rb")([A-Za-z0-9_.-]++)\Z"
+    _starting_after(b"") + b"(?:" + b"|".join(map(re.escape, PREFIXES)) + rb")([A-Za-z0-9_.-]++)\Z"
 )
 _LONGEST_CUT: Final = 64
 
