@@ -70,7 +70,7 @@ _SHAPES: Final = (
     ("key.bedrock", b"ABSK", rb"ABSK([A-Za-z0-9+/]{40,}+=*+)"),
     ("key.huggingface", b"hf_", rb"hf_([A-Za-z0-9]{30,}+)"),
     ("key.groq", b"gsk_", rb"gsk_([A-Za-z0-9]{40,}+)"),
-    ("key.xai", b"xai-", rb"xai-([A-Za-z0-9_-]{40,}+)"),
+    ("key.xai", b"xai-", rb"xai-([A-Za-z0-9_-]{70,}+|[A-Za-z0-9]{40,}+)"),
     ("key.nvidia", b"nvapi-", rb"nvapi-([A-Za-z0-9_-]{40,}+)"),
     ("key.perplexity", b"pplx-", rb"pplx-([A-Za-z0-9]{40,}+)"),
     ("key.fireworks", b"fw_", rb"fw_([A-Za-z0-9]{20,}+)"),
