@@ -1,8 +1,7 @@
 """Shapes of keys by the prefixes that their vendors publish, a line each.
 
 Only what a prefix tells alone stands here; a shape that needs more is a pattern of `credentials`.
-A line says: rule, prefixes, characters, and how many there are at least. What vendors publish
-changes: a test holds these lines against a list that others keep.
+A line says: rule, prefixes, characters, and how many there are at least.
 """
 
 from __future__ import annotations
