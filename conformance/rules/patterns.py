@@ -1,7 +1,8 @@
 """Value patterns and event patterns, compiled to closures for one profile.
 
 A value pattern is a constant, a list (one of), a JSON Schema, `{field: path}` (equal to another
-field of the same event), `{above: ...}` (a greater number), `{not: ...}` or `{absent: true}`.
+field of the same event), `{sum: [path, ...]}` (what several of them add up to), `{above: ...}` (a
+greater number), `{not: ...}` or `{absent: true}`.
 `$knob` stands for a profile's value, `$request.path` for what was asked, `$user_choices.path` for
 what the user of a client chose; `$$x` is the text `$x`.
 
@@ -25,7 +26,7 @@ from conformance.rules.node import nearest
 from conformance.rules.paths import MISSING, getter
 from conformance.rules.schemas import compile_simple
 
-SPECIAL: Final = frozenset({"field", "above", "not", "absent"})
+SPECIAL: Final = frozenset({"field", "sum", "above", "not", "absent"})
 REQUEST: Final = "request."
 OLD_CHOICES: Final = "asked."
 CHOICES: Final = ("user_choices.", OLD_CHOICES)
@@ -169,6 +170,18 @@ def _field(path: Any, _knobs: Mapping[str, Any]) -> Test:
     return lambda value, data, _asked: value is not MISSING and same(value, get(data))
 
 
+def _sum(paths: Any, _knobs: Mapping[str, Any]) -> Test:
+    if not isinstance(paths, list | tuple) or not all(isinstance(each, str) for each in paths):
+        raise PatternError("sum takes a list of paths")
+    getters = tuple(map(getter, paths))
+
+    def is_sum(value: Any, data: Mapping[str, Any], _asked: Asked) -> bool:
+        found = (get(data) for get in getters)
+        return is_number(value) and bool(value == sum(each for each in found if is_number(each)))
+
+    return is_sum
+
+
 def _above(bound: Any, knobs: Mapping[str, Any]) -> Test:
     if isinstance(bound, str) and is_of_exchange(bound):
         look = _looked_up(bound)
@@ -205,6 +218,7 @@ def _absent(wanted: Any, _knobs: Mapping[str, Any]) -> Test:
 
 _SPECIALS: Final[Mapping[str, Callable[[Any, Mapping[str, Any]], Test]]] = {
     "field": _field,
+    "sum": _sum,
     "above": _above,
     "not": _not,
     "absent": _absent,
@@ -295,6 +309,8 @@ def fields_named(pattern: Any) -> tuple[str, ...]:
     if isinstance(pattern, Mapping):
         if set(pattern) == {"field"}:
             return (str(pattern["field"]),)
+        if set(pattern) == {"sum"}:
+            return tuple(map(str, pattern["sum"]))
         return tuple(path for each in pattern.values() for path in fields_named(each))
     if isinstance(pattern, list | tuple):
         return tuple(path for each in pattern for path in fields_named(each))

@@ -21,7 +21,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from conformance.core.events import Event
-from conformance.rules.patterns import is_of_exchange, knob
+from conformance.rules.patterns import fields_named, is_of_exchange, knob
 
 # Keywords that do not look into the values of a mapping or list that holds a column.
 _SHALLOW: Final = frozenset(
@@ -115,8 +115,9 @@ def _steady_map(
         return True
     if set(pattern) == {"not"}:
         return is_steady(path, pattern["not"], columns, knobs)
-    if set(pattern) == {"field"}:
-        return not is_related(path, columns) and not is_related(str(pattern["field"]), columns)
+    if set(pattern) in ({"field"}, {"sum"}):
+        named = (path, *fields_named(pattern))
+        return not any(is_related(each, columns) for each in named)
     if set(pattern) == {"above"}:
         bound = pattern["above"]
         other = str(bound["field"]) if isinstance(bound, Mapping) else ""

@@ -67,6 +67,7 @@ def events(at: Places) -> Mapping[str, Any]:
         "second": {"type": at.delta, at.number: 20},
         "equal": {"type": at.delta, at.text: {"field": at.fixed}},
         "above": {"type": at.delta, at.number: {"above": 12}},
+        "added": {"type": at.delta, at.number: {"sum": [at.number, at.fixed]}},
         "not.so": {"type": at.delta, at.text: {"not": [" so", {"absent": True}]}},
         "opening": at.opening,
         "closing": at.closing,
@@ -100,6 +101,7 @@ def order(at: Places) -> Rules:
         "never-frame": {"never": "named", "after": "think"},
         "never-second": {"never": "second"},
         "never-above": {"never": "above"},
+        "never-added": {"never": "added"},
         "never-equal": {"never": "equal"},
         "never-padded": {"never": "padded"},
         "response-delta": {"response": {"when": "d", "then": "closing"}},
@@ -115,6 +117,7 @@ def fields(at: Places) -> Rules:
         "values-constant": {"values": {"of": "d", "path": at.text, "are": "constant"}},
         "values-fixed": {"values": {"of": "d", "path": at.fixed, "are": "constant"}},
         "values-rising": {"values": {"of": "any", "path": at.number, "are": "rising"}},
+        "values-not-falling": {"values": {"of": "any", "path": at.number, "are": "not_falling"}},
         "values-contiguous": {
             "values": {"of": "d", "path": at.number, "are": "contiguous", "start": 12}
         },

@@ -41,7 +41,14 @@ patterns = st.recursive(
     plain
     | st.just({"absent": True})
     | paths.map(lambda p: {"field": p})
-    | st.sampled_from([{"above": 3}, {"above": {"field": "n"}}, {"above": {"field": "other"}}]),
+    | st.sampled_from(
+        [
+            {"above": 3},
+            {"above": {"field": "n"}},
+            {"above": {"field": "other"}},
+            {"sum": ["n", "other"]},
+        ]
+    ),
     lambda inner: st.lists(inner, min_size=1, max_size=3) | inner.map(lambda p: {"not": p}),
     max_leaves=4,
 )
@@ -97,6 +104,7 @@ def test_blind_schemas_answer_alike_whatever_the_columns_hold(
         ("other", {"field": "n"}, False),
         ("n", {"above": 3}, False),
         ("other", {"above": {"field": "n"}}, False),
+        ("other", {"sum": ["fixed", "n"]}, False),
         ("o", {"type": "object", "minProperties": 1}, True),
         ("o", {"properties": {"text": {"const": "a"}}}, False),
     ],

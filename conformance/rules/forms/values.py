@@ -1,4 +1,4 @@
-"""Form `values`: a field is constant, distinct, contiguous from a start, or rising.
+"""Form `values`: a field is constant, distinct, contiguous from a start, rising or never falling.
 
 Null is no value: an event that holds none is not heard.
 """
@@ -39,8 +39,8 @@ from conformance.rules.repetition import Columns, Stretch, is_related
 
 MOST_VALUES: Final = 65_536
 
-Are = Literal["constant", "distinct", "contiguous", "rising"]
-ARE: Final[tuple[Are, ...]] = ("constant", "distinct", "contiguous", "rising")
+Are = Literal["constant", "distinct", "contiguous", "rising", "not_falling"]
+ARE: Final[tuple[Are, ...]] = ("constant", "distinct", "contiguous", "rising", "not_falling")
 
 
 class Values(Form, frozen=True):
@@ -236,9 +236,15 @@ class _TakeRising(_TakeNumber):
         return bool(values[0] > last) and values.rises
 
 
+class _TakeNotFalling(_TakeRising):
+    def wanted_number(self, last: Any, value: float) -> str | None:
+        return None if last is MISSING or value >= last else f"{last} or more"
+
+
 _JUDGES: Final[Mapping[Are, type[_TakeValue]]] = {
     "constant": _TakeConstant,
     "distinct": _TakeDistinct,
     "contiguous": _TakeContiguous,
     "rising": _TakeRising,
+    "not_falling": _TakeNotFalling,
 }
