@@ -10,7 +10,7 @@ from tests.authoring.chat import Server, counted
 from tests.authoring.edits import delta, done, having
 from tests.authoring.mutant import Mutant
 from tests.authoring.mutants_wire import CONTENT, FINGERPRINT, SIGNED, TEXT
-from tests.authoring.pieces import Piece, compact
+from tests.authoring.pieces import Message, Piece, at, compact
 
 NO_USAGE: Final = "openai.chat/llamacpp/no-usage"
 ONE_TOOL: Final = "openai.chat/groq/reasoning-then-tool"
@@ -37,6 +37,10 @@ def _without_choices(pieces: edits.Pieces) -> list[Piece]:
     return [compact({**json.loads(body), "choices": [], "usage": None}).encode()]
 
 
+def _second_call(message: Message) -> bool:
+    return bool(at(message.payload, f"{TOOL}.index") == 1)
+
+
 MUTANTS: Final = (
     Mutant("wire/chat/answer-present", "openai.chat/deepseek/body", (_without_choices,)),
     Mutant("wire/chat/chunk-fields", TEXT, (edits.remove(SAID, "model"),)),
@@ -55,6 +59,12 @@ MUTANTS: Final = (
         (edits.change(SAID, "choices.0.message", {"role": "assistant", "content": "They are"}),),
     ),
     Mutant("wire/chat/usage-fields", TEXT, (edits.remove(USAGE, "usage.total_tokens"),)),
+    Mutant("wire/chat/total-is-sum", TEXT, (edits.change(USAGE, "usage.total_tokens", 1),)),
+    Mutant(
+        "wire/chat/tool-ids-distinct",
+        TOOLS,
+        (edits.change(_second_call, f"{TOOL}.id", "call_0"),),
+    ),
     Mutant("wire/chat/same-id", TEXT, (edits.change(SAID, "id", "chatcmpl-99"),)),
     Mutant("wire/chat/same-created", TEXT, (edits.change(SAID, "created", 1_795_176_001),)),
     Mutant("wire/chat/role-first", TEXT, (edits.remove(FIRST, "choices.0.delta.role"),)),
@@ -97,7 +107,10 @@ MUTANTS: Final = (
     Mutant(
         "wire/chat/within-limit",
         "openai.chat/openai/limit-named",
-        (edits.change(USAGE, "usage.completion_tokens", 65),),
+        (
+            edits.change(USAGE, "usage.completion_tokens", 65),
+            edits.change(USAGE, "usage.total_tokens", 74),
+        ),
     ),
     Mutant(
         "wire/chat/one-thinking-field",

@@ -182,7 +182,7 @@ _ANSWERS: Final = (
     ),
     Mutant(f"{SUITE}/usage-counted", TEXT, (edits.remove(USAGE, "usage.totalTokens"),)),
     # A gateway that fills in what it does not know with nothing.
-    Mutant(f"{SUITE}/total-is-most", TEXT, (edits.change(USAGE, "usage.totalTokens", 0),)),
+    Mutant(f"{SUITE}/total-is-sum", TEXT, (edits.change(USAGE, "usage.totalTokens", 0),)),
     Mutant(
         f"{SUITE}/within-limit",
         f"{CLAUDE}/length",

@@ -229,6 +229,11 @@ MUTANTS: Final = (
     Mutant(
         "summary/request/no-second-call",
         AS_SUMMARY,
-        turns={2: answers(edits.change(COMPLETED, "response.usage.total_tokens", 61))},
+        turns={
+            2: answers(
+                edits.change(COMPLETED, "response.usage.input_tokens", 27),
+                edits.change(COMPLETED, "response.usage.total_tokens", 61),
+            )
+        },
     ),
 )

@@ -77,6 +77,12 @@ MUTANTS: Final = (
     Mutant(f"{SUITE}/stop-reason", TEXT, (edits.change(ENDING, REASON, None),)),
     # A gateway that translates Chat Completions left its word as it was.
     Mutant(f"{SUITE}/stop-reason-known", TEXT, (edits.change(ENDING, REASON, "stop"),)),
+    # The counts of a second upstream stream.
+    Mutant(
+        f"{SUITE}/counts-never-fall",
+        TEXT,
+        (edits.change(STARTED, "message.usage.output_tokens", 400),),
+    ),
     Mutant(
         f"{SUITE}/usage-counted",
         UNCOUNTED,

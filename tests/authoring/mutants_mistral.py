@@ -52,6 +52,11 @@ MUTANTS: Final = (
     # The word of another API.
     Mutant(f"{SUITE}/part-known", MARKED, (edits.change(THOUGHT, f"{PART}.type", "reasoning"),)),
     Mutant(
+        f"{SUITE}/total-is-sum",
+        MARKED,
+        (edits.change(FINISHED, "usage.total_tokens", 1),),
+    ),
+    Mutant(
         f"{SUITE}/body-thinking-first",
         BODY,
         (in_body("choices.0.message.content", lambda content: content[::-1]),),

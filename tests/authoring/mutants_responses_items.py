@@ -133,6 +133,11 @@ MUTANTS: Final = (
         name="wire/responses/usage-present-without-total",
     ),
     Mutant(
+        "wire/responses-items/total-is-sum",
+        SUMMARY,
+        (edits.change(COMPLETED, f"{USAGE}.total_tokens", 1),),
+    ),
+    Mutant(
         "wire/responses-items/usage-details",
         "openai.responses/azure/summary-not-counted",
         (edits.remove(COMPLETED, f"{USAGE}.output_tokens_details"),),

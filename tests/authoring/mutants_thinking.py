@@ -120,7 +120,10 @@ MUTANTS: Final = (
     Mutant(
         "thinking/stream/answer-counted",
         "openai.chat/openai/usage-asked",
-        (edits.change(USAGE, "usage.completion_tokens", 0),),
+        (
+            edits.change(USAGE, "usage.completion_tokens", 0),
+            edits.change(USAGE, "usage.total_tokens", 9),
+        ),
     ),
     Mutant("thinking/stream/before-finish", TEXT, (edits.move(FINISH, by=-1),)),
     Mutant("thinking/start/before-delta", CHAT_CLIENT, retold=_without("thinking.start")),

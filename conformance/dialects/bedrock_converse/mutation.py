@@ -175,6 +175,9 @@ OPERATORS.add("U10-unknown-stop-reason", "The stop reason is no known one.")(
     places_with("stopReason"), set_value("stop", "stopReason")
 )
 OPERATORS.add("U5-no-usage", "Nothing is counted.")(places_of("metadata"), drop_piece)
+OPERATORS.add("U6-total-off", "The total is not the sum of its parts.")(
+    places_with("usage", "totalTokens"), raise_value("usage", "totalTokens")
+)
 OPERATORS.add("U13-no-total", "Usage has no total.")(
     places_with("usage", "totalTokens"), drop_value("usage", "totalTokens")
 )

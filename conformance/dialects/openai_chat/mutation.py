@@ -28,6 +28,7 @@ from conformance.editing.chunks import (
 from conformance.editing.edits import (
     drop_value,
     later_with,
+    places_with,
     prolong_text,
     raise_value,
     request_body,
@@ -187,6 +188,9 @@ OPERATORS.add("I7-created-off", "One chunk has another time stamp.")(
 )
 OPERATORS.add("I8-no-choice-index", "A choice has no index.")(
     plain_places, drop_value(*CHOICE, "index")
+)
+OPERATORS.add("U6-total-off", "The total is not the sum of its parts.")(
+    places_with("usage", "total_tokens"), raise_value("usage", "total_tokens")
 )
 OPERATORS.add("U6-usage-first", "Usage comes before the finish.")(
     _usage_alone, lambda stream, site: stream.move(site, plain_places(stream)[0] + 1)

@@ -24,6 +24,7 @@ from conformance.dialects.openai_responses.vocabulary import (
 from conformance.editing.edits import (
     drop_value,
     places_of,
+    raise_value,
     request_body,
     request_with,
     set_value,
@@ -155,6 +156,9 @@ def _alter_encrypted(stream: Stream, site: int) -> Stream:
 
 OPERATORS.add("U5-response-without-usage", "The closing response has no usage.")(
     _closed_with_usage, set_value(None, "response", "usage")
+)
+OPERATORS.add("U6-total-off", "The total is not the sum of its parts.")(
+    _closed_with_usage, raise_value(*_USAGE, "total_tokens")
 )
 OPERATORS.add("U14-no-usage-details", "Usage does not say how much was thinking.")(
     lambda stream: [
