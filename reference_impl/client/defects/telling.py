@@ -135,7 +135,11 @@ TELLING: Final = (
     Defect(
         "reasoning-reworded",
         "A blank is added to the thinking before it goes back.",
-        ("history/chat/text-unchanged", "history/messages/text-unchanged"),
+        (
+            "history/chat/text-unchanged",
+            "history/messages/text-unchanged",
+            "history/messages/turn-unchanged",
+        ),
         ask=_thoughts(_longer),
     ),
     Defect(
