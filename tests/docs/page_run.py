@@ -133,7 +133,7 @@ class PageShell:
         self._started += 1
         file = f".printed-{self._started}"
         text = command.split("#", maxsplit=1)[0].rstrip().removesuffix("&")
-        return self.run(f"{text} > {file} 2>&1 &\n{_WAIT.format(file)}")
+        return self.run(f"touch {file}\n{text} > {file} 2>&1 &\n{_WAIT.format(file)}")
 
     def _as_on_the_page(self, text: str) -> str:
         for port, free in self._ports.items():

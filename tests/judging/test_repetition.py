@@ -27,7 +27,8 @@ READING: Final = frozenset(
         *("never-frame", "response-text", "response-before"),
     }
 )
-NUMBERED: Final = frozenset({"never-second", "never-above", "fold-sum"})  # where there is a number
+# Where there is a number.
+NUMBERED: Final = frozenset({"never-second", "never-above", "never-added", "fold-sum"})
 
 
 class NobodyAsked:

@@ -64,7 +64,8 @@ def test_operators_that_share_a_name_have_the_same_outcome() -> None:
 
 @pytest.mark.parametrize("operator", OPERATORS, ids=ids(OPERATORS))
 def test_operator_acts_on_a_shipped_recording(operator: Operator) -> None:
-    assert any(True for stream in streams() for _ in make_mutants(operator, stream, most=1))
+    # Not at every place that it looks at: of the entries of a request some hold no thinking.
+    assert any(True for stream in streams() for _ in make_mutants(operator, stream, most=9))
 
 
 @pytest.mark.parametrize("operator", OPERATORS, ids=ids(OPERATORS))

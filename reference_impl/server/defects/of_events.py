@@ -79,6 +79,7 @@ OF_EVENTS: Final = (
             ),
             "messages": (
                 "history/messages/first-in-content",
+                "wire/messages-blocks/body-thinking-before-text",
                 "wire/messages-blocks/thinking-before-text",
             ),
             "ollama": (
