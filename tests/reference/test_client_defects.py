@@ -26,6 +26,8 @@ from tests.reference.client_sides import APIS, case, reading
 
 # What no rule over a recording finds is found by comparing what the harness reports.
 HARNESS = frozenset({"harness/ending", "harness/next-request", "harness/restores"})
+# Asked only of a client whose profile promises it, so no defect lists it.
+PROMISED = frozenset({"history/messages/always-carried"})
 # Between them these streams show every defect to every rule that finds it.
 STREAMS = (
     "anthropic.messages/anthropic/error-in-text",
@@ -117,6 +119,7 @@ USAGE = "stream_options"
 SIGNED = "anthropic.messages/anthropic/tool-round"
 REDACTED = "anthropic.messages/anthropic/redacted-round"
 NEVER = "openai.chat/openhands/thinking-left-out"
+NEXT_TURN = "anthropic.messages/reference-client/next-turn"
 QUESTION = said("user", "Does the ferry to the island sail today?")
 
 
@@ -144,6 +147,12 @@ def third_turn() -> Ask:
     thought = dataclasses.replace(ask.turns[1].thoughts[0], id="rs_other", encrypted="")
     earlier = Turn("assistant", (thought, *said("assistant", "Yes.").pieces))
     return dataclasses.replace(ask, turns=(QUESTION, earlier, *ask.turns), summary="auto")
+
+
+def next_turn() -> Ask:
+    """Another question after an answer without calls."""
+    turns = (QUESTION, answer(NEXT_TURN), QUESTION)
+    return Ask("m", turns, effort="medium", history="send-back")
 
 
 def never() -> Ask:
@@ -180,6 +189,7 @@ SCENES: dict[str, Callable[[], Ask]] = {
     REDACTED: lambda: follow_up(REDACTED),
     RESPONSES: third_turn,
     NEVER: never,
+    NEXT_TURN: next_turn,
 }
 
 
@@ -191,7 +201,7 @@ def test_honest_requests_break_no_rule(name: str) -> None:
 @pytest.mark.parametrize("defect", TELLING, ids=lambda defect: str(defect.name))
 def test_what_is_sent_wrongly_is_found_by_the_rules_listed(defect: Defect) -> None:
     found = [judged(name, scene(), defect) for name, scene in SCENES.items()]
-    assert frozenset().union(*found) == set(defect.rules) - HARNESS
+    assert frozenset().union(*found) - PROMISED == set(defect.rules) - HARNESS
 
 
 @pytest.mark.parametrize(
