@@ -11,9 +11,12 @@ from typing import Final
 from conformance.cli.failures import CONFORMS, INTERRUPTED
 from conformance.cli.terminal import put, warn
 from conformance.core.errors import UsageError
+from conformance.dialects import ENDPOINTS, dialect_at
 from conformance.report.files import write_whole
 from conformance.report.printable import visible
 from conformance.wire.hosts import is_loopback
+from conformance.wire.origin import Origin
+from conformance.wire.trust import certificates
 
 if sys.platform != "win32":
     import resource
@@ -63,6 +66,19 @@ def listening_address(text: str) -> tuple[str, int]:
     if not (host and port.isascii() and port.isdigit() and int(port) < 65536):
         raise UsageError(f"expected --proxy HOST:PORT, got {text!r}")
     return host.strip("[]"), int(port)
+
+
+def upstream_origin(url: str, cacert: Path | None, *, insecure: bool) -> Origin:
+    """The server behind what listens. Raises UsageError, also for what is one endpoint of it."""
+    if cacert is not None:
+        certificates(str(cacert))
+    origin = Origin.parse(url, str(cacert or ""), insecure=insecure)
+    dialect = dialect_at(origin.path)
+    if dialect is not None and (path := ENDPOINTS[dialect].path) and origin.path.endswith(path):
+        base = url.partition("?")[0].rstrip("/").removesuffix(path)
+        why = f"--upstream names the endpoint {path}, to which clients add paths of their own"
+        raise UsageError(why, hint=f"{base.removesuffix(ENDPOINTS[dialect].base)}?")
+    return origin
 
 
 def tell_ready(url: str, port_file: Path | None) -> None:

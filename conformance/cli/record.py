@@ -19,6 +19,7 @@ from conformance.cli.listening import (
     exit_code_on_signal,
     listening_address,
     tell_ready,
+    upstream_origin,
     warn_beyond_loopback,
 )
 from conformance.cli.terminal import put, warn
@@ -49,9 +50,9 @@ from conformance.targets.recording import (
     load_requests,
     record_directly,
 )
-from conformance.wire.client import certificates
 from conformance.wire.faults import ExchangeLimits
 from conformance.wire.hosts import AllowedHosts
+from conformance.wire.trust import certificates
 
 _SUFFIXES: Final = (".cassette.jsonl", ".cassette.jsonl.gz")
 _LIMITS: Final = ExchangeLimits()
@@ -139,7 +140,7 @@ def _record_passing(given: RecordArguments, proxy: str, terms: RecordingOptions)
     _refuse_options({"-H": given.header}, "a client behind the proxy sends its own")
     if given.upstream is None:
         raise UsageError("--proxy needs --upstream URL")
-    upstream = _parse_origin(given.upstream, given)
+    upstream = upstream_origin(given.upstream, given.cacert, insecure=given.insecure)
     host, port = listening_address(proxy)
     counts = _ProxyCounts()
     recorder = RecordingProxy(

@@ -46,8 +46,8 @@ from conformance.targets.agent import AgentTarget, command_words
 from conformance.targets.client import run_client
 from conformance.targets.gateway import serve_upstream
 from conformance.targets.server import LiveServer, TurnTarget
-from conformance.wire.client import certificates
 from conformance.wire.faults import ExchangeLimits
+from conformance.wire.trust import certificates
 
 
 @takes_fields_of(RunArguments)

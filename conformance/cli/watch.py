@@ -25,6 +25,7 @@ from conformance.cli.listening import (
     listening_address,
     settle_exit,
     tell_ready,
+    upstream_origin,
     warn_beyond_loopback,
     write_port,
 )
@@ -38,7 +39,6 @@ from conformance.profiles.lookup import has_profile
 from conformance.report.printable import visible
 from conformance.report.wording import count
 from conformance.targets.recording import (
-    Origin,
     ProxyLimits,
     RecordingOptions,
     RecordingProxy,
@@ -48,7 +48,6 @@ from conformance.watching.feed import KeyPressed, TextTold, TrafficFeed, WatchEn
 from conformance.watching.judging import TrafficJudge
 from conformance.watching.line_view import LineView
 from conformance.watching.watcher import TrafficView, Watcher
-from conformance.wire.client import certificates
 from conformance.wire.hosts import AllowedHosts
 
 if sys.platform != "win32":
@@ -99,9 +98,7 @@ class WatchArguments(Struct, frozen=True, kw_only=True):
 def watch_command(given: WatchArguments) -> None:
     """Show what passes between a client and a server, judged as it comes."""
     judge = _traffic_judge(given)
-    if given.cacert is not None:
-        certificates(str(given.cacert))
-    upstream = Origin.parse(given.upstream, str(given.cacert or ""), insecure=given.insecure)
+    upstream = upstream_origin(given.upstream, given.cacert, insecure=given.insecure)
     host, port = listening_address(given.proxy)
     feed = TrafficFeed()
     terms = RecordingOptions(profile=given.profile)

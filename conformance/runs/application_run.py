@@ -26,7 +26,7 @@ from conformance.runs.options import RunOptions
 from conformance.runs.outcome import RunOutcome, run_outcome
 from conformance.runs.pace import RequestPace
 from conformance.runs.plan import ScenarioRun, plan_requests
-from conformance.runs.refusals import status_of
+from conformance.runs.refusals import elsewhere, status_of
 from conformance.runs.run_folder import RunFolder
 from conformance.runs.scenario_run import ScenarioOutcome, run_scenario
 from conformance.runs.sending import RequestSender
@@ -105,14 +105,21 @@ async def _find_upstream(run: ApiRun) -> Exchange:
     calls = [each for each in outcome.exchanges if each.hop == "upstream"]
     if not calls:
         port = run.target.sender.upstream.port if run.target.sender.upstream else 0
-        message = f"the application {_what_came(outcome)}, and asked nothing at port {port}"
-        status = status_of(outcome.answers[0])
-        raise RemoteError(message, hint=_HINTS.get(status or 0, _UNASKED))
+        raise _unasked(outcome, port)
     # Who has its own words for the user's is taken to make no call but for the turn.
     asked = [each.request.json for each in calls if each.request]
     (question,) = {step.asks for step in run.sanity.run.steps[:1]}
     run.target.sender.quotes = any(asks_question(each, question) for each in asked)
     return calls[0]
+
+
+def _unasked(outcome: ScenarioOutcome, port: int) -> RemoteError:
+    """What to tell of an application that did not ask its model."""
+    answer = outcome.answers[0]
+    strayed = elsewhere(answer, "the application")
+    came = strayed.message if strayed else f"the application {_what_came(outcome)}"
+    hint = _NOT_THERE if strayed else _HINTS.get(status_of(answer) or 0, _UNASKED)
+    return RemoteError(f"{came}, and asked nothing at port {port}", hint=hint)
 
 
 def _what_came(outcome: ScenarioOutcome) -> str:

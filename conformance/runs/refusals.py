@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from html import unescape
 from typing import Final
-from urllib.parse import urlsplit, urlunsplit
 
 from conformance.core.errors import RemoteError
 from conformance.core.events import Exchange
@@ -13,6 +12,7 @@ from conformance.dialects import get
 from conformance.dialects.base import Reading
 from conformance.judging.transcript import is_refusal, read_transcript
 from conformance.report.printable import visible
+from conformance.wire.origin import shown_url
 
 _ABSENT: Final = frozenset({404, 405, 501})
 _NOT_LET_IN: Final = frozenset({401, 403, 407})
@@ -54,8 +54,7 @@ def elsewhere(exchange: Exchange, name: str) -> NotOfferedError | None:
         return None
     to = response.header("location")
     if 300 <= (response.status or 0) < 400 and to:
-        onward = visible(_without_secrets(to), _SHOWN)
-        message = f"{name}: HTTP {response.status} redirects to {onward}"
+        message = f"{name}: HTTP {response.status} redirects to {shown_url(to)}"
         return NotOfferedError(message, hint="name that address with --url")
     if "text/html" not in (response.header("content-type") or ""):
         return None
@@ -90,16 +89,6 @@ def error_words(exchange: Exchange, reading: Reading) -> str:
 def path_of(exchange: Exchange) -> str:
     """The path that was asked, as it may be shown."""
     return visible(exchange.request.path.partition("?")[0]) if exchange.request else ""
-
-
-def _without_secrets(location: str) -> str:
-    """A URL without its user, query and fragment."""
-    try:
-        parts = urlsplit(location)
-    except ValueError:
-        return "what is no URL"
-    netloc = parts.netloc.rpartition("@")[2]
-    return urlunsplit((parts.scheme, netloc, parts.path, "", ""))
 
 
 def status_of(exchange: Exchange) -> int | None:

@@ -201,8 +201,7 @@ class LiveServer:
     def _no_answer(self, error: Exception) -> NoAnswerError:
         words, hint = _describe_error(error), network_hint(error)
         if self._proxy and isinstance(error, httpx.ConnectError | httpx.ProxyError):
-            words = f"{words}, asked through the proxy {self._proxy.address}"
-            hint = hint or f"unset {self._proxy.variable}, or name the host in NO_PROXY"
+            words, hint = self._proxy.explain(words), hint or self._proxy.hint
         message = visible(f"{self.url.netloc.decode()}: {words}")
         return NoAnswerError(message, _broken_by(error).end, hint=hint)
 

@@ -7,6 +7,7 @@ from conformance.report.printable import visible
 from conformance.report.wording import count, error_sentence, finding_sentence, slice_of
 from conformance.watching.exchange import WatchedExchange
 from conformance.watching.lanes import LANES
+from conformance.wire.origin import shown_url
 
 
 def request_line(exchange: WatchedExchange) -> str:
@@ -41,6 +42,9 @@ def outcome_line(exchange: WatchedExchange) -> str:
     facts += [count(sizes["tools"], "call")] if sizes["tools"] else []
     if exchange.lanes.finish:
         facts.append(f"finish {visible(exchange.lanes.finish, 40)}")
+    response = exchange.response
+    if response is not None and exchange.is_refusal and (to := response.header("location")):
+        facts.append(f"redirects to {shown_url(to)}")
     if exchange.end is not None and exchange.end != "eof":
         facts.append(exchange.end)
     if exchange.size and not any(sizes.values()):

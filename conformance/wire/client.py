@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-import ssl
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from functools import cache
 from time import monotonic
 from typing import Final, NamedTuple, Protocol, Self, TypeVar
 
@@ -19,8 +17,8 @@ import h11
 from msgspec import Struct
 
 from conformance.core.chunked import ChunkedBodyReader, ChunkPart, PlainBodyReader
-from conformance.core.errors import Place, UsageError
 from conformance.core.events import Response
+from conformance.wire.dialing import READ_SIZE, OpenedConnection, open_connection
 from conformance.wire.faults import BrokenExchange, describe_network_error, network_hint
 from conformance.wire.heads import (
     HEADER_LINES,
@@ -35,7 +33,6 @@ from conformance.wire.heads import (
 from conformance.wire.origin import Origin
 from conformance.wire.passing import ChunkedBodyPasser, PlainBodyPasser
 
-READ_SIZE: Final = 256 * 1024
 _MOST_HEAD: Final = 256 * 1024
 _MOST_BEFORE_HEAD: Final = 1 << 20  # bytes, interim responses included
 _HALF_CLOSED_S: Final = 5.0
@@ -83,9 +80,9 @@ class _BodyReader(Protocol[Read_co]):
 class ClientConnection:
     """One connection; it serves one request after the other until one of them breaks it."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader = reader
-        self._writer = writer
+    def __init__(self, opened: OpenedConnection) -> None:
+        self._reader, self._writer = opened.reader, opened.writer
+        self._before_target, self._own = opened.before_target, opened.headers
         self._rest = b""
         self._keeps = True
         self._idle = True
@@ -98,17 +95,9 @@ class ClientConnection:
         """Raises BrokenExchange where nobody answers."""
         try:
             async with asyncio.timeout(timeout):
-                reader, writer = await asyncio.open_connection(
-                    origin.host,
-                    origin.port,
-                    limit=READ_SIZE,
-                    ssl=certificates(origin.cacert, insecure=origin.insecure)
-                    if origin.tls
-                    else None,
-                )
-        except (OSError, TimeoutError) as err:
+                return cls(await open_connection(origin))
+        except TimeoutError as err:
             raise _reset_by(err, f"{origin.netloc}: cannot connect") from err
-        return cls(reader, writer)
 
     @property
     def reusable(self) -> bool:
@@ -124,7 +113,8 @@ class ClientConnection:
         if body or method not in ("GET", "HEAD", "DELETE", "OPTIONS"):
             framed = (*framed, ("content-length", str(len(body))))
         try:
-            self._writer.write(request_head(method, target, framed) + body)
+            whole = f"{self._before_target}{target}"
+            self._writer.write(request_head(method, whole, (*framed, *self._own)) + body)
             await self._writer.drain()
         except OSError as err:
             raise _reset_by(err, "the request could not be sent") from err
@@ -284,29 +274,6 @@ def plain_response(data: bytes) -> PlainResponse | None:
 def _response_of(event: h11.Response) -> tuple[Response, str]:
     version, headers = event.http_version.decode(), decode_headers(event.headers.raw_items())
     return Response(event.status_code, version, headers), event.reason.decode("latin-1")
-
-
-@cache
-def certificates(cacert: str = "", *, insecure: bool = False) -> ssl.SSLContext:
-    """Whom to trust, read once: the authorities in this file, or those of this machine.
-
-    `insecure` trusts everybody. Raises UsageError for a file that holds no authority.
-    """
-    if insecure:
-        anybody = ssl.create_default_context()
-        anybody.check_hostname = False
-        anybody.verify_mode = ssl.CERT_NONE
-        return anybody
-    if cacert:
-        try:
-            return ssl.create_default_context(cafile=cacert)
-        except OSError as err:  # ssl.SSLError is one
-            place = Place(cacert)
-            raise UsageError("cannot be read as certificates in PEM", place=place) from err
-    # httpx knows the certificates of this machine and of certifi, and $SSL_CERT_FILE.
-    import httpx  # noqa: PLC0415  # slow to import, and needed for https only
-
-    return httpx.create_ssl_context()
 
 
 def _reset_by(error: OSError, what: str) -> BrokenExchange:

@@ -32,6 +32,11 @@ class BrokenExchange(Exception):  # noqa: N818  # it tells how a stream ended; n
         self.end = end
         self.hint = hint
 
+    @property
+    def told(self) -> str:
+        """Why it ended, with what a user can do about it."""
+        return f"{self} ({self.hint})" if self.hint else str(self)
+
 
 class ExchangeLimits(Struct, frozen=True):
     """Bounds of one exchange: seconds, and bytes of a body after decompression.

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Self
-from urllib.parse import SplitResult, urlsplit
+from typing import Final, Self
+from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from msgspec import Struct
 
 from conformance.core.errors import UsageError
+from conformance.report.printable import visible
+
+_SHOWN: Final = 200
 
 
 class Origin(Struct, frozen=True):
@@ -58,6 +61,16 @@ class Origin(Struct, frozen=True):
 def bracketed(host: str) -> str:
     """The host as it stands in a URL: an IPv6 address in brackets."""
     return f"[{host}]" if ":" in host else host
+
+
+def shown_url(url: str) -> str:
+    """A URL as it may be shown: without its user, query and fragment."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "what is no URL"
+    netloc = parts.netloc.rpartition("@")[2]
+    return visible(urlunsplit((parts.scheme, netloc, parts.path, "", "")), _SHOWN)
 
 
 def _check_parts(parts: SplitResult, url: str) -> None:

@@ -142,6 +142,11 @@ STEPS = ["--url", "http://127.0.0.1:1", "--scenario"]
         (["--proxy", "127.0.0.1:0"], "--proxy needs --upstream URL"),
         (["--proxy", "x", "--upstream", "http://h"], "expected --proxy HOST:PORT, got 'x'"),
         (["--proxy", "x:1", "--upstream", "h"], "expected an http or https URL"),
+        (
+            ["--proxy", "x:1", "--upstream", "http://h/v1/chat/completions"],
+            "names the endpoint /chat/completions, to which clients add paths of their own"
+            " (http://h?)",
+        ),
         (["--proxy", "x:1", "--upstream", "http://h", "-H", "a: b"], "-H does not go with this"),
         (["--url", "http://h", "--upstream", "http://h"], "--upstream does not go with this"),
         (["--url", "http://h", "--request", "R", "--api", "x"], "no API is called 'x'"),

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from conformance.core.content_coding import ContentDecoder, UndecodableError
 from conformance.wire.client import ClientConnection
+from conformance.wire.dialing import OpenedConnection
 from conformance.wire.faults import BrokenExchange
 from conformance.wire.requests import RequestReader
 
@@ -70,7 +71,7 @@ async def _read_response(pieces: list[bytes], method: str) -> None:
         stream.feed_data(piece)
     stream.feed_eof()
     writer: Any = _NoWriter()
-    connection = ClientConnection(stream, writer)
+    connection = ClientConnection(OpenedConnection(stream, writer))
     try:
         await connection.send_request(method, "/", (("host", "h"),), b"")
         head = await connection.read_head(method, idle=None)

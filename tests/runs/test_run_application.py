@@ -109,17 +109,24 @@ def test_both_hops_are_in_one_recording_and_judged_alike_offline(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("status", "hint"),
-    [(401, "-H 'NAME: VALUE'"), (404, "--app names"), (200, "point the base URL")],
+    ("status", "header", "came", "hint"),
+    [
+        (401, (), "answered HTTP 401", "-H 'NAME: VALUE'"),
+        (404, (), "answered HTTP 404", "--app names"),
+        (200, (), "answered HTTP 200", "point the base URL"),
+        (302, (b"location", b"/in?k=1"), ": HTTP 302 redirects to /in", "--app names"),
+        (200, (b"content-type", b"text/html"), ": a web page came, .*", "--app names"),
+    ],
 )
 def test_an_application_that_asks_nothing_is_no_target(
-    status: int, hint: str, tmp_path: Path
+    status: int, header: tuple[bytes, ...], came: str, hint: str, tmp_path: Path
 ) -> None:
     async def silent(_scope: Message, _receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": status, "headers": []})
+        headers = [header] if header else []
+        await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
 
-    told = rf"answered HTTP {status}, and asked nothing at port \d+ \({hint}"
+    told = rf"the application ?{came}, and asked nothing at port \d+ \({hint}"
     with pytest.raises(RemoteError, match=told):
         ran(silent, tmp_path)
 

@@ -132,6 +132,20 @@ def test_an_upstream_that_is_not_there_gives_502(tmp_path: Path) -> None:
     assert (cassette.exchanges[0].end, cassette.header.dialect) == ("reset", "openai.responses")
 
 
+def test_an_upstream_without_tls_gives_502_with_what_helps(tmp_path: Path) -> None:
+    async def run() -> Got:
+        async with origin(STREAM) as server:
+            upstream = Origin.parse(server.url.replace("http:", "https:"))
+            shelf = RecordingFolder(tmp_path, RecordingOptions())
+            async with RecordingProxy(upstream, shelf) as proxy:
+                return await ask(proxy.url, post("/v1/responses"))
+
+    helps = "(no TLS is spoken there; try http://)"
+    assert helps.encode() in asyncio.run(run()).chunks[0]
+    (recorded,) = tmp_path.iterdir()
+    assert helps in recorded.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("head", [HEAD, OK + b"content-length: 99\r\n\r\n", OK + b"\r\n"])
 def test_a_client_that_leaves_ends_the_upstream_too(head: bytes, tmp_path: Path) -> None:
     async def action(proxy: RecordingProxy, server: Upstream) -> None:

@@ -25,8 +25,8 @@ from conformance.targets.recording import (
     load_requests,
     record_directly,
 )
-from conformance.wire.client import certificates
 from conformance.wire.faults import ExchangeLimits
+from conformance.wire.trust import certificates
 from tests.targets.record_peers import END, HEAD, Script, chunked, origin
 from tests.targets.record_peers import Origin as Upstream
 

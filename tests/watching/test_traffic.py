@@ -18,6 +18,7 @@ from conformance.watching import traffic as watched_traffic
 from conformance.watching.exchange import WatchedExchange
 from conformance.watching.judging import TrafficJudge
 from conformance.watching.traffic import Traffic
+from conformance.watching.wording import outcome_line
 from tests.sampling import one_in
 from tests.watching.relayed import SSE, asked, came, relayed
 
@@ -115,6 +116,14 @@ def test_what_is_no_answer_is_not_judged_as_one() -> None:
             traffic.take(BodyCame(1, 2.0, b"%x\r\n%s\r\n" % (len(error), error)))
         traffic.take(message)
     assert told.lines == ["1 began", "1 ended"]
+
+
+def test_a_redirect_says_where_to() -> None:
+    traffic = Traffic(JUDGE, Told())
+    to = ("location", "https://me:secret@h.invalid/in?key=1")
+    for message in (asked(1), HeadCame(1, 1.5, Response(302, "1.1", (to,)), chunked=False)):
+        traffic.take(message)
+    assert outcome_line(traffic.exchanges[1]) == "redirects to https://h.invalid/in"
 
 
 def test_a_dialect_is_recognised_where_the_path_does_not_tell() -> None:

@@ -203,7 +203,7 @@ class RecordedConnection:
         except BrokenExchange as broken:
             if not self._client.gone:
                 how: Ending = "client-closed" if self._has_left else broken.end
-                recorded.record_end(how, str(broken))
+                recorded.record_end(how, broken.told)
                 await self._pass_on_break(broken, has_head=recorded.has_head)
         finally:
             # Whoever left or was stopped in its midst ends it; an end that was recorded stands.
@@ -260,13 +260,13 @@ class RecordedConnection:
     async def _pass_on_break(self, broken: BrokenExchange, *, has_head: bool) -> None:
         """The client learns of a broken upstream as it would have learned directly."""
         if not has_head:
-            await self.refuse_client(502, str(broken), "upstream_error")
+            await self.refuse_client(502, broken.told, "upstream_error")
         elif broken.end == "reset":
             await self._client.reset()
 
     async def refuse_client(self, status: int, why: str, kind: str) -> None:
         """The last answer on this connection."""
-        error = {"message": f"conformance record: {why}", "type": kind}
+        error = {"message": f"conformance: {why}", "type": kind}
         with suppress(PeerGoneError):
             await self._client.refuse(status, msgspec.json.encode({"error": error}))
 

@@ -1,0 +1,97 @@
+"""Opening a connection to a server: straight, or through the proxy that the environment names.
+
+A server that is asked in plain text through a proxy is named in each request; one that is asked in
+TLS is reached by a tunnel (CONNECT), of which the server sees nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from typing import Final
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from conformance.wire.environment_proxy import EnvironmentProxy, environment_proxy
+from conformance.wire.faults import BrokenExchange, describe_network_error, network_hint
+from conformance.wire.heads import Headers
+from conformance.wire.origin import Origin, bracketed
+from conformance.wire.trust import certificates
+
+READ_SIZE: Final = 256 * 1024
+_PORTS: Final = {"http": 80, "https": 443}
+
+
+class OpenedConnection(Struct, frozen=True):
+    """Both ways of a connection; what stands before each target, and headers that the way needs."""
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+    before_target: str = ""
+    headers: Headers = ()
+
+
+async def open_connection(origin: Origin) -> OpenedConnection:
+    """Raises BrokenExchange where nobody answers."""
+    scheme = "https" if origin.tls else "http"
+    proxy = environment_proxy(f"{scheme}://{origin.netloc}")
+    try:
+        if proxy is None:
+            return OpenedConnection(*await _open(origin.host, origin.port, _trusted(origin)))
+        return await _open_through(proxy, origin)
+    except (OSError, EOFError, asyncio.LimitOverrunError) as err:
+        words, hint = describe_network_error(err), network_hint(err)
+        if proxy is not None:
+            words, hint = proxy.explain(words), hint or proxy.hint
+        why = f"{origin.netloc}: cannot connect: {words}"
+        raise BrokenExchange("reset", why, hint=hint) from err
+
+
+async def _open_through(proxy: EnvironmentProxy, origin: Origin) -> OpenedConnection:
+    parts = urlsplit(proxy.url)
+    if parts.scheme not in _PORTS or not parts.hostname:
+        why = f"the environment's proxy {proxy.address} is none that speaks HTTP"
+        raise BrokenExchange("reset", f"{origin.netloc}: cannot connect: {why}", hint=proxy.hint)
+    trusted = certificates() if parts.scheme == "https" else None
+    reader, writer = await _open(parts.hostname, parts.port or _PORTS[parts.scheme], trusted)
+    own = (("proxy-authorization", proxy.authorization),) if proxy.authorization else ()
+    if not origin.tls:
+        return OpenedConnection(reader, writer, f"http://{origin.netloc}", own)
+    try:
+        await _ask_for_tunnel(proxy, origin, reader, writer)
+        trusted = _trusted(origin)
+        assert trusted is not None
+        await writer.start_tls(trusted, server_hostname=origin.host)
+    except BaseException:
+        writer.transport.abort()
+        raise
+    return OpenedConnection(reader, writer)
+
+
+async def _ask_for_tunnel(
+    proxy: EnvironmentProxy,
+    origin: Origin,
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+) -> None:
+    """Raises BrokenExchange where the proxy refuses."""
+    at = f"{bracketed(origin.host)}:{origin.port}"
+    own = f"Proxy-Authorization: {proxy.authorization}\r\n" if proxy.authorization else ""
+    writer.write(f"CONNECT {at} HTTP/1.1\r\nHost: {at}\r\n{own}\r\n".encode())
+    head = await reader.readuntil(b"\r\n\r\n")
+    status = head.split(maxsplit=2)[1:2]
+    if status != [b"200"]:
+        told = b"".join(status)[:3].decode("latin-1")
+        why = f"the proxy {proxy.address} does not pass on: HTTP {told}"
+        raise BrokenExchange("reset", f"{origin.netloc}: cannot connect: {why}", hint=proxy.hint)
+
+
+async def _open(
+    host: str, port: int, trusted: ssl.SSLContext | None
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    return await asyncio.open_connection(host, port, limit=READ_SIZE, ssl=trusted)
+
+
+def _trusted(origin: Origin) -> ssl.SSLContext | None:
+    return certificates(origin.cacert, insecure=origin.insecure) if origin.tls else None

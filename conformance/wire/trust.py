@@ -1,0 +1,31 @@
+"""Who may vouch for a server."""
+
+from __future__ import annotations
+
+import ssl
+from functools import cache
+
+from conformance.core.errors import Place, UsageError
+
+
+@cache
+def certificates(cacert: str = "", *, insecure: bool = False) -> ssl.SSLContext:
+    """Whom to trust, read once: the authorities in this file, or those of this machine.
+
+    `insecure` trusts everybody. Raises UsageError for a file that holds no authority.
+    """
+    if insecure:
+        anybody = ssl.create_default_context()
+        anybody.check_hostname = False
+        anybody.verify_mode = ssl.CERT_NONE
+        return anybody
+    if cacert:
+        try:
+            return ssl.create_default_context(cafile=cacert)
+        except OSError as err:  # ssl.SSLError is one
+            place = Place(cacert)
+            raise UsageError("cannot be read as certificates in PEM", place=place) from err
+    # httpx knows the certificates of this machine and of certifi, and $SSL_CERT_FILE.
+    import httpx  # noqa: PLC0415  # slow to import, and needed for https only
+
+    return httpx.create_ssl_context()
