@@ -11,8 +11,8 @@ from typing import Final, TypeVar
 
 from conformance.core.chunked import LAST_CHUNK, ChunkedBodyReader, ChunkPart, part_bytes
 from conformance.core.errors import UsageError
-from conformance.wire.client import READ_SIZE
 from conformance.wire.closing import reset_connection
+from conformance.wire.dialing import READ_SIZE
 from conformance.wire.heads import (
     Headers,
     end_to_end,
