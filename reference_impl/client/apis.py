@@ -12,7 +12,10 @@ from urllib.parse import quote
 
 from . import (
     chat_request,
+    cohere_request,
+    converse_request,
     gemini_request,
+    interactions_request,
     messages_request,
     mistral_request,
     ollama_request,
@@ -20,9 +23,12 @@ from . import (
 )
 from .ask import Ask
 from .chat import ChatReader
+from .cohere import CohereReader
+from .converse import ConverseReader
 from .frame import Framing
 from .gemini import GeminiReader
 from .history import HistoryForm
+from .interactions import InteractionsReader
 from .messages import MessagesReader
 from .ollama import CompletionReader, OllamaReader
 from .responses import ResponsesReader
@@ -39,6 +45,7 @@ class ApiForm:
     `base` is the path of a base URL that has none. `framing` is that of its streams; where one
     `grows_array`, its stream may be a JSON array, too. `key_header` holds a key: as a bearer token
     in `authorization`, else as it is. `history` is the form of its entries where it is its own.
+    `error_key` is where the body of a refusal names its error, if not under `error`.
     """
 
     dialect: str
@@ -52,6 +59,7 @@ class ApiForm:
     key_header: str = BEARER
     history: HistoryForm | None = None
     takes_tools: bool = True
+    error_key: str = "error"
 
     def path_for(self, model: str) -> str:
         """The path of a request to a model."""
@@ -84,6 +92,34 @@ APIS: Final[Mapping[Api, ApiForm]] = {
         grows_array=True,
         key_header="x-goog-api-key",
         history=gemini_request.HISTORY,
+    ),
+    "interactions": ApiForm(
+        "gemini.interactions",
+        "/interactions",
+        InteractionsReader,
+        interactions_request.body,
+        base="/v1beta",
+        headers={"api-revision": "2026-05-20"},
+        key_header="x-goog-api-key",
+        history=interactions_request.HISTORY,
+    ),
+    "bedrock": ApiForm(
+        "bedrock.converse",
+        "/model/{model}/converse-stream",
+        ConverseReader,
+        converse_request.body,
+        base="",
+        framing="binary",
+        history=converse_request.HISTORY,
+        error_key="message",
+    ),
+    "cohere": ApiForm(
+        "cohere.v2",
+        "/v2/chat",
+        CohereReader,
+        cohere_request.body,
+        base="",
+        error_key="message",
     ),
     "mistral": ApiForm("mistral.chat", "/chat/completions", ChatReader, mistral_request.body),
     "ollama": ApiForm(

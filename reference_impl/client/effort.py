@@ -14,16 +14,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from .ask import Ask
 from .likeness import SUMMARIES
 
+MOST_TOKENS: Final = 4_096
 # So many tokens are left for the answer beside a budget.
 LEAST_ANSWER: Final = 1_024
 _CLAUDE: Final = re.compile(r"claude-(?:opus|sonnet|haiku)-(\d+)(?:[.-](\d{1,2})(?!\d))?")
 _ADAPTIVE_SINCE: Final = (4, 6)
 _WITH_BUDGET: Final = re.compile(r"gemini-2")
+# Families that are hosted for others -> the field in which they take a level.
+_HOSTED: Final = {"gpt-oss": "reasoning_effort", "qwen": "reasoning_config"}
 
 
 def chat(ask: Ask) -> dict[str, Any]:
@@ -69,6 +73,39 @@ def gemini(ask: Ask) -> dict[str, Any]:
     elif ask.thinks:
         thinking["thinkingLevel"] = _level(ask)
     return {"thinkingConfig": thinking} if thinking else {}
+
+
+def interactions(ask: Ask) -> dict[str, Any]:
+    """The `generation_config` of a request to the Interactions API."""
+    thinking: dict[str, Any] = {"thinking_summaries": "auto"} if _is_shown(ask) else {}
+    return {**thinking, "thinking_level": _level(ask)} if ask.thinks else thinking
+
+
+def cohere(ask: Ask) -> dict[str, Any]:
+    """Fields of a request to Cohere, which takes a budget."""
+    budget = ask.like.budgets.get(ask.effort)
+    return {"thinking": {"type": "enabled", "token_budget": budget}} if ask.thinks else {}
+
+
+@dataclass(frozen=True, slots=True)
+class ConverseEffort:
+    """What Converse has at three places; `fields` are those that the model itself defines."""
+
+    max_tokens: int
+    level: str
+    fields: Mapping[str, Any]
+
+
+def converse(ask: Ask) -> ConverseEffort:
+    """The effort of a Converse request, in the words of the model that is hosted."""
+    most = ask.max_tokens or MOST_TOKENS
+    own = next((field for family, field in _HOSTED.items() if family in ask.model), "")
+    if own:
+        return ConverseEffort(most, "", {own: _level(ask)} if ask.thinks else {})
+    asked = messages(ask, most)
+    thinking = {"thinking": asked["thinking"]} if "thinking" in asked else {}
+    level = asked.get("output_config", {}).get("effort", "")
+    return ConverseEffort(asked["max_tokens"], level, thinking)
 
 
 def _is_shown(ask: Ask) -> bool:

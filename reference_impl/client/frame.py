@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-Framing = Literal["events", "lines"]
+Framing = Literal["events", "lines", "binary"]
 
 
 class BrokenStream(Exception):  # noqa: N818  # it names what is wrong with the stream
@@ -19,10 +19,14 @@ class TooLong(BrokenStream):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One dispatched event; `name` is `message` where the stream gave none."""
+    """One dispatched event; `name` is `message` where the stream gave none.
+
+    It is `raised` where its framing marks it as an error.
+    """
 
     name: str
     data: str
+    raised: bool = False
 
 
 class FrameReader(Protocol):

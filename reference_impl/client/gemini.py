@@ -15,7 +15,7 @@ from typing import Any, Final
 from .call import Call
 from .event import Event, Report
 from .frame import Frame
-from .outcome import error, finish, tokens
+from .outcome import added, error, finish, tokens
 from .payload import compact, count_of, decode, object_of, objects_of, text_of
 from .speech import Speech
 from .wire import AnswerReader, Reading
@@ -74,8 +74,8 @@ class GeminiReader(AnswerReader):
         tokens(
             self._report,
             {
-                "input": _sum(usage, _PROMPT) if _PROMPT[0] in usage else None,
-                "output": _sum(usage, _ANSWER),
+                "input": added(usage, _PROMPT) if _PROMPT[0] in usage else None,
+                "output": added(usage, _ANSWER),
                 "reasoning": usage.get("thoughtsTokenCount"),
                 "total": usage.get("totalTokenCount"),
             },
@@ -146,8 +146,3 @@ class _Candidate:
         call.start(call_id, name)
         call.add("" if arguments is None else text_of(arguments) or compact(arguments))
         call.end()
-
-
-def _sum(usage: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
-    counted = [count for name in names if (count := count_of(usage.get(name))) is not None]
-    return sum(counted) if counted else None

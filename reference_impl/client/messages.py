@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from . import messages_block
+from .content_blocks import ContentBlocks
 from .event import Event
 from .frame import Frame
-from .messages_block import ContentBlock
 from .outcome import error, finish, usage
 from .payload import count_of, decode, object_of, objects_of, text_of
 from .wire import AnswerReader, Reading
@@ -20,9 +21,7 @@ class MessagesReader(AnswerReader):
 
     def __init__(self, reading: Reading) -> None:
         super().__init__(reading)
-        self._blocks: dict[int, ContentBlock] = {}
-        self._last = 0
-        self._calls = 0
+        self._blocks = ContentBlocks(self._report, self._speech)
         self._counts: dict[str, Any] = {}
 
     def read(self, frame: Frame) -> list[Event]:
@@ -60,7 +59,7 @@ class MessagesReader(AnswerReader):
         return self._report.take()
 
     def _start(self, message: Fields) -> None:
-        self._close()
+        self._blocks.renew()
         self._speech.again()
         self._is_done = False
         self._speech.meet(text_of(message.get("id")))
@@ -76,39 +75,20 @@ class MessagesReader(AnswerReader):
             usage(self._report, self._counts)
 
     def _content(self, message: Fields) -> None:
-        for index, given in enumerate(objects_of(message.get("content"))):
-            self._begin(index, {}).whole(given)
-            del self._blocks[index]
+        for given in objects_of(message.get("content")):
+            messages_block.whole(self._blocks.whole(), given)
 
     def _block(self, kind: str, event: Fields) -> None:
-        at = count_of(event.get("index"))
-        index = self._last if at is None else at
-        block = self._blocks.get(index)
+        index = count_of(event.get("index"))
         if kind == "content_block_start":
-            self._begin(index, object_of(event.get("content_block")))
+            messages_block.start(self._blocks.begin(index), object_of(event.get("content_block")))
         elif kind == "content_block_stop":
-            if block is not None:
-                block.stop()
+            self._blocks.stop(index)
         else:
-            (block or self._begin(index, {})).delta(object_of(event.get("delta")))
-
-    def _begin(self, index: int, given: Fields) -> ContentBlock:
-        if index in self._blocks:
-            self._blocks[index].close()
-        block = ContentBlock(self._report, self._speech, self._number)
-        self._blocks[index], self._last = block, index
-        block.start(given)
-        return block
-
-    def _number(self) -> int:
-        """The number of the next tool call."""
-        self._calls += 1
-        return self._calls - 1
+            messages_block.delta(self._blocks.block(index), object_of(event.get("delta")))
 
     def _close(self) -> None:
-        for block in self._blocks.values():
-            block.close()
-        self._blocks.clear()
+        self._blocks.close()
 
 
 _IN_MESSAGE: Final = frozenset({"content_block_start", "content_block_delta", "content_block_stop"})

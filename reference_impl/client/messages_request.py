@@ -6,14 +6,12 @@ Thinking without a signature proves nothing to the API and stays here.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 from . import effort
 from .ask import Ask
 from .payload import decode, object_of
 from .turn import Called, Piece, Thought, Turn, Words
-
-MOST_TOKENS: Final = 4_096
 
 
 def body(ask: Ask) -> dict[str, Any]:
@@ -22,7 +20,7 @@ def body(ask: Ask) -> dict[str, Any]:
         "model": ask.model,
         "messages": list(_messages(ask)),
         "stream": True,
-        **effort.messages(ask, ask.max_tokens or MOST_TOKENS),
+        **effort.messages(ask, ask.max_tokens or effort.MOST_TOKENS),
         **ask.sampling,
     }
     if ask.instructions:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from .event import Report
@@ -16,6 +16,17 @@ REASONS: Final = {
     "max_output_tokens": "length",
     "tool_use": "tool_calls",
     "refusal": "content_filter",
+    # Converse
+    "model_context_window_exceeded": "length",
+    "content_filtered": "content_filter",
+    "guardrail_intervened": "content_filter",
+    # Cohere
+    "COMPLETE": "stop",
+    "STOP_SEQUENCE": "stop",
+    "TOOL_CALL": "tool_calls",
+    # Interactions, whose status says why
+    "requires_action": "tool_calls",
+    "budget_exceeded": "length",
     # Gemini
     "STOP": "stop",
     "MAX_TOKENS": "length",
@@ -56,6 +67,12 @@ def tokens(report: Report, given: Mapping[str, Any]) -> None:
     told = {name: count_of(value) for name, value in given.items()}
     if any(value is not None for value in told.values()):
         report.tell("usage", **told)
+
+
+def added(counts: Mapping[str, Any], names: Iterable[str]) -> int | None:
+    """The sum of the counts of these names; None where there is none."""
+    known = [number for name in names if (number := count_of(counts.get(name))) is not None]
+    return sum(known) if known else None
 
 
 def _count(counts: Mapping[str, Any], *names: str) -> int | None:

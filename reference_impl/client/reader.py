@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 from .apis import APIS
+from .binary import MessageReader
 from .elements import ElementReader
 from .event import Event
 from .frame import BrokenStream, FrameReader, Framing
@@ -23,6 +24,7 @@ __all__ = ["Reader", "Reading"]
 FRAMES: Final[Mapping[Framing, Callable[[], FrameReader]]] = {
     "events": SseReader,
     "lines": LineReader,
+    "binary": MessageReader,
 }
 MOST_BODY_BYTES: Final = 16 * 1024 * 1024
 _BOM: Final = b"\xef\xbb\xbf"
@@ -103,9 +105,12 @@ class Reader:
         text = self._body.decode("utf-8-sig", "replace")
         payload = decode(text)
         is_refused = self._status >= _REFUSED
-        if not isinstance(payload, dict) or (is_refused and not payload.get("error")):
+        if not isinstance(payload, dict) or (is_refused and not self._names_error(payload)):
             return [self._error(text)]
         return [self._placed(event) for event in self._wire.body(payload)]
+
+    def _names_error(self, payload: dict[str, Any]) -> bool:
+        return any(payload.get(key) for key in ("error", self._form.error_key))
 
     def _placed(self, event: Event) -> Event:
         """The event; an error of a refused request has the status of the answer's head."""

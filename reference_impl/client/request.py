@@ -15,6 +15,7 @@ OPT_IN: Final = "x-include-thinking"
 ACCEPTED: Final[Mapping[Framing, str]] = {
     "events": "text/event-stream",
     "lines": "application/x-ndjson",
+    "binary": "application/vnd.amazon.eventstream",
 }
 
 

@@ -11,7 +11,18 @@ from .frame import Frame
 from .markers import Pair
 from .speech import Speech
 
-Api = Literal["chat", "responses", "messages", "gemini", "mistral", "ollama", "ollama-generate"]
+Api = Literal[
+    "chat",
+    "responses",
+    "messages",
+    "gemini",
+    "interactions",
+    "bedrock",
+    "cohere",
+    "mistral",
+    "ollama",
+    "ollama-generate",
+]
 EVERY_API: Final[tuple[Api, ...]] = get_args(Api)
 Ending = Literal["eof", "reset", "idle-timeout", "protocol-error", "client-closed"]
 

@@ -4,29 +4,50 @@ from __future__ import annotations
 
 import json
 import string
+import struct
 from typing import Any
+from zlib import crc32
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conformance.core.binary import encode_message
 from reference_impl.client import Event, Reader, Reading
 from reference_impl.client.answer import Answer
+from reference_impl.client.binary import MOST_MESSAGE_BYTES
 from reference_impl.client.event import TYPES
 from reference_impl.client.reader import MOST_BODY_BYTES
 from reference_impl.client.responses import READERS, TERMINAL
 from reference_impl.client.sse import MOST_EVENT_BYTES
 from reference_impl.client.wire import Api
 
-APIS: tuple[Api, ...] = ("chat", "responses", "messages")
+APIS: tuple[Api, ...] = (
+    *("chat", "responses", "messages"),
+    *("gemini", "interactions", "cohere", "bedrock"),
+)
 BLOCKS = ("content_block_start", "content_block_delta", "content_block_stop", "message_start")
-KINDS = (*READERS, *TERMINAL, *BLOCKS, "message_delta", "message_stop", "error", "ping")
+OF_COHERE = (
+    *("message-start", "content-start", "content-delta", "content-end", "tool-plan-delta"),
+    *("tool-call-start", "tool-call-delta", "tool-call-end", "message-end"),
+)
+OF_STEPS = ("interaction.created", "step.start", "step.delta", "step.stop", "interaction.completed")
+OF_CONVERSE = (
+    *("messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop"),
+    *("messageStop", "metadata"),
+)
+KINDS = (
+    *(*READERS, *TERMINAL, *BLOCKS, "message_delta", "message_stop", "error", "ping"),
+    *(*OF_COHERE, *OF_STEPS, *OF_CONVERSE),
+)
 FIELDS = (
     *("choices", "delta", "message", "content", "reasoning", "reasoning_content", "index", "role"),
     *("reasoning_details", "thinking_blocks", "tool_calls", "function", "arguments", "name", "id"),
     *("finish_reason", "usage", "error", "item", "item_id", "output_index", "summary_index"),
     *("content_index", "part", "text", "summary", "response", "output", "status", "content_block"),
     *("thinking", "signature", "partial_json", "stop_reason", "input", "data", "refusal", "closed"),
+    *("candidates", "parts", "thought", "functionCall", "step", "steps", "interaction", "errors"),
+    *("contentBlockIndex", "reasoningContent", "reasoningText", "toolUse", "start", "tool_plan"),
 )
 NAMES = ("thinking", "text", "tool_use", "reasoning", "message", "function_call", "text_delta")
 LEAVES = st.one_of(
@@ -47,7 +68,7 @@ VALUES = st.recursive(
     max_leaves=12,
 )
 PAYLOADS = st.builds(
-    lambda kind, fields: {"type": kind, **fields},
+    lambda kind, fields: {"type": kind, "event_type": kind, **fields},
     st.sampled_from([*KINDS, "later", None]),
     st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=6),
 )
@@ -58,8 +79,17 @@ def read(api: Api, data: bytes, *, status: int = 200, how: str = "eof") -> list[
     return [*reader.feed(data), *reader.close(how)]
 
 
-def stream(payloads: list[Any]) -> bytes:
-    return b"".join(b"data: " + json.dumps(payload).encode() + b"\n\n" for payload in payloads)
+def stream(payloads: list[Any], api: Api = "chat") -> bytes:
+    return b"".join(
+        framed(api, json.dumps(payload), str(payload.get("type"))) for payload in payloads
+    )
+
+
+def framed(api: Api, text: str, kind: str = "contentBlockDelta") -> bytes:
+    """One frame of a stream as the API has it."""
+    if api == "bedrock":
+        return encode_message([(":event-type", kind), (":message-type", "event")], text.encode())
+    return f"data: {text}\n\n".encode()
 
 
 def assert_sound(events: list[Event]) -> None:
@@ -79,7 +109,7 @@ def assert_sound(events: list[Event]) -> None:
 @settings(max_examples=100)
 @given(st.sampled_from(APIS), st.lists(PAYLOADS, max_size=8))
 def test_payloads_of_any_shape_are_read(api: Api, payloads: list[Any]) -> None:
-    assert_sound(read(api, stream(payloads)))
+    assert_sound(read(api, stream(payloads, api)))
 
 
 @settings(max_examples=40)
@@ -109,7 +139,7 @@ ODD = {
 @pytest.mark.parametrize("text", ODD.values(), ids=ODD.keys())
 def test_a_broken_payload_spoils_no_other(api: Api, text: str) -> None:
     line = " ".join(text.split())
-    events = read(api, f"data: {line}\n\n".encode() + GOOD[api])
+    events = read(api, framed(api, line) + GOOD[api])
     assert "".join(e.data["text"] for e in events if e.type == "text.delta") == "ok"
 
 
@@ -119,6 +149,12 @@ GOOD: dict[Api, bytes] = {
         [{"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "ok"}}]
     ),
     "responses": stream([{"type": "response.output_text.delta", "delta": "ok"}]),
+    "gemini": stream([{"candidates": [{"content": {"parts": [{"text": "ok"}]}}]}]),
+    "interactions": stream([{"event_type": "step.delta", "delta": {"type": "text", "text": "ok"}}]),
+    "cohere": stream(
+        [{"type": "content-delta", "delta": {"message": {"content": {"text": "ok"}}}}]
+    ),
+    "bedrock": framed("bedrock", '{"contentBlockIndex":0,"delta":{"text":"ok"}}'),
 }
 
 
@@ -131,10 +167,15 @@ def test_deep_arguments_are_read_or_passed_over(depth: int) -> None:
     assert len(calls) == (depth < 250)
 
 
+# Says that it goes on for longer than any client wants to wait.
+ENDLESS = struct.pack(">II", MOST_MESSAGE_BYTES + 1, 0)
+ENDLESS += struct.pack(">I", crc32(ENDLESS))
+
+
 @pytest.mark.parametrize("api", APIS)
 def test_an_endless_event_is_a_protocol_error(api: Api) -> None:
     reader = Reader(api)
-    chunk = b"data: " + b"x" * (MOST_EVENT_BYTES // 4)
+    chunk = ENDLESS if api == "bedrock" else b"data: " + b"x" * (MOST_EVENT_BYTES // 4)
     events = [event for _ in range(6) for event in reader.feed(chunk)]
     assert [event.type for event in events] == ["error", "cut"]
     assert events[1].data["how"] == "protocol-error"
@@ -156,7 +197,6 @@ def test_an_endless_body_is_a_protocol_error(api: Api) -> None:
         (502, b"<html><h1>Bad Gateway</h1></html>", "HTTP 502: <html><h1>Bad Gateway</h1></html>"),
         (302, b"moved", "HTTP 302: moved"),
         (200, b"<html>login</html>", "neither a stream nor JSON: <html>login</html>"),
-        (200, b"[1]", "neither a stream nor JSON: [1]"),
         (429, b'{"error": {"message": "slow down", "type": "rate"}}', "slow down"),
         (400, b'{"detail": "no"}', 'HTTP 400: {"detail": "no"}'),
         (200, b'{"error": {"message": "late"}}', "late"),
@@ -169,6 +209,19 @@ def test_what_is_no_answer_is_an_error(api: Api, status: int, body: bytes, messa
     assert answer.error is not None
     assert answer.error["message"] == message
     assert answer.error.get("status") == (status if status >= 300 else None)
+
+
+@pytest.mark.parametrize("api", [api for api in APIS if api != "gemini"])
+def test_an_array_is_an_error_where_no_stream_is_one(api: Api) -> None:
+    answer = Answer().take(read(api, b"[1]"))
+    assert answer.error is not None
+    assert answer.error["message"] == "neither a stream nor JSON: [1]"
+
+
+@pytest.mark.parametrize("api", ["bedrock", "cohere"])
+def test_a_refusal_may_name_its_error_message(api: Api) -> None:
+    answer = Answer().take(read(api, b'{"message": "no such model"}', status=404))
+    assert answer.error == {"code": "", "message": "no such model", "status": 404}
 
 
 @pytest.mark.parametrize("halves", [("a\ud83e", "\udde0b"), ("a\ud83e", "", "\udde0b")])

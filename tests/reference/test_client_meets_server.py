@@ -68,7 +68,7 @@ def test_a_tool_round_ends_in_an_answer(api: Api, history: Policy, app: ASGIApp)
     # Neither the Gemini API nor Ollama has a reason of its own for calls.
     reason = "stop" if api in ("gemini", "ollama") else "tool_calls"
     assert (first.how, first.reason) == ("completed", reason)
-    assert "".join(thought.raw for thought in turn.thoughts) == "".join(THOUGHT)
+    assert turn.thinking == "".join(THOUGHT)
     called = [(call.name, json.loads(call.arguments)) for call in turn.calls]
     assert called == [("calculator", json.loads(arguments)) for arguments in ARGUMENTS]
     turns = (QUESTION, turn, *(answered(call.id, "5") for call in turn.calls))
@@ -77,7 +77,7 @@ def test_a_tool_round_ends_in_an_answer(api: Api, history: Policy, app: ASGIApp)
     assert last.text == "".join(TEXT)
 
 
-@pytest.mark.parametrize("api", ["responses", "messages", *SIGNED])
+@pytest.mark.parametrize("api", ["responses", "messages", "bedrock", "interactions", *SIGNED])
 def test_an_altered_seal_is_refused(api: Api, app: ASGIApp) -> None:
     _, turn = asked(app, api, (QUESTION,))
     turns = (QUESTION, turn, answered(turn.calls[0].id, "5"))

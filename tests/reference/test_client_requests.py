@@ -10,11 +10,12 @@ import pytest
 from reference_impl.client import Reader
 from reference_impl.client.answer import Answer
 from reference_impl.client.ask import Ask
+from reference_impl.client.extraction import turns_of
 from reference_impl.client.options import Options, UnknownOption
 from reference_impl.client.policy import sends
 from reference_impl.client.request import request
 from reference_impl.client.turn import Called, Thought, Turn, Words, answered, said
-from reference_impl.client.wire import Api
+from reference_impl.client.wire import EVERY_API, Api
 
 HIGH = {"effort": "high", "summary": "auto"}
 OFF = {"max_tokens": 4096}
@@ -48,6 +49,65 @@ EFFORTS: list[tuple[Api, str, str, dict[str, Any]]] = [
     ("messages", "claude-3-7-sonnet", "high", budget(16384, 17408)),
     ("messages", "tiny", "max", budget(16384, 17408)),
 ]
+CLAUDE = "us.anthropic.claude-opus-4-5-20251101-v1:0"
+HOSTED_EFFORTS: list[tuple[Api, str, str, dict[str, Any]]] = [
+    ("cohere", "command-a-reasoning", "off", {}),
+    (
+        "cohere",
+        "command-a-reasoning",
+        "low",
+        {"thinking": {"type": "enabled", "token_budget": 2048}},
+    ),
+    ("interactions", "gemini-3-pro", "off", {}),
+    (
+        "interactions",
+        "gemini-3-pro",
+        "max",
+        {"generation_config": {"thinking_summaries": "auto", "thinking_level": "high"}},
+    ),
+    ("bedrock", CLAUDE, "off", {"inferenceConfig": {"maxTokens": 4096}}),
+    (
+        "bedrock",
+        CLAUDE,
+        "low",
+        {
+            "inferenceConfig": {"maxTokens": 4096},
+            "additionalModelRequestFields": {
+                "thinking": {"type": "enabled", "budget_tokens": 2048}
+            },
+        },
+    ),
+    (
+        "bedrock",
+        "anthropic.claude-opus-4-6-v1",
+        "max",
+        {
+            "inferenceConfig": {"maxTokens": 4096},
+            "additionalModelRequestFields": {"thinking": {"type": "adaptive"}},
+            "outputConfig": {"effort": "max"},
+        },
+    ),
+    (
+        "bedrock",
+        "openai.gpt-oss-120b-1:0",
+        "medium",
+        {
+            "inferenceConfig": {"maxTokens": 4096},
+            "additionalModelRequestFields": {"reasoning_effort": "medium"},
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("api", "model", "level", "fields"), HOSTED_EFFORTS)
+def test_effort_goes_out_as_the_host_spells_it(
+    api: Api, model: str, level: str, fields: dict[str, Any]
+) -> None:
+    json = request(api, Ask(model, (said("user", "Hi"),), effort=level)).json
+    assert {name: json[name] for name in json if name not in SAID} == fields
+
+
+SAID = ("model", "messages", "input", "stream")
 SPOKEN = ("reasoning_effort", "reasoning", "thinking", "output_config", "max_tokens")
 
 
@@ -93,7 +153,7 @@ TOOL_TURN = Turn("assistant", (SEALED, CALL))
 
 def history(api: Api, *turns: Turn, **more: Any) -> list[dict[str, Any]]:
     json = request(api, Ask("m", (said("user", "Hi"), *turns), **more)).json
-    return list(json["input" if api == "responses" else "messages"][1:])
+    return list(json["input" if "input" in json else "messages"][1:])
 
 
 def test_chat_thinking_goes_back_beside_its_calls() -> None:
@@ -233,14 +293,129 @@ def test_signed_blocks_go_back_unmodified_and_unsigned_ones_do_not() -> None:
     assert [block["tool_use_id"] for block in messages[1]["content"]] == ["call_1", "call_2"]
 
 
-@pytest.mark.parametrize("api", ["chat", "responses", "messages"])
+CALLED = {"expression": "2 + 2"}
+
+
+def test_converse_nests_what_is_signed_and_leaves_the_rest_out() -> None:
+    turn = Turn(
+        "assistant",
+        (SEALED, Thought(redacted="RED"), Thought(raw="unsigned"), Words(" "), Words("Hm."), CALL),
+    )
+    asked = history("bedrock", turn, RESULT, said("user", "And 3 + 3?"))
+    reasoning = {"reasoningText": {"text": "2 plus 2.", "signature": "SIG"}}
+    assert asked == [
+        {
+            "role": "assistant",
+            "content": [
+                {"reasoningContent": reasoning},
+                {"reasoningContent": {"redactedContent": "RED"}},
+                {"text": "Hm."},
+                {"toolUse": {"toolUseId": "call_1", "name": "calculator", "input": CALLED}},
+            ],
+        },
+        {
+            "role": "user",
+            "content": [
+                {"toolResult": {"toolUseId": "call_1", "content": [{"text": "4"}]}},
+                {"text": "And 3 + 3?"},
+            ],
+        },
+    ]
+
+
+def test_cohere_gets_thinking_as_a_block_and_a_plan_in_its_field() -> None:
+    called = {"name": "calculator", "arguments": '{"expression":"2 + 2"}'}
+    calls = [{"id": "call_1", "type": "function", "function": called}]
+    thought, result = history("cohere", TOOL_TURN, RESULT)
+    content = [{"type": "thinking", "thinking": "2 plus 2."}]
+    assert thought == {"role": "assistant", "content": content, "tool_calls": calls}
+    assert result == {"role": "tool", "tool_call_id": "call_1", "content": "4"}
+    planned = Turn("assistant", (Thought(raw="I add."), CALL), echo={"tool_plan": "I add."})
+    plan = {"role": "assistant", "tool_plan": "I add.", "tool_calls": calls}
+    assert history("cohere", planned)[0] == plan
+    assert "tool_plan" not in history("cohere", planned, history="never")[0]
+
+
+def test_steps_go_back_with_their_signatures_and_without_what_the_server_called() -> None:
+    hosted = Called("c1", "code_execution", "{}")
+    turn = Turn(
+        "assistant", (Thought(parts=("One.",), signature="S"), hosted, Thought(signature="T"), CALL)
+    )
+    named = {"call_id": "call_1", "name": "calculator"}
+    assert history("interactions", turn, RESULT) == [
+        {"type": "thought", "signature": "S", "summary": [{"type": "text", "text": "One."}]},
+        {"type": "thought", "signature": "T"},
+        {"type": "function_call", "id": "call_1", "name": "calculator", "arguments": CALLED},
+        {"type": "function_result", **named, "result": "4"},
+    ]
+
+
+FORMS: list[tuple[Api, list[dict[str, Any]]]] = [
+    (
+        "bedrock",
+        [
+            {"role": "user", "content": [{"text": "Hi"}]},
+            {
+                "role": "assistant",
+                "content": [
+                    {"reasoningContent": {"reasoningText": {"text": "a", "signature": "S"}}},
+                    {"text": "Hm."},
+                    {"toolUse": {"toolUseId": "c", "name": "f", "input": {"a": 1}}},
+                ],
+            },
+            {
+                "role": "user",
+                "content": [{"toolResult": {"toolUseId": "c", "content": [{"text": "4"}]}}],
+            },
+        ],
+    ),
+    (
+        "interactions",
+        [
+            {"type": "user_input", "content": [{"type": "text", "text": "Hi"}]},
+            {"type": "thought", "signature": "S", "summary": [{"type": "text", "text": "a"}]},
+            {"type": "model_output", "content": [{"type": "text", "text": "Hm."}]},
+            {"type": "function_call", "id": "c", "name": "f", "arguments": {"a": 1}},
+            {"type": "function_result", "call_id": "c", "name": "f", "result": "4"},
+        ],
+    ),
+    (
+        "cohere",
+        [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "Hi"},
+            {
+                "role": "assistant",
+                "content": [{"type": "thinking", "thinking": "a"}, {"type": "text", "text": "Hm."}],
+                "tool_calls": [
+                    {
+                        "id": "c",
+                        "type": "function",
+                        "function": {"name": "f", "arguments": '{"a":1}'},
+                    }
+                ],
+            },
+            {"role": "tool", "tool_call_id": "c", "content": "4"},
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("api", "entries"), FORMS)
+def test_entries_of_an_api_go_back_as_they_came(api: Api, entries: list[dict[str, Any]]) -> None:
+    json = request(api, Ask("m", turns_of(entries, api), history="send-back")).json
+    assert json["input" if api == "interactions" else "messages"] == entries
+
+
+@pytest.mark.parametrize("api", EVERY_API)
 def test_never_sends_nothing_that_was_thought(api: Api) -> None:
     echo = {"reasoning_opaque": "OPAQUE"}
     turns = (Turn("assistant", (SEALED, PARTS, Words("4."), CALL), echo=echo), RESULT)
     sent = str(request(api, Ask("m", (said("user", "Hi"), *turns), history="never")).json)
     hidden = ("2 plus 2.", "SIG", "ENC", "One.", "OPAQUE", "reasoning", "thinking")
     assert [word for word in hidden if word in sent] == []
-    assert "4." in sent
+    # A completion goes on from a context, and holds nothing of what was said before.
+    assert ("4." in sent) is (api != "ollama-generate")
 
 
 @pytest.mark.parametrize(
@@ -272,6 +447,31 @@ def test_tools_are_offered_as_each_api_wants_them() -> None:
     assert request("responses", ask).json["tools"] == [{"type": "function", **function}]
     schema = {"name": "f", "description": "d", "input_schema": {"type": "object"}}
     assert request("messages", ask).json["tools"] == [schema]
+    assert request("cohere", ask).json["tools"] == [{"type": "function", "function": function}]
+    assert request("interactions", ask).json["tools"] == [{"type": "function", **function}]
+    spec = {"name": "f", "description": "d", "inputSchema": {"json": {"type": "object"}}}
+    assert request("bedrock", ask).json["toolConfig"]["tools"] == [{"toolSpec": spec}]
+
+
+def test_sampling_stands_where_each_host_takes_it() -> None:
+    given = {"temperature": 0, "top_p": 0.5, "seed": 7, "stop": "END"}
+    ask = Ask("m", (said("system", "Be brief."), said("user", "Hi")), sampling=given)
+    bedrock, steps, cohere = (request(api, ask).json for api in HOSTED)
+    config = {"maxTokens": 4096, "temperature": 0, "topP": 0.5, "stopSequences": ["END"]}
+    assert (bedrock["inferenceConfig"], bedrock["system"]) == (config, [{"text": "Be brief."}])
+    assert bedrock["additionalModelRequestFields"] == {"seed": 7}
+    stated = {"temperature": 0, "top_p": 0.5, "seed": 7, "stop_sequences": ["END"]}
+    assert steps["generation_config"] == stated
+    assert steps["system_instruction"] == "Be brief."
+    assert {name: cohere[name] for name in cohere if name not in SAID} == {
+        "temperature": 0,
+        "p": 0.5,
+        "seed": 7,
+        "stop_sequences": ["END"],
+    }
+
+
+HOSTED: tuple[Api, ...] = ("bedrock", "interactions", "cohere")
 
 
 def test_the_opt_in_is_a_header() -> None:

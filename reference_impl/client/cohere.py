@@ -1,0 +1,168 @@
+"""Cohere's Chat, version 2: the events of a stream, or one whole answer.
+
+Rule 1: blocks of content and calls count apart, each from 0.
+Rule 2: the plan of older models is thinking that nobody announced. It goes on until another event
+of the message comes, and goes back in the field in which it came.
+Rule 3: `message-end` is the end. Where it says that the generation failed there is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from .content_blocks import ContentBlock, ContentBlocks, arguments_text
+from .event import Event
+from .frame import Frame
+from .outcome import error, finish, tokens
+from .payload import count_of, decode, object_of, objects_of, text_of
+from .wire import AnswerReader, Reading
+
+Fields = Mapping[str, Any]
+PLAN: Final = "tool_plan"
+_COUNTS: Final = {
+    "input": "input_tokens",
+    "output": "output_tokens",
+    "reasoning": "reasoning_tokens",
+}
+_FAILURES: Final = ("ERROR", "TIMEOUT")
+_OF_MESSAGE: Final = frozenset(
+    {
+        *("content-start", "content-delta", "content-end"),
+        *("tool-call-start", "tool-call-delta", "tool-call-end"),
+    }
+)
+# Events of an answer that say nothing here.
+_SILENT: Final = frozenset({"citation-start", "citation-end", "debug"})
+
+
+class CohereReader(AnswerReader):
+    """Reads one answer."""
+
+    def __init__(self, reading: Reading) -> None:
+        super().__init__(reading)
+        self._blocks = ContentBlocks(self._report, self._speech)
+        self._plan: list[str] = []
+
+    def read(self, frame: Frame) -> list[Event]:
+        """The events of one wire event."""
+        event = object_of(decode(frame.data))
+        kind = text_of(event.get("type"))
+        message = object_of(object_of(event.get("delta")).get("message"))
+        if kind == "message-start":
+            self._start(event, message)
+        elif kind == "tool-plan-delta":
+            self._speech.begin()
+            self._think(text_of(message.get(PLAN)))
+        elif kind in _OF_MESSAGE:
+            self._speech.end_thinking()
+            self._speech.begin()
+            self._part(kind, count_of(event.get("index")), message)
+        elif kind == "message-end":
+            self._close()
+            self._ended(object_of(event.get("delta")))
+            self._done(explicit=True)
+        elif kind not in _SILENT and _names_error(frame, event):
+            self._close()
+            error(self._report, event.get("error") or event)
+        return self._report.take()
+
+    def body(self, payload: dict[str, Any]) -> list[Event]:
+        """The events of a whole answer, or of an error in its place."""
+        message = payload.get("message")
+        if not isinstance(message, dict):
+            error(self._report, payload if text_of(message) else _told(payload))
+        else:
+            self._start(payload, message)
+            self._think(text_of(message.get(PLAN)))
+            self._speech.end_thinking()
+            self._content(message)
+            self._ended(payload)
+        self._done(explicit=False)
+        return self._report.take()
+
+    def echo(self) -> Mapping[str, Any]:
+        """The plan."""
+        return {PLAN: "".join(self._plan)} if self._plan else {}
+
+    def _start(self, event: Fields, message: Fields) -> None:
+        self._speech.end_thinking()
+        self._blocks.renew()
+        self._speech.again()
+        self._is_done = False
+        self._speech.meet(text_of(event.get("id")))
+        self._speech.begin(text_of(message.get("role")))
+
+    def _think(self, text: str) -> None:
+        self._speech.think(text)
+        self._plan += [text] if text else []
+
+    def _part(self, event: str, index: int | None, message: Fields) -> None:
+        part, _, act = event.rpartition("-")
+        given = object_of(message.get("content" if part == "content" else "tool_calls"))
+        if act == "end":
+            self._blocks.stop(index, part)
+        elif act == "start":
+            _start_part(self._blocks.begin(index, part), part, given)
+        elif part == "content":
+            thought, text = text_of(given.get("thinking")), text_of(given.get("text"))
+            if thought or text:
+                _say(self._blocks.block(index, part), thought, text)
+        elif arguments := _arguments(given):
+            self._blocks.block(index, part).argue(arguments)
+
+    def _content(self, message: Fields) -> None:
+        content = message.get("content")
+        for given in content if isinstance(content, list) else ():
+            block = self._blocks.whole()
+            if isinstance(given, str):
+                block.say(given)
+            _start_part(block, "content", object_of(given))
+            block.stop()
+        for call in objects_of(message.get("tool_calls")):
+            block = self._blocks.whole()
+            _start_part(block, "tool-call", call)
+            block.stop()
+
+    def _ended(self, ending: Fields) -> None:
+        """Tell why, and what it cost: what is billed is another number."""
+        reason, said = text_of(ending.get("finish_reason")), text_of(ending.get("error"))
+        has_failed = reason in _FAILURES or bool(said)
+        if not has_failed:
+            finish(self._report, reason)
+        counts = object_of(object_of(ending.get("usage")).get("tokens"))
+        tokens(self._report, {name: counts.get(key) for name, key in _COUNTS.items()})
+        if has_failed:
+            error(self._report, {"code": reason, "message": said})
+
+    def _close(self) -> None:
+        self._speech.end_thinking()
+        self._blocks.close()
+
+
+def _start_part(block: ContentBlock, part: str, given: Fields) -> None:
+    """Begin what is announced, with what it holds already."""
+    if part == "content":
+        if given.get("type") == "thinking":
+            block.open()
+        _say(block, text_of(given.get("thinking")), text_of(given.get("text")))
+    else:
+        block.call(text_of(given.get("id")), text_of(object_of(given.get("function")).get("name")))
+        block.argue(_arguments(given))
+
+
+def _say(block: ContentBlock, thought: str, text: str) -> None:
+    block.think(thought)
+    block.say(text)
+
+
+def _arguments(call: Fields) -> str:
+    return arguments_text(object_of(call.get("function")).get("arguments"))
+
+
+def _names_error(frame: Frame, event: Fields) -> bool:
+    return frame.name == "error" or bool(text_of(event.get("message")) or event.get("error"))
+
+
+def _told(payload: Fields) -> Any:
+    return payload.get("error") or "neither an answer nor an error"
