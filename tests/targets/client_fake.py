@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import subprocess
@@ -74,7 +75,11 @@ def stream(command: dict[str, Any], mode: str) -> None:
     if mode == "refuses":
         say({"seq": seq, "skipped": "not today"})
         return
-    text = "" if mode == "deaf" else asked(command, streams=due != "asks-whole")
+    try:
+        text = "" if mode == "deaf" else asked(command, streams=due != "asks-whole")
+    except (OSError, http.client.HTTPException, ValueError, LookupError) as err:
+        say({"seq": seq, "end": {"how": "failed", "message": type(err).__name__}})
+        return
     if due == "fails":
         sys.stderr.write(f"the trace of case {seq}\n")
         sys.stderr.flush()

@@ -176,9 +176,9 @@ class KnownSecrets:
         made = self._placeholders.plain(text.decode("utf-8", "surrogateescape"), kept)
         return made.encode("utf-8", "surrogateescape")
 
-    def before(self, raw: bytes) -> tuple[bytes, ...]:
-        """The first characters of secrets that a text, whose beginning nobody watched, goes on."""
-        start = raw[:_GOES_ON]
+    def before(self, text: bytes) -> tuple[bytes, ...]:
+        """The first characters of secrets that a text, whose beginning nobody read, goes on."""
+        start = text[:_GOES_ON]
         found = {
             form[:size]: None
             for form in chain.from_iterable(self._forms.values())

@@ -1,6 +1,8 @@
 """Finds what our side sent where an answer spells it out over events, however few characters each.
 
 Rule 1: a text that may be in the midst of a secret is remembered for as long as the body goes on.
+One or two characters of a secret are not: events that have no more are let pass unread, and what a
+text goes on with then tells what may have come before.
 Rule 2: its events wait for the next ones only while three characters or more are there. If they
 wait for too long they go, with the beginning of the stand-in in place of the secret's beginning:
 the whole stand-in is known from the first.
@@ -33,12 +35,12 @@ Channel = tuple[object, ...]
 class _BegunSecret(Struct):
     """The end of a text that is a secret's beginning. `before`: what may have been said until then.
 
-    One of `befores`, of which the text goes on.
+    As long as the text is `unread` before its place, that is found by how it goes on.
     """
 
     raw: bytes = b""
     before: bytes = b""
-    befores: tuple[bytes, ...] = ()
+    unread: bool = True
     pieces: list[TextPiece] = field(default_factory=list)
     size: int = 0  # characters of the secret that are there
     grew: int = 0
@@ -48,6 +50,12 @@ class _BegunSecret(Struct):
         if self.numbers:
             return decode_numbers(self.raw)
         return decode_spellings(self.raw[: open_spelling(self.raw)])
+
+    @property
+    def says_little(self) -> bool:
+        """Whether a quick look at its events would not have found it."""
+        is_open = open_spelling(self.raw) < len(self.raw)
+        return self.size < _WAITS_FROM and not (self.numbers or is_open)
 
 
 class KnownTexts:
@@ -63,9 +71,7 @@ class KnownTexts:
 
     def take(self, channel: Channel, piece: TextPiece, raw: bytes, number: int) -> None:
         """A text goes on in event `number`."""
-        text = self._begun.pop(channel, None) or _BegunSecret(
-            befores=self._known.before(raw), numbers=channel[0] == b"bytes"
-        )
+        text = self._begun.pop(channel, None) or _BegunSecret(numbers=channel[0] == b"bytes")
         text.raw += raw
         text.pieces.append(piece)
         text.grew = number
@@ -74,11 +80,11 @@ class KnownTexts:
         first = len(decoded.text) if rest is None else max(0, rest.start - len(text.before))
         keeps = decoded.place(first)
         text.size = rest.size if rest else 0
-        if rest is None or rest.start:
-            text.before, text.befores = b"", ()
+        if decoded.text and (rest is None or rest.start):
+            text.before, text.unread = b"", False
         drop_front(text.pieces, keeps)
         text.raw = text.raw[keeps:]
-        if text.raw:
+        if text.raw and not text.says_little:
             self._begun[channel] = text
             if len(self._begun) > _MOST_TEXTS:
                 self._end_text(self._begun.pop(next(iter(self._begun))))
@@ -107,10 +113,10 @@ class KnownTexts:
 
     def _replace_found(self, text: _BegunSecret, decoded: DecodedText) -> SecretMatch | None:
         """Deals out stand-ins; what the text ends in the midst of, if anything."""
-        if len(text.befores) > 1:
-            text.before = max(text.befores, key=lambda each: self._known.reach(each + decoded.text))
-        elif text.befores:
-            (text.before,) = text.befores
+        if text.unread:
+            befores = self._known.before(decoded.text)
+            reach = self._known.reach
+            text.before = max((b"", *befores), key=lambda each: reach(each + decoded.text))
         said = text.before + decoded.text
         for match in self._known.matches(said):
             if not match.is_whole and match.start + match.size == len(said):
