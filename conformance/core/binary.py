@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import base64
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import starmap
 from typing import Final
 from uuid import UUID
@@ -174,9 +174,27 @@ def with_event_text(message: bytes, text: bytes) -> bytes:
     wrapped = _wrapped(payload)
     if wrapped is not None:
         text = payload.replace(wrapped, base64.b64encode(text), 1)
-    made, whole = _assemble(headers, text), _assemble(headers, payload)
-    flaw = _CHECKSUM.unpack(whole[-4:])[0] ^ _CHECKSUM.unpack(message[-4:])[0]
-    return made[:-4] + _CHECKSUM.pack(_CHECKSUM.unpack(made[-4:])[0] ^ flaw)
+    return _reassemble(message, headers, text)
+
+
+def with_clean_frame(message: bytes, clean: Callable[[bytes], bytes]) -> bytes:
+    """A whole message after `clean`, which keeps lengths, saw all that it says beside its event.
+
+    That is the name and the text of each header, and what a wrapping holds besides. A wrong
+    checksum stays wrong by the same bits.
+    """
+    headers, payload = _split(message)
+    try:
+        made = b"".join(_clean_header(raw, clean) for _, raw in _header_bytes(headers))
+    except (IndexError, struct.error, ValueError):
+        made = clean(headers)
+    wrapped = _wrapped(payload)
+    if wrapped is not None:
+        before, after = payload.split(wrapped, 1)
+        around = clean(before + bytes(len(wrapped)) + after)
+        payload = around[: len(before)] + wrapped + around[len(before) + len(wrapped) :]
+    is_clean = made + payload == b"".join(_split(message))
+    return message if is_clean else _reassemble(message, made, payload)
 
 
 def with_text_header(message: bytes, name: str, value: str) -> bytes:
@@ -278,9 +296,22 @@ def _wrapped(payload: bytes) -> bytes | None:
     return wrapped if is_base64 and wrapped in payload else None
 
 
+def _clean_header(raw: bytes, clean: Callable[[bytes], bytes]) -> bytes:
+    at = 1 + raw[0]
+    start = at + 1 + (_SIZE.size if raw[at] in (_BYTES, _TEXT) else 0)
+    return raw[:1] + clean(raw[1:at]) + raw[at:start] + clean(raw[start:])
+
+
 def _text_header(name: str, value: str) -> bytes:
     named, text = name.encode(), value.encode()
     return bytes((len(named),)) + named + bytes((_TEXT,)) + _SIZE.pack(len(text)) + text
+
+
+def _reassemble(message: bytes, headers: bytes, payload: bytes) -> bytes:
+    """The message with these headers and this payload, its last checksum as wrong as it was."""
+    made, whole = _assemble(headers, payload), _assemble(*_split(message))
+    flaw = _CHECKSUM.unpack(whole[-4:])[0] ^ _CHECKSUM.unpack(message[-4:])[0]
+    return made[:-4] + _CHECKSUM.pack(_CHECKSUM.unpack(made[-4:])[0] ^ flaw)
 
 
 def _assemble(headers: bytes, payload: bytes) -> bytes:

@@ -18,6 +18,7 @@ from conformance.core.binary import (
     event_text,
     message_length,
     read_text_message,
+    with_clean_frame,
     with_event_text,
     with_text_header,
 )
@@ -184,6 +185,26 @@ def test_a_wrong_checksum_stays_wrong() -> None:
     assert with_event_text(broken, event_text(FIRST)) == broken
     assert frames(with_event_text(broken, b"{}"))[0].event == "bad-checksum"
     assert frames(with_event_text(FIRST, b"{}"))[0].data == "{}"
+
+
+def test_all_beside_the_event_is_cleaned() -> None:
+    wrapped = {"bytes": base64.b64encode(b'{"type":"ping"}').decode(), "p": "abc"}
+    message = with_text_header(event("chunk", wrapped), "abc", "abc abc")
+    for one in (message, flipped(message, len(message) - 1)):
+        seen = with_clean_frame(one, lambda text: text.replace(b"abc", b"xyz"))
+        assert len(seen) == len(one)
+        assert seen.count(b"xyz") == 4
+        assert b"abc" not in seen
+        assert event_text(seen) == event_text(one)
+        assert [each.kind for each in frames(seen)] == [each.kind for each in frames(one)]
+        assert with_clean_frame(seen, lambda text: text.replace(b"xyz", b"abc")) == one
+
+
+def test_headers_without_a_layout_are_cleaned_as_one() -> None:
+    message = flipped(FIRST, 12)  # the length of the first header's name
+    seen = with_clean_frame(message, lambda text: text.replace(b"event", b"xxxxx"))
+    assert len(seen) == len(message)
+    assert b"event-type" not in seen
 
 
 def test_another_header() -> None:

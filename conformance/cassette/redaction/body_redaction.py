@@ -23,6 +23,8 @@ class FrameRedactor(Protocol):
 
     def is_plain(self, frames: bytes) -> bool: ...
 
+    def body(self, body: bytes) -> bytes: ...
+
     def ending(self, body: bytes) -> bytes: ...
 
     def deltas(self, framing: Framing | None = None) -> Deltas: ...
@@ -127,7 +129,7 @@ class BodyRedactor:
     def _begin_framing(self, framing: Framing) -> None:
         self._framing = framing
         if framing == "binary":
-            self._deltas = MessageDeltas(self._redactor.deltas("lines"))
+            self._deltas = MessageDeltas(self._redactor.deltas("lines"), self._redactor.body)
             return
         self._deltas = self._redactor.deltas(framing)
         self._frame_ends = _LINE_ENDS if framing == "lines" else _EVENT_ENDS

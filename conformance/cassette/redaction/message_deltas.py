@@ -1,27 +1,38 @@
 """Redacts binary messages: their texts as lines of JSON, then lengths and checksums anew.
 
-Rule 1: what a message says is redacted as one line, so secrets in several messages are found.
+Rule 1: what a message says is redacted as one line, so secrets in several messages are found; its
+        headers, and what stands beside an event that it wraps, each for itself.
 Rule 2: stand-ins are as long as what they stand for, so a message keeps its length. Its checksums
-        are made anew; a wrong one stays wrong by the same bits. What is no message is one line too.
+        are made anew; a wrong one stays wrong by the same bits. What is no whole message is one
+        line too.
 Rule 3: messages without a secret keep their bytes.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import Final
 
 from conformance.cassette.redaction.deltas import Deltas
-from conformance.core.binary import event_text, message_length, with_event_text
+from conformance.core.binary import (
+    event_text,
+    message_length,
+    with_clean_frame,
+    with_event_text,
+)
 
 _LINE_END: Final = b"\n"
+_MOST_PLAIN: Final = 64
 
 
 class MessageDeltas:
-    """As `Deltas`, for whole messages; `lines` redacts lines."""
+    """As `Deltas`, for whole messages; `lines` redacts lines, `clean` any text."""
 
-    def __init__(self, lines: Deltas) -> None:
+    def __init__(self, lines: Deltas, clean: Callable[[bytes], bytes]) -> None:
         self._lines = lines
+        self._clean_text = clean
+        self._plain: set[bytes] = set()
         self._waiting: deque[tuple[bytes, bytes]] = deque()
         self._clean = b""
 
@@ -36,7 +47,10 @@ class MessageDeltas:
         while start < len(frames):
             length = message_length(frames, start)
             message = frames[start : start + (length or len(frames))]
-            text = event_text(message) if length else message
+            text = message
+            if length == len(message):
+                message = with_clean_frame(message, self._clean_part)
+                text = event_text(message)
             self._waiting.append((message, text))
             self._clean += self._lines.feed(text.replace(_LINE_END, b" ") + _LINE_END)
             start += len(message)
@@ -46,6 +60,15 @@ class MessageDeltas:
         """All that waited."""
         self._clean += self._lines.close()
         return self._ready_messages()
+
+    def _clean_part(self, text: bytes) -> bytes:
+        """What is said beside an event: nearly always the same few words."""
+        if text in self._plain:
+            return text
+        clean = self._clean_text(text)
+        if clean == text and len(self._plain) < _MOST_PLAIN:
+            self._plain.add(text)
+        return clean
 
     def _ready_messages(self) -> bytes:
         done, at = [], 0

@@ -24,7 +24,7 @@ from conformance.cassette.redaction.opaque import find_secrets
 from conformance.cassette.redaction.placeholders import Placeholders, is_stand_in
 from conformance.cassette.redaction.redact import CREDENTIAL_HEADERS, REDACTED
 from conformance.cassette.source import RawLine, plain_name, read_lines
-from conformance.core.binary import event_text, message_length
+from conformance.core.binary import event_text, message_length, with_clean_frame
 from conformance.core.errors import Place
 from conformance.core.events import Request, Response
 from conformance.core.framing import Framing, framing_of
@@ -117,7 +117,8 @@ def _in_messages(body: bytes, known: KnownSecrets) -> Iterator[tuple[int, int, s
         Deltas(
             *(_blank, lambda events: events, lambda _: None, "lines"),
             known=known or None,
-        )
+        ),
+        lambda text: text,
     )
     marked = deltas.feed(body) + deltas.close()
     at = 0
@@ -126,12 +127,25 @@ def _in_messages(body: bytes, known: KnownSecrets) -> Iterator[tuple[int, int, s
         message, other = body[at:stop], marked[at:stop]
         is_whole = stop <= len(body)
         text = event_text(message) if is_whole else message
-        for size, rule in ((size, rule) for rule, size in _line_secrets(text, known)):
-            yield at, size, rule
+        for part in (*(_beside_event(message) if is_whole else ()), text):
+            for rule, size in _line_secrets(part, known):
+                yield at, size, rule
         if is_whole and text != event_text(other):
             sizes = [size for _, size in _changed_runs(text, event_text(other))]
             yield at, sum(sizes), "over several events"
         at = stop
+
+
+def _beside_event(message: bytes) -> list[bytes]:
+    """Headers of a message, and what wraps its event."""
+    seen: list[bytes] = []
+
+    def look(text: bytes) -> bytes:
+        seen.append(text)
+        return text
+
+    with_clean_frame(message, look)
+    return seen
 
 
 def _blank(secret: bytes) -> bytes:
