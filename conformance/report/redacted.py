@@ -65,18 +65,18 @@ def _without_values(argument: str) -> str:
     return _USER.sub(rf"\1{REDACTED}@", _JOINED_HEADER.sub(rf"\1 {REDACTED}", argument))
 
 
-def with_redacted_heads(exchange: Exchange) -> Exchange:
-    """The exchange with request and response head redacted; the body as it is.
+def without_secrets(exchange: Exchange) -> Exchange:
+    """The exchange without secrets that it sent, or that have a shape; opaque data stays.
 
-    A head that cannot be redacted is left out.
+    A request or a client's report that cannot be redacted is left out. Raises CassetteError.
     """
     redactor = Redactor(opaque=False)
     try:
-        request = exchange.request and redactor.request(exchange.request)
+        redactor.exchange(replace(exchange, response=None, chunks=()))
     except CassetteError:
-        request = None
+        exchange = replace(exchange, request=None, seen=None, user_choices=None)
     if (response := exchange.response) is not None:
-        # Redaction of a head must not refuse the encoding of a body that it does not touch.
+        # A body is drawn as it came: in what encoding it said to be does not matter.
         plain = (each for each in response.headers if each[0].lower() != "content-encoding")
-        response = redactor.response(replace(response, headers=tuple(plain)))
-    return replace(exchange, request=request, response=response)
+        exchange = replace(exchange, response=replace(response, headers=tuple(plain)))
+    return redactor.exchange(exchange)

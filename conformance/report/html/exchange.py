@@ -22,7 +22,7 @@ from conformance.report.html.timeline import (
     PlacedFinding,
     picture_lines,
 )
-from conformance.report.redacted import text_cleaner, with_redacted_heads
+from conformance.report.redacted import text_cleaner, without_secrets
 from conformance.report.retrace import trace_exchange
 from conformance.report.wording import (
     authority_lines,
@@ -110,7 +110,7 @@ def _picture_lines(
     if budget.is_spent:
         return ['<p class="left-out">No picture: the page would grow too large.</p>'], {}
     try:
-        exchange = with_redacted_heads(recorded.exchange(stream))
+        exchange = without_secrets(recorded.exchange(stream))
         traced = trace_exchange(stream, exchange, _FRAMES)
         beside = answers_beside(report, stream, recorded.latest, exchange)
     except ConformanceError as error:
