@@ -30,17 +30,21 @@ class Failed(Exception):  # noqa: N818  # the client says so without an exceptio
 def serve(
     client: Client,
     *,
-    package: str,
+    package: str = "",
+    release: str = "",
     name: str,
     dialects: Sequence[str],
     events: Sequence[str],
     features: Sequence[str] = (),
 ) -> None:
-    """Answers commands until `stop` or the end of input."""
+    """Answers commands until `stop` or the end of input.
+
+    The version is `release`, or that of the installed `package`.
+    """
     about = {
         "name": name,
         "language": "python",
-        "version": version(package),
+        "version": release or version(package),
         "dialects": list(dialects),
         "ops": ["stream"],
         "events": list(events),
@@ -92,6 +96,12 @@ def _own_stdout() -> Iterator[IO[str]]:
 def _write(out: IO[str], line: Mapping[str, Any]) -> None:
     out.write(json.dumps(line) + "\n")
     out.flush()
+
+
+def question(command: Mapping[str, Any]) -> str:
+    """The last thing that the user said, in words: the history is not what is tested here."""
+    words = [each.get("content") for each in command["messages"] if each.get("role") == "user"]
+    return next((each for each in reversed(words) if isinstance(each, str) and each), "Go on.")
 
 
 def thinking(text: Any, channel: str = "raw", choice: int = 0) -> Iterator[Event]:

@@ -18,7 +18,7 @@ from agents.models.interface import ModelTracing
 from openai import AsyncOpenAI
 
 from tests.adapters import openai_responses
-from tests.adapters.harness import Event, serve
+from tests.adapters.harness import Event, question, serve
 
 EVENTS = ("thinking.delta", "text.delta", "refusal.delta", "tool.end")
 
@@ -60,12 +60,6 @@ async def asked(command: Mapping[str, Any]) -> AsyncIterator[Any]:
             previous_response_id=None, conversation_id=None, prompt=None,
         ):  # fmt: skip
             yield event
-
-
-def question(command: Mapping[str, Any]) -> str:
-    """The last thing that the user said, in words: the history is not what is tested here."""
-    words = [each.get("content") for each in command["messages"] if each.get("role") == "user"]
-    return next((each for each in reversed(words) if isinstance(each, str) and each), "Go on.")
 
 
 if __name__ == "__main__":

@@ -173,6 +173,12 @@ def test_text_stands_out_in_both_schemes(dark: bool, chromium: Browser, page: Pa
 def test_a_narrow_window_does_not_scroll_sideways(chromium: Browser, page: Path) -> None:
     chromium.open(page, width=420)
     assert chromium.evaluate("document.documentElement.scrollWidth") <= 420
+    # A timeline is wider than that: its first finding is in sight, be it late.
+    in_sight = """[...document.querySelectorAll("details[open] figure")].map((figure) => {
+      const mark = figure.querySelector("svg .finding")?.getBoundingClientRect();
+      return mark && figure.scrollLeft > 0 && mark.left >= 0 && mark.right <= innerWidth;
+    })"""
+    assert chromium.evaluate(in_sight) == [True]
 
 
 SHOWN = "[...document.querySelectorAll(%r)].filter((one) => one.checkVisibility()).length"

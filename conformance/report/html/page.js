@@ -37,7 +37,17 @@ for (const figure of document.querySelectorAll("figure.timeline")) {
   });
   const frames = figure.querySelector(".frames");
   const bad = frames.querySelector("li.bad");
-  if (bad) frames.scrollTop = bad.offsetTop - frames.offsetTop - 8;
+  // Where the picture is wider than the screen, it begins at the first finding.
+  const toFinding = () => {
+    if (bad) frames.scrollTop = bad.offsetTop - frames.offsetTop - 8;
+    const mark = marks[first];
+    if (!mark || !mark.classList.contains("finding")) return;
+    const room = figure.getBoundingClientRect();
+    figure.scrollLeft += mark.getBoundingClientRect().left - room.left - room.width / 2;
+  };
+  toFinding();
+  // Nothing has a place while the stream is closed.
+  figure.closest("details")?.addEventListener("toggle", toFinding, { once: true });
   frames.addEventListener("keydown", (key) => {
     if (key.key === "Escape" && origin) { key.preventDefault(); go(marks.indexOf(origin)); }
   });
