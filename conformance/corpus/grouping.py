@@ -54,6 +54,12 @@ class StreamPlace(Struct, frozen=True):
     view: str
     event: int
 
+    @property
+    def title(self) -> str:
+        """For people: the stream, its file where that has another name, the event."""
+        held = "" if self.id == self.file else f" ({self.file})"
+        return f"{self.id}{held}, event {self.event}"
+
 
 class FollowingGroup(Struct, frozen=True):
     """Findings that followed from those of a group, in so many streams."""

@@ -71,7 +71,7 @@ def _group_article(
     )
     yield f"<p>{escape_html(group.message, 4000)}</p>"
     place = group.exemplar
-    name = escape_html(f"{place.id} ({place.file}), event {place.event}")
+    name = escape_html(place.title)
     anchor = anchors.get(place)
     shown = f'<a href="#{anchor}">{name}</a>' if anchor else name
     yield f'<p class="when">e.g. {shown}</p>'

@@ -96,7 +96,7 @@ def _group_lines(
         said = f"{other.rule} in {count(other.streams, 'stream')}: {other.message}"
         yield f"  then {visible(said)}"
     place = group.exemplar
-    yield f"  e.g. {visible(place.id)} ({visible(place.file)}), event {place.event}"
+    yield f"  e.g. {visible(place.title)}"
 
 
 def _change_lines(report: CorpusReport, *, verbose: bool) -> Iterator[str]:

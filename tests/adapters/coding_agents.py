@@ -8,21 +8,26 @@ out nothing; Claude Code passes the events of its provider on.
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 from conformance.targets.agent.environment import agent_environment
-from tests.adapters.harness import Event, Failed, question, serve, spoken, thinking
+from tests.adapters.harness import Event, Failed, Skip, question, serve, spoken, thinking
 
 COMMANDS: Final = {
     "claude": "claude --output-format stream-json --verbose --include-partial-messages --model={}"
     " -p",
     "codex": "codex exec --json --skip-git-repo-check",
 }
+PATIENCE_S: Final = 15.0
 Reader = Callable[[Mapping[str, Any]], Iterator[Event]]
 
 
@@ -42,6 +47,12 @@ def claude_events(line: Mapping[str, Any]) -> Iterator[Event]:
         raise Failed(str(line.get("result") or line.get("errors") or line["subtype"]))
 
 
+def is_whole(line: Mapping[str, Any]) -> bool:
+    """Whether the first answer has come to its end; Claude Code ends one that broke off, too."""
+    ends = line.get("event", {}).get("type") == "message_stop"
+    return ends and "abandoned_blocks" not in line
+
+
 def codex_events(line: Mapping[str, Any]) -> Iterator[Event]:
     """What a line of Codex tells its user."""
     if line["type"] == "item.completed":
@@ -54,33 +65,57 @@ def codex_events(line: Mapping[str, Any]) -> Iterator[Event]:
         raise Failed(str(line.get("error") or line.get("message")))
 
 
+def end(process: subprocess.Popen[str]) -> None:
+    """Kills it and what it has started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
 def stream_of(command: str, events: Reader) -> Callable[[Mapping[str, Any]], Iterator[Event]]:
     """Runs the command once a case, in an empty folder and with a home of its own."""
 
     def stream(case: Mapping[str, Any]) -> Iterator[Event]:
-        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as errors:
-            url = case["base_url"].removesuffix("/v1")
-            env = agent_environment(url, case["model"], Path(folder))
-            given = [*command.format(case["model"]).split(), question(case)]
-            with subprocess.Popen(
-                given,
-                cwd=folder,
-                env=env,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-            ) as process:
-                assert process.stdout
-                try:
-                    for line in map(json.loads, process.stdout):
-                        yield from events(line)
-                        if line.get("event", {}).get("type") == "message_stop":
-                            return  # it goes on by itself: calls fail, and it asks again
-                finally:
-                    process.kill()
+        told: list[Event] = []
+        failed: Failed | None = None
+        # What comes is told at the end: a turn without one is none that could be judged.
+        for line in lines_of([*command.format(case["model"]).split(), question(case)], case):
+            try:
+                told += events(line)
+            except Failed as said:
+                failed = said
+            if is_whole(line):
+                break  # it goes on by itself: calls fail, and it asks again
+        yield from told
+        if failed:
+            raise failed
 
     return stream
+
+
+def lines_of(command: Sequence[str], case: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """What it writes until it ends, or is left. Raises Skip where it does not end."""
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as errors:
+        url = case["base_url"].removesuffix("/v1")
+        with subprocess.Popen(
+            command,
+            cwd=folder,
+            env=agent_environment(url, case["model"], Path(folder)),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            start_new_session=True,
+        ) as process:
+            assert process.stdout
+            patience = threading.Timer(PATIENCE_S, end, [process])
+            patience.start()
+            try:
+                yield from map(json.loads, process.stdout)
+                if patience.finished.is_set():
+                    raise Skip("the turn has no end: a call fails, and it asks again")
+            finally:
+                patience.cancel()
+                end(process)
 
 
 if __name__ == "__main__":

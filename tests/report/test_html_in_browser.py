@@ -174,9 +174,9 @@ def test_a_narrow_window_does_not_scroll_sideways(chromium: Browser, page: Path)
     chromium.open(page, width=420)
     assert chromium.evaluate("document.documentElement.scrollWidth") <= 420
     # A timeline is wider than that: its first finding is in sight, be it late.
-    in_sight = """[...document.querySelectorAll("details[open] figure")].map((figure) => {
-      const mark = figure.querySelector("svg .finding")?.getBoundingClientRect();
-      return mark && figure.scrollLeft > 0 && mark.left >= 0 && mark.right <= innerWidth;
+    in_sight = """[...document.querySelectorAll("details[open] .picture")].map((picture) => {
+      const mark = picture.querySelector("svg .finding")?.getBoundingClientRect();
+      return mark && picture.scrollLeft > 0 && mark.left >= 0 && mark.right <= innerWidth;
     })"""
     assert chromium.evaluate(in_sight) == [True]
 

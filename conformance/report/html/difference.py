@@ -8,12 +8,15 @@ from typing import Final
 from conformance import __version__
 from conformance.diff import ExchangeComparison, RecordingDifference, WireChange
 from conformance.report.escaping import escape_html
+from conformance.report.html.matrix import verdict_class
 from conformance.report.html.page import page_lines
 from conformance.report.wording import count
+from conformance.rules.verdicts import Verdict
 
 _EXCHANGES: Final = 500
 _CHANGES: Final = 200  # of one exchange
 _VALUE: Final = 600  # characters of one value
+_VERDICTS: Final = frozenset(map(str, Verdict))
 
 
 def difference_page(difference: RecordingDifference, summary: str) -> str:
@@ -32,7 +35,9 @@ def _body_lines(difference: RecordingDifference, summary: str) -> Iterator[str]:
         left = count(len(changed) - _EXCHANGES, "more exchange")
         yield f'<p class="left-out">{left} left out.</p>'
     alike = len(difference.compared) - len(changed)
-    yield f"<p>{count(alike, 'exchange')} without a change.</p></main>"
+    if changed and alike:
+        yield f"<p>{count(alike, 'exchange')} without a change.</p>"
+    yield "</main>"
     yield f"<footer>reasoning-conformance {escape_html(__version__)}</footer>"
 
 
@@ -53,9 +58,14 @@ def _exchange_section(place: int, each: ExchangeComparison) -> Iterator[str]:
 
 def _change_row(change: WireChange) -> str:
     kind = "gone" if not change.now else "new" if not change.before else "other"
-    values = "".join(
-        f"<td><code>{escape_html(value, _VALUE)}</code></td>"
-        for value in (change.before, change.now)
-    )
+    values = "".join(f"<td>{_value(change, each)}</td>" for each in (change.before, change.now))
+    # A verdict has its own colour: that it is the new one says nothing good of it.
+    kind = change.kind if change.kind == "verdict" else kind
     what = f"{change.kind} <code>{escape_html(change.what, _VALUE)}</code>"
     return f'<tr class="{kind}"><th scope="row">{what}</th>{values}</tr>'
+
+
+def _value(change: WireChange, value: str) -> str:
+    if change.kind == "verdict" and value in _VERDICTS:
+        return f'<span class="v {verdict_class(Verdict(value))}">{value}</span>'
+    return f"<code>{escape_html(value, _VALUE)}</code>"

@@ -42,8 +42,9 @@ for (const figure of document.querySelectorAll("figure.timeline")) {
     if (bad) frames.scrollTop = bad.offsetTop - frames.offsetTop - 8;
     const mark = marks[first];
     if (!mark || !mark.classList.contains("finding")) return;
-    const room = figure.getBoundingClientRect();
-    figure.scrollLeft += mark.getBoundingClientRect().left - room.left - room.width / 2;
+    const picture = figure.querySelector(".picture");
+    const room = picture.getBoundingClientRect();
+    picture.scrollLeft += mark.getBoundingClientRect().left - room.left - room.width / 2;
   };
   toFinding();
   // Nothing has a place while the stream is closed.

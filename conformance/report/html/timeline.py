@@ -85,8 +85,10 @@ def picture_lines(
     """The picture, what is drawn beneath it, and its frames as lines of HTML."""
     traced = picture.traced
     yield f'<figure class="timeline" data-stream="{picture.number}">'
+    yield '<div class="picture">'
     yield from _picture_svg(picture)
     yield from beneath
+    yield "</div>"
     unit = "milliseconds since the response head" if traced.is_clocked else "event numbers"
     kept = sum(1 for moment in traced.moments if moment.number)
     told = f"{count(traced.total, 'event')} in {unit}"
