@@ -15,10 +15,12 @@ JOBS ?= auto
 # under this name, name a CPU build instead: it is all that is needed here, and far smaller.
 TORCH ?= torch==2.13.0
 
+NEEDS_NOTHING := not long and not live and not hostile and not docs
+
 # Without compiled files every process that a test starts would compile the package anew: 1 second.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo demo-live test test-docs site test-live test-long test-hostile check format bench fuzz cassettes docs clean
+.PHONY: demo demo-live test test-slow test-docs site test-live test-long test-hostile check format bench fuzz cassettes docs clean
 
 demo: $(DEMO)/installed      ## judge what ships, from the installed wheel with base dependencies only
 	$(DEMO)/$(SCRIPTS)/conformance demo
@@ -26,8 +28,11 @@ demo: $(DEMO)/installed      ## judge what ships, from the installed wheel with 
 demo-live: $(DEV)/installed  ## the reference server: a thinking answer in every API, judged, recorded, replayed
 	$(RUN)/python -m tests.live.demo
 
-test: check                  ## lint, types and all tests that need no GPU and no other server
-	$(RUN)/python -m pytest -n $(JOBS)
+test: check                  ## lint, types, and in minutes every mutant and a part of each large family of cases
+	$(RUN)/python -m pytest -n $(JOBS) -m "not slow and $(NEEDS_NOTHING)"
+
+test-slow: $(DEV)/installed  ## what `make test` leaves out for its time: no GPU and no other server either
+	$(RUN)/python -m pytest -n $(JOBS) -m "slow and $(NEEDS_NOTHING)"
 
 test-docs: $(DEV)/installed  ## every command and code block of README and docs, in a fresh environment
 	$(RUN)/python -m pytest tests/docs -m docs

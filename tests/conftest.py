@@ -1,6 +1,10 @@
-"""No test asserts a time: machines are slow at times."""
+"""What is slow, and what runs first. No test asserts a time: machines are slow at times."""
 
 from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Generator
+from zlib import crc32
 
 import pytest
 from hypothesis import settings
@@ -11,6 +15,24 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long tests first: one that began last would leave the other workers idle."""
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
+    """Marks as slow what `one_in` leaves out, before others select and sort."""
+    families: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("one_in"):
+            families[item.nodeid.partition("[")[0]].append(item)
+    for family in families.values():
+        for item in _left_out(family):
+            item.add_marker(pytest.mark.slow)
+    yield
+    # One that began last would leave the other processes idle.
+    items.sort(key=lambda item: item.get_closest_marker("first") is None)
+
+
+def _left_out(family: list[pytest.Item]) -> list[pytest.Item]:
+    """All but one in so many, chosen by name: a new case moves few of the others."""
+    marker = family[0].get_closest_marker("one_in")
+    assert marker is not None
+    family.sort(key=lambda item: crc32(item.nodeid.partition("[")[2].encode()))
+    return family[-(-len(family) // marker.args[0]) :]

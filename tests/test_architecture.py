@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "conformance"
 REFERENCE = ROOT / "reference_impl"
@@ -176,6 +178,7 @@ def test_functions_stay_short() -> None:
     assert {name: more + 1 for name, more in lengths.items() if more >= MOST_FUNCTION_LINES} == {}
 
 
+@pytest.mark.slow
 def test_no_class_name_is_defined_twice() -> None:
     """But in the folders of dialects, each of which has its own reader."""
     homes: dict[str, list[str]] = {}

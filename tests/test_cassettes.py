@@ -24,7 +24,6 @@ from conformance.recordings.check import CheckChoices, check_recording
 from conformance.rules.verdicts import Verdict
 from tests.authoring.catalogue import good, mutants
 from tests.authoring.draft import RECORDED, SUFFIX, write
-from tests.sampling import one_in
 
 PROFILES = tuple(folder for folder in (cassettes() / "profiles",) if folder.is_dir())
 """Profiles that only these cassettes need."""
@@ -78,6 +77,7 @@ def test_every_rule_is_kept_by_a_good_cassette() -> None:
     assert sorted(set(RULES) - kept) == []
 
 
+@pytest.mark.slow
 def test_every_rule_is_broken_by_its_mutant() -> None:
     offenders = [
         rule
@@ -199,7 +199,8 @@ def judged_under(name: str, cutting: Cutting) -> tuple[Mapping[str, Verdict], li
     return found.verdicts, [finding.id for finding in found.findings]
 
 
-@pytest.mark.parametrize("name", one_in(4, (*GOOD, *MUTANTS)))
+@pytest.mark.one_in(12)
+@pytest.mark.parametrize("name", [*GOOD, *MUTANTS])
 def test_verdicts_do_not_depend_on_chunking(name: str) -> None:
     wanted = judged_under(name, as_recorded)
     offenders = [

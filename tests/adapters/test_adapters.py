@@ -104,6 +104,7 @@ def found(outcome: ClientOutcome) -> dict[str, str]:
     return {finding.rule: finding.message for finding in outcome.report.findings}
 
 
+@pytest.mark.one_in(11)
 @pytest.mark.parametrize(
     ("adapter", "name"),
     [
@@ -139,6 +140,7 @@ def test_openai_agents_tells_a_cut_in_thinking_as_an_error() -> None:
     assert "terminated with finish_reason='length'" in message
 
 
+@pytest.mark.slow
 def test_the_pasted_reader_tears_a_delta_that_contains_a_line_separator() -> None:
     message = found(run(python("pasted_reader"), CHAT, extent="full"))[ENDING]
     assert "A-u2028" in message
@@ -244,6 +246,7 @@ def _script(file: Path) -> list[str]:
     return [elixir, str(file)]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("language", ["python", "javascript", "elixir", "rust"])
 def test_the_examples_of_the_page_are_adapters(language: str, tmp_path: Path) -> None:
     outcome = run(adapter(language, tmp_path), CHAT, TOOLS, extent="full")
@@ -256,6 +259,7 @@ def test_the_examples_of_the_page_are_adapters(language: str, tmp_path: Path) ->
     assert outcome.cases > 80
 
 
+@pytest.mark.first
 @pytest.mark.slow
 @pytest.mark.parametrize("language", ["python", "javascript"])
 def test_the_examples_of_the_page_get_through_a_whole_run(
@@ -319,6 +323,7 @@ def test_a_baseline_of_a_client_names_one_target_with_reasons(path: Path) -> Non
     assert all(entry.reason for entry in baseline.entries)
 
 
+@pytest.mark.slow
 def test_the_baseline_of_the_pasted_reader_describes_it() -> None:
     outcome = run_client(python("pasted_reader"), [], ClientOptions(extent="quick", deadline=20))
     path = BASELINES / f"{outcome.about.target}.yaml"

@@ -43,6 +43,7 @@ def test_every_violation_is_expected(system: str, captures: Path) -> None:
     assert expected.exit_code(strict=True) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_one_entry_more_or_less_fails(system: str, captures: Path) -> None:
     report = judged(captures / system, SYSTEMS[system])

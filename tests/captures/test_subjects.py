@@ -14,6 +14,7 @@ OTHER = ("INDEX.json", ".upstream_request.json", ".md")
 pytestmark = pytest.mark.captures
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", [None, "strict"])
 def test_no_rule_passes_without_its_subject_on_captures(
     monkeypatch: pytest.MonkeyPatch, captures: Path, profile: str | None

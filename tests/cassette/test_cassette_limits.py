@@ -138,6 +138,7 @@ sys.exit(main([*sys.argv[2:-1], sys.argv[-1] + ".second.cassette.jsonl"]))
 """
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.skipif(sys.platform == "win32", reason="no such limits")
 @pytest.mark.parametrize(
     ("limit", "said"),

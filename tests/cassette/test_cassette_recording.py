@@ -99,6 +99,7 @@ def captures() -> list[Path]:
     return [path for path in files if path.suffix != ".bin"]
 
 
+@pytest.mark.slow
 @pytest.mark.captures
 def test_real_recordings_survive_conversion(tmp_path: Path) -> None:
     paths = captures()

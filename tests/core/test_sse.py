@@ -246,6 +246,7 @@ def allocated(chunks: list[bytes]) -> int:
     return total
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_work_grows_with_the_size_and_not_with_its_square(shape: str) -> None:
     small, large = (allocated(every(256, SHAPES[shape](size))) for size in (200_000, 800_000))

@@ -61,6 +61,7 @@ def test_a_row_keeps_what_its_source_says(checked: Path) -> None:
     assert (row["file"], row["part"], row["row"]) == ("a.parquet", 0, 7)
 
 
+@pytest.mark.slow
 def test_several_processes_write_the_same_bytes(
     corpus: Path, checked: Path, tmp_path: Path
 ) -> None:

@@ -79,6 +79,7 @@ def test_deaths_by_chance_put_nothing_aside() -> None:
         assert judge_fragment(TASK, workers.run).tables["aside"] == b""
 
 
+@pytest.mark.slow
 def test_a_row_that_ends_its_process_is_put_aside_and_all_others_judged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,6 +96,7 @@ def test_a_row_that_ends_its_process_is_put_aside_and_all_others_judged(
     assert progress.unreadable == 1
 
 
+@pytest.mark.slow
 def test_workers_killed_while_they_judge_change_nothing(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     for at in range(6):

@@ -118,6 +118,7 @@ def test_a_field_that_vanishes_is_a_wire_change(tmp_path: Path) -> None:
     assert {what.partition(": ")[2].partition(" ")[0] for _, what in told} == {"created", "made_at"}
 
 
+@pytest.mark.slow
 def test_a_sample_shows_every_finding_and_exercises_every_rule(
     folders: tuple[Path, Path], tmp_path: Path
 ) -> None:

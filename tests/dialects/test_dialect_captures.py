@@ -98,6 +98,7 @@ def joined(events: list[Event], kind: str, channel: str = "") -> str:
     )
 
 
+@pytest.mark.one_in(3)
 @each_file
 def test_recording_is_recognised(file: Path) -> None:
     index = msgspec.json.decode((Path(CAPTURES) / "INDEX.json").read_bytes())

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.authoring import dialect_table
 
 
+@pytest.mark.slow
 def test_page_is_current() -> None:
     found = dialect_table.counts(dialect_table.judged())
     told = "stale: python -m tests.authoring.dialect_table"

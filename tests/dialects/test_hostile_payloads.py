@@ -128,6 +128,7 @@ FRAMES = st.one_of(
 )
 
 
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("dialect", DIALECTS)
 @given(
     frames=st.lists(FRAMES, max_size=8),
@@ -155,6 +156,7 @@ def says_something(event: Event) -> bool:
     return bool(event.data.get("text") or event.data.get("arguments"))
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("dialect", DIALECTS)
 @given(body=JSON)
 def test_no_request_makes_a_reader_raise(dialect: str, body: Any) -> None:

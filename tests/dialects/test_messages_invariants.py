@@ -188,6 +188,7 @@ def test_beyond_the_cap_semantics_stop_with_one_overflow(
     assert sum(event.layer == "wire" for event in events) > 10_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repeated", ["message_stop", "message_start", "content_block_stop"])
 def test_many_ends_after_many_starts_take_linear_time(
     repeated: str, read_stream: ReadStream

@@ -54,6 +54,7 @@ def read_by_each_verb(file: HostileFile, folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", CASES)
 def test_every_verb_ends_within_bounds(file: HostileFile, tmp_path: Path) -> None:
     *each, last = read_by_each_verb(file, tmp_path)

@@ -62,6 +62,7 @@ def signs(parts: list[JoinedFrames], dialect: str) -> list[str]:
     return [sign.says for sign in watch.met]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS)
 @given(PLACES, st.booleans(), st.integers(0, 30))
 def test_what_is_joined_says_the_same(

@@ -52,6 +52,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return counts
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("rule", IDS)
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_only_rules_that_read_a_column_end_runs(

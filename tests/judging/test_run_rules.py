@@ -46,6 +46,7 @@ def told(*args: str) -> str:
     return result.output
 
 
+@pytest.mark.one_in(15)
 @pytest.mark.parametrize("rule", ADDED_RULES)
 def test_each_is_explained(rule: str) -> None:
     text = told("explain", rule)

@@ -32,7 +32,6 @@ from tests.fuzz.generated import BATCH, generated, perturbed
 from tests.fuzz.perturbations import PERTURBATIONS
 from tests.fuzz.recorded import recut, three_ways
 from tests.fuzz.user_rules import IDS, shipped_setting, user_setting
-from tests.sampling import one_in
 from tests.tables import read_table
 
 RULEBOOK: Final = Rulebook.load()
@@ -69,7 +68,8 @@ def drawn(seed: int) -> tuple[JudgeSetting, list[Chunk], Ending]:
     return setting, cut(data, source, clock=source.random() < 0.5), source.choice(ENDS)
 
 
-@pytest.mark.parametrize("block", one_in(3, range(BLOCKS)))
+@pytest.mark.one_in(20)
+@pytest.mark.parametrize("block", range(BLOCKS))
 def test_generated_streams_under_any_cutting(block: int) -> None:
     for seed in range(block * PER_BLOCK, (block + 1) * PER_BLOCK):
         setting, chunks, end = drawn(seed)
@@ -78,7 +78,8 @@ def test_generated_streams_under_any_cutting(block: int) -> None:
         assert not where, f"seed {seed}, {way.__name__}: {where}"
 
 
-@pytest.mark.parametrize("path", one_in(3, CASSETTES, called=shipped_name))
+@pytest.mark.one_in(30)
+@pytest.mark.parametrize("path", CASSETTES, ids=shipped_name)
 def test_shipped_cassettes_under_any_cutting(path: Path) -> None:
     recording, source = open_recording(path), Random(path.name)
     for _ in range(CUTS):
@@ -103,6 +104,7 @@ def frames_in_runs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return counts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_nearly_all_deltas_of_a_clean_stream_are_taken_in_runs(
     dialect: str, monkeypatch: pytest.MonkeyPatch
@@ -119,6 +121,7 @@ def test_nearly_all_deltas_of_a_clean_stream_are_taken_in_runs(
     assert max(counts) >= BATCH
 
 
+@pytest.mark.one_in(18)
 @pytest.mark.parametrize("name", PERTURBATIONS)
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_what_goes_wrong_at_the_border_of_a_batch(dialect: str, name: str) -> None:
@@ -176,6 +179,7 @@ def hostile(draw: st.DrawFn) -> tuple[JudgeSetting, list[Chunk], Ending]:
     return setting, chunks, draw(st.sampled_from(ENDS))
 
 
+@pytest.mark.slow
 @settings(deadline=None, derandomize=True, max_examples=300)
 @given(hostile())
 def test_hostile_streams(case: tuple[JudgeSetting, list[Chunk], Ending]) -> None:
@@ -217,6 +221,7 @@ def test_a_cap_on_parts_is_met_at_the_same_frame(cap: int, monkeypatch: pytest.M
         assert found.verdicts[f"user/{rule}"] is Verdict.ERROR
 
 
+@pytest.mark.slow
 def test_threads_share_a_rulebook() -> None:
     shipped_setting.cache_clear()  # the rule sets are compiled, but no table is filled yet
     work = [drawn(seed) for seed in range(900_000, 900_160)]
@@ -243,7 +248,8 @@ def opened(path: Path) -> Recording | None:
 
 
 @pytest.mark.captures
-@pytest.mark.parametrize("row", one_in(3, real(), called=lambda row: row[0]))
+@pytest.mark.one_in(12)
+@pytest.mark.parametrize("row", real(), ids=lambda row: str(row[0]))
 def test_recordings_under_any_cutting(row: tuple[str, str]) -> None:
     file, profile = row
     folder = os.environ.get("CONFORMANCE_CAPTURES")

@@ -85,6 +85,7 @@ def test_few_rows_wait() -> None:
     assert waiting.is_full
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("clock", [True, False])

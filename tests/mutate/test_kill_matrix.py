@@ -38,7 +38,7 @@ def outcomes(found: Matrix, operator: str) -> set[str]:
     return {trial.outcome for trial in found.trials if trial.operator == operator}
 
 
-@pytest.mark.slow
+@pytest.mark.first
 def test_matrix_holds_and_its_page_is_current() -> None:
     """One test, since the matrix takes a minute, and more than one process may run tests."""
     whole = judge_matrix(shipped_bases(), shipped_mutants())
@@ -78,6 +78,7 @@ def test_allowances_have_a_reason_and_name_operators() -> None:
         assert allowance.operator.startswith("C") or find_operators(allowance.operator)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["text", "markdown", "json"])
 def test_every_form_names_operator_and_killer(form: str) -> None:
     shown = format_matrix(small(DUPLICATE), form)

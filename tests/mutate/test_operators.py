@@ -68,6 +68,7 @@ def test_operator_acts_on_a_shipped_recording(operator: Operator) -> None:
     assert any(True for stream in streams() for _ in make_mutants(operator, stream, most=9))
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("operator", OPERATORS, ids=ids(OPERATORS))
 def test_mutants_differ_from_their_base(operator: Operator) -> None:
     for stream in streams():
@@ -75,6 +76,7 @@ def test_mutants_differ_from_their_base(operator: Operator) -> None:
             assert mutant.exchange != stream.exchange
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("operator", OPERATORS, ids=ids(OPERATORS))
 def test_pieces_that_were_not_edited_keep_their_bytes(operator: Operator) -> None:
     """Before renumbering, an edit is one event or two."""
@@ -88,6 +90,7 @@ def test_pieces_that_were_not_edited_keep_their_bytes(operator: Operator) -> Non
             assert sum((made - kept).values()) <= 2
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("operator", OPERATORS, ids=ids(OPERATORS))
 def test_edits_of_several_events_leave_the_others_alone(operator: Operator) -> None:
     if not operator.name.startswith(SEVERAL):

@@ -113,6 +113,7 @@ def test_too_slow(conformance_agent):
 """
 
 
+@pytest.mark.slow
 def test_an_agent_is_judged_in_a_few_lines(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,6 +21,7 @@ def needs(module: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(find_spec(module) is None, reason=f"{module} is not installed")
 
 
+@pytest.mark.slow
 @needs("xdist")
 def test_processes_of_xdist_record_side_by_side(project: Project, upstream: ThreadedServer) -> None:
     project.tests(
@@ -166,6 +167,7 @@ def test_sequence(snapshot, conformance_trace):
 """
 
 
+@pytest.mark.slow
 @needs("syrupy")
 def test_snapshot_is_readable_and_masks_ids(project: Project) -> None:
     chunks = open_recording(PLAIN).exchanges[0].chunks

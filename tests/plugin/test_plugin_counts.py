@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.plugin.conftest import PLAIN, Project
 
 
+@pytest.mark.slow
 def test_rules_that_nothing_exercises_count_once_in_an_exchange(project: Project) -> None:
     project.take(PLAIN, "one.cassette.jsonl")
     project.take(PLAIN, "two.cassette.jsonl")

@@ -142,6 +142,7 @@ def started(project: Project) -> int:
     return len((project.path / "started.txt").read_text(encoding="utf-8").splitlines())
 
 
+@pytest.mark.slow
 @PLACES
 def test_cases_of_a_client_are_quick_or_full(project: Project, adapter: str, place: str) -> None:
     client = given(place, "client", adapter)

@@ -48,6 +48,7 @@ def service(folder: Path) -> Iterator[str]:
             process.terminate()
 
 
+@pytest.mark.slow
 @needs("fastapi", "pydantic_ai", "anthropic", "httpx2", "uvicorn")
 def test_clients_are_recorded_once_and_tested_offline(
     sample: Project, monkeypatch: pytest.MonkeyPatch
@@ -69,6 +70,7 @@ def test_clients_are_recorded_once_and_tested_offline(
     assert "failed" not in judged
 
 
+@pytest.mark.slow
 @needs("fastapi", "pydantic_ai", "anthropic", "httpx2")
 def test_client_is_recorded_from_the_application_itself(
     sample: Project, monkeypatch: pytest.MonkeyPatch
@@ -79,6 +81,7 @@ def test_client_is_recorded_from_the_application_itself(
     counts(sample.spawn("test_assistant.py", "-k", "messages"), passed=1)
 
 
+@pytest.mark.slow
 @needs("fastapi", "pydantic_ai", "anthropic", "httpx2")
 def test_client_without_its_recordings_fails_in_ci(
     sample: Project, monkeypatch: pytest.MonkeyPatch
@@ -94,6 +97,7 @@ def test_service_is_tested_without_a_port(sample: Project) -> None:
     counts(sample.spawn("test_service.py"), passed=2)
 
 
+@pytest.mark.slow
 @needs("fastapi")
 def test_service_takes_scenarios_without_a_port(sample: Project) -> None:
     result = sample.spawn("service.conformance.yaml", "--conformance-url=asgi:service:app")

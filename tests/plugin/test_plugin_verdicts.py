@@ -53,6 +53,7 @@ def test_items_fail_where_check_exits_1(
         assert failed is (code not in (0, 5)), report.streams[0].file
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("strict", "exercised"), LEVELS)
 def test_whole_exchanges_fail_where_one_of_their_items_does(
     reports: list[Report], *, strict: bool, exercised: bool

@@ -94,6 +94,7 @@ def test_an_empty_stream_is_no_answer(dialect: str, rule: str) -> None:
     assert report.exit_code() == 1
 
 
+@pytest.mark.slow
 def test_threads_share_one_rulebook() -> None:
     rulebook = Rulebook.load()
     paths = sorted(Path(cassettes()).rglob("*.cassette.jsonl"))[::7]

@@ -158,6 +158,7 @@ def assert_heard(folder: Path, step: int) -> tuple[int, int]:
     return tried, honoured
 
 
+@pytest.mark.slow
 def test_no_word_of_a_recording_silences_a_rule_unseen(elsewhere: Path) -> None:
     tried, honoured = assert_heard(elsewhere, 17)
     assert tried > 150

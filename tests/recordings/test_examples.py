@@ -165,6 +165,7 @@ SHOWN = sorted(
 )
 
 
+@pytest.mark.slow
 @each(SHOWN)
 def test_a_shipped_mutant_is_an_example(rule: str) -> None:
     found = rule_example(rule)

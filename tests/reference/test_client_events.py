@@ -103,6 +103,7 @@ def assert_agreed(one: Case) -> None:
     assert merged(client_events(one)) == merged(engine_events(one))
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("path", paths(), ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_shipped_streams_are_read_alike(path: Path) -> None:
     for one in cases(path):
@@ -160,6 +161,7 @@ def _wire(frame: Any) -> bytes:
     return (f"event: {name}\n" if name else "").encode() + f"data: {text}\n\n".encode()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", BASES)
 def test_broken_streams_are_read_alike(name: str) -> None:
     folder = shipped.cassettes()
@@ -200,6 +202,7 @@ def test_any_chunking_gives_the_same_events(data: st.DataObject) -> None:
     assert merged(client_events(one, chunks)) == merged(client_events(one))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", APIS)
 def test_bytewise_reading_gives_the_same_events(dialect: str) -> None:
     of_dialect = [one for one in shipped_cases() if one.dialect == dialect]

@@ -94,6 +94,7 @@ def cases(count: int) -> tuple[list[list[int]], list[int]]:
     return prompts, [random.randint(1, 40) for _ in range(count)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("batch", "count"),
     [(slots(), 40), (slots(ModelStep(MODEL)), 12), (RoundRobin(MODEL), 12)],

@@ -137,6 +137,7 @@ def test_a_tool_turn_goes_back_with_its_signature(client: Any) -> None:
         streamed(client, messages=forged, **asked)
 
 
+@pytest.mark.slow
 def test_redacted_thinking_goes_back_as_it_came() -> None:
     with server("--messages-thinking", "redacted") as url, client_at(url) as client:
         question = {"role": "user", "content": [{"text": CALCULATE}]}
@@ -156,6 +157,7 @@ def test_a_refusal_is_an_error_of_the_client(client: Any) -> None:
         client.converse(modelId="no-such-model", messages=ASK)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("name", REPLAYED)
 def test_a_replay_reads_as_the_recording_is_read(name: str) -> None:
     path = cassettes() / f"bedrock.converse/{name}.cassette.jsonl"

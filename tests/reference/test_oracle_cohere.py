@@ -76,6 +76,7 @@ def test_thinking_that_is_disabled_does_not_come(client: cohere.ClientV2) -> Non
     assert said["text"]
 
 
+@pytest.mark.slow
 def test_a_tool_turn_comes_back_with_its_thinking(client: cohere.ClientV2) -> None:
     asked: list[Any] = [{"role": "user", "content": CALCULATE}]
     called = joined(client.v2.chat_stream(model=MODEL, messages=asked, tools=TOOLS))

@@ -95,6 +95,7 @@ def test_summaries_that_are_not_asked_for_do_not_come(client: Any) -> None:
     assert said["signed"]
 
 
+@pytest.mark.slow
 def test_a_tool_turn_comes_back_with_its_thought(client: Any) -> None:
     asked = {"type": "user_input", "content": [{"type": "text", "text": CALCULATE}]}
     wanted: Any = {"model": MODEL, "generation_config": SHOWN, "tools": [TOOL], "store": False}

@@ -91,6 +91,7 @@ def test_a_refusal_is_an_error_of_the_client(client: Any) -> None:
         client.chat.complete(model="no-such-model", messages=ASK)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", REPLAYED)
 def test_a_replay_reads_as_the_recording_is_read(name: str) -> None:
     path = cassettes() / f"mistral.chat/mistral/{name}.cassette.jsonl"

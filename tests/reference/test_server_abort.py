@@ -86,6 +86,7 @@ async def reached(state: Callable[[], bool]) -> None:
     pytest.fail("the state was never reached")
 
 
+@pytest.mark.slow
 def test_crowd_of_which_half_leaves(engine: Engine) -> None:
     app = application(Service(engine))
     finished = asyncio.run(crowd(app, engine.model_id))

@@ -75,11 +75,13 @@ def found(report: Report) -> dict[str, Sequence[str]]:
     return {rule: tuple(messages) for rule, messages in told.items()}
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("api", DIALECTS)
 def test_the_server_as_it_is_mixes_nothing_up(api: Api, tmp_path: Path) -> None:
     assert found(soak(api, "", tmp_path, Obedient())) == {}
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("api", DIALECTS)
 def test_crossed_texts_are_cross_talk_and_nothing_else(api: Api, tmp_path: Path) -> None:
     told = found(soak(api, "crossed-texts", tmp_path, Obedient()))
@@ -94,6 +96,7 @@ def test_crossed_chunks_are_known_by_their_ids(api: Api, tmp_path: Path) -> None
     assert any("belongs to the answer to" in message for message in told[CROSS_TALK])
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("api", DIALECTS)
 def test_crossed_chunks_are_cross_talk(api: Api, tmp_path: Path) -> None:
     assert CROSS_TALK in found(soak(api, "crossed-chunks", tmp_path, Obedient()))

@@ -22,6 +22,7 @@ RULES = {rule.id for suite in load_suites() for rule in suite.rules}
 PLANTED = [(name, api) for name, defect in DEFECTS.items() for api in defect.rules]
 
 
+@pytest.mark.one_in(7)
 @pytest.mark.parametrize(("name", "api"), PLANTED)
 def test_defect_fails_the_rules_it_lists(name: str, api: Api, tmp_path: Path) -> None:
     defect = DEFECTS[name]

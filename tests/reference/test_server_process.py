@@ -203,6 +203,7 @@ def test_anthropic_errors_are_typed(ant: anthropic.Anthropic) -> None:
         ant.messages.create(model="claude-9", max_tokens=9, messages=ASK)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 @pytest.mark.parametrize(
     ("path", "fields", "dialect"),

@@ -232,6 +232,7 @@ def test_a_finding_has_a_link_that_leads_to_it_whatever_is_filtered(
     assert chromium.evaluate(f"document.querySelector({anchor!r}).checkVisibility()")
 
 
+@pytest.mark.slow
 def test_failing_columns_are_in_sight_on_a_narrow_screen(chromium: Browser, many: Path) -> None:
     chromium.open(many, width=375)
     assert chromium.evaluate("document.documentElement.scrollWidth") <= 375

@@ -18,6 +18,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(), VALUES | st.lists(st.dictionaries(st.text(), VALUES))))
 def test_pieces_are_what_the_standard_library_writes(value: dict[str, Any]) -> None:
     whole = json.dumps(value, indent=2) + "\n"

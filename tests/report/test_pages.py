@@ -155,6 +155,7 @@ def test_index_links_to_every_page(rule: Rule) -> None:
     assert "| [two/words](wire/chat/two/words.md) | MAY | It is so. |" in text
 
 
+@pytest.mark.slow
 def test_pages_are_written_from_the_rules_of_today(tmp_path: Path) -> None:
     count = write_pages(tmp_path)
     written, kept = texts(tmp_path), texts(PAGES)

@@ -88,6 +88,7 @@ def test_long_slice_fields_are_told_apart_at_their_end(run_rules: Any) -> None:
     assert verdict(run_rules, rule, wire("a", long))[0] is Verdict.PASS
 
 
+@pytest.mark.slow
 def test_grammar_states_are_capped(run_rules: Any) -> None:
     seed, rows = 1, []
     for number in range(1, 20_000):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -53,6 +54,7 @@ def kind_of(value: Any) -> object:
     return (type(value), bool(value)) if isinstance(value, str | list | dict) else None
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=1000, derandomize=True)
 @given(patterns, st.lists(values, min_size=2, max_size=8))
 def test_shallow_patterns_tell_no_values_of_a_kind_apart(pattern: Any, data: list[Any]) -> None:

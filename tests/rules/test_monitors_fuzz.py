@@ -79,6 +79,7 @@ def events(draw: st.DrawFn, dialect: str) -> Event:
     return Event(kind, data, 0, layer)
 
 
+@pytest.mark.one_in(18)
 @pytest.mark.parametrize("dialect", sorted(SUPPORTED))
 @settings(deadline=None, max_examples=40)
 @given(data=st.data())
@@ -113,6 +114,7 @@ fields = st.dictionaries(
 rows = st.lists(st.tuples(st.sampled_from("abcde"), fields), max_size=10)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=25)
 @given(rows, st.sampled_from(ENDINGS))
 def test_rules_of_the_vectors_survive_any_events(

@@ -54,6 +54,7 @@ schemas: st.SearchStrategy[Any] = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=1500, derandomize=True)
 @given(schemas, st.lists(values, min_size=1, max_size=5))
 def test_simple_schemas_are_the_validators(schema: Any, data: list[Any]) -> None:

@@ -129,6 +129,7 @@ def check_subjects(monkeypatch: pytest.MonkeyPatch, *paths: Path, profile: str |
     return set(KeepingJudge.passed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", [None, "strict"])
 def test_no_rule_passes_without_its_subject(
     monkeypatch: pytest.MonkeyPatch, profile: str | None

@@ -79,6 +79,7 @@ FAULTS: Final[dict[Fault, set[str]]] = {
 }
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_planted_fault_is_found_and_no_other(fault: Fault, tmp_path: Path) -> None:
     assert violated(ran(Application(faults=frozenset({fault})), tmp_path).report) == FAULTS[fault]

@@ -92,6 +92,7 @@ DEFECTS: list[tuple[Gateway, tuple[str, str]]] = [
 ]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("gateway", "found"), DEFECTS, ids=[e[1][1] + repr(e[0]) for e in DEFECTS])
 def test_what_a_gateway_does_wrong_is_found(
     gateway: Gateway, found: tuple[str, str], tmp_path: Path
@@ -135,6 +136,7 @@ APIS: dict[Api, str] = {
 WAYS = [(here, behind) for here in APIS for behind in APIS]
 
 
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(("here", "behind"), WAYS, ids=str)
 def test_a_right_translation_has_no_finding(here: Api, behind: Api, tmp_path: Path) -> None:
     outcome = ran(Translator(behind), tmp_path, dialects=(APIS[here],))
@@ -163,6 +165,7 @@ WRONG: list[tuple[Translator, str]] = [
 ]
 
 
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize(("gateway", "rule"), WRONG, ids=[rule for _, rule in WRONG])
 def test_what_a_translation_does_wrong_is_found(
     gateway: Translator, rule: str, tmp_path: Path

@@ -40,6 +40,7 @@ def behind(
     return ran(gateway, folder, scenarios, dialects=(api,), profile=None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("api", APIS.values())
 def test_who_passes_on_has_no_finding_whatever_was_recorded(api: str, tmp_path: Path) -> None:
     outcome = behind(Gateway(), [SHIPPED / api], tmp_path, api)
@@ -52,6 +53,7 @@ def test_who_passes_on_has_no_finding_whatever_was_recorded(api: str, tmp_path: 
 WAYS = [(here, there) for here in APIS for there in APIS if (here, there) != ("responses",) * 2]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("here", "there"), WAYS)
 def test_who_translates_well_has_no_finding(here: Api, there: Api, tmp_path: Path) -> None:
     outcome = behind(Translator(there), paths(there), tmp_path, APIS[here])
@@ -72,6 +74,7 @@ WRONG: list[tuple[Translator, str]] = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("gateway", "rule"), WRONG)
 def test_who_translates_badly_is_found(gateway: Translator, rule: str, tmp_path: Path) -> None:
     report = behind(gateway, paths(gateway.asks), tmp_path, "openai.responses").report

@@ -100,7 +100,6 @@ def test_the_reference_passes_every_replay(name: str) -> None:
 UNSEEN: Final = {"history/mistral/call-id-form"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("profile", "promised"), [(None, False), ("reference-client", True)])
 def test_the_reference_leaves_no_gap(profile: str | None, promised: bool) -> None:
     outcome = run(*SCENES, profile=profile)
@@ -114,7 +113,7 @@ def test_the_reference_leaves_no_gap(profile: str | None, promised: bool) -> Non
     assert excused.issuperset(PROMISES) is not promised
 
 
-@pytest.mark.slow
+@pytest.mark.one_in(27)
 @pytest.mark.parametrize("name", DEFECTS)
 def test_a_defect_is_found_by_the_rules_it_lists_and_by_no_other(name: str) -> None:
     outcome = run(*SCENES, command=(*REFERENCE, "--defect", name))
@@ -140,6 +139,7 @@ def test_an_adapter_that_hangs_is_given_up() -> None:
 ANSWERS = "harness/answers"
 
 
+@pytest.mark.slow
 def test_a_malformed_report_costs_its_case_and_no_other() -> None:
     outcome = fake("second-no-text", extent="full")
     (found,) = [each for each in outcome.report.findings if each.rule == ANSWERS]
@@ -151,6 +151,7 @@ def test_a_malformed_report_costs_its_case_and_no_other() -> None:
     assert outcome.report.exit_code() == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["later-crashes", "later-no-text", "later-floods"])
 def test_faults_in_a_row_cost_the_rest_of_a_recording(mode: str) -> None:
     bounds = AdapterBounds(start=30, grace=0.2, line=1_000_000, case=300_000)

@@ -165,6 +165,7 @@ def test_a_client_that_does_not_read_is_let_go() -> None:
         assert [each.outcome for each in server.seen] == ["client-closed"]
 
 
+@pytest.mark.slow
 def test_who_asks_and_never_reads_is_heard_no_more(calm: Any) -> None:
     asking = request({"n": 1}) * 1000
     with client(calm.port) as connected:

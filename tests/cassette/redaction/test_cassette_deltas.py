@@ -49,6 +49,7 @@ def redacted(events: list[bytes]) -> bytes:
     return b"".join(one.data for one in done)
 
 
+@pytest.mark.slow
 @each(SHAPES, (1, 4, 30))
 def test_a_secret_over_events_becomes_one_stand_in(name: str, longest: int) -> None:
     rng = random.Random(f"{name}{longest}")

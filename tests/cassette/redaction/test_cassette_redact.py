@@ -340,6 +340,7 @@ def test_deep_json_is_refused() -> None:
         deep = deep.pop()
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     "unit",
     [

@@ -15,7 +15,6 @@ from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import CheckChoices, check_recording
 from conformance.recordings.redaction import redact_evidence
 from conformance.rules.verdicts import Verdict
-from tests.sampling import one_in
 
 ROOT = Path(__file__).resolve().parents[3] / "cassettes"
 SHIPPED = sorted({*discover(ROOT), *(ROOT / "mutants").rglob("*.cassette.jsonl")})
@@ -51,15 +50,15 @@ def compare(paths: Sequence[Path], folder: Path) -> None:
         ], path
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("part", one_in(3, range(9)))
+@pytest.mark.one_in(9)
+@pytest.mark.parametrize("part", range(9))
 def test_all_shipped_cassettes_keep_their_verdicts(part: int, tmp_path: Path) -> None:
     compare(SHIPPED[part::9], tmp_path)
 
 
 @pytest.mark.captures
-@pytest.mark.slow
-@pytest.mark.parametrize("part", one_in(3, range(9)))
+@pytest.mark.one_in(9)
+@pytest.mark.parametrize("part", range(9))
 @pytest.mark.skipif(
     "CONFORMANCE_CAPTURES" not in os.environ, reason="CONFORMANCE_CAPTURES is not set"
 )

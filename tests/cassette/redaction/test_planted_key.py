@@ -269,6 +269,7 @@ def given_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(own_keys.KEYS, KEY, None)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("given_key")
 def test_a_planted_key_leaves_by_no_way(tmp_path: Path) -> None:
     assert planted(table(), tmp_path) == []

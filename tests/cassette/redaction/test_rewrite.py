@@ -114,6 +114,7 @@ def test_a_name_that_stands_twice_hides_nothing(tmp_path: Path) -> None:
     assert OWN.encode() not in clean(source, tmp_path / "b.cassette.jsonl")
 
 
+@pytest.mark.slow
 @each(sorted(shipped.cassettes().rglob("*.cassette.jsonl"))[::7])
 def test_a_recording_without_secrets_stays_byte_for_byte(path: Path, tmp_path: Path) -> None:
     target = tmp_path / "a.cassette.jsonl"
