@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
-from tests.corpus import made
+from conformance.cassette import open_recording
+from conformance.core import shipped
 from tests.corpus.checked import check, rows
 
-GOOD = made.row_of(0)
-BODY = GOOD["body"].decode()
+DIALECT = "openai.chat"
+GOOD = shipped.cassettes() / DIALECT / "deepseek" / "thinking-then-text.cassette.jsonl"
+BODY = open_recording(GOOD).exchanges[0].body.decode()
 LITELLM = {
     "id": "l1",
     "call_type": "pass_through_endpoint",
@@ -49,7 +51,7 @@ def test_bodies_that_a_tool_kept_are_judged(tool: str, suffix: str, tmp_path: Pa
     (tmp_path / f"in{suffix}").write_text(json.dumps(row) + "\n", encoding="utf-8")
     check(tmp_path / f"in{suffix}", tmp_path / "out")
     (found,) = rows(tmp_path / "out")
-    assert (found["id"], found["dialect"], found["model"]) == (name, GOOD["dialect"], "m-1")
+    assert (found["id"], found["dialect"], found["model"]) == (name, DIALECT, "m-1")
     assert found["time"] is not None
 
 
