@@ -117,6 +117,13 @@ KeyHeaderOption = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="Header for the key; default: as the API has it."),
 ]
+AwsRegionOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="REGION",
+        help="Sign requests for AWS with AWS_ACCESS_KEY_ID, ...; needs the extra `bedrock`.",
+    ),
+]
 CacertOption = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Authorities that vouch for the server, in PEM."),

@@ -36,6 +36,7 @@ from conformance.runs.options import API_WORDS, credential_headers, dialects_of,
 from conformance.runs.refusals import elsewhere, error_words, refusal
 from conformance.runs.secrecy import Secrecy
 from conformance.scenarios import load_scenarios
+from conformance.targets.aws_signing import aws_signer
 from conformance.targets.recording import (
     DirectRequest,
     ExchangeOutcome,
@@ -97,6 +98,7 @@ class RecordArguments(Struct, frozen=True, kw_only=True):
     header: shared.HeaderOption = None
     api_key_env: shared.KeyOption = None
     key_header: shared.KeyHeaderOption = None
+    aws_region: shared.AwsRegionOption = None
     profile: shared.ProfileOption = None
     target: shared.TargetOption = ""
     timeout: shared.TimeoutOption = _LIMITS.timeout
@@ -137,7 +139,8 @@ def _record_passing(given: RecordArguments, proxy: str, terms: RecordingOptions)
     _refuse_options(
         {"--model": given.model, "--api": given.api, "--api-key-env": given.api_key_env}
     )
-    _refuse_options({"-H": given.header}, "a client behind the proxy sends its own")
+    others = {"-H": given.header, "--aws-region": given.aws_region}
+    _refuse_options(others, "a client behind the proxy sends its own")
     if given.upstream is None:
         raise UsageError("--proxy needs --upstream URL")
     upstream = upstream_origin(given.upstream, given.cacert, insecure=given.insecure)
@@ -211,6 +214,7 @@ def _record_asking(given: RecordArguments, terms: RecordingOptions) -> None:
         *(origin, asked, given.output, terms),
         limits=limits,
         secrets=secrets.get(dialect),
+        signer=aws_signer(given.aws_region, given.api_key_env),
         look=look.take,
     )
     for told in asyncio.run(recording):

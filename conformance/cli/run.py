@@ -43,6 +43,7 @@ from conformance.runs.options import API_WORDS, parse_headers
 from conformance.scenarios import Scenario, load_scenarios, own_request
 from conformance.targets import asgi
 from conformance.targets.agent import AgentTarget, command_words
+from conformance.targets.aws_signing import aws_signer
 from conformance.targets.client import run_client
 from conformance.targets.gateway import serve_upstream
 from conformance.targets.server import LiveServer, TurnTarget
@@ -131,6 +132,7 @@ async def _live_server(given: RunArguments, stack: AsyncExitStack) -> LiveServer
             headers=parse_headers(given.header or ()),
             transport=transport,
             trusted=_trusted(given),
+            signer=aws_signer(given.aws_region, given.api_key_env),
         )
     )
 

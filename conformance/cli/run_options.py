@@ -190,6 +190,7 @@ class RunArguments(Struct, frozen=True, kw_only=True):
     insecure: shared.InsecureOption = False
     api_key_env: shared.KeyOption = None
     api_key_header: shared.KeyHeaderOption = None
+    aws_region: shared.AwsRegionOption = None
     expected_failures: shared.ExpectedOption = None
     strict: shared.StrictOption = False
     require_exercised: shared.ExercisedOption = False
@@ -248,6 +249,8 @@ def server_options(given: RunArguments) -> RunOptions:
         raise UsageError(f"{which} and --upstream-port N go together")
     if given.only:
         raise UsageError("--only goes with --client")
+    if given.aws_region and given.url is None:
+        raise UsageError("--aws-region goes with --url")
     if given.cassette and not is_between:
         raise UsageError("--cassette goes with --client and --gateway, and with --protocol")
     if given.profile is None and os.environ.get("CI", "").lower() not in _NO:

@@ -55,6 +55,9 @@ TRANSPORT_EVENTS: Final = frozenset(
     }
 )
 
+REQUEST_EVENTS: Final = frozenset({"request", "request.item", "request.part"})
+"""What the body of a request is told as: whole, by its history, by the parts of that."""
+
 # Type -> the fields it may carry, besides `choice`.
 SEMANTIC_EVENTS: Final[Mapping[str, frozenset[str]]] = {
     "message.start": frozenset({"role", "id"}),

@@ -84,6 +84,11 @@ def is_answer_turn(turn: Any) -> bool:
     return isinstance(turn, Mapping) and turn.get("role") == "assistant"
 
 
+def listed_tools(body: Mapping[str, Any]) -> Any:
+    """The tools that a body offers, as most dialects have them."""
+    return body.get("tools")
+
+
 class RequestForm(Struct, frozen=True):
     """The keys of a request body.
 
@@ -98,7 +103,8 @@ class RequestForm(Struct, frozen=True):
     `opts_in_by_header`: some servers show thinking only to who sends `x-include-thinking`.
     `switches` are dotted paths that ask for thinking where they hold anything but an off;
     `refusals` are those among them where an off refuses it, whatever else is asked. `spelled` gives
-    a body with the keys that are known here, where the API takes several spellings.
+    a body with the keys that are known here, where the API takes several spellings. `tools` are the
+    tools of a body, each a function or around one.
     """
 
     history: str
@@ -118,6 +124,7 @@ class RequestForm(Struct, frozen=True):
     switches: tuple[str, ...] = ()
     refusals: tuple[str, ...] = ()
     spelled: Callable[[Any], Any] = lambda body: body
+    tools: Callable[[Mapping[str, Any]], Any] = listed_tools
 
     def limit(self, body: Any) -> int | None:
         """The limit of output tokens that a body states."""

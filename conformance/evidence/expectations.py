@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from conformance.cassette import Header
-from conformance.core.events import Exchange
+from conformance.core.events import REQUEST_EVENTS, Exchange
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding
 from conformance.judging.run_rules import ENDING, THINKING
@@ -28,7 +28,7 @@ RUN: Final = "run"
 
 _NAME: Final = "expectations"
 _NOT_LET_IN: Final = frozenset({401, 403, 407})
-_OF_REQUESTS: Final = frozenset({"request", "request.item", "http.request"})
+_OF_REQUESTS: Final = REQUEST_EVENTS | {"http.request"}
 _OF_ENDINGS: Final = frozenset({"http.end"})
 
 

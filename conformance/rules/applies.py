@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-from conformance.core.events import Fidelity, Request, Response
+from conformance.core.events import REQUEST_EVENTS, Fidelity, Request, Response
 from conformance.core.framing import Framing
 from conformance.rules.forms.compare import Compare, Side
 from conformance.rules.forms.timing import Timing
@@ -318,7 +318,7 @@ def _lacks(rule: Rule) -> Iterator[Lack]:
         yield lambda e: e.response is None, "how the stream ended was not recorded"
     if "http.request" in types:
         yield lambda e: e.request is None, "the request was not recorded"
-    if {"request", "request.item"} & types:
+    if REQUEST_EVENTS & types:
         unread = "the request was not recorded"
         yield lambda e: e.request is None or e.request.json is None, unread
     if isinstance(rule.form, Timing):

@@ -27,6 +27,7 @@ from conformance.core.errors import RemoteError, UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 from conformance.dialects import asks_for_stream, base_path
 from conformance.report.printable import visible
+from conformance.targets.aws_signing import AwsSigner
 from conformance.targets.head_bound import HeadBound
 from conformance.wire.environment_proxy import environment_proxy
 from conformance.wire.faults import (
@@ -86,6 +87,7 @@ class LiveServer:
     """A base URL with its limits and headers; an asynchronous context manager.
 
     `secrets` are headers that carry credentials: sent, but not part of the recorded request.
+    `signer` signs what is sent.
     `trusted` says who may vouch for the server; default: the authorities of this machine.
     Raises UsageError for what is no URL of a server.
     """
@@ -99,7 +101,9 @@ class LiveServer:
         secrets: Mapping[str, str] | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
         trusted: ssl.SSLContext | None = None,
+        signer: AwsSigner | None = None,
     ) -> None:
+        self._signer = signer
         self.url = _base_url(url)
         self._proxy = None if transport else environment_proxy(str(self.url))
         self.limits = limits or ExchangeLimits()
@@ -139,7 +143,7 @@ class LiveServer:
         has been silent for a moment, as a user does.
         Raises NoAnswerError where no response head came.
         """
-        sent = self._request_to_send(request, secrets or {})
+        sent = self._signed(self._request_to_send(request, secrets or {}))
         headers = lower_names(tuple(sent.headers.items()))
         recorded = replace(request, path=sent.url.raw_path.decode(), headers=headers)
         begun = monotonic()
@@ -184,6 +188,12 @@ class LiveServer:
             )
         except (ValueError, TypeError) as err:
             raise UsageError(f"no request can be made of it: {err}") from err
+
+    def _signed(self, sent: httpx.Request) -> httpx.Request:
+        if self._signer is not None:
+            told = (sent.method, str(sent.url), sent.headers, sent.content)
+            sent.headers.update(self._signer.headers(*told))
+        return sent
 
     async def _receive_head(self, sent: httpx.Request) -> httpx.Response:
         """The response, its body unread. Raises NoAnswerError."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
 import pytest
 from msgspec import structs
@@ -132,33 +132,38 @@ def answer(name: str) -> Turn:
 
 
 def follow_up(name: str) -> Ask:
-    """What is asked after a tool round, with thinking twice in the history."""
-    first = answer(name)
-    result = answered(first.calls[0].id, "Sailings at nine and at five.")
-    turns = (QUESTION, first, result)
-    return Ask("m", turns, effort="medium", history="send-back")
-
-
-def third_turn() -> Ask:
-    """Two rounds, so that two reasoning items are in the input.
+    """What is asked after a tool round, with thinking twice in the history.
 
     The summary is asked for by name, as the recorded answer has one whatever the effort.
     """
+    first = answer(name)
+    result = answered(first.calls[0].id, "Sailings at nine and at five.")
+    turns = (QUESTION, first, result)
+    return Ask("m", turns, effort="medium", history="send-back", summary="auto")
+
+
+def third_turn() -> Ask:
+    """Two rounds, so that two reasoning items are in the input."""
     ask = follow_up(RESPONSES)
     thought = dataclasses.replace(ask.turns[1].thoughts[0], id="rs_other", encrypted="")
     earlier = Turn("assistant", (thought, *said("assistant", "Yes.").pieces))
-    return dataclasses.replace(ask, turns=(QUESTION, earlier, *ask.turns), summary="auto")
+    return dataclasses.replace(ask, turns=(QUESTION, earlier, *ask.turns))
 
 
-def next_turn() -> Ask:
+def next_turn(name: str) -> Ask:
     """Another question after an answer without calls."""
-    turns = (QUESTION, answer(NEXT_TURN), QUESTION)
+    turns = (QUESTION, answer(name), QUESTION)
     return Ask("m", turns, effort="medium", history="send-back")
 
 
-def never() -> Ask:
-    turns = (QUESTION, answer("openai.chat/deepseek/thinking-then-text"), QUESTION)
-    return Ask("m", turns, history="never")
+def never(name: str) -> Ask:
+    """Another question of a client that sends no thinking, after an answer of that recording."""
+    return Ask("m", (QUESTION, answer(name), QUESTION), history="never", summary="auto")
+
+
+def other_effort(name: str, model: str) -> Ask:
+    """The same as a model is asked that takes a level where others take a budget."""
+    return dataclasses.replace(follow_up(name), model=model)
 
 
 def sent(name: str, ask: Ask, defect: Defect) -> Request:
@@ -184,13 +189,23 @@ def judged(name: str, ask: Ask, defect: Defect) -> frozenset[str]:
     )
 
 
+ROUNDS = (
+    *("bedrock.converse/claude/tool-round", "cohere.v2/cohere/tool-round"),
+    *("gemini.generate/gemini/tool-round", "gemini.interactions/gemini/tool-round"),
+    *("mistral.chat/mistral/tool-round", "ollama.chat/ollama/tool-round"),
+)
+NEXT_TURNS = (NEXT_TURN, "cohere.v2/cohere/next-turn", "gemini.interactions/gemini/next-turn")
+# Recordings of clients that send no thinking -> an answer with thinking in the same API.
+NEVERS = {
+    NEVER: "openai.chat/deepseek/thinking-then-text",
+    **{f"{name.partition('/')[0]}/never-sends-back/second-turn": name for name in ROUNDS},
+}
 SCENES: dict[str, Callable[[], Ask]] = {
-    CHAT: lambda: follow_up(CHAT),
-    SIGNED: lambda: follow_up(SIGNED),
-    REDACTED: lambda: follow_up(REDACTED),
     RESPONSES: third_turn,
-    NEVER: never,
-    NEXT_TURN: next_turn,
+    REDACTED: lambda: other_effort(REDACTED, "claude-opus-4-6"),
+    **{name: partial(follow_up, name) for name in (CHAT, SIGNED, *ROUNDS)},
+    **{name: partial(next_turn, name) for name in NEXT_TURNS},
+    **{name: partial(never, answered_by) for name, answered_by in NEVERS.items()},
 }
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from conformance.cassette import open_recording
 from conformance.core import shipped
-from conformance.core.events import Exchange
+from conformance.core.events import Exchange, Request
 from conformance.dialects import get
 from conformance.judging.transcript import Transcript, read_transcript
 from conformance.profiles.profile import Profile, reading
@@ -119,6 +119,47 @@ def test_a_case_says_what_to_ask_and_not_what_to_expect() -> None:
         {"role": "user", "content": "Does the ferry to the island sail today?"}
     ]
     assert [tool["function"]["name"] for tool in said["options"]["tools"]] == ["get_timetable"]
+
+
+WEATHER = {"name": "weather", "description": "Tells it.", "parameters": {"type": "object"}}
+BRIEF = "Be brief."
+DECLARED = {
+    "contents": [{"role": "user", "parts": [{"text": "Hi"}]}],
+    "systemInstruction": {"parts": [{"text": BRIEF}]},
+    "tools": [{"functionDeclarations": [WEATHER]}, {"codeExecution": {}}],
+}
+SPEC = {"name": "weather", "description": "Tells it.", "inputSchema": {"json": {"type": "object"}}}
+OFFERED = {
+    ("gemini.generate", "/v1beta/models/gemini-3-pro:generateContent"): DECLARED,
+    ("gemini.generate", "/v1/models/gemini-3-pro:streamGenerateContent?alt=sse"): {
+        **{key: value for key, value in DECLARED.items() if key != "systemInstruction"},
+        "system_instruction": {"parts": [{"text": BRIEF}]},
+        "tools": [{"function_declarations": [WEATHER]}],
+    },
+    ("bedrock.converse", "/model/gemini-3-pro/converse-stream"): {
+        "messages": [{"role": "user", "content": [{"text": "Hi"}]}],
+        "system": [{"text": BRIEF}],
+        "toolConfig": {"tools": [{"toolSpec": SPEC}, {"cachePoint": {"type": "default"}}]},
+    },
+    ("gemini.interactions", "/v1beta/interactions"): {
+        "model": "gemini-3-pro",
+        "input": "Hi",
+        "system_instruction": BRIEF,
+        "tools": [{"type": "function", **WEATHER}, {"type": "code_execution"}],
+    },
+}
+
+
+@pytest.mark.parametrize(("dialect", "path"), OFFERED)
+def test_model_system_and_tools_are_found_where_a_dialect_has_them(dialect: str, path: str) -> None:
+    asked = Exchange(request=Request("POST", path, (), OFFERED[dialect, path]))
+    profile, _ = choose_profile(get(dialect), CheckChoices(), None)
+    said = case_conversation(asked, profile)
+    (system, _) = said["messages"]
+    text = system["content"]
+    assert said["model"] == "gemini-3-pro"
+    assert (text if isinstance(text, str) else text[0]["text"]) == BRIEF
+    assert said["options"]["tools"] == [{"type": "function", "function": WEATHER}]
 
 
 def test_vectors_hold_every_way_with_its_bytes() -> None:

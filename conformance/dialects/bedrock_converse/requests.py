@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from conformance.core.events import Event
-from conformance.dialects.json_edge import elements, mapping, string
+from conformance.core.json_values import value_at
+from conformance.dialects.json_edge import elements, mapping, objects, string
 from conformance.dialects.requests import PLAIN, Continuation, Question, RequestForm, RequestStyle
 
 _THINKING: Final = "additionalModelRequestFields.thinking.type"
@@ -103,6 +104,13 @@ def _json_or_empty(arguments: str) -> Any:
         return {}  # the rules tell of arguments that are no JSON
 
 
+def _specified(body: Mapping[str, Any]) -> list[Any]:
+    """The functions of a body, their schemas as other dialects have them."""
+    tools = objects(mapping(body.get("toolConfig")).get("tools"))
+    specs = [mapping(tool.get("toolSpec")) for tool in tools]
+    return [{**each, "parameters": value_at(each, "inputSchema", "json")} for each in specs]
+
+
 REQUEST: Final = RequestForm(
     history="messages",
     instructions="system",
@@ -112,4 +120,5 @@ REQUEST: Final = RequestForm(
     styles=(RequestStyle({"inferenceConfig": {"temperature": 0}}), PLAIN),
     switches=(_THINKING,),
     refusals=(_THINKING,),
+    tools=_specified,
 )

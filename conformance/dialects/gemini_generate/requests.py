@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from conformance.dialects.gemini_generate.parts import kind_of
 from conformance.dialects.gemini_generate.spelling import in_camel_case
-from conformance.dialects.json_edge import elements, mapping
+from conformance.dialects.json_edge import elements, mapping, objects
 from conformance.dialects.requests import PLAIN, Continuation, Question, RequestForm, RequestStyle
 
 _THINKING: Final = "generationConfig.thinkingConfig"
@@ -69,6 +69,12 @@ def _is_answer(turn: Any) -> bool:
     return isinstance(turn, Mapping) and mapping(turn).get("role") == "model"
 
 
+def _declared(body: Mapping[str, Any]) -> list[Any]:
+    """The functions of a body: each of its tools declares several."""
+    tools = objects(body.get("tools"))
+    return [each for tool in tools for each in elements(tool.get("functionDeclarations"))]
+
+
 REQUEST: Final = RequestForm(
     history="contents",
     instructions="systemInstruction",
@@ -80,4 +86,5 @@ REQUEST: Final = RequestForm(
     switches=(f"{_THINKING}.includeThoughts",),
     refusals=(f"{_THINKING}.includeThoughts", f"{_THINKING}.thinkingBudget"),
     spelled=in_camel_case,
+    tools=_declared,
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from conformance.core.events import Exchange, Request
-from conformance.dialects import HISTORIES, INSTRUCTIONS
+from conformance.dialects import HISTORIES, INSTRUCTIONS, get
 from conformance.profiles.profile import Profile
 from conformance.rules.patterns import regex
 
@@ -20,13 +20,16 @@ TRUE: Final = frozenset({"1", "true", "yes"})
 
 def case_conversation(exchange: Exchange, profile: Profile) -> dict[str, Any]:
     """`model`, `messages` and `options` of the command that asks for this exchange."""
-    body = exchange.request.json if exchange.request else None
+    dialect = get(profile.dialect)
+    asked = dialect.stated(exchange.request)
+    body = asked.json if asked else None
     body = body if isinstance(body, Mapping) else {}
+    tools = dialect.request.tools(body) if dialect.request else None
     model = body.get("model")
     return {
         "model": model if isinstance(model, str) and model else "m",
         "messages": request_messages(body),
-        "options": case_options(body, exchange.request, profile),
+        "options": case_options(tools, exchange.request, profile),
     }
 
 
@@ -39,6 +42,7 @@ def user_choices_in(command: Mapping[str, Any]) -> dict[str, Any]:
 def request_messages(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The history of a request of any dialect, with its instructions in front."""
     system = next(filter(None, (body.get(key) for key in INSTRUCTIONS)), None)
+    system = system.get("parts") if isinstance(system, Mapping) else system
     before = [{"role": "system", "content": system}] if isinstance(system, str | list) else []
     given = next((body[key] for key in HISTORIES if key in body), None)
     if isinstance(given, str):
@@ -47,13 +51,11 @@ def request_messages(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [*before, *(entries or [dict(HELLO)])]
 
 
-def case_options(
-    body: Mapping[str, Any], request: Request | None, profile: Profile
-) -> dict[str, Any]:
-    """What must be known to read the answer, and no more."""
+def case_options(tools: Any, request: Request | None, profile: Profile) -> dict[str, Any]:
+    """What must be known to read the answer, and no more; `tools` are those that were offered."""
     made: dict[str, Any] = {}
-    if tools := [tool for tool in map(_function_tool, _as_list(body.get("tools"))) if tool]:
-        made["tools"] = tools
+    if functions := [tool for tool in map(_function_tool, _as_list(tools)) if tool]:
+        made["tools"] = functions
     if request is not None and _opted_in(request):
         made["include_thinking"] = True
     if pairs := profile.knobs.get("markers"):

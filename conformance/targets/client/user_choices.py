@@ -135,7 +135,13 @@ def _cases(profile: Profile) -> ClientCases:
 
 
 def _models_taking_effort(profile: Profile) -> Iterator[str]:
-    """A model that takes effort; of Messages one that takes a budget, and one that decides."""
+    """A model that takes effort; of Messages one that takes a budget, and one that decides.
+
+    Any where the profiles of a dialect do not tell models apart.
+    """
+    if "effort_models" not in profile.knobs:
+        yield ANY
+        return
     names = list(models_matching(profile, "effort_models"))
     own = _cases(profile).own_models
     if own:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance.cassette import is_recording, open_recording
 from conformance.cassette.redaction.redact import REDACTED
@@ -16,6 +17,7 @@ from conformance.cassette.source import read_whole
 from conformance.core.errors import CassetteError, Place, RemoteError, UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Request
 from conformance.dialects import ENDPOINTS, asks_for_stream, dialect_at
+from conformance.targets.aws_signing import AwsSigner
 from conformance.targets.recording.exchange import (
     CassetteFile,
     ExchangeOutcome,
@@ -98,6 +100,7 @@ async def record_directly(
     *,
     limits: ExchangeLimits,
     secrets: Mapping[str, str] | None = None,
+    signer: AwsSigner | None = None,
     look: Callable[[Exchange], None] = lambda _: None,
 ) -> list[ExchangeOutcome]:
     """Asks one after the other and writes one cassette. What came of each.
@@ -113,7 +116,7 @@ async def record_directly(
     try:
         one = next(requests, None)
         while one is not None:
-            request = _request_to_send(origin, one, secrets or {})
+            request = _signed(_request_to_send(origin, one, secrets or {}), origin, signer)
             connection = await _connect(origin, limits)
             file = file or _new_file(target, options, request)
             recorder = _recorder_of(one, file, request)
@@ -221,6 +224,14 @@ def _request_to_send(origin: Origin, direct: DirectRequest, secrets: Mapping[str
     defaults = tuple((name, value) for name, value in fixed if name not in names)
     headers = (*defaults, *own, *secrets.items())
     return Request(direct.method, target, headers, direct.body).with_raw(direct.raw)
+
+
+def _signed(request: Request, origin: Origin, signer: AwsSigner | None) -> Request:
+    if signer is None:
+        return request
+    url = f"{'https' if origin.tls else 'http'}://{origin.netloc}{request.path}"
+    more = signer.headers(request.method, url, dict(request.headers), sent_body(request))
+    return replace(request, headers=(*request.headers, *more.items()))
 
 
 def _load_body(file: Path) -> Any:

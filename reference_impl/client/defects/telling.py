@@ -13,6 +13,17 @@ from .defect import Defect, Record
 
 Message = dict[str, Any]
 _THINKING: Final = ("reasoning_content", "thinking", "blocks")
+# Where requests of any API have what was said before; a completion has none.
+_HISTORIES: Final = ("input", "messages", "contents")
+# Where they have a level of effort.
+_LEVELS: Final = (
+    ("reasoning_effort",),
+    ("reasoning", "effort"),
+    ("output_config", "effort"),
+    ("generationConfig", "thinkingConfig", "thinkingLevel"),
+    ("generation_config", "thinking_level"),
+    ("think",),
+)
 
 
 def _thoughts(edit: Callable[[Thought], Thought]) -> Callable[[Ask], Ask]:
@@ -40,15 +51,18 @@ def _turned(data: str) -> str:
 
 
 def _longer(thought: Thought) -> Thought:
-    return replace(thought, raw=f"{thought.raw} ") if thought.raw else thought
+    if thought.raw:
+        return replace(thought, raw=f"{thought.raw} ")
+    # A summary that is joined with its blank lines is another one, too.
+    return replace(thought, parts=tuple(f"{part} " for part in thought.parts))
 
 
 def _entries(edit: Callable[[list[Message]], list[Message]]) -> Callable[[Request], Request]:
     """Change the history of a request, whatever it is called there."""
 
     def request(given: Request) -> Request:
-        name = "input" if "input" in given.json else "messages"
-        return replace(given, json={**given.json, name: edit(list(given.json[name]))})
+        changed = {n: edit(list(given.json[n])) for n in _HISTORIES if n in given.json}
+        return replace(given, json={**given.json, **changed})
 
     return request
 
@@ -87,12 +101,17 @@ def _mirrored(entry: Message) -> Message:
 
 def _effort(request: Request) -> Request:
     """The level goes out as the user wrote it."""
-    json = dict(request.json)
-    if "reasoning_effort" in json:
-        json["reasoning_effort"] = "utmost"
-    if "reasoning" in json:
-        json["reasoning"] = {**json["reasoning"], "effort": "utmost"}
+    json = request.json
+    for path in _LEVELS:
+        json = _set(json, path, "utmost")
     return replace(request, json=json)
+
+
+def _set(fields: Any, path: tuple[str, ...], value: str) -> Any:
+    """The fields with another value there, where there is one."""
+    if not path or not isinstance(fields, dict) or path[0] not in fields:
+        return fields if path else value
+    return {**fields, path[0]: _set(fields[path[0]], path[1:], value)}
 
 
 def _summary(request: Request) -> Request:
@@ -120,8 +139,17 @@ TELLING: Final = (
         (
             "history/chat/kept-with-tools",
             "history/chat/text-unchanged",
+            "history/converse/redacted-unchanged",
+            "history/converse/signed-unchanged",
+            "history/gemini/signed-in-place",
+            "history/gemini/signed-unchanged",
+            "history/gemini/step-signed",
+            "history/interactions/signed-unchanged",
             "history/messages/redacted-unchanged",
             "history/messages/signed-unchanged",
+            "history/mistral/signature-unchanged",
+            "history/mistral/thinking-kept",
+            "history/ollama/kept-with-tools",
             "history/responses/sealed-unchanged",
         ),
         ask=lambda ask: replace(ask, history="never"),
@@ -129,7 +157,15 @@ TELLING: Final = (
     Defect(
         "reasoning-sent-when-never",
         "Thinking goes back, whatever the policy says.",
-        ("history/chat/never-sent",),
+        (
+            "history/chat/never-sent",
+            "history/cohere/never-sent",
+            "history/converse/never-sent",
+            "history/gemini/never-sent",
+            "history/interactions/never-sent",
+            "history/mistral/never-sent",
+            "history/ollama/never-sent",
+        ),
         ask=lambda ask: replace(ask, history="send-back"),
     ),
     Defect(
@@ -137,8 +173,16 @@ TELLING: Final = (
         "A blank is added to the thinking before it goes back.",
         (
             "history/chat/text-unchanged",
+            "history/cohere/text-unchanged",
+            "history/cohere/turn-unchanged",
+            "history/converse/text-unchanged",
+            "history/gemini/thoughts-as-received",
+            "history/interactions/summary-unchanged",
+            "history/interactions/turn-unchanged",
             "history/messages/text-unchanged",
             "history/messages/turn-unchanged",
+            "history/mistral/thinking-kept",
+            "history/ollama/kept-with-tools",
         ),
         ask=_thoughts(_longer),
     ),
@@ -170,8 +214,13 @@ TELLING: Final = (
         "signature-altered",
         "Opaque data is changed before it goes back.",
         (
+            "history/converse/redacted-unchanged",
+            "history/converse/signed-unchanged",
+            "history/gemini/signed-unchanged",
+            "history/interactions/signed-unchanged",
             "history/messages/redacted-unchanged",
             "history/messages/signed-unchanged",
+            "history/mistral/signature-unchanged",
             "history/responses/sealed-unchanged",
         ),
         ask=_thoughts(_altered),
@@ -179,7 +228,14 @@ TELLING: Final = (
     Defect(
         "effort-unknown",
         "A level goes out that no API knows.",
-        ("effort/chat/known", "effort/responses/known"),
+        (
+            "effort/chat/known",
+            "effort/gemini/level-known",
+            "effort/interactions/level-known",
+            "effort/messages/known",
+            "effort/ollama/known",
+            "effort/responses/known",
+        ),
         request=_effort,
     ),
     Defect(
