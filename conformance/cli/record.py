@@ -191,8 +191,6 @@ def _record_asking(given: RecordArguments, terms: RecordingOptions) -> None:
     if given.url is None or (given.request is None) is (given.scenario is None):
         expected = "--url URL with --request FILE or --scenario NAME, or --proxy with --upstream"
         raise UsageError(f"expected {expected}")
-    idle = given.idle_timeout or _LIMITS.idle
-    limits = ExchangeLimits(timeout=given.timeout, idle=idle, max_bytes=given.max_bytes)
     secrets = credential_headers(given.api_key_env, given.key_header)
     origin, path = _parse_endpoint(given.url, given)
     headers = parse_headers(given.header or ())
@@ -212,7 +210,7 @@ def _record_asking(given: RecordArguments, terms: RecordingOptions) -> None:
     look = _RefusalLook(origin.netloc, given.model or "", Secrecy(secrets))
     recording = record_directly(
         *(origin, asked, given.output, terms),
-        limits=limits,
+        limits=_asking_limits(given),
         secrets=secrets.get(dialect),
         signer=aws_signer(given.aws_region, given.api_key_env),
         look=look.take,
@@ -221,6 +219,11 @@ def _record_asking(given: RecordArguments, terms: RecordingOptions) -> None:
         put(f"{given.output}: {_describe_exchange(told)}")
     if look.refused is not None:
         raise look.refused
+
+
+def _asking_limits(given: RecordArguments) -> ExchangeLimits:
+    idle = given.idle_timeout or _LIMITS.idle
+    return ExchangeLimits(timeout=given.timeout, idle=idle, max_bytes=given.max_bytes)
 
 
 class _RefusalLook(Struct):
