@@ -8,6 +8,7 @@ Rule 5: with `last_close` nothing after a close marker is decided until other ou
         (`flush`): up to the last close marker it was thinking, after it text.
 Rule 6: a block that the prompt opened has no start on the wire; an open marker that is the very
         first thing in it is one.
+Rule 7: with `first_only` everything behind the first block is text.
 Time is linear in the text; memory is one marker, with `last_close` the undecided text.
 """
 
@@ -64,6 +65,7 @@ class Markers:
 
     __slots__ = (
         "_closes",
+        "_first_only",
         "_held",
         "_inside",
         "_last_close",
@@ -79,6 +81,7 @@ class Markers:
         *,
         opened_by_prompt: bool = False,
         last_close: bool = False,
+        first_only: bool = False,
     ) -> None:
         closes: dict[str, list[str]] = {}
         for start, end in pairs:
@@ -88,6 +91,7 @@ class Markers:
         self._closes = {start: _Search(ends) for start, ends in closes.items()}
         self._outside = _Search([*closes, *headers])
         self._last_close = last_close
+        self._first_only = first_only
         self._held = ""
         self._inside = self._prompted = ""  # open marker of this block; the one a prompt said
         self._search = self._outside
@@ -164,7 +168,7 @@ class Markers:
 
     def _leave_block(self) -> None:
         self._inside = ""
-        self._search = self._outside
+        self._search = _Search(()) if self._first_only else self._outside
 
 
 def _merge_pieces(pieces: list[MarkerPiece]) -> list[MarkerPiece]:

@@ -36,6 +36,7 @@ class Message:
                 reading.markers,
                 opened_by_prompt=reading.opened_by_prompt,
                 last_close=reading.last_close,
+                first_only=reading.first_block_only,
             )
 
     def read(self, message: dict[str, Any], *, is_whole: bool) -> None:

@@ -16,7 +16,6 @@ from conformance.core.events import Exchange, Request
 from conformance.core.json_values import NOT_JSON
 from conformance.core.trace import frame_payload
 from conformance.dialects.base import Dialect, Reading
-from conformance.dialects.marked_texts import Marked
 from conformance.evidence.hop_comparisons import (
     COMPARISONS,
     ApplicationHops,
@@ -24,11 +23,12 @@ from conformance.evidence.hop_comparisons import (
     ReadAnswer,
     overlap,
 )
+from conformance.evidence.marked_answers import marked_readings
 from conformance.evidence.said import EventPlace, read_content
 from conformance.judging.findings import RecentFrames, make_finding
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import EventBeside, Finding
-from conformance.judging.transcript import Transcript, read_transcript
+from conformance.judging.transcript import read_transcript
 from conformance.rules.forms.base import Violation
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
@@ -36,7 +36,6 @@ from conformance.rules.verdicts import Verdict
 APP: Final = "app"
 """The hop of an application's own answers."""
 _NAME: Final = "hops"
-_QUOTES: Final = ("`", "'", '"')
 
 ReadExchange = Callable[[Exchange], ReadAnswer]
 
@@ -70,30 +69,20 @@ def read_answer(
 ) -> ReadAnswer:
     """Reads an answer with its semantic events; `source` is the file that holds it.
 
-    Thinking that markers of a known family show in its text is thinking also where no profile says
-    so: that is what an application has to make of it.
+    Thinking that markers of a known family show in the text of a provider is thinking also where no
+    profile says so: that is what an application has to make of it.
     """
-    transcript = read_transcript(exchange, dialect, reading, keep="semantic")
-    if exchange.hop == "upstream" and not reading.markers:
-        marked = Marked()
-        marked.add(0, "".join(transcript.text))
-        found = marked.knobs()
-        markers = tuple((opened, closed) for opened, closed in found.get("markers", ()))
-        by_prompt = "think_opened_by" in found
-        if markers and (not by_prompt or _begins_in_thinking(transcript, *markers[0])):
-            reading = replace(reading, markers=markers, opened_by_prompt=by_prompt)
-            transcript = read_transcript(exchange, dialect, reading, keep="semantic")
-    return ReadAnswer(dialect, reading, transcript, source)
 
+    def read(way: Reading) -> ReadAnswer:
+        transcript = read_transcript(exchange, dialect, way, keep="semantic")
+        return ReadAnswer(dialect, way, transcript, source)
 
-def _begins_in_thinking(answer: Transcript, opened: str, closed: str) -> bool:
-    """Whether a closing marker ends thinking that the prompt opened.
-
-    A marker in quotes is one that the model speaks of, and a server that sends thinking apart
-    leaves no marker of it in the text.
-    """
-    before = "".join(answer.text).partition(closed)[0]
-    return not answer.thought and opened not in before and before[-1:] not in _QUOTES
+    answer = read(reading)
+    if exchange.hop != "upstream" or reading.markers:
+        return answer
+    ways = marked_readings(answer.transcript, reading)
+    first, *others = (answer if way is reading else read(way) for way in ways)
+    return replace(first, other=others[0] if others else None)
 
 
 def compare_application(
@@ -116,6 +105,7 @@ def compare_application(
     """
     if any(each.exchange.end == "open" for each in (shown, *behind)):
         return
+    behind = _as_shown(behind, shown)
     hops = ApplicationHops(
         tuple(behind),
         shown,
@@ -130,6 +120,20 @@ def compare_application(
         broken = {found.rule for found in ledger.findings} & serial
         ledger.withdraw(broken, "the provider's own parts overlap", _NAME)
     _write_differences(ledger, hops)
+
+
+def _as_shown(behind: Sequence[ReadAnswer], shown: ReadAnswer) -> Sequence[ReadAnswer]:
+    """The answers behind, where two readings of them hold by the one that the application took."""
+    if all(each.other is None for each in behind):
+        return behind
+    ways = (behind, [each.other or each for each in behind])
+    for kind in ("thinking", "text"):
+        sent = "".join(getattr(shown.transcript, kind))
+        for way in ways:
+            said = "".join(text for each in way for text in getattr(each.transcript, kind))
+            if sent and said.startswith(sent):
+                return way
+    return behind
 
 
 def _write_differences(ledger: Ledger, hops: ApplicationHops) -> None:

@@ -8,20 +8,24 @@ Rule 3: thinking that a provider sends twice, itself and as a summary, may be se
 Rule 4: data that is never displayed is kept if the interface gets it, wherever it stands, or if a
         later request to the provider has it. Of several values of one block the last one counts.
         A protocol without a place for it is judged by later requests alone.
-Rule 5: where the interface has titles for calls and no names, only their number is compared.
+Rule 5: where the interface has titles for calls and no names, only their number is compared. Where
+        it does not tell parts of thinking apart, there may be fewer of them, and white space more.
 Rule 6: calls that the provider carries out itself may be sent on; no application has to. Where only
         some are, the order is compared without calls.
 Rule 7: an application that is said to hide thinking sends none of it, in whatever field.
+Rule 8: a text that no model said is told by `hop/text`, and has no place in the order.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance.core.events import Exchange, Request
 from conformance.dialects.base import Dialect, Reading
@@ -34,16 +38,20 @@ from conformance.rules.model import Rule
 _STOPPED: Final = frozenset({"abort", "cancelled"})
 _TOLD: Final = frozenset({"error", "interrupted"})  # reasons that say that an answer broke off
 _UNHEARD: Final = frozenset({"client-closed", "open"})  # ends of which the sender knows nothing
-_TELLING: Final = 12  # characters of a thought that no other text has by chance
+_TELLING: Final = 12  # characters that no other text has by chance
 
 
 class ReadAnswer(Struct, frozen=True):
-    """An exchange, the way in which it is read, and what it said; semantic events are kept."""
+    """An exchange, the way in which it is read, and what it said; semantic events are kept.
+
+    `other` is the answer in another reading that holds, too.
+    """
 
     dialect: Dialect
     reading: Reading
     transcript: Transcript
     source: tuple[str, int] = ("", 1)  # its file, and its number there
+    other: ReadAnswer | None = None
 
     @property
     def exchange(self) -> Exchange:
@@ -135,11 +143,30 @@ def _thinking_due(hops: ApplicationHops) -> list[SaidPart]:
     """The provider's thinking as the application may show it (rule 3); by default all of it."""
     said = hops.said.of("thinking")
     got = "".join(each.text for each in hops.sent.of("thinking"))
+    parted = (lambda parts: parts) if hops.shown.dialect.tells_parts else partial(_spaced, got)
     for channel in ("raw", "summary"):
-        either = [each for each in said if each.channel == channel]
+        either = parted([each for each in said if each.channel == channel])
         if either and "".join(each.text for each in either) == got:
             return either
-    return said
+    return parted(said)
+
+
+def _spaced(got: str, parts: Sequence[SaidPart]) -> list[SaidPart]:
+    """The parts with the white space that `got` has around them, and they have not."""
+    at, spaced = 0, []
+    for part in parts:
+        more = _space_at(got, at).removesuffix(_space_at(part.text, 0))
+        spaced.append(replace(part, pieces=[(part.first, more), *part.pieces]))
+        at += len(more) + len(part.text)
+    if spaced:
+        spaced[-1].pieces.append((parts[-1].pieces[-1][0], _space_at(got, at)))
+    return spaced
+
+
+def _space_at(text: str, at: int) -> str:
+    """The white space that begins there."""
+    rest = text[at:]
+    return rest[: len(rest) - len(rest.lstrip())]
 
 
 def _thinking_parts(hops: ApplicationHops) -> Compared:
@@ -147,7 +174,8 @@ def _thinking_parts(hops: ApplicationHops) -> Compared:
     begun = [each for each in hops.sent.parts if each.kind == "thinking"]
     if hops.hides or not begun:
         return False
-    if hops.are_whole and sent and len(said) != len(sent):
+    is_joined = len(sent) < len(said) and not hops.shown.dialect.tells_parts
+    if hops.are_whole and sent and len(said) != len(sent) and not is_joined:
         message = f"expected {len(said)} parts of thinking, got {len(sent)}"
         at = min(len(said), len(sent))
         return _beside(hops, message, said[at:], sent[at:])
@@ -184,7 +212,9 @@ def overlap(content: SaidContent) -> tuple[SaidPart, SaidPart] | None:
 
 
 def _order(hops: ApplicationHops) -> Compared:
-    said, sent = hops.said.order, hops.sent.order
+    words = "".join(each.text for each in hops.said.of("text"))
+    own = [each for each in hops.sent.parts if each.kind != "text" or _is_of(words, each.text)]
+    said, sent = hops.said.order, SaidContent(own).order
     both = {kind for kind, _ in said} & {kind for kind, _ in sent}
     calls = hops.said.of("tool")
     if any(each.is_hosted for each in calls) and len(calls) != len(hops.sent.of("tool")):
@@ -198,6 +228,12 @@ def _order(hops: ApplicationHops) -> Compared:
     at = _first_other(wanted, got)
     message = f"expected {', '.join(wanted)}, got {', '.join(got)}"
     return _beside(hops, message, _merged(said)[at:], _merged(sent)[at:])
+
+
+def _is_of(words: str, text: str) -> bool:
+    """Whether a text begins or ends with what stands in the model's."""
+    shown = text.strip()
+    return shown[:_TELLING] in words or shown[-_TELLING:] in words
 
 
 def _merged(kinds: Sequence[tuple[Any, EventPlace]]) -> list[tuple[Any, EventPlace]]:

@@ -28,44 +28,44 @@ def _hop_rule(id_: str, says: str, seen: str, hint: str, level: Level = Level.SH
 THINKING: Final = _hop_rule(
     "thinking",
     "An application passes thinking on as it is.",
-    "68 of 73",
+    "112 of 123",
     "A provider package that does not know the field of the thinking drops it.",
 )
 THINKING_PARTS: Final = _hop_rule(
     "thinking-parts",
     "A block of thinking, and a part of a summary, is one part of what an application sends.",
-    "74 of 77",
+    "123 of 127",
     "One part for each delta, two blocks in one part, and empty parts that nobody sent look so.",
 )
 THINKING_APART: Final = _hop_rule(
     "thinking-apart",
     "Thinking and what the model says beside it overlap only where the model's own do.",
-    "62 of 67",
+    "107 of 113",
     "Ends that are sent only when the answer is over show thinking as long as it is written.",
 )
 ORDER: Final = _hop_rule(
     "order",
     "An application sends thinking, text and tool calls in the order in which they came.",
-    "48 of 48",
+    "75 of 75",
     "Whoever buffers one of them and not the others turns them round.",
 )
 OPAQUE: Final = _hop_rule(
     "opaque",
     "Every signature and all encrypted thinking is sent on, or goes back to the model.",
-    "32 of 38",
+    "37 of 43",
     "Without them thinking cannot be sent back; a protocol without a place for them loses them.",
 )
 TEXT: Final = _hop_rule(
     "text",
     "The text that an application shows is the text that the model said.",
-    "65 of 65",
+    "94 of 108",
     "Markers of inline thinking, diagnostics and error texts are no text of the model.",
     Level.MUST,
 )
 TOOLS: Final = _hop_rule(
     "tools",
     "An application sends tool calls on with name and arguments.",
-    "26 of 26",
+    "27 of 31",
     "A call that is sent twice or not at all looks so, too.",
     Level.MUST,
 )
@@ -85,20 +85,20 @@ HIDDEN: Final = _hop_rule(
 FAILURE: Final = _hop_rule(
     "failure-no-success",
     "An answer that broke off upstream does not end as a success.",
-    "12 of 15",
+    "29 of 32",
     "A stream that ends without the provider's terminal event is no whole answer.",
     Level.MUST,
 )
 FAILURE_TOLD: Final = _hop_rule(
     "failure-told",
     "An answer that broke off ends with an error of the application's protocol.",
-    "10 of 13",
+    "27 of 30",
     "A body that breaks off tells a user interface nothing that it could show.",
 )
 ANSWER_WHOLE: Final = _hop_rule(
     "answer-whole",
     "An answer that came whole from the provider does not end in an error.",
-    "67 of 70",
+    "103 of 110",
     "An application that refuses what its provider sends looks like this.",
 )
 HOP_RULES: Final = (

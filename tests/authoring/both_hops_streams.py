@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import chain
 from typing import Any, Final
 
 from tests.authoring import (
+    acp,
+    acp_streams,
     agui,
     agui_streams,
+    chat_streams,
     history_streams,
+    messages,
     messages_streams,
+    responses_streams,
     ui_message_streams,
 )
+from tests.authoring.chat_streams import DUSK, DUSK_TEXT
 from tests.authoring.draft import Draft
 from tests.authoring.history_streams import FERRY, FERRY_RESULT, FERRY_TEXT, FOUND
-from tests.authoring.messages import signature_of
 from tests.authoring.messages_streams import BREAD, BREAD_TEXT
 from tests.authoring.pieces import DONE, Fields, Message, Piece, opaque
 from tests.authoring.ui_message import (
@@ -35,6 +39,9 @@ from tests.authoring.ui_message import (
 ASKED: Final = "How long does a loaf of bread take?"
 FERRY_THOUGHT: Final = f"**Asking the service**\n\n{history_streams.FERRY_THOUGHT}"
 FERRY_CALL: Final = ("call_fc_02", history_streams.NAME, {"line": "island"}, FERRY_RESULT)
+LIGHTHOUSE_ASKED: Final = "Which lighthouse is the oldest?"
+LIGHTHOUSE: Final = "I had better look this up."
+LIGHTHOUSE_TEXT: Final = "The Tower of Hercules in Spain."
 RIVER: Final = "A river."
 BEGUN_TEXT: Final = "Plan for four"
 
@@ -43,6 +50,7 @@ def drafts() -> Iterator[Draft]:
     yield from _ui_messages()
     yield from _ends()
     yield from _agui_runs()
+    yield _agent_turn()
 
 
 def both_hops(shown: Draft, *behind: Draft) -> Draft:
@@ -55,8 +63,8 @@ def both_hops(shown: Draft, *behind: Draft) -> Draft:
 
 @cache
 def _providers() -> dict[str, Draft]:
-    every = chain(messages_streams.drafts(), history_streams.drafts())
-    return {draft.name: draft for draft in every}
+    modules = (messages_streams, history_streams, chat_streams, responses_streams)
+    return {draft.name: draft for module in modules for draft in module.drafts()}
 
 
 def _bread() -> Draft:
@@ -74,6 +82,29 @@ def _broken() -> Draft:
     return _providers()["anthropic.messages/anthropic/error-in-text"]
 
 
+def _dusk() -> Draft:
+    """Thinking in a field of its own, then text."""
+    return _providers()["openai.chat/openai/limit-named"]
+
+
+def _lighthouse() -> Draft:
+    """Thinking, a search that the provider carries out, text, and a call of a tool."""
+    found = {"type": "web_search_result", "title": "Lighthouses", "url": "https://example.org"}
+    sealed = {"encrypted_content": "RXF4ZW1wbGFy", "page_age": None}
+    results: Fields = {"tool_use_id": "toolu_1", "content": [{**found, **sealed}]}
+    blocks = [
+        messages.thinking(0, LIGHTHOUSE),
+        messages.tool(1, "web_search", ['{"query": "lighthouse"}'], "server_tool_use"),
+        [messages.start(2, "web_search_tool_result", **results), messages.stop(2)],
+        messages.text(3, LIGHTHOUSE_TEXT),
+        messages.tool(4, "get_hours", ["{}"]),
+    ]
+    said = [{"role": "user", "content": LIGHTHOUSE_ASKED}]
+    asked: Fields = {"model": "think-1", "max_tokens": 2048, "messages": said, "stream": True}
+    pieces = messages.answer(blocks, (420, 90, 12), "tool_use")
+    return messages_streams.drafted("anthropic/search", asked, pieces)
+
+
 def _ferry() -> tuple[Draft, ...]:
     """A call of a tool, and the answer when its result is known; its items come back whole."""
     first = _providers()["openai.responses/openai/tool-round"]
@@ -87,7 +118,7 @@ def _ui(topic: str, asked: str, pieces: Sequence[Piece], **facts: Any) -> Draft:
 
 
 def _ui_messages() -> Iterator[Draft]:
-    shown = step(reasoning("0", BREAD, signature_of(0)), text("1", BREAD_TEXT))
+    shown = step(reasoning("0", BREAD, messages.signature_of(0)), text("1", BREAD_TEXT))
     yield both_hops(_ui("signed", ASKED, answer([shown])), _bread())
 
     sealed = [
@@ -102,6 +133,14 @@ def _ui_messages() -> Iterator[Draft]:
         step(_summary("rs_03", FOUND), text("msg_04", FERRY_TEXT)),
     ]
     yield both_hops(_ui("tool-loop", FERRY, answer(steps), sizes=(97, 512)), *_ferry())
+
+    shown = step(reasoning("0", DUSK), text("1", DUSK_TEXT))
+    yield both_hops(_ui("dusk", "When are the lamps lit?", answer([shown])), _dusk())
+
+    # The provider's search is not shown.
+    thought = reasoning("0", LIGHTHOUSE, messages.signature_of(0))
+    shown = step(thought, text("3", LIGHTHOUSE_TEXT), call("toolu_4", "get_hours", {}, "9 to 18"))
+    yield both_hops(_ui("hosted-call", LIGHTHOUSE_ASKED, answer([shown])), _lighthouse())
 
 
 def _summary(item: str, said: str) -> list[Fields]:
@@ -119,7 +158,7 @@ def _end(part_id: str, more: Fields) -> Fields:
 
 def _ends() -> Iterator[Draft]:
     failed = [
-        *(START, part("start-step"), *reasoning("0", BREAD, signature_of(0))),
+        *(START, part("start-step"), *reasoning("0", BREAD, messages.signature_of(0))),
         *text("1", BEGUN_TEXT),
         part("error", errorText="An error occurred."),
         *(part("finish-step"), part("finish", finishReason="error")),
@@ -131,7 +170,7 @@ def _ends() -> Iterator[Draft]:
 
 
 def _agui_runs() -> Iterator[Draft]:
-    seal = [agui.sealed("r1", signature_of(0))]
+    seal = [agui.sealed("r1", messages.signature_of(0))]
     parts = [agui.span("r1", agui.thought("r1", BREAD), seal), agui.text("t1", BREAD_TEXT)]
     yield both_hops(_agui("signed", ASKED, agui.run(parts)), _bread())
 
@@ -142,6 +181,15 @@ def _agui_runs() -> Iterator[Draft]:
         agui.text("t1", FERRY_TEXT),
     ]
     yield both_hops(_agui("tool-loop", FERRY, agui.run(parts)), *_ferry())
+
+
+def _agent_turn() -> Draft:
+    """Parts of a summary, which the protocol does not tell apart, with blank lines around them."""
+    thought = "".join(f"\n\n{each}" for each in responses_streams.DUSK)
+    said = acp.chunks("message", responses_streams.DUSK_TEXT)
+    lines = [*acp.chunks("thought", thought), *said, acp.stopped()]
+    shown = acp_streams.drafted("agent/hops-summary", lines)
+    return both_hops(shown, _providers()["openai.responses/demo/summary"])
 
 
 def _sealed_item(item: str) -> list[Fields]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from tests.authoring import edits
+from tests.authoring.chat import Server
+from tests.authoring.chat_streams import DUSK, DUSK_TEXT
+from tests.authoring.draft import Draft
 from tests.authoring.edits import Pieces, Where, done, typed
 from tests.authoring.messages_streams import BREAD
 from tests.authoring.mutant import Mutant
+from tests.authoring.mutants_acp import THOUGHT as CHUNK
 from tests.authoring.mutants_ui_message import (
     FINISH,
     SPEAKING,
@@ -18,14 +23,18 @@ from tests.authoring.mutants_ui_message import (
     THOUGHT,
     THOUGHT_OVER,
 )
-from tests.authoring.pieces import Message, Piece, opaque
+from tests.authoring.pieces import DONE, Message, Piece, deltas, opaque
 from tests.authoring.turns import asks
-from tests.authoring.ui_message import own, part
+from tests.authoring.ui_message import answer, own, part, step, text
 
 SIGNED: Final = "vercel.ui/ai-sdk/hops-signed"
 LOOP: Final = "vercel.ui/ai-sdk/hops-tool-loop"
 FAILED: Final = "vercel.ui/ai-sdk/hops-error"
 HIDDEN: Final = "vercel.ui/ai-sdk/hops-hidden"
+DUSK_SHOWN: Final = "vercel.ui/ai-sdk/hops-dusk"
+HOSTED: Final = "vercel.ui/ai-sdk/hops-hosted-call"
+MARKED: Final = "stripping/visible-text/no-markers"
+AGENT: Final = "acp/agent/hops-summary"
 AGUI: Final = "agui/agent/hops-signed"
 UI: Final = "wire/ui-message"
 ERROR: Final = typed("error")
@@ -52,6 +61,14 @@ def _empty(part_id: str) -> tuple[Message, Message]:
     )
 
 
+def _closed_only(draft: Draft) -> Draft:
+    """The provider's thinking stands in its text, and nothing but a closing marker tells it."""
+    server = Server()
+    said = server.each("content", [*deltas(DUSK), "</think>", *deltas(DUSK_TEXT)])
+    pieces = (server.opening(), *said, server.said(finish="stop"), DONE)
+    return replace(draft, pieces=pieces)
+
+
 MUTANTS: Final = (
     # A warning of the application's own is written into the answer.
     Mutant(
@@ -59,8 +76,26 @@ MUTANTS: Final = (
         SIGNED,
         (edits.insert(Message(part("text-delta", id="1", delta="[retrying] ")), SPOKEN),),
     ),
+    # What only a closing marker ends is taken out: the provider alone is wrong.
+    Mutant(MARKED, DUSK_SHOWN, turns={2: _closed_only}, name="hop/closing-marker"),
+    Mutant(
+        "hop/text",
+        DUSK_SHOWN,
+        (lambda _: list(answer([step(text("1", f"{DUSK}</think>{DUSK_TEXT}"))])),),
+        also=("hop/thinking", MARKED),
+        turns={2: _closed_only},
+        name="hop/closing-marker-shown",
+    ),
+    # A call of the application's own tool is lost; that of the provider's search need not be there.
+    Mutant(
+        "hop/tools",
+        HOSTED,
+        (edits.drop_all(edits.having("toolCallId")),),
+        name="hop/tools-hosted",
+    ),
     Mutant("hop/tools", LOOP, (edits.change_all(edits.having("toolName"), "toolName", "tool"),)),
     Mutant("hop/thinking", SIGNED, (edits.drop(THOUGHT, 1),)),
+    Mutant("hop/thinking", AGENT, (edits.duplicate(CHUNK, -1),), name="hop/thinking-again"),
     # One item of the provider becomes two parts, the first empty.
     Mutant(
         "hop/thinking-parts",

@@ -17,7 +17,10 @@ from tests.tables import read_table
 HERE: Final = Path(__file__).parent
 FINDINGS: Final[dict[str, dict[str, str]]] = read_table(HERE / "hops.yaml")
 LOSSES: Final[list[dict[str, Any]]] = read_table(HERE / "losses.yaml")
-PROTOCOLS: Final = {"vercel.ui-message-stream", "ag-ui"}
+PROTOCOLS: Final = {
+    *("vercel.ui-message-stream", "ag-ui", "claude-code.stream-json", "codex.exec-jsonl", "acp"),
+    "codex.app-server",
+}
 
 pytestmark = pytest.mark.captures
 
@@ -57,8 +60,9 @@ def test_each_shows_the_events_of_both_hops(found: dict[str, tuple[Finding, ...]
 @pytest.mark.parametrize("row", LOSSES, ids=lambda row: str(row["upstream"]))
 def test_the_table_of_losses(row: dict[str, Any], found: dict[str, tuple[Finding, ...]]) -> None:
     cells = {name: cell for name, cell in row.items() if name not in ("upstream", "only")}
+    judged = {file.removeprefix("apps/").rpartition(".")[0]: each for file, each in found.items()}
     lost = {
-        name: sorted({f.rule for f in found[f"apps/{name}.sse"]} & set(row["only"])) or "kept"
+        name: sorted({finding.rule for finding in judged[name]} & set(row["only"])) or "kept"
         for name in cells
     }
     assert lost == cells

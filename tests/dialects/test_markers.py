@@ -23,9 +23,12 @@ def split(
     *,
     opened_by_prompt: bool = False,
     last_close: bool = False,
+    first_only: bool = False,
 ) -> list[MarkerPiece]:
     """Every piece, adjacent ones of a kind as one, as a reader of the whole would see them."""
-    markers = Markers(pairs, opened_by_prompt=opened_by_prompt, last_close=last_close)
+    markers = Markers(
+        pairs, opened_by_prompt=opened_by_prompt, last_close=last_close, first_only=first_only
+    )
     pieces = [piece for text in pieces_of_text for piece in markers.feed(text)]
     pieces += markers.flush()
     merged: list[MarkerPiece] = []
@@ -155,6 +158,14 @@ def test_last_close_ends_the_block_at_the_last_close_marker(
     for at in range(len(text) + 1):
         assert split([text[:at], text[at:]], last_close=True) == expected
     assert split(list(text), last_close=True) == expected
+
+
+def test_behind_the_first_block_a_marker_is_text() -> None:
+    said = "<think>a</think>b<think>c</think>"
+    for chunks in ([said], list(said)):
+        pieces = split(chunks, first_only=True)
+        assert pieces[-1] == ("text", "b<think>c</think>")
+        assert [kind for kind, _ in pieces] == ["open", "thinking", "close", "text"]
 
 
 def test_other_output_settles_what_the_last_close_was() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 
 from conformance.cassette import open_recording
 from conformance.cli import app
-from conformance.core.events import Chunk
 from conformance.core.shipped import cassettes
 from conformance.dialects import get
 from conformance.dialects.base import Reading
@@ -21,11 +20,10 @@ from conformance.evidence.said import read_content
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import CheckChoices, check_paths, check_recording
 from conformance.rules.verdicts import Verdict
+from tests.evidence.two_hops import SIGNED
 
 LOOP: Final = cassettes() / "vercel.ui/ai-sdk/hops-tool-loop.cassette.jsonl"
 AGUI: Final = cassettes() / "agui/agent/hops-signed.cassette.jsonl"
-MESSAGES: Final = "anthropic.messages"
-SIGNED: Final = cassettes() / "vercel.ui/ai-sdk/hops-signed.cassette.jsonl"
 
 
 def test_an_application_stands_against_all_calls_behind_it() -> None:
@@ -77,129 +75,6 @@ def test_markers_upstream_are_thinking_wherever_nobody_says_so() -> None:
     assert ("".join(read.thinking), "".join(read.text)) == ("Two and two.", "It is 4.")
     read = read_answer(replace(behind, hop="app"), get("openai.chat"), Reading()).transcript
     assert "".join(read.text) == said
-
-
-def _hop_findings(shown: list[dict[str, Any]], behind: list[dict[str, Any]]) -> set[str]:
-    """Rules over both hops that are broken by an answer of Vercel's to that of a provider.
-
-    Chunks of Chat Completions or events of Messages stand behind it.
-    """
-    name, end = ("openai.chat", "data: [DONE]\n\n") if "choices" in behind[0] else (MESSAGES, "")
-    recording = open_recording(SIGNED)
-    answer = [{"type": "start"}, {"type": "start-step"}, *shown, {"type": "finish-step"}]
-    answer.append({"type": "finish", "finishReason": "stop"})
-    bodies = (_sse(answer) + "data: [DONE]\n\n", _sse(behind) + end)
-    exchanges = tuple(
-        replace(each, request=None, chunks=(Chunk(body.encode()),), dialect=dialect)
-        for each, body, dialect in zip(
-            recording.exchanges, bodies, ("vercel.ui", name), strict=True
-        )
-    )
-    held = replace(recording, cassette=replace(recording.cassette, exchanges=exchanges))
-    results = check_recording(held, Rulebook.load(()), CheckChoices(profile="strict"))
-    assert not [each for each in results if Verdict.ERROR in each.verdicts.values()]
-    verdicts = {rule: verdict for each in results for rule, verdict in each.verdicts.items()}
-    assert verdicts["hop/text"] in (Verdict.PASS, Verdict.FAIL)
-    return {f.rule for each in results for f in each.findings if f.rule.startswith("hop/")}
-
-
-def _sse(events: list[dict[str, Any]]) -> str:
-    return "".join(
-        (f"event: {each['type']}\n" if "_" in each.get("type", "") else "")
-        + f"data: {json.dumps(each)}\n\n"
-        for each in events
-    )
-
-
-def _chat(*deltas: dict[str, str]) -> list[dict[str, Any]]:
-    chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
-    last = {"index": 0, "delta": {}, "finish_reason": "stop"}
-    choices = [{"index": 0, "delta": each, "finish_reason": None} for each in deltas]
-    return [{**chunk, "choices": [choice]} for choice in (*choices, last)]
-
-
-def _shown(kind: str, text: str) -> list[dict[str, Any]]:
-    part = {"id": f"{kind}-0"}
-    return [
-        {"type": f"{kind}-start", **part},
-        {"type": f"{kind}-delta", **part, "delta": text},
-        {"type": f"{kind}-end", **part},
-    ]
-
-
-CLOSED: Final = ("Two and", " two.\n", "</think>", "\n\nFour.")
-SPOKEN_OF: Final = ("The tag `</thi", "nk>` ends a thought.")
-
-
-@pytest.mark.parametrize(
-    ("said", "shown", "broken"),
-    [
-        (CLOSED, [("reasoning", "Two and two.\n"), ("text", "\n\nFour.")], set()),
-        (CLOSED, [("text", "".join(CLOSED))], {"hop/text", "hop/thinking"}),
-        (CLOSED, [("text", "Two and two.\n\n\nFour.")], {"hop/text", "hop/thinking"}),
-        (SPOKEN_OF, [("text", "".join(SPOKEN_OF))], set()),
-    ],
-)
-def test_a_closing_marker_alone_ends_thinking_that_the_prompt_opened(
-    said: tuple[str, ...], shown: list[tuple[str, str]], broken: set[str]
-) -> None:
-    events = [event for kind, text in shown for event in _shown(kind, text)]
-    assert _hop_findings(events, _chat(*({"content": each} for each in said))) == broken
-
-
-def test_beside_thinking_that_is_sent_apart_a_closing_marker_is_text() -> None:
-    behind = _chat({"reasoning_content": "Tags."}, {"content": "It is </think> here."})
-    shown = [*_shown("reasoning", "Tags."), *_shown("text", "It is </think> here.")]
-    assert _hop_findings(shown, behind) == set()
-
-
-def _messages(*kinds: str) -> list[dict[str, Any]]:
-    """Blocks of Messages: a search of the server's own, a call of a tool, a text."""
-    usage = {"input_tokens": 1, "output_tokens": 1}
-    message = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": []}
-    events: list[dict[str, Any]] = [
-        {"type": "message_start", "message": {**message, "usage": usage}}
-    ]
-    for index, kind in enumerate(kinds):
-        block: dict[str, Any] = {"type": "text", "text": ""}
-        delta = {"type": "text_delta", "text": "It sails."}
-        if kind != "text":
-            block = {"type": kind, "id": f"call-{index}", "name": NAMES[kind], "input": {}}
-            delta = {"type": "input_json_delta", "partial_json": '{"q": "x"}'}
-        events += [
-            {"type": "content_block_start", "index": index, "content_block": block},
-            {"type": "content_block_delta", "index": index, "delta": delta},
-            {"type": "content_block_stop", "index": index},
-        ]
-    ended = {"stop_reason": "end_turn", "stop_sequence": None}
-    events.append({"type": "message_delta", "delta": ended, "usage": usage})
-    return [*events, {"type": "message_stop"}]
-
-
-NAMES: Final = {"server_tool_use": "web_search", "tool_use": "timetable"}
-SERVED: Final = ("server_tool_use", "text", "tool_use")
-
-
-@pytest.mark.parametrize(
-    ("said", "shown", "broken"),
-    [
-        (SERVED, ("text", "timetable"), set()),
-        (SERVED, ("web_search", "text", "timetable"), set()),
-        (("server_tool_use", *SERVED), ("web_search", "text", "timetable"), set()),
-        (SERVED, ("web_search", "text"), {"hop/tools"}),
-        (SERVED, ("text", "fares"), {"hop/tools"}),
-        (SERVED, ("text", "web_search", "timetable"), {"hop/order"}),
-    ],
-)
-def test_calls_that_the_provider_carries_out_may_be_shown_or_not(
-    said: tuple[str, ...], shown: tuple[str, ...], broken: set[str]
-) -> None:
-    events: list[dict[str, Any]] = []
-    for number, name in enumerate(shown):
-        call = {"toolCallId": f"call-{number}", "toolName": name, "input": {"q": "x"}}
-        tool = [{"type": "tool-input-available", **call}]
-        events += _shown("text", "It sails.") if name == "text" else tool
-    assert _hop_findings(events, _messages(*said)) == broken
 
 
 @pytest.fixture

@@ -24,5 +24,6 @@ DIALECT: Final = Dialect(
     agent=AGENT,
     carries_opaque=False,
     names_tools=False,
+    tells_parts=False,
     mutation="conformance.dialects.acp.mutation",
 )

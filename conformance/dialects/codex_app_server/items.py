@@ -2,18 +2,20 @@
 
 Rule 1: an item is found by its id. Reasoning is a block of each channel that it has deltas of:
         `summary`, in parts, or `raw`. It starts with the first of these, or with its end.
-Rule 2: a completed item that had no deltas is said whole. Reasoning that is completed under an id
-        that nobody knows ends what is open: the server changed the id on the way.
+Rule 2: a completed item that had no deltas is said whole. Reasoning, or a message, that is
+        completed under an id that nobody knows ends what is open of its kind: the server changed
+        the id on the way.
 Rule 3: an item that does something is a call that is carried out there.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from conformance.dialects.blocks import Block, Channel
 from conformance.dialects.json_edge import arguments_text, elements, mapping, string, whole
-from conformance.dialects.open_parts import OpenParts
+from conformance.dialects.open_parts import OpenParts, PartKind
 
 OVERFLOW: Final = "codex.app-server.overflow"
 # Type of an item that does something -> what it was given.
@@ -65,9 +67,7 @@ class TurnItems(OpenParts):
         if kind == "reasoning":
             self._end_reasoning(item, item_id)
         elif kind == "agentMessage":
-            if ("text", item_id) not in self._open:
-                self._add_text("text", item_id, string(item.get("text")))
-            self._blocks.close(self._take_part("text", item_id), explicit=True)
+            self._end_message(item, item_id)
         elif kind in CALLS:
             self._end_call(item, kind, item_id)
 
@@ -84,15 +84,22 @@ class TurnItems(OpenParts):
         said: Channel = "summary" if channel == "summary" else "raw"
         return self._blocks.think(said, explicit=explicit, item_id=item_id)
 
+    def _end_message(self, item: dict[str, Any], item_id: str) -> None:
+        if not self._end_open("text", [item_id]):
+            self._add_text("text", item_id, string(item.get("text")))
+            self._blocks.close(self._take_part("text", item_id), explicit=True)
+
     def _end_reasoning(self, item: dict[str, Any], item_id: str) -> None:
-        keys = [("reasoning", f"{channel} {item_id}") for channel, _ in _CHANNELS]
-        ended = [key for key in keys if key in self._open]
-        ended = ended or [key for key in self._open if key[0] == "reasoning"]
-        if not ended:
+        if not self._end_open("reasoning", [f"{channel} {item_id}" for channel, _ in _CHANNELS]):
             self._say_whole(item, item_id)
-            return
+
+    def _end_open(self, kind: PartKind, part_ids: Sequence[str]) -> bool:
+        """Ends what is open of these ids, or else of the kind; whether there was any."""
+        ended = [key for each in part_ids if (key := (kind, each)) in self._open]
+        ended = ended or [key for key in self._open if key[0] == kind]
         for key in ended:
             self._blocks.close(self._open.pop(key), explicit=True)
+        return bool(ended)
 
     def _say_whole(self, item: dict[str, Any], item_id: str) -> None:
         said = [(c, list(filter(None, map(string, elements(item.get(f)))))) for c, f in _CHANNELS]

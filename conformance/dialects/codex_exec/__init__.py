@@ -22,5 +22,6 @@ DIALECT: Final = Dialect(
     agent=AGENT,
     carries_opaque=False,
     names_tools=False,
+    tells_parts=False,
     mutation="conformance.dialects.codex_exec.mutation",
 )

@@ -62,6 +62,7 @@ class Choice:
                 reading.markers,
                 opened_by_prompt=reading.opened_by_prompt,
                 last_close=reading.last_close,
+                first_only=reading.first_block_only,
             )
 
     def read(self, delta: dict[str, Any], element: dict[str, Any], chunk: dict[str, Any]) -> bool:

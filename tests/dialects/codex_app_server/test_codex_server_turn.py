@@ -85,6 +85,9 @@ def test_items_without_deltas_are_said_whole() -> None:
 def test_another_id_at_the_end_ends_what_is_open_and_says_nothing_again() -> None:
     found = kinds(item("started", "reasoning"), raw("so"), item("completed", "reasoning", "j"))
     assert found == ["thinking.start", "thinking.delta", "thinking.end", "cut"]
+    piece = note("item/agentMessage/delta", itemId="m", delta="Hi")
+    found = kinds(piece, item("completed", "agentMessage", "n", text="Hi"))
+    assert found == ["text.start", "text.delta", "text.end", "cut"]
 
 
 def test_texts_are_stated_as_streamed_where_deltas_came() -> None:

@@ -1,0 +1,154 @@
+"""Answers of an application and of its provider, made of what they say, and the rules they break.
+
+Each is a list of events of its protocol, or of chunks; the envelopes around them are the same in
+all.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from conformance.cassette import open_recording
+from conformance.core.events import Chunk
+from conformance.core.shipped import cassettes
+from conformance.judging.rulebook import Rulebook
+from conformance.recordings.check import CheckChoices, check_recording
+from conformance.rules.verdicts import Verdict
+
+Payload = dict[str, Any]
+SIGNED: Final = cassettes() / "vercel.ui/ai-sdk/hops-signed.cassette.jsonl"
+TOOLS: Final = {"server_tool_use": "web_search", "tool_use": "timetable"}
+_LINES: Final = {"acp", "codex.exec"}
+_DONE: Final = "data: [DONE]\n\n"
+_USAGE: Final = {"input_tokens": 1, "output_tokens": 1}
+
+
+def hop_findings(shown: tuple[str, str], behind: tuple[str, str]) -> set[str]:
+    """Rules over both hops that an application's answer breaks; each is a dialect and a body."""
+    recording = open_recording(SIGNED)
+    exchanges = tuple(
+        replace(
+            each,
+            request=None,
+            response=None if dialect in _LINES else each.response,
+            chunks=(Chunk(body.encode()),),
+            dialect=dialect,
+        )
+        for each, (dialect, body) in zip(recording.exchanges, (shown, behind), strict=True)
+    )
+    held = replace(recording, cassette=replace(recording.cassette, exchanges=exchanges))
+    results = check_recording(held, Rulebook.load(()), CheckChoices(profile="strict"))
+    verdicts = {rule: verdict for each in results for rule, verdict in each.verdicts.items()}
+    assert Verdict.ERROR not in verdicts.values()
+    assert verdicts["hop/text"] in (Verdict.PASS, Verdict.FAIL)
+    return {f.rule for each in results for f in each.findings if f.rule.startswith("hop/")}
+
+
+def sse(events: Sequence[Payload]) -> str:
+    """A stream of events; those of Messages and Responses are named."""
+    return "".join(
+        (f"event: {each['type']}\n" if set("_.") & set(each.get("type", "")) else "")
+        + f"data: {json.dumps(each)}\n\n"
+        for each in events
+    )
+
+
+def vercel(*events: Payload) -> tuple[str, str]:
+    """An answer of one step in the UI message stream."""
+    answer = [{"type": "start"}, {"type": "start-step"}, *events, {"type": "finish-step"}]
+    return "vercel.ui", sse([*answer, {"type": "finish", "finishReason": "stop"}]) + _DONE
+
+
+def vercel_part(kind: str, text: str) -> list[Payload]:
+    """A whole part of text or reasoning."""
+    part = {"id": f"{kind}-0"}
+    return [
+        {"type": f"{kind}-start", **part},
+        {"type": f"{kind}-delta", **part, "delta": text},
+        {"type": f"{kind}-end", **part},
+    ]
+
+
+def acp(*chunks: tuple[str, str]) -> tuple[str, str]:
+    """A turn of an agent; a chunk is `thought` or `message`, and its text."""
+    updates = [
+        {"sessionUpdate": f"agent_{kind}_chunk", "content": {"type": "text", "text": text}}
+        for kind, text in chunks
+    ]
+    notes: list[Payload] = [
+        {"method": "session/update", "params": {"sessionId": "s", "update": each}}
+        for each in updates
+    ]
+    lines = [*notes, {"id": 2, "result": {"stopReason": "end_turn"}}]
+    return "acp", "".join(json.dumps({"jsonrpc": "2.0", **each}) + "\n" for each in lines)
+
+
+def codex_exec(*items: tuple[str, str]) -> tuple[str, str]:
+    """A turn of `codex exec`; an item is its type and its text."""
+    lines: list[Payload] = [{"type": "thread.started", "thread_id": "t"}, {"type": "turn.started"}]
+    for number, (kind, text) in enumerate(items):
+        item = {"id": f"item_{number}", "type": kind, "text": text}
+        lines.append({"type": "item.completed", "item": item})
+    lines.append({"type": "turn.completed", "usage": _USAGE})
+    return "codex.exec", "".join(json.dumps(each) + "\n" for each in lines)
+
+
+def chat(*deltas: Payload, reason: str = "stop") -> tuple[str, str]:
+    """A stream of Chat Completions."""
+    chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    last = {"index": 0, "delta": {}, "finish_reason": reason}
+    choices = [{"index": 0, "delta": each, "finish_reason": None} for each in deltas]
+    return "openai.chat", sse([{**chunk, "choices": [one]} for one in (*choices, last)]) + _DONE
+
+
+def messages(*kinds: str) -> tuple[str, str]:
+    """Blocks of Messages: a search of the server's own, a call of a tool, a text."""
+    message = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": []}
+    events: list[Payload] = [{"type": "message_start", "message": {**message, "usage": _USAGE}}]
+    for index, kind in enumerate(kinds):
+        block: Payload = {"type": "text", "text": ""}
+        delta = {"type": "text_delta", "text": "It sails."}
+        if kind != "text":
+            block = {"type": kind, "id": f"call-{index}", "name": TOOLS[kind], "input": {}}
+            delta = {"type": "input_json_delta", "partial_json": '{"q": "x"}'}
+        events += [
+            {"type": "content_block_start", "index": index, "content_block": block},
+            {"type": "content_block_delta", "index": index, "delta": delta},
+            {"type": "content_block_stop", "index": index},
+        ]
+    ended = {"stop_reason": "end_turn", "stop_sequence": None}
+    events.append({"type": "message_delta", "delta": ended, "usage": _USAGE})
+    return "anthropic.messages", sse([*events, {"type": "message_stop"}])
+
+
+def responses(summary: Sequence[str], text: str) -> tuple[str, str]:
+    """A response of one reasoning item with the parts of its summary, and a message."""
+    reasoning = {"id": "rs_1", "type": "reasoning", "summary": []}
+    message = {"id": "msg_1", "type": "message", "role": "assistant", "content": []}
+    events: list[Payload] = [
+        {"type": "response.created", "response": {"id": "resp_1", "status": "in_progress"}},
+        {"type": "response.output_item.added", "output_index": 0, "item": reasoning},
+    ]
+    for index, each in enumerate(summary):
+        place = {"item_id": "rs_1", "output_index": 0, "summary_index": index}
+        part = {"type": "summary_text", "text": ""}
+        name = "response.reasoning_summary"
+        events += [
+            {"type": f"{name}_part.added", **place, "part": part},
+            {"type": f"{name}_text.delta", **place, "delta": each},
+            {"type": f"{name}_text.done", **place, "text": each},
+            {"type": f"{name}_part.done", **place, "part": {**part, "text": each}},
+        ]
+    place = {"item_id": "msg_1", "output_index": 1, "content_index": 0}
+    events += [
+        {"type": "response.output_item.done", "output_index": 0, "item": reasoning},
+        {"type": "response.output_item.added", "output_index": 1, "item": message},
+        {"type": "response.output_text.delta", **place, "delta": text},
+        {"type": "response.output_item.done", "output_index": 1, "item": message},
+        {"type": "response.completed", "response": {"id": "resp_1", "status": "completed"}},
+    ]
+    return "openai.responses", sse(events)
