@@ -20,16 +20,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import pairwise
 from typing import Any, Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from conformance.core.events import Exchange, Request
 from conformance.dialects.base import Dialect, Reading
 from conformance.evidence.said import EventPlace, OpaqueValue, SaidContent, SaidPart
+from conformance.evidence.thinking_due import thinking_due
 from conformance.judging import hop_rules as rules
 from conformance.judging.transcript import WHOLE_ENDS, Transcript
 from conformance.rules.forms.texts import difference
@@ -136,41 +135,16 @@ def _text(hops: ApplicationHops) -> Compared:
 
 
 def _thinking(hops: ApplicationHops) -> Compared:
-    return False if hops.hides else _texts(hops, _thinking_due(hops), hops.sent.of("thinking"))
+    return False if hops.hides else _texts(hops, _due(hops), hops.sent.of("thinking"))
 
 
-def _thinking_due(hops: ApplicationHops) -> list[SaidPart]:
-    """The provider's thinking as the application may show it (rule 3); by default all of it."""
-    said = hops.said.of("thinking")
-    got = "".join(each.text for each in hops.sent.of("thinking"))
-    parted = (lambda parts: parts) if hops.shown.dialect.tells_parts else partial(_spaced, got)
-    for channel in ("raw", "summary"):
-        either = parted([each for each in said if each.channel == channel])
-        if either and "".join(each.text for each in either) == got:
-            return either
-    return parted(said)
-
-
-def _spaced(got: str, parts: Sequence[SaidPart]) -> list[SaidPart]:
-    """The parts with the white space that `got` has around them, and they have not."""
-    at, spaced = 0, []
-    for part in parts:
-        more = _space_at(got, at).removesuffix(_space_at(part.text, 0))
-        spaced.append(replace(part, pieces=[(part.first, more), *part.pieces]))
-        at += len(more) + len(part.text)
-    if spaced:
-        spaced[-1].pieces.append((parts[-1].pieces[-1][0], _space_at(got, at)))
-    return spaced
-
-
-def _space_at(text: str, at: int) -> str:
-    """The white space that begins there."""
-    rest = text[at:]
-    return rest[: len(rest) - len(rest.lstrip())]
+def _due(hops: ApplicationHops) -> Sequence[SaidPart]:
+    is_parted = hops.shown.dialect.tells_parts
+    return thinking_due(hops.said, hops.sent, is_parted=is_parted)
 
 
 def _thinking_parts(hops: ApplicationHops) -> Compared:
-    said, sent = _thinking_due(hops), hops.sent.of("thinking")
+    said, sent = _due(hops), hops.sent.of("thinking")
     begun = [each for each in hops.sent.parts if each.kind == "thinking"]
     if hops.hides or not begun:
         return False
