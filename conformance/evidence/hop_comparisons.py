@@ -174,10 +174,13 @@ def _thinking_apart(hops: ApplicationHops) -> Compared:
 
 
 def overlap(content: SaidContent) -> tuple[SaidPart, SaidPart] | None:
-    """Two parts of which one begins before the other has ended, and one is thinking."""
-    parts = content.spoken
-    for one, two in pairwise(parts):
-        if "thinking" not in (one.kind, two.kind) or one.end is None:
+    """Two parts of which one begins before the other has ended, and one is thinking.
+
+    Thinking itself and a summary are of one item, and may come at once.
+    """
+    for one, two in pairwise(content.spoken):
+        is_summarised = one.kind == two.kind and one.channel != two.channel
+        if "thinking" not in (one.kind, two.kind) or one.end is None or is_summarised:
             continue
         begins = two.start if two.kind == "thinking" else two.first
         if one.end.answer == begins.answer and one.end.number > begins.number:

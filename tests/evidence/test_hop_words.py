@@ -12,6 +12,7 @@ from tests.evidence.two_hops import (
     acp,
     chat,
     codex_exec,
+    codex_server,
     hop_findings,
     messages,
     responses,
@@ -162,3 +163,8 @@ def test_a_text_that_no_model_said_has_no_place_in_the_order(
     chunks: list[tuple[str, str]], broken: set[str]
 ) -> None:
     assert hop_findings(acp(*chunks), responses(["Two."], "Four.")) == broken
+
+
+def test_an_item_may_be_shown_itself_and_as_its_summary_at_once() -> None:
+    behind = responses(["**Adding**"], "Four.", raw="Two and two.")
+    assert hop_findings(codex_server("Two and two.", "**Adding**", "Four."), behind) == set()

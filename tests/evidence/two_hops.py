@@ -22,7 +22,8 @@ from conformance.rules.verdicts import Verdict
 Payload = dict[str, Any]
 SIGNED: Final = cassettes() / "vercel.ui/ai-sdk/hops-signed.cassette.jsonl"
 TOOLS: Final = {"server_tool_use": "web_search", "tool_use": "timetable"}
-_LINES: Final = {"acp", "codex.exec"}
+_LINES: Final = {"acp", "codex.exec", "codex.app-server"}
+_ITEMS: Final = (("r", "reasoning"), ("m", "agentMessage"))
 _DONE: Final = "data: [DONE]\n\n"
 _USAGE: Final = {"input_tokens": 1, "output_tokens": 1}
 
@@ -97,6 +98,25 @@ def codex_exec(*items: tuple[str, str]) -> tuple[str, str]:
     return "codex.exec", "".join(json.dumps(each) + "\n" for each in lines)
 
 
+def codex_server(raw: str, summary: str, text: str) -> tuple[str, str]:
+    """A turn of the app server of Codex: one item of reasoning in both channels, and a message."""
+    thought, message = ({"id": each, "type": kind} for each, kind in _ITEMS)
+    told: list[tuple[str, Payload]] = [
+        ("turn/started", {"turn": {"id": "u"}}),
+        ("item/started", {"item": thought}),
+        ("item/reasoning/textDelta", {"itemId": "r", "contentIndex": 0, "delta": raw}),
+        ("item/reasoning/summaryPartAdded", {"itemId": "r", "summaryIndex": 0}),
+        ("item/reasoning/summaryTextDelta", {"itemId": "r", "summaryIndex": 0, "delta": summary}),
+        ("item/completed", {"item": {**thought, "summary": [summary], "content": [raw]}}),
+        ("item/started", {"item": message}),
+        ("item/agentMessage/delta", {"itemId": "m", "delta": text}),
+        ("item/completed", {"item": {**message, "text": text}}),
+        ("turn/completed", {"turn": {"id": "u", "status": "completed"}}),
+    ]
+    lines = [{"method": name, "params": {"threadId": "t", **each}} for name, each in told]
+    return "codex.app-server", "".join(json.dumps(each) + "\n" for each in lines)
+
+
 def chat(*deltas: Payload, reason: str = "stop") -> tuple[str, str]:
     """A stream of Chat Completions."""
     chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
@@ -125,14 +145,17 @@ def messages(*kinds: str) -> tuple[str, str]:
     return "anthropic.messages", sse([*events, {"type": "message_stop"}])
 
 
-def responses(summary: Sequence[str], text: str) -> tuple[str, str]:
-    """A response of one reasoning item with the parts of its summary, and a message."""
+def responses(summary: Sequence[str], text: str, raw: str = "") -> tuple[str, str]:
+    """A response of one reasoning item, itself and the parts of its summary, and a message."""
     reasoning = {"id": "rs_1", "type": "reasoning", "summary": []}
     message = {"id": "msg_1", "type": "message", "role": "assistant", "content": []}
     events: list[Payload] = [
         {"type": "response.created", "response": {"id": "resp_1", "status": "in_progress"}},
         {"type": "response.output_item.added", "output_index": 0, "item": reasoning},
     ]
+    if raw:
+        place: Payload = {"item_id": "rs_1", "output_index": 0, "content_index": 0}
+        events.append({"type": "response.reasoning_text.delta", **place, "delta": raw})
     for index, each in enumerate(summary):
         place = {"item_id": "rs_1", "output_index": 0, "summary_index": index}
         part = {"type": "summary_text", "text": ""}

@@ -27,6 +27,12 @@ for line in sys.stdin:
         result = {"protocolVersion": 1, "sessionId": "s", "stopReason": "end_turn"}
         print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
 """
+SLOW = """
+import time
+time.sleep(0.3)
+print('{"type": "thread.started", "thread_id": "t"}', flush=True)
+time.sleep(60)
+"""
 PARENT = """
 import subprocess, sys
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
@@ -109,3 +115,20 @@ def test_the_environment_names_the_played_model_and_no_key(
     assert 'model = "m-1"' in settings
     assert 'base_url = "http://127.0.0.1:9000/v1"' in settings
     assert given["PATH"] == os.environ["PATH"]
+
+
+def test_nobody_stops_an_agent_that_has_not_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conformance.targets.agent.target._MOMENT", 0.05)
+
+    async def stopped() -> FetchedAnswer:
+        limits = ExchangeLimits(timeout=20, idle=5)
+        words = [sys.executable, script(tmp_path, SLOW)]
+        agent = AgentTarget(words, "codex.exec", url="http://127.0.0.1:1", model="m", limits=limits)
+        async with agent as target:
+            return await target.fetch(PROMPT, stops=True)
+
+    answer = asyncio.run(stopped())
+    assert b"thread.started" in answer.exchange.body
+    assert answer.exchange.end == "client-closed"

@@ -180,7 +180,9 @@ class _Turn:
     async def _take_lines(self, *, stops: bool) -> None:
         while True:
             is_over = self._conversation is not None and self._conversation.is_over
-            waits = _AFTER if is_over else _MOMENT if stops else self._limits.idle
+            # Whoever has not begun yet has nothing that a user would stop.
+            is_stopped = stops and self._is_answered
+            waits = _AFTER if is_over else _MOMENT if is_stopped else self._limits.idle
             lines = await self._next_lines(waits)
             if lines:
                 self._hear(lines)

@@ -39,17 +39,21 @@ _SHIPPED: Final[Mapping[str, Sequence[str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class LiveApplication:
-    """One way to run one set of packages; `only` is the one thing that is of interest, if any."""
+    """One way to run one set of packages; `only` is the one thing that is of interest, if any.
+
+    `agent` is the command of an application that is asked on its standard streams.
+    """
 
     packages: str
     versions: Mapping[str, str]
     target: str
-    arguments: Sequence[str]
     api: str
     protocol: str
     column: str
+    arguments: Sequence[str] = ()
     module: str = ""
     only: str = ""
+    agent: str = ""
 
     @property
     def folder(self) -> Path:
@@ -82,14 +86,17 @@ class LiveApplication:
             named = f"{self.only}-"
             behind, shipped = [each for each in behind if Path(each).name.startswith(named)], []
         scenarios = _ONLY.get(self.only, _SCENARIOS)
+        given = [word for each in scenarios for word in ("--scenario", each)]
+        given += [word for each in (*behind, *shipped) for word in ("--cassette", each)]
+        about = ("--target", self.target, "--protocol", self.protocol)
+        told = (*about, *_LACKS.get(self.only, ()), *given, *more)
+        if self.agent:
+            command = str(self.folder / "node_modules" / ".bin" / self.agent)
+            return judging.run("--agent", command, *told, save=folder / "saved")
         start = Started(self.command(f"http://127.0.0.1:{port}"), folder / "application.log")
         with running(start) as url:
-            where = ("--app", f"{url}/", "--upstream-port", str(port), "--target", self.target)
-            given = [word for each in scenarios for word in ("--scenario", each)]
-            given += [word for each in (*behind, *shipped) for word in ("--cassette", each)]
-            lacks = _LACKS.get(self.only, ())
-            told = (*where, "--protocol", self.protocol, *lacks, *given, *more)
-            return judging.run(*told, save=folder / "saved")
+            where = ("--app", f"{url}/", "--upstream-port", str(port))
+            return judging.run(*where, *told, save=folder / "saved")
 
 
 def applications() -> Sequence[LiveApplication]:
