@@ -18,6 +18,7 @@ from functools import partial
 from itertools import accumulate, pairwise
 
 from msgspec import UNSET, Struct, field
+from msgspec.structs import replace
 
 from conformance.cassette.header import CassetteClock, Header, Redaction
 from conformance.cassette.records import Plain, Record, fault, payload
@@ -89,7 +90,7 @@ class Draft(Struct, eq=False):
     def close(self, end: Ending, ms: float | None) -> None:
         self._close_chunk()
         self.end = end
-        self.clock = CassetteClock(self.clock.head, ms)
+        self.clock = replace(self.clock, end=ms)
 
     def digest(self) -> str:
         """SHA-256 of the body, as hexadecimal digits."""
@@ -194,7 +195,8 @@ class Assembly:
         if number in self._drafts or number in self._gone:
             raise fault(self._file, line, f"a second request of exchange {number}")
         self._highest = max(self._highest, number)
-        self._current = self._drafts[number] = Draft(number, record, line.number)
+        clock = CassetteClock(begun=_time(record))
+        self._current = self._drafts[number] = Draft(number, record, line.number, clock=clock)
 
     def _owning_draft(self, line: RawLine, record: Record, kind: str) -> Draft:
         if record.exchange is None:
@@ -216,7 +218,7 @@ class Assembly:
             raise fault(self._file, line, f"a second response of exchange {draft.number}")
         draft.responded = True
         draft.response = record.response if isinstance(record.response, Response) else None
-        draft.clock = CassetteClock(_time(record))
+        draft.clock = replace(draft.clock, head=_time(record))
         draft.head_line = line.number
 
     def _take_data(self, line: RawLine, record: Record, draft: Draft) -> None:

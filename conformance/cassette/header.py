@@ -26,11 +26,13 @@ class CassetteClock(Struct, frozen=True):
     """Times of one exchange that no chunk holds, in milliseconds; None where no clock was kept.
 
     `head` runs from the request to the response head, `end` from the last chunk (without one:
-    from the head) to the end.
+    from the head) to the end. `begun` is when the request went out, on one clock for all exchanges
+    of a recording.
     """
 
     head: float | None = None
     end: float | None = None
+    begun: float | None = None
 
 
 class Header(Struct, frozen=True):

@@ -87,8 +87,12 @@ class Writer:
         hop: str = "",
         after: int | None = None,
         user_choices: Mapping[str, Any] | None = None,
+        ms: float | None = None,
     ) -> int:
-        """Opens an exchange and returns its number. None: the request was not recorded."""
+        """Opens an exchange and returns its number. None: the request was not recorded.
+
+        `ms` is when it went out, on a clock that all exchanges of the cassette share.
+        """
         number = exchange or max(self._accounts, default=0) + 1
         if number in self._accounts:
             raise UsageError(f"exchange {number} was opened before")
@@ -99,7 +103,13 @@ class Writer:
         known = {key: value for key, value in facts.items() if value}
         chosen = {} if user_choices is None else {"user_choices": user_choices}
         self._write_line(
-            {"request": request_fields(request), "exchange": number, **known, **chosen}
+            {
+                "request": request_fields(request),
+                "exchange": number,
+                **_time_field(ms),
+                **known,
+                **chosen,
+            }
         )
         return number
 
@@ -190,6 +200,7 @@ class Writer:
             hop=exchange.hop,
             after=exchange.after,
             user_choices=exchange.user_choices,
+            ms=times.begun,
         )
         if exchange.response is not None or exchange.chunks:
             self.response(exchange.response, ms=times.head)

@@ -56,6 +56,7 @@ class ScenarioOutcome(Struct):
     spent: bool = False  # the run may send no more
     company: list[tuple[str, Exchange]] = field(default_factory=list)
     room: int = MOST_RECORDED  # bytes that answers to come may take of its recording
+    _began_at: float | None = None  # the first request, by `monotonic` in milliseconds
     _transcripts: dict[int, tuple[Reading, Transcript]] = field(default_factory=dict)
 
     def add_reply(self, step: Step, reply: TargetReply, sent: Any) -> None:
@@ -83,14 +84,23 @@ class ScenarioOutcome(Struct):
         for heard in reply.upstream or ():
             role = SIDE_CALL if heard.aside else step.role
             self._add_exchange(
-                replace(heard.exchange, hop="upstream"), CassetteClock(head=0.0, end=0.0), role
+                replace(heard.exchange, hop="upstream"),
+                CassetteClock(head=0.0, end=0.0, begun=heard.begun * 1000),
+                role,
             )
 
     def _add_exchange(self, exchange: Exchange, clock: CassetteClock, role: str) -> None:
         number = len(self.exchanges) + 1
         named = replace(exchange, number=number, scenario=self.run.name, role=role)
         self.exchanges.append(named)
-        self.clocks[number] = clock
+        self.clocks[number] = replace(clock, begun=self._since_first(clock.begun))
+
+    def _since_first(self, ms: float | None) -> float | None:
+        """Milliseconds from the first request of the scenario; None without a clock."""
+        if ms is None:
+            return None
+        self._began_at = ms if self._began_at is None else self._began_at
+        return round(max(ms - self._began_at, 0.0), 3)
 
     @property
     def answers(self) -> list[Exchange]:

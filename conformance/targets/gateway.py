@@ -66,9 +66,11 @@ class UpstreamCall(Struct, frozen=True):
     """One call of the gateway, with what it was answered; its exchange has its dialect.
 
     `misfit` says why that was no answer to it; else it is empty. `aside`: it is none of the turn.
+    `begun` is when it came, by `monotonic`.
     """
 
     exchange: Exchange
+    begun: float
     misfit: str = ""
     aside: bool = False
 
@@ -332,6 +334,7 @@ async def _respond(
     path = request.target.partition("?")[0]
     body = json_or_none(request.body)
     number = upstream.request
+    begun = monotonic()
     answer = upstream.answer_call(request.method, path, body)
     headers = (("content-type", answer.content_type), ("transfer-encoding", "chunked"))
     stays = connection.start_response(request, answer.status, headers)
@@ -347,7 +350,7 @@ async def _respond(
             end=end,
             dialect=dialect_at(path),
         )
-        upstream.keep_call(UpstreamCall(exchange, answer.misfit, answer.aside), number)
+        upstream.keep_call(UpstreamCall(exchange, begun, answer.misfit, answer.aside), number)
     return stays and end == "eof"
 
 

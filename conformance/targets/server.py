@@ -165,7 +165,7 @@ class LiveServer:
             chunks=taken.chunks,
             end=taken.end,
         )
-        clock = CassetteClock(head=head, end=taken.silence)
+        clock = CassetteClock(head=head, end=taken.silence, begun=begun * 1000)
         return FetchedAnswer(exchange, clock, taken.fault, taken.recorded_size)
 
     def _request_to_send(self, request: Request, secrets: Mapping[str, str]) -> httpx.Request:

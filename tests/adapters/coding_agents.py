@@ -1,8 +1,8 @@
 """Claude Code and Codex as commands: the lines that `claude -p` and `codex exec` write.
 
-`python -m tests.adapters.coding_agents claude|codex`; both come with npm packages, whose folder
-of commands stands in PATH. Codex tells an item when it is whole, and of a call that it cannot carry
-out nothing; Claude Code passes the events of its provider on.
+`python -m tests.adapters.coding_agents claude|codex`; both come with npm packages, looked for in
+$CLIENTS_FOLDER, and then in PATH. Codex tells an item when it is whole, and of a call that it
+cannot carry out nothing; Claude Code passes the events of its provider on.
 """
 
 from __future__ import annotations
@@ -120,6 +120,8 @@ def lines_of(command: Sequence[str], case: Mapping[str, Any]) -> Iterator[Mappin
 
 if __name__ == "__main__":
     name = sys.argv[1]
+    commands = Path(os.environ.get("CLIENTS_FOLDER", ".")).absolute() / "node_modules" / ".bin"
+    os.environ["PATH"] = f"{commands}{os.pathsep}{os.environ['PATH']}"
     said = subprocess.run([name, "--version"], capture_output=True, text=True, check=True).stdout
     release = next(word for word in said.split() if word[0].isdigit())
     serve(

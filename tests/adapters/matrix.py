@@ -68,6 +68,11 @@ REASONS: Final = {
     "ai-sdk-openai-responses": "Raw thinking is dropped; summaries are told by their events alone.",
     "ai-sdk-openrouter": "The provider reads reasoning and reasoning_details alone.",
     "anthropic-node": "An error event ends the iteration of messages.stream() without an error.",
+    "claude-code": "After an error in an answer that has begun it asks again, and tells every try.",
+    "codex-exec": (
+        "Raw thinking is hidden by default, parts of a summary are joined by a line end, and an "
+        "answer that was cut short is told as an error, without what had come of it."
+    ),
     "langchain-chat": (
         "ChatOpenAI drops reasoning_content, and of Responses tells summaries alone."
     ),
@@ -327,6 +332,7 @@ _HEAD: Final = (
     "those of npm look for packages below the folder that `CLIENTS_FOLDER` names.",
     "`ai-sdk-ui` is `readUIMessageStream` of `ai`, whose versions 5 and 7 are those of",
     "`tests/live/applications/applications.yaml`; `ag-ui-client` is AG-UI's own `HttpAgent`.",
+    "`claude-code` and `codex-exec` are the commands of both packages, run once a recording.",
     "",
     "How many recordings each client takes without a finding, of those that exercise the rules.",
     "A link leads to the one finding behind it, the first where there are several:",

@@ -86,6 +86,11 @@ def ai_sdk(kind: str) -> list[str]:
     return node("ai_sdk", "ai", kind)
 
 
+def coding_agent(name: str, package: str) -> list[str]:
+    node("", package)
+    return [sys.executable, "-m", "tests.adapters.coding_agents", name]
+
+
 def _node() -> list[str]:
     found = shutil.which("node")
     if found is None:
@@ -93,9 +98,11 @@ def _node() -> list[str]:
     return [found]
 
 
-def run(command: list[str], *names: str, extent: str = "quick") -> ClientOutcome:
+def run(
+    command: list[str], *names: str, extent: str = "quick", deadline: float = 20
+) -> ClientOutcome:
     paths = [shipped.cassettes() / f"{name}.cassette.jsonl" for name in names]
-    options = ClientOptions(extent="full" if extent == "full" else "quick", deadline=20)
+    options = ClientOptions(extent="full" if extent == "full" else "quick", deadline=deadline)
     return run_client(command, paths, options)
 
 
@@ -128,6 +135,17 @@ def found(outcome: ClientOutcome) -> dict[str, str]:
 )
 def test_what_a_client_can_do_is_not_blamed(adapter: str, name: str) -> None:
     assert found(run(python(adapter), name)) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "package", "recording"),
+    [
+        ("claude", "@anthropic-ai/claude-code", MESSAGES),
+        ("codex", "@openai/codex", "openai.responses/openai/third-turn"),
+    ],
+)
+def test_coding_agents_tell_what_was_sent(name: str, package: str, recording: str) -> None:
+    assert found(run(coding_agent(name, package), recording, deadline=60)) == {}
 
 
 def test_the_stream_helper_tells_no_thinking_of_chat() -> None:

@@ -50,7 +50,7 @@ def test_everything_written_is_valid(tmp_path: Path, seal: bool) -> None:
     path = tmp_path / "a.cassette.jsonl"
     bare = Exchange(number=2)
     cassette = Cassette(
-        HEADER, (FULL, bare), {1: CassetteClock(1, 2)}, trailer=(Redaction("query", 1),)
+        HEADER, (FULL, bare), {1: CassetteClock(1, 2, 3)}, trailer=(Redaction("query", 1),)
     )
     write(path, cassette, seal=seal)
     lines = path.read_text().splitlines()

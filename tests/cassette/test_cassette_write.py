@@ -98,13 +98,16 @@ def test_any_chunks_come_back_byte_by_byte(
 
 
 @COMMON
-@given(found=st.lists(EXCHANGES, max_size=3), seal=st.booleans(), head=MS, end=MS)
+@given(found=st.lists(EXCHANGES, max_size=3), seal=st.booleans(), times=st.tuples(MS, MS, MS))
 def test_reading_and_writing_again_gives_the_same_file(
-    tmp_path: Path, found: list[Exchange], seal: bool, head: float | None, end: float | None
+    tmp_path: Path,
+    found: list[Exchange],
+    seal: bool,
+    times: tuple[float | None, float | None, float | None],
 ) -> None:
     path, again = tmp_path / "a.cassette.jsonl", tmp_path / "b.cassette.jsonl.gz"
     exchanges = numbered(found)
-    clocks = {one.number: CassetteClock(head, end) for one in exchanges}
+    clocks = {one.number: CassetteClock(*times) for one in exchanges}
     header = Header(origin="live", expect={"a": "FAIL"}, extra={"x": [1]}, target={"name": "ogx"})
     first = Cassette(header, exchanges, clocks, sealed=seal, trailer=(Redaction("header", 1),))
     write(path, first)

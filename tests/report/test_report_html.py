@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from msgspec.structs import replace
 
-from conformance.cassette import Cassette, Header, read, write
+from conformance.cassette import Cassette, CassetteClock, Header, read, write
 from conformance.core import shipped
 from conformance.judging.result import Finding, Report, StreamResult
 from conformance.recordings.check import check_paths
@@ -219,6 +219,21 @@ def test_answers_of_a_provider_follow_one_another_on_one_scale() -> None:
         ends = [float(x) + float(width) for x, width in bars if float(width) > 2]
         assert max(ends) < 1000
     assert section.count('class="beneath"') == 2
+
+
+def test_a_provider_is_drawn_when_it_came_where_a_clock_tells(tmp_path: Path) -> None:
+    whole = read(HOPS)
+    # Asked 400 ms after the application, which begins its own answer 1000 ms after it was asked.
+    clocks = {1: CassetteClock(1000.0, begun=0.0), 2: CassetteClock(100.0, begun=400.0)}
+    write(tmp_path / "a.cassette.jsonl", replace(whole, clocks=clocks))
+    page = render(check_paths([tmp_path]))
+    assert "by the same clock" in page
+    first = re.search(r'class="beneath".*?class="bar \w+" x="([\d.]+)"', page, re.DOTALL)
+    zero = re.search(r'class="bar \w+" x="([\d.]+)"', page)
+    assert first
+    assert zero
+    assert float(first[1]) < float(zero[1])
+    assert ">-500 ms</text>" in page
 
 
 def test_what_a_provider_said_elsewhere_is_drawn_where_a_finding_names_it(tmp_path: Path) -> None:

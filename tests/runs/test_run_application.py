@@ -105,6 +105,8 @@ def test_both_hops_are_in_one_recording_and_judged_alike_offline(tmp_path: Path)
     assert hops == ["app", "upstream", "upstream"]
     paths = [each.request.path for each in read(path).exchanges if each.request]
     assert paths == ["/api/chat", "/v1/messages", "/v1/messages"]
+    first, second, third = (read(path).clocks[number].begun or 0.0 for number in (1, 2, 3))
+    assert 0.0 == first < second < third
     offline = check_paths([tmp_path], trust=[tmp_path])
     assert violated(offline) == violated(outcome.report)
 

@@ -248,7 +248,7 @@ def test_answers_can_be_told_apart(dialect: str) -> None:
 def test_a_call_for_an_earlier_request_is_not_counted_for_the_next() -> None:
     upstream = UpstreamStandIn()
     upstream.begin_request(ScriptedUpstream())
-    late = UpstreamCall(RECORDED)
+    late = UpstreamCall(RECORDED, 0.0)
     upstream.begin_request(ScriptedUpstream())
     upstream.keep_call(late, upstream.request - 1)
     assert upstream.calls == []

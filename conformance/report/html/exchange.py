@@ -118,7 +118,7 @@ def _picture_lines(
     findings: dict[int, list[PlacedFinding]] = {}
     for one in told[:_FINDINGS]:
         findings.setdefault(one.finding.event, []).append(one)
-    picture = ExchangePicture(number, traced, findings, recorded.clean, span_beside(beside))
+    picture = ExchangePicture(number, traced, findings, recorded.clean, *span_beside(beside))
     lines = picture_lines(picture, budget, beside_lines(picture, beside))
     return list(lines), picture.anchors
 

@@ -1,8 +1,9 @@
 """What stands beside an answer, under its picture and on its scale: the hop behind it, the client.
 
-A recording does not hold when one exchange began on the clock of another one. So the first answer
-of a provider is drawn from where the application's begins, and each further one from where the one
-before it ended; without clocks, and for a client, what is shown is the order.
+Where a recording holds when both requests went out, an answer of a provider is drawn from when it
+came. Where it does not, the first one is drawn from where the application's begins, and each
+further one from where the one before it ended; without clocks, and for a client, what is shown is
+the order.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from conformance.cassette import Recording, open_recording
+from conformance.cassette import CassetteClock, Recording, open_recording
 from conformance.core.errors import ConformanceError
 from conformance.core.events import Exchange
 from conformance.dialects import SUPPORTED
@@ -25,9 +26,10 @@ from conformance.report.retrace import ShownExchange, trace_exchange, trace_repo
 _MOST: Final = 8  # answers of a provider that are drawn
 _FRAMES: Final = 2  # of each; only their lanes are drawn
 _SHOWING: Final = frozenset({"app", "downstream"})
+_CLOCK_NOTE: Final = "Below it, by the same clock, what the provider said."
 _NOTE: Final = (
     "Below it, on the same scale, what the provider said: the first answer from where this one"
-    " begins, each further one from where the one before ended; no recording holds more of that."
+    " begins, each further one from where the one before ended; no more of that is recorded."
 )
 _CLIENT: Final = "client"
 _CLIENT_NOTE: Final = "Below it what the client says it saw, in its order."
@@ -37,31 +39,44 @@ class BesideAnswer(Struct, frozen=True):
     """One answer, or a client's report, to be drawn under another one.
 
     Places of its lanes are milliseconds or event numbers from its own beginning; `marks` are events
-    that findings are about.
+    that findings are about. `start` is when its head came after that of the other answer, in
+    milliseconds; None where no clock tells.
     """
 
     title: str
     traced: ShownExchange
     marks: Sequence[int] = ()
+    start: float | None = None
 
 
 def answers_beside(
     report: Report, stream: StreamResult, recording: Recording, exchange: Exchange
 ) -> list[BesideAnswer]:
     """What the provider behind the exchange said, then what the client said it saw."""
-    found = [
-        BesideAnswer(f"upstream: exchange {each.number}, {traced.dialect}", shown, marks)
-        for each, traced, shown, marks in _provider_answers(report, stream, recording, exchange)
-    ]
+    clocks = recording.cassette.clocks
+    found = []
+    for file, each, traced, shown, marks in _provider_answers(report, stream, recording, exchange):
+        title = f"upstream: exchange {each.number}, {traced.dialect}"
+        start = None
+        if file == stream.file:
+            start = _head_between(clocks.get(exchange.number), clocks.get(each.number))
+        found.append(BesideAnswer(title, shown, marks, start))
     if exchange.seen is not None:
         found.append(BesideAnswer(_CLIENT, trace_report(exchange.seen)))
     return found
 
 
-def span_beside(beside: Sequence[BesideAnswer]) -> float:
-    """Milliseconds that the provider's answers take, one after the other; 0 without a clock."""
-    clocked = [each.traced for each in beside if each.traced.is_clocked]
-    return sum(each.last_ms for each in clocked)
+def span_beside(beside: Sequence[BesideAnswer]) -> tuple[float, float]:
+    """When the first answer beside begins and the last one ends, in milliseconds.
+
+    0 and 0 without a clock.
+    """
+    clocked = [
+        (start, start + each.traced.last_ms)
+        for each, start in zip(beside, _starts(beside), strict=True)
+        if each.traced.is_clocked
+    ]
+    return min((s for s, _ in clocked), default=0.0), max((e for _, e in clocked), default=0.0)
 
 
 def beside_lines(picture: ExchangePicture, beside: Sequence[BesideAnswer]) -> Iterator[str]:
@@ -69,21 +84,35 @@ def beside_lines(picture: ExchangePicture, beside: Sequence[BesideAnswer]) -> It
     if not beside:
         return
     notes = [_CLIENT_NOTE] if any(each.title == _CLIENT for each in beside) else []
-    notes = [_NOTE, *notes] if beside[0].title != _CLIENT else notes
+    if beside[0].title != _CLIENT:
+        notes = [_NOTE if beside[0].start is None else _CLOCK_NOTE, *notes]
     yield f'<p class="when">{" ".join(notes)}</p>'
-    start = 0.0
-    for each in beside:
+    for each, start in zip(beside, _starts(beside), strict=True):
         is_timed = picture.traced.is_clocked and each.traced.is_clocked
         scale = 1.0 if is_timed else picture.span / max(each.traced.total, 1)
-        begin = start if is_timed else 0.0
-        lanes = LanesBeneath(each.title, each.traced, begin, scale, each.marks)
+        lanes = LanesBeneath(each.title, each.traced, start if is_timed else 0.0, scale, each.marks)
         yield from lanes.svg_lines(picture)
-        start += each.traced.last_ms if is_timed else 0.0
+
+
+def _starts(beside: Sequence[BesideAnswer]) -> Iterator[float]:
+    """Where each begins: when it came, or else where the one before ended."""
+    after = 0.0
+    for each in beside:
+        start = after if each.start is None else each.start
+        yield start
+        after = start + (each.traced.last_ms if each.traced.is_clocked else 0.0)
+
+
+def _head_between(first: CassetteClock | None, second: CassetteClock | None) -> float | None:
+    """Milliseconds from the head of one answer to that of another; None where no clock tells."""
+    if first is None or second is None or first.begun is None or second.begun is None:
+        return None
+    return second.begun + (second.head or 0.0) - first.begun - (first.head or 0.0)
 
 
 def _provider_answers(
     report: Report, stream: StreamResult, recording: Recording, exchange: Exchange
-) -> Iterator[tuple[Exchange, StreamResult, ShownExchange, list[int]]]:
+) -> Iterator[tuple[str, Exchange, StreamResult, ShownExchange, list[int]]]:
     places = [finding.upstream for finding in stream.findings if finding.upstream is not None]
     behind = [(stream.file, each) for each in _behind(recording, exchange)]
     behind = behind or list(_exchanges_named({(at.file, at.exchange) for at in places}))
@@ -91,7 +120,7 @@ def _provider_answers(
         judged = _result_of(report, file, each)
         if judged is not None:
             marks = [at.event for at in places if (at.file, at.exchange) == (file, each.number)]
-            yield each, judged, trace_exchange(judged, each, _FRAMES, marks), marks
+            yield file, each, judged, trace_exchange(judged, each, _FRAMES, marks), marks
 
 
 def _behind(recording: Recording, exchange: Exchange) -> list[Exchange]:

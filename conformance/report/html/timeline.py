@@ -57,7 +57,8 @@ class ExchangePicture(Struct, frozen=True):
     traced: ShownExchange
     findings: Mapping[int, list[PlacedFinding]]
     clean: Callable[[str], str]
-    least_span: float = 0.0  # milliseconds that the axis has at least
+    begins: float = 0.0  # milliseconds at which the axis begins, at the latest at 0
+    least_span: float = 0.0  # milliseconds at which it ends, at the earliest
 
     @property
     def span(self) -> float:
@@ -65,9 +66,15 @@ class ExchangePicture(Struct, frozen=True):
             return max(float(self.traced.total), 1.0)
         return max(self.traced.last_ms, self.least_span, 1.0)
 
+    @property
+    def origin(self) -> float:
+        """Where the axis begins: before 0 where another answer began before this one."""
+        return min(self.begins, 0.0) if self.traced.is_clocked else 0.0
+
     def x(self, place: float) -> float:
         """Where a time or an event number lies, in units of the picture."""
-        return round(_LEFT + (_WIDTH - _LEFT - 12) * min(max(place / self.span, 0.0), 1.0), 1)
+        share = (place - self.origin) / (self.span - self.origin)
+        return round(_LEFT + (_WIDTH - _LEFT - 12) * min(max(share, 0.0), 1.0), 1)
 
     def moment_x(self, ms: float | None, number: int) -> float:
         """Where a moment lies, by its time or, without a clock, by its event number."""
@@ -184,7 +191,7 @@ def _axis_svg(picture: ExchangePicture) -> Iterator[str]:
     yield f'<line class="axis" x1="{_LEFT}" y1="{y}" x2="{_WIDTH - 12}" y2="{y}"/>'
     steps = _TICKS if picture.traced.is_clocked else min(_TICKS, int(picture.span))
     for step in range(steps + 1):
-        at = float(round(picture.span * step / steps))
+        at = float(round(picture.origin + (picture.span - picture.origin) * step / steps))
         text = f"{at:.0f} ms" if picture.traced.is_clocked else f"{at:.0f}"
         side = " last" if step == steps else ""
         yield f'<text class="tick{side}" x="{picture.x(at)}" y="{y + 16}">{text}</text>'

@@ -111,7 +111,7 @@ class AgentTarget:
             chunks=tuple(turn.chunks),
             end=turn.end,
         )
-        clock = CassetteClock(head=0.0, end=turn.silence_ms)
+        clock = CassetteClock(head=0.0, end=turn.silence_ms, begun=turn.begun * 1000)
         return FetchedAnswer(exchange, clock, turn.fault, turn.received.recorded_size)
 
     @property
@@ -152,7 +152,7 @@ class _Turn:
         self._process = process
         self._conversation = conversation
         self._limits = limits
-        self._begun = self._last = monotonic()
+        self.begun = self._last = monotonic()
         self._size = 0
         self._is_answered = False  # anything came that may be the agent's answer
         self._stray = ""  # the first line that is no JSON
@@ -197,11 +197,11 @@ class _Turn:
                 stops = False
                 self._stop()
             else:
-                raise self._limits.fell_silent(self._begun)
+                raise self._limits.fell_silent(self.begun)
 
     async def _next_lines(self, waits: float) -> list[bytes] | None:
         """The next lines; empty at the end of the output, None where nothing came in time."""
-        left = self._begun + self._limits.timeout - monotonic()
+        left = self.begun + self._limits.timeout - monotonic()
         if left <= 0:
             raise self._limits.too_slow()
         try:
