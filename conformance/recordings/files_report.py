@@ -34,4 +34,5 @@ def _note_of(passed_over: Sequence[Path]) -> str:
     most = ", ".join(f"{number} {kind}" for kind, number in ordered[:_MOST_SUFFIXES])
     more = ", ..." if len(kinds) > _MOST_SUFFIXES else ""
     files = "1 file was" if len(passed_over) == 1 else f"{len(passed_over)} files were"
-    return f"{files} passed over, for no recording is known in them: {most}{more}"
+    within = "it" if len(passed_over) == 1 else "them"
+    return f"{files} passed over, for no recording is known in {within}: {most}{more}"
