@@ -48,6 +48,7 @@ def drafts() -> Iterator[Draft]:
     yield from _ends()
     yield from _bodies()
     yield _tool_round()
+    yield _spoken_round()
     yield _next_turn()
     yield _thinking_left_out()
 
@@ -137,6 +138,22 @@ def _tool_round() -> Draft:
     found = answer([thinking(0, FOUND), text(1, FERRY_TEXT)], (90, 24, 12))
     first = drafted(f"cohere/{ROUND}", asked, pieces, scenario=ROUND, role="tool-turn")
     second = drafted(f"cohere/{ROUND}", carried_on, found, scenario=ROUND, role="follow-up")
+    return replace(first, then=(replace(second, after=1),))
+
+
+def _spoken_round() -> Draft:
+    """The same of a model that says what it does: text may stand beside calls."""
+    asked, spoken = _asked(FERRY, tools=[_tool()]), "I look that up."
+    parts = [thinking(0, FERRY_THOUGHT), text(1, spoken), call(0, NAME, [ARGUMENTS])]
+    pieces = answer(parts, (60, 36, 19), "TOOL_CALL")
+    blocks = [{"type": "thinking", "thinking": FERRY_THOUGHT}, {"type": "text", "text": spoken}]
+    called = {"role": "assistant", "content": blocks, "tool_calls": [_call()]}
+    result = {"role": "tool", "tool_call_id": call_id(NAME, 0), "content": FERRY_RESULT}
+    carried_on = _asked(FERRY, called, result, tools=[_tool()])
+    found = answer([thinking(0, FOUND), text(1, FERRY_TEXT)], (90, 24, 12))
+    facts = {"scenario": ROUND, "profile": "cohere"}
+    first = drafted("cohere/spoken-round", asked, pieces, role="tool-turn", **facts)
+    second = drafted("cohere/spoken-round", carried_on, found, role="follow-up", **facts)
     return replace(first, then=(replace(second, after=1),))
 
 

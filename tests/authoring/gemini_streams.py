@@ -54,6 +54,7 @@ def drafts() -> Iterator[Draft]:
     yield _code()
     yield _tool_round()
     yield _respelled_round()
+    yield _next_turn()
     yield _thinking_left_out()
 
 
@@ -180,6 +181,20 @@ def _respelled_round() -> Draft:
     topic = "gemini/snake-case-round"
     first = drafted(topic, told, events(chunks), role="tool-turn", **facts)
     second = drafted(topic, carried_on, events(found), role="follow-up", **facts)
+    return replace(first, then=(replace(second, after=1),))
+
+
+def _next_turn() -> Draft:
+    """A turn without calls, and one that asks on with what was said and signed of it."""
+    question, topic = "How long does lentil soup take?", "gemini/next-turn"
+    chunks = answer([thought(SOUP), *said(SOUP_TEXT)], 14, 27, last=SIGNED_END)
+    facts = {"scenario": "next-turn"}
+    first = drafted(topic, _asked(question), events(chunks), role="turn", **facts)
+    model = {"role": "model", "parts": [{"text": SOUP_TEXT}, SIGNED_END]}
+    carried_on = _asked(question, model, "And with split lentils?")
+    parts = [thought("**Halving**\n\nSplit lentils are quicker."), *said("Half an hour.")]
+    chunks = answer(parts, 60, 11, last=SIGNED_END)
+    second = drafted(topic, carried_on, events(chunks), role="next-turn", **facts)
     return replace(first, then=(replace(second, after=1),))
 
 

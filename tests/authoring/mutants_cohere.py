@@ -22,6 +22,7 @@ ERROR: Final = "cohere.v2/cohere/error-in-answer"
 BODY: Final = "cohere.v2/cohere/body"
 BODY_CALL: Final = "cohere.v2/cohere/body-with-call"
 ROUND: Final = "cohere.v2/cohere/tool-round"
+SPOKEN_ROUND: Final = "cohere.v2/cohere/spoken-round"
 NEXT: Final = "cohere.v2/cohere/next-turn"
 LEFT_OUT: Final = "cohere.v2/never-sends-back/second-turn"
 SUITE: Final = "wire/cohere"
@@ -214,6 +215,11 @@ MUTANTS: Final = (
         "history/cohere/text-as-said",
         NEXT,
         turns={2: asks("messages.1.content.1.text", lambda said: f"<think>{GLAZE}</think>{said}")},
+    ),
+    Mutant(
+        "history/cohere/round-text-as-said",
+        SPOKEN_ROUND,
+        turns={2: asks("messages.1.content.1.text", lambda said: f"<think>Hm.</think>{said}")},
     ),
     Mutant(
         "history/cohere/never-sent",

@@ -35,6 +35,7 @@ BODY: Final = f"{NAME}/body"
 CODE: Final = f"{NAME}/code-execution"
 ROUND: Final = f"{NAME}/tool-round"
 RESPELLED: Final = f"{NAME}/snake-case-round"
+NEXT: Final = "gemini.generate/gemini/next-turn"
 LEFT_OUT: Final = "gemini.generate/never-sends-back/second-turn"
 SUITE: Final = "wire/gemini"
 
@@ -275,6 +276,12 @@ MUTANTS: Final = (
             2: asks(f"{CALL_BACK}.thoughtSignature", "skip_thought_signature_validator"),
         },
         also=(UNCHANGED,),
+    ),
+    # What is said is kept, and nothing of the part around it.
+    Mutant(
+        "history/gemini/turn-signed",
+        NEXT,
+        turns={2: asks_not("contents.1.parts.1.thoughtSignature")},
     ),
     # The store of a client keeps no flags.
     Mutant(

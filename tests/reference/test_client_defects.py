@@ -153,7 +153,7 @@ def third_turn() -> Ask:
 def next_turn(name: str) -> Ask:
     """Another question after an answer without calls."""
     turns = (QUESTION, answer(name), QUESTION)
-    return Ask("m", turns, effort="medium", history="send-back")
+    return Ask("m", turns, effort="medium", history="send-back", summary="auto")
 
 
 def never(name: str) -> Ask:
@@ -194,7 +194,10 @@ ROUNDS = (
     *("gemini.generate/gemini/tool-round", "gemini.interactions/gemini/tool-round"),
     *("mistral.chat/mistral/tool-round", "ollama.chat/ollama/tool-round"),
 )
-NEXT_TURNS = (NEXT_TURN, "cohere.v2/cohere/next-turn", "gemini.interactions/gemini/next-turn")
+NEXT_TURNS = (
+    *(NEXT_TURN, "cohere.v2/cohere/next-turn"),
+    *("gemini.generate/gemini/next-turn", "gemini.interactions/gemini/next-turn"),
+)
 # Recordings of clients that send no thinking -> an answer with thinking in the same API.
 NEVERS = {
     NEVER: "openai.chat/deepseek/thinking-then-text",

@@ -51,6 +51,7 @@ SENT_BACK = (
     "bedrock.converse/claude/tool-round",
     "bedrock.converse/never-sends-back/second-turn",
     "cohere.v2/cohere/next-turn",
+    "cohere.v2/cohere/spoken-round",
     "cohere.v2/cohere/tool-round",
     "cohere.v2/never-sends-back/second-turn",
     "gemini.generate/gemini/thinking-then-tools",
