@@ -31,7 +31,7 @@ ACP: Final = "wire/acp"
 FAULTS: Final[dict[AgentFault, tuple[str, set[str]]]] = {
     "answered-twice": ("app-answer", {f"{ACP}/answered-once"}),
     "cancelled-as-done": ("app-stop", {f"{ACP}/cancelled-told"}),
-    "diagnostic": ("app-answer", {f"{ACP}/diagnostics-apart", "hop/text", "hop/order"}),
+    "diagnostic": ("app-answer", {f"{ACP}/diagnostics-apart", "hop/text"}),
     "forgotten-signature": ("app-answer", {"hop/opaque"}),
     "late-update": ("app-answer", {f"{ACP}/silent-after-response"}),
     "log-line": ("app-answer", {"wire/lines/line-is-json"}),
