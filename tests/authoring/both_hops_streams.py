@@ -12,17 +12,17 @@ from tests.authoring import (
     acp_streams,
     agui,
     agui_streams,
-    chat_streams,
     history_streams,
     messages,
     messages_streams,
+    ollama_streams,
     responses_streams,
     ui_message_streams,
 )
-from tests.authoring.chat_streams import DUSK, DUSK_TEXT
 from tests.authoring.draft import Draft
 from tests.authoring.history_streams import FERRY, FERRY_RESULT, FERRY_TEXT, FOUND
 from tests.authoring.messages_streams import BREAD, BREAD_TEXT
+from tests.authoring.ollama_streams import SOUP, SOUP_TEXT
 from tests.authoring.pieces import DONE, Fields, Message, Piece, opaque
 from tests.authoring.ui_message import (
     START,
@@ -63,7 +63,7 @@ def both_hops(shown: Draft, *behind: Draft) -> Draft:
 
 @cache
 def _providers() -> dict[str, Draft]:
-    modules = (messages_streams, history_streams, chat_streams, responses_streams)
+    modules = (messages_streams, history_streams, ollama_streams, responses_streams)
     return {draft.name: draft for module in modules for draft in module.drafts()}
 
 
@@ -82,9 +82,9 @@ def _broken() -> Draft:
     return _providers()["anthropic.messages/anthropic/error-in-text"]
 
 
-def _dusk() -> Draft:
+def _soup() -> Draft:
     """Thinking in a field of its own, then text."""
-    return _providers()["openai.chat/openai/limit-named"]
+    return _providers()["ollama.chat/ollama/thinking-then-text"]
 
 
 def _lighthouse() -> Draft:
@@ -134,8 +134,9 @@ def _ui_messages() -> Iterator[Draft]:
     ]
     yield both_hops(_ui("tool-loop", FERRY, answer(steps), sizes=(97, 512)), *_ferry())
 
-    shown = step(reasoning("0", DUSK), text("1", DUSK_TEXT))
-    yield both_hops(_ui("dusk", "When are the lamps lit?", answer([shown])), _dusk())
+    shown = step(reasoning("0", SOUP), text("1", SOUP_TEXT))
+    asked = "How long does lentil soup take?"
+    yield both_hops(_ui("soup", asked, answer([shown])), _soup())
 
     # The provider's search is not shown.
     thought = reasoning("0", LIGHTHOUSE, messages.signature_of(0))

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from tests.authoring import edits
-from tests.authoring.chat import Server
-from tests.authoring.chat_streams import DUSK, DUSK_TEXT
+from tests.authoring import edits, ollama
 from tests.authoring.draft import Draft
 from tests.authoring.edits import Pieces, Where, done, typed
 from tests.authoring.messages_streams import BREAD
@@ -23,7 +21,8 @@ from tests.authoring.mutants_ui_message import (
     THOUGHT,
     THOUGHT_OVER,
 )
-from tests.authoring.pieces import DONE, Message, Piece, deltas, opaque
+from tests.authoring.ollama_streams import SOUP, SOUP_TEXT
+from tests.authoring.pieces import Message, Piece, deltas, opaque
 from tests.authoring.turns import asks
 from tests.authoring.ui_message import answer, own, part, step, text
 
@@ -31,7 +30,7 @@ SIGNED: Final = "vercel.ui/ai-sdk/hops-signed"
 LOOP: Final = "vercel.ui/ai-sdk/hops-tool-loop"
 FAILED: Final = "vercel.ui/ai-sdk/hops-error"
 HIDDEN: Final = "vercel.ui/ai-sdk/hops-hidden"
-DUSK_SHOWN: Final = "vercel.ui/ai-sdk/hops-dusk"
+SOUP_SHOWN: Final = "vercel.ui/ai-sdk/hops-soup"
 HOSTED: Final = "vercel.ui/ai-sdk/hops-hosted-call"
 MARKED: Final = "stripping/visible-text/no-markers"
 AGENT: Final = "acp/agent/hops-summary"
@@ -63,10 +62,8 @@ def _empty(part_id: str) -> tuple[Message, Message]:
 
 def _closed_only(draft: Draft) -> Draft:
     """The provider's thinking stands in its text, and nothing but a closing marker tells it."""
-    server = Server()
-    said = server.each("content", [*deltas(DUSK), "</think>", *deltas(DUSK_TEXT)])
-    pieces = (server.opening(), *said, server.said(finish="stop"), DONE)
-    return replace(draft, pieces=pieces)
+    pieces = [*deltas(SOUP), "</think>", *deltas(SOUP_TEXT)]
+    return replace(draft, pieces=ollama.answer(ollama.spoken("", pieces), (14, 27)))
 
 
 MUTANTS: Final = (
@@ -77,11 +74,11 @@ MUTANTS: Final = (
         (edits.insert(Message(part("text-delta", id="1", delta="[retrying] ")), SPOKEN),),
     ),
     # What only a closing marker ends is taken out: the provider alone is wrong.
-    Mutant(MARKED, DUSK_SHOWN, turns={2: _closed_only}, name="hop/closing-marker"),
+    Mutant(MARKED, SOUP_SHOWN, turns={2: _closed_only}, name="hop/closing-marker"),
     Mutant(
         "hop/text",
-        DUSK_SHOWN,
-        (lambda _: list(answer([step(text("1", f"{DUSK}</think>{DUSK_TEXT}"))])),),
+        SOUP_SHOWN,
+        (lambda _: list(answer([step(text("1", f"{SOUP}</think>{SOUP_TEXT}"))])),),
         also=("hop/thinking", MARKED),
         turns={2: _closed_only},
         name="hop/closing-marker-shown",

@@ -24,6 +24,7 @@ from tests.live.processes import ROOT
 
 RESULTS: Final = HERE / "results.json"
 PAGE: Final = ROOT / "docs" / "app-matrix.md"
+RAN_ON: Final = "2026-11-23"  # when the reports of results.json were made
 KEPT: Final = "kept"
 APIS: Final = {
     "anthropic.messages": "Messages",
@@ -241,9 +242,10 @@ _HEAD: Final = (
     "# Applications and models",
     "",
     "What applications of real packages lose, change or cover up of what their model said.",
-    "Each is a small server (`tests/live/applications/`) under `conformance run --app`, with the",
-    "toolkit as its model: the scenarios of [applications](applications.md), recordings that",
-    "ship, and a few scripted answers.",
+    "Each is a small server (`tests/live/applications/`) under `conformance run --app`, or a",
+    "command under `conformance run --agent`, with the toolkit as its model: the scenarios of",
+    "[applications](applications.md), recordings that ship, and a few scripted answers.",
+    f"Run on {RAN_ON}.",
     "`python -m tests.live.applications.matrix write` writes this page from a recorded run,",
     "`tests/live/applications/results.json`; `make test-live` runs them again and holds the",
     "[baselines](../specs/baselines/applications).",
