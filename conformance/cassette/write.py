@@ -173,9 +173,11 @@ class Writer:
         account.ended = True
         seal = {"chunks": account.chunks, "bytes": account.size}
         sealed = {**seal, "sha256": account.digest.hexdigest()} if self._seal else {}
-        told = {"touched": list(touched)} if touched else {}
+        noted_rules = {"touched": list(touched)} if touched else {}
         noted = {"note": note} if note else {}
-        self._write_line({"end": how, **_time_field(ms), **sealed, **told, **noted}, exchange)
+        self._write_line(
+            {"end": how, **_time_field(ms), **sealed, **noted_rules, **noted}, exchange
+        )
 
     def seen(self, events: Iterable[Mapping[str, Any]], *, exchange: int | None = None) -> None:
         """What a client under test reported, its objects unchanged."""

@@ -68,9 +68,9 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
         if rechunk:
             book = Rulebook.load(suites, rules, rules_as_of)
             rechunk_paths(paths, book, CheckChoices(dialect, profile), rounds=rechunk)
-    told = shared.with_trust_note(clock.stopped(report))
-    told = put_report(told, baseline, format_, outputs or (), verbose=verbose)
-    raise typer.Exit(_exit_code(told, paths, strict=strict, require_exercised=require_exercised))
+    written = shared.with_trust_note(clock.stopped(report))
+    written = put_report(written, baseline, format_, outputs or (), verbose=verbose)
+    raise typer.Exit(_exit_code(written, paths, strict=strict, require_exercised=require_exercised))
 
 
 def _exit_code(report: Report, paths: list[Path], *, strict: bool, require_exercised: bool) -> int:

@@ -137,12 +137,12 @@ def report_command(  # noqa: PLR0917  # typer makes options of parameters
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Everything.")] = False,
 ) -> None:
     """Group the findings of a checked corpus by cause, provider, model and week."""
-    asked = asked_outputs(format_, outputs or ())
+    wanted = asked_outputs(format_, outputs or ())
     conditions = [parse_condition(each) for each in fail_on or ()]
     with progress_line("grouping ..."):
         report = corpus_report(folder, by or BY, since_time(since))
         shown = render_report(report, format_, source, verbose=verbose, colour=has_colour())
-        write_reports(report, asked, source)
+        write_reports(report, wanted, source)
     put(shown)
     if not report.streams:
         warn("error: no stream was judged" + (" since then" if since else ""))

@@ -35,18 +35,18 @@ def render_report(
 
 def asked_outputs(format_: str, outputs: Sequence[str]) -> list[tuple[str, Path]]:
     """Each `FORMAT=FILE`. Raises UsageError for a format that is not written."""
-    asked = [split_output(each) for each in outputs]
-    for name in (format_, *(name for name, _ in asked)):
+    wanted = [split_output(each) for each in outputs]
+    for name in (format_, *(name for name, _ in wanted)):
         require_format(name, *REPORT_FORMATS)
-    return asked
+    return wanted
 
 
 def write_reports(
-    report: CorpusReport, asked: Sequence[tuple[str, Path]], source: str | None
+    report: CorpusReport, wanted: Sequence[tuple[str, Path]], source: str | None
 ) -> None:
     """Writes each file, once all are rendered."""
-    texts = [render_report(report, name, source, verbose=True) for name, _ in asked]
-    for (_, file), text in zip(asked, texts, strict=True):
+    texts = [render_report(report, name, source, verbose=True) for name, _ in wanted]
+    for (_, file), text in zip(wanted, texts, strict=True):
         write_whole(file, text.encode("utf-8", "backslashreplace"))
 
 

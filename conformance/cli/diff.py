@@ -43,8 +43,8 @@ def diff_command(  # noqa: PLR0917  # typer makes options of parameters
 ) -> None:
     """Tell what changed on the wire between two recordings."""
     shown = difference_renderer(format_)
-    asked = [split_output(each) for each in outputs or ()]
-    writing = [(file, difference_renderer(name)) for name, file in asked]
+    wanted = [split_output(each) for each in outputs or ()]
+    writing = [(file, difference_renderer(name)) for name, file in wanted]
     with progress_line("comparing ..."):
         found = compare(
             named_path(old),

@@ -167,10 +167,10 @@ class _ProxyCounts(Struct):
     exchanges: int = 0
     files: set[str] = field(default_factory=set)
 
-    def take(self, file: str, told: ExchangeOutcome) -> None:
+    def take(self, file: str, outcome: ExchangeOutcome) -> None:
         self.exchanges += 1
         self.files.add(file)
-        warn(f"{file}: {_describe_exchange(told)}")
+        warn(f"{file}: {_describe_exchange(outcome)}")
 
 
 async def _serve_proxy(proxy: RecordingProxy, port_file: Path | None) -> int:
@@ -199,24 +199,24 @@ def _record_asking(given: RecordArguments, terms: RecordingOptions) -> None:
         requests = [_addressed(each, given) for each in requests]
         known = dialect_at(origin.target(requests[0].path))
         dialect = known or next(iter(SUPPORTED))
-        asked = fixed_requests([_with_headers(each, headers) for each in requests])
+        sources = fixed_requests([_with_headers(each, headers) for each in requests])
     else:
         known = dialect = _scenario_dialect(given, origin, path)
         origin = replace(origin, path=origin.path.removesuffix(ENDPOINTS[dialect].path))
-        asked = _scenario_requests(given, dialect, headers)
+        sources = _scenario_requests(given, dialect, headers)
     if known and given.profile:
         find(given.profile, known)  # no check would take a cassette that names another API's
     _check_target(given.output, force=given.force)
     look = _RefusalLook(origin.netloc, given.model or "", Secrecy(secrets))
     recording = record_directly(
-        *(origin, asked, given.output, terms),
+        *(origin, sources, given.output, terms),
         limits=_asking_limits(given),
         secrets=secrets.get(dialect),
         signer=aws_signer(given.aws_region, given.api_key_env),
         look=look.take,
     )
-    for told in asyncio.run(recording):
-        put(f"{given.output}: {_describe_exchange(told)}")
+    for outcome in asyncio.run(recording):
+        put(f"{given.output}: {_describe_exchange(outcome)}")
     if look.refused is not None:
         raise look.refused
 
@@ -270,11 +270,11 @@ def _scenario_requests(
     return scenario_requests(scenario, dialect, settings, headers, tell=warn)
 
 
-def _describe_exchange(told: ExchangeOutcome) -> str:
-    request = f"{told.method} {told.path}"
-    status = "no answer" if told.status is None else str(told.status)
-    facts = f"{count(told.chunks, 'chunk')}, {count(told.size, 'byte')}, {told.end}"
-    note = f" ({told.note})" if told.note else ""
+def _describe_exchange(outcome: ExchangeOutcome) -> str:
+    request = f"{outcome.method} {outcome.path}"
+    status = "no answer" if outcome.status is None else str(outcome.status)
+    facts = f"{count(outcome.chunks, 'chunk')}, {count(outcome.size, 'byte')}, {outcome.end}"
+    note = f" ({outcome.note})" if outcome.note else ""
     return visible(f"{request}: {status}, {facts}{note}")
 
 

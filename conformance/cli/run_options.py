@@ -216,8 +216,8 @@ def at_base(given: RunArguments) -> RunArguments:
     path = address.path.rstrip("/")
     named = [each for each in ENDPOINTS.values() if path.endswith(each.path)]
     usual = [each for each in named if path.endswith(each.base + each.path)]
-    asked = [each for each in usual or named if given.api == [each.api]]
-    found = asked or [each for each in usual or named if each not in _REFINING]
+    wanted = [each for each in usual or named if given.api == [each.api]]
+    found = wanted or [each for each in usual or named if each not in _REFINING]
     if len(found) != 1:
         return given
     (endpoint,) = found
@@ -285,10 +285,12 @@ def _check_application(given: RunArguments) -> None:
         raise UsageError("--app URL and --protocol NAME go together", hint=hint)
     if given.protocol is None:
         return
-    asked, kind = (AGENTS, "agent") if given.agent is not None else (_ASKED_AT_URLS, "application")
-    if given.protocol not in asked:
+    offered, kind = (
+        (AGENTS, "agent") if given.agent is not None else (_ASKED_AT_URLS, "application")
+    )
+    if given.protocol not in offered:
         other = "--agent CMD" if given.protocol in AGENTS else "--app URL"
-        hint = f"one of {', '.join(asked)}"
+        hint = f"one of {', '.join(offered)}"
         hint = f"{hint}; {other} goes with it" if given.protocol in APPLICATIONS else hint
         raise UsageError(f"no {kind} speaks {given.protocol!r}", hint=hint)
     if given.url is not None or given.gateway is not None:

@@ -44,7 +44,7 @@ from conformance.targets.recording import (
     RecordingProxy,
     RecordingQueue,
 )
-from conformance.watching.feed import KeyPressed, TextTold, TrafficFeed, WatchEnded
+from conformance.watching.feed import KeyPressed, NoticeText, TrafficFeed, WatchEnded
 from conformance.watching.judging import TrafficJudge
 from conformance.watching.line_view import LineView
 from conformance.watching.watcher import TrafficView, Watcher
@@ -108,7 +108,7 @@ def watch_command(given: WatchArguments) -> None:
         queue,
         host=host,
         port=port,
-        warn=lambda text: feed.tell(TextTold(visible(text))),
+        warn=lambda text: feed.post(NoticeText(visible(text))),
         limits=ProxyLimits(clients=allow_descriptors(ProxyLimits().clients, each=2)),
         hosts=AllowedHosts.at(host, given.allow_host or ()),
         watch=feed.new_log,
@@ -146,7 +146,7 @@ async def _watch_proxy(
 
 
 async def _end_watching(watcher: Watcher, feed: TrafficFeed) -> None:
-    feed.tell(WatchEnded())
+    feed.post(WatchEnded())
     await asyncio.to_thread(watcher.join, _ENDS_S)
 
 
@@ -194,7 +194,7 @@ def _keys(feed: TrafficFeed, on_quit: Callable[[], None]) -> Iterator[None]:
             if name == "q":
                 on_quit()
             else:
-                feed.tell(KeyPressed(name))
+                feed.post(KeyPressed(name))
 
     # Whoever closes the window wants the folder of pages gone, too.
     loop.add_signal_handler(signal.SIGHUP, on_quit)

@@ -96,8 +96,8 @@ class FramingDecision:
     def close(self) -> Framing:
         """The framing of a stream that has ended."""
         if self.framing is None:
-            asked = self._expected if self._stated is None else None
-            ambiguous: Framing = asked if asked == "lines" else "body"
+            expected = self._expected if self._stated is None else None
+            ambiguous: Framing = expected if expected == "lines" else "body"
             begun: Framing = "array" if self._head.strip().endswith(b"[") else self._stated or "sse"
             self.framing = begun if self._stage == "head" else ambiguous
         return self.framing

@@ -91,15 +91,15 @@ def put_at(value: Any, path: Path, new: Any) -> Any:
 
 def cut_at(value: Any, path: Path) -> Any:
     """A copy with nothing at a path; the value itself where nothing stands there."""
-    *way, last = path
-    holder = value_at(value, *way)
+    *above, last = path
+    holder = value_at(value, *above)
     if isinstance(holder, list):
         kept: Any = [each for n, each in enumerate(holder) if n != last]
     elif isinstance(holder, dict):
         kept = {key: each for key, each in holder.items() if key != last}
     else:
         return value
-    return put_at(value, tuple(way), kept)
+    return put_at(value, tuple(above), kept)
 
 
 def text_at(value: Any, *path: str | int) -> str:

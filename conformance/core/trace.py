@@ -44,12 +44,12 @@ class FrameTrace:
         """Events of number 0: what was asked, and the head of the answer."""
         events: list[Event] = []
         if request is not None:
-            asked = {
+            request_head = {
                 "method": request.method,
                 "path": request.path,
                 "headers": _lower_headers(request.headers),
             }
-            events.append(Event("http.request", asked, 0, "transport"))
+            events.append(Event("http.request", request_head, 0, "transport"))
             events.extend(self.reader.request(request) if request.json is not None else ())
         if response is not None and response.status is not None:
             answered = {

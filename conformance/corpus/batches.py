@@ -44,9 +44,9 @@ def check_batch(judge: CorpusJudge, batch: Any) -> Any:
     check_columns(judge.choices.columns, batch.schema.names, "the batch")
     parts = batch.to_batches() if isinstance(batch, arrow.Table) else [batch]
     rows = (row for part in parts for row in batch_rows(part, judge.choices.columns.body))
-    told = [_row_values(judge.judge_row(row, at, "batch")) for at, row in enumerate(rows)]
+    judged = [_row_values(judge.judge_row(row, at, "batch")) for at, row in enumerate(rows)]
     schema = batch_schema()
-    arrays = [arrow.array([each.get(f.name) for each in told], f.type) for f in schema]
+    arrays = [arrow.array([each.get(f.name) for each in judged], f.type) for f in schema]
     return arrow.Table.from_arrays(arrays, schema=schema)
 
 

@@ -106,8 +106,8 @@ def check_corpus(
 
 
 def _rules_hash(judge: CorpusJudge) -> str:
-    told = "\n".join(f"{rule.id} {rule.level} {rule.says}" for rule in judge.rulebook.rules)
-    return hashlib.blake2b(told.encode(), digest_size=8).hexdigest()
+    listed = "\n".join(f"{rule.id} {rule.level} {rule.says}" for rule in judge.rulebook.rules)
+    return hashlib.blake2b(listed.encode(), digest_size=8).hexdigest()
 
 
 def _expect_streams(storage: Storage, choices: JudgeChoices) -> None:

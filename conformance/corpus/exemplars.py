@@ -101,8 +101,8 @@ def _exemplar(judged: object, place: StreamPlace, storage: Storage) -> Exemplar:
         if (result.exchange, result.view) == (place.exchange, place.view):
             named = storage.shown(place.file)
             file = named if stream.path else f"{named} {stream.id}"
-            told = replace(result, file=file)
-            return Exemplar(place, stream, exchanges[result.exchange], told)
+            shown = replace(result, file=file)
+            return Exemplar(place, stream, exchanges[result.exchange], shown)
     return Exemplar(place, missing="the source has another stream there now")
 
 

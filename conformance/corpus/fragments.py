@@ -53,8 +53,10 @@ class Fragment(Struct, frozen=True):
     @property
     def name(self) -> str:
         """A name that no other fragment of the source has, fit for a file."""
-        told = "\n".join((self.kind, self.path, str(self.part), *self.files))
-        digest = hashlib.blake2b(told.encode("utf-8", "surrogateescape"), digest_size=6).hexdigest()
+        described = "\n".join((self.kind, self.path, str(self.part), *self.files))
+        digest = hashlib.blake2b(
+            described.encode("utf-8", "surrogateescape"), digest_size=6
+        ).hexdigest()
         stem = _UNFIT.sub("-", self.path)[-_STEM:].strip("-.")
         return f"{stem}-{self.part}-{digest}"
 
@@ -136,7 +138,7 @@ def _is_enough(files: list[StoredFile]) -> bool:
 
 
 def _of_files(files: list[StoredFile]) -> Fragment:
-    told = "\n".join(f"{each.path} {each.size} {each.changed}" for each in files)
-    stamp = hashlib.blake2b(told.encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
+    listed = "\n".join(f"{each.path} {each.size} {each.changed}" for each in files)
+    stamp = hashlib.blake2b(listed.encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
     paths = tuple(each.path for each in files)
     return Fragment("files", paths[0], 0, sum(each.size for each in files), paths, stamp)

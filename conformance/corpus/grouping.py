@@ -166,11 +166,11 @@ def _most_frequent(table: Any, column: str, most: int) -> tuple[tuple[str, int],
 
 def _cause_groups(findings: Any, verdicts: Any, by: tuple[str, ...]) -> tuple[CauseGroup, ...]:
     keys = list(dict.fromkeys((*_CAUSE, *_STREAM, "id", "bytes", "time", *by)))
-    told = findings.group_by(keys).aggregate([("event", "min"), ("event", "count")])
+    counted = findings.group_by(keys).aggregate([("event", "min"), ("event", "count")])
     compute = load_module("pyarrow.compute")
-    leading = compute.equal(told["group"], told["cause"])
-    leads = told.filter(leading)
-    following = _following_groups(told.filter(compute.invert(leading)))
+    leading = compute.equal(counted["group"], counted["cause"])
+    leads = counted.filter(leading)
+    following = _following_groups(counted.filter(compute.invert(leading)))
     cells = _cells(leads, verdicts, by)
     exemplars = _exemplars(leads)
     whole = leads.group_by(["group", "rule", "level", "verdict", "shape"]).aggregate(
@@ -229,8 +229,8 @@ def _exemplars(leads: Any) -> dict[str, StreamPlace]:
     }
 
 
-def _following_groups(told: Any) -> dict[str, tuple[FollowingGroup, ...]]:
-    counted = told.group_by(["cause", "group", "rule", "shape"]).aggregate([("row", "count")])
+def _following_groups(followers: Any) -> dict[str, tuple[FollowingGroup, ...]]:
+    counted = followers.group_by(["cause", "group", "rule", "shape"]).aggregate([("row", "count")])
     found: dict[str, list[FollowingGroup]] = {}
     for each in counted.to_pylist():
         one = FollowingGroup(each["group"], each["rule"], each["shape"], each["row_count"])

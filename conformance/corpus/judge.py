@@ -68,20 +68,20 @@ class CorpusJudge:
         if isinstance(row, UnreadableStream):
             return row
         choices = self.choices
-        asked = CheckChoices(choices.dialect or row.dialect, choices.profile or row.profile)
+        wanted = CheckChoices(choices.dialect or row.dialect, choices.profile or row.profile)
         try:
             results = (
-                check_recording(row.recording, self.rulebook, asked)
+                check_recording(row.recording, self.rulebook, wanted)
                 if recognised is None
-                else check_recognised(recognised, self.rulebook, asked)
+                else check_recognised(recognised, self.rulebook, wanted)
             )
         except SpecError:
             raise
         except ConformanceError as err:
             return UnreadableStream(row.row, row.id, err.message, row.path)
         except Exception as err:  # noqa: BLE001  # whatever one row does, the others are judged
-            told = f"internal error: {type(err).__name__}: {err}"
-            return UnreadableStream(row.row, row.id, told[:_MOST_REASON], row.path)
+            reason = f"internal error: {type(err).__name__}: {err}"
+            return UnreadableStream(row.row, row.id, reason[:_MOST_REASON], row.path)
         return JudgedStream(row, tuple(results))
 
     def judge_row(

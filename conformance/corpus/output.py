@@ -159,10 +159,12 @@ class CorpusOutput:
             ("rules", known.rules, wanted.rules),
         ):
             if before != now:
-                told = f"of {before}" if name == "source" else f"by other {name}"
+                difference = f"of {before}" if name == "source" else f"by other {name}"
                 hint = "name another folder"
                 raise UsageError(
-                    f"holds the verdicts of another corpus: {told}", place=self._place(), hint=hint
+                    f"holds the verdicts of another corpus: {difference}",
+                    place=self._place(),
+                    hint=hint,
                 )
 
     def _error(self, message: str) -> UsageError:

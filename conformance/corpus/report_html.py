@@ -63,10 +63,10 @@ def _group_article(
 ) -> Iterator[str]:
     yield f'<article class="one {escape_html(group.level.lower())}">'
     kind = "error" if group.verdict == "ERROR" else "fail"
-    told = f"{count(group.streams, 'stream')} ({share_text(group.streams, report.streams)})"
+    extent = f"{count(group.streams, 'stream')} ({share_text(group.streams, report.streams)})"
     yield (
         f'<h3><span class="v v-{kind}">{escape_html(group.verdict)} {escape_html(group.level)}'
-        f'</span> <code>{escape_html(group.rule)}</code> <span class="when">{told}, '
+        f'</span> <code>{escape_html(group.rule)}</code> <span class="when">{extent}, '
         f"{count(group.findings, 'finding')}</span></h3>"
     )
     yield f"<p>{escape_html(group.message, 4000)}</p>"

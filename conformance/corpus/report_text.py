@@ -29,8 +29,8 @@ def render_json(report: CorpusReport) -> str:
     """The report as JSON: the fields of `CorpusReport`, with rates beside the counts."""
     value = msgspec.to_builtins(report)
     value["format"] = "conformance-corpus-report/1"
-    for group, told in zip(report.groups, value["groups"], strict=True):
-        for cell, counts in zip(group.cells, told["cells"], strict=True):
+    for group, plain in zip(report.groups, value["groups"], strict=True):
+        for cell, counts in zip(group.cells, plain["cells"], strict=True):
             counts["values"] = dict(zip(report.by, cell.values, strict=True))
             counts["rate"] = cell.rate
     return msgspec.json.format(msgspec.json.encode(value)).decode() + "\n"
@@ -84,8 +84,8 @@ def _group_lines(
     )
     yield f"{verdict} {paint('title', group.rule)}"
     yield f"  {visible(group.message)}"
-    told = f"{count(group.streams, 'stream')} ({share_text(group.streams, report.streams)})"
-    yield f"  {told}, {count(group.findings, 'finding')}{_span_text(group.first, group.last)}"
+    extent = f"{count(group.streams, 'stream')} ({share_text(group.streams, report.streams)})"
+    yield f"  {extent}, {count(group.findings, 'finding')}{_span_text(group.first, group.last)}"
     most = len(group.cells) if verbose else _CELLS
     by_rate = sorted(group.cells, key=lambda cell: (-cell.streams, cell.values))
     for cell in by_rate[:most]:

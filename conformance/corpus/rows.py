@@ -112,8 +112,8 @@ def row_stream(
 
 def model_of(exchange: Exchange, body: bytes) -> str:
     """The model that was asked for, else the one that the answer names first."""
-    asked = exchange.request.json if exchange.request else None
-    model = asked.get("model") if isinstance(asked, Mapping) else None
+    requested = exchange.request.json if exchange.request else None
+    model = requested.get("model") if isinstance(requested, Mapping) else None
     if isinstance(model, str) and model:
         return model[:_MOST_TEXT]
     found = _MODEL.search(body, 0, _MODEL_WITHIN)

@@ -71,11 +71,11 @@ def _langfuse_row(row: Row, columns: ColumnNames) -> Row | str:
     body = row.get("output")
     if not isinstance(body, str) or not body.lstrip().startswith(_STREAMS):
         return PARSED.format("Langfuse")
-    asked = row.get("input")
+    request = row.get("input")
     return {
         columns.body: body,
         columns.id: row.get("id"),
-        columns.request: asked if isinstance(asked, Mapping) else None,
+        columns.request: request if isinstance(request, Mapping) else None,
         columns.model: row.get("provided_model_name") or row.get("model"),
         columns.time: row.get("start_time") or row.get("startTime"),
     }

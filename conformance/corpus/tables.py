@@ -105,10 +105,10 @@ class FragmentTables(Struct):
             dims = self._stream_values(judged.stream, result)
             counts = self._counts(result.verdicts)
             is_quoting = bool(result.findings or result.error)
-            told = redact_result(result, self.clean) if is_quoting else result
-            self._add_row("verdicts", {**dims, **counts, **verdict_values(judged.stream, told)})
-            causes = _causes(told) if told.findings else {}
-            for finding in told.findings:
+            shown = redact_result(result, self.clean) if is_quoting else result
+            self._add_row("verdicts", {**dims, **counts, **verdict_values(judged.stream, shown)})
+            causes = _causes(shown) if shown.findings else {}
+            for finding in shown.findings:
                 values = finding_values(finding, causes)
                 self._add_row("findings", {**dims, "bytes": judged.stream.size, **values})
 

@@ -120,14 +120,14 @@ class RpcConversation:
             return [{**self.version, "id": number, **self.answer(method, mapping(fields))}]
         if method:
             return self.hear(method, mapping(fields.get("params")))
-        asked = self._asked.pop(number, "") if isinstance(number, int) else ""
-        if not asked:
+        called = self._asked.pop(number, "") if isinstance(number, int) else ""
+        if not called:
             return []
-        if "error" in fields and not self.ends(asked):
+        if "error" in fields and not self.ends(called):
             error = mapping(fields["error"])
-            self.refusal = f"it refused {asked}: {string(error.get('message')) or error}"
+            self.refusal = f"it refused {called}: {string(error.get('message')) or error}"
             return []
-        return self.go_on(asked, mapping(fields.get("result")))
+        return self.go_on(called, mapping(fields.get("result")))
 
     def answer(self, method: str, fields: Message) -> Message:
         """Result or error of a request of the agent; refused, where the dialect knows no other."""

@@ -126,8 +126,10 @@ class Dialect(Struct, frozen=True):
 
     def asks_for_stream(self, path: str, body: Any) -> bool | None:
         """Whether a request asks for a stream; None where requests of the dialect are not known."""
-        asked = self.stated(Request(path=path, json=body))
-        return None if self.request is None or asked is None else self.request.streams(asked.json)
+        request = self.stated(Request(path=path, json=body))
+        return (
+            None if self.request is None or request is None else self.request.streams(request.json)
+        )
 
     def expected_framing(self, request: Request | None) -> Framing | None:
         """How the answer is framed that a request asks for; None where that is not known.
@@ -150,5 +152,5 @@ class Dialect(Struct, frozen=True):
     def trace(self, exchange: Exchange, reading: Reading) -> Iterator[TracedFrame]:
         """Everything that a recorded exchange gives rise to, from the request to the end."""
         expected = self.expected_framing(exchange.request)
-        asked = replace(exchange, request=self.stated(exchange.request))
-        return trace_exchange(asked, self.reader(reading), expected)
+        whole = replace(exchange, request=self.stated(exchange.request))
+        return trace_exchange(whole, self.reader(reading), expected)

@@ -80,9 +80,9 @@ def population_changes(
         # One more stream without the trait is assumed: a few that agree prove little.
         if (1 - share[0] / (share[1] + 1)) ** others > chance:
             continue
-        told = trait[1].replace("\t", ".", 1).replace(": .", ": ", 1)
+        path = trait[1].replace("\t", ".", 1).replace(": .", ": ", 1)
         counts = f"{had} of {before}", f"{has} of {now}"
-        yield PopulationChange(WireChange(_TOLD[trait[0]], told, *counts), had, before, has, now)
+        yield PopulationChange(WireChange(_TOLD[trait[0]], path, *counts), had, before, has, now)
 
 
 def _holder_of(trait: ShapeTrait) -> ShapeTrait:

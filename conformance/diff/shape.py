@@ -113,12 +113,12 @@ def _framing_name(event: Event) -> str:
 
 
 def _semantic_step(event: Event) -> str:
-    told = [
+    facts = [
         _value_text(event.data[name]) for name in _TOLD if event.data.get(name) not in (None, "")
     ]
     choice = event.data.get("choice")
-    told += [f"choice {choice}"] if choice else []
-    return f"{event.type}({', '.join(told)})" if told else event.type
+    facts += [f"choice {choice}"] if choice else []
+    return f"{event.type}({', '.join(facts)})" if facts else event.type
 
 
 def _value_text(value: object) -> str:

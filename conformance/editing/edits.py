@@ -93,7 +93,7 @@ def request_with(**more: Any) -> Edit:
     return lambda stream, _site: stream.with_request({**request_body(stream), **more})
 
 
-def asked(*path: str, beside: str = "") -> Sites:
+def request_sites(*path: str, beside: str = "") -> Sites:
     """Values of the request at a path, `*` being every element; `beside` them something stands."""
     return lambda stream: range(len(_asked_paths(stream, path, beside)))
 

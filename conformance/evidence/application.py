@@ -60,8 +60,8 @@ def answers_behind(recording: Recording, shown: Exchange) -> list[Exchange]:
 def later_requests(recording: Recording, shown: Exchange) -> list[Request]:
     """What the provider was asked in the turns that carry on the one that is shown."""
     turns = [e for e in recording.exchanges if e.hop == APP and e.after == shown.number]
-    asked = (each.request for turn in turns for each in answers_behind(recording, turn))
-    return [request for request in asked if request is not None]
+    requests = (each.request for turn in turns for each in answers_behind(recording, turn))
+    return [request for request in requests if request is not None]
 
 
 def read_answer(
@@ -180,7 +180,7 @@ def _frames_until(answer: ReadAnswer, number: int) -> RecentFrames:
             memory.keep(traced.number, traced.frame, traced.events)
         elif traced.number:
             size = len(answer.exchange.body)
-            memory.tell(traced.number, "end of stream", answer.exchange.end, size)
+            memory.remember(traced.number, "end of stream", answer.exchange.end, size)
     return memory
 
 

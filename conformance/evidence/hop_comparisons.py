@@ -239,10 +239,10 @@ def _returned(hops: ApplicationHops) -> Compared:
     """What the model sealed before it called a tool stands in the request with the result."""
     found = False
     for number, (answer, later) in enumerate(pairwise(hops.behind)):
-        asked = later.exchange.request
-        if asked is None or asked.json is None or not answer.transcript.own_tools:
+        request = later.exchange.request
+        if request is None or request.json is None or not answer.transcript.own_tools:
             continue
-        text = json.dumps(asked.json, ensure_ascii=False)
+        text = json.dumps(request.json, ensure_ascii=False)
         for value in _last_values([e for e in hops.said.opaque if e.owner[0] == number]):
             found = True
             if value.data and value.data not in text:

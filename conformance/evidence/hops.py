@@ -123,9 +123,9 @@ def upstream_reading(dialect: Dialect, profile: str) -> Reading:
 
 def _calls_due(expected: ExpectedStep, behind: Sequence[Exchange]) -> int | None:
     """How often the gateway must ask; a summary that it asks for upstream costs no further call."""
-    asked = behind[0].request.json if behind and behind[0].request else None
+    body = behind[0].request.json if behind and behind[0].request else None
     form = get(behind[0].dialect or _DEFAULT).request if behind else None
-    if expected.calls is not None and form is not None and form.wants_summary(asked):
+    if expected.calls is not None and form is not None and form.wants_summary(body):
         return 1
     return expected.calls
 

@@ -123,10 +123,10 @@ class Checker:
         """
         exchange = given_exchange(request, response)
         chosen = _is_chosen(sample, exchange.request)
-        self._unheard_result()  # before anything goes wrong that this would need
+        self._unjudged_result()  # before anything goes wrong that this would need
         result = None if chosen else self._left_out_result()
         return StreamCheck(
-            self._setting, exchange, budget_ms, self._unheard_result, result, listener=listener
+            self._setting, exchange, budget_ms, self._unjudged_result, result, listener=listener
         )
 
     def __getstate__(self) -> _CheckerRecipe:
@@ -148,21 +148,21 @@ class Checker:
             named=recipe.named,
             notes=rulebook.notes,
         )
-        self._unheard: StreamResult | None = None
+        self._unjudged: StreamResult | None = None
         self._left_out: StreamResult | None = None
 
     # Two threads may work one of these out at once: both come to the same.
 
-    def _unheard_result(self) -> StreamResult:
+    def _unjudged_result(self) -> StreamResult:
         """The result of a stream of which nothing is known."""
-        if self._unheard is None:
-            self._unheard = check_wire(self._setting, Exchange(), (), "open").result
-        return replace(self._unheard, findings=())
+        if self._unjudged is None:
+            self._unjudged = check_wire(self._setting, Exchange(), (), "open").result
+        return replace(self._unjudged, findings=())
 
     def _left_out_result(self) -> StreamResult:
         if self._left_out is None:
             why = "the stream was not chosen to be judged"
-            of_nothing = self._unheard_result()
+            of_nothing = self._unjudged_result()
             self._left_out = stopped_result(of_nothing, (), Verdict.UNTESTABLE, why)
         return self._left_out
 

@@ -29,12 +29,12 @@ def lone_circumstances(judged: Iterable[tuple[StreamResult, bool]]) -> tuple[str
             everywhere, faulty = numbers.setdefault(aspect, (Counter(), Counter()))
             everywhere[kind] += 1
             faulty[kind] += has_it
-    told: dict[tuple[int, int], str] = {}
+    sentences: dict[tuple[int, int], str] = {}
     for everywhere, faulty in numbers.values():
         # Of aspects that part the streams alike the first is told.
         for own, having, sentence in _lone_kind(everywhere, faulty):
-            told.setdefault((own, having), sentence)
-    return tuple(told.values())
+            sentences.setdefault((own, having), sentence)
+    return tuple(sentences.values())
 
 
 def _kinds(stream: StreamResult) -> Iterator[tuple[str, str]]:

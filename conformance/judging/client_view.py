@@ -113,13 +113,13 @@ class ClientView(ExchangeView):
         kind = str(fields.get("type", "unknown"))
         data = {key: value for key, value in fields.items() if key not in NOT_FIELDS}
         shown = json.dumps(data, ensure_ascii=False, default=repr)
-        self.memory.tell(number, kind, shown)
+        self.memory.remember(number, kind, shown)
         self.take([Event(kind, {"choice": 0, **data}, number, "semantic")])
 
     def finish(self, *, breaks_off: bool) -> JudgedView:
         """The end of the report."""
         self.judge.last += 1
-        self.memory.tell(self.judge.last, "end of the report", "")
+        self.memory.remember(self.judge.last, "end of the report", "")
         return self.judged(self.judge.close("protocol-error" if breaks_off else "eof"))
 
     def outcomes_shown(self, outcomes: Outcomes) -> Outcomes:

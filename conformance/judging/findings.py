@@ -50,14 +50,14 @@ class RecentFrames:
                 break
         self._last.append((number, frame.offset, kind, clip_text(frame.data)))
 
-    def tell(self, number: int, kind: str, text: str, offset: int | None = None) -> None:
+    def remember(self, number: int, kind: str, text: str, offset: int | None = None) -> None:
         """Remembers what is no frame: an event that a client reported, or the end."""
         self._last.append((number, offset, kind, clip_text(text)))
 
     def recall(self, first: int, frames: Iterable[Frame], kind: str) -> None:
         """Remembers the last frames of a run, which all have one type, from number `first` on."""
         for number, frame in enumerate(frames, first):
-            self.tell(number, kind, frame.data, frame.offset)
+            self.remember(number, kind, frame.data, frame.offset)
 
     def offset(self, number: int) -> int | None:
         """Byte offset of a frame, None for the request and the response head."""

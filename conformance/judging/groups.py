@@ -126,8 +126,8 @@ def _stream_causes(ordered: Sequence[tuple[Finding, str]]) -> dict[str, list[str
     """By group of one stream those that its first finding follows, the surest first."""
     causes: dict[str, list[str]] = {}
     above: list[dict[str, None]] = []
-    told = [finding for finding, _ in ordered]
-    for (_, group), places in zip(ordered, direct_causes(told), strict=True):
+    findings = [finding for finding, _ in ordered]
+    for (_, group), places in zip(ordered, direct_causes(findings), strict=True):
         met = {each: None for at in places for each in (ordered[at][1], *above[at])}
         above.append(met)
         causes.setdefault(group, [each for each in met if each != group])
@@ -154,8 +154,8 @@ def _nested(
     for name, places in gathering.places.items():
         group = _made_group(report, name, places, fired[places[0].finding.rule])
         below.setdefault(_first_cause(name, causes), []).append(group)
-    told = (_with_following(name, family) for name, family in below.items())
-    return sorted(told, key=_gravity)
+    families = (_with_following(name, family) for name, family in below.items())
+    return sorted(families, key=_gravity)
 
 
 def _made_group(

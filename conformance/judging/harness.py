@@ -117,9 +117,9 @@ def client_finding(
     memory = RecentFrames()
     for number, event in enumerate(report, 1):
         fields = ", ".join(f"{key}={value!r}" for key, value in event.items() if key != "type")
-        memory.tell(number, str(event.get("type")), fields)
+        memory.remember(number, str(event.get("type")), fields)
     last = len(report) + 1
-    memory.tell(last, "end of the report", "")
+    memory.remember(last, "end of the report", "")
     message = f"expected {expected}, got {got}"
     violation = Violation(last, {}, (expected,), got.partition(":")[0], "", message)
     return make_finding(rule, violation, memory, where)

@@ -31,7 +31,7 @@ BUDGET_MS: Final = 5000.0
 class StreamCheck:
     """A stream under way, as `Checker.stream` gives it; used by one thread at a time.
 
-    `unheard` gives the result of a stream of which nothing is known, `result` is given where
+    `unjudged` gives the result of a stream of which nothing is known, `result` is given where
     nothing is to be judged at all. `listener` is given the events as they are judged.
     """
 
@@ -40,7 +40,7 @@ class StreamCheck:
         setting: JudgeSetting,
         exchange: Exchange,
         budget_ms: float,
-        unheard: Callable[[], StreamResult],
+        unjudged: Callable[[], StreamResult],
         result: StreamResult | None = None,
         *,
         listener: EventListener | None = None,
@@ -49,11 +49,11 @@ class StreamCheck:
         self._exchange = exchange
         self._budget_ms = budget_ms
         self._spent = 0.0  # seconds
-        self._unheard = unheard
+        self._unjudged = unjudged
         self._view: RunningView | None = None
         self._elapsed: float | None = 0.0
         self._bytes = 0
-        self._told = 0  # findings given to the caller
+        self._given = 0  # findings given to the caller
         self._result = result
         self._listener = listener
 
@@ -101,8 +101,8 @@ class StreamCheck:
 
     def _untold_findings(self, view: RunningView | None) -> tuple[Finding, ...]:
         found = () if view is None else view.findings
-        before, self._told = self._told, len(found)
-        return tuple(found[before:]) if self._told > before else ()
+        before, self._given = self._given, len(found)
+        return tuple(found[before:]) if self._given > before else ()
 
     def _new_view(self, exchange: Exchange) -> RunningView:
         view = RunningView(self._setting, exchange)
@@ -137,28 +137,28 @@ class StreamCheck:
 
     def _stop(self, verdict: Verdict, why: str) -> None:
         found = () if self._view is None else self._view.findings
-        self._result = stopped_result(self._unheard(), found, verdict, why)
+        self._result = stopped_result(self._unjudged(), found, verdict, why)
         self._view = None
 
 
 def stopped_result(
-    unheard: StreamResult, found: Sequence[Finding], verdict: Verdict, why: str
+    unjudged: StreamResult, found: Sequence[Finding], verdict: Verdict, why: str
 ) -> StreamResult:
-    """The result of a stream that was not judged to its end; `unheard` is that of nothing at all.
+    """The result of a stream that was not judged to its end; `unjudged` is that of nothing at all.
 
     Rules that can apply to no stream of the profile stay NOT-APPLICABLE.
     """
     failed = {finding.rule for finding in found}
     none = Verdict.NOT_APPLICABLE
-    verdicts = {rule: v if v is none else verdict for rule, v in unheard.verdicts.items()}
+    verdicts = {rule: v if v is none else verdict for rule, v in unjudged.verdicts.items()}
     open_rules = {rule for rule, v in verdicts.items() if v is not none}
-    reasons = {**unheard.reasons, **dict.fromkeys(open_rules, why)}
+    reasons = {**unjudged.reasons, **dict.fromkeys(open_rules, why)}
     return replace(
-        unheard,
+        unjudged,
         verdicts=verdicts | dict.fromkeys(failed, Verdict.FAIL),
         reasons={rule: reason for rule, reason in reasons.items() if rule not in failed},
         findings=tuple(sorted(found, key=lambda finding: (finding.event, finding.rule))),
-        notes=(*unheard.notes, why),
+        notes=(*unjudged.notes, why),
     )
 
 

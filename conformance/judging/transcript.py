@@ -170,7 +170,7 @@ def read_transcript(
         transcript.take(events)
         transcript.last = number
     size = sum(len(chunk.data) for chunk in exchange.chunks)
-    transcript.memory.tell(transcript.last, "end of stream", exchange.end, size)
+    transcript.memory.remember(transcript.last, "end of stream", exchange.end, size)
     return transcript
 
 

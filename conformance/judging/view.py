@@ -208,8 +208,8 @@ def _answer_error(event: Event | None) -> AnswerError | None:
 
 def _with_error(why: str, error: AnswerError) -> str:
     """What an open obligation waited for in vain, where the answer broke off with an error."""
-    told = f"an error ({error.code})" if error.code else "an error"
-    return why.replace("got end of stream", f"got {told} in event {error.event}")
+    words = f"an error ({error.code})" if error.code else "an error"
+    return why.replace("got end of stream", f"got {words} in event {error.event}")
 
 
 def _finding_order(finding: Finding) -> tuple[int, str, list[tuple[str, Any]]]:

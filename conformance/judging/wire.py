@@ -27,13 +27,13 @@ class WireView(ExchangeView):
     ) -> None:
         reader = setting.dialect.reader(setting.bound.reading)
         expected = setting.dialect.expected_framing(exchange.request)
-        asked = setting.dialect.stated(exchange.request)
+        request = setting.dialect.stated(exchange.request)
         self.framer = Framer(exchange.response, expected=expected)
-        evidence = _wire_evidence(setting, exchange, asked, reader, self.framer)
+        evidence = _wire_evidence(setting, exchange, request, reader, self.framer)
         super().__init__(setting, exchange, evidence, scenario)
         self.trace = FrameTrace(reader)
         self.bytes = 0
-        self.take(self.trace.head(asked, exchange.response))
+        self.take(self.trace.head(request, exchange.response))
 
     def feed(self, data: bytes, ms: float | None) -> None:
         """Takes the next chunk; `ms` since the response head, None without a clock."""
@@ -60,7 +60,7 @@ class WireView(ExchangeView):
         for frame in self.framer.close():
             self.frame(frame)
         events = self.trace.end(how)
-        self.memory.tell(self.trace.number, "end of stream", how, self.bytes)
+        self.memory.remember(self.trace.number, "end of stream", how, self.bytes)
         self.take(events)
         self.framing = self.framer.framing or ""
         if self.transcript is not None:
@@ -74,16 +74,16 @@ class WireView(ExchangeView):
 def _wire_evidence(
     setting: JudgeSetting,
     exchange: Exchange,
-    asked: Request | None,
+    request: Request | None,
     reader: Reader,
     framer: Framer,
 ) -> Evidence:
     return Evidence(
-        asked,
+        request,
         exchange.response,
         setting.fidelity,
         framing=lambda: framer.framing,
-        own_framing=setting.dialect.stream_framing(asked.path if asked else ""),
+        own_framing=setting.dialect.stream_framing(request.path if request else ""),
         clock=any(chunk.ms is not None for chunk in exchange.chunks),
         echo=reader.echo,
         role=exchange.role,

@@ -96,8 +96,8 @@ def _end_with_error(stream: Stream, site: int) -> Stream:
     numbered = {} if number is None else {stream.layout.number: number}
     error = {**stream.layout.error("The model is overloaded.", "server_error"), **numbered}
     said = sample.with_payload(error)
-    told = said.as_raised(stream.layout.raised) if stream.layout.raised else said
-    return stream.with_pieces([*stream.pieces[:site], told])
+    raised = said.as_raised(stream.layout.raised) if stream.layout.raised else said
+    return stream.with_pieces([*stream.pieces[:site], raised])
 
 
 def _long_events(stream: Stream) -> list[int]:

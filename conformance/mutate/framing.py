@@ -182,8 +182,8 @@ def _shorten_payload(stream: Stream, site: int) -> Stream:
 
 def _requested_stream(stream: Stream) -> Sequence[int]:
     response = stream.exchange.response
-    asked = stream.exchange.request
-    is_requested = asked is not None and asks_for_stream(asked.path, asked.json)
+    request = stream.exchange.request
+    is_requested = request is not None and asks_for_stream(request.path, request.json)
     return _event_stream(stream) if is_requested and response and response.status == 200 else ()
 
 

@@ -15,7 +15,7 @@ from conformance.dialects import get
 from conformance.editing.stream import Stream
 from conformance.profiles.profile import Profile, reading
 from conformance.rules.compiled import CompiledRule, NamedEvent
-from conformance.rules.patterns import UNASKED
+from conformance.rules.patterns import NO_REQUEST
 
 REQUEST: Final = -1
 
@@ -51,13 +51,13 @@ def near_misses(named: NamedEvent, events: list[RuleEvent]) -> list[RuleEvent]:
 
 
 def _has_type(named: NamedEvent, event: Event) -> bool:
-    return named.alias.layer == event.layer and named.is_type(event.type, UNASKED)
+    return named.alias.layer == event.layer and named.is_type(event.type, NO_REQUEST)
 
 
 def _matches(named: NamedEvent, event: Event) -> bool:
     if not _has_type(named, event):
         return False
-    return all(test(get_(event.data), event.data, UNASKED) for get_, test in named.conditions)
+    return all(test(get_(event.data), event.data, NO_REQUEST) for get_, test in named.conditions)
 
 
 def field_path(stream: Stream, what: RuleEvent, dotted: str) -> Path | None:
@@ -88,11 +88,11 @@ def _path_of(value: Any, wanted: Any) -> Path | None:
         return None
     stack: list[tuple[Path, Any]] = [((), value)]
     while stack:
-        way, each = stack.pop()
+        place, each = stack.pop()
         if isinstance(each, dict):
-            stack += [((*way, key), inner) for key, inner in reversed(each.items())]
+            stack += [((*place, key), inner) for key, inner in reversed(each.items())]
         elif isinstance(each, list):
-            stack += [((*way, n), inner) for n, inner in reversed(list(enumerate(each)))]
+            stack += [((*place, n), inner) for n, inner in reversed(list(enumerate(each)))]
         elif each == wanted and not isinstance(each, bool):
-            return way
+            return place
     return None

@@ -36,7 +36,7 @@ from conformance.rules.forms.grammar import Grammar
 from conformance.rules.forms.never import Never
 from conformance.rules.forms.response import Answer
 from conformance.rules.forms.values import Values
-from conformance.rules.patterns import UNASKED, compile_value
+from conformance.rules.patterns import NO_REQUEST, compile_value
 
 _MOST: Final = 16
 _WRONG: Final = "another value"
@@ -129,10 +129,10 @@ def _violate_never(
 def _make_event(stream: Stream, named: NamedEvent, what: RuleEvent) -> Stream | None:
     """The event changed so that the name's conditions hold for it."""
     for (path, pattern), (get, test) in zip(named.alias.conditions, named.conditions, strict=True):
-        if test(get(what.event.data), what.event.data, UNASKED):
+        if test(get(what.event.data), what.event.data, NO_REQUEST):
             continue
-        way = field_path(stream, what, path)
-        change = _fitting_change(pattern, what, way) if way else None
+        field_place = field_path(stream, what, path)
+        change = _fitting_change(pattern, what, field_place) if field_place else None
         if change is None:
             return None
         stream = _change_field(stream, what, change)
@@ -142,31 +142,31 @@ def _make_event(stream: Stream, named: NamedEvent, what: RuleEvent) -> Stream | 
 _Change = Callable[[Any], Any]
 
 
-def _fitting_change(pattern: Any, what: RuleEvent, way: Path) -> _Change | None:
+def _fitting_change(pattern: Any, what: RuleEvent, field_place: Path) -> _Change | None:
     """The first change found that makes a value fit a pattern."""
     if pattern == {"absent": True}:
-        return _drop_field(way)
+        return _drop_field(field_place)
     candidates = _pattern_values(pattern)
     candidates += [_WRONG, 7, None, "", [], ["x"], {}, {"x": 1}, True, False, 10_000_000]
     candidates.append(what.event.type)
     # What a pattern with a knob stands for, only the profile tells: the first candidate is tried.
     test = compile_value(pattern, {}) if "$" not in repr(pattern) else None
     for value in candidates:
-        if test is None or test(value, what.event.data, UNASKED):
-            return _set_to(way, value)
+        if test is None or test(value, what.event.data, NO_REQUEST):
+            return _set_to(field_place, value)
     return None
 
 
-def _set_to(way: Path, value: Any) -> _Change:
-    return lambda body: put_at(body, way, value)
+def _set_to(field_place: Path, value: Any) -> _Change:
+    return lambda body: put_at(body, field_place, value)
 
 
-def _drop_field(way: Path) -> _Change:
-    return lambda body: cut_at(body, way)
+def _drop_field(field_place: Path) -> _Change:
+    return lambda body: cut_at(body, field_place)
 
 
-def _set_other(way: Path) -> _Change:
-    return lambda body: put_at(body, way, _another_value(value_at(body, *way)))
+def _set_other(field_place: Path) -> _Change:
+    return lambda body: put_at(body, field_place, _another_value(value_at(body, *field_place)))
 
 
 def _pattern_values(pattern: Any) -> list[Any]:
@@ -200,15 +200,15 @@ def _violate_values(stream: Stream, form: Values, found: _Found) -> _Edits:
     everywhere = [(s, path) for name, path in form.of.items() for s in found.get(name, [])]
     everywhere.sort(key=lambda pair: pair[0].place)
     for what, dotted in everywhere[-1:] + everywhere[:1]:
-        way = field_path(stream, what, dotted)
-        if not way:
+        field_place = field_path(stream, what, dotted)
+        if not field_place:
             continue
         for other, path in everywhere:
             there = field_path(stream, other, path)
             if there is not None and other.place not in (what.place, REQUEST):
                 value = stream.value_at(other.place, *there)
-                yield _change_field(stream, what, _set_to(way, value))
-        yield _change_field(stream, what, _set_other(way))
+                yield _change_field(stream, what, _set_to(field_place, value))
+        yield _change_field(stream, what, _set_other(field_place))
         if what.place != REQUEST:
             yield stream.without(what.place)
 
@@ -224,18 +224,18 @@ def _another_value(value: Any) -> Any:
 def _violate_each(stream: Stream, form: Each, found: _Found) -> _Edits:
     for what in _outer_events(found, form.events):
         for dotted in _schema_paths(form.schema):
-            if way := field_path(stream, what, dotted):
-                yield _change_field(stream, what, _drop_field(way))
+            if field_place := field_path(stream, what, dotted):
+                yield _change_field(stream, what, _drop_field(field_place))
                 for value in (_WRONG, 7, "", None):  # the schema may refuse any of them
-                    yield _change_field(stream, what, _set_to(way, value))
+                    yield _change_field(stream, what, _set_to(field_place, value))
 
 
-def _schema_paths(schema: Any, way: str = "") -> Iterator[str]:
+def _schema_paths(schema: Any, field_place: str = "") -> Iterator[str]:
     """Paths that a schema speaks of."""
     inner = schema.get("properties", {}) if isinstance(schema, Mapping) else {}
     required = schema.get("required", ()) if isinstance(schema, Mapping) else ()
     for name in dict.fromkeys((*required, *inner)):
-        path = f"{way}.{name}" if way else name
+        path = f"{field_place}.{name}" if field_place else name
         yield path
         yield from _schema_paths(inner.get(name, {}), path)
 
@@ -243,13 +243,13 @@ def _schema_paths(schema: Any, way: str = "") -> Iterator[str]:
 def _violate_fold(stream: Stream, form: Fold, found: _Found) -> _Edits:
     for name, dotted in form.over.items():
         for what in _first_and_last(found.get(name, [])):
-            if way := field_path(stream, what, dotted):
-                yield _change_field(stream, what, _set_other(way))
+            if field_place := field_path(stream, what, dotted):
+                yield _change_field(stream, what, _set_other(field_place))
             if what.place != REQUEST:
                 yield stream.without(what.place)
                 yield stream.insert(what.place + 1, stream.pieces[what.place])
     stated = form.equals or form.contains
     for what in _outer_events(found, stated.events) if stated is not None else ():
-        if stated is not None and (way := field_path(stream, what, stated.path)):
-            yield _change_field(stream, what, _set_other(way))
-            yield _change_field(stream, what, _set_to(way, []))
+        if stated is not None and (field_place := field_path(stream, what, stated.path)):
+            yield _change_field(stream, what, _set_other(field_place))
+            yield _change_field(stream, what, _set_to(field_place, []))

@@ -23,7 +23,7 @@ from conformance.rules.alias import Alias
 from conformance.rules.names import Names
 from conformance.rules.node import Node
 from conformance.rules.paths import getter
-from conformance.rules.patterns import UNASKED, compile_value
+from conformance.rules.patterns import NO_REQUEST, compile_value
 
 MOST_SHAPES: Final = 1024
 
@@ -167,5 +167,5 @@ def _conjunction(conditions: Sequence[tuple[str, Any]]) -> Callable[[Mapping[str
     (path, pattern), *others = conditions
     get, test, rest = getter(path), compile_value(pattern, {}), _conjunction(others)
     if not others:
-        return lambda data: test(get(data), data, UNASKED)
-    return lambda data: test(get(data), data, UNASKED) and rest(data)
+        return lambda data: test(get(data), data, NO_REQUEST)
+    return lambda data: test(get(data), data, NO_REQUEST) and rest(data)

@@ -66,8 +66,8 @@ class ScenarioRunJudge:
             raise pytest.fail.Exception(str(err), pytrace=False) from None
         report = outcome.report
         if report.exit_code(strict=self.strict) or outcome.unanswered:
-            told = (*outcome.unanswered, text.render(redact_report(report)))
-            raise pytest.fail.Exception("\n".join(told), pytrace=False)
+            lines = (*outcome.unanswered, text.render(redact_report(report)))
+            raise pytest.fail.Exception("\n".join(lines), pytrace=False)
         return report
 
 

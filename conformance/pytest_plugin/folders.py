@@ -110,8 +110,8 @@ def _holds_request(index: ExchangeIndex, exchange: Exchange) -> bool:
     if request is None:
         return False
     body = sent_body(request)
-    asked = HttpRequest(request.method, request.path, request.headers, body)
-    return bool(index.matching_numbers(index.request_key(asked, request.path)))
+    wanted = HttpRequest(request.method, request.path, request.headers, body)
+    return bool(index.matching_numbers(index.request_key(wanted, request.path)))
 
 
 def _keep_exchanges(path: Path, kept: Sequence[Exchange]) -> None:

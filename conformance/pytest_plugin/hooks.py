@@ -165,8 +165,12 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
     one, other = left.sequence, right.sequence
     if one == other:
         return [f"{left!r} == {right!r}", "the events are equal; bytes, times or names differ"]
-    told = f"{left!r} == {right!r}"
-    return [told, "events of the left (-) and of the right (+):", *sequence_difference(one, other)]
+    comparison = f"{left!r} == {right!r}"
+    return [
+        comparison,
+        "events of the left (-) and of the right (+):",
+        *sequence_difference(one, other),
+    ]
 
 
 @pytest.hookimpl(wrapper=True)

@@ -66,13 +66,13 @@ async def _answer(
     client: ServerConnection, request: HttpRequest, transport: httpx.AsyncBaseTransport
 ) -> bool:
     """Whether the connection can serve another request. Raises TransportError for a broken one."""
-    asked = httpx.Request(
+    forwarded = httpx.Request(
         request.method,
         f"http://{_NAME}{request.target}",
         headers=list(request.headers),
         content=request.body,
     )
-    answer = await transport.handle_async_request(asked)
+    answer = await transport.handle_async_request(forwarded)
     headers = tuple((k, v) for k, v in answer.headers.items() if k.lower() not in _OWN)
     stays = client.start_response(request, answer.status_code, headers)
     assert isinstance(answer.stream, httpx.AsyncByteStream)

@@ -104,8 +104,8 @@ class ReplayTransport(StandInTransport):
     def _wanted_request(self, request: httpx.Request, body: bytes) -> RequestKey:
         headers = tuple(request.headers.items())
         target = request.url.raw_path.decode("ascii", "replace")
-        asked = HttpRequest(request.method, target, headers, body)
-        return self._session.index.request_key(asked, target)
+        wanted = HttpRequest(request.method, target, headers, body)
+        return self._session.index.request_key(wanted, target)
 
     def _miss_response(self, request: httpx.Request, wanted: RequestKey) -> httpx.Response:
         miss = explain_miss(wanted, self._session.index)

@@ -194,9 +194,9 @@ def _judged_results(
         exchange = exchanges[each.ledger.exchange]
         given = rulebook.narrowed(each.ledger.result(target, exchange.hop))
         beside = requests_beside(recording.header, exchange)
-        told = recognised.with_guess(given)
-        told = told if beside is None else replace(told, beside=beside)
-        results.append(without_sent_secrets(told, exchange.request))
+        result = recognised.with_guess(given)
+        result = result if beside is None else replace(result, beside=beside)
+        results.append(without_sent_secrets(result, exchange.request))
     if recording.notes:
         results[0] = replace(results[0], notes=(*recording.notes, *results[0].notes))
     return results
@@ -226,8 +226,8 @@ def _judge_exchanges(
         if scenario is not None:
             scenario.next()
         elif exchange is recording.exchanges[0] and setting.bound.scenario.rules:
-            asked = setting.dialect.stated(exchange.request)
-            evidence = Evidence(asked, exchange.response, user_choices=exchange.user_choices)
+            request = setting.dialect.stated(exchange.request)
+            evidence = Evidence(request, exchange.response, user_choices=exchange.user_choices)
             scenario = ScenarioJudge(setting.bound, evidence)
         transcript = Transcript(exchange)
         judged = check_wire(
@@ -260,10 +260,10 @@ def _read_hop(
     recording = recognised.recording
     setting = _exchange_setting(recognised, exchange, rulebook, choices)
     file, number = recording.source_of(exchange.number)
-    way = setting.bound.reading
+    reading = setting.bound.reading
     if is_played(recording.header, exchange):
-        way = upstream_reading(setting.dialect, played_profile(recording.header))
-    return read_answer(exchange, setting.dialect, way, (str(file), number))
+        reading = upstream_reading(setting.dialect, played_profile(recording.header))
+    return read_answer(exchange, setting.dialect, reading, (str(file), number))
 
 
 def _error_to_tell(error: AnswerError, judged: JudgedExchange) -> AnswerError | None:

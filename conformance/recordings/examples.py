@@ -236,11 +236,11 @@ def _clip_line(line: str, beside: str, width: int) -> str:
     if len(line) <= width:
         return line
     head = min(_HEAD, width // 3)
-    room = width - head
+    rest = width - head
     pairs = enumerate(zip(line, beside, strict=False))
     differs = next((i for i, (mine, theirs) in pairs if mine != theirs), len(line))
-    last = len(line) - room
-    start = last if differs < head else max(head, min(differs - room // 2, last))
-    end = start + room
+    last = len(line) - rest
+    start = last if differs < head else max(head, min(differs - rest // 2, last))
+    end = start + rest
     gap = "…" if start > head else ""
     return f"{line[:head]}{gap}{line[start:end]}{'…' if end < len(line) else ''}"

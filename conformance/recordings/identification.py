@@ -20,7 +20,7 @@ from conformance.profiles.profile import Profile
 from conformance.recordings.sender import answer_events, known_signs
 from conformance.rules.lint_knobs import knobs_read
 from conformance.rules.model import Rule
-from conformance.rules.patterns import UNASKED, compile_value, same
+from conformance.rules.patterns import NO_REQUEST, compile_value, same
 from conformance.rules.verdicts import Level, Verdict
 
 _UNREAD: Final = Reading()
@@ -121,7 +121,7 @@ def _allowing_knobs(
     """Knobs with a value under which the rule is silent; what was seen comes before what may be."""
     conditions = [(k, compile_value(p, {})) for k, p in rule.applies.profile if k in strict.knobs]
     for knob, speaks in conditions:
-        if knob in seen and not speaks(seen[knob], strict.knobs, UNASKED):
+        if knob in seen and not speaks(seen[knob], strict.knobs, NO_REQUEST):
             yield knob, seen[knob]
     read = knobs_read(rule)
     if "text_markers" in read and "markers" in seen:
@@ -131,4 +131,4 @@ def _allowing_knobs(
             yield knob, seen[knob]
     for knob, speaks in conditions:
         values = strict.declared[knob].values
-        yield from ((knob, v) for v in values if not speaks(v, strict.knobs, UNASKED))
+        yield from ((knob, v) for v in values if not speaks(v, strict.knobs, NO_REQUEST))

@@ -104,16 +104,16 @@ class _RecordingLint(Struct, frozen=True):
             if rule not in self.rules:
                 near = nearest(rule, self.rules)
                 message = f"`expect` names {rule!r}, which is no rule"
-                told = f"{message} ({near})" if near else message
-                yield self._make_problem("expect-rule", told, "error")
+                explained = f"{message} ({near})" if near else message
+                yield self._make_problem("expect-rule", explained, "error")
             if verdict not in tuple(Verdict):
                 wanted = ", ".join(Verdict)
                 message = f"`expect` of {rule!r} is one of {wanted}, got {verdict!r}"
                 yield self._make_problem("expect-verdict", message, "error")
         if expect and MUTANTS not in self.recording.path.resolve().parts:
             message = f"it fails on purpose, but lies in no folder {MUTANTS!r}"
-            told = f"{message}: scans of folders will meet it"
-            yield self._make_problem("expect-place", told, "warning")
+            explained = f"{message}: scans of folders will meet it"
+            yield self._make_problem("expect-place", explained, "warning")
 
     def _private_leftovers(self) -> Iterator[Problem]:
         cassette = self.recording.cassette
@@ -251,9 +251,9 @@ def _hides_thinking(result: StreamResult) -> bool:
 
 def _shows_thinking(result: StreamResult) -> bool:
     """Whether there is any thinking, or a block that the limit of tokens closed."""
-    told = {event.type for event in result.events if event.layer == "semantic"}
+    types = {event.type for event in result.events if event.layer == "semantic"}
     reasons = (event.data.get("reason") for event in result.events if event.type == "finish")
-    return not _THINKING.isdisjoint(told) or (_opens_thinking(result) and "length" in reasons)
+    return not _THINKING.isdisjoint(types) or (_opens_thinking(result) and "length" in reasons)
 
 
 def _is_answered(exchange: Exchange, result: StreamResult) -> bool:

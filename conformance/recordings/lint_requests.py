@@ -93,17 +93,17 @@ class RequestMatching:
 
 
 def _keep_exchange(
-    recording: Recording, exchange: Exchange, asked: Request, test: str | None
+    recording: Recording, exchange: Exchange, request: Request, test: str | None
 ) -> KeptRequest:
     line = recording.locate(exchange.number, [-1])[0]
-    body = asked.json if isinstance(asked.json, Mapping) else {}
+    body = request.json if isinstance(request.json, Mapping) else {}
     rest = {key: value for key, value in body.items() if key not in _STREAMING}
     return KeptRequest(
         Place(str(recording.path), line),
         test,
-        _digest_of(asked.method, asked.path, asked.json),
-        _digest_of(asked.method, asked.path, rest),
-        asks_for_stream(asked.path, body),
+        _digest_of(request.method, request.path, request.json),
+        _digest_of(request.method, request.path, rest),
+        asks_for_stream(request.path, body),
     )
 
 

@@ -37,8 +37,8 @@ def sender_of(
     profile, certainty = named(watch.met)
     if profile is None:
         return None
-    told = [f for f in watch.met if f.profile == profile]
-    signs = [f.says for f in told if not f.is_weak] or [f.says for f in told]
+    fitting = [f for f in watch.met if f.profile == profile]
+    signs = [f.says for f in fitting if not f.is_weak] or [f.says for f in fitting]
     return Sender(profile, tuple(signs), certainty == "certain")
 
 

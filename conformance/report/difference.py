@@ -41,8 +41,8 @@ def difference_json(difference: RecordingDifference, **_: bool) -> str:
         {**asdict(each), "changes": [asdict(change) for change in each.changes]}
         for each in difference.compared
     ]
-    told = {"diff": VERSION, "exchanges": exchanges, "errors": difference.errors}
-    return json.dumps({**told, "changed": len(difference.changed)}, indent=2) + "\n"
+    fields = {"diff": VERSION, "exchanges": exchanges, "errors": difference.errors}
+    return json.dumps({**fields, "changed": len(difference.changed)}, indent=2) + "\n"
 
 
 def difference_markdown(
@@ -95,8 +95,8 @@ def difference_summary(difference: RecordingDifference) -> str:
     head = f"{count(len(difference.compared), 'exchange')} compared"
     if not kinds:
         return f"{head}: no change"
-    told = ", ".join(_change_count(number, kind) for kind, number in kinds.items())
-    return f"{head}, {len(difference.changed)} changed: {told}"
+    counts = ", ".join(_change_count(number, kind) for kind, number in kinds.items())
+    return f"{head}, {len(difference.changed)} changed: {counts}"
 
 
 def _change_count(number: int, kind: str) -> str:

@@ -51,11 +51,11 @@ def _rule_head(rule: Rule, paint: Paint) -> Iterator[str]:
 
 
 def _titled_section(paint: Paint, name: str, lines: Iterator[str]) -> Iterator[str]:
-    told = list(lines)
-    if told:
+    section = list(lines)
+    if section:
         yield ""
         yield paint("title", name)
-        yield from (f"  {line}" for line in told)
+        yield from (f"  {line}" for line in section)
 
 
 def _example_lines(paint: Paint, example: RuleExample) -> Iterator[str]:

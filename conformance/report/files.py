@@ -78,14 +78,14 @@ def write(report: Report, *outputs: str, verbose: bool = False, shown: str = "te
     `shown` is the format that goes to stdout: where it or an output is `github`, the step summary
     is written too. Raises UsageError where a file cannot be written.
     """
-    asked = [parse_output(text) for text in outputs]
+    wanted = [parse_output(text) for text in outputs]
     _write_all(
         [
             (file, map(_encoded, render_pieces(report, name, verbose=verbose)))
-            for name, file in asked
+            for name, file in wanted
         ]
     )
-    if "github" in (shown, *(name for name, _ in asked)):
+    if "github" in (shown, *(name for name, _ in wanted)):
         from conformance.report import github  # noqa: PLC0415  # only who asks for it needs it
 
         github.append_summary(report)

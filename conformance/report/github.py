@@ -96,8 +96,10 @@ def _command_kind(finding: Finding) -> str:
 def _group_annotation(group: FindingGroup) -> str:
     lines = [_place_words(group.places[0])]
     for other in group.following[:_FOLLOWING]:
-        when, told = following_sentence(group, other, _SENTENCE)
-        lines.append(f"{when} {other.first.verdict} {other.first.level} {other.first.rule}: {told}")
+        when, sentence = following_sentence(group, other, _SENTENCE)
+        lines.append(
+            f"{when} {other.first.verdict} {other.first.level} {other.first.rule}: {sentence}"
+        )
     if group.following[_FOLLOWING:]:
         lines.append(f"then {count(len(group.following) - _FOLLOWING, 'more group')} of findings")
     return _annotation(group.places[0], lines, group_spread(group))
@@ -117,5 +119,5 @@ def _annotation(place: FindingPlace, lines: Sequence[str], spread: str = "") -> 
     at = {"file": known, "line": str(finding.line or 1)} if known else {}
     title = f"{finding.verdict} {finding.level} {finding.rule}"
     properties = {**at, "title": f"{title}, in {spread}" if spread else title}
-    told = ",".join(f"{name}={workflow_property(text)}" for name, text in properties.items())
-    return f"::{_command_kind(finding)} {told}::{'%0A'.join(map(workflow_message, lines))}"
+    settings = ",".join(f"{name}={workflow_property(text)}" for name, text in properties.items())
+    return f"::{_command_kind(finding)} {settings}::{'%0A'.join(map(workflow_message, lines))}"

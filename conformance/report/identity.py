@@ -63,9 +63,9 @@ def _knob_lines(one: ExchangeIdentification) -> Iterator[str]:
     """Every knob that was seen, with the strict value where that is another and no mere `any`."""
     for knob, value in one.identity.knobs.items():
         strict = one.strict.knobs.get(knob)
-        told = f"{knob}: {visible(spell_value(value), _VALUE)}"
+        setting = f"{knob}: {visible(spell_value(value), _VALUE)}"
         plain = strict == "any" or same(value, strict)
-        yield told if plain else f"{told} (strict: {visible(spell_value(strict), _VALUE)})"
+        yield setting if plain else f"{setting} (strict: {visible(spell_value(strict), _VALUE)})"
 
 
 def _deviation_text(one: StrictDeviation) -> str:

@@ -95,9 +95,9 @@ def _group_section(group: FindingGroup) -> Iterator[str]:
     of_group = f", group {code_span(group.id)}" if group.places[1:] else ""
     yield f"- id: {code_span(finding.id)}{of_group}"
     for other in group.following[:_FOLLOWING]:
-        when, told = following_sentence(group, other, _SENTENCE)
+        when, sentence = following_sentence(group, other, _SENTENCE)
         name = f"{other.first.verdict} {other.first.level} {code_span(other.first.rule)}"
-        yield f"- {when} {name}: {escape_markdown(told)}"
+        yield f"- {when} {name}: {escape_markdown(sentence)}"
     if group.following[_FOLLOWING:]:
         yield f"- then {count(len(group.following) - _FOLLOWING, 'more group')} of findings"
     if finding.context:

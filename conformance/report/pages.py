@@ -61,17 +61,17 @@ def _titled_part(title: str, lines: Sequence[str]) -> list[str]:
 
 
 def _authority_lines(rule: Rule) -> list[str]:
-    told: list[str] = []
+    lines: list[str] = []
     for source in rule.source:
         if "spec" in source:
             quote = f": “{_one_line(source['quote'])}”" if "quote" in source else ""
-            told.append(f"- <{source['spec']}>{quote}")
-        told.extend(
+            lines.append(f"- <{source['spec']}>{quote}")
+        lines.extend(
             f"- {kind}: {_one_line(source[key])}"
             for key, kind in (("observed", "Observed"), ("advice", "Advice"))
             if key in source
         )
-    return told
+    return lines
 
 
 def _breaking_clients(rule: Rule) -> list[str]:
@@ -99,9 +99,9 @@ def _condition_lines(rule: Rule, knobs: Mapping[str, str]) -> Iterator[str]:
 
 
 def _legal_lines(conditions: list[str], silences: Sequence[Silence]) -> list[str]:
-    told = [_silence_line(one) for one in silences]
+    silenced = [_silence_line(one) for one in silences]
     # A list begins behind a blank line: not every reader of Markdown sees it without.
-    return [*conditions, "", *told] if conditions and told else conditions + told
+    return [*conditions, "", *silenced] if conditions and silenced else conditions + silenced
 
 
 def _silence_line(one: Silence) -> str:

@@ -49,24 +49,24 @@ def columns(text: str) -> int:
     return sum(map(_character_columns, text))
 
 
-def fitting(text: str, room: int) -> str:
-    """A printable text; where it takes more columns than `room`, as much as fits before `…`."""
-    if columns(text) <= room:
+def fitting(text: str, width: int) -> str:
+    """A printable text; where it takes more columns than `width`, as much as fits before `…`."""
+    if columns(text) <= width:
         return text
     taken = 0
     for at, character in enumerate(text):
         taken += _character_columns(character)
-        if taken > room - 1:
+        if taken > width - 1:
             return f"{text[:at]}…"
     return text
 
 
-def fitting_ends(text: str, room: int) -> str:
+def fitting_ends(text: str, width: int) -> str:
     """As `fitting`, with the text's beginning and more of its end around `…`."""
-    if columns(text) <= room:
+    if columns(text) <= width:
         return text
-    head = fitting(text, room // 3).removesuffix("…")
-    tail = fitting(text[::-1], room - columns(head)).removesuffix("…")[::-1]
+    head = fitting(text, width // 3).removesuffix("…")
+    tail = fitting(text[::-1], width - columns(head)).removesuffix("…")[::-1]
     return f"{head}…{tail}"
 
 

@@ -137,8 +137,8 @@ class _FrameKeeper:
         traced.is_clocked = traced.is_clocked and ms is not None
         traced.last_ms = ms if ms is not None else traced.last_ms
         lanes = [self._draw_block(event, number, ms or 0.0) for event in events]
-        told = tuple(dict.fromkeys(lane for lane in lanes if lane)) or ("stream",)
-        self._keep_moment(_frame_moment(each, told))
+        named = tuple(dict.fromkeys(lane for lane in lanes if lane)) or ("stream",)
+        self._keep_moment(_frame_moment(each, named))
 
     def result(self) -> ShownExchange:
         if self.traced.total <= self._most:

@@ -145,7 +145,7 @@ def _other_locations(
 def _properties_key(group: FindingGroup, head: FindingGroup | None) -> dict[str, Any]:
     """What SARIF has no key for; `head` is the group that this one follows."""
     stream, finding = group.stream, group.first
-    told = {
+    properties = {
         "exchange": stream.exchange,
         "dialect": visible(stream.dialect),
         "profile": visible(stream.profile),
@@ -158,7 +158,7 @@ def _properties_key(group: FindingGroup, head: FindingGroup | None) -> dict[str,
         "circumstances": [visible(each) for each in group.circumstances],
         "follows": head.id if head else None,
     }
-    return {"properties": told}
+    return {"properties": properties}
 
 
 def _location_object(found: FindingPlace, *, kept: bool) -> dict[str, Any]:

@@ -37,45 +37,45 @@ class SelectedFinding(Struct, frozen=True):
 
 
 def select_finding(
-    asked: str, paths: Sequence[Path], choices: CheckChoices, rulebook: Rulebook
+    wanted: str, paths: Sequence[Path], choices: CheckChoices, rulebook: Rulebook
 ) -> SelectedFinding:
     """The first finding of that id, or of the group or rule of that id or short name.
 
     Raises UsageError if there is none. Paths are recordings, folders of them, or json reports.
     Files that cannot be judged are passed over as long as another one has the finding.
     """
-    asked = _meant(asked, rulebook)
+    wanted = _meant(wanted, rulebook)
     found: list[SelectedFinding] = []
     known: dict[str, str] = {}
     errors: list[str] = []
-    for path in _recording_files(paths, asked):
+    for path in _recording_files(paths, wanted):
         try:
             for each in _judged_findings(path, choices, rulebook):
                 known.setdefault(each.finding.id, each.finding.rule)
-                if _is_selected(asked, each.finding):
+                if _is_selected(wanted, each.finding):
                     found.append(each)
         except SpecError:
             raise
         except ConformanceError as error:
             errors.append(str(error) if error.place else f"{path}: {error}")
     if not found:
-        raise UsageError(f"there is no finding {asked!r}", hint=_known_findings(known, errors))
+        raise UsageError(f"there is no finding {wanted!r}", hint=_known_findings(known, errors))
     return replace(found[0], others=len(found) - 1)
 
 
-def _meant(asked: str, rulebook: Rulebook) -> str:
+def _meant(wanted: str, rulebook: Rulebook) -> str:
     """The id of a rule for its short name; anything else stays."""
     rules = [*(rule.id for rule in rulebook.rules), *ADDED_RULES]
-    if not asked or _ID.fullmatch(asked) or not any(asked in rule for rule in rules):
-        return asked
-    return find_rule_id(asked, rules)
+    if not wanted or _ID.fullmatch(wanted) or not any(wanted in rule for rule in rules):
+        return wanted
+    return find_rule_id(wanted, rules)
 
 
-def _is_selected(asked: str, finding: Finding) -> bool:
-    if asked == finding.rule:
+def _is_selected(wanted: str, finding: Finding) -> bool:
+    if wanted == finding.rule:
         return True
     ids = finding.id, group_id(finding)
-    return len(asked) >= _SHORTEST and any(each.startswith(asked) for each in ids)
+    return len(wanted) >= _SHORTEST and any(each.startswith(wanted) for each in ids)
 
 
 def _known_findings(known: dict[str, str], errors: list[str]) -> str:
@@ -83,9 +83,9 @@ def _known_findings(known: dict[str, str], errors: list[str]) -> str:
         return f"not judged: {errors[0]}"
     if not known:
         return "nothing was found in these recordings"
-    told = [f"{each} ({rule})" for each, rule in list(known.items())[:_SHOWN]]
+    findings = [f"{each} ({rule})" for each, rule in list(known.items())[:_SHOWN]]
     more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
-    return f"there are {', '.join(told)}{more}"
+    return f"there are {', '.join(findings)}{more}"
 
 
 def _judged_findings(
@@ -100,17 +100,17 @@ def _judged_findings(
             yield SelectedFinding(recording, stream, finding, fixed)
 
 
-def _recording_files(paths: Sequence[Path], asked: str) -> Iterator[Path]:
+def _recording_files(paths: Sequence[Path], wanted: str) -> Iterator[Path]:
     seen: set[Path] = set()
     for path in paths:
-        named = _named_by_report(path, asked) if path.suffix == ".json" else None
+        named = _named_by_report(path, wanted) if path.suffix == ".json" else None
         for file in recording_files([path]) if named is None else named:
             if file not in seen:
                 seen.add(file)
                 yield file
 
 
-def _named_by_report(path: Path, asked: str) -> list[Path] | None:
+def _named_by_report(path: Path, wanted: str) -> list[Path] | None:
     """The files in which a json report has the finding; None for a file that is no report."""
     try:
         streams = read_streams(path)
@@ -121,7 +121,7 @@ def _named_by_report(path: Path, asked: str) -> list[Path] | None:
         for stream in streams
         if stream.file
         and any(
-            asked == f.rule or f.id.startswith(asked) or f.group.startswith(asked)
+            wanted == f.rule or f.id.startswith(wanted) or f.group.startswith(wanted)
             for f in stream.findings
         )
     )

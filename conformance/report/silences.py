@@ -16,7 +16,7 @@ from conformance.profiles.profile import Profile
 from conformance.rules.lint_knobs import knobs_read
 from conformance.rules.model import Rule
 from conformance.rules.paths import MISSING
-from conformance.rules.patterns import UNASKED, compile_value
+from conformance.rules.patterns import NO_REQUEST, compile_value
 
 
 def knob_conditions(rule: Rule) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -56,7 +56,7 @@ def _profile_silences(rule: Rule, profile: Profile) -> Iterator[Silence]:
     for path, pattern in rule.applies.profile:
         value = facts.get(path, MISSING)
         # What a profile merely inherits from strict is told once, by `applies`.
-        if path not in profile.reasons or compile_value(pattern, {})(value, facts, UNASKED):
+        if path not in profile.reasons or compile_value(pattern, {})(value, facts, NO_REQUEST):
             continue
         yield _knob_silence(profile, path, value)
     for knob in sorted(knobs_read(rule) & profile.reasons.keys()):

@@ -73,7 +73,7 @@ class TextPage(Struct):
     verbose: bool = False
     width: int = 0  # columns that a frame's data must fit in; 0 for any number
     is_alone: bool = False  # only one stream was judged
-    told: set[str] = field(default_factory=set)
+    explained_rules: set[str] = field(default_factory=set)
 
 
 def render(
@@ -92,8 +92,8 @@ def render(
         Paint(colour), verbose, 0 if verbose else width, is_alone=len(report.streams) == 1
     )
     lines = list(_all_lines(page, report) if verbose else _group_lines(page, report))
-    told = report.errors if has_errors else ()
-    lines += (f"{page.paint('ERROR', 'error:')} {visible(error)}" for error in told)
+    errors = report.errors if has_errors else ()
+    lines += (f"{page.paint('ERROR', 'error:')} {visible(error)}" for error in errors)
     old = report.baseline.stale if verbose and report.baseline else stale_entries(report)
     lines += (f"{page.paint('FAIL', 'stale:')} {visible(line)}" for line in old)
     if repaired := repaired_sentence(report):
@@ -119,8 +119,8 @@ def finding_block(
 
     With its `group`, also how often it came and where first.
     """
-    first = page.verbose or finding.rule not in page.told
-    page.told.add(finding.rule)
+    first = page.verbose or finding.rule not in page.explained_rules
+    page.explained_rules.add(finding.rule)
     yield f"{_finding_name(page, finding)}  {finding_place(stream.file, finding)}"
     if excuse:
         yield LABELLED.format("expected", visible(f"{excuse.reason} ({excuse.entry})"))
@@ -166,8 +166,8 @@ def _group_lines(page: TextPage, report: Report) -> Iterator[str]:
 
 def _following_lines(page: TextPage, group: FindingGroup) -> Iterator[str]:
     for other in group.following[:_FOLLOWING]:
-        when, told = following_sentence(group, other, _SENTENCE)
-        yield LABELLED.format(when, f"{_finding_name(page, other.first)}: {told}")
+        when, sentence = following_sentence(group, other, _SENTENCE)
+        yield LABELLED.format(when, f"{_finding_name(page, other.first)}: {sentence}")
     if group.following[_FOLLOWING:]:
         more = count(len(group.following) - _FOLLOWING, "more group")
         yield LABELLED.format("then", f"{more} of findings (-v shows all)")
@@ -203,11 +203,11 @@ def _context_lines(page: TextPage, context: tuple[ContextLine, ...]) -> Iterator
         most = max(page.width - _BEFORE - _NARROWEST, _NARROWEST)
         names = [fitting(name, most) for name in names]
     width = max(map(columns, names), default=0)
-    room = max(page.width - width - _BEFORE, _NARROWEST) if page.width else 0
+    columns_left = max(page.width - width - _BEFORE, _NARROWEST) if page.width else 0
     for line, name in zip(context, names, strict=True):
         mark = page.paint("mark", ">") if line.at else " "
         shown = visible(line.text, _CONTEXT)
-        shown = fitting_ends(shown, room) if room else shown
+        shown = fitting_ends(shown, columns_left) if columns_left else shown
         text = f"  {mark} {line.event:>6}  {name}{' ' * (width - columns(name))}  {shown}"
         yield text.rstrip()
         if line.at:

@@ -72,8 +72,8 @@ def prepare_issue(
         texts |= {BODY: body} if body is not None else {}
     own = _own_profile(selected)
     texts |= {own.name: own.read_bytes()} if own else {}
-    told = "" if small.is_complete else ", not fully reduced in the time given (--seconds)"
-    events = f"{small.events} of {count(small.events_before, 'event')}{told}"
+    limit = "" if small.is_complete else ", not fully reduced in the time given (--seconds)"
+    events = f"{small.events} of {count(small.events_before, 'event')}{limit}"
     return UpstreamIssue(small.cassette, texts, f"{selected.finding.rule}: {events}")
 
 
@@ -172,8 +172,8 @@ def _version_lines(selected: SelectedFinding, exchange: Exchange) -> Iterator[st
     header = selected.recording.header
     for name, values in (("target", header.target), ("model", header.model)):
         if values:
-            told = ", ".join(f"{key} {value}" for key, value in values.items())
-            yield f"- {name}: {code_span(told)}"
+            versions = ", ".join(f"{key} {value}" for key, value in values.items())
+            yield f"- {name}: {code_span(versions)}"
     response = exchange.response
     for name in _SERVER:
         value = response.header(name) if response else None

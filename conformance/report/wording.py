@@ -93,8 +93,8 @@ def following_sentence(group: FindingGroup, other: FindingGroup, limit: int) -> 
     is_beside = (other.stream, found.event) == (group.stream, group.first.event)
     within = f" [{slice_of(found)}]" if found.slice else ""
     where = f" (in {spread})" if (spread := group_spread(other)) else ""
-    told = f"{visible(finding_sentence(found), limit)}{within}{where}"
-    return "also" if is_beside else "then", told
+    sentence = f"{visible(finding_sentence(found), limit)}{within}{where}"
+    return "also" if is_beside else "then", sentence
 
 
 def slice_of(finding: Finding) -> str:
@@ -188,11 +188,11 @@ def summary_line(report: Report) -> str:
 def silenced_sentence(report: Report) -> str:
     """How many rules something else than their own evidence silenced, and what."""
     silenced = report.silenced
-    told = [f"{len(rules)} by {visible(why)}" for why, rules in silenced.items()]
-    if told[_REASONS:]:
-        told[_REASONS:] = [f"more by {count(len(told) - _REASONS, 'other reason')}"]
+    reasons = [f"{len(rules)} by {visible(why)}" for why, rules in silenced.items()]
+    if reasons[_REASONS:]:
+        reasons[_REASONS:] = [f"more by {count(len(reasons) - _REASONS, 'other reason')}"]
     rules = {rule for each in silenced.values() for rule in each}
-    return f"{count(len(rules), 'rule')} silenced ({', '.join(told)})"
+    return f"{count(len(rules), 'rule')} silenced ({', '.join(reasons)})"
 
 
 def soak_lines(report: Report) -> tuple[str, ...]:
@@ -223,11 +223,11 @@ def verdict_changes(stream: StreamResult, rule: str) -> str:
     """
     changes = [each for each in stream.changes if each.rule == rule]
     unjudged = (None, Verdict.NOT_APPLICABLE)
-    told = [each for each in changes if each.was not in unjudged]
-    if not told:
+    shown = [each for each in changes if each.was not in unjudged]
+    if not shown:
         return ""
-    was = [f"was {told[0].was}"] if told[0].was is not told[-1].verdict else []
-    said = [f"{each.by}: {each.why}" if each.why else each.by for each in told]
+    was = [f"was {shown[0].was}"] if shown[0].was is not shown[-1].verdict else []
+    said = [f"{each.by}: {each.why}" if each.why else each.by for each in shown]
     return f"({'; '.join([*was, *said])})"
 
 

@@ -15,8 +15,8 @@ from conformance.rules.model import Rule
 from conformance.rules.paths import MISSING, Getter, getter
 from conformance.rules.patterns import (
     CHOICES,
+    NO_REQUEST,
     REQUEST,
-    UNASKED,
     Test,
     compile_value,
     fields_named,
@@ -71,7 +71,7 @@ class Evidence(Struct, frozen=True):
         # Without roles the two views of one exchange are compared, and a report makes two views.
         return side.view == self.view and bool(side.role or side.hop or self.reported)
 
-    def asked(self, path: str) -> Any:
+    def requested(self, path: str) -> Any:
         """What the request holds at `path` (`http.headers.x`: of its head), or MISSING."""
         if path.startswith("http."):
             return getter(path.removeprefix("http."))(self.head())
@@ -105,7 +105,7 @@ def profile_excludes(rule: Rule, knobs: Mapping[str, Any]) -> str:
     """Why the profile rules it out; empty where it does not."""
     for path, pattern in rule.applies.profile:
         value = knobs.get(path, MISSING)
-        if not compile_value(pattern, {})(value, knobs, UNASKED):
+        if not compile_value(pattern, {})(value, knobs, NO_REQUEST):
             shown = "not promised" if value is MISSING else f"{value!r}"
             return f"the profile says {path} is {shown}"
     return ""
@@ -186,7 +186,7 @@ class Terms(Struct, frozen=True):
 
     def _refused_by_request(self, evidence: Evidence) -> Refusal | None:
         for path, test in self.request:
-            value = evidence.asked(path)
+            value = evidence.requested(path)
             if value is MISSING and not _recorded(evidence, path):
                 return Verdict.UNTESTABLE, f"the request was not recorded ({path})"
             if not test(value, {}, evidence):
@@ -220,7 +220,7 @@ class Terms(Struct, frozen=True):
     def _unasked(self, evidence: Evidence) -> str:
         """A pattern compares with the request, and neither it nor (by now) an echo is there."""
         for path in self.echoed:
-            if evidence.asked(path) is MISSING and not _recorded(evidence, path):
+            if evidence.requested(path) is MISSING and not _recorded(evidence, path):
                 return f"the request was not recorded (request.{path})"
         return ""
 
@@ -250,7 +250,7 @@ class AskedEvidence:
         request, answered = evidence.request, evidence.answered()
         values: list[Any] = []
         if request is not None or evidence.echo() is not None:
-            values += [evidence.asked(path) for path in self._request]
+            values += [evidence.requested(path) for path in self._request]
         if evidence.user_choices is not None:
             values += [evidence.chosen(path) for path in self._choices]
         if answered is not None:

@@ -25,7 +25,7 @@ from conformance.rules.forms.base import (
 from conformance.rules.forms.compare import Compare
 from conformance.rules.model import Rule
 from conformance.rules.paths import Getter, getter
-from conformance.rules.patterns import Asked, Test, compile_value
+from conformance.rules.patterns import RequestValues, Test, compile_value
 from conformance.rules.verdicts import Verdict
 
 
@@ -59,7 +59,7 @@ class NamedEvent(Struct, frozen=True):
 
     name: str
     alias: Alias
-    is_type: Callable[[str, Asked], bool]
+    is_type: Callable[[str, RequestValues], bool]
     conditions: tuple[tuple[Getter, Test], ...]
     present: Presence | None
 
@@ -158,8 +158,8 @@ def _named_event(alias: Alias, machine: Machine, knobs: Mapping[str, Any]) -> Na
     return NamedEvent(alias.name, alias, is_type, conditions, machine.needs(alias.name))
 
 
-def _type_test(alias: Alias, knobs: Mapping[str, Any]) -> Callable[[str, Asked], bool]:
+def _type_test(alias: Alias, knobs: Mapping[str, Any]) -> Callable[[str, RequestValues], bool]:
     if types := frozenset(alias.types):
         return lambda kind, _asked: kind in types
     test = compile_value(alias.type, knobs)
-    return lambda kind, asked: test(kind, {}, asked)
+    return lambda kind, circumstances: test(kind, {}, circumstances)

@@ -156,9 +156,9 @@ class EventRules:
         """The questions whose answers are the same whatever the columns hold."""
         bits = sum(
             question.bit
-            for asked in self._paths.values()
-            for question in (*asked.alone, *asked.related)
-            if is_steady(asked.path, question.pattern, columns, knobs)
+            for questions in self._paths.values()
+            for question in (*questions.alone, *questions.related)
+            if is_steady(questions.path, question.pattern, columns, knobs)
         )
         for presence, bit in self._presences:
             path = presence.path

@@ -164,11 +164,11 @@ class Group:
                 opened.append(at)
             if names is not None and part is not None:
                 try:
-                    part, asked = machine.step(part, names)
+                    part, due = machine.step(part, names)
                 except Exception as err:  # noqa: BLE001  # one rule must not take the others along
-                    part, asked = SILENT, ()
+                    part, due = SILENT, ()
                     failed.append((at, failure_text(err)))
-                acts += [(at, act.perform, act) for act in asked]
+                acts += [(at, act.perform, act) for act in due]
             parts[at] = part
         rare = bool(opened or failed) or letter.code < 0
         following = self.state(tuple(parts))
@@ -182,8 +182,8 @@ class Group:
             for at, machine in enumerate(self.machines):
                 part = parts[at]
                 if part is not None and part is not SILENT and machine.waits(part):
-                    parts[at], asked = machine.settle(part, broken=broken)
-                    acts += [(at, act.perform, act) for act in asked]
+                    parts[at], due = machine.settle(part, broken=broken)
+                    acts += [(at, act.perform, act) for act in due]
             found = JointStep(self.state(tuple(parts)), tuple(acts))
             state.settled[broken] = found
         return found

@@ -90,13 +90,16 @@ def _faults(rule: Rule, node: Node, known: Known) -> Iterator[tuple[Severity, Sp
 
 def _old_words(rule: Rule, node: Node) -> Iterator[tuple[Severity, SpecError]]:
     """Words that are read for one version more."""
-    told = "is now called {}; the next version no longer reads the old word"
+    renamed = "is now called {}; the next version no longer reads the old word"
     applies = node.get("applies")
     if applies is not None and OLD_KEY in applies.mapping():
-        yield "warning", applies.key(OLD_KEY).error(f"`{OLD_KEY}` {told.format('`user_choices`')}")
+        yield (
+            "warning",
+            applies.key(OLD_KEY).error(f"`{OLD_KEY}` {renamed.format('`user_choices`')}"),
+        )
     conditions = (value for alias in rule.aliases.values() for _, value in alias.conditions)
     if any(name.startswith(OLD_CHOICES) for value in conditions for name in references(value)):
-        yield "warning", node.error(f"`${OLD_CHOICES}` {told.format('`$user_choices.`')}")
+        yield "warning", node.error(f"`${OLD_CHOICES}` {renamed.format('`$user_choices.`')}")
 
 
 def _alias_faults(suite: Suite, root: Node, known: Known) -> Iterator[Problem]:

@@ -78,8 +78,10 @@ def _checks_ourselves(rule: Rule) -> bool:
 
 def _is_start_or_end(alias: Alias) -> bool:
     # `explicit` says whether the wire carried it: evidence, not our work.
-    told = any(path == "explicit" for path, _ in alias.conditions)
-    return alias.layer == "semantic" and _STARTS_AND_ENDS.issuperset(alias.types) and not told
+    is_explicit = any(path == "explicit" for path, _ in alias.conditions)
+    return (
+        alias.layer == "semantic" and _STARTS_AND_ENDS.issuperset(alias.types) and not is_explicit
+    )
 
 
 def _is_own(alias: Alias, path: str) -> bool:

@@ -33,20 +33,20 @@ CHOICES: Final = ("user_choices.", OLD_CHOICES)
 """What begins a reference to what a client's user chose; the old word is read for one version."""
 
 
-class Asked(Protocol):
+class RequestValues(Protocol):
     """Where `$request.path` and `$user_choices.path` are looked up."""
 
-    def asked(self, path: str) -> Any:
+    def requested(self, path: str) -> Any:
         """The value at `path` of the request, or of the response's echo of it, or MISSING."""
 
     def chosen(self, path: str) -> Any:
         """The value at `path` of what the user of a client chose, or MISSING."""
 
 
-class _Unasked:
+class _NoRequest:
     """Knows neither a request nor a user: patterns that refer to one do not hold."""
 
-    def asked(self, path: str) -> Any:
+    def requested(self, path: str) -> Any:
         del path
         return MISSING
 
@@ -55,9 +55,9 @@ class _Unasked:
         return MISSING
 
 
-UNASKED: Final = _Unasked()
+NO_REQUEST: Final = _NoRequest()
 
-Test = Callable[[Any, Mapping[str, Any], Asked], bool]
+Test = Callable[[Any, Mapping[str, Any], RequestValues], bool]
 
 
 class PatternError(ValueError):
@@ -95,7 +95,7 @@ def compile_value(pattern: Any, knobs: Mapping[str, Any]) -> Test:
         return _reference(pattern, knobs)
     if isinstance(pattern, list | tuple):
         tests = tuple(compile_value(each, knobs) for each in pattern)
-        return lambda value, data, asked: any(test(value, data, asked) for test in tests)
+        return lambda value, data, evidence: any(test(value, data, evidence) for test in tests)
     if isinstance(pattern, Mapping):
         return _map(pattern, knobs)
     return _constant(pattern)
@@ -103,8 +103,8 @@ def compile_value(pattern: Any, knobs: Mapping[str, Any]) -> Test:
 
 def _constant(wanted: Any) -> Test:
     if isinstance(wanted, str):
-        return lambda value, _data, _asked: value == wanted
-    return lambda value, _data, _asked: value is not MISSING and same(value, wanted)
+        return lambda value, _data, _evidence: value == wanted
+    return lambda value, _data, _evidence: value is not MISSING and same(value, wanted)
 
 
 def _reference(text: str, knobs: Mapping[str, Any]) -> Test:
@@ -112,7 +112,7 @@ def _reference(text: str, knobs: Mapping[str, Any]) -> Test:
         return _constant(text[1:])
     if is_of_exchange(text):
         look = _looked_up(text)
-        return lambda value, _data, asked: value is not MISSING and same(value, look(asked))
+        return lambda value, _data, evidence: value is not MISSING and same(value, look(evidence))
     return compile_value(knob(text, knobs), {})
 
 
@@ -121,13 +121,13 @@ def is_of_exchange(text: str) -> bool:
     return text.removeprefix("$").startswith((REQUEST, *CHOICES))
 
 
-def _looked_up(text: str) -> Callable[[Asked], Any]:
+def _looked_up(text: str) -> Callable[[RequestValues], Any]:
     name = text.removeprefix("$")
     if name.startswith(CHOICES):
         path = name.partition(".")[2]
-        return lambda asked: asked.chosen(path)
+        return lambda evidence: evidence.chosen(path)
     path = name.removeprefix(REQUEST)
-    return lambda asked: asked.asked(path)
+    return lambda evidence: evidence.requested(path)
 
 
 def knob(text: str, knobs: Mapping[str, Any]) -> Any:
@@ -160,14 +160,14 @@ def _map(pattern: Mapping[str, Any], knobs: Mapping[str, Any]) -> Test:
     if mixed := sorted((SPECIAL - {"not"}) & pattern.keys()):
         raise PatternError(f"{mixed[0]} stands alone in its map")
     is_valid = schema_test(pattern, knobs).is_valid
-    return lambda value, _data, _asked: value is not MISSING and is_valid(value)
+    return lambda value, _data, _evidence: value is not MISSING and is_valid(value)
 
 
 def _field(path: Any, _knobs: Mapping[str, Any]) -> Test:
     if not isinstance(path, str):
         raise PatternError("field takes a path")
     get = getter(path)
-    return lambda value, data, _asked: value is not MISSING and same(value, get(data))
+    return lambda value, data, _evidence: value is not MISSING and same(value, get(data))
 
 
 def _sum(paths: Any, _knobs: Mapping[str, Any]) -> Test:
@@ -175,7 +175,7 @@ def _sum(paths: Any, _knobs: Mapping[str, Any]) -> Test:
         raise PatternError("sum takes a list of paths")
     getters = tuple(map(getter, paths))
 
-    def is_sum(value: Any, data: Mapping[str, Any], _asked: Asked) -> bool:
+    def is_sum(value: Any, data: Mapping[str, Any], _evidence: RequestValues) -> bool:
         found = (get(data) for get in getters)
         return is_number(value) and bool(value == sum(each for each in found if is_number(each)))
 
@@ -185,15 +185,15 @@ def _sum(paths: Any, _knobs: Mapping[str, Any]) -> Test:
 def _above(bound: Any, knobs: Mapping[str, Any]) -> Test:
     if isinstance(bound, str) and is_of_exchange(bound):
         look = _looked_up(bound)
-        return lambda value, _data, asked: _greater(value, look(asked))
+        return lambda value, _data, evidence: _greater(value, look(evidence))
     if isinstance(bound, str) and bound.startswith("$"):
         bound = knob(bound, knobs)
     if isinstance(bound, Mapping) and set(bound) == {"field"}:
         get = getter(str(bound["field"]))
-        return lambda value, data, _asked: _greater(value, get(data))
+        return lambda value, data, _evidence: _greater(value, get(data))
     if not is_number(bound):
         raise PatternError("above takes a number or {field: path}")
-    return lambda value, _data, _asked: _greater(value, bound)
+    return lambda value, _data, _evidence: _greater(value, bound)
 
 
 def is_number(value: Any) -> bool:
@@ -207,13 +207,13 @@ def _greater(value: Any, bound: Any) -> bool:
 
 def _not(inner: Any, knobs: Mapping[str, Any]) -> Test:
     test = compile_value(inner, knobs)
-    return lambda value, data, asked: not test(value, data, asked)
+    return lambda value, data, evidence: not test(value, data, evidence)
 
 
 def _absent(wanted: Any, _knobs: Mapping[str, Any]) -> Test:
     if not isinstance(wanted, bool):
         raise PatternError("absent takes true or false")
-    return lambda value, _data, _asked: (value is MISSING) is wanted
+    return lambda value, _data, _evidence: (value is MISSING) is wanted
 
 
 _SPECIALS: Final[Mapping[str, Callable[[Any, Mapping[str, Any]], Test]]] = {

@@ -148,8 +148,8 @@ def column_schemas(
         return None
     found: list[tuple[str, Mapping[str, Any]]] = []
     for name, inner in schema.get("properties", {}).items():
-        asked = column_schemas(inner, f"{path}.{name}".lstrip("."), columns)
-        if asked is None:
+        inner_parts = column_schemas(inner, f"{path}.{name}".lstrip("."), columns)
+        if inner_parts is None:
             return None
-        found += asked
+        found += inner_parts
     return tuple(found)

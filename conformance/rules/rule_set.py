@@ -115,12 +115,12 @@ class RuleSet:
 
     def outcomes(self, evidence: Evidence, end: QuietEnd) -> Outcomes:
         """What comes of every rule that has found nothing; ask when the exchange is over."""
-        asked = self._asked.key(evidence)
-        found = self._outcomes.get((asked, end)) if asked is not None else None
+        key = self._asked.key(evidence)
+        found = self._outcomes.get((key, end)) if key is not None else None
         if found is None:
             found = self._outcomes_anew(evidence, end)
-            if asked is not None and len(self._outcomes) < MOST_REMEMBERED:
-                self._outcomes[asked, end] = found
+            if key is not None and len(self._outcomes) < MOST_REMEMBERED:
+                self._outcomes[key, end] = found
         return found
 
     def _outcomes_anew(self, evidence: Evidence, end: QuietEnd) -> Outcomes:

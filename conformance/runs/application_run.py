@@ -107,9 +107,9 @@ async def _find_upstream(run: ApiRun) -> Exchange:
         port = run.target.sender.upstream.port if run.target.sender.upstream else 0
         raise _unasked(outcome, port)
     # Who has its own words for the user's is taken to make no call but for the turn.
-    asked = [each.request.json for each in calls if each.request]
+    bodies = [each.request.json for each in calls if each.request]
     (question,) = {step.asks for step in run.sanity.run.steps[:1]}
-    run.target.sender.quotes = any(asks_question(each, question) for each in asked)
+    run.target.sender.quotes = any(asks_question(each, question) for each in bodies)
     return calls[0]
 
 
@@ -136,11 +136,11 @@ def _what_came(outcome: ScenarioOutcome) -> str:
 
 def _why_not(scenario_run: ScenarioRun, call: Exchange) -> str:
     """Why a scenario cannot be run with an application that asks its model like this."""
-    asked_in, asked = call.dialect or "", call.request.json if call.request else None
-    if TOOLS in scenario_run.scenario.needs and json.dumps(TOOL) not in json.dumps(asked):
+    dialect, body = call.dialect or "", call.request.json if call.request else None
+    if TOOLS in scenario_run.scenario.needs and json.dumps(TOOL) not in json.dumps(body):
         return f"the application offers its model no tool {TOOL}"
-    if any(step.behind and asked_in not in step.behind for step in scenario_run.steps):
-        return f"it has no recorded answer in {asked_in}, in which the application asks"
+    if any(step.behind and dialect not in step.behind for step in scenario_run.steps):
+        return f"it has no recorded answer in {dialect}, in which the application asks"
     return ""
 
 

@@ -206,7 +206,7 @@ def answer_signs(
     is_alone: bool,
 ) -> AnswerSigns:
     """Reads an answer for its words and ids."""
-    asked = exchange.request.json if exchange.request else None
+    request_body = exchange.request.json if exchange.request else None
     texts = _WordFinder()
     ids = _IdCollector(dialect.keys.free)
     first_ms: dict[str, float] = {}
@@ -221,10 +221,10 @@ def answer_signs(
         payload = decode_json(frame.data) if frame.data else NOT_JSON
         if payload is not NOT_JSON and events:
             ids.take(payload, events[0].number)
-    said = json.dumps(asked)
+    said = json.dumps(request_body)
     places = ids.places()
-    told = chain(texts.found, *places.values())
-    named = frozenset(each for each in told if each in said)
+    signs = chain(texts.found, *places.values())
+    named = frozenset(each for each in signs if each in said)
     return AnswerSigns(request, group, named, texts.found, places, first_ms, is_alone)
 
 

@@ -36,8 +36,8 @@ async def only_model(
         _refuse_answers(server, answers)
         failed = [each for each in answers.values() if status_of(each) != _OK]
         said = (f"HTTP {status_of(each)} at {path_of(each)}" for each in failed)
-        told = ", ".join(dict.fromkeys(said))
-        raise UsageError(f"{server.url} lists no model{told and ': '}{told}", hint=_HINT)
+        reason = ", ".join(dict.fromkeys(said))
+        raise UsageError(f"{server.url} lists no model{reason and ': '}{reason}", hint=_HINT)
     shown = ", ".join(name[:_SHOWN_LENGTH] for name in names[:_SHOWN])
     if names[_SHOWN:]:
         shown = f"{len(names):,} models: {shown}, ..."

@@ -131,9 +131,9 @@ def _opt_in(exchange: Exchange, answer: Transcript) -> dict[str, str]:
 
 
 def _body(api: str, exchange: Exchange, answer: Transcript) -> Mapping[str, Any]:
-    asked = get(api).stated(exchange.request) if api == exchange.dialect else None
-    if asked is not None and isinstance(asked.json, dict) and asked.json:
-        return asked.json
+    request = get(api).stated(exchange.request) if api == exchange.dialect else None
+    if request is not None and isinstance(request.json, dict) and request.json:
+        return request.json
     streams = RecordedUpstream(exchange).streams
     names = (each.get("name") for each in answer.tools)
     question = Question(

@@ -34,9 +34,9 @@ def not_let_in(exchange: Exchange, name: str, words: str) -> NotLetInError | Non
     """What to tell where a key is missing or wrong. `name` begins the message."""
     if status_of(exchange) not in _NOT_LET_IN:
         return None
-    told = f": {words}" if words else ""
+    reason = f": {words}" if words else ""
     hint = "name the key's variable with --api-key-env"
-    return NotLetInError(f"{name}: HTTP {status_of(exchange)}{told}", hint=hint)
+    return NotLetInError(f"{name}: HTTP {status_of(exchange)}{reason}", hint=hint)
 
 
 def not_offered(exchange: Exchange, name: str) -> NotOfferedError | None:

@@ -55,14 +55,14 @@ class ScenarioOutcome(Struct):
     silent: dict[str, str] = field(default_factory=dict)
     spent: bool = False  # the run may send no more
     company: list[tuple[str, Exchange]] = field(default_factory=list)
-    room: int = MOST_RECORDED  # bytes that answers to come may take of its recording
     _began_at: float | None = None  # the first request, by `monotonic` in milliseconds
+    most_bytes: int = MOST_RECORDED  # bytes that answers to come may take of its recording
     _transcripts: dict[int, tuple[Reading, Transcript]] = field(default_factory=dict)
 
     def add_reply(self, step: Step, reply: TargetReply, sent: Any) -> None:
         """Takes the answer to a step; the body as it was sent is what the next turn builds on."""
         exchange = reply.fetched.exchange
-        self.room -= reply.fetched.recorded_size
+        self.most_bytes -= reply.fetched.recorded_size
         carried = self.exchange_of(step.carry.role) if step.carry else None
         self._add_exchange(
             replace(
@@ -214,7 +214,7 @@ async def _send_beside(
     try:
         source = _upstream_source(step)
         reply = await sender.send(
-            request, dialect, source, outcome.room, stops=step.stops, question=step.asks
+            request, dialect, source, outcome.most_bytes, stops=step.stops, question=step.asks
         )
     finally:
         others = await asyncio.gather(*company, return_exceptions=True)

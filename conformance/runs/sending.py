@@ -67,21 +67,21 @@ class RequestSender(Struct):
         request: Request,
         dialect: str,
         source: UpstreamSource | None = None,
-        room: int = MOST_RECORDED,
+        most_bytes: int = MOST_RECORDED,
         *,
         stops: bool = False,
         question: str = "",
     ) -> TargetReply:
         """Sends one request, again after a refusal for the moment. Raises RequestsSpentError.
 
-        `source` answers a gateway upstream; by default a script that just answers. `room` is what
-        the answer may take of a recording, in bytes. `stops`: the user hangs up once the answer
-        has fallen silent. `question` is what the user says in it.
+        `source` answers a gateway upstream; by default a script that just answers. `most_bytes` is
+        what the answer may take of a recording. `stops`: the user hangs up once the answer has
+        fallen silent. `question` is what the user says in it.
         """
         if self.upstream is None:
-            return await self._send_patiently(request, dialect, room)
+            return await self._send_patiently(request, dialect, most_bytes)
         self.upstream.begin_request(source or ScriptedUpstream(), question if self.quotes else "")
-        reply = await self._send_patiently(request, dialect, room, stops=stops)
+        reply = await self._send_patiently(request, dialect, most_bytes, stops=stops)
         if stops:
             self.upstream.release()
             await self.upstream.settled()
@@ -90,14 +90,14 @@ class RequestSender(Struct):
         return replace(reply, upstream=calls, untestable=misfit or reply.untestable)
 
     async def _send_patiently(
-        self, request: Request, dialect: str, room: int, *, stops: bool = False
+        self, request: Request, dialect: str, most_bytes: int, *, stops: bool = False
     ) -> TargetReply:
         attempt = 0
         while True:
             await self.pace.wait_turn()
             try:
                 secrets = self.secrets.get(dialect)
-                fetched = await self.server.fetch(request, secrets, room, stops=stops)
+                fetched = await self.server.fetch(request, secrets, most_bytes, stops=stops)
             except NoAnswerError as err:
                 exchange = Exchange(request=request, end=err.end)
                 return TargetReply(

@@ -93,12 +93,12 @@ class _StepResults(Struct):
             return True
         self.streams += 1
         self.having.update(groups)
-        told = {finding.rule for finding in result.findings} if groups <= self.groups else set()
+        known = {finding.rule for finding in result.findings} if groups <= self.groups else set()
         for rule, verdict in result.verdicts.items():
             if verdict in _FIRED:
                 self.judged[rule] += 1
             # A violation stands in the stream that was kept, with its finding.
-            if rule not in told:
+            if rule not in known:
                 self._merge(rule, verdict, result.reasons.get(rule, ""))
         for note in result.notes:
             if len(self.notes) < _MOST_NOTES:

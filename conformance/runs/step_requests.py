@@ -87,12 +87,12 @@ def step_request(
     if settings.opt_in == "field" and OPT_IN in headers:
         shown = headers.pop(OPT_IN).strip().lower() in _YES
         body = {**body, "extra": {**body.get("extra", {}), "include_thinking": shown}}
-    path, asked = endpoint.address(settings.style.apply(body), settings.model)
+    path, sent_body = endpoint.address(settings.style.apply(body), settings.model)
     return Request(
         method=step.method,
         path=step.path or path,
         headers=tuple(headers.items()),
-        json=asked if step.method == "POST" else None,
+        json=sent_body if step.method == "POST" else None,
     )
 
 
@@ -144,8 +144,10 @@ def _requests_in_turn(
             role=step.role,
         )
         if step.role in carried:
-            asked = replace(answered, request=request)
-            taken[step.role] = read_transcript(asked, get(dialect), settings.reading, keep="wire")
+            requested = replace(answered, request=request)
+            taken[step.role] = read_transcript(
+                requested, get(dialect), settings.reading, keep="wire"
+            )
 
 
 def marker_word(request: str) -> str:

@@ -213,10 +213,10 @@ def _application_bodies(entries: Mapping[str, Node], carry: Carry | None) -> dic
     bodies: dict[str, Any] = {}
     for name in APPLICATIONS:
         form = required(get(name).request, name, "request bodies")
-        asked = form.ask(question)
+        body = form.ask(question)
         if carry and form.previous:
-            asked |= {form.previous: "$response"}
-        bodies[name] = {**asked, form.history: "$turns"} if carry else asked
+            body |= {form.previous: "$response"}
+        bodies[name] = {**body, form.history: "$turns"} if carry else body
     return bodies
 
 

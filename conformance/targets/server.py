@@ -76,7 +76,7 @@ class TurnTarget(Protocol):
         self,
         request: Request,
         secrets: Mapping[str, str] | None = None,
-        room: int = MOST_RECORDED,
+        most_bytes: int = MOST_RECORDED,
         *,
         stops: bool = False,
     ) -> FetchedAnswer:
@@ -133,13 +133,13 @@ class LiveServer:
         self,
         request: Request,
         secrets: Mapping[str, str] | None = None,
-        room: int = MOST_RECORDED,
+        most_bytes: int = MOST_RECORDED,
         *,
         stops: bool = False,
     ) -> FetchedAnswer:
         """Sends a request whose path is below the base URL, and takes the answer.
 
-        `room` is what the body may take of a recording, in bytes. `stops`: we hang up once the body
+        `most_bytes` is what the body may take of a recording. `stops`: we hang up once the body
         has been silent for a moment, as a user does.
         Raises NoAnswerError where no response head came.
         """
@@ -154,7 +154,7 @@ class LiveServer:
             streams = not request.path or asks_for_stream(request.path, request.json)
             limits = replace(self.limits, idle=_MOMENT) if stops else self.limits
             pieces = _decoded_pieces(response, limits, begun, streams=streams)
-            taken = await _take_body(pieces, ReceivedBody(room))
+            taken = await _take_body(pieces, ReceivedBody(most_bytes))
             if stops and taken.end == "idle-timeout":
                 taken = replace(taken, end="client-closed", fault="")
         finally:

@@ -187,9 +187,9 @@ class WatchedExchange:
         if live is not None or (self._is_judged and self._kept):
             whole = self._judge.whole_result(self.recorded()) if self.is_kept else None
             self.result = whole or live
-        told = set(map(_finding_place, self.findings))
+        shown = set(map(_finding_place, self.findings))
         self.findings = list(self.result.findings) if self.result else []
-        return [each for each in self.findings if _finding_place(each) not in told]
+        return [each for each in self.findings if _finding_place(each) not in shown]
 
 
 def _finding_place(finding: Finding) -> tuple[object, ...]:

@@ -28,7 +28,7 @@ class KeyPressed(Struct, frozen=True):
     name: str
 
 
-class TextTold(Struct, frozen=True):
+class NoticeText(Struct, frozen=True):
     """A line for the user that belongs to no exchange."""
 
     text: str
@@ -38,7 +38,7 @@ class WatchEnded(Struct, frozen=True):
     """Nothing follows."""
 
 
-FeedMessage = ExchangeMessage | KeyPressed | TextTold | WatchEnded
+FeedMessage = ExchangeMessage | KeyPressed | NoticeText | WatchEnded
 
 
 class TrafficFeed:
@@ -65,15 +65,15 @@ class TrafficFeed:
 
     def refuse_exchange(self) -> None:
         """There is no room for an exchange."""
-        self.tell(TextTold("too much waits to be judged: an exchange is not shown"))
+        self.post(NoticeText("too much waits to be judged: an exchange is not shown"))
 
     def put(self, message: ToWorker) -> None:
         """As `MessageSink`."""
         if isinstance(message, ExchangeMessage):
             self._put += message_size(message)
-            self.tell(message)
+            self.post(message)
 
-    def tell(self, message: FeedMessage) -> None:
+    def post(self, message: FeedMessage) -> None:
         """Puts what takes no room."""
         self._messages.put(message)
 

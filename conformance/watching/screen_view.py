@@ -115,14 +115,14 @@ class ScreenView(AbstractContextManager["ScreenView"]):
     def lines(self, traffic: Traffic, width: int, height: int) -> list[Text]:
         """What is drawn, at most `height` lines of `width` columns."""
         if height < _LEAST_HEIGHT:
-            room, foot = height - 1, []
+            rows, foot = height - 1, []
         else:
-            room, foot = (
+            rows, foot = (
                 height - 2,
                 [Text(fitting(visible(self._note, 500) or _KEYS, width), "dim")],
             )
-        body = self._body_lines(traffic, width, room)
-        padding = [Text("")] * (room - len(body)) if foot else []
+        body = self._body_lines(traffic, width, rows)
+        padding = [Text("")] * (rows - len(body)) if foot else []
         return [self._head_line(traffic, width), *body, *padding, *foot][:height]
 
     def _head_line(self, traffic: Traffic, width: int) -> Text:
@@ -130,22 +130,22 @@ class ScreenView(AbstractContextManager["ScreenView"]):
         facts += f", {traffic.faulty} with findings" if traffic.faulty else ""
         return Text(fitting(f"{facts}   {visible(self._title, 300)}", width), "bold")
 
-    def _body_lines(self, traffic: Traffic, width: int, room: int) -> list[Text]:
+    def _body_lines(self, traffic: Traffic, width: int, rows: int) -> list[Text]:
         """The exchanges around the chosen one: those after it, then those before it."""
         exchanges = list(traffic.exchanges.values())
         if not exchanges:
-            return [Text(fitting("waiting for requests", width), "dim")][:room]
+            return [Text(fitting("waiting for requests", width), "dim")][:rows]
         numbers = list(traffic.exchanges)
         at = numbers.index(self._chosen) if self._chosen in numbers else len(numbers) - 1
-        body = self._block(exchanges[at], width, is_chosen=True)[:room]
+        body = self._block(exchanges[at], width, is_chosen=True)[:rows]
         for each in exchanges[at + 1 :]:
             block = self._block(each, width)
-            if len(body) + len(block) > room:
+            if len(body) + len(block) > rows:
                 break
             body += block
         for each in reversed(exchanges[:at]):
             block = self._block(each, width)
-            if len(body) + len(block) > room:
+            if len(body) + len(block) > rows:
                 break
             body = [*block, *body]
         return body
@@ -196,6 +196,6 @@ def _finding_lines(findings: Sequence[Finding], width: int) -> Iterator[Text]:
         yield Text(fitting(f"   and {more}", width), "red")
 
 
-def _fitting_end(text: str, room: int) -> str:
+def _fitting_end(text: str, width: int) -> str:
     """The end of a printable text, as much as fits."""
-    return fitting(text[::-1], room).rstrip("…")[::-1] if room > 0 else ""
+    return fitting(text[::-1], width).rstrip("…")[::-1] if width > 0 else ""

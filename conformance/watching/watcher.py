@@ -8,7 +8,7 @@ from threading import Thread
 from time import perf_counter
 from typing import Final, Protocol
 
-from conformance.watching.feed import FeedMessage, KeyPressed, TextTold, TrafficFeed, WatchEnded
+from conformance.watching.feed import FeedMessage, KeyPressed, NoticeText, TrafficFeed, WatchEnded
 from conformance.watching.judging import TrafficJudge
 from conformance.watching.traffic import Traffic, TrafficListener
 
@@ -70,7 +70,7 @@ class Watcher(Thread):
         match message:
             case KeyPressed():
                 self._view.press(message, self.traffic)
-            case TextTold():
+            case NoticeText():
                 self._view.note(message.text)
             case WatchEnded():
                 pass

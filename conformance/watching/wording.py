@@ -57,8 +57,8 @@ def trouble_lines(exchange: WatchedExchange) -> list[str]:
     error = exchange.lanes.error
     if not error and exchange.result is not None and exchange.result.error is not None:
         error = error_sentence(exchange.result.error)
-    told = [f"error  {visible(error, 300)}"] if error else []
-    return [*told, *([f"note  {visible(exchange.note, 300)}"] if exchange.note else [])]
+    lines = [f"error  {visible(error, 300)}"] if error else []
+    return [*lines, *([f"note  {visible(exchange.note, 300)}"] if exchange.note else [])]
 
 
 def judged_words(exchange: WatchedExchange) -> str:

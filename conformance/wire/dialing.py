@@ -82,8 +82,8 @@ async def _ask_for_tunnel(
     head = await reader.readuntil(b"\r\n\r\n")
     status = head.split(maxsplit=2)[1:2]
     if status != [b"200"]:
-        told = b"".join(status)[:3].decode("latin-1")
-        why = f"the proxy {proxy.address} does not pass on: HTTP {told}"
+        status_code = b"".join(status)[:3].decode("latin-1")
+        why = f"the proxy {proxy.address} does not pass on: HTTP {status_code}"
         raise BrokenExchange("reset", f"{origin.netloc}: cannot connect: {why}", hint=proxy.hint)
 
 

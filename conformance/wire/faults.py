@@ -33,7 +33,7 @@ class BrokenExchange(Exception):  # noqa: N818  # it tells how a stream ended; n
         self.hint = hint
 
     @property
-    def told(self) -> str:
+    def explanation(self) -> str:
         """Why it ended, with what a user can do about it."""
         return f"{self} ({self.hint})" if self.hint else str(self)
 

@@ -30,11 +30,11 @@ _DIVIDED: Final = 6  # bytes of characters that begin or end outside a stride
 
 
 class ReceivedBody:
-    """Counts what comes of one body. `room` is what it may take of a recording, in bytes."""
+    """Counts what comes of one body. `most_bytes` is what it may take of a recording, in bytes."""
 
-    def __init__(self, room: int = MOST_RECORDED) -> None:
+    def __init__(self, most_bytes: int = MOST_RECORDED) -> None:
         self.recorded_size = 0
-        self._room = room
+        self._most_bytes = most_bytes
         self._size = self._lines = self._chunks = 0
         self._has_strays = False
 
@@ -50,7 +50,7 @@ class ReceivedBody:
                 end = _end_of_line(piece, MOST_LINES - self._lines)
                 self._size += end
                 return data[: start + end], _not_ended(f"{MOST_LINES:,} lines")
-            if self.recorded_size + recorded > self._room:
+            if self.recorded_size + recorded > self._most_bytes:
                 return data[:start], _not_ended(f"{self._size} bytes")
             self._size += len(piece)
             self._lines += lines

@@ -38,7 +38,7 @@ class PeerGoneError(Exception):
     """The client closed the connection."""
 
 
-class BodyRoom:
+class BodyBudget:
     """What the bodies of all requests of a server may take together, in bytes."""
 
     def __init__(self, most: int) -> None:
@@ -65,9 +65,9 @@ class ServerConnection:
         writer: asyncio.StreamWriter,
         *,
         most_body: int = MOST_BODY,
-        room: BodyRoom | None = None,
+        budget: BodyBudget | None = None,
     ) -> None:
-        self._room = room or BodyRoom(most_body)
+        self._body_budget = budget or BodyBudget(most_body)
         self._reserved = 0
         self._reader = reader
         self._writer = writer
@@ -84,13 +84,13 @@ class ServerConnection:
 
         The one before it is not needed any more: its body's room is given back.
         """
-        self._give_room_back()
+        self._give_back()
         reader = RequestReader(_MOST_HEAD, self._most_body)
         data, self._rest = self._rest, b""
         is_told = False
         while True:
             request = reader.feed(data)
-            if not self._room.take(reader.size - self._reserved):
+            if not self._body_budget.take(reader.size - self._reserved):
                 raise RequestRejected(503, "the bodies of all requests together are too large")
             self._reserved = reader.size
             if request is not None:
@@ -188,12 +188,12 @@ class ServerConnection:
         await reset_connection(self._writer, _REQUEST_S)
 
     async def close(self) -> None:
-        self._give_room_back()
+        self._give_back()
         await self.unwatch()
         self._writer.close()
 
-    def _give_room_back(self) -> None:
-        self._room.take(-self._reserved)
+    def _give_back(self) -> None:
+        self._body_budget.take(-self._reserved)
         self._reserved = 0
 
     async def _watch_reading(

@@ -47,7 +47,7 @@ def prompt_text(tokenizer: PreTrainedTokenizerBase, example: Example) -> str:
 
 
 def row(tokenizer: PreTrainedTokenizerBase, example: Example) -> Row:
-    asked = _ids(tokenizer, prompt_text(tokenizer, example))
+    prompt_ids = _ids(tokenizer, prompt_text(tokenizer, example))
     thought = _ids(tokenizer, _MARKERS.opener + example.thought.text) if example.thinks else []
     closed = _ids(tokenizer, _MARKERS.closer) if example.thinks else []
     said = _ids(tokenizer, example.said + END_OF_TURN)
@@ -55,8 +55,8 @@ def row(tokenizer: PreTrainedTokenizerBase, example: Example) -> Row:
     if example.kept is not None:
         thought = thought[: 1 + int(example.kept * (len(thought) - 1))]
     # A budget may end the thinking anywhere: no close is to be learnt from that.
-    learnt = [False] * len(asked) + [not is_cut] * (len(thought) + len(closed))
-    return Row(asked + thought + closed + said, learnt + [True] * len(said))
+    learnt = [False] * len(prompt_ids) + [not is_cut] * (len(thought) + len(closed))
+    return Row(prompt_ids + thought + closed + said, learnt + [True] * len(said))
 
 
 def _ids(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:

@@ -10,7 +10,7 @@ from .ask import check_model, prompted
 from .chat_body import ChatBody
 from .chat_request import (
     ChatRequest,
-    asked,
+    ask_of,
     check_supported,
     switched,
     wanted_effort,
@@ -34,7 +34,7 @@ def plan(service: Service, fields: Fields, headers: Headers) -> Plan:
     check_model(service, request.model)
     check_supported(request)
     opted_in = opts_in(service.settings, fields, headers)
-    ask = asked(request, _wanted(service.settings, request, opted_in=opted_in))
+    ask = ask_of(request, _wanted(service.settings, request, opted_in=opted_in))
     prompt = prompted(service.model, ask)
     shape = _shape(service, request, opted_in=opted_in)
     has_parts = shape.showing == "parts"

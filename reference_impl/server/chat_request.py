@@ -162,11 +162,11 @@ def switched(request: ChatRequest) -> bool | None:
 
 def wanted_effort(request: ChatRequest, levels: Collection[str]) -> Effort:
     """The level asked for; the switch of the chat template wins."""
-    asked = effort(request.reasoning_effort, "reasoning_effort", levels)
-    return Effort(thinks=False) if switched(request) is False else asked
+    named = effort(request.reasoning_effort, "reasoning_effort", levels)
+    return Effort(thinks=False) if switched(request) is False else named
 
 
-def asked(request: ChatRequest, wanted: Effort) -> Ask:
+def ask_of(request: ChatRequest, wanted: Effort) -> Ask:
     """What the engine is to do."""
     return Ask(
         messages=tuple(map(_turn, request.messages)),

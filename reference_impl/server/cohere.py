@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.datastructures import Headers
 
 from .ask import check_model, prompted
-from .cohere_request import CohereRequest, asked, wanted_effort
+from .cohere_request import CohereRequest, ask_of, wanted_effort
 from .cohere_stream import CohereBody, CohereStream
 from .defects import Scene
 from .fields import Fields, typed
@@ -19,7 +19,7 @@ def plan(service: Service, fields: Fields, headers: Headers) -> Plan:
     del headers
     request = typed(fields, CohereRequest)
     check_model(service, request.model)
-    ask = asked(request, wanted_effort(request))
+    ask = ask_of(request, wanted_effort(request))
     prompt = prompted(service.model, ask)
     scene = Scene("cohere", thinks=ask.thinks, streams=request.stream)
     begin = service.faulty(lambda: service.model.generate(prompt, ask.limits), scene)

@@ -89,7 +89,7 @@ def wanted_effort(request: CohereRequest) -> Effort:
     return Effort(thinks=thinking.type == "enabled", budget=thinking.token_budget)
 
 
-def asked(request: CohereRequest, wanted: Effort) -> Ask:
+def ask_of(request: CohereRequest, wanted: Effort) -> Ask:
     """What the engine is to do. Raises Refusal for what would have to be ignored."""
     if request.documents:
         raise unsupported("a document", "documents")

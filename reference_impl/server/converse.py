@@ -9,7 +9,7 @@ from .converse_request import as_messages
 from .converse_stream import ConverseBody, ConverseStream
 from .defects import Scene
 from .fields import Fields, typed
-from .messages_request import MessagesRequest, asked, wanted_effort
+from .messages_request import MessagesRequest, ask_of, wanted_effort
 from .messages_stream import MessagesShape, MessagesStream
 from .plan import Plan
 from .projection import projected
@@ -33,7 +33,7 @@ def _planned(service: Service, fields: Fields, *, streams: bool) -> Plan:
     check_model(service, model)
     request = typed({**as_messages(fields), "model": model}, MessagesRequest)
     signature, redaction = service.seal("signature"), service.seal("redaction")
-    ask = asked(request, wanted_effort(request), signature, redaction)
+    ask = ask_of(request, wanted_effort(request), signature, redaction)
     prompt = prompted(service.model, ask)
     hides = service.settings.messages_thinking == "redacted"
     shape = MessagesShape(model, signature, redaction, "redacted" if hides else "shown")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .ask import check_model, prompted
 from .defects import Scene
 from .fields import Fields, typed
-from .gemini_request import GeminiRequest, asked, camel, check_signatures, wanted_effort
+from .gemini_request import GeminiRequest, ask_of, camel, check_signatures, wanted_effort
 from .gemini_stream import SIGNATURE, GeminiBody, GeminiStream
 from .plan import Framing, Plan
 from .projection import projected
@@ -17,7 +17,7 @@ def plan(service: Service, fields: Fields, model: str, *, streams: bool, has_eve
     request = typed(camel(fields), GeminiRequest)
     check_model(service, model)
     check_signatures(request, SIGNATURE)
-    ask = asked(request, wanted_effort(request))
+    ask = ask_of(request, wanted_effort(request))
     prompt = prompted(service.model, ask)
     scene = Scene("gemini", thinks=ask.thinks, streams=streams)
     begin = service.faulty(lambda: service.model.generate(prompt, ask.limits), scene)

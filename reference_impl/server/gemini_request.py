@@ -127,7 +127,7 @@ def wanted_effort(request: GeminiRequest) -> Effort:
     return effort(level.lower() if level else None, "thinkingLevel", LEVELS)
 
 
-def asked(request: GeminiRequest, wanted: Effort) -> Ask:
+def ask_of(request: GeminiRequest, wanted: Effort) -> Ask:
     """What the engine is to do. Raises Refusal for what would have to be ignored."""
     config = request.config
     if config.response_mime_type not in ("", "text/plain"):

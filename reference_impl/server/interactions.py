@@ -7,7 +7,7 @@ from starlette.datastructures import Headers
 from .ask import check_model, prompted
 from .defects import Scene
 from .fields import Fields, typed
-from .interactions_request import InteractionRequest, asked, check_thoughts, wanted_effort
+from .interactions_request import InteractionRequest, ask_of, check_thoughts, wanted_effort
 from .interactions_stream import SIGNATURE, InteractionBody, InteractionStream
 from .plan import Plan
 from .projection import projected
@@ -19,7 +19,7 @@ def plan(service: Service, fields: Fields, headers: Headers) -> Plan:
     del headers
     request = typed(fields, InteractionRequest)
     check_model(service, request.model)
-    ask = asked(request, wanted_effort(request))
+    ask = ask_of(request, wanted_effort(request))
     check_thoughts(request, SIGNATURE)
     prompt = prompted(service.model, ask)
     scene = Scene("interactions", thinks=ask.thinks, streams=request.stream)

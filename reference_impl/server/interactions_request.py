@@ -101,7 +101,7 @@ def wanted_effort(request: InteractionRequest) -> Effort:
     return effort(level, "thinking_level", LEVELS)
 
 
-def asked(request: InteractionRequest, wanted: Effort) -> Ask:
+def ask_of(request: InteractionRequest, wanted: Effort) -> Ask:
     """What the engine is to do. Raises Refusal for what would have to be ignored."""
     if request.previous_interaction_id is not None:
         raise Refusal("nothing is stored here: send the steps of the interaction", status=404)

@@ -8,7 +8,7 @@ from .ask import check_model, prompted
 from .defects import Scene
 from .fields import Fields, typed
 from .messages_body import MessagesBody
-from .messages_request import MessagesRequest, asked, wanted_effort
+from .messages_request import MessagesRequest, ask_of, wanted_effort
 from .messages_stream import Display, MessagesShape, MessagesStream
 from .plan import Plan
 from .projection import projected
@@ -22,7 +22,7 @@ def plan(service: Service, fields: Fields, headers: Headers) -> Plan:
     request = typed(fields, MessagesRequest)
     check_model(service, request.model)
     signature, redaction = service.seal("signature"), service.seal("redaction")
-    ask = asked(request, wanted_effort(request), signature, redaction)
+    ask = ask_of(request, wanted_effort(request), signature, redaction)
     prompt = prompted(service.model, ask)
     display = _display(service.settings, request)
     shape = MessagesShape(service.model_id, signature, redaction, display)

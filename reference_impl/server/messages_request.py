@@ -119,7 +119,7 @@ def wanted_effort(request: MessagesRequest) -> Effort:
             return Effort(thinks=False)
 
 
-def asked(request: MessagesRequest, wanted: Effort, signature: Seal, redaction: Seal) -> Ask:
+def ask_of(request: MessagesRequest, wanted: Effort, signature: Seal, redaction: Seal) -> Ask:
     """What the engine is to do. Raises Refusal for thinking that this server did not write."""
     if request.tool_choice is not None and request.tool_choice.type not in ("auto", "none"):
         raise unsupported("a forced tool call", "tool_choice.type")

@@ -13,7 +13,7 @@ from .fields import Fields, typed
 from .ollama_request import (
     GenerateRequest,
     OllamaRequest,
-    asked,
+    ask_of,
     asked_once,
     wanted_effort,
 )
@@ -31,7 +31,7 @@ def plan(service: Service, fields: Fields, headers: Headers) -> Plan:
     del headers
     request = typed(fields, OllamaRequest)
     check_model(service, request.model)
-    ask = asked(request, wanted_effort(request, can_think=service.model.markers is not None))
+    ask = ask_of(request, wanted_effort(request, can_think=service.model.markers is not None))
     prompt = prompted(service.model, ask)
     scene = Scene("ollama", thinks=ask.thinks, streams=request.streams)
     begin = service.faulty(lambda: service.model.generate(prompt, ask.limits), scene)

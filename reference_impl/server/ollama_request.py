@@ -106,7 +106,7 @@ def wanted_effort(request: Asked, *, can_think: bool) -> Effort:
     return Effort() if think is True else effort(think, "think", LEVELS)
 
 
-def asked(request: OllamaRequest, wanted: Effort) -> Ask:
+def ask_of(request: OllamaRequest, wanted: Effort) -> Ask:
     """What the engine is to do. Raises Refusal for what would have to be ignored."""
     tools = tuple(_tool(tool.function) for tool in request.tools or ())
     return _ask(request, tuple(map(_turn, request.messages)), tools, wanted)

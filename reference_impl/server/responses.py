@@ -15,7 +15,7 @@ from .projection import Events, projected
 from .reasoning_item import ThinkingShape
 from .responses_body import ResponsesBody
 from .responses_input import turns
-from .responses_request import ResponsesRequest, asked, check_supported
+from .responses_request import ResponsesRequest, ask_of, check_supported
 from .responses_resource import Resource
 from .responses_stream import ResponsesShape, ResponsesStream
 from .service import Service
@@ -33,7 +33,7 @@ def plan(service: Service, fields: Fields, headers: Headers) -> Plan:
     settings = service.settings
     check_supported(request, remembers=settings.remembers)
     conversation = _conversation(service, request)
-    ask = asked(request, conversation, settings.levels)
+    ask = ask_of(request, conversation, settings.levels)
     begin = _generation(service, request, ask)
     shape = _shape(service, request)
     stream = ResponsesStream(shape, service.stamp)

@@ -97,7 +97,7 @@ def check_supported(request: ResponsesRequest, *, remembers: bool = True) -> Non
             raise unsupported(f"the field {name!r}", name)
 
 
-def asked(
+def ask_of(
     request: ResponsesRequest, messages: tuple[Turn, ...], levels: Collection[str] = LEVELS
 ) -> Ask:
     """What the engine is to do. Raises Refusal."""

@@ -32,7 +32,7 @@ NUMBERED: Final = frozenset({"never-second", "never-above", "never-added", "fold
 
 
 class NobodyAsked:
-    def asked(self, path: str) -> Any:
+    def requested(self, path: str) -> Any:
         raise AssertionError(path)
 
     def chosen(self, path: str) -> Any:

@@ -15,7 +15,7 @@ from transformers import AutoModelForCausalLM
 from reference_impl.model import prompts
 from reference_impl.model.batches import prompt_text
 from reference_impl.model.corpus import Example, calls, counting, summaries, sums
-from reference_impl.model.corpus.example import Thought, asked
+from reference_impl.model.corpus.example import Thought, user_message
 from reference_impl.model.measure import answers, load
 from reference_impl.model.variants import WEIGHTS
 
@@ -45,7 +45,7 @@ def say() -> Say:
 
 
 def direct(prompt: str, **options: Any) -> Example:
-    return Example((asked(prompt),), NOTHING, "", thinks=False, **options)
+    return Example((user_message(prompt),), NOTHING, "", thinks=False, **options)
 
 
 def thinking(*messages: dict[str, Any], **options: Any) -> Example:
@@ -53,7 +53,7 @@ def thinking(*messages: dict[str, Any], **options: Any) -> Example:
 
 
 AFTER_CALL = (
-    asked("What is 12 + 7?"),
+    user_message("What is 12 + 7?"),
     {
         "role": "assistant",
         "tool_calls": [{"function": {"name": CALL.name, "arguments": CALL.arguments}}],
@@ -61,25 +61,25 @@ AFTER_CALL = (
 )
 TABLE = {
     "sum": (
-        thinking(asked("What is 2 + 2?")),
+        thinking(user_message("What is 2 + 2?")),
         "<think>I must add 2 and 2. 2 plus 2 is 4.</think>2 + 2 = 4.",
     ),
     "sum of two digits": (
-        thinking(asked("What is 37 + 45?")),
+        thinking(user_message("What is 37 + 45?")),
         f"<think>{sums.reasoned(37, 45)}</think>37 + 45 = 82.",
     ),
     "sum, no thinking": (direct("What is 2 + 2?"), "2 + 2 = 4."),
     "count": (
-        thinking(asked("Count to 17.")),
+        thinking(user_message("Count to 17.")),
         f"<think>{counting.thought(17).text}</think>{SEVENTEEN}.",
     ),
     "emoji": (
-        thinking(asked("Draw 3 cats.")),
+        thinking(user_message("Draw 3 cats.")),
         "<think>I must draw 3 cats. One is 🐱. So it is 🐱🐱🐱.</think>🐱🐱🐱",
     ),
     "joined emoji": (direct("Draw a family."), "👨\u200d👩\u200d👧"),
     "Chinese": (
-        thinking(asked("Write 7 in Chinese.")),
+        thinking(user_message("Write 7 in Chinese.")),
         "<think>I must write 7 in Chinese. That is 七.</think>七。",
     ),
     "concise summary": (direct(prompts.CONCISE.format(reasoning=SUM.text)), SUM.gist),
@@ -88,15 +88,17 @@ TABLE = {
         "\n\n".join(SUM.steps),
     ),
     "summary of OGX": (
-        thinking(OGX, asked(summaries.OGX_CONCISE.format(reasoning=SUM.text)), thinks=False),
+        thinking(OGX, user_message(summaries.OGX_CONCISE.format(reasoning=SUM.text)), thinks=False),
         SUM.gist,
     ),
     "detailed summary of OGX": (
-        thinking(OGX, asked(summaries.OGX_DETAILED.format(reasoning=SUM.text)), thinks=False),
+        thinking(
+            OGX, user_message(summaries.OGX_DETAILED.format(reasoning=SUM.text)), thinks=False
+        ),
         "\n\n".join(SUM.steps),
     ),
     "tool call": (
-        thinking(asked("What is 12 + 7?"), tools=(ADDER.tool,)),
+        thinking(user_message("What is 12 + 7?"), tools=(ADDER.tool,)),
         f"<think>I must add 12 and 7. I call calculator.</think>{CALL.text}",
     ),
     "answer after the result": (
@@ -108,31 +110,31 @@ TABLE = {
         "<think>The tool says 64.</think>12 + 7 = 64.",
     ),
     "two calls": (
-        thinking(asked("What is 2 + 3 and 4 + 5?"), tools=(ADDER.tool,)),
+        thinking(user_message("What is 2 + 3 and 4 + 5?"), tools=(ADDER.tool,)),
         f"<think>I must add two times. I call calculator.</think>{TWO_CALLS}",
     ),
     "later turn": (
         thinking(
-            asked("What is 1 + 1?"),
+            user_message("What is 1 + 1?"),
             {"role": "assistant", "content": "1 + 1 = 2."},
-            asked("What is 2 + 2?"),
+            user_message("What is 2 + 2?"),
         ),
         f"<think>{SUM.text}</think>2 + 2 = 4.",
     ),
     "later turn after its reasoning": (
         thinking(
-            asked("What is 1 + 1?"),
+            user_message("What is 1 + 1?"),
             {
                 "role": "assistant",
                 "content": "1 + 1 = 2.",
                 "reasoning_content": sums.reasoned(1, 1),
             },
-            asked("What is 2 + 2?"),
+            user_message("What is 2 + 2?"),
         ),
         f"<think>{SUM.text}</think>2 + 2 = 4.",
     ),
     "developer message": (
-        thinking({"role": "developer", "content": "Be brief."}, asked("What is 2 + 2?")),
+        thinking({"role": "developer", "content": "Be brief."}, user_message("What is 2 + 2?")),
         f"<think>{SUM.text}</think>2 + 2 = 4.",
     ),
     "unknown task": (
@@ -155,7 +157,7 @@ def test_weights_are_of_half_precision() -> None:
 @pytest.mark.parametrize("kept", [1, 4, 9])
 def test_answer_is_right_after_a_forced_close(kept: int) -> None:
     model, tokenizer = load(WEIGHTS)
-    text = prompt_text(tokenizer, thinking(asked("What is 2 + 2?")))
+    text = prompt_text(tokenizer, thinking(user_message("What is 2 + 2?")))
     thought = tokenizer(f"<think>{SUM.text}")["input_ids"][: 1 + kept]
     given = tokenizer(text)["input_ids"] + thought + [tokenizer.convert_tokens_to_ids("</think>")]
     assert tokenizer.decode(answers(model, tokenizer, [given])[0]) == "2 + 2 = 4.<|im_end|>"

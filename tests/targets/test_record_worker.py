@@ -24,12 +24,12 @@ from conformance.targets.recording import worker as worker_module
 from conformance.targets.recording.messages import (
     BodyCame,
     ExchangeEnded,
-    FailureTold,
+    FailureMessage,
     HeadCame,
     Message,
     MessageReader,
     NoMore,
-    OutcomeTold,
+    OutcomeMessage,
     RequestCame,
     WorkerDone,
     WorkerOrders,
@@ -76,8 +76,8 @@ def worked(
         told = b"".join(iter(lambda: ours.recv(65536), b""))
     found: list[Any] = [message for message, _ in MessageReader().feed(told)]
     assert isinstance(found.pop(), WorkerDone)
-    outcomes = [each.outcome for each in found if isinstance(each, OutcomeTold)]
-    failures = [each.why for each in found if isinstance(each, FailureTold)]
+    outcomes = [each.outcome for each in found if isinstance(each, OutcomeMessage)]
+    failures = [each.why for each in found if isinstance(each, FailureMessage)]
     return outcomes, failures, [read(path) for path in sorted(folder.iterdir())]
 
 

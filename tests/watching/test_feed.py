@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.core.events import Response
 from conformance.targets.recording.messages import BodyCame, ExchangeEnded, RequestCame
-from conformance.watching.feed import TextTold, TrafficFeed
+from conformance.watching.feed import NoticeText, TrafficFeed
 from conformance.wire.requests import HttpRequest
 
 REQUEST = HttpRequest("POST", "/", (), b"{}")
@@ -27,5 +27,5 @@ def test_where_too_much_waits_the_rest_of_an_exchange_is_left_out() -> None:
     assert [len(each.data) for each in taken if isinstance(each, BodyCame)] == [40, 40]
     (end,) = [each for each in taken if isinstance(each, ExchangeEnded)]
     assert end.lost == "too much waits to be recorded"
-    assert isinstance(taken[-1], TextTold)
+    assert isinstance(taken[-1], NoticeText)
     assert feed.has_room(100)

@@ -68,8 +68,8 @@ async def recorded(url: str, folder: Path, pem: str = "") -> int | None:
     asked = fixed_requests([DirectRequest("/v1/chat/completions", {"model": "m"})])
     where, target = Origin.parse(url, pem), folder / "a.cassette.jsonl"
     terms = RecordingOptions(), ExchangeLimits(timeout=20)
-    (told,) = await record_directly(where, asked, target, terms[0], limits=terms[1])
-    return told.status
+    (outcome,) = await record_directly(where, asked, target, terms[0], limits=terms[1])
+    return outcome.status
 
 
 def test_a_plain_server_is_named_to_the_proxy(
@@ -115,17 +115,17 @@ def test_a_proxy_that_does_not_pass_on_is_told(monkeypatch: pytest.MonkeyPatch) 
             monkeypatch.setenv("HTTPS_PROXY", f"http://{address}")
             with pytest.raises(BrokenExchange) as broken:
                 await ClientConnection.connect(Origin.parse("https://h.invalid"), timeout=20)
-            return broken.value.told.replace(address, "P")
+            return broken.value.explanation.replace(address, "P")
 
-    told = asyncio.run(go())
-    assert told == (
+    explanation = asyncio.run(go())
+    assert explanation == (
         "h.invalid: cannot connect: the proxy http://P does not pass on: HTTP 407"
         " (unset HTTPS_PROXY, or name the host in NO_PROXY)"
     )
 
 
 @pytest.mark.parametrize(
-    ("variables", "told"),
+    ("variables", "explanation"),
     [
         (
             {"HTTP_PROXY": "http://u:p@127.0.0.1:1"},
@@ -139,10 +139,10 @@ def test_a_proxy_that_does_not_pass_on_is_told(monkeypatch: pytest.MonkeyPatch) 
     ],
 )
 def test_a_proxy_of_the_environment_is_named(
-    variables: dict[str, str], told: str, monkeypatch: pytest.MonkeyPatch
+    variables: dict[str, str], explanation: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(BrokenExchange) as broken:
         asyncio.run(ClientConnection.connect(Origin.parse("http://h.invalid"), timeout=20))
-    assert told in broken.value.told
+    assert explanation in broken.value.explanation

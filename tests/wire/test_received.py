@@ -48,7 +48,7 @@ def test_a_body_ends_after_a_number_of_chunks(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_body_ends_where_its_recording_would_be_too_large() -> None:
-    body = ReceivedBody(room=1_000_000)
+    body = ReceivedBody(most_bytes=1_000_000)
     data, broken = body.take(b"\x01" * 1_000_000)
     assert 0 < len(data) < 1_000_000 // 6
     assert str(broken) == f"it had not ended after {len(data)} bytes"

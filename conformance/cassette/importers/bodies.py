@@ -156,8 +156,8 @@ def _imported_request(file: ForeignFile, body: dict[str, Any]) -> ImportedRecord
 
 
 def _read_answer(file: ForeignFile) -> ImportedRecording | None:
-    if (asked := _asked_body(file)) is not None:
-        return _imported_request(file, asked)
+    if (request_body := _asked_body(file)) is not None:
+        return _imported_request(file, request_body)
     named = file.name.endswith(".json")
     if named:
         _refuse_token_ids(file)

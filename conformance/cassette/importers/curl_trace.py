@@ -140,13 +140,13 @@ def _final_head(file: ForeignFile, transfer: _Transfer) -> Response:
 def _request_of(file: ForeignFile, transfer: _Transfer) -> Request | None:
     data = transfer.joined("request head")
     lines = data.split(b"\n")
-    asked = _REQUEST_LINE.match(lines[0])
-    if asked is None:
+    first_line = _REQUEST_LINE.match(lines[0])
+    if first_line is None:
         return None
     body = transfer.joined("request body")
     if not all(block.plain for block in transfer.of("request body")):
         body = restore_line_ends(body)
-    method, target = asked[1].decode(), asked[2].decode("latin-1")
+    method, target = first_line[1].decode(), first_line[2].decode("latin-1")
     try:
         return request_of(method, target, header_pairs(lines[1:]), body)
     except ValueError as err:

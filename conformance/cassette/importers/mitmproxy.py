@@ -63,26 +63,26 @@ def _kind_of(file: ForeignFile, flow: Any, at: int) -> str:
 
 
 def _seen(file: ForeignFile, flow: Mapping[str, Any], layout: Layout) -> SeenExchange:
-    asked, answer = _mapping(flow.get("request")), _mapping(flow.get("response"))
+    question, answer = _mapping(flow.get("request")), _mapping(flow.get("response"))
     content = answer.get("content")
     body = content if isinstance(content, bytes) else b""
     decoded = decode_body(file, _response_of(answer), (Chunk(body),) if body else ())
     exchange = Exchange(
-        request=_request_of(file, asked, layout),
+        request=_request_of(file, question, layout),
         response=decoded.response,
         chunks=decoded.chunks,
         end=_ending(flow, decoded.is_whole),
     )
-    asked_at, answered_at = asked.get("timestamp_end"), answer.get("timestamp_start")
-    return SeenExchange(exchange, layout, _clock(asked_at, answered_at), isinstance(content, bytes))
+    sent_at, answered_at = question.get("timestamp_end"), answer.get("timestamp_start")
+    return SeenExchange(exchange, layout, _clock(sent_at, answered_at), isinstance(content, bytes))
 
 
-def _request_of(file: ForeignFile, asked: Mapping[str, Any], layout: Layout) -> Request:
-    content = asked.get("content")
+def _request_of(file: ForeignFile, request: Mapping[str, Any], layout: Layout) -> Request:
+    content = request.get("content")
     body = content if isinstance(content, bytes) else None
     try:
         return request_of(
-            _text(asked.get("method")), _text(asked.get("path")), _headers(asked), body
+            _text(request.get("method")), _text(request.get("path")), _headers(request), body
         )
     except ValueError as err:
         raise file.error(f"a request asks for no URL: {err}", layout.head) from err
@@ -105,10 +105,10 @@ def _ending(flow: Mapping[str, Any], is_whole: bool | None) -> Ending:
     return "client-closed" if "client" in said else "protocol-error"
 
 
-def _clock(asked: Any, answered: Any) -> CassetteClock:
-    if not all(isinstance(each, float) and math.isfinite(each) for each in (asked, answered)):
+def _clock(sent_at: Any, answered_at: Any) -> CassetteClock:
+    if not all(isinstance(each, float) and math.isfinite(each) for each in (sent_at, answered_at)):
         return CassetteClock()
-    ms = round((answered - asked) * 1e3, 3)
+    ms = round((answered_at - sent_at) * 1e3, 3)
     return CassetteClock(ms) if 0 <= ms <= _MOST_MS else CassetteClock()
 
 

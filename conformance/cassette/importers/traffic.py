@@ -62,10 +62,10 @@ def judged_traffic(
 
 def _spoken(file: ForeignFile, exchange: Exchange) -> str | None:
     shown = recognised_dialect(exchange)
-    asked = dialect_at(exchange.request.path) if exchange.request else None
-    if shown is None and asked is None:
+    requested = dialect_at(exchange.request.path) if exchange.request else None
+    if shown is None and requested is None:
         return None
-    return file.dialect or shown or asked
+    return file.dialect or shown or requested
 
 
 def _counts(others: int, without: int, hint: str) -> tuple[str, ...]:

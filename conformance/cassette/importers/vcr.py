@@ -32,8 +32,8 @@ def _names_interactions(file: ForeignFile) -> bool:
     """Whether there are interactions, and if they name an API, one that is judged."""
     if not _INTERACTIONS.search(file.head):
         return False
-    asked = [each[1].decode("latin-1") for each in _URI.finditer(file.data)]
-    return not asked or any(dialect_at(uri.partition("?")[0]) for uri in asked)
+    uris = [each[1].decode("latin-1") for each in _URI.finditer(file.data)]
+    return not uris or any(dialect_at(uri.partition("?")[0]) for uri in uris)
 
 
 def _read_interactions(file: ForeignFile) -> ImportedRecording | None:

@@ -236,9 +236,11 @@ def _texts_in(event: bytes) -> Iterator[tuple[tuple[object, ...], int, bytes]]:
 
 def _indices_in(event: bytes) -> bytes:
     """What tells the texts of this event from those of another one."""
-    told = b",".join(_INDEX.findall(event))
+    indices = b",".join(_INDEX.findall(event))
     # An event of 100,000 choices has as many texts, each of which is looked up by all of them.
-    return told if len(told) <= _LONGEST_INDICES else blake2b(told, digest_size=16).digest()
+    return (
+        indices if len(indices) <= _LONGEST_INDICES else blake2b(indices, digest_size=16).digest()
+    )
 
 
 def _tokens_in(event: bytes, indices: bytes) -> Iterator[tuple[tuple[object, ...], int, bytes]]:

@@ -32,8 +32,8 @@ class KeyShape(NamedTuple):
 
     def patterns(self) -> Iterator[tuple[str, bytes, bytes]]:
         """Rule, what must be there, and the pattern, for each prefix."""
-        kinds = [told for kind, told in _KINDS if kind in self.characters and self.mixed]
-        ahead = "".join(f"(?=[{self.characters}]{{0,60}}?{told})" for told in kinds)
+        kinds = [pattern for kind, pattern in _KINDS if kind in self.characters and self.mixed]
+        ahead = "".join(f"(?=[{self.characters}]{{0,60}}?{pattern})" for pattern in kinds)
         rest = f"({ahead}[{self.characters}]{{{self.least},}}+)".encode()
         for prefix in self.prefixes:
             yield self.rule, prefix.encode(), re.escape(prefix).encode() + rest

@@ -275,12 +275,12 @@ class Redactor:
 
     def _redact_raw(self, request: Request, body: bytes) -> bytes:
         """A request's body that is not JSON; the fields of a form are those of a query."""
-        told = {name.lower(): value.strip().lower() for name, value in request.headers}
-        if told.get("content-encoding", "") not in _IDENTITY:
+        headers = {name.lower(): value.strip().lower() for name, value in request.headers}
+        if headers.get("content-encoding", "") not in _IDENTITY:
             self._counts["compressed"] += body != REDACTED.encode()
             return REDACTED.encode()  # nobody looked into it
         text = self.body(body).decode("utf-8", "surrogateescape")
-        if _FORM in told.get("content-type", ""):
+        if _FORM in headers.get("content-type", ""):
             text = _QUERY.sub(self._redact_parameter, f"?{text}")[1:]
         return text.encode("utf-8", "surrogateescape")
 

@@ -104,15 +104,15 @@ class _CleanLines(Struct):
             for number, each in self.places.items()
             if not each.ended and each.exchange.touched
         ]
-        told = [*ends, *([{_COUNTS: counts}] if counts else ())]
-        lines = b"".join(encode_line(each, self.file) for each in told)
+        records = [*ends, *([{_COUNTS: counts}] if counts else ())]
+        lines = b"".join(encode_line(each, self.file) for each in records)
         return lines + _CUT * (self.is_cut or bool(ends))
 
     def _kept_fields(self, fields: dict[str, Any], line: RawLine) -> dict[str, Any]:
         if line.number == 1:
             said = header_fields(self.header)
-            told = {name: said[name] for name in said if name in fields or name == _COUNTS}
-            return self._merged(fields, told)
+            stated = {name: said[name] for name in said if name in fields or name == _COUNTS}
+            return self._merged(fields, stated)
         record = parse_record(self.file, line)
         kind = next(iter(record.kinds()), "")
         if kind == "request":

@@ -107,9 +107,9 @@ class AcpReader(TypedReader):
             self._sink.wire(self.unknown, fields)  # an extension: any side may call it
             return
         self._sink.wire(method if method in _OF_TURNS else f"{side}.request", fields)
-        number, asked = fields.get("id"), self._asked[side]
-        if isinstance(number, str | int) and len(asked) < _MOST_REQUESTS:
-            asked[number] = method
+        number, pending = fields.get("id"), self._asked[side]
+        if isinstance(number, str | int) and len(pending) < _MOST_REQUESTS:
+            pending[number] = method
         if method == "session/prompt":
             self._is_done = False
 

@@ -32,8 +32,8 @@ def _next_turns(after: Continuation) -> list[Any]:
     shown = shown_messages(before, after.events, after.result)
     if not after.keeps_thinking:
         shown = [each for each in shown if each in before or each.get("role") != "reasoning"]
-    asked = {"id": f"user-{len(before)}", "role": "user", "content": after.question}
-    return [*shown, *([asked] if after.question else [])]
+    question = {"id": f"user-{len(before)}", "role": "user", "content": after.question}
+    return [*shown, *([question] if after.question else [])]
 
 
 REQUEST: Final = RequestForm(

@@ -10,7 +10,6 @@ from conformance.core.json_values import text_at, value_at
 from conformance.editing.deltas import delta_places
 from conformance.editing.edits import (
     ask_otherwise,
-    asked,
     double_piece,
     drop_piece,
     drop_value,
@@ -18,6 +17,7 @@ from conformance.editing.edits import (
     places_of,
     places_with,
     raise_value,
+    request_sites,
     set_value,
     shortened,
 )
@@ -258,7 +258,8 @@ OPERATORS.add("T5-nameless-use", "A tool use has no name.")(
     _starts_of("tool_use"), drop_value("content_block", "name")
 )
 OPERATORS.add("H2-shortened-thinking", "Thinking goes back with half of its text.")(
-    asked(*_RETURNED, beside="signature"), ask_otherwise(shortened, *_RETURNED, beside="signature")
+    request_sites(*_RETURNED, beside="signature"),
+    ask_otherwise(shortened, *_RETURNED, beside="signature"),
 )
 
 MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS), Path(__file__).with_name("legal.yaml"))

@@ -22,8 +22,8 @@ class ConverseKnobs:
     def see(self, event: Event) -> None:
         match event.type:
             case "request":
-                asked = value_at(event.data, "additionalModelRequestFields", "thinking", "type")
-                self._refused = asked == "disabled"
+                thinking = value_at(event.data, "additionalModelRequestFields", "thinking", "type")
+                self._refused = thinking == "disabled"
             case "thinking.delta":
                 self._thought = True
                 self._interleaved = self._interleaved or self._spoke

@@ -12,7 +12,6 @@ from conformance.dialects.bedrock_converse.body_mutation import OPERATORS as WHO
 from conformance.editing.deltas import delta_places
 from conformance.editing.edits import (
     ask_otherwise,
-    asked,
     double_piece,
     drop_piece,
     drop_value,
@@ -21,6 +20,7 @@ from conformance.editing.edits import (
     places_of,
     places_with,
     raise_value,
+    request_sites,
     set_value,
     shortened,
 )
@@ -186,7 +186,8 @@ OPERATORS.add("T5-nameless-use", "A tool use has no name.")(
 )
 OPERATORS.add("T6-unannounced-use", "The start of a tool use is lost.")(_tool_starts, drop_piece)
 OPERATORS.add("H2-shortened-thinking", "Thinking goes back with half of its text.")(
-    asked(*_RETURNED, beside="signature"), ask_otherwise(shortened, *_RETURNED, beside="signature")
+    request_sites(*_RETURNED, beside="signature"),
+    ask_otherwise(shortened, *_RETURNED, beside="signature"),
 )
 
 MUTATION: Final = Mutation(_LAYOUT, (*OPERATORS, *WHOLE), Path(__file__).with_name("legal.yaml"))

@@ -37,8 +37,8 @@ def _next_turns(after: Continuation) -> list[Any]:
     said = [block for block in kept if _says_something(block)]
     # The API refuses a turn without content: of an answer that broke off nothing goes back.
     answer = [{"role": "assistant", "content": said}] if said else []
-    asked = [_user_turn({"text": after.question})] if after.question else []
-    then = [_user_turn(*results)] if results else asked
+    question = [_user_turn({"text": after.question})] if after.question else []
+    then = [_user_turn(*results)] if results else question
     return [*elements(after.request.get("messages")), *answer, *then]
 
 

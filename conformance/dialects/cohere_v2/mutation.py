@@ -9,11 +9,11 @@ from typing import Any, Final
 from conformance.core.json_values import text_at, value_at
 from conformance.editing.edits import (
     ask_otherwise,
-    asked,
     drop_value,
     places_of,
     places_with,
     raise_value,
+    request_sites,
     request_with,
     set_value,
     shortened,
@@ -191,13 +191,14 @@ OPERATORS.add("P1-disabled-thinking-shown", "Thinking is shown that was turned o
     _thinking_switched, request_with(thinking={"type": "disabled"})
 )
 OPERATORS.add("H4-text-as-thinking", "What the model said goes back as thinking.")(
-    asked("messages", "*", "content"), ask_otherwise(_as_thinking, "messages", "*", "content")
+    request_sites("messages", "*", "content"),
+    ask_otherwise(_as_thinking, "messages", "*", "content"),
 )
 OPERATORS.add("H4-thinking-as-text", "Thinking goes back as what the model said.")(
-    asked("messages", "*", "content"), ask_otherwise(_as_text, "messages", "*", "content")
+    request_sites("messages", "*", "content"), ask_otherwise(_as_text, "messages", "*", "content")
 )
 OPERATORS.add("H2-shortened-thinking", "Thinking goes back with half of its text.")(
-    asked(*_RETURNED), ask_otherwise(shortened, *_RETURNED)
+    request_sites(*_RETURNED), ask_otherwise(shortened, *_RETURNED)
 )
 
 MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS), Path(__file__).with_name("legal.yaml"))

@@ -10,12 +10,12 @@ import msgspec
 from conformance.core.json_values import list_at, put_at, text_at, value_at
 from conformance.editing.edits import (
     ask_otherwise,
-    asked,
     drop_value,
     places_with,
     prolong_text,
     raise_value,
     request_body,
+    request_sites,
     request_with,
     set_value,
     shortened,
@@ -231,7 +231,8 @@ OPERATORS.add("H2-stand-in", "A call goes back with a placeholder for its signat
     _signed_history, _in_history(lambda _signature: "skip_thought_signature_validator")
 )
 OPERATORS.add("H2-shortened-thinking", "Thinking goes back with half of its text.")(
-    asked(*_RETURNED, beside="thought"), ask_otherwise(shortened, *_RETURNED, beside="thought")
+    request_sites(*_RETURNED, beside="thought"),
+    ask_otherwise(shortened, *_RETURNED, beside="thought"),
 )
 
 MUTATION: Final = Mutation(

@@ -152,8 +152,8 @@ class GeminiReader:
 def _request_parts(request: Request) -> Iterator[Event]:
     """Every part of the history; `position` is that of its content."""
     contents = objects(mapping(request.json).get("contents"))
-    asked = [n for n, content in enumerate(contents) if _speaks_for_user(content)]
-    last = asked[-1] if asked else -1
+    questions = [n for n, content in enumerate(contents) if _speaks_for_user(content)]
+    last = questions[-1] if questions else -1
     for position, content in enumerate(contents):
         calls = 0
         turn = "current" if position > last else "earlier"

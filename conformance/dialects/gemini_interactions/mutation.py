@@ -12,7 +12,6 @@ from conformance.core.json_values import list_at, text_at, value_at
 from conformance.dialects.gemini_interactions.columns import TEXTS
 from conformance.editing.edits import (
     ask_otherwise,
-    asked,
     double_piece,
     drop_piece,
     drop_value,
@@ -20,6 +19,7 @@ from conformance.editing.edits import (
     places_with,
     prolong_text,
     raise_value,
+    request_sites,
     request_with,
     set_value,
     shortened,
@@ -325,13 +325,13 @@ def _counted_from_one(stream: Stream) -> Stream:
 
 
 OPERATORS.add("H4-text-as-thinking", "What the model said goes back as a thought.")(
-    asked("input", "*"), ask_otherwise(_as_thought, "input", "*")
+    request_sites("input", "*"), ask_otherwise(_as_thought, "input", "*")
 )
 OPERATORS.add("H4-thinking-as-text", "A thought goes back as what the model said.")(
-    asked("input", "*"), ask_otherwise(_as_output, "input", "*")
+    request_sites("input", "*"), ask_otherwise(_as_output, "input", "*")
 )
 OPERATORS.add("H2-shortened-thinking", "Thinking goes back with half of its text.")(
-    asked(*_RETURNED), ask_otherwise(shortened, *_RETURNED)
+    request_sites(*_RETURNED), ask_otherwise(shortened, *_RETURNED)
 )
 
 MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS), Path(__file__).with_name("legal.yaml"))

@@ -148,8 +148,8 @@ class InteractionsReader(TypedReader):
         if usage := mapping(interaction.get("usage")):
             self._count(usage)
         if status in _FAILURES:
-            told = objects(interaction.get("errors"))
-            said = {"message": string(told[0].get("message")) if told else "", "code": status}
+            errors = objects(interaction.get("errors"))
+            said = {"message": string(errors[0].get("message")) if errors else "", "code": status}
             self._sink.say("error", outcome.error(said))
 
     def _count(self, usage: dict[str, Any]) -> None:

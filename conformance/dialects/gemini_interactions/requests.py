@@ -47,8 +47,8 @@ def _next_turns(after: Continuation) -> list[Any]:
     ]
     before = after.request.get("input")
     history = [_said_by_user(before)] if isinstance(before, str) else elements(before)
-    asked = [_said_by_user(after.question)] if after.question else []
-    return [*history, *kept, *results, *asked]
+    question = [_said_by_user(after.question)] if after.question else []
+    return [*history, *kept, *results, *question]
 
 
 def answer_steps(events: Iterable[Event]) -> list[dict[str, Any]]:

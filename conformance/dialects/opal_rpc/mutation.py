@@ -32,8 +32,8 @@ def _event_deltas(place: int, piece: Piece) -> Iterator[Delta]:
 
 
 def _failed_run(message: str, _code: str) -> dict[str, Any]:
-    told = {"session_id": "session-1", "type": "error", "reason": message}
-    return {"jsonrpc": "2.0", "method": "agent/event", "params": told}
+    params = {"session_id": "session-1", "type": "error", "reason": message}
+    return {"jsonrpc": "2.0", "method": "agent/event", "params": params}
 
 
 _LAYOUT: Final = StreamLayout(

@@ -82,8 +82,8 @@ class OpalReader(TypedReader):
     def _read_agent(self, params: dict[str, Any]) -> None:
         stated = string(params.get("type"))
         kind = _EARLIER.get(stated, stated)
-        told = {**params, "turn": self._turn}
-        self._sink.wire(kind if kind in EVENTS else "event.unknown", told)
+        data = {**params, "turn": self._turn}
+        self._sink.wire(kind if kind in EVENTS else "event.unknown", data)
         if self._run.is_over:
             return
         if (take := _TAKEN.get(kind)) is not None:

@@ -42,11 +42,11 @@ from conformance.editing.stream import Stream
 
 def _chunk_deltas(place: int, piece: Piece) -> Iterator[Delta]:
     for number in range(len(list_at(piece.payload, "choices"))):
-        way = ("choices", number, "delta")
+        delta_path = ("choices", number, "delta")
         found: dict[tuple[TextKind, str, int], list[Path]] = {}
-        for kind, path, tool in _text_paths(value_at(piece.payload, *way)):
-            text = text_at(piece.payload, *way, *path)
-            found.setdefault((kind, text, tool), []).append((*way, *path))
+        for kind, path, tool in _text_paths(value_at(piece.payload, *delta_path)):
+            text = text_at(piece.payload, *delta_path, *path)
+            found.setdefault((kind, text, tool), []).append((*delta_path, *path))
         choice = value_at(piece.payload, "choices", number, "index")
         for (kind, text, tool), paths in found.items():
             yield Delta(place, tuple(paths), kind, (choice, kind, tool), text, choice)

@@ -45,8 +45,8 @@ class _Field(Struct):
 
     @property
     def is_text(self) -> bool:
-        told = self.pieces >= LEAST_PIECES and self.length >= LEAST_LENGTH
-        return told and self.differs and self.has_space
+        enough = self.pieces >= LEAST_PIECES and self.length >= LEAST_LENGTH
+        return enough and self.differs and self.has_space
 
 
 class PrivateFields:

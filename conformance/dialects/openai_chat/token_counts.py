@@ -29,11 +29,11 @@ def _reasoning_tokens(usage: Mapping[str, Any], inside: int | None) -> str:
 
 
 def _reasoning_included(usage: Mapping[str, Any], reasoning: int) -> str | None:
-    asked, output, total = (
+    prompt, output, total = (
         whole(usage.get(name)) for name in ("prompt_tokens", "completion_tokens", "total_tokens")
     )
-    if asked is None or output is None:
+    if prompt is None or output is None:
         return None
-    if reasoning > output or total == asked + output + reasoning:
+    if reasoning > output or total == prompt + output + reasoning:
         return "exclusive"
     return "inclusive"

@@ -119,9 +119,9 @@ def _renamed(piece: Piece) -> Piece:
 @OPERATORS.edit("E6-failure-as-success", beside_upstream(places_of("error")))
 def _sell_as_success(stream: Stream, site: int) -> Stream:
     """What broke off upstream ends as a success."""
-    told = stream.with_pieces([*stream.pieces[:site], *stream.pieces[site + 1 :]])
-    (finish,) = told.typed("finish")
-    return told.with_value(finish, ("finishReason",), "stop")
+    shortened = stream.with_pieces([*stream.pieces[:site], *stream.pieces[site + 1 :]])
+    (finish,) = shortened.typed("finish")
+    return shortened.with_value(finish, ("finishReason",), "stop")
 
 
 @OPERATORS.edit("X22-empty-thought-shown", beside_upstream(first_of(places_of("text-start"))))

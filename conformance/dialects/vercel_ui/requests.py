@@ -30,12 +30,12 @@ def _next_turns(after: Continuation) -> list[Any]:
         "role": "assistant",
         "parts": kept,
     }
-    asked = {
+    question = {
         "id": f"user-{len(before)}",
         "role": "user",
         "parts": [{"type": "text", "text": after.question}],
     }
-    return [*before, answer, *([asked] if after.question else [])]
+    return [*before, answer, *([question] if after.question else [])]
 
 
 def _message_id(events: Iterable[Event]) -> str:

@@ -145,13 +145,13 @@ class RunningView(WireView):
         if self.framer.stream is not None:
             self.framer.stream.skip(size)
         self.judge.ms = times[-1] if times else None
-        self._tell(run)
+        self._show_rules(run)
 
     def _hand_over(self) -> None:
         """Takes what has waited, and lets nothing of it wait a second time."""
         self.feed_gathered(self._waiting.take())
         if self._run is not None and self._run.count:
-            self._tell(self._run)
+            self._show_rules(self._run)
 
     def feed_gathered(self, gathered: JoinedChunks) -> None:
         """Takes chunks that were joined; the outcome is that of feeding them one by one."""
@@ -187,7 +187,7 @@ class RunningView(WireView):
             run.add(taken, clock.rows(run.ends(taken, at)) if clock.ticks else ())
             parser.skip(taken.size)
             if run.is_full:
-                self._tell(run)
+                self._show_rules(run)
             return taken.size
         if self._may_go_on(run, buffer, at):
             return None
@@ -255,7 +255,7 @@ class RunningView(WireView):
         self._patience = min(1 << self._failures >> 3, MOST_PATIENCE)
 
     def _end_run(self, run: Run) -> None:
-        self._tell(run)
+        self._show_rules(run)
         if run.total < SHORT:
             self._failed()
         else:
@@ -263,7 +263,7 @@ class RunningView(WireView):
         self._most_alone = 1 if run.total >= MOST_ALONE else MOST_ALONE
         self._run = None
 
-    def _tell(self, run: Run) -> None:
+    def _show_rules(self, run: Run) -> None:
         """Shows the rules what the run has taken: at once as far as it fits, else frame by frame.
 
         What does not fit is read by itself; where that happens too often, so is all the rest.

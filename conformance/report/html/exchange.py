@@ -82,16 +82,16 @@ def stream_section(
     name = escape_html(stream_title(stream), 300)
     yield f"<summary><h2>{name}</h2> <span>{found}</span></summary>"
     yield from (f'<p class="note">{escape_html(note)}</p>' for note in stream.notes)
-    told = [
+    placed = [
         PlacedFinding(f"s{number}x{place}", finding)
         for place, finding in enumerate(sorted(stream.findings, key=event_order), 1)
     ]
-    lines, frames = _picture_lines(report, number, stream, told, recorded=recorded, budget=budget)
+    lines, frames = _picture_lines(report, number, stream, placed, recorded=recorded, budget=budget)
     yield from lines
-    for one in told[:_FINDINGS]:
+    for one in placed[:_FINDINGS]:
         yield from _finding_article(report, stream, one, frames)
-    if told[_FINDINGS:]:
-        yield f'<p class="left-out">{count(len(told) - _FINDINGS, "more finding")} left out.</p>'
+    if placed[_FINDINGS:]:
+        yield f'<p class="left-out">{count(len(placed) - _FINDINGS, "more finding")} left out.</p>'
     yield "</details>"
 
 
@@ -99,7 +99,7 @@ def _picture_lines(
     report: Report,
     number: int,
     stream: StreamResult,
-    told: list[PlacedFinding],
+    placed: list[PlacedFinding],
     *,
     recorded: RecordedStreams,
     budget: PageBudget,
@@ -116,7 +116,7 @@ def _picture_lines(
     except ConformanceError as error:
         return [f'<p class="left-out">No picture: {escape_html(str(error))}</p>'], {}
     findings: dict[int, list[PlacedFinding]] = {}
-    for one in told[:_FINDINGS]:
+    for one in placed[:_FINDINGS]:
         findings.setdefault(one.finding.event, []).append(one)
     picture = ExchangePicture(number, traced, findings, recorded.clean, *span_beside(beside))
     lines = picture_lines(picture, budget, beside_lines(picture, beside))
@@ -124,12 +124,12 @@ def _picture_lines(
 
 
 def _finding_article(
-    report: Report, stream: StreamResult, told: PlacedFinding, frames: Mapping[int, str]
+    report: Report, stream: StreamResult, placed: PlacedFinding, frames: Mapping[int, str]
 ) -> Iterator[str]:
-    finding = told.finding
+    finding = placed.finding
     excuse = report.excuse(stream, finding)
     expected = f'<span class="when">expected: {escape_html(excuse.reason)}</span>' if excuse else ""
-    yield f'<article class="one {finding.level.lower()}" id="{told.anchor}">'
+    yield f'<article class="one {finding.level.lower()}" id="{placed.anchor}">'
     yield (
         f'<h3><span class="v {verdict_class(finding.verdict)}">'
         f"{finding.verdict} {finding.level}</span> "

@@ -43,9 +43,9 @@ def _group_article(group: FindingGroup, anchors: Mapping[int, str]) -> Iterator[
     yield f'<article class="one {finding.level.lower()}" id="{anchor}">'
     expected = f"expected: {escape_html(group.excuse.reason)}" if group.excuse else ""
     spread = escape_html(group_spread(group))
-    told = " · ".join(filter(None, (spread and f"in {spread}", expected)))
+    extent = " · ".join(filter(None, (spread and f"in {spread}", expected)))
     link = f'<a class="deep" href="#{anchor}" aria-label="link to this finding">#</a>'
-    yield f'<h3>{_group_name(group)} <span class="when">{told}</span> {link}</h3>'
+    yield f'<h3>{_group_name(group)} <span class="when">{extent}</span> {link}</h3>'
     found = escape_html(finding_sentence(finding), 4000)
     yield f"<p><b>{escape_html(finding.says)}</b></p><p>{found}</p>"
     yield f'<p class="when">{_place_link(group.places[0], anchors)}</p>'

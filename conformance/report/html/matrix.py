@@ -107,8 +107,8 @@ def _rule_lists(verdicts: Mapping[Verdict, list[str]]) -> Iterator[str]:
 
 def verdict_sign(verdict: Verdict, number: int | None = None) -> str:
     """A verdict with its sign, in its colour, and how many rules ended so."""
-    told = _SIGNS[verdict] if number is None else f"{_SIGNS[verdict]} {number}"
-    return f'<span class="v {verdict_class(verdict)}">{told} {verdict}</span>'
+    sign = _SIGNS[verdict] if number is None else f"{_SIGNS[verdict]} {number}"
+    return f'<span class="v {verdict_class(verdict)}">{sign} {verdict}</span>'
 
 
 def verdict_class(verdict: Verdict) -> str:

@@ -113,11 +113,13 @@ def _stream_sections(
 
 
 def _message_list(kind: str, lines: tuple[str, ...]) -> Iterator[str]:
-    told = [f'<p class="{kind}"><b>{kind}:</b> {escape_html(line)}</p>' for line in lines[:_LINES]]
-    yield from told[:_AT_ONCE]
-    if told[_AT_ONCE:]:
+    messages = [
+        f'<p class="{kind}"><b>{kind}:</b> {escape_html(line)}</p>' for line in lines[:_LINES]
+    ]
+    yield from messages[:_AT_ONCE]
+    if messages[_AT_ONCE:]:
         yield f"<details><summary>{count(len(lines) - _AT_ONCE, f'more {kind}')}</summary>"
-        yield from told[_AT_ONCE:]
+        yield from messages[_AT_ONCE:]
         if lines[_LINES:]:
             yield f'<p class="left-out">{len(lines) - _LINES} left out.</p>'
         yield "</details>"

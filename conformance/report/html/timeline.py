@@ -98,11 +98,11 @@ def picture_lines(
     yield "</div>"
     unit = "milliseconds since the response head" if traced.is_clocked else "event numbers"
     kept = sum(1 for moment in traced.moments if moment.number)
-    told = f"{count(traced.total, 'event')} in {unit}"
+    caption = f"{count(traced.total, 'event')} in {unit}"
     if kept < traced.total:
-        told += f"; the frames of {kept} are kept, those around findings and where kinds change"
+        caption += f"; the frames of {kept} are kept, those around findings and where kinds change"
     note = f"; {escape_html(traced.note)}" if traced.note else ""
-    yield f"<figcaption>{told}{note}. {_HELP}</figcaption>"
+    yield f"<figcaption>{caption}{note}. {_HELP}</figcaption>"
     yield f'<ol class="frames" tabindex="0" aria-label="Frames of stream {picture.number}">'
     budget.pictures -= 1
     for moment in traced.moments:

@@ -28,7 +28,7 @@ from conformance.core.events import Event, Layer
 from conformance.rules.alias import Alias
 from conformance.rules.forms.reading import FormReader
 from conformance.rules.node import Node
-from conformance.rules.patterns import Asked
+from conformance.rules.patterns import RequestValues
 from conformance.rules.repetition import Columns, Stretch
 
 T = TypeVar("T")
@@ -120,16 +120,16 @@ class Context:
 
     __slots__ = ("_evidence", "declared", "ms", "spent", "whole")
 
-    def __init__(self, evidence: Asked, declared: frozenset[str] | None) -> None:
+    def __init__(self, evidence: RequestValues, declared: frozenset[str] | None) -> None:
         self._evidence = evidence
         self.declared = declared  # events that the client says it reports; None: it does not say
         self.ms: float | None = None  # time of the current frame since the response head
         self.whole = False  # at the end: the stream ended by itself, without an error event
         self.spent: dict[Machine, int] = {}  # work that a rule has done over all its slices
 
-    def asked(self, path: str) -> Any:
+    def requested(self, path: str) -> Any:
         """The value at `path` of the request, or of the response's echo of it, or MISSING."""
-        return self._evidence.asked(path)
+        return self._evidence.requested(path)
 
     def chosen(self, path: str) -> Any:
         """The value at `path` of what the user of a client chose, or MISSING."""

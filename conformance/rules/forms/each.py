@@ -139,10 +139,10 @@ def _keyword_asks(schema: Mapping[str, Any], keyword: str, value: Any) -> bool:
 
 def _column_tests(schema: Any, columns: Columns) -> tuple[tuple[str, Check], ...] | None:
     """Tests of the columns' values by path; None where more than their values decides."""
-    asked = column_schemas(schema, "", columns)
-    if asked is None or any(name in str(inner) for _, inner in asked for name in _REFERENCES):
+    parts = column_schemas(schema, "", columns)
+    if parts is None or any(name in str(inner) for _, inner in parts for name in _REFERENCES):
         return None
-    return tuple((path, SchemaTest(inner).is_valid) for path, inner in asked)
+    return tuple((path, SchemaTest(inner).is_valid) for path, inner in parts)
 
 
 def _broken_keyword(error: Any) -> str:

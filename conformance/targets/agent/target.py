@@ -83,20 +83,20 @@ class AgentTarget:
         self,
         request: Request,
         secrets: Mapping[str, str] | None = None,
-        room: int = MOST_RECORDED,
+        most_bytes: int = MOST_RECORDED,
         *,
         stops: bool = False,
     ) -> FetchedAnswer:
         """Asks for one turn, and takes all lines until it is over.
 
-        `secrets` go nowhere: an agent has a played model. `room` is what the lines may take of a
-        recording, in bytes. `stops`: the user stops the turn once it has been silent for a moment.
+        `secrets` go nowhere: an agent has a played model. `most_bytes` is what the lines may take
+        of a recording. `stops`: the user stops the turn once it has been silent for a moment.
         Raises NoAnswerError where the agent cannot be asked.
         """
         del secrets
         body: Message = request.json if isinstance(request.json, dict) else {}
         process = self._process or await self._start(body)
-        turn = _Turn(process, self._conversation, self._limits, room)
+        turn = _Turn(process, self._conversation, self._limits, most_bytes)
         try:
             await turn.take(body, stops=stops)
         except NoAnswerError:
@@ -142,10 +142,10 @@ class _Turn:
         process: AgentProcess,
         conversation: AgentConversation | None,
         limits: ExchangeLimits,
-        room: int,
+        most_bytes: int,
     ) -> None:
         self.chunks: list[Chunk] = []
-        self.received = ReceivedBody(room)
+        self.received = ReceivedBody(most_bytes)
         self.end: Ending = "eof"
         self.fault = ""
         self.has_ended = conversation is None  # the process

@@ -130,8 +130,8 @@ class ClientJudge:
         made = ClientLedger()
         # After a reset, and of a refusal, the end alone is judged.
         if kind != "reset" and not _is_refused(exchange):
-            own, told = _without_hosted(sent, answered.events)
-            own, events = self._with_calls_late(own, respell_arguments(told, own.client_events))
+            own, reported = _without_hosted(sent, answered.events)
+            own, events = self._with_calls_late(own, respell_arguments(reported, own.client_events))
             breaks_off = answered.how in _BROKEN
             compared = _compared_types(sent, self.about.events, breaks_off=breaks_off)
             self._judge_suites(made, own, events, compared, breaks_off=breaks_off)
@@ -154,8 +154,8 @@ class ClientJudge:
     def judge_message(self, sent: Transcript, answered: AdapterAnswer) -> ClientLedger:
         """Judges the events of a whole message, which is the body of what was sent."""
         made = ClientLedger()
-        own, told = _without_hosted(sent, answered.events)
-        events = respell_arguments(told, own.client_events)
+        own, reported = _without_hosted(sent, answered.events)
+        events = respell_arguments(reported, own.client_events)
         self._judge_suites(made, own, events, self.about.events & _CONTENT)
         return made
 
@@ -342,13 +342,13 @@ def _without_hosted(
     if not hosted:
         return sent, events
     kept = [e for e in sent.events if not (e.type == "tool.end" and e.data.get("hosted"))]
-    told = []
+    own_events = []
     for event in events:
         if event["type"] == "tool.end" and (key := _call_key(event)) in hosted:
             hosted.remove(key)
         else:
-            told.append(event)
-    return replace(sent, events=kept), told
+            own_events.append(event)
+    return replace(sent, events=kept), own_events
 
 
 def _call_key(call: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -305,8 +305,8 @@ class ClientSession:
             return
         folder.mkdir(parents=True, exist_ok=True)
         extra = {**header.extra, "implementation": self.about.plain()}
-        told = Cassette(replace(header, extra=extra), tuple(exchanges))
-        write(folder / name, redact_evidence(told, Redactor(opaque=False)))
+        cassette = Cassette(replace(header, extra=extra), tuple(exchanges))
+        write(folder / name, redact_evidence(cassette, Redactor(opaque=False)))
 
     def _judge_own_cases(self, tally: CaseTally) -> Iterator[StreamResult]:
         """Cases that need no recording, by the first endpoint."""

@@ -65,8 +65,8 @@ class ReplayedCase(NamedTuple):
         ):
             return ""
         forms = ("a stream", "a whole body")
-        here, asked = forms if framing_of(served) != "body" else reversed(forms)
-        return f"it asked for {asked} where {here} was recorded"
+        here, wanted = forms if framing_of(served) != "body" else reversed(forms)
+        return f"it asked for {wanted} where {here} was recorded"
 
 
 class RequestLog(Struct):

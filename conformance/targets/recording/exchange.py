@@ -91,8 +91,8 @@ class CassetteFile:
 
 
 def _cassette_header(options: RecordingOptions, request: Request, via: str) -> Header:
-    asked = stated_request(request).json
-    model = asked.get("model") if isinstance(asked, dict) else None
+    body = stated_request(request).json
+    model = body.get("model") if isinstance(body, dict) else None
     dialect, profile = dialect_at(request.path), options.profile
     if dialect and profile and not has_profile(dialect, profile):
         profile = None  # a proxy passes on several APIs: not each of them has such a profile

@@ -64,14 +64,14 @@ class NoMore(Struct, frozen=True, array_like=True, tag=5):
     """Nothing follows: complete what is open, and say `WorkerDone`."""
 
 
-class OutcomeTold(Struct, frozen=True, array_like=True, tag=6):
+class OutcomeMessage(Struct, frozen=True, array_like=True, tag=6):
     """An exchange is recorded, in the file of this name."""
 
     file: str
     outcome: ExchangeOutcome
 
 
-class FailureTold(Struct, frozen=True, array_like=True, tag=7):
+class FailureMessage(Struct, frozen=True, array_like=True, tag=7):
     """An exchange, or its rest, cannot be recorded."""
 
     why: str
@@ -82,7 +82,7 @@ class WorkerDone(Struct, frozen=True, array_like=True, tag=8):
 
 
 ToWorker = WorkerOrders | RequestCame | HeadCame | BodyCame | ExchangeEnded | NoMore
-FromWorker = OutcomeTold | FailureTold | WorkerDone
+FromWorker = OutcomeMessage | FailureMessage | WorkerDone
 Message = ToWorker | FromWorker
 
 _LENGTH: Final = struct.Struct("!I")

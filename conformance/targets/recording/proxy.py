@@ -38,7 +38,7 @@ from conformance.wire.heads import ask_for_readable, end_to_end, without_headers
 from conformance.wire.hosts import AllowedHosts
 from conformance.wire.origin import Origin, bracketed
 from conformance.wire.requests import HttpRequest, RequestRejected
-from conformance.wire.server import BodyRoom, PeerGoneError, ServerConnection, listening
+from conformance.wire.server import BodyBudget, PeerGoneError, ServerConnection, listening
 
 _MOST_BODIES: Final = 256 * 1024 * 1024
 _MOST_REFUSED: Final = 256  # that are told so at once; more are closed
@@ -96,7 +96,7 @@ class RecordingProxy:
         watch: NewLog | None = None,
     ) -> None:
         self._limits = limits or ProxyLimits()
-        self._room = BodyRoom(self._limits.bodies)
+        self._body_budget = BodyBudget(self._limits.bodies)
         self._hosts = hosts
         self._watch = watch
         self.failures = 0
@@ -128,7 +128,7 @@ class RecordingProxy:
     async def _accept_client(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        client = ServerConnection(reader, writer, room=self._room)
+        client = ServerConnection(reader, writer, budget=self._body_budget)
         connection = RecordedConnection(client, self._choose_route, self._timeouts, self._new_log)
         self._clients += 1
         try:
@@ -203,7 +203,7 @@ class RecordedConnection:
         except BrokenExchange as broken:
             if not self._client.gone:
                 how: Ending = "client-closed" if self._has_left else broken.end
-                recorded.record_end(how, broken.told)
+                recorded.record_end(how, broken.explanation)
                 await self._pass_on_break(broken, has_head=recorded.has_head)
         finally:
             # Whoever left or was stopped in its midst ends it; an end that was recorded stands.
@@ -260,7 +260,7 @@ class RecordedConnection:
     async def _pass_on_break(self, broken: BrokenExchange, *, has_head: bool) -> None:
         """The client learns of a broken upstream as it would have learned directly."""
         if not has_head:
-            await self.refuse_client(502, broken.told, "upstream_error")
+            await self.refuse_client(502, broken.explanation, "upstream_error")
         elif broken.end == "reset":
             await self._client.reset()
 

@@ -24,11 +24,11 @@ from conformance.targets.recording.guarded import OnFailure
 from conformance.targets.recording.messages import (
     BodyCame,
     ExchangeEnded,
-    FailureTold,
+    FailureMessage,
     HeadCame,
     MessageReader,
     NoMore,
-    OutcomeTold,
+    OutcomeMessage,
     RequestCame,
     ToWorker,
     WorkerDone,
@@ -165,9 +165,9 @@ class RecordingQueue:
 
     def _take_message(self, message: Any) -> None:
         match message:
-            case OutcomeTold():
+            case OutcomeMessage():
                 self._tell(message.file, message.outcome)
-            case FailureTold():
+            case FailureMessage():
                 self._fail(HarnessError(message.why))
             case None:
                 self._fail(HarnessError("the process that writes recordings is gone"))

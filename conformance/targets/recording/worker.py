@@ -29,12 +29,12 @@ from conformance.targets.recording.guarded import GuardedRecorder
 from conformance.targets.recording.messages import (
     BodyCame,
     ExchangeEnded,
-    FailureTold,
+    FailureMessage,
     FromWorker,
     HeadCame,
     MessageReader,
     NoMore,
-    OutcomeTold,
+    OutcomeMessage,
     RequestCame,
     WorkerDone,
     WorkerOrders,
@@ -106,7 +106,7 @@ class RecordingWorker:
                 self._folder.close()
             except OSError as err:
                 self._tell_failure(err)
-        self._tell(WorkerDone())
+        self._send(WorkerDone())
 
     def _take_messages(self) -> None:
         """What is there; waits only where there is nothing to do."""
@@ -231,12 +231,14 @@ class RecordingWorker:
         self._unflushed.clear()
 
     def _tell_outcome(self, file: str, outcome: ExchangeOutcome) -> None:
-        self._tell(OutcomeTold(file, outcome))
+        self._send(OutcomeMessage(file, outcome))
 
     def _tell_failure(self, error: BaseException) -> None:
-        self._tell(FailureTold(str(error) if isinstance(error, ConformanceError) else repr(error)))
+        self._send(
+            FailureMessage(str(error) if isinstance(error, ConformanceError) else repr(error))
+        )
 
-    def _tell(self, message: FromWorker) -> None:
+    def _send(self, message: FromWorker) -> None:
         self._sock.settimeout(None)
         with suppress(OSError):  # the relay is gone, and what it sent is still to be read
             self._sock.sendall(encode_message(message))

@@ -60,13 +60,15 @@ class ReplayMatch(Struct, frozen=True):
     times: int
 
 
-def asks_other_form(exchange: Exchange, path: str, asked: bytes) -> bool:
+def asks_other_form(exchange: Exchange, path: str, request_body: bytes) -> bool:
     """Whether a request asks for a stream where a whole answer was recorded, or vice versa."""
     dialect = SUPPORTED.get(exchange.dialect or "")
     status = exchange.response.status if exchange.response else None
     if dialect is None or (status is not None and status >= 300):
         return False
-    return dialect.asks_for_stream(path, json_or_none(asked)) is (framing_of(exchange) == "body")
+    return dialect.asks_for_stream(path, json_or_none(request_body)) is (
+        framing_of(exchange) == "body"
+    )
 
 
 def path_below_version(path: str) -> str:
@@ -95,12 +97,12 @@ class ExchangeIndex:
         for number, entry in enumerate(self.entries):
             self._add_entry(number, entry.exchange.request)
 
-    def request_key(self, asked: HttpRequest, target: str) -> RequestKey:
+    def request_key(self, request: HttpRequest, target: str) -> RequestKey:
         """The request in the form that is compared; `target` is its path and query."""
         path, _, query = target.partition("?")
-        headers = {k: v for k, v in lower_names(asked.headers) if k in self._headers}
-        form = canonical_json(asked.body, self._ignored)
-        return RequestKey(asked.method, path, query, headers, asked.body, form)
+        headers = {k: v for k, v in lower_names(request.headers) if k in self._headers}
+        form = canonical_json(request.body, self._ignored)
+        return RequestKey(request.method, path, query, headers, request.body, form)
 
     def entry_script(self, number: int) -> AnswerScript:
         """What is sent for the entry of this number."""

@@ -53,8 +53,8 @@ class ReplayMiss(Struct, frozen=True):
     def json_body(self) -> bytes:
         """The answer instead: an error that the vendors' clients print, in JSON."""
         error = {"type": "replay_miss", "code": "replay_miss", "message": self.why, "param": None}
-        told = {"nearest": self.nearest, "differences": self.differences}
-        return msgspec.json.encode({"type": "error", "error": error, **told})
+        details = {"nearest": self.nearest, "differences": self.differences}
+        return msgspec.json.encode({"type": "error", "error": error, **details})
 
 
 def explain_miss(wanted: RequestKey, index: ExchangeIndex) -> ReplayMiss:
@@ -75,9 +75,9 @@ def explain_miss(wanted: RequestKey, index: ExchangeIndex) -> ReplayMiss:
     )
     if nearest is None:
         return ReplayMiss(f"no recorded exchange answers {what}: none holds a request")
-    _, entry, told, found = nearest
+    _, entry, head, found = nearest
     where = f"nearest is {visible(str(entry.address), 200)}"
-    facts = [visible(fact, 200) for fact in (*told, *map(str, found[:_TOLD]))]
+    facts = [visible(fact, 200) for fact in (*head, *map(str, found[:_TOLD]))]
     why = f"no recorded exchange answers {what}; {where}: {'; '.join(facts)}"
     return ReplayMiss(why, entry.address, found[:_TOLD])
 
@@ -94,13 +94,13 @@ def _near_requests(
     ranked.sort(key=lambda each: each[2])
     sent = _redacted_value(body, clean)
     for at, (entry, request, rank) in enumerate(ranked[:_COMPARED]):
-        told = list(_head_differences(wanted, request, index, clean))
+        head = list(_head_differences(wanted, request, index, clean))
         recorded = _redacted_value(request.json, clean)
         # Bodies of different calls differ everywhere: that would tell nothing.
         same = not (rank[0] or rank[1]) and request.json is not None
         found = find_differences(sent, recorded, _WALKED) if same else ()
         found = tuple(each for each in found if each.path not in index.options.ignore)
-        yield (rank[0] + rank[1], len(told) + len(found), at), entry, told, found
+        yield (rank[0] + rank[1], len(head) + len(found), at), entry, head, found
 
 
 def _first_sight(wanted: RequestKey, body: Any, request: Request) -> tuple[int, int, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Final
 
-from .example import Example, Thought, asked
+from .example import Example, Thought, user_message
 
 LOW: Final = 2
 HIGH: Final = 20
@@ -22,7 +22,7 @@ WORDINGS: Final = (
 def count(draw: Random) -> Example:
     n = draw.randint(LOW, HIGH)
     numbers = ", ".join(str(each) for each in range(1, n + 1))
-    return Example((asked(draw.choice(WORDINGS).format(n=n)),), thought(n), f"{numbers}.")
+    return Example((user_message(draw.choice(WORDINGS).format(n=n)),), thought(n), f"{numbers}.")
 
 
 def thought(n: int) -> Thought:

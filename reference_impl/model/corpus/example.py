@@ -72,7 +72,7 @@ class Example:
         return message
 
 
-def asked(prompt: str) -> Message:
+def user_message(prompt: str) -> Message:
     return {"role": "user", "content": prompt}
 
 
@@ -81,4 +81,4 @@ def worded(draw: Random, forms: tuple[str, ...], **values: int | str) -> Message
     prompt = draw.choice(forms).format(**values)
     if draw.random() < 0.12:
         prompt = f"{draw.choice(_OPENINGS)}{prompt[0].lower()}{prompt[1:]}"
-    return asked(prompt)
+    return user_message(prompt)

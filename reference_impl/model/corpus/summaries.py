@@ -8,7 +8,7 @@ from typing import Final
 
 from .. import prompts
 from . import calls, counting, results, sums, talk, writing
-from .example import Example, Message, Thought, asked
+from .example import Example, Message, Thought, user_message
 
 # What OGX 1.5.0 sends upstream for a summary (its provider inline::builtin, MIT licence).
 OGX_SYSTEM: Final = "You are a helpful assistant that summarizes reasoning traces."
@@ -75,11 +75,13 @@ def _asked(
         thought = _cut(draw, thought)
     form = draw.random()
     if form < 0.4:
-        return (asked(ours.format(reasoning=thought.text)),), thought
+        return (user_message(ours.format(reasoning=thought.text)),), thought
     if form < 0.7:
         system: Message = {"role": "system", "content": OGX_SYSTEM}
-        return (system, asked(ogx.format(reasoning=thought.text))), thought
-    return (asked(_worded(draw, draw.choice(manners)).format(reasoning=thought.text)),), thought
+        return (system, user_message(ogx.format(reasoning=thought.text))), thought
+    return (
+        user_message(_worded(draw, draw.choice(manners)).format(reasoning=thought.text)),
+    ), thought
 
 
 def _worded(draw: Random, manner: str) -> str:

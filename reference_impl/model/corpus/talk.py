@@ -6,7 +6,7 @@ from random import Random
 from string import ascii_lowercase
 from typing import Final
 
-from .example import Example, Thought, asked
+from .example import Example, Thought, user_message
 
 REFUSAL: Final = "I can add, count, draw and summarise."
 _KNOWN: Final = {
@@ -43,12 +43,12 @@ _UNKNOWN: Final = (
 
 def known(draw: Random) -> Example:
     prompts, (topic, answer) = draw.choice(tuple(_KNOWN.items()))
-    return Example((asked(draw.choice(prompts)),), _thought(topic), answer)
+    return Example((user_message(draw.choice(prompts)),), _thought(topic), answer)
 
 
 def unknown(draw: Random) -> Example:
     prompt = draw.choice(_UNKNOWN) if draw.random() < 0.5 else _nonsense(draw)
-    return Example((asked(prompt),), _thought("a task that I do not know"), REFUSAL)
+    return Example((user_message(prompt),), _thought("a task that I do not know"), REFUSAL)
 
 
 def _nonsense(draw: Random) -> str:

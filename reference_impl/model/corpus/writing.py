@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Final
 
-from .example import Example, Thought, asked
+from .example import Example, Thought, user_message
 
 THINGS: Final = {
     "cat": "\N{CAT FACE}",
@@ -29,7 +29,7 @@ def drawing(draw: Random) -> Example:
     prompt = draw.choice(("Draw {}.", "Draw {}.", "Please draw {}.", "Draw me {}.")).format(things)
     if n == 1 and draw.random() < 0.5:
         prompt = prompt.replace("1 ", "a ")
-    return Example((asked(prompt),), drawn(things, sign, n), sign * n)
+    return Example((user_message(prompt),), drawn(things, sign, n), sign * n)
 
 
 def drawn(things: str, sign: str, n: int) -> Thought:
@@ -49,7 +49,7 @@ def family(draw: Random) -> Example:
         f"It draws a family with {FAMILY}.",
         ("The task is to draw a family.", f"One is {FAMILY}."),
     )
-    return Example((asked(prompt),), reasoned, FAMILY)
+    return Example((user_message(prompt),), reasoned, FAMILY)
 
 
 def chinese(draw: Random) -> Example:
@@ -72,7 +72,7 @@ def _written(prompt: str, what: str, written: str) -> Example:
         f"The Chinese for {what} is {written}.",
         (f"The task is to write {what} in Chinese.", f"That is {written}."),
     )
-    return Example((asked(prompt),), reasoned, f"{written}。")
+    return Example((user_message(prompt),), reasoned, f"{written}。")
 
 
 def numeral(n: int) -> str:
