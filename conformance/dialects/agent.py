@@ -109,7 +109,7 @@ class RpcConversation:
     def __init__(self) -> None:
         self.is_asked = self.is_over = False
         self.refusal = ""
-        self._asked: dict[int, str] = {}
+        self._methods: dict[int, str] = {}
         self._count = 0
 
     def take(self, message: Any) -> list[Message]:
@@ -120,7 +120,7 @@ class RpcConversation:
             return [{**self.version, "id": number, **self.answer(method, mapping(fields))}]
         if method:
             return self.hear(method, mapping(fields.get("params")))
-        called = self._asked.pop(number, "") if isinstance(number, int) else ""
+        called = self._methods.pop(number, "") if isinstance(number, int) else ""
         if not called:
             return []
         if "error" in fields and not self.ends(called):
@@ -156,7 +156,7 @@ class RpcConversation:
     def request(self, method: str, params: Message) -> Message:
         """A request of the client, which is remembered."""
         number, self._count = self._count, self._count + 1
-        self._asked[number] = method
+        self._methods[number] = method
         return {**self.version, "id": number, "method": method, "params": params}
 
     def notice(self, method: str, params: Message) -> Message:

@@ -295,8 +295,8 @@ def write_comparisons(
     found = list(compare_exchanges(rulebook, theirs))
     if not trusted:
         # That the toolkit wrote a request is only said: one that breaks a rule breaks it.
-        asked = [each for each in ours if each[1].hop != "upstream"]
-        found += (each for each in compare_exchanges(rulebook, asked) if each.verdict is _FAIL)
+        own = [each for each in ours if each[1].hop != "upstream"]
+        found += (each for each in compare_exchanges(rulebook, own) if each.verdict is _FAIL)
     compared = {}
     for one in found:
         ledger.add(one.rule.id, one.verdict, one.reason, one.findings, by="comparisons")

@@ -66,7 +66,7 @@ class RuleSet:
             if isinstance(group.machines[position], CompareMachine)
         ]
         self._beginnings: dict[frozenset[int], _Beginning] = {}
-        self._asked = AskedEvidence([rule.terms for rule in self.rules])
+        self._request_key = AskedEvidence([rule.terms for rule in self.rules])
         self._silenced: dict[object, frozenset[int]] = {}
         self._outcomes: dict[object, Outcomes] = {}
 
@@ -82,7 +82,7 @@ class RuleSet:
 
     def silenced(self, evidence: Evidence) -> frozenset[int]:
         """Numbers of the rules that certainly have no say over an exchange."""
-        key = self._asked.key(evidence)
+        key = self._request_key.key(evidence)
         found = self._silenced.get(key) if key is not None else None
         if found is None:
             found = frozenset(
@@ -115,7 +115,7 @@ class RuleSet:
 
     def outcomes(self, evidence: Evidence, end: QuietEnd) -> Outcomes:
         """What comes of every rule that has found nothing; ask when the exchange is over."""
-        key = self._asked.key(evidence)
+        key = self._request_key.key(evidence)
         found = self._outcomes.get((key, end)) if key is not None else None
         if found is None:
             found = self._outcomes_anew(evidence, end)

@@ -191,8 +191,8 @@ class LiveServer:
 
     def _signed(self, sent: httpx.Request) -> httpx.Request:
         if self._signer is not None:
-            told = (sent.method, str(sent.url), sent.headers, sent.content)
-            sent.headers.update(self._signer.headers(*told))
+            signed = (sent.method, str(sent.url), sent.headers, sent.content)
+            sent.headers.update(self._signer.headers(*signed))
         return sent
 
     async def _receive_head(self, sent: httpx.Request) -> httpx.Response:

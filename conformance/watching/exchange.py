@@ -49,7 +49,7 @@ class WatchedExchange:
         self.findings: list[Finding] = []
         self.result: StreamResult | None = None
         self._judge = judge
-        self._asked = came.request  # as it came: what it is decoded to takes far more memory
+        self._request = came.request  # as it came: what it is decoded to takes far more memory
         body = stated_request(as_recorded(came.request, came.target)).json
         self.model = str(body.get("model") or "") if isinstance(body, dict) else ""
         self._kept: list[Chunk] | None = []
@@ -82,7 +82,7 @@ class WatchedExchange:
     def recorded(self) -> Exchange:
         """The exchange as far as it came and was kept."""
         return Exchange(
-            request=as_recorded(self._asked, self.target),
+            request=as_recorded(self._request, self.target),
             response=self.response,
             chunks=tuple(self._kept or ()),
             end=self.end or "open",

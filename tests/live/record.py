@@ -44,7 +44,7 @@ Body = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class RequestValues:
+class LiveRequest:
     """One cassette of `conformance record`: bodies by role."""
 
     dialect: str
@@ -68,7 +68,7 @@ class Session:
     system: str  # as its folder of cassettes is called
     target: tuple[str, str]  # name and version
     start: Callable[[Path], AbstractContextManager[Live]]
-    asked: tuple[RequestValues, ...] = ()
+    asked: tuple[LiveRequest, ...] = ()
     kept: tuple[Kept, ...] = ()
     upstream: int = 0  # port on which the toolkit plays the server behind a gateway
 
@@ -76,7 +76,7 @@ class Session:
 def mlx() -> Iterator[Session]:
     """Chat Completions alone."""
     cut = {"stream": {**_chat(stream=True)["stream"], "max_tokens": 12}}
-    asked = (RequestValues(CHAT, "live-think", _both(_chat)), RequestValues(CHAT, "live-cut", cut))
+    asked = (LiveRequest(CHAT, "live-think", _both(_chat)), LiveRequest(CHAT, "live-cut", cut))
     yield Session("mlx-lm", ("mlx-lm", "0.32.2"), mlx_lm, asked)
 
 
@@ -84,18 +84,18 @@ def transformers() -> Iterator[Session]:
     """The model as it is, then with markers that are special tokens."""
     target = ("transformers-serve", "5.23.0")
     asked = (
-        RequestValues(CHAT, "live-think", _both(_chat)),
-        RequestValues(CHAT, "live-refused", {"wrong": {"messages": 5, "stream": True}}),
-        RequestValues(RESPONSES, "live-think", _both(_responses)),
-        RequestValues(RESPONSES, "live-refused", {"wrong": {"input": 5, "stream": True}}),
+        LiveRequest(CHAT, "live-think", _both(_chat)),
+        LiveRequest(CHAT, "live-refused", {"wrong": {"messages": 5, "stream": True}}),
+        LiveRequest(RESPONSES, "live-think", _both(_responses)),
+        LiveRequest(RESPONSES, "live-refused", {"wrong": {"input": 5, "stream": True}}),
     )
     kept = (Kept(RESPONSES, "live-cut", "length"), Kept(RESPONSES, "live-tools", "two-tools"))
     yield Session("transformers-serve", target, transformers_serve, asked, kept)
     # All its thinking is text, so none is asked for: such a recording would contradict itself.
     unasked = {**_responses(stream=True)["stream"], "reasoning": None}
     marked = (
-        RequestValues(CHAT, "live-bracket", _chat(stream=True)),
-        RequestValues(RESPONSES, "live-bracket", {"stream": unasked}),
+        LiveRequest(CHAT, "live-bracket", _chat(stream=True)),
+        LiveRequest(RESPONSES, "live-bracket", {"stream": unasked}),
     )
     yield Session("transformers-serve", target, _bracketed, marked)
 
@@ -104,8 +104,8 @@ def ogx_twice() -> Iterator[Session]:
     """In front of mlx-lm, then between two halves of the toolkit."""
     summary = {**_responses(stream=True)["stream"], "reasoning": CONCISE}
     asked = (
-        RequestValues(RESPONSES, "live-think", _both(_responses)),
-        RequestValues(RESPONSES, "live-summary", {"summary": summary}),
+        LiveRequest(RESPONSES, "live-think", _both(_responses)),
+        LiveRequest(RESPONSES, "live-summary", {"summary": summary}),
     )
     yield Session("ogx", ("ogx-on-mlx-lm", "1.5.0"), ogx_on_mlx, asked)
     port = free_port()
@@ -158,7 +158,7 @@ def record(session: Session, folder: Path) -> Iterator[Path]:
                 yield _stamped(cassette, session, kept.dialect, kept.name, folder)
 
 
-def _ask(live: Live, asked: RequestValues, work: Path) -> Cassette:
+def _ask(live: Live, asked: LiveRequest, work: Path) -> Cassette:
     """What `conformance record` wrote, with the scenario and the roles that it was not told."""
     requests, taken = work / f"asked{SUFFIX}", work / f"taken{SUFFIX}"
     path = ENDPOINTS[asked.dialect].path

@@ -26,7 +26,7 @@ class Script:
 
 
 @dataclass(frozen=True, slots=True)
-class RequestValues:
+class SentRequest:
     """One request as it came."""
 
     path: str
@@ -39,7 +39,7 @@ class Played:
     """A running server: its base URL, and what it was asked so far."""
 
     base_url: str
-    asked: list[RequestValues] = field(default_factory=list)
+    asked: list[SentRequest] = field(default_factory=list)
 
 
 @contextmanager
@@ -80,13 +80,13 @@ def _serve(server: socket.socket, scripts: Sequence[Script], played: Played, don
         connection.close()
 
 
-def _request(lines: Any) -> RequestValues:
+def _request(lines: Any) -> SentRequest:
     path = lines.readline().decode().split()[1]
     headers: dict[str, str] = {}
     while line := lines.readline().strip():
         name, _, value = line.decode().partition(":")
         headers[name.lower()] = value.strip()
-    return RequestValues(path, headers, json.loads(lines.read(int(headers["content-length"]))))
+    return SentRequest(path, headers, json.loads(lines.read(int(headers["content-length"]))))
 
 
 def _answer(connection: socket.socket, script: Script) -> None:

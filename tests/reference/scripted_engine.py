@@ -17,7 +17,7 @@ Step = EngineEvent | EngineError | asyncio.Event
 
 
 @dataclass(frozen=True, slots=True)
-class RequestValues:
+class SentRequest:
     """One call of `prompt`."""
 
     messages: tuple[Mapping[str, Any], ...]
@@ -54,7 +54,7 @@ class ScriptedEngine:
         self.markers = markers
         self.model_id = "scripted"
         self.context = 4096
-        self.asked: list[RequestValues] = []
+        self.asked: list[SentRequest] = []
         self.calls: list[Call] = []
         self._scripts = iter(scripts)
         self._opens_thinking = opens_thinking
@@ -70,7 +70,7 @@ class ScriptedEngine:
         """One id per message, so that a prompt says how long its conversation was."""
         if self._refuse is not None:
             raise self._refuse
-        self.asked.append(RequestValues(tuple(messages), tuple(tools), thinking))
+        self.asked.append(SentRequest(tuple(messages), tuple(tools), thinking))
         return Prompt(tuple(range(len(messages))), self._opens_thinking)
 
     def generate(self, prompt: Prompt, limits: Limits, *, parent: Stream | None = None) -> Stream:

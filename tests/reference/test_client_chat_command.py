@@ -15,7 +15,7 @@ from reference_impl.client.__main__ import main
 from reference_impl.client.calculator import calculate
 from reference_impl.client.event import Event
 from reference_impl.client.screen import Screen
-from tests.reference.client_server import RequestValues, Script, playing
+from tests.reference.client_server import Script, SentRequest, playing
 
 DONE = b"data: [DONE]\n\n"
 
@@ -30,7 +30,7 @@ CALL = {"id": "c1", "function": {"name": "calculator", "arguments": '{"expressio
 CALLING = Script((chunk(reasoning="I call."), chunk("tool_calls", tool_calls=[CALL]), DONE))
 
 
-def chat(*scripts: Script, more: tuple[str, ...] = ()) -> tuple[int, list[RequestValues]]:
+def chat(*scripts: Script, more: tuple[str, ...] = ()) -> tuple[int, list[SentRequest]]:
     with playing(*scripts) as played:
         options = ("--url", played.base_url, "--model", "m", *more)
         return main(["chat", *options, "What is 2 + 2?"]), played.asked

@@ -15,7 +15,7 @@ from conformance.core.errors import UsageError
 from conformance.core.events import Request
 from conformance.targets.aws_signing import AwsSigner, aws_signer
 from conformance.targets.server import LiveServer
-from tests.reference.client_server import Asked, Script, playing
+from tests.reference.client_server import Script, SentRequest, playing
 
 auth = pytest.importorskip("botocore.auth")
 awsrequest = pytest.importorskip("botocore.awsrequest")
@@ -33,7 +33,7 @@ def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SESSION_TOKEN", "a-session-token-of-an-example")
 
 
-def assert_signed(asked: Asked, base_url: str) -> None:
+def assert_signed(asked: SentRequest, base_url: str) -> None:
     """What came is signed as it came: path, host, body and time."""
     sent = asked.headers["authorization"]
     names = sent.split("SignedHeaders=")[1].partition(",")[0].split(";")

@@ -66,7 +66,7 @@ class AcpReader(TypedReader):
         del reading  # updates type their text: neither markers nor private fields apply
         self._turn = TurnMessages(self._sink)
         self._in_turn = False
-        self._asked: dict[str, dict[str | int, str]] = {"client": {}, "agent": {}}
+        self._pending: dict[str, dict[str | int, str]] = {"client": {}, "agent": {}}
 
     @property
     def _message_state(self) -> TurnMessages:
@@ -107,7 +107,7 @@ class AcpReader(TypedReader):
             self._sink.wire(self.unknown, fields)  # an extension: any side may call it
             return
         self._sink.wire(method if method in _OF_TURNS else f"{side}.request", fields)
-        number, pending = fields.get("id"), self._asked[side]
+        number, pending = fields.get("id"), self._pending[side]
         if isinstance(number, str | int) and len(pending) < _MOST_REQUESTS:
             pending[number] = method
         if method == "session/prompt":
@@ -116,15 +116,15 @@ class AcpReader(TypedReader):
     def _read_response(self, fields: dict[str, Any]) -> None:
         result, number = mapping(fields.get("result")), fields.get("id")
         key = number if isinstance(number, str | int) else ""
-        of_client, of_agent = (self._asked[side].get(key) for side in ("client", "agent"))
+        of_client, of_agent = (self._pending[side].get(key) for side in ("client", "agent"))
         stops = "stopReason" in result
         if of_agent is not None and not stops:  # both sides may count from the same number
-            self._asked["agent"].pop(key)
+            self._pending["agent"].pop(key)
             self._sink.wire("client.response", fields)
             return
         ends = stops or of_client == "session/prompt"
         if of_client is not None:
-            self._asked["client"].pop(key)
+            self._pending["client"].pop(key)
         if not ends and ("error" not in fields or of_client is not None):
             self._sink.wire("agent.response", fields)
             return

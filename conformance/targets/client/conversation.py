@@ -21,8 +21,8 @@ TRUE: Final = frozenset({"1", "true", "yes"})
 def case_conversation(exchange: Exchange, profile: Profile) -> dict[str, Any]:
     """`model`, `messages` and `options` of the command that asks for this exchange."""
     dialect = get(profile.dialect)
-    asked = dialect.stated(exchange.request)
-    body = asked.json if asked else None
+    request = dialect.stated(exchange.request)
+    body = request.json if request else None
     body = body if isinstance(body, Mapping) else {}
     tools = dialect.request.tools(body) if dialect.request else None
     model = body.get("model")

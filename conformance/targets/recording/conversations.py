@@ -38,7 +38,7 @@ class Conversations:
     """Remembers what was asked and answered, the last 10,000 exchanges."""
 
     def __init__(self) -> None:
-        self._asked: OrderedDict[bytes, list[ExchangePlace]] = OrderedDict()
+        self._turns: OrderedDict[bytes, list[ExchangePlace]] = OrderedDict()
         self._answered: OrderedDict[str, ExchangePlace] = OrderedDict()
 
     def preceding_exchange(self, request: Request) -> ExchangePlace | None:
@@ -52,7 +52,7 @@ class Conversations:
         history = _sent_history(body)
         digests = _history_digests(request.path, history)
         for length in range(len(history) - 1, 0, -1):
-            turns = self._asked.get(digests[length], [])
+            turns = self._turns.get(digests[length], [])
             if turns and any(form.is_answer(history[length]) for form in _FORMS):
                 return turns[0] if len(turns) == 1 else None
         return None
@@ -62,8 +62,8 @@ class Conversations:
         history = _sent_history(request.json)
         if history:
             digest = _history_digests(request.path, history)[-1]
-            self._asked.setdefault(digest, []).append(turn)
-            _forget_oldest(self._asked)
+            self._turns.setdefault(digest, []).append(turn)
+            _forget_oldest(self._turns)
 
     def remember_answer(self, start: bytes, turn: ExchangePlace) -> None:
         """This exchange's body began like this: the id of a response stands there, if anywhere."""
