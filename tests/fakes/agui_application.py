@@ -18,6 +18,7 @@ class AguiApplication:
     """An ASGI application around another one, which does the work."""
 
     inner: Application = field(default_factory=Application)
+    begun: list[str] = field(default_factory=list)  # threads, as often as one was begun
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         assert scope["type"] == "http"
@@ -30,6 +31,8 @@ class AguiApplication:
 
     async def _events(self, asked: Mapping[str, Any]) -> AsyncIterator[Part]:
         run = {"threadId": asked["threadId"], "runId": asked["runId"]}
+        if len(asked["messages"]) == 1:
+            self.begun.append(asked["threadId"])
         yield {"type": "RUN_STARTED", **run, "protocolVersion": "1.0"}
         spoken = False
         async for part in self.inner.answer({"messages": list(_ui_messages(asked["messages"]))}):

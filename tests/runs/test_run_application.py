@@ -179,6 +179,7 @@ def test_an_agent_is_asked_in_its_protocol_and_judged_alike(tmp_path: Path) -> N
     outcome = ran(agent, tmp_path, "agui")
     assert [(f.rule, f.message) for f in outcome.report.findings] == []
     assert outcome.report.exit_code() == 0  # of what is refused an error is all that it can tell
+    assert len(set(agent.begun)) == len(agent.begun) > 1, "agents keep what they were told"
     (path,) = tmp_path.rglob("app-answer.cassette.jsonl")
     asked = [
         each.request.json for each in read(path).exchanges if each.request and each.hop == "app"
