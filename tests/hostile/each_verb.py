@@ -18,6 +18,8 @@ from conformance.cli import main
 _NOBODY: Final = "http://127.0.0.1:1"
 _NOT_OURS: Final = "192.0.2.1"  # an address that no machine has
 _CLIENT: Final = f"{sys.executable} -m tests.targets.client_fake behaves"
+_ASKED: Final = ("--api", "chat", "--scenario", "think", "--model", "m")
+_RELAY: Final = ("--proxy", f"{_NOT_OURS}:0", "--upstream", _NOBODY)
 _FOUND: Final = "wire/chat/thinking-counted"  # what is wrong with a recording that is all right
 VERBS: Final[dict[str, tuple[str, ...]]] = {
     "check": ("check", "FILE"),
@@ -46,6 +48,14 @@ VERBS: Final[dict[str, tuple[str, ...]]] = {
     "run recorded": ("run", "--client", _CLIENT, "--cassette", "FILE"),
     "serve": ("serve", "FILE", "--host", _NOT_OURS),
     "record": ("record", "--url", _NOBODY, "--request", "FILE", "-o", "recorded.cassette.jsonl"),
+    "check trust": ("check", "GOOD", "--trust", "FILE"),
+    "explain file": ("explain", "FILE"),
+    "run agent": ("run", "--agent", "cat", "--protocol", "acp", "--scenario", "FILE", "--plan"),
+    "run agent file": ("run", "--agent", "FILE", "--protocol", "acp", "--scenario", "app-answer"),
+    "run cacert": ("run", "--url", _NOBODY, *_ASKED, "--cacert", "FILE"),
+    "watch profile": ("watch", *_RELAY, "--profile", "FILE"),
+    "watch save": ("watch", *_RELAY, "--save", "FILE"),
+    "record cacert": ("record", *_RELAY, "-o", "taken", "--cacert", "FILE"),
     "corpus inspect": ("corpus", "inspect", "FILE"),
     "corpus map": ("corpus", "inspect", "GOOD", "--map", "FILE"),
     "corpus check": ("corpus", "check", "FILE", "--out", "checked", "-j", "1"),

@@ -28,7 +28,7 @@ from conformance.core.events import Chunk, Exchange, Request, Response
 from conformance.judging.result import Report
 from conformance.judging.rulebook import Rulebook
 from conformance.pytest_plugin.trace import ConformanceFailure, assert_conforms, trace_of
-from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.check import CheckChoices, check_paths, check_recording
 from conformance.recordings.in_memory import InMemory
 from conformance.recordings.redaction import redact_evidence
 from conformance.report.files import render
@@ -294,3 +294,20 @@ def test_no_line_of_the_program_holds_the_key(
     out = capsys.readouterr()
     assert not leaks(out.out)
     assert not leaks(out.err)
+
+
+def told_of_file(place: str, spelling: str, folder: Path) -> list[str]:
+    """The formats that show a key which only the recording itself tells: its request sent it."""
+    exchange = PLACES[place](SPELLINGS[spelling])
+    path = folder / "raw.cassette.jsonl"
+    write(path, Cassette(Header(origin="live", profile="strict"), (exchange,)))
+    report = redact_report(check_paths([path]))
+    return [name for name in FORMATS if leaks(render(report, name))]
+
+
+def test_no_report_of_a_raw_recording_shows_what_its_request_sent(tmp_path: Path) -> None:
+    # A key that is the model's name, too, is none.
+    names = ("plain", "percent", "base64")
+    cases = [each for each in table() if each[1] in names and each[0] != "request body"]
+    told = [(*each, told_of_file(*each, tmp_path)) for each in cases]
+    assert [each for each in told if each[2]] == []
