@@ -23,7 +23,7 @@ from tests.cli.test_watch_verb import watching
 from tests.fakes.hostile import Behaviour, chunked, head, whole
 from tests.hostile.hosting import hosting
 
-FEW: Final = ("--scenario", "app-answer", "--timeout", "5")
+FEW: Final = ("--upstream-port", "0", "--scenario", "app-answer", "--timeout", "5")
 SHOWN: Final = ("text", "json", "html")
 TEXTS: Final = ("content", "reasoning_content")
 

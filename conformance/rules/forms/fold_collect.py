@@ -41,6 +41,7 @@ from conformance.rules.repetition import Columns, Stretch, is_related
 MOST_BYTES: Final = 16 * 1024 * 1024
 MOST_PARTS: Final = MOST_BYTES // 16
 MOST_WORK: Final = 64 * MOST_BYTES
+_SHOWN: Final = 40  # characters of a text, from either end
 
 
 With = Literal["concat", "list", "count", "sum", "json"]
@@ -252,7 +253,7 @@ class CollectMachine(Machine):
             return _not_json(value)
         if (wanted := self.form.wanted) is not None:
             text = value if isinstance(value, str) else json.dumps(value)
-            ends = repr(text if len(text) <= 80 else f"{text[:40]}…{text[-40:]}")
+            ends = repr(text if len(text) <= 2 * _SHOWN else f"{text[:_SHOWN]}…{text[-_SHOWN:]}")
             return None if wanted.holds(text) else (wanted.says, ends)
         size = len(value) if isinstance(value, str | list) else value
         return None if size >= self.form.at_least else (f"at least {self.form.at_least}", str(size))
@@ -262,7 +263,9 @@ def _not_json(text: str) -> tuple[str, str] | None:
     try:
         msgspec.json.decode(text.encode("utf-8", "surrogatepass"))
     except (msgspec.DecodeError, UnicodeDecodeError) as err:
-        return "JSON", f"{err}, ends in {text[-40:]!r}"
+        # The ellipsis tells redaction that what follows may be the end of a key.
+        end = text if len(text) <= _SHOWN else f"…{text[-_SHOWN:]}"
+        return "JSON", f"{err}, ends in {end!r}"
     except RecursionError:
         return "JSON", "nesting deeper than the decoder goes"
     return None

@@ -141,6 +141,14 @@ def test_sites_are_in_every_dialect() -> None:
 
 
 @pytest.mark.usefixtures("given_key")
+def test_the_end_of_a_key_that_a_finding_quotes_is_none(tmp_path: Path) -> None:
+    quoted = {("claude.stream-json", "partial_json"), ("bedrock.converse", "input")}
+    found = [(site, "entities twice") for site in sites() if (site.dialect, site.key) in quoted]
+    assert len(found) == len(quoted)
+    assert leaving(iter(found), tmp_path) == []
+
+
+@pytest.mark.usefixtures("given_key")
 def test_a_key_in_any_dialect_leaves_by_no_way(tmp_path: Path) -> None:
     assert leaving(table(397), tmp_path) == []
 
