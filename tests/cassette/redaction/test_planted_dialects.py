@@ -66,10 +66,14 @@ def saying(frame: bytes, text: bytes) -> bytes:
     return with_event_text(frame, text) if message_length(frame, 0) else text
 
 
+def is_event(frame: bytes) -> bool:
+    return frame.endswith(b"\n") or message_length(frame, 0) > 0
+
+
 @cache
 def sites() -> tuple[Site, ...]:
-    """For each key of each dialect, the first string that stands under it."""
-    found: dict[tuple[str, str], Site] = {}
+    """For each key of each dialect, the first string under it in a stream, and in a body."""
+    found: dict[tuple[str, str, bool], Site] = {}
     mutants = shipped.cassettes() / "mutants"
     for path in sorted(shipped.cassettes().rglob("*.cassette.jsonl")):
         if mutants in path.parents:
@@ -80,7 +84,7 @@ def sites() -> tuple[Site, ...]:
                 for match in _STRING.finditer(said(frame)):
                     name = match[1].decode()
                     site = Site(dialect, path, number, at, name)
-                    found.setdefault((dialect, name), site)
+                    found.setdefault((dialect, name, is_event(frame)), site)
     return tuple(found.values())
 
 
@@ -112,7 +116,8 @@ def leaving(cases: Iterator[tuple[Site, str]], folder: Path) -> list[tuple[str, 
     for number, (site, name) in enumerate(cases):
         spelled = SPELLINGS[name]
         forms = {"whole": [f"say {spelled}!"]}
-        if site.key in _TEXTS and name != "byte values":
+        frame = split(exchanges(site.path)[site.exchange].body)[site.frame]
+        if site.key in _TEXTS and name != "byte values" and is_event(frame):
             forms["pieces"] = pieces(spelled)
         for how, parts in forms.items():
             inside = folder / f"{number}{how}"
@@ -144,7 +149,7 @@ def test_sites_are_in_every_dialect() -> None:
 def test_the_end_of_a_key_that_a_finding_quotes_is_none(tmp_path: Path) -> None:
     quoted = {("claude.stream-json", "partial_json"), ("bedrock.converse", "input")}
     found = [(site, "entities twice") for site in sites() if (site.dialect, site.key) in quoted]
-    assert len(found) == len(quoted)
+    assert len(found) >= len(quoted)
     assert leaving(iter(found), tmp_path) == []
 
 
