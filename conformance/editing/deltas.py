@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.editing.layout import Delta, TextKind
 from conformance.editing.stream import Stream
 
@@ -32,6 +34,11 @@ def delta_groups(stream: Stream, *kinds: TextKind) -> list[list[Delta]]:
     return list(found.values())
 
 
+def are_whole(deltas: Sequence[Delta]) -> bool:
+    """Whether fragments of arguments, joined, are JSON."""
+    return decode_json("".join(each.text for each in deltas)) is not NOT_JSON
+
+
 def rewrite_deltas(stream: Stream, texts: list[tuple[Delta, str]]) -> Stream:
     """The stream with other texts in these deltas, and nowhere else."""
     for delta, text in texts:
@@ -49,6 +56,13 @@ def replace_strings(value: Any, old: str, new: str) -> Any:
     if isinstance(value, dict):
         return {key: replace_strings(each, old, new) for key, each in value.items()}
     return value
+
+
+def is_restated(stream: Stream, group: Sequence[Delta]) -> bool:
+    """Whether an event after these deltas states the text that they add up to."""
+    whole, last = "".join(each.text for each in group), group[-1].place
+    later = (piece.payload for n, piece in stream.events() if n > last)
+    return any(replace_strings(payload, whole, "") != payload for payload in later)
 
 
 def restate_delta(stream: Stream, delta: Delta, text: str) -> Stream:

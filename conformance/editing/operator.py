@@ -41,6 +41,9 @@ FAMILIES: Final = {
 }
 
 
+_OF_FRAMING: Final = "F"
+
+
 class Operator(Struct, frozen=True):
     """One kind of edit. `reason` says why the outcome is open where `must` is `either`.
 
@@ -138,7 +141,8 @@ def make_mutants(
     operator: Operator, stream: Stream, *, seed: int = 0, most: int | None = None
 ) -> Iterator[Mutant]:
     """The operator's mutants of one stream; none where it does not apply."""
-    if operator.dialect not in ("", stream.dialect):
+    is_unframed = operator.family == _OF_FRAMING and not stream.framed
+    if operator.dialect not in ("", stream.dialect) or is_unframed:
         return
     for site in choose_sites(operator.sites(stream), most or operator.most, seed):
         edited = operator.edit(stream, site)

@@ -24,8 +24,8 @@ from conformance.editing.piece import Piece
 class Stream(Struct, frozen=True):
     """The pieces of one exchange; a *place* is the position of a piece.
 
-    `first` is its first sequence number, None: not counted. Methods that change something give
-    another stream.
+    `first` is its first sequence number, None: not counted. `framed` is False where the framing
+    was not recorded and stands for nothing. Methods that change something give another stream.
     """
 
     exchange: Exchange
@@ -33,15 +33,23 @@ class Stream(Struct, frozen=True):
     layout: StreamLayout
     pieces: tuple[Piece, ...]
     first: int | None = None
+    framed: bool = True
 
     @classmethod
     def of(
-        cls, exchange: Exchange, dialect: str, layout: StreamLayout, pieces: Sequence[Piece]
+        cls,
+        exchange: Exchange,
+        dialect: str,
+        layout: StreamLayout,
+        pieces: Sequence[Piece],
+        *,
+        framed: bool = True,
     ) -> Stream:
         """The stream of these pieces, counted if its sequence numbers have no hole."""
         numbers = [n for piece in pieces if (n := piece.number(layout.number)) is not None]
         is_counted = bool(numbers) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-        return cls(exchange, dialect, layout, tuple(pieces), numbers[0] if is_counted else None)
+        first = numbers[0] if is_counted else None
+        return cls(exchange, dialect, layout, tuple(pieces), first, framed)
 
     @property
     def body(self) -> bytes:
@@ -86,8 +94,8 @@ class Stream(Struct, frozen=True):
         return self.typed(*self.layout.terminals)
 
     def sentinels(self) -> list[int]:
-        """Places of the sentinel that follows the last event."""
-        text = self.layout.sentinel.encode()
+        """Places of the sentinel that follows the last event; none where it was not recorded."""
+        text = self.layout.sentinel.encode() if self.framed else b""
         found = enumerate(self.pieces) if text else ()
         own = [(n, piece) for n, piece in found if piece.kind in STREAMED]
         return [n for n, piece in own if piece.payload is NOT_JSON and text in piece.raw]

@@ -1,29 +1,38 @@
-"""Mutants that are allowed to live, as data: by operator, base, profile or knobs, with a reason."""
+"""Mutants that are allowed to live, as data, with a reason.
+
+They are told by operator, and by what they were made of: its name, profile, knobs and end.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from msgspec import Struct, field
 
-from conformance.dialects import SUPPORTED
+from conformance.core.events import Exchange
+from conformance.dialects import SUPPORTED, get
+from conformance.editing.operator import Mutant
+from conformance.editing.stream import Stream
 from conformance.mutate.stream import mutation_of
-from conformance.profiles.profile import Profile
+from conformance.profiles.profile import Profile, reading
 from conformance.rules import document
 from conformance.rules.node import Node
 
 _FILE: Final = Path(__file__).with_name("legal.yaml")
-_KEYS: Final = frozenset({"operator", "base", "profile", "knobs", "reason", "missing"})
+_LISTS: Final = frozenset({"knobs", "ended"})
+_KEYS: Final = frozenset({"operator", "base", "profile", "reason", "missing"}) | _LISTS
 
 
 class Allowance(Struct, frozen=True):
     """Where mutants of an operator may live. `operator`, `base` and `profile` are globs.
 
-    `knobs` maps a knob to the values under which they may. `missing` names the rule that would
-    kill them and is not written yet: such an allowance is a known gap, not a legal stream.
+    `knobs` maps a knob to the values under which they may. `ended` are words of `ends_of`: base and
+    mutant have to end in one of these ways. `missing` names the rule that would kill them and is
+    not written yet: such an allowance is a known gap, not a legal stream.
     """
 
     operator: str
@@ -31,11 +40,16 @@ class Allowance(Struct, frozen=True):
     base: str = "*"
     profile: str = "*"
     knobs: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    ended: frozenset[str] = frozenset()
     missing: str = ""
 
-    def covers(self, operator: str, base: str, profile: Profile) -> bool:
-        """Whether a mutant of this operator, base and profile may live."""
-        return self.fits(operator, base) and self.allows(profile)
+    def covers(self, mutant: Mutant, base: str, profile: Profile, stream: Stream) -> bool:
+        """Whether a mutant of this stream of a base may live."""
+        if not self.fits(mutant.operator, base) or not self.allows(profile):
+            return False
+        ends = partial(ends_of, dialect=stream.dialect, profile=profile)
+        # What the edit took away discharges nothing, and what it added is no excuse.
+        return not self.ended or bool(self.ended & ends(stream.exchange) & ends(mutant.exchange))
 
     def fits(self, operator: str, base: str) -> bool:
         return fnmatchcase(operator, self.operator) and fnmatchcase(base, self.base)
@@ -43,6 +57,16 @@ class Allowance(Struct, frozen=True):
     def allows(self, profile: Profile) -> bool:
         known = all(profile.knobs.get(name) in values for name, values in self.knobs.items())
         return known and fnmatchcase(profile.name, self.profile)
+
+
+def ends_of(exchange: Exchange, dialect: str, profile: Profile) -> frozenset[str]:
+    """How an answer ends: reasons of its finishes, `error`, `cut` where it breaks off."""
+    traced = get(dialect).trace(exchange, reading(profile))
+    events = [each for frame in traced for each in frame.events if each.layer == "semantic"]
+    told = {each.type for each in events}
+    reasons = {str(each.data.get("reason")) for each in events if each.type == "finish"}
+    is_cut = exchange.end != "eof" or told.isdisjoint({"finish", "done", "error"})
+    return frozenset(reasons | told & {"error", "cut"} | ({"cut"} if is_cut else set()))
 
 
 def load_allowances() -> tuple[Allowance, ...]:
@@ -62,12 +86,13 @@ def _read_allowances(path: Path, base: str) -> Iterator[Allowance]:
 
 def _read_allowance(node: Node, base: str) -> Allowance:
     node.mapping(known=_KEYS)
-    knobs = node.get("knobs")
+    knobs, ended = node.get("knobs"), node.get("ended")
     values = {k: _value_list(v.plain()) for k, v in knobs.mapping().items()} if knobs else {}
-    texts = {k: found.string() for k in _KEYS - {"knobs"} if (found := node.get(k))}
+    ends = frozenset(each.string() for each in ended.sequence()) if ended else frozenset[str]()
+    texts = {k: found.string() for k in _KEYS - _LISTS if (found := node.get(k))}
     for key in ("operator", "reason"):
         node.required(key)
-    return Allowance(**{"base": base, **texts}, knobs=values)
+    return Allowance(**{"base": base, **texts}, knobs=values, ended=ends)
 
 
 def _value_list(value: Any) -> tuple[Any, ...]:

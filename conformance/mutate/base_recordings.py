@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,14 +21,16 @@ from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.mutate.client_defects import client_mutants
 from conformance.mutate.stream import take_apart
+from conformance.profiles.lookup import find
 from conformance.profiles.profile import Profile
 from conformance.recordings.check import (
     CheckChoices,
     check_trusted,
     choose_dialect,
-    choose_profile,
+    judged_by,
 )
 from conformance.recordings.in_memory import InMemory
+from conformance.recordings.recognised import RecognisedRecording
 from conformance.rules.verdicts import Level, Verdict
 
 SUFFIX: Final = ".cassette.jsonl"
@@ -66,14 +69,19 @@ class BaseRecording(Struct, frozen=True):
         """Every exchange, taken apart. Raises UsageError where its dialect is not known."""
         for exchange in self.cassette.exchanges:
             stated = self.choices.dialect or exchange.dialect or self.cassette.header.dialect
-            yield take_apart(exchange, choose_dialect(exchange, stated).name)
+            dialect = choose_dialect(exchange, stated).name
+            yield take_apart(exchange, dialect, framed=self.cassette.header.fidelity != "events")
 
     def profile(self, stream: Stream) -> Profile:
+        """The profile by which the stream is judged."""
         dialect = choose_dialect(stream.exchange, stream.dialect)
         # What stands behind an application has ways of its own.
         is_beside = stream.exchange.hop == "upstream" and self.cassette.exchanges[0].hop == APP
         recorded = None if is_beside else self.cassette.header.profile
-        return choose_profile(dialect, self.choices, recorded)[0]
+        sender = partial(
+            RecognisedRecording(self.recording, self.choices.folders).sender_of, dialect
+        )
+        return judged_by(dialect, self.choices, recorded, sender, find).profile
 
     def with_exchange(self, edited: Exchange) -> Cassette:
         """The cassette with one exchange replaced."""

@@ -67,7 +67,7 @@ def _drop_roles(stream: Stream, _site: int) -> Stream:
 def _delay_role(stream: Stream, site: int) -> Stream | None:
     """The role comes after the first text."""
     following = next((n for n in _text_chunks(stream) if n > site), None)
-    if following is None or site in delta_places(stream):
+    if following is None or site in delta_places(stream) or repeats_role(stream):
         return None
     return stream.move(site, following + 1)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from conformance.editing.deltas import delta_groups, delta_places
+from conformance.editing.deltas import delta_groups, delta_places, is_restated
 from conformance.editing.edits import (
     double_piece,
     double_stream,
@@ -52,8 +52,12 @@ def _ended_deltas(stream: Stream) -> list[int]:
 
 
 def _restated_deltas(stream: Stream) -> list[int]:
-    """Deltas whose text is stated as a whole later."""
-    return _ended_deltas(stream) if stream.layout.restates else []
+    """Deltas whose text is stated as a whole later; not those of what broke off before."""
+    if not stream.layout.restates:
+        return []
+    groups = delta_groups(stream)
+    stated = {each.place for group in groups if is_restated(stream, group) for each in group}
+    return [place for place in _ended_deltas(stream) if place in stated]
 
 
 @EVENTS.edit("X5-delta-after-end", _ended_deltas)
@@ -68,7 +72,7 @@ def _neighbours(stream: Stream) -> list[int]:
         one.place
         for group in delta_groups(stream)
         for one, two in pairwise(group)
-        if one.place + 1 == two.place and one.text != two.text
+        if one.place + 1 == two.place and one.text + two.text != two.text + one.text
     }
     return [place for place in _restated_deltas(stream) if place in found]
 

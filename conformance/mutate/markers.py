@@ -8,6 +8,7 @@ from conformance.editing.chunks import message_places, plain_places
 from conformance.editing.deltas import (
     find_deltas,
     joined_text,
+    replace_strings,
     restate_delta,
     restate_in_parts,
     rewrite_deltas,
@@ -89,6 +90,23 @@ def _respell_marker(stream: Stream, marker: str, new: str) -> Stream | None:
     return rewrite_deltas(stream, edits)
 
 
+def _add_to_marker(new: str) -> Edit:
+    """More around the open marker, wherever the text is stated."""
+
+    def edit(stream: Stream, _site: int) -> Stream | None:
+        edited = _respell_marker(stream, _OPEN, new)
+        if edited is None:
+            return None
+        whole, changed = joined_text(stream, "text"), joined_text(edited, "text")
+        for place, piece in stream.events():
+            if edited.pieces[place] == piece:
+                again = replace_strings(piece.payload, whole, changed)
+                edited = edited if again == piece.payload else edited.with_payload(place, again)
+        return edited
+
+    return edit
+
+
 def _respell(marker: str, new: str) -> Edit:
     return lambda stream, _site: _respell_marker(stream, marker, new)
 
@@ -150,8 +168,8 @@ MARKERS.add("B7-no-close-marker", "Marked thinking lost its close marker.")(
     _marked_stream, _respell(_CLOSE, "")
 )
 MARKERS.add("B9-empty-block", "Marked thinking is preceded by an empty pair of markers.", "pass")(
-    _marked_stream, _respell(_OPEN, "<think></think>\n<think>")
+    _marked_stream, _add_to_marker("<think></think>\n<think>")
 )
 MARKERS.add("B9-white-space", "White space surrounds the markers.", "pass")(
-    _marked_stream, _respell(_OPEN, "\n <think>\n")
+    _marked_stream, _add_to_marker("\n <think>\n")
 )

@@ -137,7 +137,7 @@ class _MatrixRun:
             allowed = [
                 (n, each)
                 for n, each in enumerate(self.allowances)
-                if each.covers(mutant.operator, named.name, profile)
+                if each.covers(mutant, named.name, profile, stream)
             ]
             judged = base.judge(self.rulebook, mutant.exchange)
             yield self._judge_trial(named, mutant, plain, judged, allowed)
@@ -166,11 +166,13 @@ class _MatrixRun:
         for base in bases:
             fitting = [each for each in every if allowance.fits(each.name, base.name)]
             for stream in base.streams() if fitting and not base.has_client else ():
-                if not allowance.allows(base.profile(stream)):
+                if not allowance.allows(profile := base.profile(stream)):
                     continue
                 plain = base.judge(self.rulebook)
                 made = (m for each in fitting for m in make_mutants(each, stream, most=_ALL))
                 for mutant in made:
+                    if not allowance.covers(mutant, base.name, profile, stream):
+                        continue
                     judged = base.judge(self.rulebook, mutant.exchange)
                     if self._judge_trial(base, mutant, plain, judged, ()).outcome in _LIVING:
                         return True

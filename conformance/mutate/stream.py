@@ -29,8 +29,8 @@ def mutation_of(dialect: str) -> Mutation:
     return found
 
 
-def take_apart(exchange: Exchange, dialect: str) -> Stream:
-    """The pieces of a recorded exchange."""
+def take_apart(exchange: Exchange, dialect: str, *, framed: bool = True) -> Stream:
+    """The pieces of a recorded exchange; `framed` as of `Stream`."""
     body = exchange.body
     framing = framing_of(exchange, get(dialect).expected_framing(exchange.request))
     layout = mutation_of(dialect).layout
@@ -38,7 +38,7 @@ def take_apart(exchange: Exchange, dialect: str) -> Stream:
         pieces = [Piece(body, "body", payload=decode_json(body.decode("utf-8", "replace")))]
     else:
         pieces = list(_pieces(body, framing, layout.type_of))
-    return Stream.of(exchange, dialect, layout, pieces)
+    return Stream.of(exchange, dialect, layout, pieces, framed=framed)
 
 
 def _pieces(body: bytes, framing: Framing, type_of: Callable[[Any], str]) -> Iterator[Piece]:

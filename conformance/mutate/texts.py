@@ -7,6 +7,7 @@ from typing import Final
 
 from conformance.editing.chunks import opens_message, plain_places
 from conformance.editing.deltas import (
+    are_whole,
     delta_groups,
     find_deltas,
     joined_text,
@@ -118,7 +119,9 @@ def _insert_empty(stream: Stream, site: int) -> Stream:
 
 
 def _last_arguments(stream: Stream) -> list[int]:
-    return [each.place for each in find_deltas(stream, "arguments")][-1:]
+    """The last fragment of the last call, where its arguments came whole."""
+    groups = [group for group in delta_groups(stream, "arguments") if are_whole(group)]
+    return [max(each.place for group in groups for each in group)] if groups else []
 
 
 @TEXTS.edit("T3-broken-arguments", _last_arguments)

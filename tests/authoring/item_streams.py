@@ -22,6 +22,7 @@ from tests.authoring.responses import (
 from tests.authoring.responses_streams import TEA, TEXT, THINKING, drafted
 
 TIDE: Final = "The spring tide comes on Friday."
+CITY: Final = '{"city":"Oslo"}'
 CUT_CALL: Final = '{"city":"Os'
 LIMIT: Final = {"reason": "max_output_tokens"}
 TEXT_FIRST: Final = Item(0, "msg_01")
@@ -29,6 +30,7 @@ TEXT_FIRST: Final = Item(0, "msg_01")
 
 def drafts() -> Iterator[Draft]:
     yield _hosted_search()
+    yield _listed_tools_then_calls()
     yield _cut_in_call()
     yield _cut_in_summary()
     yield _failed_in_text()
@@ -60,6 +62,24 @@ def _hosted_search() -> Draft:
     ]
     events = Answer("resp_00", "think-1", asked).completed(items, (20, 30, 12))
     return drafted("openai/hosted-search", asked, stream(events))
+
+
+def _listed_tools_then_calls() -> Draft:
+    """The tools of a server are looked up, and two of them are called at once."""
+    asked = _asked("Is it raining in Oslo, and when does the sun set there?")
+    place = Item(0, "mcpl_01")
+    known = {"type": "mcp_list_tools", "server_label": "weather", "tools": []}
+    steps = ("in_progress", "completed")
+    items = [
+        place.added(**known),
+        *({"type": f"response.mcp_list_tools.{step}", **place.part()} for step in steps),
+        place.done(**known),
+        *summarised(Item(1, "rs_02"), ["**Asking twice**\n\nRain and light are two tools."]),
+        *call(Item(2, "fc_03"), "get_weather", CITY, [CITY]),
+        *call(Item(3, "fc_04"), "get_sunset", CITY, [CITY]),
+    ]
+    events = Answer("resp_00", "think-1", asked).completed(items, (32, 40, 15))
+    return drafted("openai/listed-tools-then-calls", asked, stream(events))
 
 
 def _cut_in_call() -> Draft:

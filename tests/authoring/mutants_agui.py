@@ -47,6 +47,12 @@ def _of(
 
 
 MUTANTS: Final = (
+    # The word of another API.
+    Mutant(
+        f"{SUITE}/text-role",
+        TEXT,
+        (edits.change(typed("TEXT_MESSAGE_START"), "role", "model"),),
+    ),
     Mutant(
         f"{SUITE}/answer-present",
         TEXT,

@@ -109,5 +109,11 @@ MUTANTS: Final = (
         TOOLS,
         (edits.change(begun("tool_use"), "content_block.id", "toolu_3"),),
     ),
+    # A gateway that has the whole call at once, and streams it too.
+    Mutant(
+        f"{SUITE}/input-once",
+        TOOLS,
+        (edits.change(begun("tool_use"), "content_block.input", {"city": "Oslo"}),),
+    ),
     Mutant(f"{SUITE}/input-json", TOOLS, (edits.drop(said("input_json"), 2),)),
 )

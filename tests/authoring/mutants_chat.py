@@ -144,6 +144,13 @@ MUTANTS: Final = (
         "wire/chat/tool-typed-once", TOOLS, (edits.change(CALLED, f"{TOOL}.type", "function", 1),)
     ),
     Mutant("wire/chat/tool-complete", TOOLS, (edits.change(CALLED, f"{TOOL}.function.name", ""),)),
+    Mutant("wire/chat/tool-identified", ONE_TOOL, (edits.remove(CALLED, f"{TOOL}.id"),)),
+    # What a gateway makes of a call that came as an object.
+    Mutant(
+        "wire/chat/tool-arguments-text",
+        ONE_TOOL,
+        (edits.change(CALLED, f"{TOOL}.function.arguments", {"city": "Oslo"}),),
+    ),
     Mutant("wire/chat/finish-says-calls", ONE_TOOL, (edits.change(FINISH, ENDED, "stop"),)),
     Mutant("wire/chat/tool-named-once", TOOLS, (edits.change(CALLED, f"{TOOL}.id", "call_0", 1),)),
     Mutant("wire/chat/tool-arguments-json", TOOLS, (edits.drop(CALLED, -1),)),

@@ -102,6 +102,8 @@ UNCHANGED: Final = "history/gemini/signed-unchanged"
 IN_PLACE: Final = "history/gemini/signed-in-place"
 
 MUTANTS: Final = (
+    # Behind the text no thinking is lost from view.
+    Mutant(f"{SUITE}/thought-boolean", TEXT, (edits.change(_spoken, f"{PART}.thought", "false"),)),
     # The signature stands behind the text that shows it.
     Mutant(
         "stripping/visible-text/no-opaque-data",

@@ -16,12 +16,14 @@ SEARCH: Final = "openai.responses/openai/hosted-search"
 CUT_SUMMARY: Final = "openai.responses/openai/incomplete-in-summary"
 FAILED: Final = "openai.responses/openai/error-then-failed"
 BODY: Final = "openai.responses/openai/body-with-call"
+CALLS: Final = "openai.responses/openai/listed-tools-then-calls"
 RAW_BODY: Final = "openai.responses/deepseek/raw-body"
 UNSTATED: Final = "openai.responses/transformers/raw-without-parts"
 
 SEARCH_CLOSED: Final = typed("response.output_item.done", "web_search_call")
 SEARCHED: Final = typed("response.web_search_call.completed")
 SEARCHING: Final = typed("response.web_search_call.searching")
+CALL_ADDED: Final = typed("response.output_item.added", "function_call")
 CALL_CLOSED: Final = typed("response.output_item.done", "function_call")
 THINKING_ADDED: Final = typed("response.output_item.added", "reasoning")
 THINKING_CLOSED: Final = typed("response.output_item.done", "reasoning")
@@ -79,6 +81,28 @@ def _shorter(text: str) -> str:
 
 MUTANTS: Final = (
     Mutant("wire/responses-items/ids-known", SUMMARY, (edits.remove(DELTA, "item_id", 1),)),
+    Mutant(
+        "wire/responses-items/ids-known",
+        CALLS,
+        (edits.remove(typed("response.mcp_list_tools.in_progress"), "item_id"),),
+        name="wire/responses-items/ids-known-of-listed-tools",
+    ),
+    Mutant(
+        "wire/responses/item-id",
+        CALLS,
+        (edits.change(typed("response.mcp_list_tools.completed"), "item_id", "mcpl_02"),),
+        name="wire/responses/item-id-of-listed-tools",
+    ),
+    # A bridge that makes one id per response.
+    Mutant(
+        "wire/responses-items/call-ids-distinct",
+        CALLS,
+        (
+            edits.change(CALL_ADDED, "item.call_id", "call_fc_03", 1),
+            edits.change(CALL_CLOSED, "item.call_id", "call_fc_03", 1),
+            edits.change(COMPLETED, "response.output.3.call_id", "call_fc_03"),
+        ),
+    ),
     Mutant("wire/responses-items/items-named", SUMMARY, (edits.remove(MESSAGE_ADDED, "item.id"),)),
     Mutant(
         "wire/responses-items/closed-whole",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
 from conformance.core.json_values import text_at, value_at
@@ -106,4 +105,4 @@ OPERATORS.add("T6-update-of-nobody", "News of a call name none that was told of.
     places_of("tool_call_update"), set_value("call-other", *_UPDATE, "toolCallId")
 )
 
-MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS), Path(__file__).with_name("legal.yaml"))
+MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.core.json_values import text_at, value_at
+from conformance.editing.deltas import find_deltas
 from conformance.editing.edits import (
     beside_upstream,
     double_piece,
@@ -84,7 +85,9 @@ def _swap_id(stream: Stream, site: int) -> Stream:
 
 @OPERATORS.edit("X21-snapshot-without-reasoning", places_of("MESSAGES_SNAPSHOT"))
 def _forget_reasoning(stream: Stream, site: int) -> Stream | None:
-    """The snapshot has no message of reasoning."""
+    """The snapshot has no message of the reasoning that was streamed."""
+    if not find_deltas(stream, "thinking"):
+        return None
     messages = stream.value_at(site, "messages")
     kept = [each for each in messages if each.get("role") != "reasoning"]
     return None if kept == messages else stream.with_value(site, ("messages",), kept)

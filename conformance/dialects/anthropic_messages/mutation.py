@@ -192,8 +192,10 @@ def _streamed_usage(stream: Stream) -> list[int]:
 
 
 @OPERATORS.edit("U1-sentinel-added", places_of("message_stop"))
-def _add_sentinel(stream: Stream, site: int) -> Stream:
+def _add_sentinel(stream: Stream, site: int) -> Stream | None:
     """A [DONE] line follows the message."""
+    if not stream.framed:
+        return None
     return stream.insert(site + 1, stream.pieces[site].as_sentinel("[DONE]"))
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from conformance.core.json_values import text_at, value_at
 from conformance.dialects.codex_app_server.reader import METHODS
+from conformance.editing.deltas import delta_groups, is_restated
 from conformance.editing.edits import drop_piece, drop_value, places_of, set_value
 from conformance.editing.layout import Delta, StreamLayout, TextKind
 from conformance.editing.operator import Mutation, OperatorTable, Sites
@@ -59,6 +60,12 @@ def _completed(kind: str) -> Sites:
     return sites
 
 
+def _restated_pieces(stream: Stream) -> list[int]:
+    """Deltas of several that a completed item states as a whole."""
+    groups = [group for group in delta_groups(stream) if is_restated(stream, group)]
+    return sorted(each.place for group in groups if len(group) > 1 for each in group)
+
+
 @OPERATORS.edit("I11-id-rotates", places_of("item/completed"))
 def _rotate_id(stream: Stream, site: int) -> Stream:
     """An item is completed under another id than it was started."""
@@ -79,7 +86,7 @@ OPERATORS.add("I11-other-item", "A delta names an item that is not there.")(
 OPERATORS.add("I11-no-item-id", "A delta names no item.")(
     places_of(*_TEXTS), drop_value("params", "itemId")
 )
-OPERATORS.add("X14-piece-lost", "A delta is lost.")(places_of(*_TEXTS), drop_piece)
+OPERATORS.add("X14-piece-lost", "A delta is lost.")(_restated_pieces, drop_piece)
 OPERATORS.add("X21-other-text", "The completed message has another text.")(
     _completed("agentMessage"), set_value("Hm.", *_ITEM, "text")
 )

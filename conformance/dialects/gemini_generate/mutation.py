@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
@@ -33,6 +34,7 @@ _TOTAL: Final = ("usageMetadata", "totalTokenCount")
 _REASON: Final = ("candidates", 0, "finishReason")
 _SIGNED: Final = "thoughtSignature"
 _CALL: Final = "functionCall"
+_SIGNS_AT_WILL: Final = re.compile("gemini-[12]([^0-9]|$)")
 
 
 def _chunk_deltas(place: int, piece: Piece) -> Iterator[Delta]:
@@ -176,8 +178,14 @@ def _in_history(change: Callable[[str], str | None]) -> Edit:
     return edited
 
 
+def _signed_calls(stream: Stream) -> list[int]:
+    """Signed calls of the models that sign every first call; others need not."""
+    found = _pieces_where(_CALL, _SIGNED)(stream)
+    return [n for n in found if not _SIGNS_AT_WILL.match(stream.text_at(n, "modelVersion"))]
+
+
 OPERATORS.add("S1-unsigned-call", "The signature of a call is lost.")(
-    _pieces_where(_CALL, _SIGNED), _each_part(_CALL, _SIGNED, edit=_without(_SIGNED))
+    _signed_calls, _each_part(_CALL, _SIGNED, edit=_without(_SIGNED))
 )
 OPERATORS.add("S8-signature-empty", "A signature is empty.")(
     _pieces_where(_SIGNED), _each_part(_SIGNED, edit=lambda part: {**part, _SIGNED: ""})

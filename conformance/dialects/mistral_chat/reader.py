@@ -55,11 +55,12 @@ def whole_message(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def recognises(frame: Frame, payload: Any) -> bool:
-    """A chunk or a completion with a part of thinking that is itself in parts."""
+    """A chunk or a completion with a part of thinking; one that is a text breaks a rule."""
     del frame
     choices = objects(mapping(payload).get("choices"))
     said = (mapping(choice.get(key)) for choice in choices for key in ("delta", "message"))
     parts = (part for each in said for part in objects(each.get("content")))
     return any(
-        part.get("type") == "thinking" and isinstance(part.get("thinking"), list) for part in parts
+        part.get("type") == "thinking" and isinstance(part.get("thinking"), list | str)
+        for part in parts
     )

@@ -16,7 +16,7 @@ from conformance.editing.chunks import (
     plain_places,
     write_chunk,
 )
-from conformance.editing.deltas import delta_groups, delta_places, find_deltas
+from conformance.editing.deltas import are_whole, delta_groups, delta_places, find_deltas
 from conformance.editing.edits import (
     double_piece,
     drop_piece,
@@ -139,10 +139,22 @@ def _thinking_before_call(stream: Stream) -> list[int]:
 
 
 def _later_fragments(stream: Stream) -> list[int]:
-    """Fragments that neither name a call nor are all of its arguments."""
+    """Fragments that neither name a call nor are all of its arguments, which came whole."""
     starts = set(_call_starts(stream))
-    groups = [group for group in delta_groups(stream, "arguments") if len(group) > 1]
+    every = delta_groups(stream, "arguments")
+    groups = [group for group in every if len(group) > 1 and are_whole(group)]
     return sorted(each.place for group in groups for each in group if each.place not in starts)
+
+
+def _if_it_breaks(edit: Edit) -> Edit:
+    """Nothing where the arguments are JSON all the same: then they are those of another call."""
+
+    def breaking(stream: Stream, site: int) -> Stream | None:
+        edited = edit(stream, site)
+        is_broken = edited and not all(map(are_whole, delta_groups(edited, "arguments")))
+        return edited if is_broken else None
+
+    return breaking
 
 
 def _continued_calls(stream: Stream) -> list[int]:
@@ -162,8 +174,12 @@ def _repeat_id(stream: Stream, site: int) -> Stream:
 
 
 def _tool_finishes(stream: Stream) -> list[int]:
+    """Finishes of calls that were free; one that the request forces ends with stop anyway."""
+    asked = request_body(stream)
+    is_free = asked is not None and value_at(asked, "tool_choice") in (None, "auto")
     found = finish_places(stream)
-    return [n for n in found if stream.value_at(n, *FINISH) == "tool_calls"]
+    is_told = is_free or len(found) > 1
+    return [n for n in found if is_told and stream.value_at(n, *FINISH) == "tool_calls"]
 
 
 def _thoughtful_messages(stream: Stream) -> list[int]:
@@ -208,10 +224,10 @@ OPERATORS.add("T2-marker-in-name", "A tool name holds a marker.")(
     _call_starts, prolong_text("<|channel|>", *_NAME)
 )
 OPERATORS.add("T3-lost-fragment", "A fragment of the arguments is lost.")(
-    _later_fragments, drop_piece
+    _later_fragments, _if_it_breaks(drop_piece)
 )
 OPERATORS.add("T3-doubled-fragment", "A fragment of the arguments is sent twice.")(
-    _later_fragments, double_piece
+    _later_fragments, _if_it_breaks(double_piece)
 )
 OPERATORS.add("T5-nameless", "A call has no name.")(_call_starts, set_value("", *_NAME))
 OPERATORS.add("T7-no-index", "A fragment of a call has no index.")(

@@ -76,7 +76,7 @@ def _last_terminal(stream: Stream) -> list[int]:
 @OPERATORS.edit("U1-done-added", _last_terminal)
 def _add_sentinel(stream: Stream, site: int) -> Stream | None:
     """A [DONE] line follows the closing event."""
-    if stream.sentinels():
+    if stream.sentinels() or not stream.framed:
         return None
     sentinel = stream.pieces[site].as_sentinel(stream.layout.sentinel)
     return stream.insert(len(stream.pieces), sentinel)

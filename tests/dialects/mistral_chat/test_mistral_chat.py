@@ -80,6 +80,7 @@ def test_a_signature_is_opaque_and_its_thinkings() -> None:
         ([chunk(role="assistant", content=""), *said(["Four."])], "openai.chat"),
         ([chunk(role="assistant", content=""), *said([""]), *thought("Two.")], "mistral.chat"),
         (thought("Two."), "mistral.chat"),
+        ([chunk(content=[{"type": "thinking", "thinking": "Two."}])], "mistral.chat"),
     ],
 )
 def test_a_part_of_thinking_tells_it_from_chat_completions(
