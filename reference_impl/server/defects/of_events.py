@@ -61,6 +61,8 @@ OF_EVENTS: Final = (
             "bedrock": ("stripping/visible-text/no-thinking-body",),
         },
         events=events.reasoning_in_content,
+        # Where thinking is asked for and omitted, it is short.
+        live=("stripping/visible-text/no-short-thinking",),
     ),
     Defect(
         "reasoning-late",

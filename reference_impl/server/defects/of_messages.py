@@ -59,7 +59,7 @@ OF_MESSAGES: Final = (
             ),
         },
         wires=messages_wires.start_per_chunk,
-        live=("scenario/ending",),
+        live=("scenario/ending", "thinking/stream/says-something"),
     ),
     Defect(
         "two-blocks-open",
