@@ -92,12 +92,13 @@ class CheckReporter:
 def progress_text(progress: CorpusProgress) -> str:
     """How much is done, how fast, and how long it takes still."""
     rate = progress.streams / max(progress.seconds, 0.001)
-    of = f" of {progress.known}" if progress.is_all_known else ""
     done = progress.fragments + progress.done_before
+    parts = f"{done} of {count(progress.known, 'part')}"
     left = progress.seconds_left
     rest = "" if left is None else f", {duration_text(left)} left"
+    shown = parts if progress.is_all_known else count(done, "part")
     return (
-        f"{done}{of} parts, {progress.streams:,} streams ({rate:,.0f}/s), "
+        f"{shown}, {progress.streams:,} streams ({rate:,.0f}/s), "
         f"{progress.findings:,} findings{rest}"
     )
 

@@ -117,8 +117,8 @@ class FragmentWorker:
                 tables.add_unreadable(judged)
                 outcome.is_whole &= judged.row != WHOLE_FRAGMENT
                 if len(faults) < _MOST_FAULTS:
-                    where = judged.path or storage.shown(task.fragment.path)
-                    faults.append(f"{where}: {judged.id}: {judged.reason}")
+                    where = storage.shown(judged.path or task.fragment.path)
+                    faults.append(_fault_text(judged, where))
         for population, counts in watch.counted():
             tables.add_shapes(population, counts)
         outcome.streams = tables.row_count("verdicts")
@@ -127,6 +127,12 @@ class FragmentWorker:
         outcome.faults = tuple(faults)
         outcome.tables = tables.encoded(is_whole=outcome.is_whole)
         return outcome
+
+
+def _fault_text(row: UnreadableStream, where: str) -> str:
+    """Why a row is not judged; what is wrong with a whole file needs no id beside it."""
+    is_file = row.path or row.row == WHOLE_FRAGMENT
+    return f"{where}: {row.reason}" if is_file else f"{where}: {row.id}: {row.reason}"
 
 
 def _asked_row(row: FragmentRow, task: FragmentTask) -> FragmentRow:

@@ -20,7 +20,7 @@ from conformance.core.errors import Place, UsageError
 from conformance.corpus.arrow import load_module
 from conformance.corpus.fragments import Fragment
 from conformance.corpus.judge import JudgeChoices
-from conformance.corpus.storage import ABOUT
+from conformance.corpus.storage import ABOUT, reason_of
 from conformance.corpus.tables import IS_WHOLE, STAMP, TABLES
 
 FORM: Final = 1
@@ -51,12 +51,11 @@ class CorpusOutput:
 
     def begin(self, about: CorpusAbout) -> None:
         """Makes the folder, or goes on in it. Raises UsageError where it is of another corpus."""
-        known = self._known_about()
-        if known is not None:
-            self._expect_same(known, about)
-        elif self.folder.is_dir() and any(self.folder.iterdir()):
-            raise self._error("the folder is not empty, and no output of a corpus")
         try:
+            if (self.folder / ABOUT).exists():
+                self._expect_same(read_about(self.folder), about)
+            elif self.folder.is_dir() and any(self.folder.iterdir()):
+                raise self._error("the folder is not empty, and no output of a corpus")
             for table in TABLES:
                 (self.folder / table).mkdir(parents=True, exist_ok=True)
             self._take_lock()
@@ -143,14 +142,6 @@ class CorpusOutput:
             os.close(self._lock)
             self._lock = None
 
-    def _known_about(self) -> CorpusAbout | None:
-        try:
-            return read_about(self.folder)
-        except UsageError:
-            if (self.folder / ABOUT).exists():
-                raise
-            return None
-
     def _expect_same(self, known: CorpusAbout, wanted: CorpusAbout) -> None:
         for name, before, now in (
             ("source", known.source, wanted.source),
@@ -179,9 +170,11 @@ def read_about(folder: Path) -> CorpusAbout:
     file = folder / ABOUT
     try:
         about = msgspec.json.decode(file.read_bytes(), type=CorpusAbout)
-    except OSError as err:
+    except (FileNotFoundError, NotADirectoryError) as err:
         place = Place(str(folder))
         raise UsageError("is no output of a corpus: it has no corpus.json", place=place) from err
+    except OSError as err:
+        raise UsageError(f"cannot be read: {reason_of(err)}", place=Place(str(file))) from err
     except (msgspec.DecodeError, UnicodeDecodeError) as err:
         message = f"is no output of a corpus that this version reads: {err}"
         raise UsageError(message, place=Place(str(file))) from err
@@ -225,5 +218,4 @@ def plain_table(table: Any) -> Any:
 
 
 def _write_fault(error: OSError) -> str:
-    reason = (error.strerror or str(error)).lower()
-    return f"cannot be written: {reason}"
+    return f"cannot be written: {reason_of(error)}"

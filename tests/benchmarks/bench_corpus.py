@@ -3,8 +3,7 @@
 Streams are drawn from shipped recordings, 16 KB on average, and a fault is planted in each
 hundredth: its last frame is missing. Processor time of whole processes, candidates interleaved.
 `STREAMS large [one|two|ray]` makes that many streams and says time and memory of each engine;
-`1 skew` does so of one row group with 20 bodies of 29 MB; `N kills` kills workers and drivers
-N times each and compares what came of it.
+`1 skew` does so of one row group with 20 bodies of 29 MB.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import json
 import os
 import resource
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -233,76 +231,6 @@ def told(source: Path, out: Path, streams: int, engine: str) -> None:
     sys.stdout.write("".join(f"  {line}\n" for line in errors[-3:]))
 
 
-def kills(count: int, work: Path) -> None:
-    """Workers and drivers killed at random moments: what comes of it must be the same."""
-    write_corpus(work / "in", STREAMS * 2)
-    checked(work / "in", work / "plain", "-j", "2")()
-    expected = tables(work / "plain")
-    source = Random(20)
-    for kind in ("workers", "driver"):
-        same = killed = 0
-        for _ in range(count):
-            shutil.rmtree(work / "out", ignore_errors=True)
-            killed += (kill_workers if kind == "workers" else kill_driver)(work, source)
-            same += tables(work / "out") == expected
-            say(f"{kind}: the same so far", str(same))
-        say(f"{kind} killed ({killed} in all), runs with the same output", f"{same} of {count}")
-
-
-def kill_workers(work: Path, source: Random) -> int:
-    """Three workers killed while they judge."""
-    driver = subprocess.Popen(
-        command(work / "in", work / "out", "-j", "2"), stdout=subprocess.DEVNULL
-    )
-    killed = 0
-    while driver.poll() is None:
-        time.sleep(source.uniform(0.5, 2.5))
-        workers = child_processes(driver.pid)
-        if killed < 3 and workers:
-            try:
-                os.kill(source.choice(workers), signal.SIGKILL)
-            except ProcessLookupError:
-                continue
-            killed += 1
-    return killed
-
-
-def kill_driver(work: Path, source: Random) -> int:
-    """The driver killed at a random moment, then called again until it comes to its end."""
-    killed = 0
-    while True:
-        driver = subprocess.Popen(
-            command(work / "in", work / "out", "-j", "2"), stdout=subprocess.DEVNULL
-        )
-        try:
-            driver.wait(source.uniform(1, 12) if killed < 2 else None)
-        except subprocess.TimeoutExpired:
-            driver.kill()
-            driver.wait()
-            killed += 1
-        else:
-            return killed
-
-
-def child_processes(pid: int) -> list[int]:
-    threads = Path(f"/proc/{pid}/task")
-    try:
-        found = [(each / "children").read_text() for each in threads.iterdir()]
-    except OSError:
-        return []
-    return [int(child) for text in found for child in text.split()]
-
-
-def tables(out: Path) -> dict[str, bytes]:
-    """All that was written, byte by byte."""
-    names = ("verdicts", "findings", "unreadable", "shapes")
-    return {
-        f"{name}/{file.name}": file.read_bytes()
-        for name in names
-        for file in sorted((out / name).glob("*.parquet"))
-    }
-
-
 def skew(count: int, work: Path) -> None:
     """The skewed row group by itself: what one process holds at most."""
     size = write_skewed(work / "in.parquet")
@@ -315,7 +243,6 @@ SECTIONS: Final[dict[str, Callable[[int, Path], None]]] = {
     "loop": loop,
     "processes": processes,
     "report": report,
-    "kills": kills,
     "skew": skew,
 }
 

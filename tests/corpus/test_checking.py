@@ -241,6 +241,17 @@ def test_bad_sources_and_outputs_are_refused_in_one_line(corpus: Path, tmp_path:
     assert "cannot be written" in refused(corpus, tmp_path / "file")
 
 
+def test_folders_without_rights_are_refused_in_one_line(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(path: Path) -> bool:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "exists", denied)
+    told = refused(corpus / "b.jsonl", tmp_path / "out")
+    assert told == f"{tmp_path / 'out'}: cannot be written: permission denied"
+
+
 def test_an_output_of_another_corpus_is_left_alone(checked: Path, tmp_path: Path) -> None:
     before = output_bytes(checked)
     made.write_json_lines(tmp_path / "other.jsonl", range(3))
@@ -261,9 +272,9 @@ def test_a_file_cut_short_is_told_and_judged_once_it_is_whole(corpus: Path, tmp_
     packed = gzip.compress(b"".join(map(made.json_line, range(60, 70))))
     (source / "b.jsonl.gz").write_bytes(packed[: len(packed) // 2])
     progress = check(source, out)
-    told = "\n".join(progress.faults)
-    assert "a.parquet: no whole Parquet file" in told
-    assert "b.jsonl.gz: the file is damaged or cut short" in told
+    parquet, lines = sorted(progress.faults)
+    assert parquet.startswith(f"{source / 'a.parquet'}: no whole Parquet file")
+    assert lines.startswith(f"{source / 'b.jsonl.gz'}: the file is damaged or cut short")
     (source / "a.parquet").write_bytes(whole)
     (source / "b.jsonl.gz").write_bytes(packed)
     assert check(source, out).unreadable == 0
