@@ -144,7 +144,7 @@ MUTANTS: Final = (
         "wire/chat/tool-typed-once", TOOLS, (edits.change(CALLED, f"{TOOL}.type", "function", 1),)
     ),
     Mutant("wire/chat/tool-complete", TOOLS, (edits.change(CALLED, f"{TOOL}.function.name", ""),)),
-    Mutant("wire/chat/tool-identified", ONE_TOOL, (edits.remove(CALLED, f"{TOOL}.id"),)),
+    Mutant("wire/chat/tool-identified", TOOLS, (edits.remove(CALLED, f"{TOOL}.id"),)),
     # What a gateway makes of a call that came as an object.
     Mutant(
         "wire/chat/tool-arguments-text",

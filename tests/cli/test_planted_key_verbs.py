@@ -23,7 +23,8 @@ from tests.cli.test_watch_verb import watching
 from tests.fakes.hostile import Behaviour, chunked, head, whole
 from tests.hostile.hosting import hosting
 
-FEW: Final = ("--upstream-port", "0", "--scenario", "app-answer", "--timeout", "5")
+AUTO: Final = ("--profile", "auto")
+FEW: Final = ("--upstream-port", "0", "--scenario", "app-answer", "--timeout", "5", *AUTO)
 SHOWN: Final = ("text", "json", "html")
 TEXTS: Final = ("content", "reasoning_content")
 
@@ -71,7 +72,7 @@ def test_no_verb_that_asks_tells_its_key(
     with hosting(echoing(status)) as heard:
         asked = ("--url", f"{heard.url}/v1", "--api", "chat", *own)
         taken = ("--request", str(request), "-o", str(tmp_path / "a.cassette.jsonl"))
-        run = ("--scenario", "think", "--model", "m", "--save", str(tmp_path / "saved"))
+        run = ("--scenario", "think", "--model", "m", *AUTO, "--save", str(tmp_path / "saved"))
         verbs: dict[str, tuple[str, ...]] = {
             "record": ("record", *asked, *taken),
             "run --app": ("run", "--app", heard.url, "--protocol", "agui", *own, *FEW),

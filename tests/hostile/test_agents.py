@@ -22,7 +22,8 @@ from tests.hostile.hosting import hosting
 from tests.hostile.limited import START_MB, run_limited
 from tests.hostile.test_servers import is_clean
 
-SHORT: Final = ("--scenario", "app-answer", "--timeout", "4", "--idle-timeout", "1")
+QUICK: Final = ("--profile", "auto", "--timeout", "4", "--idle-timeout", "1")
+SHORT: Final = ("--scenario", "app-answer", *QUICK)
 CASES: Final = [
     pytest.param(each, id=each.name, marks=() if each.sampled else pytest.mark.hostile)
     for each in AGENTS
