@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ssl
 from functools import cache
+from pathlib import Path
 
 from conformance.core.errors import Place, UsageError
+from conformance.core.regular_file import expect_regular
 
 
 @cache
@@ -21,6 +23,7 @@ def certificates(cacert: str = "", *, insecure: bool = False) -> ssl.SSLContext:
         return anybody
     if cacert:
         try:
+            expect_regular(Path(cacert))
             return ssl.create_default_context(cafile=cacert)
         except OSError as err:  # ssl.SSLError is one
             place = Place(cacert)
