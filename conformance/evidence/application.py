@@ -73,15 +73,15 @@ def read_answer(
     profile says so: that is what an application has to make of it.
     """
 
-    def read(way: Reading) -> ReadAnswer:
-        transcript = read_transcript(exchange, dialect, way, keep="semantic")
-        return ReadAnswer(dialect, way, transcript, source)
+    def read(by: Reading) -> ReadAnswer:
+        transcript = read_transcript(exchange, dialect, by, keep="semantic")
+        return ReadAnswer(dialect, by, transcript, source)
 
     answer = read(reading)
     if exchange.hop != "upstream" or reading.markers:
         return answer
-    ways = marked_readings(answer.transcript, reading)
-    first, *others = (answer if way is reading else read(way) for way in ways)
+    readings = marked_readings(answer.transcript, reading)
+    first, *others = (answer if each is reading else read(each) for each in readings)
     return replace(first, other=others[0] if others else None)
 
 
@@ -126,13 +126,13 @@ def _as_shown(behind: Sequence[ReadAnswer], shown: ReadAnswer) -> Sequence[ReadA
     """The answers behind, where two readings of them hold by the one that the application took."""
     if all(each.other is None for each in behind):
         return behind
-    ways = (behind, [each.other or each for each in behind])
+    candidates = (behind, [each.other or each for each in behind])
     for kind in ("thinking", "text"):
         sent = "".join(getattr(shown.transcript, kind))
-        for way in ways:
-            said = "".join(text for each in way for text in getattr(each.transcript, kind))
+        for answers in candidates:
+            said = "".join(text for each in answers for text in getattr(each.transcript, kind))
             if sent and said.startswith(sent):
-                return way
+                return answers
     return behind
 
 

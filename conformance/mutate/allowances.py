@@ -63,10 +63,10 @@ def ends_of(exchange: Exchange, dialect: str, profile: Profile) -> frozenset[str
     """How an answer ends: reasons of its finishes, `error`, `cut` where it breaks off."""
     traced = get(dialect).trace(exchange, reading(profile))
     events = [each for frame in traced for each in frame.events if each.layer == "semantic"]
-    told = {each.type for each in events}
+    types = {each.type for each in events}
     reasons = {str(each.data.get("reason")) for each in events if each.type == "finish"}
-    is_cut = exchange.end != "eof" or told.isdisjoint({"finish", "done", "error"})
-    return frozenset(reasons | told & {"error", "cut"} | ({"cut"} if is_cut else set()))
+    is_cut = exchange.end != "eof" or types.isdisjoint({"finish", "done", "error"})
+    return frozenset(reasons | types & {"error", "cut"} | ({"cut"} if is_cut else set()))
 
 
 def load_allowances() -> tuple[Allowance, ...]:

@@ -44,7 +44,7 @@ class AwsSigner:
         remember_keys(each for each in (secret, token) if each)
         self._auth: Any = SigV4Auth(Credentials(key, secret, token or None), SERVICE, region)
 
-    def headers(
+    def signed_headers(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes
     ) -> dict[str, str]:
         """What a request that is sent so has to carry beside its headers."""

@@ -192,7 +192,7 @@ class LiveServer:
     def _signed(self, sent: httpx.Request) -> httpx.Request:
         if self._signer is not None:
             signed = (sent.method, str(sent.url), sent.headers, sent.content)
-            sent.headers.update(self._signer.headers(*signed))
+            sent.headers.update(self._signer.signed_headers(*signed))
         return sent
 
     async def _receive_head(self, sent: httpx.Request) -> httpx.Response:

@@ -23,18 +23,26 @@ def body(ask: Ask) -> dict[str, Any]:
         **effort.chat(ask),
         **ask.sampling,
     }
-    if ask.max_tokens is not None:
-        made["max_tokens"] = ask.max_tokens
-    if ask.tools:
-        made["tools"] = [dict(tool) for tool in ask.tools]
-    return made
+    return {**made, **limits_and_tools(ask)}
+
+
+def limits_and_tools(ask: Ask) -> dict[str, Any]:
+    """How long an answer may be and what it may call, where either was said."""
+    limits = {} if ask.max_tokens is None else {"max_tokens": ask.max_tokens}
+    tools = [dict(tool) for tool in ask.tools]
+    return {**limits, "tools": tools} if tools else limits
+
+
+def message_to_model(turn: Turn) -> dict[str, Any]:
+    """The message of a turn that is not the model's: words, or the result of a call."""
+    if turn.role == "tool":
+        return {"role": "tool", "tool_call_id": turn.call_id, "content": turn.text}
+    return {"role": turn.role, "content": turn.text}
 
 
 def _message(turn: Turn, ask: Ask) -> dict[str, Any]:
-    if turn.role == "tool":
-        return {"role": "tool", "tool_call_id": turn.call_id, "content": turn.text}
     if turn.role != "assistant":
-        return {"role": turn.role, "content": turn.text}
+        return message_to_model(turn)
     message = {"role": "assistant", "content": turn.text, **_thinking(turn, ask)}
     if turn.calls:
         message["tool_calls"] = [_call(call) for call in turn.calls]

@@ -71,7 +71,7 @@ class CohereReader(AnswerReader):
         """The events of a whole answer, or of an error in its place."""
         message = payload.get("message")
         if not isinstance(message, dict):
-            error(self._report, payload if text_of(message) else _told(payload))
+            error(self._report, payload if text_of(message) else _fault_of(payload))
         else:
             self._start(payload, message)
             self._think(text_of(message.get(PLAN)))
@@ -164,5 +164,5 @@ def _names_error(frame: Frame, event: Fields) -> bool:
     return frame.name == "error" or bool(text_of(event.get("message")) or event.get("error"))
 
 
-def _told(payload: Fields) -> Any:
+def _fault_of(payload: Fields) -> Any:
     return payload.get("error") or "neither an answer nor an error"

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from . import effort
 from .ask import Ask
+from .chat_request import limits_and_tools, message_to_model
 from .cohere import PLAN
 from .turn import Called, Thought, Turn, Words
 
@@ -15,25 +16,19 @@ _SAMPLING: Final = {"top_p": "p", "stop": "stop_sequences"}
 
 def body(ask: Ask) -> dict[str, Any]:
     """The JSON of a request."""
-    made: dict[str, Any] = {
+    return {
         "model": ask.model,
         "messages": [_message(turn, ask) for turn in ask.turns],
         "stream": True,
         **effort.cohere(ask),
         **ask.sampled(_SAMPLING),
+        **limits_and_tools(ask),
     }
-    if ask.max_tokens is not None:
-        made["max_tokens"] = ask.max_tokens
-    if ask.tools:
-        made["tools"] = [dict(tool) for tool in ask.tools]
-    return made
 
 
 def _message(turn: Turn, ask: Ask) -> dict[str, Any]:
-    if turn.role == "tool":
-        return {"role": "tool", "tool_call_id": turn.call_id, "content": turn.text}
     if turn.role != "assistant":
-        return {"role": turn.role, "content": turn.text}
+        return message_to_model(turn)
     message: dict[str, Any] = {"role": "assistant"}
     plan = turn.echo.get(PLAN) if ask.sends_thinking("cohere") else None
     if plan:

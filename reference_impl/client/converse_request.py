@@ -21,18 +21,18 @@ _SAMPLING: Final = {"temperature": "temperature", "top_p": "topP", "stop": "stop
 
 def body(ask: Ask) -> dict[str, Any]:
     """The JSON of a request; the path names the model."""
-    asked = effort.converse(ask)
+    wanted = effort.converse(ask)
     sampled = ask.sampled({})
     own = {name: value for name, value in sampled.items() if name not in _SAMPLING}
     config = {_SAMPLING[name]: value for name, value in sampled.items() if name in _SAMPLING}
     made: dict[str, Any] = {
         "messages": list(_messages(ask)),
-        "inferenceConfig": {"maxTokens": asked.max_tokens, **config},
+        "inferenceConfig": {"maxTokens": wanted.max_tokens, **config},
     }
-    if asked.level:
-        made["outputConfig"] = {"effort": asked.level}
-    if own or asked.fields:
-        made["additionalModelRequestFields"] = {**own, **asked.fields}
+    if wanted.level:
+        made["outputConfig"] = {"effort": wanted.level}
+    if own or wanted.fields:
+        made["additionalModelRequestFields"] = {**own, **wanted.fields}
     if ask.instructions:
         made["system"] = [{"text": ask.instructions}]
     if ask.tools:
@@ -93,12 +93,12 @@ def _given(entry: Mapping[str, Any]) -> list[Turn] | None:
     if any("type" in block for block in blocks) or not blocks:
         return None
     results = [object_of(block["toolResult"]) for block in blocks if "toolResult" in block]
-    told = [answered(text_of(each.get("toolUseId")), _told(each)) for each in results]
+    outcomes = [answered(text_of(each.get("toolUseId")), _result_text(each)) for each in results]
     text = "".join(text_of(block.get("text")) for block in blocks)
-    return [*told, said("user", text)] if text else told
+    return [*outcomes, said("user", text)] if text else outcomes
 
 
-def _told(result: Mapping[str, Any]) -> str:
+def _result_text(result: Mapping[str, Any]) -> str:
     parts = objects_of(result.get("content"))
     return "".join(text_of(part.get("text")) or compact(part.get("json", "")) for part in parts)
 

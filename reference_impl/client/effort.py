@@ -102,10 +102,10 @@ def converse(ask: Ask) -> ConverseEffort:
     own = next((field for family, field in _HOSTED.items() if family in ask.model), "")
     if own:
         return ConverseEffort(most, "", {own: _level(ask)} if ask.thinks else {})
-    asked = messages(ask, most)
-    thinking = {"thinking": asked["thinking"]} if "thinking" in asked else {}
-    level = asked.get("output_config", {}).get("effort", "")
-    return ConverseEffort(asked["max_tokens"], level, thinking)
+    wanted = messages(ask, most)
+    thinking = {"thinking": wanted["thinking"]} if "thinking" in wanted else {}
+    level = wanted.get("output_config", {}).get("effort", "")
+    return ConverseEffort(wanted["max_tokens"], level, thinking)
 
 
 def _is_shown(ask: Ask) -> bool:

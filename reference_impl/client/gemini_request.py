@@ -101,12 +101,15 @@ def _given(entry: Mapping[str, Any]) -> list[Turn] | None:
         return None
     parts = [_spelled(part) for part in objects_of(entry.get("parts"))]
     results = [object_of(part["functionResponse"]) for part in parts if "functionResponse" in part]
-    told = [answered(text_of(each.get("id") or each.get("name")), _told(each)) for each in results]
+    outcomes = [
+        answered(text_of(each.get("id") or each.get("name")), _result_text(each))
+        for each in results
+    ]
     text = "".join(text_of(part.get("text")) for part in parts)
-    return [*told, said("user", text)] if text else told
+    return [*outcomes, said("user", text)] if text else outcomes
 
 
-def _told(result: Mapping[str, Any]) -> str:
+def _result_text(result: Mapping[str, Any]) -> str:
     response = object_of(result.get("response"))
     return text_of(response.get("result") or response.get("output")) or compact(response)
 

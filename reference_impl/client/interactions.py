@@ -99,8 +99,8 @@ class InteractionsReader(AnswerReader):
             finish(self._report, _STATES.get(status, status))
         self._count(object_of(interaction.get("usage")))
         if status in _FAILURES:
-            told = [text_of(each.get("message")) for each in objects_of(interaction.get("errors"))]
-            error(self._report, {"code": status, "message": next(iter(told), "")})
+            said = [text_of(each.get("message")) for each in objects_of(interaction.get("errors"))]
+            error(self._report, {"code": status, "message": next(iter(said), "")})
 
     def _count(self, usage: Fields) -> None:
         given = added(usage, _INPUT) if count_of(usage.get(_INPUT[0])) is not None else None

@@ -66,8 +66,8 @@ def _step(piece: Piece) -> dict[str, Any]:
 
 def _thought(thought: Thought) -> dict[str, Any]:
     summary = [part for text in thought.parts or (thought.raw,) for part in _texts(text)]
-    told = {"summary": summary} if summary else {}
-    return {"type": "thought", "signature": thought.signature, **told}
+    fields = {"summary": summary} if summary else {}
+    return {"type": "thought", "signature": thought.signature, **fields}
 
 
 def _texts(text: str) -> list[dict[str, str]]:

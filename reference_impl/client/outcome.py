@@ -64,9 +64,9 @@ def usage(report: Report, given: Any) -> None:
 
 def tokens(report: Report, given: Mapping[str, Any]) -> None:
     """Tell counts that already have the client's names; what is no count is left out."""
-    told = {name: count_of(value) for name, value in given.items()}
-    if any(value is not None for value in told.values()):
-        report.tell("usage", **told)
+    counts = {name: count_of(value) for name, value in given.items()}
+    if any(value is not None for value in counts.values()):
+        report.tell("usage", **counts)
 
 
 def added(counts: Mapping[str, Any], names: Iterable[str]) -> int | None:

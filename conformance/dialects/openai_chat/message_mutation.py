@@ -175,8 +175,8 @@ def _repeat_id(stream: Stream, site: int) -> Stream:
 
 def _tool_finishes(stream: Stream) -> list[int]:
     """Finishes of calls that were free; one that the request forces ends with stop anyway."""
-    asked = request_body(stream)
-    is_free = asked is not None and value_at(asked, "tool_choice") in (None, "auto")
+    body = request_body(stream)
+    is_free = body is not None and value_at(body, "tool_choice") in (None, "auto")
     found = finish_places(stream)
     is_told = is_free or len(found) > 1
     return [n for n in found if is_told and stream.value_at(n, *FINISH) == "tool_calls"]

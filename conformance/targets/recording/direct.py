@@ -230,7 +230,7 @@ def _signed(request: Request, origin: Origin, signer: AwsSigner | None) -> Reque
     if signer is None:
         return request
     url = f"{'https' if origin.tls else 'http'}://{origin.netloc}{request.path}"
-    more = signer.headers(request.method, url, dict(request.headers), sent_body(request))
+    more = signer.signed_headers(request.method, url, dict(request.headers), sent_body(request))
     return replace(request, headers=(*request.headers, *more.items()))
 
 
