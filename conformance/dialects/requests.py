@@ -99,7 +99,9 @@ class RequestForm(Struct, frozen=True):
     tried in order. `streams` says whether a body asks for a stream, `is_answer` whether an entry
     of the history is the model's. `previous` holds the id of an earlier answer that the request
     carries on: `answer_id` gives it of an answer's events, `answer_id_bytes` finds it in the first
-    bytes of an answer's body. `summary` is the dotted path of the wish for a summary of thinking.
+    bytes of an answer's body. `conversation` and `own_id` hold the ids of the conversation and of
+    the request, where its client has to make them. `summary` is the dotted path of the
+    wish for a summary of thinking.
     `opts_in_by_header`: some servers show thinking only to who sends `x-include-thinking`.
     `switches` are dotted paths that ask for thinking where they hold anything but an off;
     `refusals` are those among them where an off refuses it, whatever else is asked. `spelled` gives
@@ -119,6 +121,8 @@ class RequestForm(Struct, frozen=True):
     previous: str = ""
     answer_id: Callable[[Event], str] = lambda _event: ""
     answer_id_bytes: bytes = b""
+    conversation: str = ""
+    own_id: str = ""
     summary: str = ""
     opts_in_by_header: bool = False
     switches: tuple[str, ...] = ()

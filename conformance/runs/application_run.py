@@ -32,7 +32,7 @@ from conformance.runs.scenario_run import ScenarioOutcome, run_scenario
 from conformance.runs.sending import RequestSender
 from conformance.runs.session import profiles_of
 from conformance.runs.step_requests import RequestSettings
-from conformance.scenarios import Scenario, load_scenario, load_scenarios
+from conformance.scenarios import Scenario, load_scenarios
 from conformance.targets.gateway import UpstreamStandIn
 from conformance.targets.server import TurnTarget
 from conformance.targets.side_calls import asks_question
@@ -88,9 +88,7 @@ async def run_application(
 
 
 def _new_run(target: ApiTarget) -> ApiRun:
-    (shipped,) = load_scenarios([FIRST])
-    # Read anew: its conversations have ids of their own, and are none that the run asks for again.
-    first = load_scenario(Path(shipped.file))
+    (first,) = load_scenarios([FIRST])
     sanity = ScenarioRun(first, target.dialect, first.steps_for(target.dialect))
     settings = RequestSettings(target.options.model, target.options.max_tokens)
     profile = target.options.profile

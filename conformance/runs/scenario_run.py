@@ -179,7 +179,8 @@ async def _take_step(
     except NothingToCarryOnError as err:
         return str(err)
     values = {**run.scenario.values, **known}
-    request = step_request(step, dialect, values, settings)
+    before = outcome.exchange_of(step.carry.role) if step.carry else None
+    request = step_request(step, dialect, values, settings, before)
     if settings.marked:
         name = request_name(run, step.role)
         word = marker_word(name)

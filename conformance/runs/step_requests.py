@@ -7,13 +7,14 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
+from uuid import uuid4
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from conformance.core.errors import UsageError
-from conformance.core.events import Request
-from conformance.dialects import ENDPOINTS, HISTORIES, PROMPTS, get
+from conformance.core.events import Exchange, Request
+from conformance.dialects import ENDPOINTS, HISTORIES, PROMPTS, get, required
 from conformance.dialects.base import Reading
 from conformance.dialects.requests import PLAIN, RequestStyle
 from conformance.judging.transcript import Transcript, read_transcript
@@ -75,14 +76,19 @@ def known_values(
 
 
 def step_request(
-    step: Step, dialect: str, values: Mapping[str, Any], settings: RequestSettings
+    step: Step,
+    dialect: str,
+    values: Mapping[str, Any],
+    settings: RequestSettings,
+    before: Exchange | None = None,
 ) -> Request:
-    """The request of a step, below the target's base URL."""
+    """The request of a step, below the target's base URL; `before` is what it carries on."""
     body = step.body(dialect, values)
     endpoint = ENDPOINTS.get(dialect)
     if endpoint is None:  # an application, at its own address
         own = tuple(step.headers.items())
-        return Request(method=step.method, path=step.path, headers=own, json=body)
+        asked = {**_own_ids(dialect, before), **body}
+        return Request(method=step.method, path=step.path, headers=own, json=asked)
     headers = {**dict(endpoint.headers), **step.headers}
     if settings.opt_in == "field" and OPT_IN in headers:
         shown = headers.pop(OPT_IN).strip().lower() in _YES
@@ -94,6 +100,15 @@ def step_request(
         headers=tuple(headers.items()),
         json=sent_body if step.method == "POST" else None,
     )
+
+
+def _own_ids(dialect: str, before: Exchange | None) -> dict[str, str]:
+    """The ids that a client makes: the conversation's stays over its turns, and is no other's."""
+    form = required(get(dialect).request, dialect, "request bodies")
+    sent = before.request.json if before and before.request else None
+    kept = sent.get(form.conversation) if isinstance(sent, Mapping) else None
+    made = {form.conversation: kept or f"{uuid4()}", form.own_id: f"{uuid4()}"}
+    return {key: value for key, value in made.items() if key}
 
 
 def scenario_requests(
@@ -132,8 +147,10 @@ def _requests_in_turn(
         except NothingToCarryOnError as err:
             tell(f"{scenario.name}/{step.role} was left out: {err}")
             continue
-        request = step_request(step, dialect, {**scenario.values, **known}, settings)
         before = taken.get(step.carry.role) if step.carry else None
+        carried_on = before.exchange if before else None
+        values = {**scenario.values, **known}
+        request = step_request(step, dialect, values, settings, carried_on)
         answered = yield DirectRequest(
             path=request.path,
             body=request.json,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import socket
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,9 +29,15 @@ from tests.fakes.application import HOSTED, Application, Fault, Message, Receive
 
 
 def ran(
-    application: Any, folder: Path, protocol: str = "vercel.ui", *, is_kept: bool = True
+    application: Any,
+    folder: Path,
+    protocol: str = "vercel.ui",
+    *,
+    is_kept: bool = True,
+    scenarios: Sequence[str] = (),
 ) -> RunOutcome:
     save = folder if is_kept else None
+    chosen = load_scenarios(scenarios)
     options = RunOptions(model="think-1", profile="strict", save=save)
 
     async def go() -> RunOutcome:
@@ -40,7 +47,7 @@ def ran(
             transport = asgi.AsgiTransport(application)
             async with LiveServer(f"{asgi.URL}/api/chat", transport=transport) as server:
                 return await run_application(
-                    server, protocol, load_scenarios(), options, folder, upstream=upstream
+                    server, protocol, chosen, options, folder, upstream=upstream
                 )
 
     return asyncio.run(go())
@@ -187,6 +194,29 @@ def test_an_agent_is_asked_in_its_protocol_and_judged_alike(tmp_path: Path) -> N
     (_, thought, answer, _) = asked[1]["messages"]
     assert (thought["role"], answer["role"]) == ("reasoning", "assistant")
     assert thought["encryptedValue"]
+
+
+@pytest.mark.parametrize(("protocol", "key"), [("agui", "threadId"), ("vercel.ui", "id")])
+def test_a_conversation_keeps_its_id_over_turns_and_shares_it_with_none(
+    protocol: str, key: str, tmp_path: Path
+) -> None:
+    first, again = (turns_asked(protocol, tmp_path / name) for name in ("first", "again"))
+    for (turn, next_turn), others in ((first, again), (again, first)):
+        assert turn[key] == next_turn[key]
+        assert turn[key] not in {each[key] for each in others}
+    if protocol == "agui":
+        runs = [each["runId"] for each in (*first, *again)]
+        assert len(set(runs)) == len(runs)
+
+
+def turns_asked(protocol: str, folder: Path) -> list[Any]:
+    """What an application is asked in a conversation of two turns."""
+    application = AguiApplication() if protocol == "agui" else Application()
+    ran(application, folder, protocol, scenarios=("app-answer",))
+    (path,) = folder.rglob("app-answer.cassette.jsonl")
+    return [
+        each.request.json for each in read(path).exchanges if each.request and each.hop == "app"
+    ]
 
 
 def test_an_agent_that_loses_a_signature_is_found(tmp_path: Path) -> None:

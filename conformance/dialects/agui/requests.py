@@ -7,7 +7,6 @@ the agent gave them: an agent that keeps the thread knows them again.
 from __future__ import annotations
 
 from typing import Any, Final
-from uuid import uuid4
 
 from conformance.dialects.agui.shown_messages import shown_messages
 from conformance.dialects.json_edge import elements
@@ -17,8 +16,6 @@ from conformance.dialects.requests import Continuation, Question, RequestForm
 def _ask(question: Question) -> dict[str, Any]:
     tools = [{"name": name, "description": name, "parameters": {}} for name in question.tools]
     return {
-        "threadId": f"thread-{uuid4()}",  # agents keep threads: no two conversations share one
-        "runId": f"run-{uuid4()}",
         "state": {},
         "messages": [{"id": "user-0", "role": "user", "content": question.text}],
         "tools": tools,
@@ -42,4 +39,6 @@ REQUEST: Final = RequestForm(
     ask=_ask,
     next_turns=_next_turns,
     streams=lambda _body: True,
+    conversation="threadId",
+    own_id="runId",
 )

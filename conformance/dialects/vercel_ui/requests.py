@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
-from uuid import uuid4
 
 from conformance.core.events import Event
 from conformance.dialects.json_edge import elements, mapping, string
@@ -17,8 +16,7 @@ from conformance.dialects.requests import Continuation, Question, RequestForm
 
 def _ask(question: Question) -> dict[str, Any]:
     said = {"id": "user-0", "role": "user", "parts": [{"type": "text", "text": question.text}]}
-    # Applications keep chats: no two conversations share one.
-    return {"id": f"chat-{uuid4()}", "trigger": "submit-message", "messages": [said]}
+    return {"trigger": "submit-message", "messages": [said]}
 
 
 def _next_turns(after: Continuation) -> list[Any]:
@@ -103,4 +101,5 @@ REQUEST: Final = RequestForm(
     ask=_ask,
     next_turns=_next_turns,
     streams=lambda _body: True,
+    conversation="id",
 )

@@ -102,14 +102,3 @@ def test_messages_of_any_shape_are_borne() -> None:
     call = of("TOOL_CALL_START", toolCallId="c", parentMessageId="m-4")
     shown = history(strange, *TEXT, call)
     assert [each.get("content") for each in shown if each.get("id") == "m-4"] == ["Four."]
-
-
-def test_no_two_conversations_share_a_thread() -> None:
-    for name, key in (("agui", "threadId"), ("vercel.ui", "id")):
-        form = get(name).request
-        assert form is not None
-        one, two = (
-            form.ask(Question("2?", 10, streams=True, thinks=True, summarises=False))
-            for _ in range(2)
-        )
-        assert one[key] != two[key]
