@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final
@@ -176,6 +177,8 @@ class _ProxyCounts(Struct):
 async def _serve_proxy(proxy: RecordingProxy, port_file: Path | None) -> int:
     code = exit_code_on_signal()
     async with proxy:
+        gc.collect()
+        gc.freeze()  # what is loaded stays: to look through it again would halt every client
         tell_ready(proxy.url, port_file)
         return await code
 

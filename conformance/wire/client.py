@@ -11,14 +11,14 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from time import monotonic
-from typing import Final, NamedTuple, Protocol, Self, TypeVar
+from typing import Final, NamedTuple, Protocol, Self
 
 import h11
 from msgspec import Struct
 
 from conformance.core.chunked import ChunkedBodyReader, ChunkPart, PlainBodyReader
 from conformance.core.events import Response
-from conformance.wire.dialing import READ_SIZE, OpenedConnection, open_connection
+from conformance.wire.dialing import Dialer, OpenedConnection
 from conformance.wire.faults import BrokenExchange, describe_network_error, network_hint
 from conformance.wire.heads import (
     HEADER_LINES,
@@ -32,6 +32,7 @@ from conformance.wire.heads import (
 )
 from conformance.wire.origin import Origin
 from conformance.wire.passing import ChunkedBodyPasser, PlainBodyPasser
+from conformance.wire.passing_reader import READ_SIZE
 
 _MOST_HEAD: Final = 256 * 1024
 _MOST_BEFORE_HEAD: Final = 1 << 20  # bytes, interim responses included
@@ -44,9 +45,6 @@ _FRAMING: Final = {
     "transfer-encoding": re.compile("chunked"),
 }
 _WITHOUT_BODY: Final = frozenset({204, 304})
-
-
-Read_co = TypeVar("Read_co", covariant=True)
 
 
 class ResponseHead(Struct, frozen=True):
@@ -63,8 +61,18 @@ class ResponseHead(Struct, frozen=True):
         return self.chunked or self.length is not None
 
 
-class _BodyReader(Protocol[Read_co]):
-    """What finds the end of a body, and gives something for every read."""
+class BodySink(Protocol):
+    """Who gets a body that is passed on."""
+
+    def take(self, data: bytes, *, ends: bool) -> bool:
+        """Passes on what came, and that the body ends; whether there is room for more."""
+
+    async def drain(self) -> None:
+        """Waits until there is room."""
+
+
+class _BodyEnd(Protocol):
+    """What finds the end of a body."""
 
     @property
     def fault(self) -> str: ...
@@ -74,7 +82,6 @@ class _BodyReader(Protocol[Read_co]):
     def may_end(self) -> bool: ...
     @property
     def rest(self) -> bytes: ...
-    def feed(self, data: bytes) -> Read_co: ...
 
 
 class ClientConnection:
@@ -91,11 +98,17 @@ class ClientConnection:
         self._watch: asyncio.TimerHandle | None = None
 
     @classmethod
-    async def connect(cls, origin: Origin, *, timeout: float) -> Self:  # noqa: ASYNC109  # one bound
+    async def connect(
+        cls,
+        origin: Origin,
+        *,
+        timeout: float,  # noqa: ASYNC109  # one bound
+        dialer: Dialer | None = None,
+    ) -> Self:
         """Raises BrokenExchange where nobody answers."""
         try:
             async with asyncio.timeout(timeout):
-                return cls(await open_connection(origin))
+                return cls(await (dialer or Dialer()).open(origin))
         except TimeoutError as err:
             raise _reset_by(err, f"{origin.netloc}: cannot connect") from err
 
@@ -155,34 +168,59 @@ class ClientConnection:
         `idle` is the longest silence, in seconds.
         """
         reader = ChunkedBodyReader() if head.chunked else PlainBodyReader(head.length)
-        async for parts in self._read_framed(reader, idle):
-            yield parts
-
-    async def pass_body(self, head: ResponseHead, *, idle: float | None) -> AsyncIterator[bytes]:
-        """As `read_body`, not taken apart: framed as on the wire, without the last chunk."""
-        passer = ChunkedBodyPasser() if head.chunked else PlainBodyPasser(head.length)
-        async for data in self._read_framed(passer, idle):
-            yield data
-
-    async def _read_framed(
-        self, reader: _BodyReader[Read_co], idle: float | None
-    ) -> AsyncIterator[Read_co]:
         data, self._rest = self._rest, b""
         while True:
-            if data and (found := reader.feed(data)):
-                yield found
-            if reader.fault:
-                raise BrokenExchange("protocol-error", reader.fault)
-            if reader.done:
-                self._rest, self._idle = reader.rest, True
+            if data and (parts := reader.feed(data)):
+                yield parts
+            if self._body_is_over(reader):
                 return
             data = await self._read_within(idle)
-            if not data:
-                self._keeps = False
-                if reader.may_end:
+            if not data and self._body_may_end(reader):
+                return
+
+    async def pass_body(self, head: ResponseHead, sink: BodySink, *, idle: float | None) -> None:
+        """As `read_body`, not taken apart: framed as on the wire, without the last chunk.
+
+        `sink` is given first what came with the head, be it nothing, and then each piece in the
+        turn in which it comes.
+        """
+        passer = ChunkedBodyPasser() if head.chunked else PlainBodyPasser(head.length)
+
+        def take(data: bytes) -> bool:
+            self._last_read = monotonic()
+            passed = passer.feed(data)
+            ends = passer.done and not passer.fault
+            return sink.take(passed, ends=ends) and not (ends or passer.fault)
+
+        with_head, self._rest = self._rest, b""
+        take(with_head)
+        while not self._body_is_over(passer):
+            await sink.drain()
+            self._begin_waiting(idle)
+            try:
+                await self._reader.pass_on(take)
+            except OSError as err:
+                raise _reset_by(err, "the connection broke") from err
+            if self._reader.at_eof() and not (passer.done or passer.fault):
+                self._check_silent(idle)
+                if self._body_may_end(passer):
                     return
-                why = "the connection was closed before the body's end"
-                raise BrokenExchange("protocol-error", why)
+
+    def _body_is_over(self, reader: _BodyEnd) -> bool:
+        """Whether it has ended by itself. Raises BrokenExchange for what is none."""
+        if reader.fault:
+            raise BrokenExchange("protocol-error", reader.fault)
+        if reader.done:
+            self._rest, self._idle = reader.rest, True
+        return reader.done
+
+    def _body_may_end(self, reader: _BodyEnd) -> bool:
+        """True; the connection has ended. Raises BrokenExchange where the body has not."""
+        self._keeps = False
+        if not reader.may_end:
+            why = "the connection was closed before the body's end"
+            raise BrokenExchange("protocol-error", why)
+        return True
 
     def end_sending(self) -> None:
         """Says that no more comes, and still reads.
@@ -206,16 +244,24 @@ class ClientConnection:
         self._writer.transport.abort()
 
     async def _read_within(self, idle: float | None) -> bytes:
-        self._last_read = monotonic()
-        if idle is not None and self._watch is None:
-            self._wait_for_silence(idle, idle)
+        self._begin_waiting(idle)
         try:
             data = await self._reader.read(READ_SIZE)
         except OSError as err:
             raise _reset_by(err, "the connection broke") from err
-        if not data and self._silent:
-            raise BrokenExchange("idle-timeout", f"nothing came for {idle:g} s")
+        if not data:
+            self._check_silent(idle)
         return data
+
+    def _begin_waiting(self, idle: float | None) -> None:
+        self._last_read = monotonic()
+        if idle is not None and self._watch is None:
+            self._wait_for_silence(idle, idle)
+
+    def _check_silent(self, idle: float | None) -> None:
+        """Raises BrokenExchange where the connection's end is our own answer to a silence."""
+        if self._silent:
+            raise BrokenExchange("idle-timeout", f"nothing came for {idle:g} s")
 
     def _wait_for_silence(self, idle: float, wait: float) -> None:
         """Looks again after `wait` seconds; a timer for each read would cost more than the read."""

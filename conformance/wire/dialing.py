@@ -17,25 +17,40 @@ from conformance.wire.environment_proxy import EnvironmentProxy, environment_pro
 from conformance.wire.faults import BrokenExchange, describe_network_error, network_hint
 from conformance.wire.heads import Headers
 from conformance.wire.origin import Origin, bracketed
+from conformance.wire.passing_reader import PassingReader
 from conformance.wire.trust import certificates
 
-READ_SIZE: Final = 256 * 1024
 _PORTS: Final = {"http": 80, "https": 443}
 
 
 class OpenedConnection(Struct, frozen=True):
     """Both ways of a connection; what stands before each target, and headers that the way needs."""
 
-    reader: asyncio.StreamReader
+    reader: PassingReader
     writer: asyncio.StreamWriter
     before_target: str = ""
     headers: Headers = ()
 
 
-async def open_connection(origin: Origin) -> OpenedConnection:
-    """Raises BrokenExchange where nobody answers."""
+class Dialer:
+    """Opens connections; it asks the environment for a proxy once for each origin."""
+
+    def __init__(self) -> None:
+        self._proxies: dict[Origin, EnvironmentProxy | None] = {}
+
+    async def open(self, origin: Origin) -> OpenedConnection:
+        """Raises BrokenExchange where nobody answers."""
+        if origin not in self._proxies:
+            self._proxies[origin] = _proxy_for(origin)
+        return await _open_by(self._proxies[origin], origin)
+
+
+def _proxy_for(origin: Origin) -> EnvironmentProxy | None:
     scheme = "https" if origin.tls else "http"
-    proxy = environment_proxy(f"{scheme}://{origin.netloc}")
+    return environment_proxy(f"{scheme}://{origin.netloc}")
+
+
+async def _open_by(proxy: EnvironmentProxy | None, origin: Origin) -> OpenedConnection:
     try:
         if proxy is None:
             return OpenedConnection(*await _open(origin.host, origin.port, _trusted(origin)))
@@ -89,8 +104,13 @@ async def _ask_for_tunnel(
 
 async def _open(
     host: str, port: int, trusted: ssl.SSLContext | None
-) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    return await asyncio.open_connection(host, port, limit=READ_SIZE, ssl=trusted)
+) -> tuple[PassingReader, asyncio.StreamWriter]:
+    """As `asyncio.open_connection`, with a reader of ours."""
+    loop = asyncio.get_running_loop()
+    reader = PassingReader()
+    protocol = asyncio.StreamReaderProtocol(reader, loop=loop)
+    transport, _ = await loop.create_connection(lambda: protocol, host, port, ssl=trusted)
+    return reader, asyncio.StreamWriter(transport, protocol, reader, loop)
 
 
 def _trusted(origin: Origin) -> ssl.SSLContext | None:

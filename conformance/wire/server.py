@@ -12,7 +12,6 @@ from typing import Final, TypeVar
 from conformance.core.chunked import LAST_CHUNK, ChunkedBodyReader, ChunkPart, part_bytes
 from conformance.core.errors import UsageError
 from conformance.wire.closing import reset_connection
-from conformance.wire.dialing import READ_SIZE
 from conformance.wire.heads import (
     Headers,
     end_to_end,
@@ -20,6 +19,7 @@ from conformance.wire.heads import (
     response_head,
     without_headers,
 )
+from conformance.wire.passing_reader import READ_SIZE
 from conformance.wire.requests import CONTINUE, HttpRequest, RequestReader, RequestRejected
 
 _MOST_HEAD: Final = 256 * 1024
@@ -75,6 +75,7 @@ class ServerConnection:
         self._rest = b""
         self._watch: asyncio.Task[None] | None = None
         self._chunked = False
+        self._unsent = b""
         self._unframed: ChunkedBodyReader | None = None
         self.gone = False
         self.silent = False
@@ -124,8 +125,12 @@ class ServerConnection:
         reason: str | None = None,
         chunked: bool = True,
         has_length: bool = False,
+        alone: bool = True,
     ) -> bool:
-        """Sends a head. Whether the connection can serve another request after it."""
+        """Sends a head; where it is not `alone`, with what `write_framed` is given next.
+
+        Whether the connection can serve another request after it.
+        """
         headers = end_to_end(headers)
         self._chunked = chunked and request.http11
         self._unframed = ChunkedBodyReader() if chunked and not request.http11 else None
@@ -134,7 +139,11 @@ class ServerConnection:
             headers = (*headers, ("transfer-encoding", "chunked"))
         if not (self._chunked or has_length):
             headers = (*headers, ("connection", "close"))
-        self._writer.write(response_head(status, headers, reason=reason))
+        written = response_head(status, headers, reason=reason)
+        if alone:
+            self._writer.write(written)
+        else:
+            self._unsent = written
         return request.keeps_alive and (self._chunked or has_length)
 
     async def send_parts(self, parts: Iterable[ChunkPart]) -> None:
@@ -143,11 +152,22 @@ class ServerConnection:
         self._writer.write(part_bytes(parts) if self._chunked else b"".join(plain))
         await self.drain()
 
-    def write_framed(self, data: bytes) -> None:
-        """Passes on what came as it is framed on the wire; waits for nothing."""
+    def write_framed(self, data: bytes, *, ends: bool = False) -> None:
+        """Passes on what came as it is framed on the wire, and its end; waits for nothing."""
         if self._unframed is not None:
             data = b"".join(part.data for part in self._unframed.feed(data))
+        elif ends and self._chunked:
+            data, self._chunked = data + LAST_CHUNK, False
+        if self._unsent:
+            data, self._unsent = self._unsent + data, b""
         self._writer.write(data)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether more may be written before `drain`, which also tells that the client has left."""
+        transport = self._writer.transport
+        _, most = transport.get_write_buffer_limits()
+        return transport.get_write_buffer_size() <= most and not transport.is_closing()
 
     def write_end(self) -> None:
         """The body is whole; waits for nothing."""

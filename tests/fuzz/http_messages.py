@@ -13,6 +13,7 @@ from conformance.core.content_coding import ContentDecoder, UndecodableError
 from conformance.wire.client import ClientConnection
 from conformance.wire.dialing import OpenedConnection
 from conformance.wire.faults import BrokenExchange
+from conformance.wire.passing_reader import PassingReader
 from conformance.wire.requests import RequestReader
 
 _MOST: Final = 100_000
@@ -66,7 +67,7 @@ def _cut(data: bytes, source: Random) -> list[bytes]:
 
 
 async def _read_response(pieces: list[bytes], method: str) -> None:
-    stream = asyncio.StreamReader()
+    stream = PassingReader()
     for piece in pieces:
         stream.feed_data(piece)
     stream.feed_eof()

@@ -14,7 +14,17 @@ from conformance.cassette import read
 from conformance.cassette.redaction.placeholders import is_stand_in
 from conformance.core.events import Exchange
 from conformance.targets.recording import Origin, RecordingFolder, RecordingOptions, RecordingProxy
-from tests.targets.record_peers import END, HEAD, Got, Script, ask, chunked, origin, post
+from tests.targets.record_peers import (
+    END,
+    HEAD,
+    Got,
+    Script,
+    ask,
+    chunked,
+    connect,
+    origin,
+    post,
+)
 
 FRAMES = (
     b'data: {"choices":[{"index":0,"delta":{"content":"%s "}}]}\n\n',
@@ -130,3 +140,40 @@ def test_a_redacted_stream_is_equal_outside_the_stand_ins(seed: int, tmp_path: P
 @pytest.mark.parametrize("redact", [False, True])
 def test_a_thousand_streams_come_as_they_come_directly(redact: bool, tmp_path: Path) -> None:
     compare(99, 1000, tmp_path, redact=redact)
+
+
+EVENT = chunked(b"data: 1\n\n")
+
+
+@pytest.mark.parametrize(
+    ("writes", "reads"),
+    [
+        ([HEAD + EVENT + END], [EVENT + END]),
+        ([HEAD, EVENT, END], [b"", EVENT, END]),
+        ([HEAD + EVENT[:1], EVENT[1:] + END], [b"", EVENT + END]),
+    ],
+    ids=["all at once", "one by one", "half a size with the head"],
+)
+def test_what_came_at_once_goes_at_once_and_no_head_waits_for_a_body(
+    writes: list[bytes], reads: list[bytes], tmp_path: Path
+) -> None:
+    gate = asyncio.Semaphore(0)
+
+    async def go() -> list[bytes]:
+        folder = RecordingFolder(tmp_path, RecordingOptions())
+        async with (
+            asyncio.timeout(20),
+            origin(Script(writes, gate=gate)) as server,
+            RecordingProxy(Origin.parse(server.url), folder) as proxy,
+        ):
+            reader, writer = await connect(proxy.url)
+            writer.write(post("/v1/chat/completions"))
+            got = []
+            for _ in reads:
+                got.append(await reader.read(1 << 16))
+                gate.release()
+            writer.close()
+            return got
+
+    first, *others = asyncio.run(go())
+    assert [first.partition(b"\r\n\r\n")[2], *others] == reads

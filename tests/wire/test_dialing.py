@@ -14,6 +14,7 @@ import pytest
 from conformance.targets.recording import DirectRequest, RecordingOptions, fixed_requests
 from conformance.targets.recording.direct import record_directly
 from conformance.wire.client import ClientConnection
+from conformance.wire.dialing import Dialer
 from conformance.wire.faults import BrokenExchange, ExchangeLimits
 from conformance.wire.origin import Origin
 from tests.targets.record_peers import END, HEAD, Script, chunked, origin
@@ -146,3 +147,20 @@ def test_a_proxy_of_the_environment_is_named(
     with pytest.raises(BrokenExchange) as broken:
         asyncio.run(ClientConnection.connect(Origin.parse("http://h.invalid"), timeout=20))
     assert explanation in broken.value.explanation
+
+
+def test_the_environment_is_asked_once_for_each_origin(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("conformance.wire.dialing.environment_proxy", asked.append)
+
+    async def go() -> None:
+        dialer = Dialer()
+        async with origin(STREAM) as server:
+            one, other = Origin.parse(server.url), Origin.parse(f"{server.url}/v1")
+            for each in (one, one, other):
+                opened = await dialer.open(each)
+                opened.writer.close()
+                await opened.writer.wait_closed()
+
+    asyncio.run(go())
+    assert len(asked) == 2

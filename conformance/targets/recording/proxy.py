@@ -33,6 +33,7 @@ from conformance.targets.recording.guarded import (
 )
 from conformance.targets.recording.queued import RecordingQueue
 from conformance.wire.client import ClientConnection, ResponseHead
+from conformance.wire.dialing import Dialer
 from conformance.wire.faults import BrokenExchange
 from conformance.wire.heads import ask_for_readable, end_to_end, without_headers
 from conformance.wire.hosts import AllowedHosts
@@ -107,6 +108,7 @@ class RecordingProxy:
         self._timeouts = timeouts or ProxyTimeouts()
         self._warn = warn or (lambda _: None)
         self._clients = 0
+        self._dialer = Dialer()
         self._listening = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -129,7 +131,9 @@ class RecordingProxy:
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         client = ServerConnection(reader, writer, budget=self._body_budget)
-        connection = RecordedConnection(client, self._choose_route, self._timeouts, self._new_log)
+        connection = RecordedConnection(
+            client, self._choose_route, self._timeouts, self._new_log, self._dialer
+        )
         self._clients += 1
         try:
             if self._clients <= self._limits.clients:
@@ -172,8 +176,10 @@ class RecordedConnection:
         route: ChooseRoute,
         timeouts: ProxyTimeouts,
         new_log: Callable[[Recordings | None], ExchangeLog],
+        dialer: Dialer,
     ) -> None:
         self._client = client
+        self._dialer = dialer
         self._choose_route = route
         self._timeouts = timeouts
         self._new_log = new_log
@@ -221,7 +227,9 @@ class RecordedConnection:
         if known is not None and not known.reusable:
             known.abort()
             known = None
-        upstream = known or await ClientConnection.connect(origin, timeout=self._timeouts.connect)
+        upstream = known or await ClientConnection.connect(
+            origin, timeout=self._timeouts.connect, dialer=self._dialer
+        )
         self._upstreams[origin] = upstream
         return upstream
 
@@ -242,12 +250,9 @@ class RecordedConnection:
             reason=head.reason,
             chunked=head.chunked,
             has_length=head.length is not None,
+            alone=False,
         )
-        recorded.record_head(head)
-        async for data in upstream.pass_body(head, idle=idle):
-            self._client.write_framed(data)
-            recorded.record_body(data)
-            await self._client.drain()
+        await upstream.pass_body(head, _RelayedBody(self._client, recorded, head), idle=idle)
         self._client.write_end()
         # Where the upstream was told that the client says no more, closing may be its answer.
         ends_whole = head.ends_itself or not self._has_left
@@ -305,6 +310,30 @@ class RelayedExchange:
         if not self._begun:
             self.record_request()
         self._log.record_end(how, perf_counter(), note)
+
+
+class _RelayedBody:
+    """Where a body goes: to the client, and then into the recording."""
+
+    def __init__(
+        self, client: ServerConnection, recorded: RelayedExchange, head: ResponseHead
+    ) -> None:
+        self._client = client
+        self._recorded = recorded
+        self._head = head
+
+    def take(self, data: bytes, *, ends: bool) -> bool:
+        """As `BodySink`."""
+        self._client.write_framed(data, ends=ends)
+        if not self._recorded.has_head:
+            self._recorded.record_head(self._head)
+        if data:
+            self._recorded.record_body(data)
+        return self._client.has_room
+
+    async def drain(self) -> None:
+        """As `BodySink`. Raises PeerGoneError."""
+        await self._client.drain()
 
 
 def _check_target(request: HttpRequest) -> None:

@@ -38,7 +38,7 @@ from conformance.targets.recording.messages import (
 from conformance.targets.recording.worker import run_worker
 from conformance.wire.requests import HttpRequest
 
-_COLLECT_S: Final = 0.005
+_COLLECT_S: Final = 0.02
 _COLLECT_BYTES: Final = 256 * 1024
 _CLOSE_S: Final = 30.0
 
