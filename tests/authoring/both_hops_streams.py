@@ -175,6 +175,10 @@ def _agui_runs() -> Iterator[Draft]:
     parts = [agui.span("r1", agui.thought("r1", BREAD), seal), agui.text("t1", BREAD_TEXT)]
     yield both_hops(_agui("signed", ASKED, agui.run(parts)), _bread())
 
+    hidden = agui.run([agui.span("r1", seal), agui.text("t1", BREAD_TEXT)])
+    shown = replace(_agui("hidden", ASKED, hidden), profile="no-reasoning")
+    yield both_hops(shown, _bread())
+
     parts = [
         agui.span("r1", agui.thought("r1", FERRY_THOUGHT), _sealed_item("rs_01")),
         agui.call(*FERRY_CALL),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 from tests.authoring import edits, ollama
+from tests.authoring.agui import snapshot, thought
 from tests.authoring.draft import Draft
 from tests.authoring.edits import Pieces, Where, done, typed
-from tests.authoring.messages_streams import BREAD
+from tests.authoring.messages_streams import BREAD, BREAD_TEXT
 from tests.authoring.mutant import Mutant
 from tests.authoring.mutants_acp import THOUGHT as CHUNK
 from tests.authoring.mutants_ui_message import (
@@ -22,7 +24,7 @@ from tests.authoring.mutants_ui_message import (
     THOUGHT_OVER,
 )
 from tests.authoring.ollama_streams import SOUP, SOUP_TEXT
-from tests.authoring.pieces import Message, Piece, deltas, opaque
+from tests.authoring.pieces import Fields, Message, Piece, deltas, opaque
 from tests.authoring.turns import asks
 from tests.authoring.ui_message import answer, own, part, step, text
 
@@ -30,6 +32,8 @@ SIGNED: Final = "vercel.ui/ai-sdk/hops-signed"
 LOOP: Final = "vercel.ui/ai-sdk/hops-tool-loop"
 FAILED: Final = "vercel.ui/ai-sdk/hops-error"
 HIDDEN: Final = "vercel.ui/ai-sdk/hops-hidden"
+SEALED: Final = "agui/agent/hops-hidden"
+SEALED_ONLY: Final = "stripping/hidden/sealed-only"
 SOUP_SHOWN: Final = "vercel.ui/ai-sdk/hops-soup"
 HOSTED: Final = "vercel.ui/ai-sdk/hops-hosted-call"
 MARKED: Final = "stripping/visible-text/no-markers"
@@ -37,6 +41,10 @@ AGENT: Final = "acp/agent/hops-summary"
 AGUI: Final = "agui/agent/hops-signed"
 UI: Final = "wire/ui-message"
 ERROR: Final = typed("error")
+RESTATED: Final[tuple[Fields, ...]] = (
+    {"id": "r1", "role": "reasoning", "content": "A thought."},
+    {"id": "t1", "role": "assistant", "content": BREAD_TEXT},
+)
 
 
 def _behind(where: Where, *moved: Where) -> edits.Step:
@@ -47,6 +55,16 @@ def _behind(where: Where, *moved: Where) -> edits.Step:
         rest = [p for p in pieces if not any(p is each for each in late)]
         spot = edits.place(rest, where, -1) + 1
         return [*rest[:spot], *late, *rest[spot:]]
+
+    return step
+
+
+def _in_span(events: Sequence[Fields]) -> edits.Step:
+    """Events come inside the span of reasoning, in front of what is sealed."""
+
+    def step(pieces: Pieces) -> list[Piece]:
+        spot = edits.place(pieces, typed("REASONING_ENCRYPTED_VALUE"), 0)
+        return [*pieces[:spot], *map(Message, events), *pieces[spot:]]
 
     return step
 
@@ -139,6 +157,20 @@ MUTANTS: Final = (
         "stripping/hidden/nothing-sent",
         HIDDEN,
         tuple(edits.insert(each, SPEAKING) for each in _empty("0")),
+    ),
+    # What is to be hidden comes as a message without text, with text, and in a snapshot.
+    Mutant(SEALED_ONLY, SEALED, (_in_span(thought("r1", "")),)),
+    Mutant(
+        SEALED_ONLY,
+        SEALED,
+        (_in_span(thought("r1", "A thought.")),),
+        name=f"{SEALED_ONLY}-text",
+    ),
+    Mutant(
+        SEALED_ONLY,
+        SEALED,
+        (edits.insert(Message(snapshot(*RESTATED)), typed("TEXT_MESSAGE_END"), after=True),),
+        name=f"{SEALED_ONLY}-snapshot",
     ),
     Mutant(
         "hop/failure-no-success",

@@ -39,7 +39,7 @@ ASKING: Final[Mapping[str, Sequence[str]]] = {
     "responses": ("--effort", "high", "--summary", "detailed"),
     "messages": ("--effort", "high"),
 }
-LIMIT: Final = 100.0  # seconds for any one program
+LIMIT: Final = 300.0  # seconds for any one program, also where the machine is busy
 
 
 class FailedError(Exception):

@@ -108,6 +108,18 @@ def _end_late(stream: Stream, site: int) -> Stream | None:
     return stream.move(site, last[-1]) if last else None
 
 
+@OPERATORS.edit(
+    "X22-empty-thought-shown", beside_upstream(first_of(places_of("TEXT_MESSAGE_START")))
+)
+def _show_empty_thought(stream: Stream, site: int) -> Stream:
+    """A message of reasoning that nobody sent, without text, as where thinking is hidden."""
+    named = {"messageId": "spare"}
+    begun = {"type": "REASONING_MESSAGE_START", **named, "role": "reasoning"}
+    over = {"type": "REASONING_MESSAGE_END", **named}
+    start, end = (stream.pieces[site].with_payload(each) for each in (begun, over))
+    return stream.insert(site, end).insert(site, start)
+
+
 OPERATORS.add("S7-seal-lost", "What the provider sealed is not sent on.")(
     beside_upstream(places_of("REASONING_ENCRYPTED_VALUE")), drop_piece
 )

@@ -51,8 +51,8 @@ FrameHook = Callable[[AsyncIterator[bytes], Scene], AsyncIterator[bytes]]
 class Defect:
     """`rules` says per API which rules fail when everything is asked that can show the fault.
 
-    `live` is what a live run finds beside them, because an answer did not end, or did not think,
-    as its scenario expects.
+    `live` is what a live run finds beside them: an answer that did not end, or did not think, as
+    its scenario expects, and what only a whole body of an answer that was cut can show.
     """
 
     name: str

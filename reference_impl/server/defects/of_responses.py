@@ -110,7 +110,7 @@ OF_RESPONSES: Final = (
             "responses": ("wire/responses/incomplete-response",),
         },
         wires=responses_wires.completed_on_cut,
-        live=("scenario/ending",),
+        live=("scenario/ending", "wire/responses-items/whole-items-closed"),
     ),
     Defect(
         "created-twice",
