@@ -16,6 +16,7 @@ from conformance.recordings.sender import sender_of
 from conformance.runs.api_run import ApiRun
 from conformance.runs.pace import RequestsSpentError
 from conformance.runs.refusals import (
+    answered_as_refined,
     elsewhere,
     error_words,
     refusal,
@@ -129,6 +130,7 @@ def _refuse_absent(run: ApiRun, exchange: Exchange) -> None:
     # Of an API that was named, whatever comes is judged.
     if run.dialect not in run.target.options.dialects:
         _raise(elsewhere(exchange, run.dialect))
+        _raise(answered_as_refined(exchange, run.dialect))
     words = error_words(replace(exchange, dialect=run.dialect), run.settings.reading)
     words = run.target.folder.secrecy.clean_line(words)
     _raise(refusal(exchange, run.dialect, words, run.settings.model))

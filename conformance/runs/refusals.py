@@ -8,8 +8,9 @@ from typing import Final
 
 from conformance.core.errors import RemoteError
 from conformance.core.events import Exchange
-from conformance.dialects import get
+from conformance.dialects import ENDPOINTS, get
 from conformance.dialects.base import Reading
+from conformance.dialects.recognition import recognised_dialect
 from conformance.judging.transcript import is_refusal, read_transcript
 from conformance.report.printable import visible
 from conformance.wire.origin import shown_url
@@ -63,6 +64,18 @@ def elsewhere(exchange: Exchange, name: str) -> NotOfferedError | None:
     called = f", {visible(title, _SHOWN)!r}" if title else ""
     message = f"{name}: a web page came, no API's answer (HTTP {response.status}{called})"
     return NotOfferedError(message, hint=_BASE)
+
+
+def answered_as_refined(exchange: Exchange, dialect: str) -> NotOfferedError | None:
+    """What to tell of an answer that shows only the dialect which this one refines.
+
+    Both are asked at one path, and a server of the other is no server of this one.
+    """
+    refined = get(dialect).refines
+    if refined is None or recognised_dialect(exchange) != refined.dialect:
+        return None
+    hint = f"--api {ENDPOINTS[dialect].api} judges it as that all the same"
+    return NotOfferedError(f"{dialect}: it answers as {refined.dialect}", hint=hint)
 
 
 def refusal(exchange: Exchange, name: str, words: str, model: str) -> RemoteError | None:

@@ -204,6 +204,13 @@ def test_an_api_that_is_not_there_is_told(run: Runner) -> None:
         run(Chatty(), "think", dialects=("openai.responses",))
 
 
+def test_a_refined_api_is_run_only_where_its_answers_show_it(run: Runner) -> None:
+    outcome = run(Chatty(), "think", dialects=())
+    assert noted(outcome, "mistral.chat: it answers as openai.chat")
+    named = run(Chatty(), "think", dialects=("mistral.chat",))
+    assert {stream.dialect for stream in named.report.streams} == {"mistral.chat"}
+
+
 def test_an_api_that_was_named_must_be_there(run: Runner) -> None:
     outcome = run(Chatty(), "think", dialects=("openai.chat", "openai.responses"))
     (told,) = outcome.unanswered
