@@ -38,7 +38,7 @@ def read_parquet_rows(
         try:
             for batch in batches:
                 yield from batch_rows(batch, columns.body)
-        except (arrow.ArrowInvalid, arrow.ArrowException, OSError) as err:
+        except (arrow.ArrowInvalid, arrow.ArrowException, OSError, UnicodeDecodeError) as err:
             said = str(err).partition("\n")[0]
             message = f"row group {fragment.part} is damaged: {said}"
             raise CassetteError(message, place=Place(storage.shown(fragment.path))) from err
@@ -71,10 +71,30 @@ def is_body_type(kind: Any) -> bool:
 def batch_rows(batch: Any, body: str) -> Iterator[dict[str, Any]]:
     """Rows of a record batch as dictionaries; each body is taken out when its row comes."""
     others = [name for name in batch.schema.names if name != body]
-    plain = batch.select(others).to_pylist() if others else [{}] * batch.num_rows
+    plain = _plain_rows(batch, others) if others else [{}] * batch.num_rows
     bodies = batch.column(body) if body in batch.schema.names else None
     for at, row in enumerate(plain):
         yield row if bodies is None else {**row, body: body_of(bodies[at])}
+
+
+def _plain_rows(batch: Any, names: list[str]) -> list[dict[str, Any]]:
+    try:
+        rows: list[dict[str, Any]] = batch.select(names).to_pylist()
+    except UnicodeDecodeError:  # not every writer looks whether a text is UTF-8
+        columns = [_lenient_values(batch.column(name)) for name in names]
+        rows = [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
+    return rows
+
+
+def _lenient_values(column: Any) -> list[Any]:
+    """The values of a column; in texts U+FFFD for what is no UTF-8."""
+    types, arrow = load_module("pyarrow.types"), load_module("pyarrow")
+    if types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if not (types.is_string(column.type) or types.is_large_string(column.type)):
+        return list(column.to_pylist())
+    values = column.cast(arrow.large_binary()).to_pylist()
+    return [None if each is None else each.decode("utf-8", "replace") for each in values]
 
 
 def body_of(scalar: Any) -> Any:

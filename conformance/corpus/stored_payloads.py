@@ -98,10 +98,18 @@ def _otlp_rows(row: Row, columns: ColumnNames) -> Iterator[Row | str]:
                 columns.model: _first(
                     values, (columns.model, "gen_ai.response.model", "gen_ai.request.model")
                 ),
-                columns.time: int(span.get("startTimeUnixNano") or 0) or None,
+                columns.time: _nanoseconds(span.get("startTimeUnixNano")),
             }
         elif any(name.startswith(_PARSED) for name in values):
             yield PARSED.format("the span")
+
+
+def _nanoseconds(value: Any) -> Any:
+    """A number spelled as text, as OTLP has it; anything else as it is, for its row to be told."""
+    try:
+        return int(value or 0) or None
+    except (TypeError, ValueError, OverflowError):
+        return value
 
 
 def _spans(row: Row) -> Iterator[Mapping[str, Any]]:

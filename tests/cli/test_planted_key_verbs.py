@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from http.client import HTTPConnection
@@ -20,6 +21,7 @@ from conformance.core import own_keys
 from tests.cassette.redaction.test_known_secrets import KEY, SPELLINGS
 from tests.cassette.redaction.test_planted_key import delta, leaks, pieces, plain, stream
 from tests.cli.test_watch_verb import watching
+from tests.fakes import echoing_agent
 from tests.fakes.hostile import Behaviour, chunked, head, whole
 from tests.hostile.hosting import hosting
 
@@ -105,3 +107,27 @@ def test_watch_tells_no_key_that_a_client_sent(tmp_path: Path) -> None:
     assert b"FAIL" in out
     assert not leaks(out + err)
     assert leaking_files(tmp_path) == []
+
+
+@pytest.mark.usefixtures("key")
+@pytest.mark.parametrize("mode", ["updates", "pieces", "line", "error"])
+def test_an_agent_that_says_what_its_environment_holds_is_not_repeated(
+    mode: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(echoing_agent.VARIABLE, KEY)
+    monkeypatch.delenv("OWN_KEY")
+    agent = f"{sys.executable} -m tests.fakes.echoing_agent {mode}"
+    run = ("run", "--agent", agent, "--scenario", "app-answer", "--timeout", "20", *AUTO)
+    found = []
+    for shown in SHOWN if mode == "updates" else SHOWN[:1]:
+        kept = tmp_path / shown
+        main((*run, "--save", str(kept), "--format", shown))
+        out = capsys.readouterr()
+        found += [shown for text in (out.out, out.err) if leaks(text)]
+        assert out.out + out.err
+    assert found == []
+    assert leaking_files(tmp_path) == []
+    assert mode == "line" or list(tmp_path.rglob("*.jsonl"))

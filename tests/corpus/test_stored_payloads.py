@@ -62,3 +62,13 @@ def test_what_a_tool_parsed_is_refused_with_the_reason(tool: str, tmp_path: Path
     (found,) = rows(tmp_path / "out", "unreadable")
     assert "keeps the answer as it parsed it, not the bytes that came" in found["reason"]
     assert (progress.streams, progress.unreadable) == (0, 1)
+
+
+@pytest.mark.parametrize("time", ["!762", [], {}, "", "9" * 5000, -1])
+def test_a_time_that_is_none_is_told_of_its_row_alone(time: Any, tmp_path: Path) -> None:
+    spans = otlp(("http.response.body", BODY), startTimeUnixNano=time)
+    lines = "".join(json.dumps(each) + "\n" for each in (spans, STORED["otlp"][0]))
+    (tmp_path / "in.jsonl").write_text(lines, encoding="utf-8")
+    progress = check(tmp_path / "in.jsonl", tmp_path / "out")
+    assert progress.streams + progress.unreadable == 2
+    assert progress.streams >= 1

@@ -96,14 +96,19 @@ def whole(data: bytes) -> Behaviour:
     return behave
 
 
-def built(make: Callable[[], Behaviour]) -> Behaviour:
-    """A behaviour that is made when a client first comes: one of many megabytes, or seconds."""
-    made = cache(make)
+@dataclass(frozen=True, eq=False)
+class built:  # noqa: N801  # reads as the functions beside it
+    """A behaviour of many megabytes, or seconds: made by `prepare`, or when a client comes."""
 
-    async def behave(writer: Writer) -> None:
-        await made()(writer)
+    make: Callable[[], Behaviour]
 
-    return behave
+    async def __call__(self, writer: Writer) -> None:
+        await self.prepare()(writer)
+
+    @cache  # noqa: B019  # a few of them, each for as long as the tests
+    def prepare(self) -> Behaviour:
+        """Makes it, so that no client waits for that."""
+        return self.make()
 
 
 def endlessly(piece: bytes, first: bytes = b"") -> Behaviour:

@@ -2,8 +2,10 @@
 
 Files and messages that are nearly right are edited at random and read. A reader may refuse what
 it gets, by the error that it documents; any other exception, and one that takes too long, ends the
-run with its seed. Kinds are `cassettes`, `vcr`, `rules` (also profiles and scenarios) and `http`
-(requests, responses and encoded bodies).
+run with its seed. Kinds are `cassettes`, `vcr`, `rules` (also profiles and scenarios), `http`
+(requests, responses and encoded bodies), `settings` (conformance.yaml, baselines, mappings of
+columns), `rows` and `parquet` (corpora, whose rows are judged), `answers` (lines of adapters) and
+`bodies` (of dialects that are no event streams: binary messages, lines, texts).
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from random import Random
 from typing import Final
 
 from conformance.cassette import open_recording
-from conformance.core.errors import CassetteError, SpecError, UsageError
+from conformance.core.errors import CassetteError, HarnessError, SpecError, UsageError
 from conformance.core.shipped import cassettes
 from conformance.judging.suites import dialect_vocabulary
 from conformance.profiles.load import load_profile
@@ -31,6 +33,9 @@ from conformance.rules.load import read_suite
 from conformance.scenarios.load import load_scenario
 from conformance.wire.requests import RequestRejected
 from tests.fuzz.http_messages import MESSAGES, read_message
+from tests.fuzz.settings import SETTINGS, read_settings
+from tests.fuzz.spoken import answer_sources, body_sources, read_answer, read_body
+from tests.fuzz.stored_rows import parquet_sources, read_rows, row_sources
 from tests.fuzz.streams import OvertimeError, limited
 
 SECONDS: Final = 10  # of processor time for one file
@@ -47,6 +52,10 @@ _HTTP: Final = (
     b": |\r\n|\r\n\r\n|content-length: 5\r\n|transfer-encoding: chunked\r\n|0\r\n\r\n|fffffffff\r\n"
     b"|HTTP/1.1|HTTP/0.9|HTTP/1.1 100 C\r\n\r\n|expect: 100-continue\r\n|connection: close\r\n|;x=y"
     b"|content-length: -1\r\n|99999999999999999999|content-encoding: br\r\n| |\t|GET / HTTP/1.1\r\n"
+)
+_MARKS: Final = (
+    b"<|channel|>|<|message|>|<|end|>|<|call|>|analysis|commentary|final|\n|\r\n|\x00\x00\x00\x10|"
+    b'\xff\xff\xff\xff|:event-type|"jsonrpc":"2.0"|"id":1|"method":"session/update"|"result":{}'
 )
 VCR: Final = b"""\
 interactions:
@@ -127,6 +136,13 @@ TARGETS: Final = {
     "http": ReaderTarget(
         lambda: list(MESSAGES), _VALUES + b"|" + _HTTP, read_message, (RequestRejected,)
     ),
+    "settings": ReaderTarget(
+        lambda: list(SETTINGS), _VALUES + b"|" + _YAML, read_settings, (SpecError, UsageError)
+    ),
+    "rows": ReaderTarget(row_sources, _VALUES + b"|" + _JSON, read_rows, (UsageError, SpecError)),
+    "parquet": ReaderTarget(parquet_sources, _VALUES, read_rows, (UsageError, SpecError)),
+    "answers": ReaderTarget(answer_sources, _VALUES + b"|" + _JSON, read_answer, (HarnessError,)),
+    "bodies": ReaderTarget(body_sources, _VALUES + b"|" + _JSON + b"|" + _MARKS, read_body, ()),
 }
 
 

@@ -9,12 +9,14 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 
-from tests.fakes.hostile import Behaviour, Heard, serving
+from tests.fakes.hostile import Behaviour, Heard, built, serving
 
 
 @contextmanager
 def hosting(behave: Behaviour, tls: ssl.SSLContext | None = None) -> Iterator[Heard]:
     """Serves until the block is left."""
+    if isinstance(behave, built):
+        behave.prepare()
     ready: Future[Heard] = Future()
     loop = asyncio.new_event_loop()
     over = asyncio.Event()

@@ -15,7 +15,7 @@ from typing import Final
 
 START_S: Final = 8  # of processor time that a command may take before it does anything
 START_MB: Final = 160  # of data that a command may have before it does anything
-_PATIENCE_S: Final = 240.0  # of the clock: the machine may be busy
+_PATIENCE_S: Final = 900.0  # of the clock: the machine may be busy
 
 
 @dataclass(frozen=True, slots=True)

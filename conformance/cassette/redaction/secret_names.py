@@ -59,8 +59,12 @@ def is_secret_name(name: bytes) -> bool:
 
 def is_secret_value(name: bytes, value: bytes) -> bool:
     """Whether this value is one, as names say: a `token` may be one of a text."""
-    plain = name.decode("latin-1").lower()
-    return plain != "token" or _TOKEN.fullmatch(value) is not None
+    return name.decode("latin-1").lower() != "token" or is_token(value)
+
+
+def is_token(value: bytes) -> bool:
+    """Whether this looks like one, whatever its name."""
+    return _TOKEN.fullmatch(value) is not None
 
 
 def name_rule(name: bytes) -> str:

@@ -18,12 +18,14 @@ from typing import Final, Self
 from msgspec.structs import replace
 
 from conformance.cassette import CassetteClock
+from conformance.cassette.redaction.own_keys import remember_keys
 from conformance.core.errors import UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 from conformance.dialects import AGENTS
 from conformance.dialects.agent import AgentConversation, Message
 from conformance.report.printable import visible
 from conformance.targets.agent.environment import agent_environment
+from conformance.targets.agent.passed_keys import passed_keys
 from conformance.targets.agent.process import AgentProcess, LongLineError
 from conformance.targets.server import FetchedAnswer, NoAnswerError
 from conformance.wire.faults import BrokenExchange, ExchangeLimits
@@ -65,6 +67,7 @@ class AgentTarget:
     async def __aenter__(self) -> Self:
         home = Path(self._folder.name)
         self._environment = agent_environment(self._url, self._model, home)
+        remember_keys(passed_keys(self._environment, self._words))
         self._workspace.mkdir()
         return self
 

@@ -1,0 +1,45 @@
+"""Columns of Parquet files whose writers did not look whether a text is UTF-8."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.corpus.checked import check, rows
+from tests.corpus.test_stored_payloads import BODY
+
+TEXTS: dict[str, Any] = {
+    "text": pa.string(),
+    "large text": pa.large_string(),
+}
+
+
+def unchecked(values: list[bytes | None], kind: Any) -> Any:
+    """A column of texts that nobody looked at."""
+    bytes_kind = pa.large_binary() if kind == pa.large_string() else pa.binary()
+    return pa.array(values, bytes_kind).view(kind)
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_a_text_that_is_no_utf8_is_read_all_the_same(kind: str, tmp_path: Path) -> None:
+    ids = unchecked([b"s1", b"s\xff2", None], TEXTS[kind])
+    models = unchecked([b"m"] * 3, TEXTS[kind]).dictionary_encode()
+    table = pa.table({"id": ids, "body": [BODY.encode()] * 3, "model": models})
+    pq.write_table(table, tmp_path / "in.parquet")
+    progress = check(tmp_path / "in.parquet", tmp_path / "out")
+    assert (progress.streams, progress.unreadable) == (3, 0)
+    found = [each["id"] for each in rows(tmp_path / "out")]
+    assert found[:2] == ["s1", "s\ufffd2"]
+
+
+def test_what_cannot_be_read_so_is_damage(tmp_path: Path) -> None:
+    names = pa.ListArray.from_arrays([0, 1], unchecked([b"\xff"], pa.string()))
+    table = pa.table({"id": names, "body": [BODY.encode()]})
+    pq.write_table(table, tmp_path / "in.parquet")
+    check(tmp_path / "in.parquet", tmp_path / "out")
+    (found,) = rows(tmp_path / "out", "unreadable")
+    assert "is damaged" in found["reason"]
