@@ -26,6 +26,9 @@ from conformance.corpus.tables import IS_WHOLE, STAMP, TABLES
 FORM: Final = 1
 _DRAFT: Final = ".draft"
 _SUFFIX: Final = ".parquet"
+_LOCK: Final = ".lock"
+# What a check leaves that ended before it had written what it is of: another one goes on there.
+_BEGUN: Final = frozenset({_LOCK, f".{ABOUT}{_DRAFT}"})
 
 
 class CorpusAbout(Struct, frozen=True):
@@ -54,17 +57,18 @@ class CorpusOutput:
         try:
             if (self.folder / ABOUT).exists():
                 self._expect_same(read_about(self.folder), about)
-            elif self.folder.is_dir() and any(self.folder.iterdir()):
+            elif self.folder.is_dir() and {each.name for each in self.folder.iterdir()} - _BEGUN:
                 raise self._error("the folder is not empty, and no output of a corpus")
-            for table in TABLES:
-                (self.folder / table).mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(parents=True, exist_ok=True)
             self._take_lock()
             self._write(self.folder / ABOUT, msgspec.json.format(msgspec.json.encode(about)))
+            for table in TABLES:
+                (self.folder / table).mkdir(exist_ok=True)
+                for draft in (self.folder / table).glob(f"*{_DRAFT}"):
+                    draft.unlink(missing_ok=True)
         except OSError as err:
+            self.close()
             raise self._error(_write_fault(err)) from err
-        for table in TABLES:
-            for draft in (self.folder / table).glob(f"*{_DRAFT}"):
-                draft.unlink(missing_ok=True)
 
     def finish(self, about: CorpusAbout, names: Collection[str]) -> int:
         """Says that all is there; takes away files of fragments that the source has no more."""
@@ -128,7 +132,7 @@ class CorpusOutput:
             import fcntl  # noqa: PLC0415  # not on Windows
         except ImportError:
             return
-        self._lock = os.open(self.folder / ".lock", os.O_CREAT | os.O_RDWR)
+        self._lock = os.open(self.folder / _LOCK, os.O_CREAT | os.O_RDWR)
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as err:

@@ -283,13 +283,16 @@ def write_comparisons(
     judged: Sequence[JudgedView], rulebook: Rulebook, recording: Recording, *, trusted: bool = True
 ) -> None:
     """Rules over all exchanges of a recording; they stand with the last of them."""
+    given_by_all = [each for one in judged for each in one.contributions]
+    if not given_by_all:
+        return
     ledger = judged[-1].ledger
     run = stated_run(recording.header) or {}
     is_run = _is_run(run)
     rules = {rule.id: rule for rule, _ in rulebook.comparing} if is_run else {}
     ours: list[tuple[str, Contribution]] = []
     theirs: list[tuple[str, Contribution]] = []
-    for rule_id, given in (each for one in judged for each in one.contributions):
+    for rule_id, given in given_by_all:
         is_ours = rule_id in rules and _is_ours(rules[rule_id], given)
         (ours if is_ours else theirs).append((rule_id, given))
     found = list(compare_exchanges(rulebook, theirs))

@@ -58,7 +58,8 @@ class Rulebook:
     ) -> None:
         self.suites = tuple(suites)
         selected = _select_rules(self.suites, globs)
-        self._added = frozenset(rule for rule in ADDED_RULES if _fits_globs(rule, globs))
+        added = frozenset(rule for rule in ADDED_RULES if _fits_globs(rule, globs))
+        self._left_out = ADDED_RULES.keys() - added if added else frozenset()
         self.rules = selected if as_of is None else _rules_until(selected, as_of)
         self.comparing = tuple(
             (rule, rule.form) for rule in self.rules if isinstance(rule.form, Compare)
@@ -78,8 +79,8 @@ class Rulebook:
 
     def narrowed(self, result: StreamResult) -> StreamResult:
         """The result without added rules that nobody chose, where some were chosen."""
-        out = ADDED_RULES.keys() - self._added if self._added else frozenset()
-        if out.isdisjoint(result.verdicts):
+        out = self._left_out
+        if not out or out.isdisjoint(result.verdicts):
             return result
         return replace(
             result,
@@ -100,11 +101,13 @@ class Rulebook:
         """The rules for a profile's dialect, with its knobs and overrides."""
         key = (profile.dialect, profile.name, str(profile.file))
         found = self._bound.get(key)
-        is_same = found is not None and found.profile is profile
-        if found is None or not (
-            is_same or found.profile == profile
-        ):  # its file may have changed meanwhile
-            found = self._bound[key] = _bind_rules(self.rules, profile)
+        if found is not None and found.profile is profile:
+            return found
+        if found is None or found.profile != profile:  # its file may have changed meanwhile
+            found = _bind_rules(self.rules, profile)
+        else:  # the next exchange brings this value again: to compare equal ones takes long
+            found = replace(found, profile=profile)
+        self._bound[key] = found
         return found
 
 

@@ -309,6 +309,19 @@ def test_a_full_disk_leaves_nothing_half_written(
     assert output_bytes(out) == output_bytes(checked)
 
 
+def test_an_output_that_cannot_be_begun_is_free_for_the_next_check(
+    corpus: Path, checked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    out = tmp_path / "out"
+    monkeypatch.setattr("os.fsync", full)
+    assert "cannot be written: no space left on device" in refused(corpus / "b.jsonl", out)
+    monkeypatch.undo()
+    assert check(corpus / "b.jsonl", out).unreadable == 0
+
+
 def test_another_version_is_another_output(corpus: Path, tmp_path: Path) -> None:
     check(corpus / "b.jsonl", tmp_path / "out")
     file = tmp_path / "out" / "corpus.json"
