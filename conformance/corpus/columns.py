@@ -14,6 +14,7 @@ from conformance.core.errors import Place, UsageError
 from conformance.rules import document
 
 _SHOWN: Final = 12  # columns that are named where none fits
+_MAPPING: Final = "--map FILE names it; `conformance corpus inspect` proposes what to write there"
 
 
 class ColumnNames(Struct, frozen=True, omit_defaults=True, dict=True):
@@ -67,7 +68,8 @@ def check_columns(wanted: ColumnNames, found: Iterable[str], place: str) -> None
     needed = dict(wanted.chosen) | {"body": wanted.body}
     for part, column in needed.items():
         if top_name(column) not in there and column not in there:
-            raise UsageError(_missing_text(part, column, there), place=Place(place))
+            message = _missing_text(part, column, there)
+            raise UsageError(message, place=Place(place), hint=_MAPPING)
 
 
 def _missing_text(part: str, column: str, there: list[str]) -> str:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 
+from conformance.corpus.column_guesses import guess_columns
 from conformance.corpus.columns import ColumnNames, top_name
 from conformance.corpus.fragment_work import read_streams
 from conformance.corpus.fragments import Fragment, find_fragments, open_parquet
-from conformance.corpus.json_rows import first_row
+from conformance.corpus.json_rows import first_row, is_json_rows
 from conformance.corpus.judge import CorpusJudge, JudgeChoices, JudgedStream
 from conformance.corpus.rows import UnreadableStream
 from conformance.corpus.storage import Storage, absolute_source
@@ -26,7 +27,10 @@ _KINDS: Final = {"parquet": "Parquet", "json": "JSON lines", "files": "recording
 
 
 class SourceInspection(Struct, frozen=True):
-    """What was found: `columns` of the first file with their types, `rows` judged or not."""
+    """What was found: `columns` of the first file with their types, `rows` judged or not.
+
+    `guesses` are columns that may hold parts of streams which were not found.
+    """
 
     source: str
     fragments: int
@@ -34,6 +38,7 @@ class SourceInspection(Struct, frozen=True):
     first: Fragment
     columns: tuple[tuple[str, str], ...]
     rows: tuple[JudgedStream | UnreadableStream, ...]
+    guesses: tuple[tuple[str, str], ...] = ()
 
 
 def inspect_source(source: str, choices: JudgeChoices) -> SourceInspection:
@@ -42,26 +47,50 @@ def inspect_source(source: str, choices: JudgeChoices) -> SourceInspection:
     fragments = list(islice(find_fragments(storage, choices.columns), _FRAGMENTS + 1))
     if not fragments:
         raise storage.error("holds no recorded streams that are read")
-    judge = CorpusJudge(choices)
-    rows = islice(read_streams(storage, fragments[0], choices), ROWS)
+    first, judge = fragments[0], CorpusJudge(choices)
+    rows = islice(read_streams(storage, first, choices), ROWS)
+    judged = tuple(judge.judge_stream(row) for row in rows)
+    is_recording = first.kind == "files" and any(isinstance(row, JudgedStream) for row in judged)
+    has_columns = not first.fault and not is_recording
+    plain = _plain_rows(storage, first) if has_columns else ()
     return SourceInspection(
         storage.shown(),
         min(len(fragments), _FRAGMENTS),
         len(fragments) > _FRAGMENTS,
-        fragments[0],
-        tuple(_file_columns(storage, fragments[0])),
-        tuple(judge.judge_stream(row) for row in rows),
+        first,
+        tuple(_file_columns(storage, first)) if has_columns else (),
+        judged,
+        _guesses(islice(plain, ROWS), choices.columns),
     )
 
 
+def _guesses(
+    rows: Iterable[Mapping[str, Any]], columns: ColumnNames
+) -> tuple[tuple[str, str], ...]:
+    """Of the row that shows most: a body may be null."""
+    guessed = (tuple(guess_columns(row, columns).items()) for row in rows)
+    return max(guessed, key=len, default=())
+
+
+def _plain_rows(storage: Storage, fragment: Fragment) -> Iterator[Mapping[str, Any]]:
+    """First rows of a file as they are, whether they are of streams or not."""
+    if fragment.kind == "parquet":
+        with open_parquet(storage, fragment.path) as parquet:
+            for batch in parquet.iter_batches(batch_size=1, row_groups=[fragment.part]):
+                yield from batch.to_pylist()
+    elif is_json_rows(fragment.path.lower()) and (row := first_row(storage, fragment.path)):
+        yield row
+
+
 def _file_columns(storage: Storage, fragment: Fragment) -> Iterator[tuple[str, str]]:
-    if fragment.kind == "parquet" and not fragment.fault:
+    if fragment.kind == "parquet":
         with open_parquet(storage, fragment.path) as parquet:
             for each in parquet.schema_arrow:
                 yield each.name, str(each.type)
-    elif fragment.kind == "json" and not fragment.fault:
-        for name, value in (first_row(storage, fragment.path) or {}).items():
-            yield name, type(value).__name__
+    else:
+        for row in _plain_rows(storage, fragment):
+            for name, value in row.items():
+                yield name, type(value).__name__
 
 
 def inspection_text(found: SourceInspection, columns: ColumnNames) -> str:
@@ -83,6 +112,9 @@ def _inspection_lines(found: SourceInspection, columns: ColumnNames) -> Iterator
         missing = [part for part, column in columns.pairs if top_name(column) not in there]
         if missing:
             yield f"not there: {', '.join(missing)} (--map FILE says what is called otherwise)"
+    if found.guesses:
+        yield "perhaps (a beginning for FILE)"
+        yield from (visible(f"  {part}: {column}") for part, column in found.guesses)
     yield f"first {count(len(found.rows), 'row')}"
     for row in found.rows:
         yield from (f"  {line}" for line in _row_lines(row))

@@ -15,6 +15,7 @@ from conformance.corpus.report_text import (
     day_text,
     rate_text,
     share_text,
+    span_text,
     summary_text,
 )
 from conformance.judging.result import Report
@@ -67,7 +68,7 @@ def _group_article(
     yield (
         f'<h3><span class="v v-{kind}">{escape_html(group.verdict)} {escape_html(group.level)}'
         f'</span> <code>{escape_html(group.rule)}</code> <span class="when">{extent}, '
-        f"{count(group.findings, 'finding')}</span></h3>"
+        f"{count(group.findings, 'finding')}{span_text(group.first, group.last)}</span></h3>"
     )
     yield f"<p>{escape_html(group.message, 4000)}</p>"
     place = group.exemplar

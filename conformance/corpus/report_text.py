@@ -46,7 +46,7 @@ def summary_text(report: CorpusReport) -> str:
     ]
     if report.unreadable:
         said.append(f"{report.unreadable:,} not readable")
-    return f"{', '.join(said)}{_span_text(report.first, report.last)}"
+    return f"{', '.join(said)}{span_text(report.first, report.last)}"
 
 
 def corpus_notes(report: CorpusReport) -> Iterator[str]:
@@ -85,11 +85,11 @@ def _group_lines(
     yield f"{verdict} {paint('title', group.rule)}"
     yield f"  {visible(group.message)}"
     extent = f"{count(group.streams, 'stream')} ({share_text(group.streams, report.streams)})"
-    yield f"  {extent}, {count(group.findings, 'finding')}{_span_text(group.first, group.last)}"
+    yield f"  {extent}, {count(group.findings, 'finding')}{span_text(group.first, group.last)}"
     most = len(group.cells) if verbose else _CELLS
     by_rate = sorted(group.cells, key=lambda cell: (-cell.streams, cell.values))
     for cell in by_rate[:most]:
-        yield f"    {cell_name(cell):<40} {rate_text(cell)}{_span_text(cell.first, cell.last)}"
+        yield f"    {cell_name(cell):<40} {rate_text(cell)}{span_text(cell.first, cell.last)}"
     if by_rate[most:]:
         yield f"    {len(by_rate) - most} more"
     for other in group.following[:_FOLLOWING]:
@@ -133,7 +133,8 @@ def share_text(part: int, whole: int) -> str:
     return f"{share:.1f} %" if share >= 1 or not share else f"{share:.2g} %"
 
 
-def _span_text(first: datetime | None, last: datetime | None) -> str:
+def span_text(first: datetime | None, last: datetime | None) -> str:
+    """From which day to which, as the rest of a line."""
     if first is None or last is None:
         return ""
     begin, end = (day_text(each) for each in (first, last))

@@ -39,6 +39,11 @@ def is_stored_payload(row: Mapping[str, Any]) -> bool:
     return row.keys() >= _OF_LITELLM or is_langfuse or _OF_OTLP in row
 
 
+def begins_like_stream(text: str) -> bool:
+    """Whether a text begins as event streams do."""
+    return text.lstrip().startswith(_STREAMS)
+
+
 def payload_rows(row: Row, columns: ColumnNames) -> Iterator[Row | str]:
     """The rows of streams that a stored payload holds, or why one is none; others as they are."""
     if _OF_OTLP in row:
@@ -69,7 +74,7 @@ def _litellm_row(row: Row, columns: ColumnNames) -> Row | str:
 
 def _langfuse_row(row: Row, columns: ColumnNames) -> Row | str:
     body = row.get("output")
-    if not isinstance(body, str) or not body.lstrip().startswith(_STREAMS):
+    if not isinstance(body, str) or not begins_like_stream(body):
         return PARSED.format("Langfuse")
     request = row.get("input")
     return {

@@ -310,9 +310,9 @@ def test_a_full_disk_leaves_nothing_half_written(
 
 
 def test_an_output_that_cannot_be_begun_is_free_for_the_next_check(
-    corpus: Path, checked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(descriptor: int) -> None:
+    def full(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     out = tmp_path / "out"

@@ -4,7 +4,10 @@ import json
 import shutil
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from conformance.cassette import open_recording
@@ -177,6 +180,42 @@ def test_the_verbs_from_a_folder_to_the_page(
     assert main(["corpus", "report", str(tmp_path)]) == 2
     assert main(["corpus", "sample", out, "-o", str(tmp_path / "sample")]) == 0
     capsys.readouterr()
+
+
+def strange_row(number: int) -> dict[str, Any]:
+    """A stream as somebody else might have logged it."""
+    row = made.row_of(number)
+    answer = {"code": row["status"], "headers": row["headers"], "raw": row["body"].decode()}
+    return {
+        "traceId": row["id"],
+        "ts": row["time"].isoformat(),
+        "vendor": row["provider"],
+        "req_json": row["request"],
+        "model_name": row["model"],
+        "answer": answer,
+    }
+
+
+@pytest.mark.parametrize("name", ["in.parquet", "in.jsonl"])
+def test_inspect_proposes_a_mapping_that_check_takes(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    strange = [strange_row(0), strange_row(1)]
+    if name == "in.parquet":
+        strange[0]["answer"]["raw"] = None  # the next row tells
+        pq.write_table(pa.Table.from_pylist(strange), tmp_path / name)
+    else:
+        lines = "".join(json.dumps(row) + "\n" for row in strange)
+        (tmp_path / name).write_text(lines, encoding="utf-8")
+    source, out, columns = str(tmp_path / name), str(tmp_path / "out"), tmp_path / "map.yaml"
+    assert main(["corpus", "inspect", source]) == 2
+    said = capsys.readouterr().out
+    proposed = said.partition("(a beginning for FILE)\n")[2].partition("first ")[0]
+    columns.write_text(proposed, encoding="utf-8")
+    main(["corpus", "check", source, "--out", out, "--map", str(columns), "-j", "1"])
+    told = ("id", "provider", "model", "week")
+    (*_, found) = rows(Path(out), "verdicts", *told)
+    assert found == {**{name: made.row_of(1)[name] for name in told[:3]}, "week": "2026-W45"}
 
 
 def test_what_is_missing_is_one_line(
