@@ -106,8 +106,9 @@ def write_skewed(file: Path) -> int:
     known = list(rows(0, DISTINCT))
     chat = next(each for each in known if each["dialect"] == DIALECTS[0])
     frames = chat["body"].split(b"\n\n")
-    middle = next(frame for frame in frames if b'"content":"' in frame and len(frame) > 40)
-    at = frames.index(middle)
+    # A delta of text: what begins an answer would break a rule each time it came again.
+    at = next(n for n, each in enumerate(frames) if b'"delta":{"content":"' in each)
+    middle = frames[at]
     times = 29_000_000 // (len(middle) + 2)
     long = b"\n\n".join([*frames[:at], *[middle] * times, *frames[at:]])
     some = [

@@ -79,9 +79,10 @@ def test_fsspec_opens_what_pyarrow_does_not(tmp_path: Path) -> None:
     assert {row["file"] for row in rows(tmp_path / "out")} == {"a.jsonl", "one.sse"}
 
 
+@pytest.mark.slow
 def test_a_bucket_of_s3(tmp_path: Path) -> None:
-    pytest.importorskip("moto.server", reason="the test of S3 needs moto[server]")
-    pytest.importorskip("boto3", reason="the test of S3 needs boto3")
+    pytest.importorskip("moto.server", reason="a bucket needs moto[s3], flask and flask-cors")
+    pytest.importorskip("boto3", reason="a bucket is filled by boto3")
     made.write_parquet(tmp_path / "a.parquet", range(10))
     made.write_json_lines(tmp_path / "b.jsonl.gz", range(10, 15))
     (tmp_path / "one.sse").write_bytes(made.row_of(0)["body"])
