@@ -156,6 +156,7 @@ MUTANTS: Final = (
     Mutant(f"{SUITE}/steps-in-order", FAILED, (edits.drop(STEP),)),
     Mutant(f"{SUITE}/step-finished", TEXT, (edits.drop(STEP_OVER),)),
     Mutant(f"{SUITE}/finish-present", FAILED, (edits.drop(FINISH),)),
+    Mutant(f"{SUITE}/finish-after-step", APPROVED, (edits.drop(FINISH),)),
     Mutant(
         f"{SUITE}/finish-last",
         TEXT,

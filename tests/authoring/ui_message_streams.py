@@ -112,6 +112,9 @@ def _ends() -> Iterator[Draft]:
     ]
     yield drafted("ai-sdk/error-behind-thinking", asked, [*map(Message, failed), DONE])
 
+    refused = [Message(START), Message(part("error", errorText="An error occurred.")), DONE]
+    yield drafted("ai-sdk/error-before-step", asked, refused, profile="ai-7")
+
     stopped = [START, part("start-step"), *reasoning("0", DYE), part("abort")]
     yield drafted("ai-sdk/abort-behind-thinking", asked, [*map(Message, stopped), DONE])
 

@@ -34,3 +34,14 @@ def test_every_situation_is_a_row() -> None:
 def test_a_finding_without_a_reason_is_an_error() -> None:
     with pytest.raises(KeyError):
         matrix.Faults().of("hop/order", "another-1.0", "app-answer/turn")
+
+
+def test_every_reason_is_that_of_a_finding() -> None:
+    faults = matrix.Faults()
+    used = {
+        faults.of(rule, target, where)
+        for target, exchanges in RESULTS.items()
+        for where, found in exchanges.items()
+        for rule in found
+    }
+    assert [each for each in faults.listed if each not in used] == []

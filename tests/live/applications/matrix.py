@@ -87,11 +87,11 @@ class Faults:
 
     def __init__(self) -> None:
         listed = yaml.safe_load((HERE / "faults.yaml").read_text(encoding="utf-8"))
-        self._faults = [Fault(**each) for each in listed]
+        self.listed = [Fault(**each) for each in listed]
 
     def of(self, rule: str, target: str, exchange: str) -> Fault:
         """The first that fits. Raises KeyError where none does."""
-        for fault in self._faults:
+        for fault in self.listed:
             if fault.explains(rule, target, exchange):
                 return fault
         raise KeyError(rule, target, exchange)
