@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
@@ -11,7 +12,7 @@ from conformance.core.errors import Place
 from conformance.core.events import Layer
 
 
-class Alias(Struct, frozen=True):
+class Alias(Struct, frozen=True, dict=True):
     """A name for events: their type (constant, list, or another pattern) and conditions."""
 
     name: str
@@ -20,7 +21,7 @@ class Alias(Struct, frozen=True):
     layer: Layer | None = None
     place: Place | None = None
 
-    @property
+    @cached_property
     def types(self) -> tuple[str, ...]:
         """The types it can have; empty where only a pattern tells."""
         if isinstance(self.type, str):

@@ -282,10 +282,10 @@ def terms(rule: Rule, knobs: Mapping[str, Any]) -> Terms:
         (path, getter(path), compile_value(v, knobs)) for path, v in rule.applies.response
     )
     choice = tuple((path, compile_value(v, knobs)) for path, v in rule.applies.user_choices)
-    choosing = bool(choice) or any(name.startswith(CHOICES) for name in _references(rule))
+    named = _references(rule)
+    choosing = bool(choice) or any(name.startswith(CHOICES) for name in named)
     lacks = tuple(_lacks(rule))
-    named = sorted(name for name in _references(rule) if name.startswith(REQUEST))
-    echoed = tuple(name.removeprefix(REQUEST) for name in named)
+    echoed = tuple(n.removeprefix(REQUEST) for n in sorted(named) if n.startswith(REQUEST))
     bound = request or response or choosing or lacks or echoed
     free = not bound and rule.view == "wire" and not isinstance(rule.form, Compare)
     sse_only = _is_sse_only(_event_types(rule))

@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from conformance.rules.forms.base import (
+    FIRED,
     SILENT,
     Act,
     Key,
@@ -51,22 +52,23 @@ def step_code(letter: Letter, *, ages: bool, opens: bool) -> int:
 
 
 class JointState:
-    """What the rules of a group know of one slice: a state each, None where it is not theirs."""
+    """What the rules of a group know of one slice: a state each, None where it is not theirs.
 
-    __slots__ = ("ends", "fired", "parts", "settled", "steps", "waits")
+    What was asked before is kept: where letters lead, the parts at the beginning of the next frame
+    (`aged`), and the states with another part at one position (`replaced`).
+    """
 
-    def __init__(self, parts: tuple[State, ...], machines: Sequence[Machine]) -> None:
+    __slots__ = ("aged", "ends", "fired", "parts", "replaced", "settled", "steps", "waits")
+
+    def __init__(self, parts: tuple[State, ...], *, waits: bool, fired: int) -> None:
         self.parts = parts
+        self.waits = waits
+        self.fired = fired  # a bit for each position
         self.steps: dict[int, JointStep] = {}
         self.settled: dict[bool, JointStep] = {}
+        self.replaced: dict[tuple[int, State], JointState] = {}
+        self.aged: tuple[State, ...] | None = None
         self.ends: tuple[PlacedAct, ...] | None = None
-        live = [
-            (at, m, s)
-            for at, (m, s) in enumerate(zip(machines, parts, strict=True))
-            if s is not None and s is not SILENT
-        ]
-        self.waits = any(machine.waits(state) for _, machine, state in live)
-        self.fired = sum(1 << at for at, machine, state in live if machine.fired(state))
 
 
 class JointStep(NamedTuple):
@@ -98,6 +100,9 @@ class Group:
             None if type(machine).memory is Machine.memory else machine.memory
             for machine in self.machines
         )
+        self._ageing = _overriding(self.machines, "age")
+        self._waiting = _overriding(self.machines, "waits")
+        self._firing = _overriding(self.machines, "fired")
         self.key = _slice_key(paths)
         self._states: dict[tuple[State, ...], JointState] = {}
         self._letters: dict[tuple[Names | None, ...], Letter] = {}
@@ -128,15 +133,31 @@ class Group:
     def state(self, parts: tuple[State, ...]) -> JointState:
         found = self._states.get(parts)
         if found is None:
-            found = JointState(parts, self.machines)
+            found = self._new_state(parts)
             if len(self._states) < MOST_STATES:
                 found = self._states.setdefault(parts, found)
         return found
 
+    def _new_state(self, parts: tuple[State, ...]) -> JointState:
+        waits = any(
+            machine.waits(parts[at]) for at, machine in self._waiting if _is_live(parts[at])
+        )
+        fired = sum(1 << at for at, part in enumerate(parts) if part is FIRED)
+        for at, machine in self._firing:
+            if _is_live(parts[at]) and machine.fired(parts[at]):
+                fired |= 1 << at
+        return JointState(parts, waits=waits, fired=fired)
+
     def replaced(self, state: JointState, position: int, part: State) -> JointState:
         """The state with another part at one position."""
-        parts = state.parts
-        return self.state((*parts[:position], part, *parts[position + 1 :]))
+        found = state.replaced.get((position, part))
+        if found is None:
+            parts = state.parts
+            found = self.state((*parts[:position], part, *parts[position + 1 :]))
+            if self._steps < MOST_STEPS:
+                self._steps += 1
+                state.replaced[position, part] = found
+        return found
 
     def step(self, state: JointState, letter: Letter, code: int) -> JointStep:
         """What a letter does in a slice; `code` is that of `step_code`."""
@@ -149,20 +170,18 @@ class Group:
         return found
 
     def _step(self, state: JointState, letter: Letter, *, ages: bool, opens: bool) -> JointStep:
-        parts = list(state.parts)
+        parts = list(self._aged(state) if ages else state.parts)
         acts: list[PlacedAct] = []
         opened: list[int] = []
         failed: list[tuple[int, str]] = []
-        for at, (machine, names) in enumerate(zip(self.machines, letter.names, strict=True)):
-            part = parts[at]
+        for at, names in letter.concerned:
+            part, machine = parts[at], self.machines[at]
             if part is SILENT:
                 continue
-            if part is not None and ages:
-                part = machine.age(part)
-            if names is not None and part is None and opens and machine.opens(names):
+            if part is None and opens and machine.opens(names):
                 part = machine.opened_state()
                 opened.append(at)
-            if names is not None and part is not None:
+            if part is not None:
                 try:
                     part, due = machine.step(part, names)
                 except Exception as err:  # noqa: BLE001  # one rule must not take the others along
@@ -174,14 +193,24 @@ class Group:
         following = self.state(tuple(parts))
         return JointStep(following, tuple(acts), rare, tuple(opened), tuple(failed))
 
+    def _aged(self, state: JointState) -> tuple[State, ...]:
+        """The parts at the beginning of the next frame."""
+        if state.aged is None:
+            parts = list(state.parts)
+            for at, machine in self._ageing:
+                if _is_live(parts[at]):
+                    parts[at] = machine.age(parts[at])
+            state.aged = tuple(parts)
+        return state.aged
+
     def settled(self, state: JointState, *, broken: bool) -> JointStep:
         """What the end of a frame does to a state that waits for it."""
         found = state.settled.get(broken)
         if found is None:
             parts, acts = list(state.parts), list[PlacedAct]()
-            for at, machine in enumerate(self.machines):
+            for at, machine in self._waiting:
                 part = parts[at]
-                if part is not None and part is not SILENT and machine.waits(part):
+                if _is_live(part) and machine.waits(part):
                     parts[at], due = machine.settle(part, broken=broken)
                     acts += [(at, act.perform, act) for act in due]
             found = JointStep(self.state(tuple(parts)), tuple(acts))
@@ -194,10 +223,22 @@ class Group:
             state.ends = tuple(
                 (at, act.perform, act)
                 for at, (machine, part) in enumerate(zip(self.machines, state.parts, strict=True))
-                if part is not None and part is not SILENT
+                if _is_live(part)
                 for act in machine.close(part)
             )
         return state.ends
+
+
+def _is_live(part: State) -> bool:
+    """Whether the slice is the rule's, and the rule not silent."""
+    return part is not None and part is not SILENT
+
+
+def _overriding(machines: Sequence[Machine], method: str) -> tuple[tuple[int, Machine], ...]:
+    """The machines that have a method of their own, with their positions."""
+    usual = getattr(Machine, method)
+    pairs = enumerate(machines)
+    return tuple((at, each) for at, each in pairs if getattr(type(each), method) is not usual)
 
 
 def _slice_key(paths: Sequence[str]) -> Callable[[Mapping[str, Any]], Key]:

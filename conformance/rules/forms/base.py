@@ -153,11 +153,13 @@ class Letter:
     ones are one object, as far as they are remembered at all (`code` is negative where not).
     """
 
-    __slots__ = ("code", "names")
+    __slots__ = ("code", "concerned", "names")
 
     def __init__(self, names: tuple[Names | None, ...], code: int) -> None:
         self.names = names
         self.code = code
+        # By position, without the rules that it does not concern.
+        self.concerned = tuple((at, each) for at, each in enumerate(names) if each is not None)
 
 
 class Slice:

@@ -166,6 +166,8 @@ class NeverMachine(Machine):
         return window, acts
 
     def age(self, state: State) -> State:
+        if not (state.opened_now or state.after_now):
+            return state
         return state._replace(opened_now=False, after_now=False)
 
     def waits(self, state: State) -> bool:

@@ -127,6 +127,8 @@ class AnswerMachine(Machine):
         return debt, tuple(acts)
 
     def age(self, state: State) -> State:
+        if not (state.owed_now or state.answered_now):
+            return state
         return state._replace(owed_now=False, answered_now=False)
 
     def waits(self, state: State) -> bool:
