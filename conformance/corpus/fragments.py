@@ -116,7 +116,12 @@ def open_parquet(storage: Storage, path: str) -> Any:
     file = storage.open_file(path)
     try:
         return load_module("pyarrow.parquet").ParquetFile(file, buffer_size=1 << 20)
-    except (arrow.ArrowInvalid, arrow.ArrowNotImplementedError, OSError) as err:
+    except (
+        arrow.ArrowInvalid,
+        arrow.ArrowNotImplementedError,
+        OSError,
+        UnicodeDecodeError,  # the name of a column
+    ) as err:
         said = str(err).partition("\n")[0].strip()
         message = f"no whole Parquet file: {said}"
         raise CassetteError(message, place=Place(storage.shown(path))) from err

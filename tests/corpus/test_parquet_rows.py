@@ -36,6 +36,16 @@ def test_a_text_that_is_no_utf8_is_read_all_the_same(kind: str, tmp_path: Path) 
     assert found[:2] == ["s1", "s\ufffd2"]
 
 
+def test_a_column_whose_name_is_no_utf8_is_damage(tmp_path: Path) -> None:
+    file = tmp_path / "in.parquet"
+    table = pa.table({"id": ["s1"], "body": [BODY.encode()], "vendor": ["x"]})
+    pq.write_table(table, file, store_schema=False)
+    file.write_bytes(file.read_bytes().replace(b"vendor", b"vend\xefr"))
+    check(file, tmp_path / "out")
+    (found,) = rows(tmp_path / "out", "unreadable")
+    assert "no whole Parquet file" in found["reason"]
+
+
 def test_what_cannot_be_read_so_is_damage(tmp_path: Path) -> None:
     names = pa.ListArray.from_arrays([0, 1], unchecked([b"\xff"], pa.string()))
     table = pa.table({"id": names, "body": [BODY.encode()]})
