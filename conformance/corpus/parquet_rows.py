@@ -1,8 +1,8 @@
 """Rows of one row group of a Parquet file: few at a time, one body as bytes at a time.
 
 Bodies are never joined: an Arrow array of `binary` holds at most 2 GiB. A batch has as many rows as
-fit into `BATCH_BYTES` by the mean of the row group, at most `BATCH_ROWS`, so a few long bodies
-among short ones do not fill the memory.
+fit into `BATCH_BYTES` by the mean of the row group, at most `BATCH_ROWS`: a few long bodies among
+short ones, and long ones that the file holds once for many rows, do not fill the memory.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from conformance.corpus.fragments import Fragment, open_parquet
 from conformance.corpus.storage import Storage
 
 BATCH_BYTES: Final = 4 << 20
-BATCH_ROWS: Final = 64
+BATCH_ROWS: Final = 16
 
 
 def read_parquet_rows(

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from conformance.corpus.parquet_rows import batch_rows
 from tests.corpus.checked import check, rows
 from tests.corpus.test_stored_payloads import BODY
 
@@ -53,3 +54,18 @@ def test_what_cannot_be_read_so_is_damage(tmp_path: Path) -> None:
     check(tmp_path / "in.parquet", tmp_path / "out")
     (found,) = rows(tmp_path / "out", "unreadable")
     assert "is damaged" in found["reason"]
+
+
+def test_long_bodies_that_a_file_holds_once_are_not_read_all_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pq.write_table(pa.table({"body": [BODY + ":" * 100_000 + "\n\n"] * 60}), tmp_path / "a.parquet")
+    sizes = []
+
+    def seen(batch: Any, body: str) -> Any:
+        sizes.append(batch.nbytes)
+        return batch_rows(batch, body)
+
+    monkeypatch.setattr("conformance.corpus.parquet_rows.batch_rows", seen)
+    assert check(tmp_path / "a.parquet", tmp_path / "out").rows == 60
+    assert max(sizes) < 60 * 100_000 / 3
