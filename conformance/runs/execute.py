@@ -112,7 +112,7 @@ async def _confirm_findings(run: ApiRun, outcome: ScenarioOutcome) -> None:
         other = await run_scenario(outcome.run, run.target.sender, run.settings)
         if other.spent or other.silent:
             break
-        ids_of_runs.append(_judge_unkept(run, other))
+        ids_of_runs.append(judge_unkept(run, other))
         if texts_decide and not _says_same(run, outcome, other):
             run.deterministic = False
     if confirm > 1:
@@ -125,7 +125,7 @@ def _finding_ids(results: Sequence[StreamResult]) -> set[str]:
     return {finding.id for result in results for finding in result.findings}
 
 
-def _judge_unkept(run: ApiRun, outcome: ScenarioOutcome) -> set[str]:
+def judge_unkept(run: ApiRun, outcome: ScenarioOutcome) -> set[str]:
     """Ids of the findings of a scenario that is not part of the run, and is not kept."""
     with TemporaryDirectory(prefix="conformance-") as folder:
         evidence = run.write_outcome(outcome, run.target.folder.at_path(Path(folder)))

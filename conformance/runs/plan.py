@@ -16,12 +16,13 @@ SANITY: Final = 3  # requests per API: twice at first, once at last
 
 
 class ScenarioRun(Struct, frozen=True):
-    """One scenario on one API."""
+    """One scenario on one API. `wording` 0 asks as it is written, any other with a wish beside."""
 
     scenario: Scenario
     dialect: str
     steps: tuple[Step, ...]
     round: int = 1
+    wording: int = 0
 
     @property
     def name(self) -> str:

@@ -181,10 +181,7 @@ async def _take_step(
     values = {**run.scenario.values, **known}
     before = outcome.exchange_of(step.carry.role) if step.carry else None
     request = step_request(step, dialect, values, settings, before)
-    if settings.marked:
-        name = request_name(run, step.role)
-        word = marker_word(name)
-        expect_word(word, name, request_group(run))
+    if word := _given_word(run, step, settings, expect_word):
         request = replace(request, json=ask_for_marker(request.json, word))
     steps = {each.role: each for each in run.steps}
     roles = (role for role in step.beside if role in steps)
@@ -199,6 +196,21 @@ async def _take_step(
     answer = outcome.transcript_of(outcome.answers[-1], settings.reading)
     sender.tokens.add_usage(answer.usage)
     return ""
+
+
+def _given_word(
+    run: ScenarioRun,
+    step: Step,
+    settings: RequestSettings,
+    expect_word: Callable[[str, str, str], None],
+) -> str:
+    """The word that a request is given to say: its own, or that of its wording; else empty."""
+    if not settings.marked:
+        return marker_word(f"wording {run.wording}") if run.wording else ""
+    name = request_name(run, step.role)
+    word = marker_word(name)
+    expect_word(word, name, request_group(run))
+    return word
 
 
 async def _send_beside(

@@ -1,6 +1,7 @@
 """A soak: scenarios again and again, side by side, for a time, and what comes of that under load.
 
-Rule 1: each API was run once before, one request at a time: what is asked is what was found there.
+Rule 1: each API was run once before, one request at a time: what is asked is what was found there,
+in other wordings too where all answers would be alike.
 Rule 2: an answer is judged as it comes, and merged with others when no request is under way any
 more that was so beside it: until then it may turn out that one holds parts of the other.
 Rule 3: the soak ends after its time, with the requests under way; at Ctrl-C at once; and where the
@@ -30,7 +31,8 @@ from conformance.runs.plan import ScenarioRun
 from conformance.runs.probe import is_alive, says_its_word
 from conformance.runs.scenario_run import ScenarioOutcome, request_name, run_scenario
 from conformance.runs.soak_tally import FailureCount, LatencyHistogram, ResultMerger
-from conformance.runs.streams_beside import judged_beside, lone_answers, take_answers
+from conformance.runs.streams_beside import LoneAnswers, judged_beside, take_answers
+from conformance.runs.wordings import Wordings, learn_wordings
 
 _MOST_WAITING: Final = 1000  # scenarios that are judged and not merged
 
@@ -46,11 +48,15 @@ class SoakOutcome(Struct, frozen=True):
 
 
 class SoakedApi(Struct, frozen=True):
-    """One API and what is sent to it. `marked`: its requests are given words to say."""
+    """One API and what is sent to it. `marked`: its requests are given words to say.
+
+    Else answers are compared with those to the same `wordings`, if it is deterministic.
+    """
 
     run: ApiRun
     scenarios: tuple[ScenarioRun, ...]
     marked: bool
+    wordings: Wordings
 
 
 class _WaitingRun(Struct, frozen=True):
@@ -64,11 +70,18 @@ class _WaitingRun(Struct, frozen=True):
 async def soak_apis(runs: Sequence[ApiRun]) -> SoakOutcome | None:
     """Runs what each run had planned for the time that the options say; None without any."""
     apis = [
-        SoakedApi(run, scenarios, await says_its_word(run))
+        await _soaked_api(run, scenarios)
         for run in runs
         if (scenarios := tuple(each for each in run.planned if each.round == 1)) and not run.died
     ]
     return await _Soak(apis).run() if apis else None
+
+
+async def _soaked_api(run: ApiRun, scenarios: tuple[ScenarioRun, ...]) -> SoakedApi:
+    marked = await says_its_word(run)
+    if marked or not run.deterministic:
+        return SoakedApi(run, scenarios, marked, Wordings(LoneAnswers()))
+    return SoakedApi(run, scenarios, marked, await learn_wordings(run, scenarios))
 
 
 class _Soak:
@@ -77,7 +90,6 @@ class _Soak:
         self._jobs = options.jobs
         self._seconds = options.soak or 0.0
         self._turns = _turns(apis)
-        self._alone = {each.run.dialect: lone_answers(each.run) for each in apis}
         self._is_over = False
         self._begun: dict[int, float] = {}  # by worker
         self._waiting: deque[_WaitingRun] = deque()
@@ -182,8 +194,7 @@ class _Soak:
             self._merge(self._waiting.popleft())
 
     def _merge(self, over: _WaitingRun) -> None:
-        run, kept = over.api.run, over.kept
-        alone = {} if over.api.marked or not run.deterministic else self._alone[run.dialect]
+        run, kept, alone = over.api.run, over.kept, over.api.wordings.alone
         is_kept = [
             self._merger.add(run.target.rulebook.narrowed(each))
             for each in judged_beside(run, kept, alone)
@@ -202,7 +213,7 @@ def _turns(apis: Sequence[SoakedApi]) -> Iterator[tuple[SoakedApi, ScenarioRun]]
         number += 1
         for api in apis:
             for scenario_run in api.scenarios:
-                yield api, replace(scenario_run, round=number)
+                yield api, api.wordings.in_turn(scenario_run, number)
 
 
 def _failure_kind(run: ApiRun, outcome: ScenarioOutcome, exchange: Exchange) -> str:

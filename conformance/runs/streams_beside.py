@@ -1,15 +1,16 @@
 """Cross-talk in the results of a run: of requests side by side, by words, ids and pieces of text.
 
-Words and ids are what `cross_talk` finds. With `--repeat` the first round goes one request at a
-time and tells what each request is answered; an answer of a later round that differs from its own
-and holds a piece of another request's is not the model's doing. A target that is not deterministic
-is given a word to say in each request of later rounds instead.
+Words and ids are what `cross_talk` finds. The first round goes one request at a time and tells what
+each request is answered; an answer of a later round that differs from its own and holds a piece of
+another request's is not the model's doing. Where no other answer has anything that this one does
+not say too, that comparison says nothing. A target that is not deterministic is given a word to say
+in each request of later rounds instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
@@ -25,12 +26,21 @@ from conformance.rules.forms.base import Violation
 from conformance.rules.verdicts import Verdict
 from conformance.runs.api_run import ApiRun, KeptRun
 from conformance.runs.cross_talk import AnswerSigns, ForeignSign, answer_signs
+from conformance.runs.plan import ScenarioRun
 from conformance.runs.scenario_run import ScenarioOutcome, request_group, request_name
 
 PIECE: Final = 8  # characters of another answer that are no chance
 _WRITER: Final = "streams beside"
-_SILENT: Final = "the answer has neither the word of its request nor ids of its own"
+_SILENT: Final = "the answer has no word, id or text that only its own request brings"
 _MIXED: Final = "the answer holds parts of another one, or lost some to it"
+
+
+class AnswerKey(NamedTuple):
+    """What a request asks for, whatever the round."""
+
+    scenario: str
+    role: str
+    wording: int
 
 
 class LoneAnswer(Struct, frozen=True):
@@ -38,6 +48,34 @@ class LoneAnswer(Struct, frozen=True):
 
     name: str
     text: str
+
+
+class LoneAnswers:
+    """What requests were answered when they were alone, to compare later answers with."""
+
+    def __init__(self, known: Mapping[AnswerKey, LoneAnswer] | None = None) -> None:
+        self._known = dict(known or {})
+        self._telling: dict[AnswerKey, bool] = {}
+
+    def own(self, run: ScenarioRun, role: str) -> LoneAnswer | None:
+        """The answer to this request; the first round is itself what others are compared with."""
+        return self._known.get(answer_key(run, role)) if run.round > 1 else None
+
+    def is_telling(self, run: ScenarioRun, role: str) -> bool:
+        """Whether a piece of any other answer would show in this one."""
+        own, key = self.own(run, role), answer_key(run, role)
+        if own is None:
+            return False
+        if key not in self._telling:
+            self._telling[key] = any(strange_pieces(own.text, each) for each in self.others())
+        return self._telling[key]
+
+    def others(self) -> Iterable[LoneAnswer]:
+        return self._known.values()
+
+
+def answer_key(run: ScenarioRun, role: str) -> AnswerKey:
+    return AnswerKey(run.scenario.name, role, run.wording)
 
 
 def take_answers(run: ApiRun, outcome: ScenarioOutcome, *, is_alone: bool) -> list[AnswerSigns]:
@@ -68,30 +106,36 @@ def take_answers(run: ApiRun, outcome: ScenarioOutcome, *, is_alone: bool) -> li
 def with_cross_talk(run: ApiRun) -> list[StreamResult]:
     """All results of an API, those of requests side by side with the verdict of this rule."""
     is_compared = run.deterministic and run.target.options.repeat > 1
-    alone = lone_answers(run) if is_compared else {}
+    alone = LoneAnswers(answers_of_first_round(run) if is_compared else None)
     return [result for kept in run.kept.values() for result in judged_beside(run, kept, alone)]
 
 
-def lone_answers(run: ApiRun) -> dict[tuple[str, str], LoneAnswer]:
-    """By scenario and role what was answered in the first round."""
-    return {
-        (kept.run.scenario.name, exchange.role): LoneAnswer(
-            f"{name}/{exchange.role}", _joined_words(run.read_transcript(exchange))
-        )
-        for name, kept in run.kept.items()
+def answers_of_first_round(run: ApiRun) -> dict[AnswerKey, LoneAnswer]:
+    return dict(
+        lone_answer(run, kept.run, exchange)
+        for kept in run.kept.values()
         if kept.run.round == 1
         for exchange in kept.evidence.exchanges
-    }
+    )
 
 
-def judged_beside(
-    run: ApiRun, kept: KeptRun, alone: Mapping[tuple[str, str], LoneAnswer]
-) -> Iterator[StreamResult]:
+def lone_answer(
+    run: ApiRun, scenario_run: ScenarioRun, exchange: Exchange
+) -> tuple[AnswerKey, LoneAnswer]:
+    """An answer that was taken alone, by what it is compared with."""
+    name = f"{scenario_run.name}/{exchange.role}"
+    if scenario_run.wording:
+        name += f" in wording {scenario_run.wording}"
+    text = _joined_words(run.read_transcript(exchange))
+    return answer_key(scenario_run, exchange.role), LoneAnswer(name, text)
+
+
+def judged_beside(run: ApiRun, kept: KeptRun, alone: LoneAnswers) -> Iterator[StreamResult]:
     """Results of one scenario with what was found of cross-talk.
 
-    `alone` are answers to compare with, none where chance decides what is said. What else fails in
-    an answer that is mixed with another one is not known to be a fault of its own: such verdicts
-    are INCONCLUSIVE. Where the rule can say nothing of the first round it is left out.
+    `alone` has nothing to compare with where chance decides what is said. What else fails in an
+    answer that is mixed with another one is not known to be a fault of its own: such verdicts are
+    INCONCLUSIVE. Where the rule can say nothing of the first round it is left out.
     """
     exchanges: dict[int, Exchange] = {}
     foreign = {
@@ -109,7 +153,7 @@ def judged_beside(
             failed = ledger.rules_with(Verdict.FAIL)
             doubtful = failed if result.role in mixed else comparing.intersection(failed)
             ledger.withdraw(doubtful, _MIXED, _WRITER, Verdict.INCONCLUSIVE)
-        is_compared = (kept.run.scenario.name, result.role) in alone and kept.run.round > 1
+        is_compared = alone.is_telling(kept.run, result.role)
         if found is not None:
             ledger.add(CROSS_TALK.id, Verdict.FAIL, "", (found,), by=_WRITER)
         elif is_compared or names[result.role] in run.telling:
@@ -123,12 +167,12 @@ def _foreign_finding(
     run: ApiRun,
     kept: KeptRun,
     result: StreamResult,
-    alone: Mapping[tuple[str, str], LoneAnswer],
+    alone: LoneAnswers,
     exchanges: dict[int, Exchange],
 ) -> Finding | None:
     """What an answer holds of another one; `exchanges` are filled in once they are needed."""
     sign = run.target.watch.foreign.get(request_name(kept.run, result.role))
-    own = alone.get((kept.run.scenario.name, result.role)) if kept.run.round > 1 else None
+    own = alone.own(kept.run, result.role)
     if sign is None and own is None:
         return None
     if not exchanges:
@@ -136,10 +180,10 @@ def _foreign_finding(
     exchange = exchanges[result.exchange]
     if sign is not None:
         return _sign_finding(exchange, sign, run)
+    assert own is not None
     answer = run.read_transcript(exchange)
-    pieces = foreign_pieces(_joined_words(answer), own.text if own else "", alone.values())
-    found = next(pieces, None)
-    return _piece_finding(answer, result, *found) if found else None
+    found = next(foreign_pieces(_joined_words(answer), own.text, alone.others()), None)
+    return _piece_finding(answer, own.name, *found) if found else None
 
 
 def _sign_finding(exchange: Exchange, sign: ForeignSign, run: ApiRun) -> Finding:
@@ -159,18 +203,19 @@ def foreign_pieces(text: str, own: str, others: Iterable[LoneAnswer]) -> Iterato
     if text == own:
         return
     for other in others:
-        strange = {
-            other.text[at : at + PIECE]
-            for at in range(len(other.text) - PIECE + 1)
-            if other.text[at : at + PIECE] not in own
-        }
+        strange = strange_pieces(own, other)
         at = next((i for i in range(len(text) - PIECE + 1) if text[i : i + PIECE] in strange), None)
         if at is not None:
             yield text[at : at + PIECE], other.name
 
 
-def _piece_finding(answer: Transcript, result: StreamResult, piece: str, whose: str) -> Finding:
-    own = f"{result.scenario}/{result.role}"
+def strange_pieces(own: str, other: LoneAnswer) -> set[str]:
+    """Pieces of another answer that this text does not have."""
+    starts = range(len(other.text) - PIECE + 1)
+    return {piece for at in starts if (piece := other.text[at : at + PIECE]) not in own}
+
+
+def _piece_finding(answer: Transcript, own: str, piece: str, whose: str) -> Finding:
     message = f"{piece!r} belongs to the answer to {whose!r}, not to {own!r}"
     return finding_at_end(CROSS_TALK, answer, message)
 

@@ -145,6 +145,19 @@ MUTANTS: Final = (
     ),
     Mutant("wire/chat/tool-complete", TOOLS, (edits.change(CALLED, f"{TOOL}.function.name", ""),)),
     Mutant("wire/chat/tool-identified", TOOLS, (edits.remove(CALLED, f"{TOOL}.id"),)),
+    # The same of a call that is one fragment: nothing follows it that could be early.
+    Mutant(
+        "wire/chat/tool-complete",
+        ONE_TOOL,
+        (edits.change(CALLED, f"{TOOL}.function.name", ""),),
+        name="wire/chat/tool-complete-in-one-fragment",
+    ),
+    Mutant(
+        "wire/chat/tool-identified",
+        ONE_TOOL,
+        (edits.remove(CALLED, f"{TOOL}.id"),),
+        name="wire/chat/tool-identified-in-one-fragment",
+    ),
     # What a gateway makes of a call that came as an object.
     Mutant(
         "wire/chat/tool-arguments-text",

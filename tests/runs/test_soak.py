@@ -79,6 +79,29 @@ def test_a_server_that_says_no_words_is_compared_with_what_it_says_alone(run: Ru
     assert CROSS_TALK in {finding.rule for finding in report.findings}
 
 
+class Paraphrasing(Chatty):
+    """What it is asked shows in what it says, but not the word that it was given."""
+
+    def _said(self, body: Any) -> Any:
+        thinking, text, calls = super()._said(body)
+        return thinking.swapcase(), text.swapcase(), calls
+
+
+def test_where_all_requests_ask_one_thing_they_ask_it_in_several_wordings(run: Runner) -> None:
+    right = soak(run, Paraphrasing(), "think").report
+    assert right.findings == ()
+    assert right.verdicts[CROSS_TALK] is Verdict.PASS
+    report = soak(run, Paraphrasing(mixed_up=True), "think").report
+    messages = {f.message for f in report.findings if f.rule == CROSS_TALK}
+    assert messages
+    assert any("in wording" in message for message in messages)
+
+
+def test_answers_that_are_all_the_same_tell_nothing_of_cross_talk(run: Runner) -> None:
+    report = soak(run, Chatty(mute=True, thoughtless=True), "think").report
+    assert report.verdicts[CROSS_TALK] is Verdict.UNTESTABLE
+
+
 def test_findings_are_merged_while_it_runs(run: Runner, tmp_path: Path) -> None:
     outcome = soak(run, Chatty(thoughtless=True), "think", save=tmp_path)
     report, figures = outcome.report, outcome.report.soak

@@ -1,0 +1,72 @@
+"""Other wordings of a scenario's requests, so that parts of their answers show in each other.
+
+Where a soak asks for nothing but one thing, and the target says no words that it is given, all
+answers are the same, and one that holds parts of another is only an answer with odd faults. So
+such a scenario is asked in other wordings, too: each with a word to begin with, the same for all
+its requests. What that is answered is learnt before, one request at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from conformance.runs.api_run import ApiRun
+from conformance.runs.execute import judge_unkept
+from conformance.runs.plan import ScenarioRun
+from conformance.runs.scenario_run import run_scenario
+from conformance.runs.streams_beside import (
+    AnswerKey,
+    LoneAnswer,
+    LoneAnswers,
+    answers_of_first_round,
+    lone_answer,
+    strange_pieces,
+)
+
+MOST: Final = 3  # other wordings of one scenario
+
+
+class Wordings(Struct, frozen=True):
+    """What is answered to each wording alone; `usable` are those of a scenario, by its name."""
+
+    alone: LoneAnswers
+    usable: Mapping[str, Sequence[int]] = {}
+
+    def in_turn(self, run: ScenarioRun, number: int) -> ScenarioRun:
+        """The run of a round, in the wording that is due."""
+        known = (0, *self.usable.get(run.scenario.name, ()))
+        return replace(run, round=number, wording=known[number % len(known)])
+
+
+async def learn_wordings(run: ApiRun, scenarios: Sequence[ScenarioRun]) -> Wordings:
+    """Asks scenarios otherwise whose answers say nothing that only they say."""
+    answers = answers_of_first_round(run)
+    usable: dict[str, list[int]] = {}
+    for scenario_run in scenarios:
+        if _is_told_apart(scenario_run.scenario.name, answers):
+            continue
+        for wording in range(1, MOST + 1):
+            worded = replace(scenario_run, wording=wording)
+            outcome = await run_scenario(worded, run.target.sender, run.settings)
+            if outcome.spent or outcome.silent:
+                return Wordings(LoneAnswers(answers), usable)
+            # What fails in this wording alone would be blamed on the load.
+            if judge_unkept(run, outcome) <= _known_findings(run, worded):
+                answers |= (lone_answer(run, worded, each) for each in outcome.answers)
+                usable.setdefault(worded.scenario.name, []).append(wording)
+    return Wordings(LoneAnswers(answers), usable)
+
+
+def _is_told_apart(name: str, answers: Mapping[AnswerKey, LoneAnswer]) -> bool:
+    """Whether a piece of some other answer would show in each answer of a scenario."""
+    own = (each.text for key, each in answers.items() if key.scenario == name)
+    return all(any(strange_pieces(text, other) for other in answers.values()) for text in own)
+
+
+def _known_findings(run: ApiRun, scenario_run: ScenarioRun) -> set[str]:
+    results = run.judge_kept_run(scenario_run.name)
+    return {finding.id for result in results for finding in result.findings}
