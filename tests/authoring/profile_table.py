@@ -40,6 +40,14 @@ A weak one, marked *maybe*, is only ever a guess: `check` goes on with `strict`,
 its findings says whose ways they may be.
 A gateway passes on what names the system behind it, so its own signs decide.
 In brackets: in how many recordings of the system it was met, and in how many of others.
+
+Some senders are named by nothing. Gemini, the Interactions API, Cohere and Ollama's own API were
+recorded from their makers alone (15, 6, 5 and 4 recordings), so there is nothing to count a sign
+against: Gemini's `serviceTier` is in 8 of the 15, and may be in those of a proxy. Name the profile
+there; `strict` holds what the API itself asks for.
+Of eight recordings of Anthropic one keeps the id that names it. In the others the ids were
+taken out, and what is left (`inference_geo` and `service_tier`, 7 of 8) is passed on by gateways,
+so it stays a guess.
 """
 
 
