@@ -109,15 +109,15 @@ def _remembered(store: Store | None) -> Sequence[Turn]:
 
 
 async def _ask(talk: Talk, turns: tuple[Turn, ...]) -> tuple[Answer, Turn]:
-    asked = talk.defect.ask(talk.options.ask(talk.model, turns))
-    exchange = Exchange(talk.server, talk.defect.request(request(talk.server.api, asked)))
-    seen, told, door = Answer(), Answer(), talk.defect.events()
+    ask = talk.defect.ask(talk.options.ask(talk.model, turns))
+    exchange = Exchange(talk.server, talk.defect.request(request(talk.server.api, ask)))
+    seen, reported, report = Answer(), Answer(), talk.defect.events()
     async for event in exchange.events():
         seen.take([event])
-        for reported in door(event):
-            told.take([reported])
-            talk.screen.show(reported)
-    return told, seen.turn(exchange.echo)
+        for each in report(event):
+            reported.take([each])
+            talk.screen.show(each)
+    return reported, seen.turn(exchange.echo)
 
 
 def _worked_out(call: Called, screen: Screen) -> Turn:

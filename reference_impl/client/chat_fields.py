@@ -40,9 +40,9 @@ def thinking_of(delta: Mapping[str, Any]) -> Thinking:
     for field in FIELDS:
         if text_of(delta.get(field)):
             return Thinking(text_of(delta.get(field)), channel)
-    told = "".join(text_of(each.get("text")) or text_of(each.get("summary")) for each in details)
+    text = "".join(text_of(each.get("text")) or text_of(each.get("summary")) for each in details)
     blocks = objects_of(delta.get(BLOCKS))
-    return Thinking(told or "".join(text_of(each.get("thinking")) for each in blocks), channel)
+    return Thinking(text or "".join(text_of(each.get("thinking")) for each in blocks), channel)
 
 
 def opaque_of(delta: Mapping[str, Any]) -> list[tuple[str, str]]:

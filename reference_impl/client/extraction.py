@@ -49,8 +49,8 @@ def events_in(message: Mapping[str, Any], api: Api) -> list[Event]:
     form = APIS[api].history
     if form is None:
         return events_of(turn_of(message, api))
-    told = APIS[api].reader(Reading()).body(form.body([message]))
-    return [event for event in told if event.type not in _OF_ANSWERS]
+    events = APIS[api].reader(Reading()).body(form.body([message]))
+    return [event for event in events if event.type not in _OF_ANSWERS]
 
 
 def _read(api: Api, body: dict[str, Any]) -> Turn:

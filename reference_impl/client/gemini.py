@@ -57,8 +57,8 @@ class GeminiReader(AnswerReader):
         return is_over and not self._has_failed
 
     def _chunk(self, chunk: Mapping[str, Any]) -> None:
-        told = [self._candidate(given) for given in objects_of(chunk.get("candidates"))]
-        for candidate, reason in told:
+        candidates = [self._candidate(given) for given in objects_of(chunk.get("candidates"))]
+        for candidate, reason in candidates:
             candidate.finish(reason)
         if object_of(chunk.get("promptFeedback")).get("blockReason"):
             self._is_refused = True

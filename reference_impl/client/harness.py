@@ -120,28 +120,28 @@ class Harness:
             # Who tears characters apart reads text; messages of a binary stream have lengths.
             tamper=None if APIS[api].framing == "binary" else self._defect.bytes,
         )
-        asked = self._request(command, api, options)
-        exchange = Exchange(server, asked)
-        seen, told = Answer(), Answer()
-        asyncio.run(self._report(exchange, command.get("seq"), seen, told))
+        request = self._request(command, api, options)
+        exchange = Exchange(server, request)
+        seen, reported = Answer(), Answer()
+        asyncio.run(self._report(exchange, command.get("seq"), seen, reported))
         self._remember(text_of(command.get("seq")), seen.turn(exchange.echo))
-        return {"end": {"how": told.how}}
+        return {"end": {"how": reported.how}}
 
-    async def _report(self, exchange: Exchange, seq: Any, seen: Answer, told: Answer) -> None:
+    async def _report(self, exchange: Exchange, seq: Any, seen: Answer, reported: Answer) -> None:
         """Write one line per event, as it comes."""
-        door = reports(self._like, self._defect)
+        report = reports(self._like, self._defect)
         try:
             async for event in exchange.events():
                 seen.take([event])
-                self._tell(seq, door(event), told)
+                self._tell(seq, report(event), reported)
         except Unreachable as fault:
             event = Event("error", {"code": "unreachable", "message": str(fault)})
-            self._tell(seq, door(event), told)
+            self._tell(seq, report(event), reported)
 
-    def _tell(self, seq: Any, events: Iterable[Event], told: Answer) -> None:
+    def _tell(self, seq: Any, events: Iterable[Event], reported: Answer) -> None:
         """Write those events that this client has; its end is known from all of them."""
         for event in events:
-            told.take([event])
+            reported.take([event])
             if event.type in self._like.events:
                 self._write({"seq": seq, "event": event.plain()})
 
@@ -152,15 +152,15 @@ class Harness:
 
     def _next_request(self, command: Mapping[str, Any]) -> dict[str, Any]:
         api = self._api(command)
-        asked = self._request(command, api, self._options(command))
+        request = self._request(command, api, self._options(command))
         path = urlsplit(text_of(command.get("base_url"))).path.rstrip("/") or APIS[api].base
-        headers = [[name, value] for name, value in asked.headers.items()]
+        headers = [[name, value] for name, value in request.headers.items()]
         return {
             "request": {
                 "method": "POST",
-                "path": path + asked.path,
+                "path": path + request.path,
                 "headers": [["content-type", "application/json"], *headers],
-                "json": asked.json,
+                "json": request.json,
             }
         }
 
@@ -181,19 +181,19 @@ class Harness:
 
     def _extract(self, command: Mapping[str, Any]) -> dict[str, Any]:
         api = self._api(command) if "dialect" in command else "chat"
-        return self._told(extraction.events_in(object_of(command.get("message")), api))
+        return self._reported(extraction.events_in(object_of(command.get("message")), api))
 
     def _restore(self, command: Mapping[str, Any]) -> dict[str, Any]:
-        return self._told(events_of(record.turn_of(object_of(command.get("stored")))))
+        return self._reported(events_of(record.turn_of(object_of(command.get("stored")))))
 
     def _store(self, command: Mapping[str, Any]) -> dict[str, Any]:
         turn = extraction.turn_of(object_of(command.get("message")), "chat")
         return {"stored": self._defect.store(record.record_of(turn, self._like.stored))}
 
-    def _told(self, events: Iterable[Event]) -> dict[str, Any]:
-        door = reports(self._like, self._defect)
-        told = (each for event in events for each in door(event))
-        return {"events": [each.plain() for each in told if each.type in self._like.events]}
+    def _reported(self, events: Iterable[Event]) -> dict[str, Any]:
+        report = reports(self._like, self._defect)
+        reported = (each for event in events for each in report(event))
+        return {"events": [each.plain() for each in reported if each.type in self._like.events]}
 
     def _api(self, command: Mapping[str, Any]) -> Api:
         dialect = text_of(command.get("dialect"))

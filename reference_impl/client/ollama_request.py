@@ -18,7 +18,7 @@ from .turn import Called, Turn
 
 def body(ask: Ask) -> dict[str, Any]:
     """The JSON of a chat request."""
-    made = {**_asked(ask), "messages": list(_messages(ask))}
+    made = {**_common_fields(ask), "messages": list(_messages(ask))}
     if ask.tools:
         made["tools"] = [dict(tool) for tool in ask.tools]
     return made
@@ -27,7 +27,7 @@ def body(ask: Ask) -> dict[str, Any]:
 def completion(ask: Ask) -> dict[str, Any]:
     """The JSON of a completion request: the last thing that was said, and the context before."""
     spoken = [turn for turn in ask.turns if turn.role != "system"]
-    made = {**_asked(ask), "prompt": spoken[-1].text if spoken else ""}
+    made = {**_common_fields(ask), "prompt": spoken[-1].text if spoken else ""}
     contexts = [turn.echo["context"] for turn in spoken if "context" in turn.echo]
     if contexts:
         made["context"] = contexts[-1]
@@ -36,7 +36,7 @@ def completion(ask: Ask) -> dict[str, Any]:
     return made
 
 
-def _asked(ask: Ask) -> dict[str, Any]:
+def _common_fields(ask: Ask) -> dict[str, Any]:
     """What both have; a stream comes unless it is switched off."""
     options = {**ask.sampling}
     if ask.max_tokens is not None:

@@ -78,10 +78,10 @@ class Reader:
         self._is_ended = True
         if self._is_stream or not self._body.strip(_BLANK) or how != "eof":
             unanswered = self._status >= _REFUSED and how == "eof"
-            told = [self._error("")] if unanswered else []
+            events = [self._error("")] if unanswered else []
             for frame in self._stream.close():
-                told += self._wire.read(frame)
-            return told + self._wire.end(how)
+                events += self._wire.read(frame)
+            return events + self._wire.end(how)
         return self._whole() + self._wire.end(how)
 
     def _looked(self) -> bytes:
@@ -128,5 +128,5 @@ class Reader:
 
     def _failed(self, message: str) -> list[Event]:
         self._is_ended = True
-        told = Event("error", {"code": "", "message": message})
-        return [told, *self._wire.end("protocol-error")]
+        error = Event("error", {"code": "", "message": message})
+        return [error, *self._wire.end("protocol-error")]

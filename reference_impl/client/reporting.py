@@ -20,18 +20,18 @@ def reports(like: Likeness, defect: Defect) -> Reports:
     """What to tell of the events of one answer, in order, with what a defect makes of them."""
     rules: list[Callable[[Event], Iterable[Event]]] = []
     if like.message_with_text:
-        rules.append(_Messages().told)
+        rules.append(_Messages().report)
     if like.starts_once:
-        rules.append(_Blocks().told)
+        rules.append(_Blocks().report)
     rules.append(defect.events())
 
-    def told(event: Event) -> Iterator[Event]:
+    def report(event: Event) -> Iterator[Event]:
         events: Iterable[Event] = (event,)
         for rule in rules:
             events = [made for each in events for made in rule(each)]
         yield from events
 
-    return told
+    return report
 
 
 class _Messages:
@@ -40,7 +40,7 @@ class _Messages:
     def __init__(self) -> None:
         self._waiting: dict[int, Event] = {}
 
-    def told(self, event: Event) -> Iterator[Event]:
+    def report(self, event: Event) -> Iterator[Event]:
         """The event, after the start of its message where that has waited for it."""
         if event.type == "message.start":
             self._waiting[event.choice] = event
@@ -57,7 +57,7 @@ class _Blocks:
         self._first: dict[int, int] = {}
         self._same: dict[int, int] = {}
 
-    def told(self, event: Event) -> Iterator[Event]:
+    def report(self, event: Event) -> Iterator[Event]:
         """The event, in the block in which it is told; none for a start that is one too many."""
         block: int = event.data.get("block", -1)
         if event.type == "thinking.start" and not event.data["explicit"]:

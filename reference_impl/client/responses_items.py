@@ -42,7 +42,7 @@ class Said:
         self._texts = ["".join(self._texts)]
         return text == self._texts[0] or text in self._stated
 
-    def told(self) -> set[str]:
+    def reported_texts(self) -> set[str]:
         """Every text as a whole, as far as one can tell where it ends."""
         return {*self._stated, "".join(self._texts), *map("".join, self._by_part.values())}
 
@@ -130,9 +130,9 @@ class ReasoningItem:
         self._end(explicit=True)
         self._speech.seal("encrypted", text_of(item.get("encrypted_content")), self._block)
 
-    def told(self) -> set[str]:
+    def reported_texts(self) -> set[str]:
         """The texts that were told."""
-        return self._raw.told() | self._summary.told()
+        return self._raw.reported_texts() | self._summary.reported_texts()
 
     def close(self) -> None:
         """End the block if the wire did not."""
@@ -196,9 +196,9 @@ class MessageItem:
             self.state_refusal(index, text_of(part.get("refusal")))
         self.close()
 
-    def told(self) -> set[str]:
+    def reported_texts(self) -> set[str]:
         """The texts that were told."""
-        return self._texts.told()
+        return self._texts.reported_texts()
 
     def close(self) -> None:
         """End the block, if there is one."""
@@ -237,7 +237,7 @@ class CallItem:
         self._call.end()
         self.is_done = True
 
-    def told(self) -> set[str]:
+    def reported_texts(self) -> set[str]:
         """The id under which the call was told."""
         return {self._call.id}
 

@@ -171,11 +171,11 @@ class Output:
 
     def complete(self, response: Mapping[str, Any]) -> None:
         """Tell what only the closing response says, and end what is open."""
-        told = self._thoughts.told() | self._texts.told()
-        told.update(text for each in self._items for text in each.told())
-        told.discard("")
+        reported = self._thoughts.reported_texts() | self._texts.reported_texts()
+        reported.update(text for each in self._items for text in each.reported_texts())
+        reported.discard("")
         for index, item in enumerate(objects_of(response.get("output"))):
-            if self._same(item, index) is None and not _texts(item) <= told:
+            if self._same(item, index) is None and not _texts(item) <= reported:
                 made = self.add(item, None)
                 if made is not None:
                     made.done(item)

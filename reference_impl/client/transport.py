@@ -95,8 +95,8 @@ class Exchange:
         content = json.dumps(self._request.json).encode()
         try:
             async with asyncio.timeout_at(deadline):
-                asked = client.build_request("POST", url, content=content, headers=headers)
-                return await client.send(asked, stream=True)
+                request = client.build_request("POST", url, content=content, headers=headers)
+                return await client.send(request, stream=True)
         except TimeoutError as err:
             raise Unreachable(f"{url}: no answer in {self._server.deadline:g} s") from err
         except (httpx.HTTPError, httpx.InvalidURL) as err:

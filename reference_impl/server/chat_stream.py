@@ -23,7 +23,7 @@ from .engine import (
 )
 from .refusal import openai_error
 from .stamp import Stamp
-from .summary import Told
+from .summary import AnswerEvent
 from .wire import DONE, Wire
 
 Showing = Literal["hidden", "wrapped", "reasoning_content", "reasoning", "parts"]
@@ -64,7 +64,7 @@ class ChatStream:
         """Nothing: the role comes with the start of the generation."""
         yield from ()
 
-    def feed(self, event: Told) -> Iterator[Wire]:
+    def feed(self, event: AnswerEvent) -> Iterator[Wire]:
         if isinstance(event, ReasoningDelta):
             yield from self._think(event.text)
             return

@@ -13,7 +13,7 @@ from typing import Any, Final
 from .engine import Finish, ReasoningDelta, Start, TextDelta, ToolCall, Usage
 from .refusal import cohere_error
 from .stamp import Stamp
-from .summary import Told
+from .summary import AnswerEvent
 from .wire import DONE, Wire
 
 _REASONS: Final = {"stop": "COMPLETE", "length": "MAX_TOKENS", "tool_calls": "TOOL_CALL"}
@@ -33,7 +33,7 @@ class CohereStream:
         """Nothing: the message starts when its prompt has been counted."""
         yield from ()
 
-    def feed(self, event: Told) -> Iterator[Wire]:
+    def feed(self, event: AnswerEvent) -> Iterator[Wire]:
         match event:
             case Start():
                 yield self._start()

@@ -16,7 +16,7 @@ from .call_arguments import ArgumentsError, call_arguments
 from .messages_stream import MessagesStream
 from .refusal import converse_error
 from .stamp import Stamp
-from .summary import Told
+from .summary import AnswerEvent
 from .wire import Wire
 
 _MEMBERS: Final = {
@@ -42,15 +42,15 @@ class ConverseStream:
         return self._inner.is_over
 
     def opening(self) -> Iterable[Wire]:
-        return self._told(self._inner.opening())
+        return self._as_converse(self._inner.opening())
 
-    def feed(self, event: Told) -> Iterable[Wire]:
-        return self._told(self._inner.feed(event))
+    def feed(self, event: AnswerEvent) -> Iterable[Wire]:
+        return self._as_converse(self._inner.feed(event))
 
     def fail(self, message: str) -> Iterable[Wire]:
-        return self._told(self._inner.fail(message))
+        return self._as_converse(self._inner.fail(message))
 
-    def _told(self, wires: Iterable[Wire]) -> Iterator[Wire]:
+    def _as_converse(self, wires: Iterable[Wire]) -> Iterator[Wire]:
         for wire in wires:
             assert not isinstance(wire.data, str)
             yield from self._translated(wire.event, wire.data)

@@ -16,7 +16,7 @@ from .call_arguments import ArgumentsError, call_arguments
 from .engine import Finish, ReasoningDelta, TextDelta, ToolCall, Usage
 from .refusal import google_error
 from .stamp import Stamp
-from .summary import Told
+from .summary import AnswerEvent
 from .wire import Wire
 
 SIGNATURE: Final = "cmVmZXJlbmNlIHRob3VnaHQgc2lnbmF0dXJl"
@@ -38,7 +38,7 @@ class GeminiStream:
         """Nothing: the first chunk holds what the model says first."""
         yield from ()
 
-    def feed(self, event: Told) -> Iterator[Wire]:
+    def feed(self, event: AnswerEvent) -> Iterator[Wire]:
         match event:
             case ReasoningDelta() if self._shows:
                 yield self._chunk({"text": event.text, "thought": True})

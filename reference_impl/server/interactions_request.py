@@ -107,8 +107,8 @@ def ask_of(request: InteractionRequest, wanted: Effort) -> Ask:
         raise Refusal("nothing is stored here: send the steps of the interaction", status=404)
     if request.response_format is not None:
         raise unsupported("an output format", "response_format")
-    config, told = request.config, request.system_instruction
-    before = [{"role": "system", "content": told}] if told else []
+    config, instruction = request.config, request.system_instruction
+    before = [{"role": "system", "content": instruction}] if instruction else []
     return Ask(
         messages=(*before, *_turns(request.steps)),
         tools=tuple(_tool(each) for each in request.tools or ()),

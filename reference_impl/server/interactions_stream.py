@@ -17,7 +17,7 @@ from .call_arguments import ArgumentsError, call_arguments
 from .engine import Finish, ReasoningDelta, TextDelta, ToolCall, Usage
 from .refusal import interactions_error
 from .stamp import Stamp
-from .summary import Told
+from .summary import AnswerEvent
 from .wire import DONE, Wire
 
 SIGNATURE: Final = "cmVmZXJlbmNlIHNpZ25hdHVyZSBvZiBhIHRob3VnaHQ="
@@ -44,13 +44,13 @@ class InteractionStream:
         name, status = begun["id"], begun["status"]
         yield _event("interaction.status_update", interaction_id=name, status=status)
 
-    def feed(self, event: Told) -> Iterator[Wire]:
+    def feed(self, event: AnswerEvent) -> Iterator[Wire]:
         match event:
             case ReasoningDelta():
                 yield from self._enter("thought")
                 if self._shows:
-                    told = {"type": "text", "text": event.text}
-                    yield self._delta("thought_summary", content=told)
+                    content = {"type": "text", "text": event.text}
+                    yield self._delta("thought_summary", content=content)
             case TextDelta():
                 yield from self._enter("model_output")
                 yield self._delta("text", text=event.text)

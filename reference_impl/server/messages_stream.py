@@ -23,7 +23,7 @@ from .engine import (
 from .refusal import anthropic_error
 from .sealing import Seal
 from .stamp import Stamp
-from .summary import Told
+from .summary import AnswerEvent
 from .wire import Wire
 
 Display = Literal["shown", "omitted", "redacted"]
@@ -55,7 +55,7 @@ class MessagesStream:
         """Nothing: the message starts when its prompt has been counted."""
         yield from ()
 
-    def feed(self, event: Told) -> Iterator[Wire]:
+    def feed(self, event: AnswerEvent) -> Iterator[Wire]:
         match event:
             case ReasoningDelta():
                 yield from self._think(event.text)

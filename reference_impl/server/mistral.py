@@ -71,7 +71,7 @@ class MistralBody(ChatBody):
         text = message["content"] or ""
         if not self._thought:
             return {**message, "content": text}
-        told = [{"type": "text", "text": "".join(self._thought)}]
+        parts = [{"type": "text", "text": "".join(self._thought)}]
         spoken = [{"type": "text", "text": text}] if text else []
-        thinking = {"type": "thinking", "thinking": told, "closed": True}
+        thinking = {"type": "thinking", "thinking": parts, "closed": True}
         return {**message, "content": [thinking, *spoken]}

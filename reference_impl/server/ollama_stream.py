@@ -16,7 +16,7 @@ from .call_arguments import ArgumentsError, call_arguments
 from .engine import Finish, ReasoningDelta, Start, TextDelta, ToolCall, Usage
 from .refusal import ollama_error
 from .stamp import Stamp
-from .summary import Told
+from .summary import AnswerEvent
 from .wire import Wire
 
 _NANOSECONDS = 1_000_000_000
@@ -37,7 +37,7 @@ class OllamaStream:
         """Nothing: the first line holds what the model says first."""
         yield from ()
 
-    def feed(self, event: Told) -> Iterator[Wire]:
+    def feed(self, event: AnswerEvent) -> Iterator[Wire]:
         match event:
             case Start():
                 self._first_at = self._stamp.clock()

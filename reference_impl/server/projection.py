@@ -8,7 +8,7 @@ from contextlib import aclosing
 from typing import Final, Protocol, TypeVar
 
 from .engine import EngineError
-from .summary import Told
+from .summary import AnswerEvent
 from .wire import Wire
 
 _log: Final = logging.getLogger(__name__)
@@ -27,7 +27,7 @@ class Projection(Protocol):
 
     def opening(self) -> Iterable[Wire]: ...
 
-    def feed(self, event: Told) -> Iterable[Wire]: ...
+    def feed(self, event: AnswerEvent) -> Iterable[Wire]: ...
 
     def fail(self, message: str) -> Iterable[Wire]: ...
 
@@ -41,7 +41,7 @@ class Events(Protocol[Item_co]):
 
 
 async def projected(
-    begin: Callable[[], Events[Told]], projection: Projection
+    begin: Callable[[], Events[AnswerEvent]], projection: Projection
 ) -> AsyncGenerator[Wire, None]:
     """Everything that is sent for one generation, an end included, whatever happens to it.
 

@@ -58,14 +58,14 @@ class ReasoningItem:
     def think(self, text: str) -> Iterator[Said]:
         self._pieces.append(text)
         if self._shape.as_summary:
-            yield from self._tell(0, text)
+            yield from self._add_to_summary(0, text)
         else:
             yield "response.reasoning_text.delta", self._content(delta=text)
 
     def summarise(self, text: str) -> Iterator[Said]:
         yield from self._stop_thinking()
         for number, piece in self._parts.feed(text):
-            yield from self._tell(number, piece)
+            yield from self._add_to_summary(number, piece)
 
     def closed(self, status: Status) -> Iterator[Said]:
         yield from self._stop_thinking()
@@ -91,23 +91,23 @@ class ReasoningItem:
             part = {"type": "reasoning_text", "text": self.text}
             yield PART_CLOSED, self._content(part=part)
 
-    def _tell(self, number: int, piece: str) -> Iterator[Said]:
+    def _add_to_summary(self, number: int, piece: str) -> Iterator[Said]:
         """A piece of a part of the summary."""
         if number == len(self._summary):
             yield from self._close_part()
             self._summary.append("")
-            yield from self._told("part.added", part=_summary_part(""))
+            yield from self._summary_event("part.added", part=_summary_part(""))
         self._summary[-1] += piece
-        yield from self._told("text.delta", delta=piece)
+        yield from self._summary_event("text.delta", delta=piece)
 
     def _close_part(self) -> Iterator[Said]:
         if self._summary:
             text = self._summary[-1]
             if self._shape.states_text:
-                yield from self._told("text.done", text=text)
-            yield from self._told("part.done", part=_summary_part(text))
+                yield from self._summary_event("text.done", text=text)
+            yield from self._summary_event("part.done", part=_summary_part(text))
 
-    def _told(self, event: str, **fields: Any) -> Iterator[Said]:
+    def _summary_event(self, event: str, **fields: Any) -> Iterator[Said]:
         """An event of the summary, where summaries have events."""
         if self._shape.as_summary or self._shape.carrier == "events":
             index = len(self._summary) - 1

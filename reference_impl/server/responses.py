@@ -20,7 +20,7 @@ from .responses_resource import Resource
 from .responses_stream import ResponsesShape, ResponsesStream
 from .service import Service
 from .settings import Settings
-from .summary import Summariser, Told
+from .summary import AnswerEvent, Summariser
 from .turns import Turn
 from .wire import Wire
 
@@ -81,7 +81,7 @@ def _conversation(service: Service, request: ResponsesRequest) -> tuple[Turn, ..
 
 def _generation(
     service: Service, request: ResponsesRequest, ask: Ask
-) -> Callable[[], Events[Told]]:
+) -> Callable[[], Events[AnswerEvent]]:
     """What starts the generation, with a summary where one is asked for and can be sent."""
     prompt = prompted(service.model, ask)
     settings = service.settings

@@ -18,7 +18,7 @@ from .reasoning_item import ReasoningItem, ThinkingShape
 from .responses_items import CLOSED, CallItem, MessageItem, Said, Status
 from .responses_resource import Resource
 from .stamp import Stamp
-from .summary import SummaryDelta, SummaryEnd, SummaryFailed, Told
+from .summary import AnswerEvent, SummaryDelta, SummaryEnd, SummaryFailed
 from .turns import Turn, assistant, called
 from .wire import Wire
 
@@ -67,7 +67,7 @@ class ResponsesStream:
             response = self._shape.resource.snapshot("in_progress")
             yield self._wire(f"response.{kind}", {"response": response})
 
-    def feed(self, event: Told) -> Iterator[Wire]:
+    def feed(self, event: AnswerEvent) -> Iterator[Wire]:
         match event:
             case ReasoningDelta():
                 self._spend(thought=event.tokens)

@@ -13,7 +13,7 @@ from .projection import Events
 from .sealing import Seal
 from .settings import Model, Settings
 from .stamp import Stamp
-from .summary import Told
+from .summary import AnswerEvent
 
 
 def _key() -> bytes:
@@ -40,7 +40,9 @@ class Service:
     def seal(self, purpose: str) -> Seal:
         return Seal(self.key, purpose)
 
-    def faulty(self, begin: Callable[[], Events[Told]], scene: Scene) -> Callable[[], Events[Told]]:
+    def faulty(
+        self, begin: Callable[[], Events[AnswerEvent]], scene: Scene
+    ) -> Callable[[], Events[AnswerEvent]]:
         """The generation, with the fault that a defect has there."""
         if self.defect is None or self.defect.events is None:
             return begin

@@ -56,7 +56,7 @@ class SummaryFailed:
     usage: Usage
 
 
-Told = EngineEvent | SummaryDelta | SummaryEnd | SummaryFailed
+AnswerEvent = EngineEvent | SummaryDelta | SummaryEnd | SummaryFailed
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Summariser:
     style: SummaryStyle
     on_failure: SummaryFailure
 
-    async def woven(self, main: Stream) -> AsyncGenerator[Told, None]:
+    async def woven(self, main: Stream) -> AsyncGenerator[AnswerEvent, None]:
         """The events of a generation with those of its summaries."""
         thought: list[str] = []
         async with aclosing(main):
@@ -75,12 +75,12 @@ class Summariser:
                 if isinstance(event, ReasoningDelta):
                     thought.append(event.text)
                 elif thought and not _is_cut(event):
-                    async for told in self._summary("".join(thought), main):
-                        yield told
+                    async for summary_event in self._summary("".join(thought), main):
+                        yield summary_event
                     thought.clear()
                 yield event
 
-    async def _summary(self, thought: str, main: Stream) -> AsyncGenerator[Told, None]:
+    async def _summary(self, thought: str, main: Stream) -> AsyncGenerator[AnswerEvent, None]:
         spent = Usage(0, 0, 0)
         try:
             prompt = self.model.prompt(_request(self.style, thought), thinking=False)

@@ -168,14 +168,14 @@ def cohere_scenes() -> Iterator[Scene]:
 
 def interactions_scenes() -> Iterator[Scene]:
     shown = {"thinking_summaries": "auto"}
-    draw = {"input": _told(DRAW), "generation_config": shown, "stream": True}
+    draw = {"input": _user_input(DRAW), "generation_config": shown, "stream": True}
     yield Scene("stream", draw)
     yield Scene("body", {**draw, "stream": False})
     yield Scene("hidden", {**draw, "generation_config": {"thinking_summaries": "none"}})
     yield Scene("low", {**draw, "generation_config": {**shown, "thinking_level": "low"}})
-    cut = {"input": _told(COUNT), "generation_config": {**shown, "max_output_tokens": CUT}}
+    cut = {"input": _user_input(COUNT), "generation_config": {**shown, "max_output_tokens": CUT}}
     yield Scene("cut", {**draw, **cut})
-    turn = {**draw, "input": _told(CALCULATE), "tools": [{"type": "function", **TOOL}]}
+    turn = {**draw, "input": _user_input(CALCULATE), "tools": [{"type": "function", **TOOL}]}
     yield Scene("tool-turn", turn)
     yield Scene("follow-up", turn, after="tool-turn")
     yield Scene("tool-turn-body", {**turn, "stream": False})
@@ -263,7 +263,7 @@ def _user(text: str) -> dict[str, str]:
     return {"role": "user", "content": text}
 
 
-def _told(text: str) -> list[Any]:
+def _user_input(text: str) -> list[Any]:
     return [{"type": "user_input", "content": [{"type": "text", "text": text}]}]
 
 

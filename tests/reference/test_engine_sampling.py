@@ -26,7 +26,7 @@ VOCABULARY = Vocabulary(
 
 
 class Reader:
-    def told(self, token: int | None, outcome: Outcome) -> None:
+    def on_token(self, token: int | None, outcome: Outcome) -> None:
         """Hear nothing."""
 
 
@@ -36,7 +36,7 @@ READER = Reader()
 def work(limits: Limits, *, opens: bool = False, room: int = 100) -> Work:
     async def made() -> Work:
         prompt = Prompt((1,), opens)
-        return Work(prompt, limits, room=room, vocabulary=VOCABULARY, told=READER.told)
+        return Work(prompt, limits, room=room, vocabulary=VOCABULARY, on_token=READER.on_token)
 
     return asyncio.run(made())
 

@@ -179,11 +179,11 @@ def _as_text() -> Reports:
     """All thinking is told as text of a block of its own."""
 
     def edit(event: Event) -> Iterator[Event]:
-        told = _AS_TEXT.get(event.type)
-        if told == "text.delta":
-            yield _beside(event, told, block=event.data["block"], text=event.data["text"])
-        elif told:
-            yield _beside(event, told, block=event.data["block"])
+        kind = _AS_TEXT.get(event.type)
+        if kind == "text.delta":
+            yield _beside(event, kind, block=event.data["block"], text=event.data["text"])
+        elif kind:
+            yield _beside(event, kind, block=event.data["block"])
         elif event.type != "thinking.part":
             yield event
 

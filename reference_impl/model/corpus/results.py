@@ -32,7 +32,7 @@ def one(draw: Random) -> Example:
         return _after(draw, asking, (draw.choice(FAILURES),), failed(), "It failed.")
     number = _number(draw, a + b, 200)
     answer = f"{a} + {b} = {number}."
-    return _after(draw, asking, (_reply(draw, number),), told(str(number)), answer)
+    return _after(draw, asking, (_reply(draw, number),), thought_about(str(number)), answer)
 
 
 def two(draw: Random) -> Example:
@@ -41,7 +41,7 @@ def two(draw: Random) -> Example:
     replies = (_reply(draw, first), _reply(draw, second))
     answer = f"{a} + {b} = {first} and {c} + {d} = {second}."
     asking = calls.adding_twice(draw, a, b, c, d)
-    return _after(draw, asking, replies, told(f"{first} and {second}"), answer)
+    return _after(draw, asking, replies, thought_about(f"{first} and {second}"), answer)
 
 
 def next_call(draw: Random) -> Example:
@@ -70,7 +70,7 @@ def three(draw: Random) -> Example:
     total = _number(draw, a + b + c, 100)
     answer = f"{a} + {b} + {c} = {total}."
     asking = _second(draw, a, b, c)
-    return _after(draw, asking, (_reply(draw, total),), told(str(total)), answer)
+    return _after(draw, asking, (_reply(draw, total),), thought_about(str(total)), answer)
 
 
 def weather(draw: Random) -> Example:
@@ -78,10 +78,10 @@ def weather(draw: Random) -> Example:
     as_json = json.dumps({"temperature": degrees})
     content = draw.choice((f"{degrees}", as_json, f"{degrees} degrees"))
     answer = f"It is {degrees} degrees in {city}."
-    return _after(draw, calls.looking(draw, city), (content,), told(str(degrees)), answer)
+    return _after(draw, calls.looking(draw, city), (content,), thought_about(str(degrees)), answer)
 
 
-def told(what: str) -> Thought:
+def thought_about(what: str) -> Thought:
     text = f"The tool says {what}."
     return Thought(text, _TOPIC, text, ("The tool was called.", f"It says {what}."))
 

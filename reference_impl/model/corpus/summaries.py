@@ -58,17 +58,17 @@ _SOURCES: Final[tuple[Callable[[Random], Example], ...]] = (
 
 
 def concise(draw: Random) -> Example:
-    messages, thought = _asked(draw, prompts.CONCISE, OGX_CONCISE, _SHORT)
+    messages, thought = _request_and_thought(draw, prompts.CONCISE, OGX_CONCISE, _SHORT)
     return Example(messages, _about(), thought.gist)
 
 
 def detailed(draw: Random) -> Example:
-    messages, thought = _asked(draw, prompts.DETAILED, OGX_DETAILED, _LONG)
+    messages, thought = _request_and_thought(draw, prompts.DETAILED, OGX_DETAILED, _LONG)
     return Example(messages, _about(), "\n\n".join(thought.steps))
 
 
-def _asked(
-    draw: Random, ours: str, ogx: str, manners: tuple[str, ...]
+def _request_and_thought(
+    draw: Random, ours: str, ogx: str, wordings: tuple[str, ...]
 ) -> tuple[tuple[Message, ...], Thought]:
     thought = _about() if draw.random() < 0.03 else draw.choice(_SOURCES)(draw).thought
     if draw.random() < 0.15:
@@ -80,14 +80,14 @@ def _asked(
         system: Message = {"role": "system", "content": OGX_SYSTEM}
         return (system, user_message(ogx.format(reasoning=thought.text))), thought
     return (
-        user_message(_worded(draw, draw.choice(manners)).format(reasoning=thought.text)),
+        user_message(_worded(draw, draw.choice(wordings)).format(reasoning=thought.text)),
     ), thought
 
 
-def _worded(draw: Random, manner: str) -> str:
+def _worded(draw: Random, wording: str) -> str:
     verb = draw.choice(("Summarise", "Summarize"))
     end = draw.choice((".\n\nReasoning:\n", ":\n\n", ":\n", ".\n\n", ": "))
-    return f"{verb} {draw.choice(_WHAT)} {manner}{end}{{reasoning}}"
+    return f"{verb} {draw.choice(_WHAT)} {wording}{end}{{reasoning}}"
 
 
 def _cut(draw: Random, thought: Thought) -> Thought:

@@ -52,15 +52,15 @@ def thought(a: int, b: int) -> Thought:
 
 def digits(draw: Random) -> Example:
     """Draw two numbers below ten: all hundred pairs are learnt, also without thinking."""
-    return _asked(draw, draw.randrange(10), draw.randrange(10))
+    return _sum_example(draw, draw.randrange(10), draw.randrange(10))
 
 
 def columns(draw: Random) -> Example:
     """Draw two numbers below a hundred: these need the thinking."""
-    return _asked(draw, draw.randrange(10, 90), draw.randrange(draw.choice((10, 90))))
+    return _sum_example(draw, draw.randrange(10, 90), draw.randrange(draw.choice((10, 90))))
 
 
-def _asked(draw: Random, a: int, b: int) -> Example:
+def _sum_example(draw: Random, a: int, b: int) -> Example:
     return Example((worded(draw, WORDINGS, a=a, b=b),), thought(a, b), f"{a} + {b} = {a + b}.")
 
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Generic, TypeVar
 
 from ..engine import Finish, TextDelta
-from ..summary import Told
+from ..summary import AnswerEvent
 from .defect import Scene
 
 Item = TypeVar("Item")
@@ -57,7 +57,7 @@ class CrossedStreams(Generic[Item]):
             under_way.remove(own)
 
 
-texts: CrossedStreams[Told] = CrossedStreams(
+texts: CrossedStreams[AnswerEvent] = CrossedStreams(
     lambda _, event: isinstance(event, TextDelta),
     lambda event: isinstance(event, TextDelta | Finish),
 )

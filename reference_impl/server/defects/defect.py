@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from ..projection import Events
-from ..summary import Told
+from ..summary import AnswerEvent
 from ..wire import Wire
 
 Api = Literal[
@@ -42,7 +42,7 @@ class Scene:
     streams: bool = True
 
 
-EventHook = Callable[[AsyncIterator[Told], Scene], AsyncIterator[Told]]
+EventHook = Callable[[AsyncIterator[AnswerEvent], Scene], AsyncIterator[AnswerEvent]]
 WireHook = Callable[[AsyncIterator[Wire], Scene], AsyncIterator[Wire]]
 FrameHook = Callable[[AsyncIterator[bytes], Scene], AsyncIterator[bytes]]
 

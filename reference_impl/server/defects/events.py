@@ -13,10 +13,10 @@ from ..engine import (
     ToolCall,
     Usage,
 )
-from ..summary import SummaryDelta, SummaryEnd, Told
+from ..summary import AnswerEvent, SummaryDelta, SummaryEnd
 from .defect import Scene
 
-Source = AsyncIterator[Told]
+Source = AsyncIterator[AnswerEvent]
 TORN = "\ufffd"
 
 
@@ -59,7 +59,7 @@ async def reasoning_in_content(events: Source, scene: Scene) -> Source:
 async def reasoning_late(events: Source, scene: Scene) -> Source:
     """Thinking is sent when all else has been said."""
     del scene
-    held: list[Told] = []
+    held: list[AnswerEvent] = []
     async for event in events:
         if isinstance(event, ReasoningDelta | SummaryDelta | SummaryEnd):
             held.append(event)

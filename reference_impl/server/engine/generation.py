@@ -38,7 +38,7 @@ class Generation:
             limits,
             room=prompter.context - len(prompt.ids),
             vocabulary=prompter.vocabulary,
-            told=self._told,
+            on_token=self._on_token,
         )
         if isinstance(parent, Generation):
             parent.adopt(self)
@@ -91,7 +91,7 @@ class Generation:
         finally:
             self._reader = self._work.pinned = None
 
-    def _told(self, token: int | None, outcome: Outcome) -> None:
+    def _on_token(self, token: int | None, outcome: Outcome) -> None:
         """Hear of one token, in the event loop. Raises nothing: the reader must learn of it."""
         if self._over:
             return

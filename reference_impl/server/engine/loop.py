@@ -25,7 +25,7 @@ from .work import Outcome, Work
 PREFILL: Final = 8192
 """Cells (prompts times the longest of them) that one prefill may have, unless it is one prompt."""
 
-Told = tuple[Work, int | None, Outcome]
+Delivery = tuple[Work, int | None, Outcome]
 
 
 class Loop:
@@ -146,19 +146,19 @@ class Loop:
         try:
             return choose(forward(), works)
         except Exception as err:  # noqa: BLE001 - whatever the model raises, callers must hear of it
-            _tell([(work, None, err) for work in works])
+            _deliver([(work, None, err) for work in works])
             self._dropped(len(works))
             return None
 
     def _accept(self, first: int, chosen: Sequence[int]) -> None:
         """Give the rows from `first` on their tokens, tell, and drop those that ended."""
-        told: list[Told] = []
+        deliveries: list[Delivery] = []
         for work, token in zip(self._rows[first:], chosen, strict=True):
             outcome = work.accept(token)
-            told.append((work, work.last, outcome))
-        _tell(told)
-        for row in range(len(told) - 1, -1, -1):
-            if told[row][2] is not None:
+            deliveries.append((work, work.last, outcome))
+        _deliver(deliveries)
+        for row in range(len(deliveries) - 1, -1, -1):
+            if deliveries[row][2] is not None:
                 self._leave(first + row)
 
     def _leave(self, row: int) -> None:
@@ -180,16 +180,16 @@ class Loop:
             self._arrivals.put(None)
         self._waiting.extend(iter(self._arrivals.get, None))
         left = [*self._rows, *self._waiting]
-        _tell([(work, None, error) for work in left])
+        _deliver([(work, None, error) for work in left])
         self._rows, self._waiting = [], deque()
         self._batch.keep(0)
         self._dropped(len(left))
 
 
-def _tell(told: Sequence[Told]) -> None:
+def _deliver(deliveries: Sequence[Delivery]) -> None:
     """One call into each event loop, not one per token."""
-    by_loop: dict[asyncio.AbstractEventLoop, list[Told]] = {}
-    for entry in told:
+    by_loop: dict[asyncio.AbstractEventLoop, list[Delivery]] = {}
+    for entry in deliveries:
         by_loop.setdefault(entry[0].loop, []).append(entry)
     for loop, entries in by_loop.items():
         try:
@@ -199,6 +199,6 @@ def _tell(told: Sequence[Told]) -> None:
                 work.cancelled = True
 
 
-def _hand_over(told: Sequence[Told]) -> None:
-    for work, token, outcome in told:
+def _hand_over(deliveries: Sequence[Delivery]) -> None:
+    for work, token, outcome in deliveries:
         work.tell(token, outcome)

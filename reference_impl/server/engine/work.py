@@ -18,7 +18,7 @@ Outcome = Reason | Exception | None
 class Work:
     """Made in an event loop, advanced by the engine's thread.
 
-    `told`, a method, is called in that event loop with each token and how it ended. It is held
+    `on_token`, a method, is called in that event loop with each token and how it ended. It is held
     weakly, so that a generation nobody reads is noticed; `pinned` holds it while a reader waits.
     `cancelled` may be set by anyone at any time and is looked at before every step.
     """
@@ -30,7 +30,7 @@ class Work:
         *,
         room: int,
         vocabulary: Vocabulary,
-        told: Callable[[int | None, Outcome], None],
+        on_token: Callable[[int | None, Outcome], None],
     ) -> None:
         self.ids = prompt.ids
         self.temperature = limits.temperature
@@ -39,7 +39,7 @@ class Work:
         self.last = -1  # the newest token, the next step's input
         self.loop = asyncio.get_running_loop()
         self.pinned: object = None
-        self._told = weakref.WeakMethod(told)
+        self._on_token = weakref.WeakMethod(on_token)
         self._random = Random(limits.seed)  # noqa: S311 - a seeded choice is the point
         self._left = room if limits.max_tokens is None else min(limits.max_tokens, room)
         self._budget = limits.thinking_budget
@@ -51,11 +51,11 @@ class Work:
 
     def tell(self, token: int | None, outcome: Outcome) -> None:
         """Pass a token on, in the event loop."""
-        told = self._told()
-        if told is None:
+        on_token = self._on_token()
+        if on_token is None:
             self.cancelled = True
         else:
-            told(token, outcome)
+            on_token(token, outcome)
 
     def draw(self) -> float:
         """A number in [0, 1), from this generation's own seed whoever runs beside it."""
