@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections import defaultdict
 from collections.abc import Generator
+from pathlib import Path
 from zlib import crc32
 
 import pytest
@@ -17,6 +18,17 @@ pytest_plugins = ["pytester"]
 
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """A module that is slow as a whole is not even imported where slow tests are left out.
+
+    Torch and the clients of providers take seconds of each process.
+    """
+    if collection_path.suffix != ".py" or "not slow" not in config.option.markexpr:
+        return None
+    text = collection_path.read_text(encoding="utf-8")
+    return "\npytestmark = pytest.mark.slow\n" in text or None
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

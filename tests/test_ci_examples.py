@@ -45,6 +45,7 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_the_script_for_gitlab_writes_its_artifacts(tmp_path: Path) -> None:
     shutil.copytree(KEPT, tmp_path / "streams")
     job = example(".gitlab-ci.yml")["conformance"]
@@ -64,6 +65,7 @@ def test_the_hooks_of_the_page_are_those_of_the_repository() -> None:
             assert local[name][key] == hook[key]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("hook", "text", "code"),
     [

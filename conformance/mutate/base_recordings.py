@@ -21,7 +21,6 @@ from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.mutate.client_defects import client_mutants
 from conformance.mutate.stream import take_apart
-from conformance.profiles.lookup import find
 from conformance.profiles.profile import Profile
 from conformance.recordings.check import (
     CheckChoices,
@@ -72,7 +71,7 @@ class BaseRecording(Struct, frozen=True):
             dialect = choose_dialect(exchange, stated).name
             yield take_apart(exchange, dialect, framed=self.cassette.header.fidelity != "events")
 
-    def profile(self, stream: Stream) -> Profile:
+    def profile(self, stream: Stream, rulebook: Rulebook) -> Profile:
         """The profile by which the stream is judged."""
         dialect = choose_dialect(stream.exchange, stream.dialect)
         # What stands behind an application has ways of its own.
@@ -81,7 +80,7 @@ class BaseRecording(Struct, frozen=True):
         sender = partial(
             RecognisedRecording(self.recording, self.choices.folders).sender_of, dialect
         )
-        return judged_by(dialect, self.choices, recorded, sender, find).profile
+        return judged_by(dialect, self.choices, recorded, sender, rulebook.profile).profile
 
     def with_exchange(self, edited: Exchange) -> Cassette:
         """The cassette with one exchange replaced."""

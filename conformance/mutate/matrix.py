@@ -16,6 +16,7 @@ from typing import Final, Literal
 from zlib import crc32
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from conformance.editing.operator import Mutant, Operator, make_mutants
 from conformance.editing.stream import Stream
@@ -26,6 +27,7 @@ from conformance.mutate.catalogue import OPERATORS
 from conformance.mutate.client_defects import DEFECTS, client_mutants
 from conformance.mutate.rule_events import stream_events
 from conformance.mutate.rule_mutants import RuledStream
+from conformance.profiles.profile import Profile
 from conformance.rules.compiled import CompiledRule
 
 # Bases on which one rule is tried to be violated; more of them seldom help.
@@ -116,7 +118,7 @@ class _MatrixRun:
                 if base.has_client
                 else _half_of_mutants(base, stream, operators, seed)
             )
-            yield from self._judge_mutants(base, base, stream, made)
+            yield from self._judge_mutants(base, stream, made)
 
     def client_trials(self, bases: Iterable[BaseRecording]) -> Iterator[Trial]:
         """Defects of clients on reports of streams that nobody watched, a few of each defect."""
@@ -126,38 +128,27 @@ class _MatrixRun:
                 watched = base.with_client_view(self.rulebook)
                 for stream in watched.streams():
                     made = client_mutants(stream.exchange, wanted)
-                    yield from self._judge_mutants(base, watched, stream, made)
+                    yield from self._judge_mutants(watched, stream, made)
 
     def _judge_mutants(
-        self, named: BaseRecording, base: BaseRecording, stream: Stream, made: Iterable[Mutant]
+        self, base: BaseRecording, stream: Stream, made: Iterable[Mutant]
     ) -> Iterator[Trial]:
-        plain, profile = base.judge(self.rulebook), named.profile(stream)
+        plain, profile = base.judge(self.rulebook), base.profile(stream, self.rulebook)
         for mutant in made:
             self.defects[mutant.operator] += 1
-            allowed = [
-                (n, each)
-                for n, each in enumerate(self.allowances)
-                if each.covers(mutant, named.name, profile, stream)
-            ]
-            judged = base.judge(self.rulebook, mutant.exchange)
-            yield self._judge_trial(named, mutant, plain, judged, allowed)
+            trial = _judge_trial(base, mutant, plain, self.rulebook)
+            yield self._allow(trial, mutant, profile, stream)
 
-    def _judge_trial(
-        self,
-        base: BaseRecording,
-        mutant: Mutant,
-        plain: RuleOutcomes,
-        judged: RuleOutcomes,
-        allowed: Sequence[tuple[int, Allowance]],
-    ) -> Trial:
-        killers = judged.killed_by - plain.killed_by
-        new = judged.failing - plain.failing
-        outcome, reason = _trial_outcome(mutant, killers, new), ""
-        if outcome in _LIVING and allowed:
-            number, allowance = allowed[0]
-            self.used.add(number)
-            outcome, reason = ("gap" if allowance.missing else "allowed"), allowance.reason
-        return Trial(mutant.operator, base.name, mutant.name, outcome, killers, new, reason)
+    def _allow(self, trial: Trial, mutant: Mutant, profile: Profile, stream: Stream) -> Trial:
+        """The trial, with the first allowance that covers its mutant, if that lives."""
+        if trial.outcome not in _LIVING:
+            return trial
+        for number, each in enumerate(self.allowances):
+            if each.covers(mutant, trial.base, profile, stream):
+                self.used.add(number)
+                outcome: MutantOutcome = "gap" if each.missing else "allowed"
+                return replace(trial, outcome=outcome, reason=each.reason)
+        return trial
 
     def is_used(
         self, allowance: Allowance, bases: Sequence[BaseRecording], every: Operators
@@ -166,15 +157,14 @@ class _MatrixRun:
         for base in bases:
             fitting = [each for each in every if allowance.fits(each.name, base.name)]
             for stream in base.streams() if fitting and not base.has_client else ():
-                if not allowance.allows(profile := base.profile(stream)):
+                if not allowance.allows(profile := base.profile(stream, self.rulebook)):
                     continue
                 plain = base.judge(self.rulebook)
                 made = (m for each in fitting for m in make_mutants(each, stream, most=_ALL))
                 for mutant in made:
                     if not allowance.covers(mutant, base.name, profile, stream):
                         continue
-                    judged = base.judge(self.rulebook, mutant.exchange)
-                    if self._judge_trial(base, mutant, plain, judged, ()).outcome in _LIVING:
+                    if _judge_trial(base, mutant, plain, self.rulebook).outcome in _LIVING:
                         return True
         return False
 
@@ -182,7 +172,7 @@ class _MatrixRun:
         """Mutants derived from rules that the base keeps and that nothing has violated yet."""
         plain = base.judge(self.rulebook)
         for stream in base.streams():
-            profile = base.profile(stream)
+            profile = base.profile(stream, self.rulebook)
             ruled = RuledStream(stream, stream_events(stream, profile))
             for compiled in self.rulebook.bound(profile).rules.rules:
                 if compiled.rule.id in plain.passing and self.tries[compiled.rule.id] < _TRIES:
@@ -193,8 +183,7 @@ class _MatrixRun:
     ) -> Iterator[Trial]:
         self.tries[compiled.rule.id] += 1
         for mutant in ruled.mutants(compiled):
-            judged = base.judge(self.rulebook, mutant.exchange)
-            yield (trial := self._judge_trial(base, mutant, plain, judged, ()))
+            yield (trial := _judge_trial(base, mutant, plain, self.rulebook))
             if compiled.rule.id in trial.new:
                 self.tries[compiled.rule.id] = _TRIES
                 return
@@ -213,6 +202,17 @@ def _half_of_mutants(
         if operator.must != "pass" or name % 2:
             most = max(1, operator.most // 2)
             yield from make_mutants(operator, stream, seed=seed + name % 97, most=most)
+
+
+def _judge_trial(
+    base: BaseRecording, mutant: Mutant, plain: RuleOutcomes, rulebook: Rulebook
+) -> Trial:
+    """What the rules find on the mutant and not on its base."""
+    judged = base.judge(rulebook, mutant.exchange)
+    killers = judged.killed_by - plain.killed_by
+    new = judged.failing - plain.failing
+    outcome = _trial_outcome(mutant, killers, new)
+    return Trial(mutant.operator, base.name, mutant.name, outcome, killers, new)
 
 
 def _trial_outcome(mutant: Mutant, killers: frozenset[str], new: frozenset[str]) -> MutantOutcome:

@@ -148,6 +148,7 @@ def test_coding_agents_tell_what_was_sent(name: str, package: str, recording: st
     assert found(run(coding_agent(name, package), recording, deadline=60)) == {}
 
 
+@pytest.mark.slow
 def test_the_stream_helper_tells_no_thinking_of_chat() -> None:
     message = found(run(python("openai_helper"), CHAT))[AGREES]
     assert "all thinking is lost" in message

@@ -11,6 +11,7 @@ from tests.benchmarks import corpora
 from tests.benchmarks.real_streams import DIALECTS, LENGTHS, drawn, drawn_chunks, drawn_stream
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("length", LENGTHS)
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_drawn_streams_conform(dialect: str, length: str) -> None:

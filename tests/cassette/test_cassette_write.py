@@ -97,6 +97,7 @@ def test_any_chunks_come_back_byte_by_byte(
     assert read(path).exchanges[0].chunks == chunks
 
 
+@pytest.mark.slow
 @COMMON
 @given(found=st.lists(EXCHANGES, max_size=3), seal=st.booleans(), times=st.tuples(MS, MS, MS))
 def test_reading_and_writing_again_gives_the_same_file(

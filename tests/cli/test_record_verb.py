@@ -30,6 +30,7 @@ async def command(*arguments: str, env: dict[str, str] | None = None) -> tuple[i
     return process.returncode or 0, out.decode(), err.decode()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("stop", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)], ids=str)
 def test_the_proxy_tells_where_it_listens_and_what_it_recorded(
     stop: signal.Signals, code: int, tmp_path: Path
@@ -62,6 +63,7 @@ def test_the_proxy_tells_where_it_listens_and_what_it_recorded(
     assert read(file).exchanges[0].chunks[0].data == EVENT
 
 
+@pytest.mark.slow
 def test_a_server_is_asked_with_a_key_from_the_environment(tmp_path: Path) -> None:
     request, target = tmp_path / "r.json", tmp_path / "a.cassette.jsonl"
     request.write_text(json.dumps({"model": "m", "messages": []}))
@@ -285,6 +287,7 @@ def test_redact_tells_what_it_cannot_do(
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("flags", "kept"), [([], False), (["--no-redact"], True)])
 def test_secrets_are_kept_only_on_demand(flags: list[str], kept: bool, tmp_path: Path) -> None:
     request, target = tmp_path / "r.json", tmp_path / "a.cassette.jsonl"

@@ -80,6 +80,7 @@ def test_a_check_goes_on_where_it_stopped(corpus: Path, checked: Path, tmp_path:
     assert output_bytes(tmp_path / "out") == output_bytes(checked)
 
 
+@pytest.mark.slow
 def test_a_source_that_changed_is_judged_anew_and_what_is_gone_leaves(
     corpus: Path, tmp_path: Path
 ) -> None:
@@ -290,6 +291,7 @@ def test_damaged_zstd_is_told(tmp_path: Path) -> None:
     assert "damaged or cut short" in progress.faults[0]
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_nothing_half_written(
     corpus: Path, checked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

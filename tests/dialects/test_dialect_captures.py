@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,7 @@ NAMELESS = {
 STRINGS = ("reasoning_content", "reasoning", "reasoning_text")
 
 
+@cache
 def frames(file: Path) -> list[Frame]:
     text = file.read_text(encoding="utf-8", errors="replace")
     if file.suffix == ".json":
@@ -64,6 +66,7 @@ def event_frames(block: str) -> Iterator[Frame]:
         yield Frame("event", name[1] if name else "message", "\n".join(data), "", 0, bool(name))
 
 
+@cache
 def payloads(file: Path) -> list[dict[str, Any]]:
     found = []
     for frame in frames(file):
@@ -76,6 +79,7 @@ def payloads(file: Path) -> list[dict[str, Any]]:
     return found
 
 
+@cache
 def dialect_of(file: Path) -> str | None:
     found = (dialects.recognise(frame, p) for frame in frames(file)[:1] for p in payloads(file))
     names = [name for name in found if name]
@@ -112,6 +116,7 @@ def test_recording_is_recognised(file: Path) -> None:
     assert dialect_of(file) == (None if file.name in NAMELESS else name)
 
 
+@pytest.mark.one_in(3)
 @each_file
 def test_recording_is_sound(
     file: Path,
@@ -123,6 +128,7 @@ def test_recording_is_sound(
     assert_sound(events)
 
 
+@pytest.mark.one_in(3)
 @each_file
 def test_recording_uses_only_wire_types_of_the_vocabulary(
     file: Path, read_stream: Callable[..., list[Event]]
@@ -133,6 +139,7 @@ def test_recording_uses_only_wire_types_of_the_vocabulary(
     assert {event.type for event in events if event.layer == "wire"} <= vocabulary.wire
 
 
+@pytest.mark.one_in(3)
 @each_file
 def test_chat_texts_are_those_of_the_deltas(
     file: Path, read_stream: Callable[..., list[Event]]
@@ -166,6 +173,7 @@ def carried(delta: dict[str, Any]) -> str:
     )
 
 
+@pytest.mark.one_in(3)
 @each_file
 def test_responses_texts_are_those_of_the_finished_response(
     file: Path, read_stream: Callable[..., list[Event]]
@@ -192,6 +200,7 @@ def item_text(items: list[dict[str, Any]], kind: str, key: str) -> str:
     )
 
 
+@pytest.mark.one_in(3)
 @each_file
 def test_recording_starts_thinking_in_the_channel_that_it_uses(
     file: Path, read_stream: Callable[..., list[Event]]

@@ -68,7 +68,7 @@ def drawn(seed: int) -> tuple[JudgeSetting, list[Chunk], Ending]:
     return setting, cut(data, source, clock=source.random() < 0.5), source.choice(ENDS)
 
 
-@pytest.mark.one_in(20)
+@pytest.mark.one_in(40)
 @pytest.mark.parametrize("block", range(BLOCKS))
 def test_generated_streams_under_any_cutting(block: int) -> None:
     for seed in range(block * PER_BLOCK, (block + 1) * PER_BLOCK):
@@ -78,7 +78,7 @@ def test_generated_streams_under_any_cutting(block: int) -> None:
         assert not where, f"seed {seed}, {way.__name__}: {where}"
 
 
-@pytest.mark.one_in(30)
+@pytest.mark.one_in(60)
 @pytest.mark.parametrize("path", CASSETTES, ids=shipped_name)
 def test_shipped_cassettes_under_any_cutting(path: Path) -> None:
     recording, source = open_recording(path), Random(path.name)
@@ -121,7 +121,7 @@ def test_nearly_all_deltas_of_a_clean_stream_are_taken_in_runs(
     assert max(counts) >= BATCH
 
 
-@pytest.mark.one_in(18)
+@pytest.mark.one_in(36)
 @pytest.mark.parametrize("name", PERTURBATIONS)
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_what_goes_wrong_at_the_border_of_a_batch(dialect: str, name: str) -> None:
@@ -248,7 +248,7 @@ def opened(path: Path) -> Recording | None:
 
 
 @pytest.mark.captures
-@pytest.mark.one_in(12)
+@pytest.mark.one_in(24)
 @pytest.mark.parametrize("row", real(), ids=lambda row: str(row[0]))
 def test_recordings_under_any_cutting(row: tuple[str, str]) -> None:
     file, profile = row

@@ -12,6 +12,7 @@ from conformance.cassette import open_recording
 from conformance.core import shipped
 from conformance.core.events import Exchange
 from conformance.editing.operator import Mutant, make_mutants
+from conformance.judging.rulebook import Rulebook
 from conformance.mutate import BaseRecording, find_operators
 from conformance.mutate.allowances import Allowance, ends_of
 from conformance.mutate.base_recordings import open_base
@@ -19,6 +20,7 @@ from conformance.mutate.stream import take_apart
 from conformance.profiles.lookup import find
 from conformance.recordings.in_memory import InMemory
 
+RULES = Rulebook.load()
 FAILED = "openai.responses/openai/error-then-failed"
 CUT = "openai.responses/openai/incomplete-in-text"
 
@@ -46,7 +48,7 @@ def without_profile(base: BaseRecording) -> BaseRecording:
 def test_an_answer_ends_by_its_reasons_by_an_error_or_cut(name: str, ends: set[str]) -> None:
     base = opened(name)
     (stream,) = base.streams()
-    assert ends_of(stream.exchange, stream.dialect, base.profile(stream)) == ends
+    assert ends_of(stream.exchange, stream.dialect, base.profile(stream, RULES)) == ends
 
 
 def test_an_end_excuses_only_what_the_mutant_still_has() -> None:
@@ -56,7 +58,7 @@ def test_an_end_excuses_only_what_the_mutant_still_has() -> None:
 
     def covers(exchange: Exchange) -> bool:
         mutant = Mutant("X2-no-end", "kill", 0, exchange)
-        return allowance.covers(mutant, base.name, base.profile(stream), stream)
+        return allowance.covers(mutant, base.name, base.profile(stream, RULES), stream)
 
     assert covers(stream.exchange)
     place = stream.typed("error", "response.failed")
@@ -66,7 +68,7 @@ def test_an_end_excuses_only_what_the_mutant_still_has() -> None:
 def test_who_sent_it_says_what_may_live() -> None:
     base = without_profile(opened("openai.chat/copilot/filter-first"))
     (stream,) = base.streams()
-    assert base.profile(stream) == find("copilot", "openai.chat")
+    assert base.profile(stream, RULES) == find("copilot", "openai.chat")
 
 
 def test_what_was_not_recorded_is_not_mutated(tmp_path: Path) -> None:

@@ -107,6 +107,7 @@ def _applies(operator: Operator, stream: Stream) -> bool:
     return operator.dialect in {"", stream.dialect}
 
 
+@pytest.mark.slow
 def test_mutants_are_the_same_every_time() -> None:
     for operator in OPERATORS:
         for stream in streams()[::7]:

@@ -46,6 +46,7 @@ def test_an_application_is_judged_in_a_few_lines(pytester: pytest.Pytester) -> N
     result.stdout.fnmatch_lines(["*no dialect is called 'chat'*"])
 
 
+@pytest.mark.slow
 def test_strict_takes_advice_as_well(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(TEST)
     chosen = ("-k", "lost or back", "--conformance-strict")

@@ -37,6 +37,7 @@ def test_processes_of_xdist_record_side_by_side(project: Project, upstream: Thre
     counts(project.spawn(*args), passed=12)
 
 
+@pytest.mark.slow
 @needs("xdist")
 def test_reports_of_items_travel_through_xdist(project: Project) -> None:
     project.take(SUMMARY, "good.cassette.jsonl")
@@ -45,6 +46,7 @@ def test_reports_of_items_travel_through_xdist(project: Project) -> None:
     result.stdout.fnmatch_lines(["SKIPPED*a.conformance.yaml:2: VACUOUS stripping/*"])
 
 
+@pytest.mark.slow
 @needs("pytest_randomly")
 def test_order_does_not_matter(project: Project) -> None:
     for number in range(4):
@@ -72,6 +74,7 @@ async def test_records(conformance_transport):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("plugin", "marker"),
     [
@@ -108,6 +111,7 @@ def test_record_mode_of_pytest_recording_is_followed(
     assert (project.path / HOME / "0001-chat.cassette.jsonl").exists()
 
 
+@pytest.mark.slow
 @needs("pytest_recording")
 def test_vcr_in_the_same_test_is_told(project: Project, upstream: ThreadedServer) -> None:
     project.tests(
@@ -124,6 +128,7 @@ def test_vcr_in_the_same_test_is_told(project: Project, upstream: ThreadedServer
     result.stdout.fnmatch_lines(["*FlattenedWarning: vcrpy is active in this test*"])
 
 
+@pytest.mark.slow
 @needs("pytest_recording")
 def test_vcr_beside_a_recording_without_a_port_is_told(project: Project) -> None:
     project.tests(
@@ -139,6 +144,7 @@ def test_vcr_beside_a_recording_without_a_port_is_told(project: Project) -> None
     result.stdout.no_fnmatch_line("*FlattenedWarning*")
 
 
+@pytest.mark.slow
 @needs("pytest_recording")
 def test_transport_needs_no_network(project: Project) -> None:
     project.take(PLAIN, f"{HOME}/0001-chat.cassette.jsonl")
@@ -150,6 +156,7 @@ def test_transport_needs_no_network(project: Project) -> None:
     counts(project.spawn("-p", "pytest_recording.plugin", "--block-network"), passed=1)
 
 
+@pytest.mark.slow
 @needs("pytest_recording")
 def test_vcr_without_its_marker_is_no_matter(project: Project) -> None:
     project.take(PLAIN, f"{HOME}/0001-chat.cassette.jsonl")
@@ -186,6 +193,7 @@ def test_snapshot_is_readable_and_masks_ids(project: Project) -> None:
     counts(project.spawn("-p", "syrupy"), failed=1)
 
 
+@pytest.mark.slow
 @needs("syrupy")
 def test_snapshot_numbers_ids_and_opaque_data_apart(project: Project) -> None:
     project.take(CASSETTES / "anthropic.messages/anthropic/tool-round.cassette.jsonl")

@@ -202,6 +202,7 @@ def test_recording_without_a_server_is_told(project: Project) -> None:
     result.stdout.fnmatch_lines(["*recording (all) needs a server to record*"])
 
 
+@pytest.mark.slow
 def test_ci_records_nothing_unless_the_command_line_says_so(
     project: Project, upstream: ThreadedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

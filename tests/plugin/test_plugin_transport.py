@@ -102,6 +102,7 @@ def test_transport_records_once_and_then_replays(
     assert all(each.ms is not None for each in fresh.chunks)
 
 
+@pytest.mark.one_in(5)
 @way
 def test_transport_records_new_episodes_only(
     project: Project, upstream: ThreadedServer, way: str

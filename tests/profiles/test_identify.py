@@ -153,6 +153,7 @@ OBSERVED = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(OBSERVED, st.sampled_from(["strict", "openrouter", "copilot", "lenient"]))
 def test_every_draft_loads(

@@ -19,6 +19,7 @@ from conformance.cassette import discover, open_recording
 from conformance.core import shipped
 from conformance.core.events import Chunk, Exchange, Response
 from conformance.core.framing import framing_of
+from conformance.judging.rulebook import Rulebook
 from conformance.mutate import OPERATORS, make_mutants, open_base
 from conformance.recordings.check import choose_dialect
 from reference_impl.client.apis import APIS as FORMS
@@ -168,12 +169,12 @@ def _wire(frame: Any) -> bytes:
 def test_broken_streams_are_read_alike(name: str) -> None:
     folder = shipped.cassettes()
     one = open_base(folder / f"{name}.cassette.jsonl", folder)
-    tried, most = 0, 0
+    rules, tried, most = Rulebook.load(), 0, 0
     for stream in one.streams():
         most = sum(each.dialect in {"", stream.dialect} for each in OPERATORS)
         for operator in OPERATORS:
             for mutant in make_mutants(operator, stream, most=1):
-                broken = Case(name, stream.dialect, one.profile(stream), mutant.exchange)
+                broken = Case(name, stream.dialect, one.profile(stream, rules), mutant.exchange)
                 tried += 1
                 if operator.name in WRONG_CHECKSUM and framing_of(mutant.exchange) == "binary":
                     error, cut = client_events(broken)[-2:]

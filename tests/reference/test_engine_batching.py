@@ -32,6 +32,8 @@ from reference_impl.server.engine.round_robin import RoundRobin
 from reference_impl.server.engine.slots import SlotBatch, Step
 from tests.reference.engine_models import qwen3
 
+pytestmark = pytest.mark.slow
+
 SIZE = 64
 SLOTS = 6
 MODEL = qwen3(SIZE)

@@ -11,6 +11,8 @@ from tokenizers import Tokenizer
 from reference_impl.server.engine.decoding import MOST_HELD, BlockDecoder
 from tests.reference.engine_models import byte_level, ids_of, sentence_pieces
 
+pytestmark = pytest.mark.slow
+
 BYTES = byte_level()
 PIECES = sentence_pieces()
 THINK = PIECES.token_to_id("<think>")

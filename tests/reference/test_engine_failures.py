@@ -29,6 +29,8 @@ from reference_impl.server.engine.work import Work
 from tests.reference.engine_models import OPENED, save_model
 from tests.reference.engine_reading import WAIT_S, finish, read, run, talk
 
+pytestmark = pytest.mark.slow
+
 BATCH = 8
 
 

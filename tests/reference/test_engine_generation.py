@@ -28,6 +28,8 @@ from reference_impl.server.engine import (
 from tests.reference.engine_models import OPENED, THINK, save_model
 from tests.reference.engine_reading import WAIT_S, Gated, finish, read, run, said, talk
 
+pytestmark = pytest.mark.slow
+
 BATCH = 8
 
 

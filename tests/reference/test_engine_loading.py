@@ -18,6 +18,8 @@ from tests.reference.engine_models import (
     save_tokenizer,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

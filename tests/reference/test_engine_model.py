@@ -27,6 +27,8 @@ from reference_impl.server.engine import (
 )
 from tests.reference import engine_models  # noqa: F401 - one thread for torch
 
+pytestmark = pytest.mark.slow
+
 WAIT_S: Final = 30.0
 SUM: Final = [
     ("ReasoningDelta", "I must add 2 and 2. 2 plus 2 is 4."),

@@ -8,6 +8,8 @@ from reference_impl.server.engine.markers import Markers
 from reference_impl.server.engine.opened import Render, opens_thinking
 from tests.reference.engine_models import THINK, byte_level
 
+pytestmark = pytest.mark.slow
+
 TOKENIZER = byte_level()
 MARKERS = Markers(*THINK, *(TOKENIZER.get_vocab()[token] for token in THINK))
 

@@ -32,6 +32,8 @@ from tests.reference.engine_models import (
     sentence_pieces,
 )
 
+pytestmark = pytest.mark.slow
+
 TOKENIZER = byte_level()
 IDS = TOKENIZER.get_vocab()
 OPEN, CLOSE = (IDS[token] for token in THINK)

@@ -19,6 +19,8 @@ from reference_impl.server.engine.phases import Vocabulary
 from reference_impl.server.engine.sampling import choose
 from reference_impl.server.engine.work import Outcome, Work
 
+pytestmark = pytest.mark.slow
+
 OPEN, CLOSE, END = 10, 11, 12
 VOCABULARY = Vocabulary(
     Markers("<think>", "</think>", OPEN, CLOSE), None, frozenset({END}), frozenset(), None

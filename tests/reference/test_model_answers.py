@@ -19,6 +19,8 @@ from reference_impl.model.corpus.example import Thought, user_message
 from reference_impl.model.measure import answers, load
 from reference_impl.model.variants import WEIGHTS
 
+pytestmark = pytest.mark.slow
+
 Say = Callable[[Example], str]
 
 SUM = sums.thought(2, 2)

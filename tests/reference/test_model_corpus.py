@@ -14,6 +14,8 @@ pytest.importorskip("torch")
 from reference_impl.model import corpus, prompts
 from reference_impl.model.corpus import Example, calls, counting, mix, summaries, sums, writing
 
+pytestmark = pytest.mark.slow
+
 DRAWS = 200
 
 

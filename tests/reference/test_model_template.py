@@ -14,6 +14,8 @@ from reference_impl.model.markers import VARIANTS
 from reference_impl.model.template import TEMPLATE_FILE, template
 from reference_impl.model.variants import WEIGHTS
 
+pytestmark = pytest.mark.slow
+
 USER = {"role": "user", "content": "What is 2 + 2?"}
 ASKED = "<|im_start|>user\nWhat is 2 + 2?<|im_end|>\n"
 ADD = {"name": "add", "parameters": {"properties": {"a": {}, "b": {}}}}

@@ -15,6 +15,8 @@ pytest.importorskip("torch")
 
 from reference_impl.model import measure, train
 
+pytestmark = pytest.mark.slow
+
 STEPS = 800
 LEARNT = ("sum", "draw", "Chinese", "call", "unknown")
 

@@ -19,6 +19,8 @@ from reference_impl.model.corpus import sums
 from reference_impl.model.markers import VARIANTS
 from reference_impl.model.variants import WEIGHTS
 
+pytestmark = pytest.mark.slow
+
 OTHERS = tuple(name for name in VARIANTS if name != "think")
 THOUGHT = sums.reasoned(2, 2)
 SAID = {

@@ -17,6 +17,8 @@ from reference_impl.model.corpus.writing import FAMILY, NUMERALS, THINGS
 from reference_impl.model.variants import WEIGHTS
 from reference_impl.model.vocabulary import SIZE
 
+pytestmark = pytest.mark.slow
+
 TOKENIZER: Any = AutoTokenizer.from_pretrained(WEIGHTS)
 
 

@@ -26,6 +26,8 @@ from conformance.recordings.api import check_chunks
 from conformance.targets.replay import serving
 from tests.reference.test_server_process import CALCULATE, KEY, MODEL, SCHEMA, server
 
+pytestmark = pytest.mark.slow
+
 ASK: list[Any] = [{"role": "user", "content": [{"text": "What is 2 + 2?"}]}]
 THINKS: dict[str, Any] = {"thinking": {"type": "enabled", "budget_tokens": 1024}}
 SPEC = {"name": "calculator", "description": "Adds.", "inputSchema": {"json": SCHEMA}}

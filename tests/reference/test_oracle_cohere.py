@@ -16,6 +16,8 @@ from conformance.recordings.api import check_chunks
 from conformance.targets.replay import serving
 from tests.reference.test_server_process import CALCULATE, KEY, MODEL, SCHEMA, server
 
+pytestmark = pytest.mark.slow
+
 ASK: list[Any] = [{"role": "user", "content": "What is 2 + 2?"}]
 FUNCTION = {"name": "calculator", "description": "Adds.", "parameters": SCHEMA}
 TOOLS: list[Any] = [{"type": "function", "function": FUNCTION}]

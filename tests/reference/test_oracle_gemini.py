@@ -18,6 +18,8 @@ from conformance.recordings.api import check_chunks
 from conformance.targets.replay import serving
 from tests.reference.test_server_process import CALCULATE, KEY, MODEL, SCHEMA, server
 
+pytestmark = pytest.mark.slow
+
 ASK = "What is 2 + 2?"
 SHOWN = types.ThinkingConfig(include_thoughts=True)
 TOOL = types.Tool(

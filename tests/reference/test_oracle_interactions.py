@@ -16,6 +16,8 @@ from conformance.recordings.api import check_chunks
 from conformance.targets.replay import serving
 from tests.reference.test_server_process import CALCULATE, KEY, MODEL, SCHEMA, server
 
+pytestmark = pytest.mark.slow
+
 ASK = "What is 2 + 2?"
 SHOWN = {"thinking_summaries": "auto", "seed": 0}
 TOOL = {"type": "function", "name": "calculator", "description": "Adds.", "parameters": SCHEMA}

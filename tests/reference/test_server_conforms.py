@@ -57,7 +57,7 @@ def test_acted_answers_conform(api: Api, tmp_path: Path) -> None:
     assert findings(api, answers(Actor(), api, settings), tmp_path) == []
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.slow
 @pytest.mark.parametrize("api", APIS)
 def test_answers_of_every_variant_conform(engine: Engine, api: Api, tmp_path: Path) -> None:
     played = answers(engine, api, SETTINGS.get(api, Settings()))

@@ -20,6 +20,8 @@ import pytest
 
 from conformance import check_chunks
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 MODEL = "tiny-think"
 KEY = "open sesame"

@@ -251,6 +251,7 @@ def test_two_suites_of_one_name_are_told_once() -> None:
     assert problem.message == "suite 'own/x' is already in a.yaml:1:8"
 
 
+@pytest.mark.slow
 def test_shipped_files_have_no_error() -> None:
     errors = [p for p in lint_paths([shipped.specs()]) if p.severity == "error"]
     assert [f"{problem.place}: {problem.message}" for problem in errors] == []

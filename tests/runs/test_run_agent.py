@@ -82,6 +82,7 @@ def test_every_planted_fault_is_tried() -> None:
     assert set(FAULTS) == set(get_args(AgentFault))
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_planted_fault_is_found_and_no_other(fault: AgentFault, tmp_path: Path) -> None:
     scenario, rules = FAULTS[fault]
@@ -104,6 +105,7 @@ def test_both_hops_and_both_directions_are_in_one_recording(tmp_path: Path) -> N
     assert session.json["sessionId"] == "session-2"  # session-1 found out how it asks
 
 
+@pytest.mark.slow
 def test_a_call_for_a_title_is_no_part_of_the_turn(tmp_path: Path) -> None:
     outcome = ran([*SAMPLE, "titles"], tmp_path, "app-answer", "app-parts", "app-failures")
     assert [(f.rule, f.message) for f in outcome.report.findings] == []
@@ -135,6 +137,7 @@ line("turn.completed", usage={"input_tokens": 1, "cached_input_tokens": 0, "outp
 """
 
 
+@pytest.mark.slow
 def test_a_command_is_asked_by_its_words(tmp_path: Path) -> None:
     script = tmp_path / "worded.py"
     script.write_text(WORDED, encoding="utf-8")
@@ -196,6 +199,7 @@ HOSTILE: Final = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_what_is_no_agent_is_told_as_what_it_is(
     kind: str, command: list[str], tmp_path: Path

@@ -31,7 +31,7 @@ def run() -> Iterator[Run]:
         yield run
 
 
-@pytest.mark.one_in(12)
+@pytest.mark.one_in(40)
 @pytest.mark.parametrize(
     ("system", "preset"), OWN, ids=[f"{system.name}-{preset.name}" for system, preset in OWN]
 )

@@ -85,6 +85,7 @@ ENDINGS: list[tuple[str, Behaviour, str, str]] = [
 ]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("behave", "end", "said"), [e[1:] for e in ENDINGS], ids=[e[0] for e in ENDINGS]
 )

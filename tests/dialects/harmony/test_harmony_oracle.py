@@ -21,6 +21,8 @@ from conformance.recordings.api import check_chunks
 openai_harmony = pytest.importorskip("openai_harmony")
 bpe_openai = pytest.importorskip("bpe_openai")
 
+pytestmark = pytest.mark.slow
+
 _RANKS: Final = 199_998  # tokens of o200k without the special ones
 _TOOL: Final = "functions.get_timetable"
 Message = tuple[str, str, str, str]
