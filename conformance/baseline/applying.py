@@ -120,8 +120,8 @@ class RunIndex(Struct, frozen=True):
     def excused(self, entry: BaselineEntry) -> Iterator[tuple[FindingKey, FindingExcuse]]:
         """Findings that the entry expects."""
         excuse = FindingExcuse(entry.reason, str(entry.place))
-        for subject in self._subjects(entry):
-            for rule in self._rules(entry):
+        for subject in self._entry_subjects(entry):
+            for rule in self._entry_rules(entry):
                 for view, finding in subject.findings(rule):
                     if entry.finding in ("", finding.id, group_id(finding)):
                         yield finding_key(view, finding), excuse
@@ -130,16 +130,16 @@ class RunIndex(Struct, frozen=True):
         """Whether what the entry expects was judged, and passes now."""
         judged = {
             verdict
-            for subject in self._subjects(entry)
-            for rule in self._rules(entry)
+            for subject in self._entry_subjects(entry)
+            for rule in self._entry_rules(entry)
             if (verdict := subject.verdict(rule)) is not None
         }
         return not entry.flaky and Verdict.PASS in judged and judged <= _REPAIRED
 
     def _passes_by_chance(self, entry: BaselineEntry) -> bool:
-        return bool(entry.flaky and any(self._subjects(entry)) and self._rules(entry))
+        return bool(entry.flaky and any(self._entry_subjects(entry)) and self._entry_rules(entry))
 
-    def _subjects(self, entry: BaselineEntry) -> list[ExchangeSubject]:
+    def _entry_subjects(self, entry: BaselineEntry) -> list[ExchangeSubject]:
         """The exchanges that the entry names or fits, each once."""
         if not entry.is_pattern:
             return list(self.index.get((entry.target, entry.exchange), ()))
@@ -151,7 +151,7 @@ class RunIndex(Struct, frozen=True):
         }
         return list(found.values())
 
-    def _rules(self, entry: BaselineEntry) -> list[str]:
+    def _entry_rules(self, entry: BaselineEntry) -> list[str]:
         if not entry.is_pattern:
             return [entry.rule]
         return [rule for rule in sorted(self.rules) if fits(entry.rule, rule)]

@@ -195,7 +195,7 @@ class Assembly:
         if number in self._drafts or number in self._gone:
             raise fault(self._file, line, f"a second request of exchange {number}")
         self._highest = max(self._highest, number)
-        clock = CassetteClock(begun=_time(record))
+        clock = CassetteClock(begun=_record_time(record))
         self._current = self._drafts[number] = Draft(number, record, line.number, clock=clock)
 
     def _owning_draft(self, line: RawLine, record: Record, kind: str) -> Draft:
@@ -218,14 +218,14 @@ class Assembly:
             raise fault(self._file, line, f"a second response of exchange {draft.number}")
         draft.responded = True
         draft.response = record.response if isinstance(record.response, Response) else None
-        draft.clock = replace(draft.clock, head=_time(record))
+        draft.clock = replace(draft.clock, head=_record_time(record))
         draft.head_line = line.number
 
     def _take_data(self, line: RawLine, record: Record, draft: Draft) -> None:
         if not draft.responded:
             raise fault(self._file, line, f"data before the response of exchange {draft.number}")
         if record.ms is not UNSET or not draft.has_chunk:
-            draft.begin(_time(record))
+            draft.begin(_record_time(record))
         data = payload(self._file, line, record)
         if self._locating:
             draft.place(line.number, [len(data)])
@@ -234,7 +234,7 @@ class Assembly:
 
     def _take_end(self, line: RawLine, record: Record, draft: Draft) -> None:
         assert record.end is not UNSET
-        draft.close(record.end, _time(record))
+        draft.close(record.end, _record_time(record))
         draft.sealed = record.sha256 is not None
         draft.touched = record.touched
         for name, got in (("chunks", len(draft.chunks)), ("bytes", draft.size)):
@@ -252,5 +252,5 @@ class Assembly:
         draft.seen = record.seen or ()
 
 
-def _time(record: Record) -> float | None:
+def _record_time(record: Record) -> float | None:
     return None if record.ms is UNSET else record.ms

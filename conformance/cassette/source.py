@@ -199,11 +199,11 @@ def _open_source(path: Path) -> Iterator[_OpenSource]:
     damage: tuple[type[Exception], ...] = (gzip.BadGzipFile, zlib.error)
     try:
         with _open_raw(path) as raw:
-            packed = _compression(path, raw.peek(4)[:4])
+            packed = _compression_suffix(path, raw.peek(4)[:4])
             if not packed:
                 yield _OpenSource(raw, packed, 0)
                 return
-            opened, damage = _unpacking(path, packed, raw)
+            opened, damage = _unpacking_reader(path, packed, raw)
             size = raw.seek(0, io.SEEK_END)
             raw.seek(0)
             with opened as stream:
@@ -225,7 +225,7 @@ def _open_raw(path: Path) -> io.BufferedReader:
     return io.BufferedReader(io.BytesIO(data))
 
 
-def _compression(path: Path, first: bytes) -> str:
+def _compression_suffix(path: Path, first: bytes) -> str:
     """`.gz` or `.zst`, empty where the bytes are as they are."""
     for magic, kind in _FIRST_BYTES.items():
         if first.startswith(magic):
@@ -234,7 +234,7 @@ def _compression(path: Path, first: bytes) -> str:
     return next((kind for kind in COMPRESSIONS if name.endswith(kind)), "")
 
 
-def _unpacking(
+def _unpacking_reader(
     path: Path, packed: str, raw: io.BufferedReader
 ) -> tuple[Any, tuple[type[Exception], ...]]:
     """What gives the bytes that were packed, and what it raises for a damaged file."""

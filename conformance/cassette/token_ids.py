@@ -67,7 +67,7 @@ def read_vocabulary(path: Path) -> Mapping[int, bytes]:
     """The bytes of every token. Raises UsageError for a file that is no tokenizer."""
     try:
         data = path.read_bytes()
-        return _tiktoken(data) if path.name.endswith(_TIKTOKEN) else _hugging_face(data)
+        return _tiktoken_ids(data) if path.name.endswith(_TIKTOKEN) else _hugging_face(data)
     except OSError as err:
         raise UsageError(f"cannot be read: {err.strerror}", place=Place(str(path))) from err
     except (ValueError, LookupError, RecursionError) as err:
@@ -75,7 +75,7 @@ def read_vocabulary(path: Path) -> Mapping[int, bytes]:
         raise UsageError("is no such tokenizer", place=Place(str(path)), hint=hint) from err
 
 
-def _tiktoken(data: bytes) -> dict[int, bytes]:
+def _tiktoken_ids(data: bytes) -> dict[int, bytes]:
     """Lines of a token in Base64 and its rank; special tokens stand in none."""
     ranks = (line.split() for line in data.splitlines() if line.strip())
     known = {int(rank): base64.b64decode(token, validate=True) for token, rank in ranks}

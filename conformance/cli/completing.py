@@ -8,31 +8,31 @@ from typing import Any
 
 
 def complete_dialect(incomplete: str) -> list[str]:
-    return _beginning(incomplete, _taken_from("conformance.dialects", "SUPPORTED"))
+    return _names_beginning(incomplete, _taken_from("conformance.dialects", "SUPPORTED"))
 
 
 def complete_profile(incomplete: str) -> list[str]:
     available = _taken_from("conformance.profiles.lookup", "available")
-    return _beginning(incomplete, (name for name, _, _ in available(())))
+    return _names_beginning(incomplete, (name for name, _, _ in available(())))
 
 
 def complete_suite(incomplete: str) -> list[str]:
-    return _beginning(incomplete, (suite.id for suite in _suites()))
+    return _names_beginning(incomplete, (suite.id for suite in _suite_names()))
 
 
 def complete_rule(incomplete: str) -> list[str]:
     added = _taken_from("conformance.judging.run_rules", "ADDED_RULES")
-    known = [*(rule.id for suite in _suites() for rule in suite.rules), *added]
+    known = [*(rule.id for suite in _suite_names() for rule in suite.rules), *added]
     # Their last parts are names of theirs, too.
-    return _beginning(incomplete, [*known, *(rule.rpartition("/")[2] for rule in known)])
+    return _names_beginning(incomplete, [*known, *(rule.rpartition("/")[2] for rule in known)])
 
 
 def complete_scenario(incomplete: str) -> list[str]:
     scenarios = _taken_from("conformance.scenarios", "shipped_scenarios")()
-    return _beginning(incomplete, (each.name for each in scenarios))
+    return _names_beginning(incomplete, (each.name for each in scenarios))
 
 
-def _suites() -> Any:
+def _suite_names() -> Any:
     return _taken_from("conformance.judging.suites", "load_suites")(())
 
 
@@ -40,5 +40,5 @@ def _taken_from(module: str, name: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def _beginning(incomplete: str, names: Iterable[str]) -> list[str]:
+def _names_beginning(incomplete: str, names: Iterable[str]) -> list[str]:
     return sorted({name for name in names if name.startswith(incomplete)})

@@ -50,9 +50,9 @@ class CallClock:
 
     def stopped(self, report: Report) -> Report:
         """The report with the call, which is over now."""
-        return replace(report, call=self._call())
+        return replace(report, call=self._judged_call())
 
-    def _call(self) -> JudgedCall:
+    def _judged_call(self) -> JudgedCall:
         return JudgedCall(
             started=self._started.isoformat(timespec="milliseconds"),
             seconds=round(monotonic() - self._clock, 3),

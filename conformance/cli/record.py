@@ -199,7 +199,7 @@ def _record_asking(given: RecordArguments, terms: RecordingOptions) -> None:
     headers = parse_headers(given.header or ())
     if given.request is not None:
         requests = load_requests(given.request, path, origin.path)
-        requests = [_addressed(each, given) for each in requests]
+        requests = [_addressed_request(each, given) for each in requests]
         known = dialect_at(origin.target(requests[0].path))
         dialect = known or next(iter(SUPPORTED))
         sources = fixed_requests([_with_headers(each, headers) for each in requests])
@@ -246,7 +246,7 @@ class _RefusalLook(Struct):
         self.is_first = False
 
 
-def _addressed(request: DirectRequest, given: RecordArguments) -> DirectRequest:
+def _addressed_request(request: DirectRequest, given: RecordArguments) -> DirectRequest:
     """The request at the place that its body speaks of, where the path of the API says that."""
     endpoint = next((each for each in ENDPOINTS.values() if each.path == request.path), None)
     if endpoint is None:

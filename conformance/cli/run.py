@@ -99,7 +99,7 @@ async def _run_live(
         if given.protocol is not None and upstream is not None:
             if given.agent is not None:
                 url = f"http://127.0.0.1:{upstream.port}"
-                agent = _agent(given, options, url)
+                agent = _agent_target(given, options, url)
                 target: TurnTarget = await stack.enter_async_context(agent)
             else:
                 target = await _live_server(given, stack)
@@ -128,30 +128,30 @@ async def _live_server(given: RunArguments, stack: AsyncExitStack) -> LiveServer
     return await stack.enter_async_context(
         LiveServer(
             given.url or given.gateway or given.app_url or asgi.URL,
-            limits=_limits(given),
+            limits=_exchange_limits(given),
             headers=parse_headers(given.header or ()),
             transport=transport,
-            trusted=_trusted(given),
+            trusted=_trusted_context(given),
             signer=aws_signer(given.aws_region, given.api_key_env),
         )
     )
 
 
-def _agent(given: RunArguments, options: RunOptions, url: str) -> AgentTarget:
+def _agent_target(given: RunArguments, options: RunOptions, url: str) -> AgentTarget:
     return AgentTarget(
         command_words(given.agent or ""),
         given.protocol or "",
         url=url,
         model=options.model or MODEL,
-        limits=_limits(given),
+        limits=_exchange_limits(given),
     )
 
 
-def _limits(given: RunArguments) -> ExchangeLimits:
+def _exchange_limits(given: RunArguments) -> ExchangeLimits:
     return ExchangeLimits(given.timeout, given.idle_timeout, max_bytes=given.max_bytes)
 
 
-def _trusted(given: RunArguments) -> ssl.SSLContext | None:
+def _trusted_context(given: RunArguments) -> ssl.SSLContext | None:
     """Who may vouch for the server, where the user says so."""
     if given.cacert is None and not given.insecure:
         return None

@@ -169,7 +169,7 @@ def _chosen_view(
     from conformance.watching.timeline import open_timeline  # noqa: PLC0415
 
     screen = ScreenView(url, given.upstream, partial(open_timeline, folder=pages))
-    return screen, screen, _keys if sys.stdin.isatty() else _no_keys
+    return screen, screen, _pressed_keys if sys.stdin.isatty() else _no_keys
 
 
 def _has_screen() -> bool:
@@ -183,7 +183,7 @@ def _no_keys(feed: TrafficFeed, on_quit: Callable[[], None]) -> Iterator[None]:
 
 
 @contextmanager
-def _keys(feed: TrafficFeed, on_quit: Callable[[], None]) -> Iterator[None]:
+def _pressed_keys(feed: TrafficFeed, on_quit: Callable[[], None]) -> Iterator[None]:
     """Reads keys as they are pressed, without echo, until it is left."""
     descriptor = sys.stdin.fileno()
     loop = asyncio.get_running_loop()

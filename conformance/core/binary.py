@@ -123,7 +123,7 @@ class MessageParser:
 
 def encode_message(headers: Sequence[tuple[str, str]], payload: bytes) -> bytes:
     """The bytes of a message with headers of text."""
-    return _assemble(b"".join(starmap(_text_header, headers)), payload)
+    return _assemble_message(b"".join(starmap(_text_header, headers)), payload)
 
 
 def read_text_message(data: bytes, start: int) -> tuple[dict[str, str], str, int] | None:
@@ -141,7 +141,7 @@ def read_text_message(data: bytes, start: int) -> tuple[dict[str, str], str, int
     headers = dict(frames[0].headers) if frames and frames[0].kind == "binary" else {}
     texts = {name: value for name, value in headers.items() if isinstance(value, str)}
     try:
-        payload = _split(message)[1].decode()
+        payload = _split_message(message)[1].decode()
     except UnicodeDecodeError:
         return None
     is_same = encode_message(tuple(texts.items()), payload.encode()) == message
@@ -160,8 +160,8 @@ def message_length(data: bytes, start: int) -> int:
 
 def event_text(message: bytes) -> bytes:
     """What a whole message says: its payload, or what that wraps."""
-    payload = _split(message)[1]
-    wrapped = _wrapped(payload)
+    payload = _split_message(message)[1]
+    wrapped = _wrapped_event(payload)
     return payload if wrapped is None else base64.b64decode(wrapped)
 
 
@@ -170,8 +170,8 @@ def with_event_text(message: bytes, text: bytes) -> bytes:
 
     A wrong checksum stays wrong by the same bits.
     """
-    headers, payload = _split(message)
-    wrapped = _wrapped(payload)
+    headers, payload = _split_message(message)
+    wrapped = _wrapped_event(payload)
     if wrapped is not None:
         text = payload.replace(wrapped, base64.b64encode(text), 1)
     return _reassemble(message, headers, text)
@@ -183,26 +183,26 @@ def with_clean_frame(message: bytes, clean: Callable[[bytes], bytes]) -> bytes:
     That is the name and the text of each header, and what a wrapping holds besides. A wrong
     checksum stays wrong by the same bits.
     """
-    headers, payload = _split(message)
+    headers, payload = _split_message(message)
     try:
         made = b"".join(_clean_header(raw, clean) for _, raw in _header_bytes(headers))
     except (IndexError, struct.error, ValueError):
         made = clean(headers)
-    wrapped = _wrapped(payload)
+    wrapped = _wrapped_event(payload)
     if wrapped is not None:
         before, after = payload.split(wrapped, 1)
         around = clean(before + bytes(len(wrapped)) + after)
         payload = around[: len(before)] + wrapped + around[len(before) + len(wrapped) :]
-    is_clean = made + payload == b"".join(_split(message))
+    is_clean = made + payload == b"".join(_split_message(message))
     return message if is_clean else _reassemble(message, made, payload)
 
 
 def with_text_header(message: bytes, name: str, value: str) -> bytes:
     """A whole message with another header of text, or without it; where it stood, or last."""
-    headers, payload = _split(message)
+    headers, payload = _split_message(message)
     made = dict(_header_bytes(headers))
     made[name] = _text_header(name, value) if value else b""
-    return _assemble(b"".join(made.values()), payload)
+    return _assemble_message(b"".join(made.values()), payload)
 
 
 def _frames_of(message: bytes, offset: int) -> Iterator[Frame]:
@@ -211,7 +211,7 @@ def _frames_of(message: bytes, offset: int) -> Iterator[Frame]:
         yield Frame("ignored-binary", "bad-checksum", "", "", offset)
         return
     try:
-        headers = tuple(_headers(_split(message)[0]))
+        headers = tuple(_read_headers(_split_message(message)[0]))
     except (struct.error, IndexError, UnicodeDecodeError, ValueError):
         yield Frame("ignored-binary", "bad-headers", "", "", offset)
         return
@@ -232,13 +232,13 @@ def _is_intact(message: bytes) -> bool:
     return all(_CHECKSUM.unpack_from(message, at)[0] == crc32(message[:at]) for at in places)
 
 
-def _split(message: bytes) -> tuple[bytes, bytes]:
+def _split_message(message: bytes) -> tuple[bytes, bytes]:
     """Headers and payload of a whole message."""
     stop = _HEAD + int(_PRELUDE.unpack_from(message)[1])
     return message[_HEAD:stop], message[stop : -_CHECKSUM.size]
 
 
-def _headers(raw: bytes) -> Iterator[tuple[str, HeaderValue]]:
+def _read_headers(raw: bytes) -> Iterator[tuple[str, HeaderValue]]:
     """Names and values. Raises what broken layout raises."""
     for name, header in _header_bytes(raw):
         at = 1 + header[0]
@@ -282,7 +282,7 @@ def _header_value(kind: int, value: bytes) -> HeaderValue:
     return int(_NUMBERS[kind].unpack(value)[0])
 
 
-def _wrapped(payload: bytes) -> bytes | None:
+def _wrapped_event(payload: bytes) -> bytes | None:
     """The base64 of the event that a payload wraps, as it stands there; None where it does not."""
     if b'"bytes"' not in payload:
         return None
@@ -309,12 +309,12 @@ def _text_header(name: str, value: str) -> bytes:
 
 def _reassemble(message: bytes, headers: bytes, payload: bytes) -> bytes:
     """The message with these headers and this payload, its last checksum as wrong as it was."""
-    made, whole = _assemble(headers, payload), _assemble(*_split(message))
+    made, whole = _assemble_message(headers, payload), _assemble_message(*_split_message(message))
     flaw = _CHECKSUM.unpack(whole[-4:])[0] ^ _CHECKSUM.unpack(message[-4:])[0]
     return made[:-4] + _CHECKSUM.pack(_CHECKSUM.unpack(made[-4:])[0] ^ flaw)
 
 
-def _assemble(headers: bytes, payload: bytes) -> bytes:
+def _assemble_message(headers: bytes, payload: bytes) -> bytes:
     length = _HEAD + len(headers) + len(payload) + _CHECKSUM.size
     prelude = _PRELUDE.pack(length, len(headers))
     head = prelude + _CHECKSUM.pack(crc32(prelude)) + headers + payload

@@ -66,7 +66,7 @@ class ElementParser:
             self._closed = True
             return []
         self._closed = True
-        text = _text(bytes(self._held).strip(_WHITE))
+        text = _decoded_text(bytes(self._held).strip(_WHITE))
         return [Frame("ignored-element", "unfinished", text, "", self._offset)]
 
     def _open_array(self) -> None:
@@ -110,7 +110,7 @@ class ElementParser:
         raw = bytes(self._held[begin : end if self._is_nested else end - 1])
         element = raw.strip(_WHITE)
         if element and not self._is_skipped:
-            _say(element, self._offset + begin + raw.index(element[:1]), frames)
+            _add_frame(element, self._offset + begin + raw.index(element[:1]), frames)
         self._is_skipped = False
         if not self._is_nested and self._held[end - 1 : end] == b"]":
             self._state = "behind"
@@ -135,14 +135,14 @@ class ElementParser:
         self._scanned = max(0, self._scanned - size)
 
 
-def _say(element: bytes, offset: int, frames: list[Frame]) -> None:
+def _add_frame(element: bytes, offset: int, frames: list[Frame]) -> None:
     try:
         text = element.decode()
     except UnicodeDecodeError:
-        text = _text(element)
+        text = _decoded_text(element)
         frames.append(Frame("ignored-element", "bad-utf8", text, "", offset))
     frames.append(Frame("element", "message", text, "", offset))
 
 
-def _text(data: bytes) -> str:
+def _decoded_text(data: bytes) -> str:
     return data.decode("utf-8", "replace")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct, field
@@ -55,6 +55,17 @@ class Question(Struct, frozen=True):
     thinks: bool
     summarises: bool
     tools: tuple[str, ...] = ()
+
+
+# The schema of a function that takes nothing.
+NO_PARAMETERS: Final[Mapping[str, Any]] = {"type": "object", "properties": {}}
+
+
+def function_tools(names: Iterable[str]) -> dict[str, Any]:
+    """`tools` of a body, one nested function a name; nothing without names."""
+    functions = [{"name": name, "parameters": NO_PARAMETERS} for name in names]
+    tools = [{"type": "function", "function": function} for function in functions]
+    return {"tools": tools} if tools else {}
 
 
 class Continuation(Struct, frozen=True):

@@ -103,7 +103,7 @@ def _add_empty_texts(stream: Stream, _site: int) -> Stream:
     return stream
 
 
-def _boundaries(stream: Stream) -> list[int]:
+def _thinking_boundaries(stream: Stream) -> list[int]:
     """Places of the first text after thinking, where thinking stands right before it."""
     thoughts = {(each.place + 1, each.choice) for each in _only_deltas(stream, "thinking")}
     texts = _only_deltas(stream, "text")
@@ -111,8 +111,8 @@ def _boundaries(stream: Stream) -> list[int]:
 
 
 def _separate_boundaries(stream: Stream) -> list[int]:
-    """As `_boundaries`, where thinking has a field of its own."""
-    return [n for n in _boundaries(stream) if _thinking_key(stream, n - 1)]
+    """As `_thinking_boundaries`, where thinking has a field of its own."""
+    return [n for n in _thinking_boundaries(stream) if _thinking_key(stream, n - 1)]
 
 
 def _thinking_key(stream: Stream, place: int) -> str:
@@ -315,7 +315,7 @@ CHUNKS.add("N9-content-is-number", "The content of a delta is a number.")(
     _visible_chunks, _mistype_text
 )
 CHUNKS.add("X15-thinking-after-text", "Thinking comes after the first text.")(
-    _boundaries, lambda stream, site: stream.move(site - 1, site + 1)
+    _thinking_boundaries, lambda stream, site: stream.move(site - 1, site + 1)
 )
 CHUNKS.add("U12-empty-delta", "A chunk with an empty delta comes in between.", "pass")(
     _later_chunks, lambda stream, site: stream.insert(site, write_chunk(stream, site, {}))

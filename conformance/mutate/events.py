@@ -66,7 +66,7 @@ def _repeat_after_end(stream: Stream, site: int) -> Stream:
     return stream.insert(_end_of_text(stream, site) + 1, stream.pieces[site])
 
 
-def _neighbours(stream: Stream) -> list[int]:
+def _neighbouring_deltas(stream: Stream) -> list[int]:
     """Deltas that are followed by another one of the same text."""
     found = {
         one.place
@@ -85,12 +85,12 @@ def _restated_thinking(stream: Stream) -> Sequence[int]:
     return [0] if delta_places(stream, "thinking") and _restated_deltas(stream) else []
 
 
-def _openings(stream: Stream) -> list[int]:
+def _opening_places(stream: Stream) -> list[int]:
     return stream.typed(*stream.layout.openings)[:1]
 
 
 def _after_opening(stream: Stream) -> list[int]:
-    return [n + 1 for n in _openings(stream) if n + 1 < len(stream.pieces)]
+    return [n + 1 for n in _opening_places(stream) if n + 1 < len(stream.pieces)]
 
 
 def _named_types(stream: Stream) -> list[int]:
@@ -188,7 +188,7 @@ EVENTS.add("X3-start-twice", "Something is announced twice.", most=8)(_start_eve
 EVENTS.add("X3-end-twice", "Something is closed twice.", most=8)(_single_ends, double_piece)
 EVENTS.add("X6-duplicate-delta", "A delta is sent twice.")(_restated_deltas, double_piece)
 EVENTS.add("X7-cumulative", "Deltas repeat the whole text so far.")(_long_runs, make_cumulative)
-EVENTS.add("X8-two-cycles", "The stream is sent twice.")(_openings, double_stream)
+EVENTS.add("X8-two-cycles", "The stream is sent twice.")(_opening_places, double_stream)
 EVENTS.add("X14-lost-delta", "A delta is lost.")(_restated_deltas, drop_piece)
 EVENTS.add("X18-before-created", "Something comes before the opening event.")(
     _after_opening, move_before
@@ -214,7 +214,7 @@ EVENTS.add("X5-delta-late", "A delta comes after its text was stated.")(
     _ended_deltas, lambda stream, site: stream.move(site, _end_of_text(stream, site) + 1)
 )
 EVENTS.add("X13-swapped-deltas", "Two deltas are turned round.")(
-    _neighbours, lambda stream, site: stream.move(site, site + 2)
+    _neighbouring_deltas, lambda stream, site: stream.move(site, site + 2)
 )
 EVENTS.add("X14-no-thinking-deltas", "All thinking deltas are lost.")(
     _restated_thinking, lambda stream, _site: stream.without(*delta_places(stream, "thinking"))

@@ -58,7 +58,7 @@ def _object_events(stream: Stream) -> list[int]:
     return [n for n in _event_places(stream) if _is_object(stream.pieces[n])]
 
 
-def _objects(stream: Stream) -> list[int]:
+def _object_places(stream: Stream) -> list[int]:
     """As `_object_events`, and lines too."""
     found = [n for n, piece in enumerate(stream.pieces) if piece.kind in STREAMED]
     return [n for n in found if _is_object(stream.pieces[n])]
@@ -155,7 +155,7 @@ def _leave_unfinished(stream: Stream, _site: int) -> Stream:
     return _rewrite_piece(kept, last, raw)
 
 
-@FRAMING.edit("F13-broken-character", _objects)
+@FRAMING.edit("F13-broken-character", _object_places)
 def _break_character(stream: Stream, site: int) -> Stream:
     """A byte is no UTF-8."""
     raw = stream.pieces[site].raw
@@ -172,7 +172,7 @@ def _halve_payload(stream: Stream, site: int) -> Stream:
     return _rewrite_piece(stream, site, raw[:spot] + between + raw[spot:])
 
 
-@FRAMING.edit("F15-shortened-payload", _objects)
+@FRAMING.edit("F15-shortened-payload", _object_places)
 def _shorten_payload(stream: Stream, site: int) -> Stream:
     """A payload lost its last brace."""
     raw = stream.pieces[site].raw

@@ -41,20 +41,23 @@ def stream_events(stream: Stream, profile: Profile) -> list[RuleEvent]:
 
 def events_by_name(compiled: CompiledRule, events: list[RuleEvent]) -> dict[str, list[RuleEvent]]:
     """The events that each name of the rule stands for."""
-    return {named.name: [s for s in events if _matches(named, s.event)] for named in compiled.names}
+    return {
+        named.name: [s for s in events if _matches_event(named, s.event)]
+        for named in compiled.names
+    }
 
 
 def near_misses(named: NamedEvent, events: list[RuleEvent]) -> list[RuleEvent]:
     """Events of the right layer and type on which a condition of the name does not hold."""
     typed = [each for each in events if _has_type(named, each.event)]
-    return [each for each in typed if not _matches(named, each.event)]
+    return [each for each in typed if not _matches_event(named, each.event)]
 
 
 def _has_type(named: NamedEvent, event: Event) -> bool:
     return named.alias.layer == event.layer and named.is_type(event.type, NO_REQUEST)
 
 
-def _matches(named: NamedEvent, event: Event) -> bool:
+def _matches_event(named: NamedEvent, event: Event) -> bool:
     if not _has_type(named, event):
         return False
     return all(test(get_(event.data), event.data, NO_REQUEST) for get_, test in named.conditions)

@@ -37,14 +37,14 @@ def take_apart(exchange: Exchange, dialect: str, *, framed: bool = True) -> Stre
     if framing == "body":
         pieces = [Piece(body, "body", payload=decode_json(body.decode("utf-8", "replace")))]
     else:
-        pieces = list(_pieces(body, framing, layout.type_of))
+        pieces = list(_body_pieces(body, framing, layout.type_of))
     return Stream.of(exchange, dialect, layout, pieces, framed=framed)
 
 
-def _pieces(body: bytes, framing: Framing, type_of: Callable[[Any], str]) -> Iterator[Piece]:
+def _body_pieces(body: bytes, framing: Framing, type_of: Callable[[Any], str]) -> Iterator[Piece]:
     framer = Framer(framing=framing)
     frames = [*framer.feed(body), *framer.close()]
-    starts = dict(_starts(frames))
+    starts = dict(_piece_starts(frames))
     places = sorted(starts)
     if body and (not places or places[0] > 0):
         yield Piece(body[: places[0]] if places else body)
@@ -55,7 +55,7 @@ def _pieces(body: bytes, framing: Framing, type_of: Callable[[Any], str]) -> Ite
         yield Piece(body[start:stop], frame.kind, name, payload, type_of)
 
 
-def _starts(frames: Sequence[Frame]) -> Iterator[tuple[int, Frame]]:
+def _piece_starts(frames: Sequence[Frame]) -> Iterator[tuple[int, Frame]]:
     """Where pieces begin: a line that was told of inside a block begins none."""
     block = sys.maxsize
     for frame in reversed(frames):

@@ -173,19 +173,19 @@ def _short_thinking(stream: Stream) -> list[int]:
 
 def _few_thoughts(stream: Stream) -> list[int]:
     """The first thinking of a stream whose thinking comes in few deltas."""
-    found = _thoughts(stream)
+    found = _thinking_deltas(stream)
     return [found[0].place] if 0 < len(found) <= _FEW else []
 
 
-def _thoughts(stream: Stream) -> list[Delta]:
+def _thinking_deltas(stream: Stream) -> list[Delta]:
     return find_deltas(stream, "thinking")
 
 
 @TEXTS.edit("X18-blank-thinking", _few_thoughts)
 def _blank_thinking(stream: Stream, _site: int) -> Stream:
     """All thinking is white space."""
-    for n in range(len(_thoughts(stream))):
-        stream = restate_delta(stream, _thoughts(stream)[n], "\n")
+    for n in range(len(_thinking_deltas(stream))):
+        stream = restate_delta(stream, _thinking_deltas(stream)[n], "\n")
     return stream
 
 

@@ -46,7 +46,7 @@ class ScenarioRunJudge:
     strict: bool
     profile: str | None = None
 
-    def _judge(
+    def _judge_scenarios(
         self,
         make: MakeTarget,
         protocol: str,
@@ -61,7 +61,7 @@ class ScenarioRunJudge:
             without=parse_capabilities(list(without)),
         )
         try:
-            outcome = asyncio.run(_run(make, protocol, scenarios, options))
+            outcome = asyncio.run(_run_scenarios(make, protocol, scenarios, options))
         except ConformanceError as err:
             raise pytest.fail.Exception(str(err), pytrace=False) from None
         report = outcome.report
@@ -98,7 +98,7 @@ class ApplicationJudge(ScenarioRunJudge):
             ):
                 yield server
 
-        return self._judge(hosted, protocol, scenarios, without, profile)
+        return self._judge_scenarios(hosted, protocol, scenarios, without, profile)
 
 
 class AgentJudge(ScenarioRunJudge):
@@ -126,10 +126,10 @@ class AgentJudge(ScenarioRunJudge):
             words = command_words(command) if isinstance(command, str) else list(command)
             return AgentTarget(words, protocol, url=model, model=MODEL, limits=limits)
 
-        return self._judge(started, protocol, scenarios, without, profile)
+        return self._judge_scenarios(started, protocol, scenarios, without, profile)
 
 
-async def _run(
+async def _run_scenarios(
     make: MakeTarget, protocol: str, scenarios: Sequence[str], options: RunOptions
 ) -> RunOutcome:
     with tempfile.TemporaryDirectory(prefix="conformance-") as folder:

@@ -49,7 +49,7 @@ class TargetRun:
         self._has_failed_item = False
 
     @cached_property
-    def _judged(self) -> FileVerdicts | ConformanceError:
+    def _judged_file(self) -> FileVerdicts | ConformanceError:
         try:
             report = self.target.run()
         except ConformanceError as err:
@@ -58,11 +58,11 @@ class TargetRun:
 
     def verdicts(self) -> FileVerdicts | ItemOutcome:
         """What was judged; where nothing was, the first to ask fails and the others are skipped."""
-        if isinstance(self._judged, FileVerdicts):
-            return self._judged
+        if isinstance(self._judged_file, FileVerdicts):
+            return self._judged_file
         kind: Any = "skipped" if self._has_failed_item else "failed"
         self._has_failed_item = True
-        return ItemOutcome(kind, "ERROR", str(self._judged))
+        return ItemOutcome(kind, "ERROR", str(self._judged_file))
 
     def stale_entries(self, *, is_shared: bool) -> tuple[str, ...] | ItemOutcome:
         """Entries of the baseline that no longer describe the run."""
@@ -75,7 +75,9 @@ class TargetRun:
     def streams(self) -> Mapping[str, list[StreamResult]]:
         """What was judged, by its place."""
         found: dict[str, list[StreamResult]] = {}
-        for each in self._judged.report.streams if isinstance(self._judged, FileVerdicts) else ():
+        for each in (
+            self._judged_file.report.streams if isinstance(self._judged_file, FileVerdicts) else ()
+        ):
             found.setdefault(self.target.place_of(each), []).append(each)
         return found
 
@@ -122,7 +124,9 @@ class PlaceRuleItem(LiveItem):
     def judge_run(self, verdicts: FileVerdicts) -> tuple[ItemOutcome, StreamResult | None]:
         streams = self.run.streams.get(self.parent.name, [])
         judged = [each for each in streams if _is_judged_by(each, self.name)]
-        return _worst([(verdicts.outcome(each, self.name), each) for each in judged], streams)
+        return _worst_outcome(
+            [(verdicts.outcome(each, self.name), each) for each in judged], streams
+        )
 
 
 class PlaceItem(LiveItem):
@@ -132,7 +136,7 @@ class PlaceItem(LiveItem):
         streams = self.run.streams.get(self.name, [])
         rules = self.run.target.places[self.name]
         found = [(exchange_outcome(verdicts, each, only=rules), each) for each in streams]
-        return _worst(found, streams)
+        return _worst_outcome(found, streams)
 
 
 class RemainingItem(LiveItem):
@@ -167,7 +171,7 @@ def target_nodes(
         yield stale_item(file, partial(run.stale_entries, is_shared=shared is not None))
 
 
-def _worst(
+def _worst_outcome(
     found: Sequence[tuple[ItemOutcome, StreamResult]], streams: Sequence[StreamResult]
 ) -> tuple[ItemOutcome, StreamResult | None]:
     if found:

@@ -72,7 +72,7 @@ def touched_rules(
     Asked are the recording's own profile, the strict one and all that ship; of a rule that there
     is no time to ask under all of them it is taken for granted.
     """
-    if sum(_size(each) for each in evidence.exchanges) > _LONGEST:
+    if sum(_body_size(each) for each in evidence.exchanges) > _LONGEST:
         pairs = zip(evidence.exchanges, clean.exchanges, strict=True)
         return {a.number: EVERY_RULE for a, b in pairs if not _is_same(a, b)}
     copies = _TwoCopies(evidence, clean)
@@ -93,7 +93,9 @@ class _TwoCopies(Struct):
 
     def add_differing(self, book: Rulebook, profile: str | None) -> None:
         """Adds what differs under one profile, None for that which the recording names."""
-        before, after = (_judge(each, book, profile) for each in (self.evidence, self.clean))
+        before, after = (
+            _judge_cassette(each, book, profile) for each in (self.evidence, self.clean)
+        )
         for key in before.keys() | after.keys():
             one, other = before.get(key, {}), after.get(key, {})
             rules = one.keys() | other.keys()
@@ -111,7 +113,7 @@ class _TwoCopies(Struct):
         if not shifting:
             return
         profiles = profile_variants(shifting, dialect)
-        if len(profiles) * sum(map(_size, self.evidence.exchanges)) > _LONGEST:
+        if len(profiles) * sum(map(_body_size, self.evidence.exchanges)) > _LONGEST:
             for one, _ in pairs:
                 self.found.setdefault(one.number, set()).update(rule.id for rule in shifting)
             return
@@ -123,7 +125,7 @@ class _TwoCopies(Struct):
 def _dialects_judged(clean: Cassette, book: Rulebook) -> dict[str, set[int]]:
     """Numbers of exchanges by the dialect that they are judged by."""
     found: dict[str, set[int]] = {}
-    for each in _results(clean, book, None):
+    for each in _stream_results(clean, book, None):
         found.setdefault(each.dialect, set()).add(each.exchange)
     return found
 
@@ -134,13 +136,15 @@ def merge_rules(one: Iterable[str], other: Iterable[str]) -> tuple[str, ...]:
     return EVERY_RULE if rules >= set(EVERY_RULE) else tuple(sorted(rules))
 
 
-def _judge(cassette: Cassette, rulebook: Rulebook, profile: str | None) -> _Judged:
+def _judge_cassette(cassette: Cassette, rulebook: Rulebook, profile: str | None) -> _Judged:
     """By exchange and view what each rule said; nothing where nobody can judge it."""
-    results = _results(cassette, rulebook, profile)
+    results = _stream_results(cassette, rulebook, profile)
     return {(each.exchange, each.view): _said(each) for each in results}
 
 
-def _results(cassette: Cassette, rulebook: Rulebook, profile: str | None) -> list[StreamResult]:
+def _stream_results(
+    cassette: Cassette, rulebook: Rulebook, profile: str | None
+) -> list[StreamResult]:
     recording = InMemory(_NOWHERE, "cassette", cassette)
     try:
         return check_trusted(recording, rulebook, CheckChoices(profile=profile))
@@ -171,5 +175,5 @@ def _is_same(one: Exchange, other: Exchange) -> bool:
     )
 
 
-def _size(exchange: Exchange) -> int:
+def _body_size(exchange: Exchange) -> int:
     return sum(len(chunk.data) for chunk in exchange.chunks)

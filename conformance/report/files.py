@@ -32,10 +32,10 @@ def renderer(name: str) -> Callable[..., str]:
 
     It takes `verbose` and `colour`, and never raises on what a stream may hold.
     """
-    return cast("Callable[..., str]", _module(name).render)
+    return cast("Callable[..., str]", _format_module(name).render)
 
 
-def _module(name: str) -> ModuleType:
+def _format_module(name: str) -> ModuleType:
     if name not in FORMATS:
         raise UsageError(f"format must be one of {', '.join(FORMATS)}, got {name!r}")
     return import_module(f"conformance.report.{name}")
@@ -48,7 +48,7 @@ def render(report: Report, name: str, *, verbose: bool = False, colour: bool = F
 
 def render_pieces(report: Report, name: str, *, verbose: bool = False) -> Iterator[str]:
     """As `render`, in pieces where a report of that format may be large."""
-    module = _module(name)
+    module = _format_module(name)
     if hasattr(module, "pieces"):
         yield from module.pieces(report, verbose=verbose)
     else:
@@ -81,7 +81,7 @@ def write(report: Report, *outputs: str, verbose: bool = False, shown: str = "te
     wanted = [parse_output(text) for text in outputs]
     _write_all(
         [
-            (file, map(_encoded, render_pieces(report, name, verbose=verbose)))
+            (file, map(_encoded_text, render_pieces(report, name, verbose=verbose)))
             for name, file in wanted
         ]
     )
@@ -138,11 +138,11 @@ class _Draft:
 
     def write(self) -> None:
         if self._path is not None:
-            self._put(self._path)
+            self._put_file(self._path)
 
     def replace_file(self) -> None:
         if self._path is None:
-            self._put(self.file)
+            self._put_file(self.file)
         else:
             self._path.replace(self._target)
 
@@ -151,11 +151,11 @@ class _Draft:
             with suppress(OSError):
                 self._path.unlink()
 
-    def _put(self, path: Path) -> None:
+    def _put_file(self, path: Path) -> None:
         with path.open("wb", _BUFFER) as out:
             for piece in self._pieces:
                 out.write(without_own_key_bytes(piece))
 
 
-def _encoded(text: str) -> bytes:
+def _encoded_text(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")

@@ -79,7 +79,7 @@ def _finding_commands(report: Report, *, verbose: bool) -> Iterator[str]:
     groups = [group for group in finding_groups(report) if group.excuse is None]
     if verbose:
         for group in every_group(groups):
-            yield from (_annotation(place, [_place_words(place)]) for place in group.places)
+            yield from (_finding_annotation(place, [_place_words(place)]) for place in group.places)
         return
     shown = Counter(_command_kind(group.first) for group in groups)
     for kind in shown:
@@ -102,7 +102,7 @@ def _group_annotation(group: FindingGroup) -> str:
         )
     if group.following[_FOLLOWING:]:
         lines.append(f"then {count(len(group.following) - _FOLLOWING, 'more group')} of findings")
-    return _annotation(group.places[0], lines, group_spread(group))
+    return _finding_annotation(group.places[0], lines, group_spread(group))
 
 
 def _place_words(place: FindingPlace) -> str:
@@ -111,7 +111,7 @@ def _place_words(place: FindingPlace) -> str:
     return f"{found.says} {finding_sentence(found)} [{where}]"
 
 
-def _annotation(place: FindingPlace, lines: Sequence[str], spread: str = "") -> str:
+def _finding_annotation(place: FindingPlace, lines: Sequence[str], spread: str = "") -> str:
     """One command; its lines are shown below each other."""
     finding, file = place.finding, place.stream.file
     # GitHub counts paths from the checkout, wherever the tool was called.

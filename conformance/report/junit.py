@@ -56,7 +56,7 @@ def pieces(report: Report, **_: bool) -> Iterator[str]:
     root = Element("testsuites", name="conformance")
     counts: Counter[str] = Counter()
     with SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="utf-8", newline="") as below:
-        for suite in _suites(report):
+        for suite in _test_suites(report):
             counts += _count_cases(suite)
             indent(suite, level=1)
             below.write(f"  {tostring(suite, encoding='unicode')}\n")
@@ -76,7 +76,7 @@ def pieces(report: Report, **_: bool) -> Iterator[str]:
         yield f"</{root.tag}>\n"
 
 
-def _suites(report: Report) -> Iterator[Element]:
+def _test_suites(report: Report) -> Iterator[Element]:
     """Each as it is written; of what was yielded before nothing is kept."""
     warnings = report_warnings(report)
     for suite in _bare_suites(report):

@@ -46,7 +46,7 @@ def _one_line(text: str) -> str:
     return " ".join(text.split()).replace("<", "&lt;").replace("](", "]\\(")
 
 
-def _literal(text: str) -> str:
+def _literal_text(text: str) -> str:
     """Text that Markdown shows as it is."""
     return _MARKUP.sub(r"\\\g<0>", text).replace("<", "&lt;")
 
@@ -83,7 +83,7 @@ def _code_block(lines: Sequence[str]) -> list[str]:
 
 
 def _failing_example(example: RuleExample) -> list[str]:
-    found = ["", f"> {_literal(finding_sentence(example.finding))}"] if example.finding else []
+    found = ["", f"> {_literal_text(finding_sentence(example.finding))}"] if example.finding else []
     return [*_code_block(example.failing), *found]
 
 

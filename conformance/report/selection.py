@@ -44,7 +44,7 @@ def select_finding(
     Raises UsageError if there is none. Paths are recordings, folders of them, or json reports.
     Files that cannot be judged are passed over as long as another one has the finding.
     """
-    wanted = _meant(wanted, rulebook)
+    wanted = _meant_rule(wanted, rulebook)
     found: list[SelectedFinding] = []
     known: dict[str, str] = {}
     errors: list[str] = []
@@ -63,7 +63,7 @@ def select_finding(
     return replace(found[0], others=len(found) - 1)
 
 
-def _meant(wanted: str, rulebook: Rulebook) -> str:
+def _meant_rule(wanted: str, rulebook: Rulebook) -> str:
     """The id of a rule for its short name; anything else stays."""
     rules = [*(rule.id for rule in rulebook.rules), *ADDED_RULES]
     if not wanted or _ID.fullmatch(wanted) or not any(wanted in rule for rule in rules):

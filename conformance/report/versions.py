@@ -30,7 +30,7 @@ def _call_fields(call: JudgedCall, report: Report) -> dict[str, Any]:
         "target": call.target or None,
         "rules": {
             "as_of": call.rules_as_of,
-            "suites": [{"id": name, "sha256": _digest([file])} for name, file in suites],
+            "suites": [{"id": name, "sha256": _files_digest([file])} for name, file in suites],
         },
         "profiles": list(_profile_objects(report.streams)),
     }
@@ -42,10 +42,10 @@ def _profile_objects(streams: Iterable[StreamResult]) -> Iterator[dict[str, Any]
             files = find(name, dialect).file.split(" over ")
         except ConformanceError:  # it came from a file or folder of the user's
             files = []
-        yield {"dialect": dialect, "name": name, "sha256": _digest(files)}
+        yield {"dialect": dialect, "name": name, "sha256": _files_digest(files)}
 
 
-def _digest(files: Iterable[str]) -> str | None:
+def _files_digest(files: Iterable[str]) -> str | None:
     """Of the files as they are now; None where one cannot be read."""
     digest = sha256()
     read = 0

@@ -100,7 +100,7 @@ class CrossTalkWatch:
         """An answer is over: what is foreign in it, and what of it earlier ones hold."""
         found = sorted(self._foreign_words(answer), key=lambda each: each.event)
         self._learn_alone(answer)
-        for other in self._sharing(answer):
+        for other in self._sharing_answers(answer):
             found += foreign_ids(answer, other, self._repeated)
             found += foreign_ids(other, answer, self._repeated)
         self._remember(answer)
@@ -143,7 +143,7 @@ class CrossTalkWatch:
             if len(known) < MOST_ANSWERS:
                 known |= own
 
-    def _sharing(self, answer: AnswerSigns) -> list[AnswerSigns]:
+    def _sharing_answers(self, answer: AnswerSigns) -> list[AnswerSigns]:
         """Earlier answers that have an id of this one."""
         names = dict.fromkeys(
             name

@@ -55,9 +55,9 @@ def recorded_scenarios(
     found: list[Scenario] = []
     for path in recording_files(paths):
         recording = open_recording(path)
-        steps = tuple(_steps(recording, rulebook, choices))
+        steps = tuple(_recorded_steps(recording, rulebook, choices))
         if steps:
-            name = _name(path)
+            name = _recording_name(path)
             met[name] += 1
             name = name if met[name] == 1 else f"{name}-{met[name]}"
             title = f"{path} behind the gateway"
@@ -80,12 +80,14 @@ def recorded_calls(behind: Mapping[str, Sequence[str]]) -> dict[str, tuple[Excha
     }
 
 
-def _name(path: Path) -> str:
+def _recording_name(path: Path) -> str:
     stem = _NO_WORD.sub("-", path.name.partition(".")[0].lower()).strip("-")
     return stem[:_LONGEST] or "recording"
 
 
-def _steps(recording: Recording, rulebook: Rulebook, choices: CheckChoices) -> Iterator[Step]:
+def _recorded_steps(
+    recording: Recording, rulebook: Rulebook, choices: CheckChoices
+) -> Iterator[Step]:
     broken: dict[int, set[str]] = {}
     for result in check_recording(recording, rulebook, choices) if recording.exchanges else ():
         found = {f.rule for f in result.findings if not f.rule.startswith(_OF_RUNS)}
@@ -95,11 +97,11 @@ def _steps(recording: Recording, rulebook: Rulebook, choices: CheckChoices) -> I
         if exchange.hop == "downstream" or (request and request.method != "POST"):
             continue
         if exchange.chunks:
-            step = _step(recording, exchange, choices)
+            step = _recorded_step(recording, exchange, choices)
             yield replace(step, excused=tuple(sorted(broken[exchange.number])))
 
 
-def _step(recording: Recording, exchange: Exchange, choices: CheckChoices) -> Step:
+def _recorded_step(recording: Recording, exchange: Exchange, choices: CheckChoices) -> Step:
     dialect = choose_dialect(exchange, exchange.dialect or recording.header.dialect)
     profile, _ = choose_profile(dialect, choices, recording.header.profile)
     answer = read_transcript(exchange, dialect, reading(profile))
@@ -108,7 +110,7 @@ def _step(recording: Recording, exchange: Exchange, choices: CheckChoices) -> St
     return Step(
         role=f"exchange-{exchange.number}",
         bodies={
-            api: _body(api, spoken, answer)
+            api: _request_body(api, spoken, answer)
             for api in (*ENDPOINTS, *APPLICATIONS)
             if api == dialect.name or answer.choices <= 1  # only one API has several
         },
@@ -130,7 +132,7 @@ def _opt_in(exchange: Exchange, answer: Transcript) -> dict[str, str]:
     return {OPT_IN: "true"} if answer.thought else {}
 
 
-def _body(api: str, exchange: Exchange, answer: Transcript) -> Mapping[str, Any]:
+def _request_body(api: str, exchange: Exchange, answer: Transcript) -> Mapping[str, Any]:
     request = get(api).stated(exchange.request) if api == exchange.dialect else None
     if request is not None and isinstance(request.json, dict) and request.json:
         return request.json

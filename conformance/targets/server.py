@@ -143,7 +143,7 @@ class LiveServer:
         has been silent for a moment, as a user does.
         Raises NoAnswerError where no response head came.
         """
-        sent = self._signed(self._request_to_send(request, secrets or {}))
+        sent = self._signed_request(self._request_to_send(request, secrets or {}))
         headers = lower_names(tuple(sent.headers.items()))
         recorded = replace(request, path=sent.url.raw_path.decode(), headers=headers)
         begun = monotonic()
@@ -189,7 +189,7 @@ class LiveServer:
         except (ValueError, TypeError) as err:
             raise UsageError(f"no request can be made of it: {err}") from err
 
-    def _signed(self, sent: httpx.Request) -> httpx.Request:
+    def _signed_request(self, sent: httpx.Request) -> httpx.Request:
         if self._signer is not None:
             signed = (sent.method, str(sent.url), sent.headers, sent.content)
             sent.headers.update(self._signer.signed_headers(*signed))

@@ -26,7 +26,7 @@ def holds_question(body: Any, question: str) -> bool:
 def _user_turns(body: Any) -> list[list[str]]:
     """The texts of each turn of the user that has any."""
     given = [body[key] for key in (*PROMPTS, *HISTORIES) if key in body] if _is_fields(body) else []
-    turns = [list(_texts(each)) for history in given for each in _turns(history)]
+    turns = [list(_content_texts(each)) for history in given for each in _turns(history)]
     return [turn for turn in turns if turn]
 
 
@@ -38,7 +38,7 @@ def _turns(history: Any) -> Iterator[Any]:
             yield turn.get("content", turn.get("parts"))
 
 
-def _texts(content: Any) -> Iterator[str]:
+def _content_texts(content: Any) -> Iterator[str]:
     if isinstance(content, str):
         yield content.strip()
     for part in content if isinstance(content, list) else ():

@@ -105,7 +105,7 @@ class WatchedExchange:
             return self._take_end(message)
         found: list[Finding] = []
         for part in self._body.feed(message.data):
-            data = self._decoded(part.data)
+            data = self._decoded_bytes(part.data)
             if data:
                 found += self._take_chunk(Chunk(data, round((message.came - before) * 1000, 3)))
                 before = message.came
@@ -132,7 +132,7 @@ class WatchedExchange:
             self._is_judged = False
             self.note = f"not judged: a body in {encoding!r}"
 
-    def _decoded(self, data: bytes) -> bytes:
+    def _decoded_bytes(self, data: bytes) -> bytes:
         self.size += len(data)
         if self._decoder is None or not data:
             return data
@@ -153,12 +153,12 @@ class WatchedExchange:
             return ()
         self.lanes.ms = (self.last - (self.head_at or self.last)) * 1000
         if self._stream is not None:
-            return self._feed([chunk])
+            return self._feed_chunks([chunk])
         if self.size < self._try_at or self.size > _MOST_UNKNOWN:
             return ()
         self._try_at = 2 * self.size
         self._stream = self._begin_stream()
-        return () if self._stream is None else self._feed(self._kept or [chunk])
+        return () if self._stream is None else self._feed_chunks(self._kept or [chunk])
 
     def _begin_stream(self) -> StreamCheck | None:
         so_far = self.recorded()
@@ -172,7 +172,7 @@ class WatchedExchange:
             listener=self.lanes.take,
         )
 
-    def _feed(self, chunks: Sequence[Chunk]) -> Sequence[Finding]:
+    def _feed_chunks(self, chunks: Sequence[Chunk]) -> Sequence[Finding]:
         assert self._stream is not None
         found = [each for chunk in chunks for each in self._stream.feed(chunk.data, chunk.ms)]
         self.findings += found

@@ -64,15 +64,15 @@ class LaneTails:
         match kind:
             case "thinking.delta":
                 is_summary = data.get("channel") == "summary"
-                self._say("summary" if is_summary else "thinking", data["text"])
+                self._append_text("summary" if is_summary else "thinking", data["text"])
             case "thinking.opaque":
-                self._mark("thinking")
+                self._mark_lane("thinking")
             case "text.delta" | "refusal.delta":
-                self._say("text", data["text"])
+                self._append_text("text", data["text"])
             case "tool.start":
                 self._begin_call(data.get("name"))
             case "tool.delta":
-                self._mark("tools").add(str(data.get("arguments") or ""))
+                self._mark_lane("tools").add(str(data.get("arguments") or ""))
             case "finish":
                 self.finish = str(data.get("reason"))
             case "error":
@@ -80,16 +80,16 @@ class LaneTails:
                 self.error = ": ".join(filter(None, words))[:_TAIL] or "without a word"
 
     def _begin_call(self, name: object) -> None:
-        lane = self._mark("tools")
+        lane = self._mark_lane("tools")
         lane.add(f"{'  ' if lane.text else ''}{name or '?'} ")
         lane.size += 1
 
-    def _say(self, lane: Lane, text: str) -> None:
-        tail = self._mark(lane)
+    def _append_text(self, lane: Lane, text: str) -> None:
+        tail = self._mark_lane(lane)
         tail.add(text)
         tail.size += len(text)
 
-    def _mark(self, lane: Lane) -> LaneTail:
+    def _mark_lane(self, lane: Lane) -> LaneTail:
         """Something came in a lane now."""
         while self.ms >= CELLS * self.cell_ms:
             self.cell_ms *= 2

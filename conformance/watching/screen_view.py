@@ -137,20 +137,20 @@ class ScreenView(AbstractContextManager["ScreenView"]):
             return [Text(fitting("waiting for requests", width), "dim")][:rows]
         numbers = list(traffic.exchanges)
         at = numbers.index(self._chosen) if self._chosen in numbers else len(numbers) - 1
-        body = self._block(exchanges[at], width, is_chosen=True)[:rows]
+        body = self._exchange_block(exchanges[at], width, is_chosen=True)[:rows]
         for each in exchanges[at + 1 :]:
-            block = self._block(each, width)
+            block = self._exchange_block(each, width)
             if len(body) + len(block) > rows:
                 break
             body += block
         for each in reversed(exchanges[:at]):
-            block = self._block(each, width)
+            block = self._exchange_block(each, width)
             if len(body) + len(block) > rows:
                 break
             body = [*block, *body]
         return body
 
-    def _block(
+    def _exchange_block(
         self, exchange: WatchedExchange, width: int, *, is_chosen: bool = False
     ) -> list[Text]:
         mark = ">" if is_chosen else " "

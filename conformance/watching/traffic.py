@@ -47,7 +47,7 @@ class Traffic:
             self.total += 1
             self._listener.began(exchange)
         elif (known := self.exchanges.get(message.number)) is not None:
-            self._tell(known, known.take(message))
+            self._tell_findings(known, known.take(message))
             if known.is_over:
                 self.faulty += bool(known.findings)
                 self._listener.ended(known)
@@ -57,9 +57,9 @@ class Traffic:
         """Judges what waits in streams that are under way."""
         for each in list(self.exchanges.values()):
             if not each.is_over:
-                self._tell(each, each.catch_up())
+                self._tell_findings(each, each.catch_up())
 
-    def _tell(self, exchange: WatchedExchange, found: Sequence[Finding]) -> None:
+    def _tell_findings(self, exchange: WatchedExchange, found: Sequence[Finding]) -> None:
         if found:
             self._listener.found(exchange, found)
 

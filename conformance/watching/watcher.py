@@ -48,25 +48,25 @@ class Watcher(Thread):
     def run(self) -> None:
         try:
             with self._screen:
-                self._watch()
+                self._watch_feed()
         except BaseException as err:  # noqa: BLE001  # whoever waits for the thread raises it
             self.error = err
             self._on_failure()
 
-    def _watch(self) -> None:
+    def _watch_feed(self) -> None:
         draw_at = perf_counter()
         while True:
             message = self._feed.take(draw_at - perf_counter())
             if isinstance(message, WatchEnded):
                 break
             if message is not None:
-                self._take(message)
+                self._take_message(message)
             if perf_counter() >= draw_at:
                 self.traffic.catch_up()
                 self._view.show(self.traffic)
                 draw_at = perf_counter() + _STEP_S
 
-    def _take(self, message: FeedMessage) -> None:
+    def _take_message(self, message: FeedMessage) -> None:
         match message:
             case KeyPressed():
                 self._view.press(message, self.traffic)

@@ -53,7 +53,9 @@ def _proxy_for(origin: Origin) -> EnvironmentProxy | None:
 async def _open_by(proxy: EnvironmentProxy | None, origin: Origin) -> OpenedConnection:
     try:
         if proxy is None:
-            return OpenedConnection(*await _open(origin.host, origin.port, _trusted(origin)))
+            return OpenedConnection(
+                *await _open_connection(origin.host, origin.port, _trusted_context(origin))
+            )
         return await _open_through(proxy, origin)
     except (OSError, EOFError, asyncio.LimitOverrunError) as err:
         words, hint = describe_network_error(err), network_hint(err)
@@ -69,13 +71,15 @@ async def _open_through(proxy: EnvironmentProxy, origin: Origin) -> OpenedConnec
         why = f"the environment's proxy {proxy.address} is none that speaks HTTP"
         raise BrokenExchange("reset", f"{origin.netloc}: cannot connect: {why}", hint=proxy.hint)
     trusted = certificates() if parts.scheme == "https" else None
-    reader, writer = await _open(parts.hostname, parts.port or _PORTS[parts.scheme], trusted)
+    reader, writer = await _open_connection(
+        parts.hostname, parts.port or _PORTS[parts.scheme], trusted
+    )
     own = (("proxy-authorization", proxy.authorization),) if proxy.authorization else ()
     if not origin.tls:
         return OpenedConnection(reader, writer, f"http://{origin.netloc}", own)
     try:
         await _ask_for_tunnel(proxy, origin, reader, writer)
-        trusted = _trusted(origin)
+        trusted = _trusted_context(origin)
         assert trusted is not None
         await writer.start_tls(trusted, server_hostname=origin.host)
     except BaseException:
@@ -102,7 +106,7 @@ async def _ask_for_tunnel(
         raise BrokenExchange("reset", f"{origin.netloc}: cannot connect: {why}", hint=proxy.hint)
 
 
-async def _open(
+async def _open_connection(
     host: str, port: int, trusted: ssl.SSLContext | None
 ) -> tuple[PassingReader, asyncio.StreamWriter]:
     """As `asyncio.open_connection`, with a reader of ours."""
@@ -113,5 +117,5 @@ async def _open(
     return reader, asyncio.StreamWriter(transport, protocol, reader, loop)
 
 
-def _trusted(origin: Origin) -> ssl.SSLContext | None:
+def _trusted_context(origin: Origin) -> ssl.SSLContext | None:
     return certificates(origin.cacert, insecure=origin.insecure) if origin.tls else None

@@ -37,11 +37,11 @@ class AllowedHosts(Struct, frozen=True):
         stated = header_value(request.headers, "host")
         found = _HOST.fullmatch(stated.strip()) if stated else None
         name = (found[1] or found[2] or "") if found else stated or ""
-        if not self._allows(name.lower().rstrip(".")):
+        if not self._allows_name(name.lower().rstrip(".")):
             why = f"the Host header names {name[:100]!r}, and only this machine's own names are"
             raise RequestRejected(_MISDIRECTED, f"{why} served; --allow-host adds one")
 
-    def _allows(self, name: str) -> bool:
+    def _allows_name(self, name: str) -> bool:
         return (
             not name
             or name in self.names

@@ -69,6 +69,7 @@ def test_a_name_and_password_are_not_shown() -> None:
     assert "word" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_fsspec_opens_what_pyarrow_does_not(tmp_path: Path) -> None:
     fsspec = pytest.importorskip("fsspec", reason="a URL of another kind is opened by fsspec")
     memory = fsspec.filesystem("memory")

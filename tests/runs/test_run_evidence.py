@@ -54,6 +54,7 @@ def test_a_cookie_decides_nothing(run: Runner, cookie: str) -> None:
     assert run(edited(cookie, {}), "think").report.exit_code(strict=True) == 0
 
 
+@pytest.mark.slow
 def test_what_a_run_found_in_a_key_is_untestable_offline(run: Runner, tmp_path: Path) -> None:
     server = edited("a=1", {b"Answer": f"Answer {KEY}".encode()})
     secrets = {"openai.chat": {"authorization": f"Bearer {KEY}"}}

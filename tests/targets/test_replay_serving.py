@@ -225,7 +225,7 @@ def official(sdk: str, dialect: str, url: str, body: dict[str, Any]) -> int:
             return 1
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.slow
 @pytest.mark.parametrize(("sdk", "where", "dialect"), SHIPPED)
 @pytest.mark.parametrize("chunking", ["recorded", "bytes:1", "seed:5"])
 def test_vendors_clients_read_shipped_cassettes(

@@ -68,7 +68,7 @@ def _read_timed(file: ForeignFile) -> ImportedRecording | None:
         return None
     is_array = file.head.lstrip().startswith(b"[")
     parts = _array_parts(file) if is_array else list(_line_parts(file))
-    return _recording_of(file, [_unwrapped(file, each) for each in parts], timed=True)
+    return _recording_of(file, [_unwrap_chunk(file, each) for each in parts], timed=True)
 
 
 def _begins_array(file: ForeignFile) -> bool:
@@ -103,7 +103,7 @@ def _line_parts(file: ForeignFile) -> Iterator[TextPart]:
             yield TextPart(number, text)
 
 
-def _unwrapped(file: ForeignFile, kept: TextPart) -> _KeptChunk:
+def _unwrap_chunk(file: ForeignFile, kept: TextPart) -> _KeptChunk:
     """The chunk in an object of a time and a chunk."""
     value = decode_json(kept.raw.decode("utf-8", "replace"))
     names = value.keys() if isinstance(value, dict) else ()

@@ -70,7 +70,7 @@ def _read_trace(file: ForeignFile) -> ImportedRecording | None:
     """Every request with its answer, numbered from 1. Raises CassetteError."""
     if not _is_trace(file):
         return None
-    found = [each for each in _transfers(read_blocks(file)) if each.of("response head")]
+    found = [each for each in _split_transfers(read_blocks(file)) if each.of("response head")]
     if not found:
         raise file.error("the trace shows no answer")
     read = [_exchange_of(file, number, each) for number, each in enumerate(found, 1)]
@@ -91,7 +91,7 @@ def _read_trace(file: ForeignFile) -> ImportedRecording | None:
     return ImportedRecording(cassette, tuple(layout for _, _, layout in read))
 
 
-def _transfers(blocks: Iterable[TraceBlock]) -> Iterator[_Transfer]:
+def _split_transfers(blocks: Iterable[TraceBlock]) -> Iterator[_Transfer]:
     """Blocks by their requests; a new one begins where a head is sent after an answer began."""
     found: list[_Transfer] = []
     open_ones: dict[bytes, _Transfer] = {}
@@ -120,11 +120,11 @@ def _exchange_of(
         request=_request_of(file, transfer),
         response=decoded.response,
         chunks=tuple(chunks),
-        end=_ending(transfer, decoded),
+        end=_transfer_ending(transfer, decoded),
         dialect=file.dialect,
     )
     offsets = [0, *accumulate(len(chunk.data) for chunk in chunks)][: len(chunks)]
-    return exchange, _clock(transfer, head, chunks), Layout(head.line, offsets, lines)
+    return exchange, _transfer_clock(transfer, head, chunks), Layout(head.line, offsets, lines)
 
 
 def _final_head(file: ForeignFile, transfer: _Transfer) -> Response:
@@ -173,7 +173,7 @@ def _with_line_ends(chunks: Sequence[Chunk]) -> list[Chunk]:
     ]
 
 
-def _ending(transfer: _Transfer, decoded: DecodedBody) -> Ending:
+def _transfer_ending(transfer: _Transfer, decoded: DecodedBody) -> Ending:
     if decoded.is_whole:
         return "eof"
     last = transfer.of("response head")[-1]
@@ -184,7 +184,9 @@ def _ending(transfer: _Transfer, decoded: DecodedBody) -> Ending:
     return "open"
 
 
-def _clock(transfer: _Transfer, head: TraceBlock, chunks: Sequence[Chunk]) -> CassetteClock:
+def _transfer_clock(
+    transfer: _Transfer, head: TraceBlock, chunks: Sequence[Chunk]
+) -> CassetteClock:
     """Times that no chunk holds."""
     sent = [block.ms for block in transfer.blocks if block.kind.startswith("request")]
     last = transfer.blocks[-1].ms

@@ -46,15 +46,15 @@ def _read_archive(file: ForeignFile) -> ImportedRecording | None:
     entries = log["entries"]
     header = Header(
         origin="imported",
-        fidelity=_fidelity(entries),
+        fidelity=_log_fidelity(entries),
         dialect=file.dialect,
-        recorder=_creator(log),
-        recorded_at=_begun(entries),
+        recorder=_log_creator(log),
+        recorded_at=_first_time(entries),
     )
-    return judged_traffic(file, _entries(file, entries), header, hint=_HINT)
+    return judged_traffic(file, _read_entries(file, entries), header, hint=_HINT)
 
 
-def _entries(file: ForeignFile, entries: list[Any]) -> Iterator[SeenExchange]:
+def _read_entries(file: ForeignFile, entries: list[Any]) -> Iterator[SeenExchange]:
     parts = array_elements(file.data.removeprefix(BOM), "log", "entries")
     for number, (placed, entry) in enumerate(zip(parts, entries, strict=True), 1):
         if not isinstance(entry, dict) or not isinstance(entry.get("response"), dict):
@@ -68,10 +68,10 @@ def _entries(file: ForeignFile, entries: list[Any]) -> Iterator[SeenExchange]:
             request=request,
             response=_response_of(entry["response"]),
             chunks=(Chunk(body),) if body else (),
-            end=_ending(entry["response"]),
+            end=_answer_ending(entry["response"]),
         )
         layout = partial(_content_layout, placed)
-        yield SeenExchange(exchange, layout, _clock(entry), body is not None)
+        yield SeenExchange(exchange, layout, _entry_clock(entry), body is not None)
 
 
 def _content_layout(entry: TextPart) -> Layout:
@@ -110,7 +110,9 @@ def _wire_bytes(text: str) -> bytes:
 def _request_of(entry: Mapping[str, Any]) -> Request:
     request = entry.get("request")
     body = _wire_bytes(text_at(request, "postData", "text"))
-    return request_of(text_at(request, "method"), text_at(request, "url"), _headers(request), body)
+    return request_of(
+        text_at(request, "method"), text_at(request, "url"), _header_pairs(request), body
+    )
 
 
 def _response_of(answer: Mapping[str, Any]) -> Response:
@@ -118,43 +120,43 @@ def _response_of(answer: Mapping[str, Any]) -> Response:
     is_status = isinstance(status, int) and not isinstance(status, bool) and status > 0
     version = text_at(answer, "httpVersion").rpartition("/")[2]
     http = version if re.fullmatch(r"\d(?:\.\d)?", version) else ""
-    kept = tuple(pair for pair in _headers(answer) if pair[0].lower() not in _DECODED)
+    kept = tuple(pair for pair in _header_pairs(answer) if pair[0].lower() not in _DECODED)
     if not any(name.lower() == "content-type" for name, _ in kept):
         mime = text_at(answer, "content", "mimeType")
         kept += (("content-type", mime),) if mime else ()
     return Response(status if is_status else None, http, kept)
 
 
-def _headers(message: Any) -> Headers:
+def _header_pairs(message: Any) -> Headers:
     pairs = (
         (text_at(each, "name"), text_at(each, "value")) for each in list_at(message, "headers")
     )
     return tuple((name, value) for name, value in pairs if name and not name.startswith(":"))
 
 
-def _ending(answer: Mapping[str, Any]) -> Ending:
+def _answer_ending(answer: Mapping[str, Any]) -> Ending:
     """Browsers write down why a request failed under a name of their own."""
     return "reset" if text_at(answer, "_error") else "eof"
 
 
-def _clock(entry: Mapping[str, Any]) -> CassetteClock:
+def _entry_clock(entry: Mapping[str, Any]) -> CassetteClock:
     wait = value_at(entry, "timings", "wait")
     is_known = isinstance(wait, int | float) and not isinstance(wait, bool)
     return CassetteClock(float(wait)) if is_known and 0 <= wait <= _MOST_MS else CassetteClock()
 
 
-def _fidelity(entries: list[Any]) -> Fidelity:
+def _log_fidelity(entries: list[Any]) -> Fidelity:
     """Text is decoded and encoded again; what stands in base64 is as it came."""
     encodings = {text_at(each, "response", "content", "encoding") for each in entries}
     return "bytes" if encodings == {"base64"} else "text"
 
 
-def _creator(log: Any) -> dict[str, Any]:
+def _log_creator(log: Any) -> dict[str, Any]:
     known = {key: text_at(log, "creator", key) for key in ("name", "version")}
     return {key: value for key, value in known.items() if value}
 
 
-def _begun(entries: list[Any]) -> str | None:
+def _first_time(entries: list[Any]) -> str | None:
     begun = text_at(entries, 0, "startedDateTime")
     return begun if 0 < len(begun) <= _LONGEST_TIME else None
 

@@ -90,7 +90,7 @@ def decode_body(file: ForeignFile, response: Response, chunks: tuple[Chunk, ...]
             found, is_whole = joined
     coding = (response.header("content-encoding") or "").strip().lower()
     if coding not in ("", "identity") and _is_packed(coding, found):
-        found = _unpacked(file, coding, found)
+        found = _unpack_chunks(file, coding, found)
     plain = tuple(pair for pair in response.headers if pair[0].lower() not in _CODED)
     same = found is chunks and not coding
     headers = response.headers if same else plain
@@ -133,7 +133,7 @@ def _is_packed(coding: str, chunks: tuple[Chunk, ...]) -> bool:
     return first.lstrip()[:1] not in (b"d", b"e", b":", b"{", b"[", b"")  # else it is readable
 
 
-def _unpacked(file: ForeignFile, coding: str, chunks: tuple[Chunk, ...]) -> tuple[Chunk, ...]:
+def _unpack_chunks(file: ForeignFile, coding: str, chunks: tuple[Chunk, ...]) -> tuple[Chunk, ...]:
     decoder = ContentDecoder(coding, MAX_IMPORT)
     try:
         found = tuple(Chunk(decoder.feed(chunk.data), chunk.ms) for chunk in chunks)

@@ -50,7 +50,7 @@ def _flows(file: ForeignFile) -> Iterator[SeenExchange]:
             line += file.data.count(b"\n", before, at)
             before = at
             if _kind_of(file, flow, at) == "http" and isinstance(flow.get("response"), dict):
-                yield _seen(file, flow, Layout(line))
+                yield _seen_exchange(file, flow, Layout(line))
     except BrokenNetstringError as err:
         place = Place(str(file.path), byte=err.at)
         raise CassetteError(f"no file of mitmproxy: {err}", place=place) from err
@@ -62,7 +62,7 @@ def _kind_of(file: ForeignFile, flow: Any, at: int) -> str:
     raise CassetteError("expected a flow of mitmproxy", place=Place(str(file.path), byte=at))
 
 
-def _seen(file: ForeignFile, flow: Mapping[str, Any], layout: Layout) -> SeenExchange:
+def _seen_exchange(file: ForeignFile, flow: Mapping[str, Any], layout: Layout) -> SeenExchange:
     question, answer = _mapping(flow.get("request")), _mapping(flow.get("response"))
     content = answer.get("content")
     body = content if isinstance(content, bytes) else b""
@@ -71,10 +71,12 @@ def _seen(file: ForeignFile, flow: Mapping[str, Any], layout: Layout) -> SeenExc
         request=_request_of(file, question, layout),
         response=decoded.response,
         chunks=decoded.chunks,
-        end=_ending(flow, decoded.is_whole),
+        end=_flow_ending(flow, decoded.is_whole),
     )
     sent_at, answered_at = question.get("timestamp_end"), answer.get("timestamp_start")
-    return SeenExchange(exchange, layout, _clock(sent_at, answered_at), isinstance(content, bytes))
+    return SeenExchange(
+        exchange, layout, _flow_clock(sent_at, answered_at), isinstance(content, bytes)
+    )
 
 
 def _request_of(file: ForeignFile, request: Mapping[str, Any], layout: Layout) -> Request:
@@ -82,7 +84,7 @@ def _request_of(file: ForeignFile, request: Mapping[str, Any], layout: Layout) -
     body = content if isinstance(content, bytes) else None
     try:
         return request_of(
-            _text(request.get("method")), _text(request.get("path")), _headers(request), body
+            _text(request.get("method")), _text(request.get("path")), _header_pairs(request), body
         )
     except ValueError as err:
         raise file.error(f"a request asks for no URL: {err}", layout.head) from err
@@ -94,25 +96,25 @@ def _response_of(answer: Mapping[str, Any]) -> Response:
     http = version if re.fullmatch(r"\d(?:\.\d)?", version) else ""
     is_status = isinstance(status, int) and not isinstance(status, bool)
     # The body is stored without its transfer chunks.
-    kept = tuple(pair for pair in _headers(answer) if pair[0].lower() != "transfer-encoding")
+    kept = tuple(pair for pair in _header_pairs(answer) if pair[0].lower() != "transfer-encoding")
     return Response(status if is_status else None, http, kept)
 
 
-def _ending(flow: Mapping[str, Any], is_whole: bool | None) -> Ending:
+def _flow_ending(flow: Mapping[str, Any], is_whole: bool | None) -> Ending:
     said = _text(_mapping(flow.get("error")).get("msg")).lower()
     if not said:
         return "protocol-error" if is_whole is False else "eof"
     return "client-closed" if "client" in said else "protocol-error"
 
 
-def _clock(sent_at: Any, answered_at: Any) -> CassetteClock:
+def _flow_clock(sent_at: Any, answered_at: Any) -> CassetteClock:
     if not all(isinstance(each, float) and math.isfinite(each) for each in (sent_at, answered_at)):
         return CassetteClock()
     ms = round((answered_at - sent_at) * 1e3, 3)
     return CassetteClock(ms) if 0 <= ms <= _MOST_MS else CassetteClock()
 
 
-def _headers(message: Mapping[str, Any]) -> Headers:
+def _header_pairs(message: Mapping[str, Any]) -> Headers:
     pairs = message.get("headers")
     found = (
         [each for each in pairs if isinstance(each, list) and len(each) == 2]

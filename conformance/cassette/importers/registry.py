@@ -31,13 +31,13 @@ def load_importers() -> tuple[Importer, ...]:
     found: list[Importer] = []
     for entry in sorted(entry_points(group=GROUP), key=lambda each: (each.name, each.value)):
         try:
-            found.append(_guarded(entry, _checked(entry.load(), found)))
+            found.append(_guarded_importer(entry, _checked_importer(entry.load(), found)))
         except (Exception, SystemExit) as err:  # noqa: BLE001  # a stranger's module may raise anything
-            _warn(entry, "cannot be loaded", err)
+            _warn_of_failure(entry, "cannot be loaded", err)
     return tuple(found)
 
 
-def _checked(importer: object, known: list[Importer]) -> Importer:
+def _checked_importer(importer: object, known: list[Importer]) -> Importer:
     if not isinstance(importer, Importer):
         raise TypeError(f"expected an Importer, got {type(importer).__name__}")
     if importer.name in _OWN_KINDS or any(importer.name == each.name for each in known):
@@ -45,7 +45,7 @@ def _checked(importer: object, known: list[Importer]) -> Importer:
     return importer
 
 
-def _guarded(entry: EntryPoint, importer: Importer) -> Importer:
+def _guarded_importer(entry: EntryPoint, importer: Importer) -> Importer:
     """The importer of a stranger; its exceptions become our errors and warnings."""
 
     def recognises(file: ForeignFile) -> bool:
@@ -54,7 +54,7 @@ def _guarded(entry: EntryPoint, importer: Importer) -> Importer:
         except CassetteError:
             return False
         except (Exception, SystemExit) as err:  # noqa: BLE001  # as above
-            _warn(entry, f"does not recognise {file.path}", err)
+            _warn_of_failure(entry, f"does not recognise {file.path}", err)
             return False
 
     def read(file: ForeignFile) -> ImportedRecording | None:
@@ -93,7 +93,7 @@ def _check_types(found: Any) -> None:
         raise ValueError("expected a layout for each exchange, or none")
 
 
-def _warn(entry: EntryPoint, what: str, err: BaseException) -> None:
+def _warn_of_failure(entry: EntryPoint, what: str, err: BaseException) -> None:
     # With no line of code behind it the warning is one line on stderr.
     message = f"{_described(entry)} {what}: {_one_line(err)}"
     warnings.warn_explicit(message, ImporterWarning, "conformance", 0)

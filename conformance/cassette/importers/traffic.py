@@ -39,7 +39,7 @@ def judged_traffic(
     kept: list[SeenExchange] = []
     others = without = 0
     for each in seen:
-        spoken = _spoken(file, each.exchange)
+        spoken = _spoken_dialect(file, each.exchange)
         if spoken is None:
             others += 1
         elif not each.has_body:
@@ -60,7 +60,7 @@ def judged_traffic(
     return ImportedRecording(cassette, tuple(each.layout for each in kept))
 
 
-def _spoken(file: ForeignFile, exchange: Exchange) -> str | None:
+def _spoken_dialect(file: ForeignFile, exchange: Exchange) -> str | None:
     shown = recognised_dialect(exchange)
     requested = dialect_at(exchange.request.path) if exchange.request else None
     if shown is None and requested is None:

@@ -41,7 +41,7 @@ def load_tree(file: str, data: bytes) -> Any:
     except yaml.MarkedYAMLError as err:
         message = (err.problem or "broken YAML").removesuffix(".")
         raise CassetteError(
-            f"broken YAML: {message}", place=_place(file, err.problem_mark)
+            f"broken YAML: {message}", place=_mark_place(file, err.problem_mark)
         ) from err
     except (yaml.YAMLError, UnicodeDecodeError) as err:
         message = " ".join(str(err).split())
@@ -119,8 +119,8 @@ class _TreeBuilder:
         return float(text) if match[1] or match[2] else int(text)
 
     def _refused(self, event: Any, message: str) -> CassetteError:
-        return CassetteError(message, place=_place(self._file, event.start_mark))
+        return CassetteError(message, place=_mark_place(self._file, event.start_mark))
 
 
-def _place(file: str, mark: Any) -> Place:
+def _mark_place(file: str, mark: Any) -> Place:
     return Place(file) if mark is None else Place(file, mark.line + 1, mark.column + 1)

@@ -27,7 +27,7 @@ def _starting_after(known: bytes) -> bytes:
     return _START.replace(b"%b", known).replace(b"%%", b"%")
 
 
-def _anchored(shape: bytes) -> bytes:
+def _anchored_shape(shape: bytes) -> bytes:
     """The shape where a key can begin; a search for characters is far faster than one for that."""
     literals = _LITERALS.match(shape)
     known = literals[0] if literals else b""
@@ -191,7 +191,7 @@ _TELLING: Final = {
 }
 _PATTERNS: Final = (
     *_PHRASES,
-    *((rule, hint, _anchored(shape)) for rule, hint, shape in _SHAPES),
+    *((rule, hint, _anchored_shape(shape)) for rule, hint, shape in _SHAPES),
 )
 
 
@@ -237,7 +237,7 @@ def find_credentials(text: bytes) -> Iterator[Span]:
         if hint not in text:
             continue
         taken = taken or bytearray(len(text))
-        for match in _compiled(pattern).finditer(text):
+        for match in _compiled_pattern(pattern).finditer(text):
             for start, stop in match.regs[1:]:
                 if 1 not in taken[start:stop]:
                     taken[start:stop] = b"\x01" * (stop - start)
@@ -245,7 +245,7 @@ def find_credentials(text: bytes) -> Iterator[Span]:
 
 
 @cache
-def _compiled(pattern: bytes) -> re.Pattern[bytes]:
+def _compiled_pattern(pattern: bytes) -> re.Pattern[bytes]:
     """Compiled when its hint is first met: most never are, and forty take 5 ms."""
     return re.compile(pattern)
 

@@ -204,7 +204,7 @@ class KnownSecrets:
                 at += best.size
         at = max(at, last + 1)
         for start in range(at, len(text)):
-            form = self._beginning(text[start:])
+            form = self._known_beginning(text[start:])
             if form is not None:
                 yield SecretMatch(start, len(text) - start, form)
                 return
@@ -213,14 +213,14 @@ class KnownSecrets:
         forms = self._forms.get(text[at : at + HEAD])
         if forms is None:
             return None
-        size, form = max((_common(text, at, form), form) for form in forms)
-        if size == len(form) or at + size == len(text) or size >= _enough(form):
+        size, form = max((_common_length(text, at, form), form) for form in forms)
+        if size == len(form) or at + size == len(text) or size >= _least_length(form):
             return SecretMatch(at, size, form)
         if size >= HEAD and _CLIPPED.match(text, at + size):
             return SecretMatch(at, size, form)
         return None
 
-    def _beginning(self, end: bytes) -> bytes | None:
+    def _known_beginning(self, end: bytes) -> bytes | None:
         """A form that begins so; None where none does."""
         if end not in self._beginnings:
             return None
@@ -235,7 +235,7 @@ class KnownSecrets:
             return []
         found = []
         decoded = decode_spellings(raw)
-        for match, skipped in self._clipped(decoded.text) if clipped else ():
+        for match, skipped in self._clipped_secrets(decoded.text) if clipped else ():
             start, stop = decoded.raw_span(match.start, match.start + match.size)
             meant = self.stand_in(match.form)[skipped:]
             found.append((start, stop, spellings.spell_alike(raw[start:stop], meant)))
@@ -251,7 +251,7 @@ class KnownSecrets:
                 found.append((listed.start(1) + start, listed.start(1) + stop, filled))
         return sorted(found)
 
-    def _clipped(self, text: bytes) -> Iterator[tuple[SecretMatch, int]]:
+    def _clipped_secrets(self, text: bytes) -> Iterator[tuple[SecretMatch, int]]:
         """Ends of secrets behind an ellipsis, and how much of each is not there."""
         for mark in _ELLIPSIS.finditer(text):
             for at in range(mark.end(), min(mark.end() + _LONGEST_ESCAPE, len(text) - HEAD) + 1):
@@ -277,7 +277,7 @@ class KnownSecrets:
             one
             for one in self.matches(text)
             if one.is_whole
-            or one.size >= _enough(one.form)
+            or one.size >= _least_length(one.form)
             or (one.size >= HEAD and _CLIPPED.match(text, one.start + one.size))
         )
 
@@ -289,7 +289,7 @@ class KnownSecrets:
             self._beginnings.update(form[:size] for size in range(1, HEAD))
 
 
-def _common(text: bytes, at: int, form: bytes) -> int:
+def _common_length(text: bytes, at: int, form: bytes) -> int:
     """How many bytes of the form stand there."""
     if text.startswith(form, at):
         return len(form)
@@ -298,7 +298,7 @@ def _common(text: bytes, at: int, form: bytes) -> int:
     return next((size for size, (a, b) in enumerate(pairs) if a != b), len(there))
 
 
-def _enough(form: bytes) -> int:
+def _least_length(form: bytes) -> int:
     """From how many bytes on a part is as good as the whole."""
     return min(len(form), max(12, min(20, len(form) // 2)))
 

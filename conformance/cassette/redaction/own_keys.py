@@ -21,7 +21,7 @@ def own_keys() -> tuple[str, ...]:
 
 
 def _take_out(data: bytes, keys: tuple[str, ...]) -> bytes:
-    spots = _known(keys).spots(data, clipped=True)
+    spots = _known_secrets(keys).spots(data, clipped=True)
     if not spots:
         return data
     clean = bytearray(data)
@@ -31,7 +31,7 @@ def _take_out(data: bytes, keys: tuple[str, ...]) -> bytes:
 
 
 @lru_cache(maxsize=1)
-def _known(keys: tuple[str, ...]) -> KnownSecrets:
+def _known_secrets(keys: tuple[str, ...]) -> KnownSecrets:
     known = KnownSecrets(Placeholders())
     for key in keys:
         known.learn_key(key)

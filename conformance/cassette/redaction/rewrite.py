@@ -112,25 +112,25 @@ class _CleanLines(Struct):
         if line.number == 1:
             said = header_fields(self.header)
             stated = {name: said[name] for name in said if name in fields or name == _COUNTS}
-            return self._merged(fields, stated)
+            return self._merged_fields(fields, stated)
         record = parse_record(self.file, line)
         kind = next(iter(record.kinds()), "")
         if kind == "request":
-            return self._merged(fields, self._request(record))
+            return self._merged_fields(fields, self._redacted_request(record))
         if kind in ("", _COUNTS):
-            return self._merged(fields, {})
+            return self._merged_fields(fields, {})
         place = self.places[record.exchange or self.current]
         if kind in ("response", "end", "seen"):
-            return self._merged(fields, _told_fields(kind, record, place))
+            return self._merged_fields(fields, _told_fields(kind, record, place))
         raw = payload(self.file, line, record)
         clean = place.body[place.at : place.at + len(raw)]
         place.at += len(raw)
         # The encoding may be another one: what is left of a line is told apart by its name.
-        encoding, value = (kind, fields[kind]) if clean == raw else _encoded(kind, clean)
+        encoding, value = (kind, fields[kind]) if clean == raw else _encoded_piece(kind, clean)
         renamed = {encoding if name == kind else name: each for name, each in fields.items()}
-        return self._merged(renamed, {encoding: value})
+        return self._merged_fields(renamed, {encoding: value})
 
-    def _request(self, record: Record) -> dict[str, Any]:
+    def _redacted_request(self, record: Record) -> dict[str, Any]:
         self.current = record.exchange or max(self.places, default=0) + 1
         exchange = self.exchanges[self.current]
         self.places[self.current] = _BodyPlace(exchange, exchange.body)
@@ -140,14 +140,14 @@ class _CleanLines(Struct):
             known[named] = exchange.user_choices
         return known
 
-    def _merged(self, fields: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    def _merged_fields(self, fields: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
         """What is known, in the place where it stood, among all else, looked through."""
         merged: dict[str, Any] = {}
         for name, value in fields.items():
             if name not in known:
                 merged |= self.redactor.value({name: value})
             elif name in ("request", "response") and isinstance(value, dict):
-                merged[name] = self._merged(value, known[name] or {})
+                merged[name] = self._merged_fields(value, known[name] or {})
             else:
                 merged[name] = known[name]
         return {**merged, **{name: known[name] for name in known if name not in merged}}
@@ -176,7 +176,7 @@ def _told_fields(kind: str, record: Record, place: _BodyPlace) -> dict[str, Any]
     return {kind: record.end, **touched, **seal}
 
 
-def _encoded(kind: str, clean: bytes) -> tuple[str, Any]:
+def _encoded_piece(kind: str, clean: bytes) -> tuple[str, Any]:
     """A piece of a redacted body, encoded as it was before where that can be."""
     if kind == "message":
         return next(segments(clean, "binary"))

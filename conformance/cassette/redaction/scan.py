@@ -103,7 +103,7 @@ def _in_body(body: bytes, framing: Framing, known: KnownSecrets) -> Iterator[tup
         at += len(events)
         return events
 
-    deltas = Deltas(_blank, look, lambda _: None, framing, known=known or None)
+    deltas = Deltas(_blank_secret, look, lambda _: None, framing, known=known or None)
     marked = deltas.feed(body) + deltas.close()
     if marked != body:
         apart = [run for run in _changed_runs(body, marked) if not _is_found(run, found)]
@@ -115,7 +115,7 @@ def _in_messages(body: bytes, known: KnownSecrets) -> Iterator[tuple[int, int, s
     """As `_in_body`, of binary messages: each stands for all of its bytes."""
     deltas = MessageDeltas(
         Deltas(
-            *(_blank, lambda events: events, lambda _: None, "lines"),
+            *(_blank_secret, lambda events: events, lambda _: None, "lines"),
             known=known or None,
         ),
         lambda text: text,
@@ -148,7 +148,7 @@ def _beside_event(message: bytes) -> list[bytes]:
     return seen
 
 
-def _blank(secret: bytes) -> bytes:
+def _blank_secret(secret: bytes) -> bytes:
     known = is_stand_in(secret.decode("utf-8", "surrogateescape"))
     return secret if known else bytes(len(secret))
 

@@ -8,15 +8,21 @@ from typing import Any, Final
 
 from conformance.core.events import Event
 from conformance.dialects.json_edge import elements
-from conformance.dialects.requests import PLAIN, Continuation, Question, RequestForm, RequestStyle
+from conformance.dialects.requests import (
+    NO_PARAMETERS,
+    PLAIN,
+    Continuation,
+    Question,
+    RequestForm,
+    RequestStyle,
+)
 
 _JSON_TEXT: Final = "partial_json"
 _THOUGHTS: Final = ("thinking", "redacted_thinking")
 
 
-def _ask(question: Question) -> dict[str, Any]:
-    schema = {"type": "object", "properties": {}}
-    tools = [{"name": name, "input_schema": schema} for name in question.tools]
+def _ask_body(question: Question) -> dict[str, Any]:
+    tools = [{"name": name, "input_schema": NO_PARAMETERS} for name in question.tools]
     enabled = {"type": "enabled", "budget_tokens": 1024}
     return {
         "messages": [{"role": "user", "content": question.text}],
@@ -76,7 +82,7 @@ REQUEST: Final = RequestForm(
     history="messages",
     instructions="system",
     limits=("max_tokens",),
-    ask=_ask,
+    ask=_ask_body,
     next_turns=_next_turns,
     styles=(RequestStyle({"temperature": 0}), PLAIN),
     switches=("thinking.type",),

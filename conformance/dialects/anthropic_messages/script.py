@@ -26,8 +26,8 @@ def _error_body(message: str, *, is_refusal: bool) -> dict[str, Any]:
 
 
 def _stream_events(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> Iterator[ScriptedEvent]:
-    begun = {"stop_reason": None, "stop_sequence": None, "usage": _usage(answer, 0, 0)}
-    yield _event("message_start", message={**_head(answer), "content": [], **begun})
+    begun = {"stop_reason": None, "stop_sequence": None, "usage": _stated_usage(answer, 0, 0)}
+    yield _bare_event("message_start", message={**_message_head(answer), "content": [], **begun})
     if answer.thinking:
         yield from _thinking_block(answer)
     yield from _spoken_block(answer, index=int(bool(answer.thinking)))
@@ -36,69 +36,71 @@ def _stream_events(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> Itera
     if not answer.is_finished:
         return
     ending = {"stop_reason": _REASONS.get(answer.word, "end_turn"), "stop_sequence": None}
-    yield _event("message_delta", delta=ending, usage=_usage(answer, *answer.tokens[1:]))
-    yield _event("message_stop")
+    yield _bare_event(
+        "message_delta", delta=ending, usage=_stated_usage(answer, *answer.tokens[1:])
+    )
+    yield _bare_event("message_stop")
 
 
 def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str, Any]:
-    signature = _signature(answer)
+    signature = _thought_signature(answer)
     thinking = {"type": "thinking", "thinking": answer.thinking, "signature": signature}
     spoken: dict[str, Any] = {"type": "text", "text": answer.text}
     if answer.calls_tool:
-        spoken = {**_call(answer), "input": json.loads(ARGUMENTS)}
+        spoken = {**_tool_call(answer), "input": json.loads(ARGUMENTS)}
     reason = _REASONS.get(answer.word, None if answer.word == "no-finish" else "end_turn")
-    usage = _usage(answer, *answer.tokens[1:])
+    usage = _stated_usage(answer, *answer.tokens[1:])
     ending = {"stop_reason": reason, "stop_sequence": None, "usage": usage}
     shown = [thinking] if answer.thinking else []
-    return {**_head(answer), "content": [*shown, spoken], **ending}
+    return {**_message_head(answer), "content": [*shown, spoken], **ending}
 
 
 def _thinking_block(answer: ScriptedAnswer) -> Iterator[ScriptedEvent]:
     """A block of thinking, the first of the message."""
     empty = {"type": "thinking", "thinking": "", "signature": ""}
-    yield _event("content_block_start", index=0, content_block=empty)
-    yield from (_delta(0, "thinking", piece) for piece in pieces_of(answer.thinking))
-    yield _delta(0, "signature", _signature(answer))
-    yield _event("content_block_stop", index=0)
+    yield _bare_event("content_block_start", index=0, content_block=empty)
+    yield from (_delta_event(0, "thinking", piece) for piece in pieces_of(answer.thinking))
+    yield _delta_event(0, "signature", _thought_signature(answer))
+    yield _bare_event("content_block_stop", index=0)
 
 
 def _spoken_block(answer: ScriptedAnswer, *, index: int) -> Iterator[ScriptedEvent]:
     """The block of text or of a call; what breaks off leaves it open."""
-    call = {**_call(answer), "input": {}}
+    call = {**_tool_call(answer), "input": {}}
     block = call if answer.calls_tool else {"type": "text", "text": ""}
-    yield _event("content_block_start", index=index, content_block=block)
+    yield _bare_event("content_block_start", index=index, content_block=block)
     if answer.calls_tool:
-        yield from (_delta(index, "input_json", piece) for piece in pieces_of(ARGUMENTS))
-    yield from (_delta(index, "text", piece) for piece in answer.text_pieces())
+        yield from (_delta_event(index, "input_json", piece) for piece in pieces_of(ARGUMENTS))
+    yield from (_delta_event(index, "text", piece) for piece in answer.text_pieces())
     if not answer.is_broken:
-        yield _event("content_block_stop", index=index)
+        yield _bare_event("content_block_stop", index=index)
 
 
-def _head(answer: ScriptedAnswer) -> dict[str, Any]:
+def _message_head(answer: ScriptedAnswer) -> dict[str, Any]:
     named = {"type": "message", "role": "assistant", "model": MODEL}
     return {"id": f"msg_scripted_{answer.number}", **named}
 
 
-def _call(answer: ScriptedAnswer) -> dict[str, Any]:
+def _tool_call(answer: ScriptedAnswer) -> dict[str, Any]:
     return {"type": "tool_use", "id": f"toolu_{answer.number}", "name": TOOL}
 
 
-def _signature(answer: ScriptedAnswer) -> str:
+def _thought_signature(answer: ScriptedAnswer) -> str:
     return base64.b64encode(f"thought {answer.number}, signed by the script".encode()).decode()
 
 
-def _usage(answer: ScriptedAnswer, output: int, thinking: int) -> dict[str, Any]:
+def _stated_usage(answer: ScriptedAnswer, output: int, thinking: int) -> dict[str, Any]:
     details = {"output_tokens_details": {"thinking_tokens": thinking}}
     return {"input_tokens": answer.tokens[0], "output_tokens": output, **details}
 
 
-def _delta(index: int, kind: str, piece: str) -> ScriptedEvent:
+def _delta_event(index: int, kind: str, piece: str) -> ScriptedEvent:
     name = "partial_json" if kind == "input_json" else kind
     delta = {"type": f"{kind}_delta", name: piece}
-    return _event("content_block_delta", index=index, delta=delta)
+    return _bare_event("content_block_delta", index=index, delta=delta)
 
 
-def _event(kind: str, **fields: Any) -> ScriptedEvent:
+def _bare_event(kind: str, **fields: Any) -> ScriptedEvent:
     return kind, {"type": kind, **fields}
 
 

@@ -9,13 +9,20 @@ from typing import Any, Final
 from conformance.core.events import Event
 from conformance.core.json_values import value_at
 from conformance.dialects.json_edge import elements, mapping, objects, string
-from conformance.dialects.requests import PLAIN, Continuation, Question, RequestForm, RequestStyle
+from conformance.dialects.requests import (
+    NO_PARAMETERS,
+    PLAIN,
+    Continuation,
+    Question,
+    RequestForm,
+    RequestStyle,
+)
 
 _THINKING: Final = "additionalModelRequestFields.thinking.type"
 
 
-def _ask(question: Question) -> dict[str, Any]:
-    schema = {"json": {"type": "object", "properties": {}}}
+def _ask_body(question: Question) -> dict[str, Any]:
+    schema = {"json": NO_PARAMETERS}
     tools = [{"toolSpec": {"name": name, "inputSchema": schema}} for name in question.tools]
     enabled = {"thinking": {"type": "enabled", "budget_tokens": 1024}}
     return {
@@ -115,7 +122,7 @@ REQUEST: Final = RequestForm(
     history="messages",
     instructions="system",
     limits=("inferenceConfig.maxTokens",),
-    ask=_ask,
+    ask=_ask_body,
     next_turns=_next_turns,
     styles=(RequestStyle({"inferenceConfig": {"temperature": 0}}), PLAIN),
     switches=(_THINKING,),

@@ -28,54 +28,59 @@ def _stream_events(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> Itera
     yield "messageStart", {"role": "assistant"}
     if answer.thinking:
         thought = [{"text": piece} for piece in pieces_of(answer.thinking)]
-        signed = [*thought, {"signature": _signature(answer)}]
-        yield from (_delta(0, {"reasoningContent": each}) for each in signed)
+        signed = [*thought, {"signature": _thought_signature(answer)}]
+        yield from (_delta_event(0, {"reasoningContent": each}) for each in signed)
         yield "contentBlockStop", {"contentBlockIndex": 0}
     yield from _spoken_block(answer, index=int(bool(answer.thinking)))
     if answer.word == "error":
         yield "modelStreamErrorException", _error_body(answer.error, is_refusal=False)
     if answer.is_finished:
         yield "messageStop", {"stopReason": _REASONS.get(answer.word, "end_turn")}
-        yield "metadata", {"usage": _usage(answer), "metrics": {"latencyMs": 1}}
+        yield "metadata", {"usage": _stated_usage(answer), "metrics": {"latencyMs": 1}}
 
 
 def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str, Any]:
-    thought = {"text": answer.thinking, "signature": _signature(answer)}
+    thought = {"text": answer.thinking, "signature": _thought_signature(answer)}
     shown = [{"reasoningContent": {"reasoningText": thought}}] if answer.thinking else []
     spoken: dict[str, Any] = {"text": answer.text}
     if answer.calls_tool:
-        spoken = {"toolUse": {**_call(answer), "input": json.loads(ARGUMENTS)}}
+        spoken = {"toolUse": {**_tool_call(answer), "input": json.loads(ARGUMENTS)}}
     reason = _REASONS.get(answer.word, "end_turn")
     finish = {} if answer.word == "no-finish" else {"stopReason": reason}
     message = {"role": "assistant", "content": [*shown, spoken]}
-    counted = {"usage": _usage(answer), "metrics": {"latencyMs": 1}}
+    counted = {"usage": _stated_usage(answer), "metrics": {"latencyMs": 1}}
     return {"output": {"message": message}, **finish, **counted}
 
 
 def _spoken_block(answer: ScriptedAnswer, *, index: int) -> Iterator[ScriptedEvent]:
     """The block of text or of a call; what breaks off leaves it open."""
     if answer.calls_tool:
-        yield "contentBlockStart", {"contentBlockIndex": index, "start": {"toolUse": _call(answer)}}
-        yield from (_delta(index, {"toolUse": {"input": piece}}) for piece in pieces_of(ARGUMENTS))
-    yield from (_delta(index, {"text": piece}) for piece in answer.text_pieces())
+        yield (
+            "contentBlockStart",
+            {"contentBlockIndex": index, "start": {"toolUse": _tool_call(answer)}},
+        )
+        yield from (
+            _delta_event(index, {"toolUse": {"input": piece}}) for piece in pieces_of(ARGUMENTS)
+        )
+    yield from (_delta_event(index, {"text": piece}) for piece in answer.text_pieces())
     if not answer.is_broken:
         yield "contentBlockStop", {"contentBlockIndex": index}
 
 
-def _call(answer: ScriptedAnswer) -> dict[str, Any]:
+def _tool_call(answer: ScriptedAnswer) -> dict[str, Any]:
     return {"toolUseId": f"tooluse_scripted_{answer.number}", "name": TOOL}
 
 
-def _signature(answer: ScriptedAnswer) -> str:
+def _thought_signature(answer: ScriptedAnswer) -> str:
     return base64.b64encode(f"thought {answer.number}, signed by the script".encode()).decode()
 
 
-def _usage(answer: ScriptedAnswer) -> dict[str, Any]:
+def _stated_usage(answer: ScriptedAnswer) -> dict[str, Any]:
     given, said, _ = answer.tokens
     return {"inputTokens": given, "outputTokens": said, "totalTokens": given + said}
 
 
-def _delta(index: int, delta: Mapping[str, Any]) -> ScriptedEvent:
+def _delta_event(index: int, delta: Mapping[str, Any]) -> ScriptedEvent:
     return "contentBlockDelta", {"contentBlockIndex": index, "delta": delta}
 
 

@@ -64,7 +64,7 @@ class Content:
         content = mapping(value_at(event, "delta", "message", "content"))
         thought, text = string(content.get("thinking")), string(content.get("text"))
         if (thought or text) and (part := self._part("content", event)) is not None:
-            self._say(part, thought, text)
+            self._add_text(part, thought, text)
 
     def end_block(self, event: Mapping[str, Any]) -> None:
         """The end of a block; a second one is reported again."""
@@ -154,14 +154,14 @@ class Content:
 
     def _announce(self, part: Part, block: Any) -> None:
         if isinstance(block, str):  # the content of a body may be a bare text
-            self._say(part, "", block)
+            self._add_text(part, "", block)
             return
         fields = mapping(block)
         if fields.get("type") == "thinking":
             part.thinking = self._blocks.think("raw", explicit=True)
-        self._say(part, string(fields.get("thinking")), string(fields.get("text")))
+        self._add_text(part, string(fields.get("thinking")), string(fields.get("text")))
 
-    def _say(self, part: Part, thought: str, text: str) -> None:
+    def _add_text(self, part: Part, thought: str, text: str) -> None:
         if thought:
             if part.thinking is None:
                 part.thinking = self._blocks.think("raw")

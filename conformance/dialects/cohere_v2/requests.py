@@ -6,20 +6,22 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from conformance.dialects.json_edge import elements
-from conformance.dialects.requests import PLAIN, Continuation, Question, RequestForm, RequestStyle
+from conformance.dialects.requests import (
+    PLAIN,
+    Continuation,
+    Question,
+    RequestForm,
+    RequestStyle,
+    function_tools,
+)
 
 
-def _ask(question: Question) -> dict[str, Any]:
-    schema = {"type": "object", "properties": {}}
-    tools = [
-        {"type": "function", "function": {"name": name, "parameters": schema}}
-        for name in question.tools
-    ]
+def _ask_body(question: Question) -> dict[str, Any]:
     return {
         "messages": [{"role": "user", "content": question.text}],
         "max_tokens": question.limit,
         "thinking": {"type": "enabled" if question.thinks else "disabled"},
-        **({"tools": tools} if tools else {}),
+        **function_tools(question.tools),
     }
 
 
@@ -56,7 +58,7 @@ def whole_message(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
 REQUEST: Final = RequestForm(
     history="messages",
     limits=("max_tokens",),
-    ask=_ask,
+    ask=_ask_body,
     next_turns=_next_turns,
     styles=(RequestStyle({"temperature": 0, "seed": 0}), PLAIN),
     switches=("thinking.type",),

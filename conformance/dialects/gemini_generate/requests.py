@@ -8,15 +8,21 @@ from typing import Any, Final
 from conformance.dialects.gemini_generate.parts import kind_of
 from conformance.dialects.gemini_generate.spelling import in_camel_case
 from conformance.dialects.json_edge import elements, mapping, objects
-from conformance.dialects.requests import PLAIN, Continuation, Question, RequestForm, RequestStyle
+from conformance.dialects.requests import (
+    NO_PARAMETERS,
+    PLAIN,
+    Continuation,
+    Question,
+    RequestForm,
+    RequestStyle,
+)
 
 _THINKING: Final = "generationConfig.thinkingConfig"
 _SIGNED: Final = ("thoughtSignature", "thought_signature")
 
 
-def _ask(question: Question) -> dict[str, Any]:
-    schema = {"type": "object", "properties": {}}
-    tools = [{"name": name, "parameters": schema} for name in question.tools]
+def _ask_body(question: Question) -> dict[str, Any]:
+    tools = [{"name": name, "parameters": NO_PARAMETERS} for name in question.tools]
     thinking: dict[str, Any] = {"includeThoughts": question.thinks}
     return {
         "contents": [{"role": "user", "parts": [{"text": question.text}]}],
@@ -79,7 +85,7 @@ REQUEST: Final = RequestForm(
     history="contents",
     instructions="systemInstruction",
     limits=("generationConfig.maxOutputTokens",),
-    ask=_ask,
+    ask=_ask_body,
     next_turns=_next_turns,
     styles=(RequestStyle({"generationConfig": {"temperature": 0, "seed": 0}}), PLAIN),
     is_answer=_is_answer,

@@ -13,15 +13,21 @@ import msgspec
 from conformance.core.events import Event
 from conformance.dialects.gemini_interactions.vocabulary import BODY, CALL, OUTPUT, STEP, THOUGHT
 from conformance.dialects.json_edge import elements, mapping, string
-from conformance.dialects.requests import PLAIN, Continuation, Question, RequestForm, RequestStyle
+from conformance.dialects.requests import (
+    NO_PARAMETERS,
+    PLAIN,
+    Continuation,
+    Question,
+    RequestForm,
+    RequestStyle,
+)
 
 _SUMMARIES: Final = "generation_config.thinking_summaries"
 _ANSWERED: Final = frozenset({THOUGHT, OUTPUT, CALL})
 
 
-def _ask(question: Question) -> dict[str, Any]:
-    schema = {"type": "object", "properties": {}}
-    tools = [{"type": "function", "name": n, "parameters": schema} for n in question.tools]
+def _ask_body(question: Question) -> dict[str, Any]:
+    tools = [{"type": "function", "name": n, "parameters": NO_PARAMETERS} for n in question.tools]
     shown = "auto" if question.thinks else "none"
     config = {"max_output_tokens": question.limit, "thinking_summaries": shown}
     return {
@@ -107,7 +113,7 @@ REQUEST: Final = RequestForm(
     history="input",
     instructions="system_instruction",
     limits=("generation_config.max_output_tokens",),
-    ask=_ask,
+    ask=_ask_body,
     next_turns=_next_turns,
     styles=(RequestStyle({"generation_config": {"temperature": 0, "seed": 0}}), PLAIN),
     is_answer=_is_answer,

@@ -28,7 +28,7 @@ def _error_body(message: str, *, is_refusal: bool) -> dict[str, Any]:
 
 
 def _stream_events(answer: ScriptedAnswer, request: Mapping[str, Any]) -> Iterator[ScriptedEvent]:
-    begun = {**_head(answer), "status": "in_progress"}
+    begun = {**_interaction_head(answer), "status": "in_progress"}
     yield _event("interaction.created", interaction=begun)
     yield _event("interaction.status_update", interaction_id=begun["id"], status="in_progress")
     for index, (step, deltas) in enumerate(_steps(answer, request)):
@@ -40,7 +40,9 @@ def _stream_events(answer: ScriptedAnswer, request: Mapping[str, Any]) -> Iterat
     if answer.word == "error":
         yield _event("error", **_error_body(answer.error, is_refusal=False))
     if answer.is_finished:
-        yield _event("interaction.completed", interaction={**_head(answer), **_ending(answer)})
+        yield _event(
+            "interaction.completed", interaction={**_interaction_head(answer), **_ending(answer)}
+        )
         yield "done", "[DONE]"
 
 
@@ -54,7 +56,7 @@ def _whole_body(answer: ScriptedAnswer, request: Mapping[str, Any]) -> dict[str,
         said = [{"type": "text", "text": answer.text}]
         steps.append({"type": "model_output", "content": said})
     ending = {} if answer.word == "no-finish" else _ending(answer)
-    return {**_head(answer), **ending, "steps": steps}
+    return {**_interaction_head(answer), **ending, "steps": steps}
 
 
 def _steps(
@@ -89,7 +91,7 @@ def _call(answer: ScriptedAnswer) -> dict[str, Any]:
     return {"type": "function_call", "id": f"call{answer.number}", "name": TOOL}
 
 
-def _head(answer: ScriptedAnswer) -> dict[str, Any]:
+def _interaction_head(answer: ScriptedAnswer) -> dict[str, Any]:
     return {"id": f"v1_scripted{answer.number}", "object": "interaction", "model": MODEL}
 
 

@@ -10,20 +10,22 @@ from typing import Any, Final
 
 from conformance.core.events import Event
 from conformance.dialects.json_edge import elements, mapping, string
-from conformance.dialects.requests import PLAIN, Continuation, Question, RequestForm, RequestStyle
+from conformance.dialects.requests import (
+    PLAIN,
+    Continuation,
+    Question,
+    RequestForm,
+    RequestStyle,
+    function_tools,
+)
 
 
-def _ask(question: Question) -> dict[str, Any]:
-    schema = {"type": "object", "properties": {}}
-    tools = [
-        {"type": "function", "function": {"name": name, "parameters": schema}}
-        for name in question.tools
-    ]
+def _ask_body(question: Question) -> dict[str, Any]:
     return {
         "messages": [{"role": "user", "content": question.text}],
         "max_tokens": question.limit,
         **({"reasoning_effort": "high"} if question.thinks else {}),
-        **({"tools": tools} if tools else {}),
+        **function_tools(question.tools),
     }
 
 
@@ -66,7 +68,7 @@ def _call_of(tool: Mapping[str, Any]) -> dict[str, Any]:
 REQUEST: Final = RequestForm(
     history="messages",
     limits=("max_tokens",),
-    ask=_ask,
+    ask=_ask_body,
     next_turns=_next_turns,
     styles=(RequestStyle({"temperature": 0, "random_seed": 0}), PLAIN),
     switches=("reasoning_effort", "prompt_mode"),

@@ -48,7 +48,7 @@ def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str
     message = {"role": "assistant", "content": [*shown, *spoken] if shown else text, **calls}
     reason = _REASONS.get(answer.word, None if answer.word == "no-finish" else "stop")
     choice = {"index": 0, "message": message, "finish_reason": reason}
-    return {**_head(answer, "chat.completion"), "choices": [choice], **_usage(answer)}
+    return {**_chunk_head(answer, "chat.completion"), "choices": [choice], **_usage(answer)}
 
 
 def _thinking(text: str, **more: Any) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def _call(answer: ScriptedAnswer) -> dict[str, Any]:
     return {"id": f"call{answer.number:05}", "type": "function", "function": function, "index": 0}
 
 
-def _head(answer: ScriptedAnswer, kind: str) -> dict[str, Any]:
+def _chunk_head(answer: ScriptedAnswer, kind: str) -> dict[str, Any]:
     return {"id": f"{answer.number:032x}", "object": kind, "created": 1, "model": MODEL}
 
 
@@ -74,7 +74,7 @@ def _chunk(
     answer: ScriptedAnswer, delta: Mapping[str, Any], *, finish: str | None = None
 ) -> ScriptedEvent:
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
-    chunk = {**_head(answer, "chat.completion.chunk"), "choices": [choice]}
+    chunk = {**_chunk_head(answer, "chat.completion.chunk"), "choices": [choice]}
     return "", {**chunk, **_usage(answer)} if finish else chunk
 
 

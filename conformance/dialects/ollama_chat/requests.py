@@ -13,6 +13,7 @@ from conformance.dialects.requests import (
     Question,
     RequestForm,
     RequestStyle,
+    function_tools,
     streams_by_default,
 )
 from conformance.dialects.unknown_keys import unknown_keys
@@ -20,17 +21,12 @@ from conformance.dialects.unknown_keys import unknown_keys
 _KNOWN: Final = frozenset({"role", "content", "thinking", "tool_calls"})
 
 
-def _ask(question: Question) -> dict[str, Any]:
-    schema = {"type": "object", "properties": {}}
-    tools = [
-        {"type": "function", "function": {"name": name, "parameters": schema}}
-        for name in question.tools
-    ]
+def _ask_body(question: Question) -> dict[str, Any]:
     return {
         "messages": [{"role": "user", "content": question.text}],
         "think": question.thinks,
         "options": {"num_predict": question.limit},
-        **({"tools": tools} if tools else {}),
+        **function_tools(question.tools),
     }
 
 
@@ -63,7 +59,7 @@ def _call_of(tool: Mapping[str, Any]) -> dict[str, Any]:
 REQUEST: Final = RequestForm(
     history="messages",
     limits=("options.num_predict",),
-    ask=_ask,
+    ask=_ask_body,
     next_turns=_next_turns,
     styles=(RequestStyle({"options": {"temperature": 0, "seed": 0}}), PLAIN),
     streams=streams_by_default,

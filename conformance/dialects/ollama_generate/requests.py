@@ -15,7 +15,7 @@ from conformance.dialects.requests import (
 )
 
 
-def _ask(question: Question) -> dict[str, Any]:
+def _ask_body(question: Question) -> dict[str, Any]:
     limit = {"num_predict": question.limit}
     return {"prompt": question.text, "think": question.thinks, "options": limit}
 
@@ -31,7 +31,7 @@ REQUEST: Final = RequestForm(
     instructions="system",
     prompt="prompt",
     limits=("options.num_predict",),
-    ask=_ask,
+    ask=_ask_body,
     next_turns=_next_turns,
     styles=(RequestStyle({"options": {"temperature": 0, "seed": 0}}), PLAIN),
     streams=streams_by_default,

@@ -100,7 +100,7 @@ class ChatKnobs:
                 self._created.add(str(data.get("created")))
 
     def _see_choice(self, element: dict[str, Any]) -> None:
-        choice = self._of(whole(element.get("index")) or 0)
+        choice = self._signs_of(whole(element.get("index")) or 0)
         delta = mapping(element.get("delta"))
         reason = element.get("finish_reason")
         choice.finishes += bool(string(reason))
@@ -114,20 +114,20 @@ class ChatKnobs:
             choice.roles += 1
         choice.deltas += bool(delta)
 
-    def _of(self, number: int) -> _Choice:
+    def _signs_of(self, number: int) -> _Choice:
         if number not in self._choices and len(self._choices) >= MOST_CHOICES:
             return _Choice()
         return self._choices.setdefault(number, _Choice())
 
     def thinking(self, event: Event) -> None:
-        choice = self._of(event.data["choice"])
+        choice = self._signs_of(event.data["choice"])
         choice.thought_at, choice.thought = event.number, event.data["text"]
         self._contents.add(choice.content)
         if choice.has_text:
             self._flags.add("interleaved")
 
     def text(self, event: Event) -> None:
-        choice = self._of(event.data["choice"])
+        choice = self._signs_of(event.data["choice"])
         text = event.data["text"]
         self._marked.add(event.data["choice"], text)
         if choice.thought_at == event.number:
@@ -138,7 +138,7 @@ class ChatKnobs:
         choice.has_text = True
 
     def opaque(self, event: Event) -> None:
-        late = self._of(event.data["choice"]).has_text
+        late = self._signs_of(event.data["choice"]).has_text
         self._flags.add("late opaque" if late else "opaque")
 
     def ended(self, event: Event) -> None:

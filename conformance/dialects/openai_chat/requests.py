@@ -7,7 +7,14 @@ from typing import Any, Final
 
 from conformance.core.events import Event
 from conformance.dialects.json_edge import elements, mapping, objects, string
-from conformance.dialects.requests import PLAIN, Continuation, Question, RequestForm, RequestStyle
+from conformance.dialects.requests import (
+    PLAIN,
+    Continuation,
+    Question,
+    RequestForm,
+    RequestStyle,
+    function_tools,
+)
 from conformance.dialects.unknown_keys import unknown_keys
 
 _THINKING_FIELDS: Final = ("reasoning_content", "reasoning", "reasoning_text")
@@ -22,18 +29,13 @@ _STEADY: Final = {"temperature": 0, "seed": 0}
 _NEW_LIMIT: Final = {"max_tokens": "max_completion_tokens"}
 
 
-def _ask(question: Question) -> dict[str, Any]:
-    schema = {"type": "object", "properties": {}}
-    tools = [
-        {"type": "function", "function": {"name": name, "parameters": schema}}
-        for name in question.tools
-    ]
+def _ask_body(question: Question) -> dict[str, Any]:
     return {
         "messages": [{"role": "user", "content": question.text}],
         "max_tokens": question.limit,
         **({"stream_options": {"include_usage": True}} if question.streams else {}),
         **({"reasoning_effort": "low"} if question.thinks else {}),
-        **({"tools": tools} if tools else {}),
+        **function_tools(question.tools),
     }
 
 
@@ -88,7 +90,7 @@ def _thinking_field(deltas: Iterable[Mapping[str, Any]]) -> str:
 REQUEST: Final = RequestForm(
     history="messages",
     limits=("max_tokens", "max_completion_tokens"),
-    ask=_ask,
+    ask=_ask_body,
     next_turns=_next_turns,
     styles=(
         RequestStyle(_STEADY),

@@ -25,20 +25,27 @@ def error_body(message: str, *, is_refusal: bool) -> dict[str, Any]:
 
 
 def _stream_events(answer: ScriptedAnswer, request: Mapping[str, Any]) -> Iterator[ScriptedEvent]:
-    yield _chunk(answer, {"role": "assistant", "content": ""})
+    yield _delta_chunk(answer, {"role": "assistant", "content": ""})
     for piece in pieces_of(answer.thinking):
-        yield _chunk(answer, {"reasoning_content": piece})
+        yield _delta_chunk(answer, {"reasoning_content": piece})
     for piece in answer.text_pieces():
-        yield _chunk(answer, {"content": piece})
+        yield _delta_chunk(answer, {"content": piece})
     for call in _tool_fragments(answer.number) if answer.calls_tool else ():
-        yield _chunk(answer, {"tool_calls": [call]})
+        yield _delta_chunk(answer, {"tool_calls": [call]})
     if answer.word == "error":
         yield "", error_body(answer.error, is_refusal=False)
     if not answer.is_finished:
         return
-    yield _chunk(answer, {}, finish=_REASONS.get(answer.word, "stop"))
+    yield _delta_chunk(answer, {}, finish=_REASONS.get(answer.word, "stop"))
     if answer.states_usage or mapping(request.get("stream_options")).get("include_usage"):
-        yield "", {**_head(answer, "chat.completion.chunk"), "choices": [], **_usage(answer)}
+        yield (
+            "",
+            {
+                **_chunk_head(answer, "chat.completion.chunk"),
+                "choices": [],
+                **_stated_usage(answer),
+            },
+        )
     yield "", "[DONE]"
 
 
@@ -53,7 +60,7 @@ def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str
         message["tool_calls"] = [call]
     reason = _REASONS.get(answer.word, None if answer.word == "no-finish" else "stop")
     choice = {"index": 0, "message": message, "finish_reason": reason}
-    return {**_head(answer, "chat.completion"), "choices": [choice], **_usage(answer)}
+    return {**_chunk_head(answer, "chat.completion"), "choices": [choice], **_stated_usage(answer)}
 
 
 def _tool_fragments(number: int) -> Iterator[dict[str, Any]]:
@@ -63,23 +70,23 @@ def _tool_fragments(number: int) -> Iterator[dict[str, Any]]:
         yield {"index": 0, "function": {"arguments": piece}}
 
 
-def _head(answer: ScriptedAnswer, kind: str) -> dict[str, Any]:
+def _chunk_head(answer: ScriptedAnswer, kind: str) -> dict[str, Any]:
     name = f"chatcmpl-scripted-{answer.number}"
     return {"id": name, "object": kind, "created": 1, "model": MODEL}
 
 
-def _usage(answer: ScriptedAnswer) -> dict[str, Any]:
+def _stated_usage(answer: ScriptedAnswer) -> dict[str, Any]:
     given, said, thinking = answer.tokens
     details = {"completion_tokens_details": {"reasoning_tokens": thinking}}
     counts = {"prompt_tokens": given, "completion_tokens": said, "total_tokens": given + said}
     return {"usage": {**counts, **details}}
 
 
-def _chunk(
+def _delta_chunk(
     answer: ScriptedAnswer, delta: Mapping[str, Any], *, finish: str | None = None
 ) -> ScriptedEvent:
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
-    return "", {**_head(answer, "chat.completion.chunk"), "choices": [choice]}
+    return "", {**_chunk_head(answer, "chat.completion.chunk"), "choices": [choice]}
 
 
 SCRIPT: Final = Script(_stream_events, _whole_body, error_body)

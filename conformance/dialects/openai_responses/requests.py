@@ -8,6 +8,7 @@ from typing import Any, Final
 from conformance.core.events import Event
 from conformance.dialects.json_edge import elements, mapping, objects, string
 from conformance.dialects.requests import (
+    NO_PARAMETERS,
     PLAIN,
     Continuation,
     Question,
@@ -19,9 +20,8 @@ from conformance.dialects.requests import (
 _ANSWER_ITEMS: Final = frozenset({"reasoning", "function_call", "message"})
 
 
-def _ask(question: Question) -> dict[str, Any]:
-    schema = {"type": "object", "properties": {}}
-    tools = [{"type": "function", "name": n, "parameters": schema} for n in question.tools]
+def _ask_body(question: Question) -> dict[str, Any]:
+    tools = [{"type": "function", "name": n, "parameters": NO_PARAMETERS} for n in question.tools]
     summary = {"summary": "auto"} if question.summarises else {}
     return {
         "input": [{"role": "user", "content": question.text}],
@@ -73,7 +73,7 @@ REQUEST: Final = RequestForm(
     history="input",
     instructions="instructions",
     limits=("max_output_tokens",),
-    ask=_ask,
+    ask=_ask_body,
     next_turns=_next_turns,
     styles=(RequestStyle({"temperature": 0}), PLAIN),
     is_answer=_is_answer,

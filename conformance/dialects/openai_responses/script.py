@@ -28,29 +28,29 @@ _STATUS: Final = {"length": "incomplete", "error": "failed", "no-finish": "in_pr
 
 
 def _stream_events(answer: ScriptedAnswer, request: Mapping[str, Any]) -> Iterator[ScriptedEvent]:
-    for at, (kind, fields) in enumerate(_events(answer, request)):
+    for at, (kind, fields) in enumerate(_answer_events(answer, request)):
         yield kind, {"type": kind, "sequence_number": at, **fields}
 
 
 def _whole_body(answer: ScriptedAnswer, request: Mapping[str, Any]) -> Fields:
-    return _response(answer, request, _items(answer, request))
+    return _closed_response(answer, request, _answer_items(answer, request))
 
 
-def _events(answer: ScriptedAnswer, request: Mapping[str, Any]) -> Iterator[_Typed]:
-    begun = _response(replace(answer, word="no-finish"), request, ())
+def _answer_events(answer: ScriptedAnswer, request: Mapping[str, Any]) -> Iterator[_Typed]:
+    begun = _closed_response(replace(answer, word="no-finish"), request, ())
     yield "response.created", {"response": begun}
     yield "response.in_progress", {"response": begun}
-    items = _items(answer, request)
+    items = _answer_items(answer, request)
     for index, item in enumerate(items):
         is_open = answer.is_broken and index == len(items) - 1
         for kind, fields in _item_events(item, is_open=is_open):
             yield kind, {"output_index": index, **fields}
     if answer.word not in ("cut", "no-finish"):
-        response = _response(answer, request, items)
+        response = _closed_response(answer, request, items)
         yield f"response.{response['status']}", {"response": response}
 
 
-def _items(answer: ScriptedAnswer, request: Mapping[str, Any]) -> list[Fields]:
+def _answer_items(answer: ScriptedAnswer, request: Mapping[str, Any]) -> list[Fields]:
     """The items as they are at the end; what breaks off, and where."""
     wanted = mapping(request.get("reasoning")).get("summary") not in (None, "none")
     parts = [{"type": "summary_text", "text": answer.summary}] if wanted else []
@@ -73,7 +73,9 @@ def _item_events(item: Fields, *, is_open: bool) -> Iterator[_Typed]:
     begun = {"arguments": "", "summary": [], "content": [], "status": "in_progress"}
     fresh = {key: begun.get(key, value) for key, value in item.items()}
     yield "response.output_item.added", {"item": fresh}
-    events = [each for part in (_content, _summary, _arguments) for each in part(item)]
+    events = [
+        each for part in (_content_events, _summary_events, _argument_events) for each in part(item)
+    ]
     last = max((n for n, (kind, _) in enumerate(events) if kind.endswith(".delta")), default=0)
     for kind, fields in events[: last + 1] if is_open else events:
         yield kind, {"item_id": item["id"], **fields}
@@ -81,7 +83,7 @@ def _item_events(item: Fields, *, is_open: bool) -> Iterator[_Typed]:
         yield "response.output_item.done", {"item": item}
 
 
-def _content(item: Fields) -> Iterator[_Typed]:
+def _content_events(item: Fields) -> Iterator[_Typed]:
     for part in item.get("content", ()):
         at = {"content_index": 0}
         kind = part["type"]
@@ -93,7 +95,7 @@ def _content(item: Fields) -> Iterator[_Typed]:
         yield "response.content_part.done", {**at, "part": part}
 
 
-def _summary(item: Fields) -> Iterator[_Typed]:
+def _summary_events(item: Fields) -> Iterator[_Typed]:
     for part in item.get("summary", ()):
         at = {"summary_index": 0}
         kind = "response.reasoning_summary"
@@ -104,7 +106,7 @@ def _summary(item: Fields) -> Iterator[_Typed]:
         yield f"{kind}_part.done", {**at, "part": part}
 
 
-def _arguments(item: Fields) -> Iterator[_Typed]:
+def _argument_events(item: Fields) -> Iterator[_Typed]:
     if "arguments" in item:
         kind = "response.function_call_arguments"
         for piece in pieces_of(item["arguments"]):
@@ -112,7 +114,7 @@ def _arguments(item: Fields) -> Iterator[_Typed]:
         yield f"{kind}.done", {"arguments": item["arguments"]}
 
 
-def _response(
+def _closed_response(
     answer: ScriptedAnswer, request: Mapping[str, Any], items: Sequence[Fields]
 ) -> Fields:
     status = _STATUS.get(answer.word, "completed")
@@ -129,11 +131,11 @@ def _response(
         "model": MODEL,
         "output": list(items),
         "reasoning": mapping(request.get("reasoning")),
-        "usage": _usage(answer) if is_over else None,
+        "usage": _stated_usage(answer) if is_over else None,
     }
 
 
-def _usage(answer: ScriptedAnswer) -> Fields:
+def _stated_usage(answer: ScriptedAnswer) -> Fields:
     given, said, thinking = answer.tokens
     return {
         "input_tokens": given,

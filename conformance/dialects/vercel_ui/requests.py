@@ -14,7 +14,7 @@ from conformance.dialects.json_edge import elements, mapping, string
 from conformance.dialects.requests import Continuation, Question, RequestForm
 
 
-def _ask(question: Question) -> dict[str, Any]:
+def _ask_body(question: Question) -> dict[str, Any]:
     said = {"id": "user-0", "role": "user", "parts": [{"type": "text", "text": question.text}]}
     return {"trigger": "submit-message", "messages": [said]}
 
@@ -98,7 +98,7 @@ def _call_part(data: Mapping[str, Any], result: str) -> dict[str, Any]:
 REQUEST: Final = RequestForm(
     history="messages",
     limits=(),
-    ask=_ask,
+    ask=_ask_body,
     next_turns=_next_turns,
     streams=lambda _body: True,
     conversation="id",

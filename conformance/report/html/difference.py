@@ -58,14 +58,16 @@ def _exchange_section(place: int, each: ExchangeComparison) -> Iterator[str]:
 
 def _change_row(change: WireChange) -> str:
     kind = "gone" if not change.now else "new" if not change.before else "other"
-    values = "".join(f"<td>{_value(change, each)}</td>" for each in (change.before, change.now))
+    values = "".join(
+        f"<td>{_shown_value(change, each)}</td>" for each in (change.before, change.now)
+    )
     # A verdict has its own colour: that it is the new one says nothing good of it.
     kind = change.kind if change.kind == "verdict" else kind
     what = f"{change.kind} <code>{escape_html(change.what, _VALUE)}</code>"
     return f'<tr class="{kind}"><th scope="row">{what}</th>{values}</tr>'
 
 
-def _value(change: WireChange, value: str) -> str:
+def _shown_value(change: WireChange, value: str) -> str:
     if change.kind == "verdict" and value in _VERDICTS:
         return f'<span class="v {verdict_class(Verdict(value))}">{value}</span>'
     return f"<code>{escape_html(value, _VALUE)}</code>"

@@ -73,7 +73,7 @@ def span_beside(beside: Sequence[BesideAnswer]) -> tuple[float, float]:
     """
     clocked = [
         (start, start + each.traced.last_ms)
-        for each, start in zip(beside, _starts(beside), strict=True)
+        for each, start in zip(beside, _answer_starts(beside), strict=True)
         if each.traced.is_clocked
     ]
     return min((s for s, _ in clocked), default=0.0), max((e for _, e in clocked), default=0.0)
@@ -87,14 +87,14 @@ def beside_lines(picture: ExchangePicture, beside: Sequence[BesideAnswer]) -> It
     if beside[0].title != _CLIENT:
         notes = [_NOTE if beside[0].start is None else _CLOCK_NOTE, *notes]
     yield f'<p class="when">{" ".join(notes)}</p>'
-    for each, start in zip(beside, _starts(beside), strict=True):
+    for each, start in zip(beside, _answer_starts(beside), strict=True):
         is_timed = picture.traced.is_clocked and each.traced.is_clocked
         scale = 1.0 if is_timed else picture.span / max(each.traced.total, 1)
         lanes = LanesBeneath(each.title, each.traced, start if is_timed else 0.0, scale, each.marks)
         yield from lanes.svg_lines(picture)
 
 
-def _starts(beside: Sequence[BesideAnswer]) -> Iterator[float]:
+def _answer_starts(beside: Sequence[BesideAnswer]) -> Iterator[float]:
     """Where each begins: when it came, or else where the one before ended."""
     after = 0.0
     for each in beside:
@@ -114,7 +114,7 @@ def _provider_answers(
     report: Report, stream: StreamResult, recording: Recording, exchange: Exchange
 ) -> Iterator[tuple[str, Exchange, StreamResult, ShownExchange, list[int]]]:
     places = [finding.upstream for finding in stream.findings if finding.upstream is not None]
-    behind = [(stream.file, each) for each in _behind(recording, exchange)]
+    behind = [(stream.file, each) for each in _answers_behind(recording, exchange)]
     behind = behind or list(_exchanges_named({(at.file, at.exchange) for at in places}))
     for file, each in behind[:_MOST]:
         judged = _result_of(report, file, each)
@@ -123,7 +123,7 @@ def _provider_answers(
             yield file, each, judged, trace_exchange(judged, each, _FRAMES, marks), marks
 
 
-def _behind(recording: Recording, exchange: Exchange) -> list[Exchange]:
+def _answers_behind(recording: Recording, exchange: Exchange) -> list[Exchange]:
     return answers_behind(recording, exchange) if exchange.hop in _SHOWING else []
 
 

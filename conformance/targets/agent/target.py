@@ -98,7 +98,7 @@ class AgentTarget:
         """
         del secrets
         body: Message = request.json if isinstance(request.json, dict) else {}
-        process = self._process or await self._start(body)
+        process = self._process or await self._start_process(body)
         turn = _Turn(process, self._conversation, self._limits, most_bytes)
         try:
             await turn.take(body, stops=stops)
@@ -121,7 +121,7 @@ class AgentTarget:
     def _workspace(self) -> Path:
         return Path(self._folder.name) / "workspace"
 
-    async def _start(self, body: Message) -> AgentProcess:
+    async def _start_process(self, body: Message) -> AgentProcess:
         own = self._form.words(body, self._model, str(self._workspace))
         process = await AgentProcess.start([*self._words, *own], self._environment)
         self._process = process
@@ -169,8 +169,8 @@ class _Turn:
         try:
             if self._conversation is not None:
                 # What came behind the turn before is not said in this one.
-                self._hear(await self._next_lines(_INSTANT) or [])
-                self._say(self._conversation.ask(body))
+                self._read_lines(await self._next_lines(_INSTANT) or [])
+                self._send_messages(self._conversation.ask(body))
             await self._take_lines(stops=stops)
         except BrokenExchange as broken:
             self.end, self.fault = broken.end, f"{broken}{self._process.stderr_words()}"
@@ -188,7 +188,7 @@ class _Turn:
             waits = _AFTER if is_over else _MOMENT if is_stopped else self._limits.idle
             lines = await self._next_lines(waits)
             if lines:
-                self._hear(lines)
+                self._read_lines(lines)
                 if self._conversation is not None and self._conversation.refusal:
                     return
             elif lines is not None:
@@ -198,7 +198,7 @@ class _Turn:
                 return
             elif stops:
                 stops = False
-                self._stop()
+                self._stop_process()
             else:
                 raise self._limits.fell_silent(self.begun)
 
@@ -223,7 +223,7 @@ class _Turn:
             if self._conversation is not None or not self._is_answered:
                 self.fault = f"the agent {how}"
 
-    def _hear(self, lines: list[bytes]) -> None:
+    def _read_lines(self, lines: list[bytes]) -> None:
         for line in lines:
             self._keep(line)
             try:
@@ -236,21 +236,21 @@ class _Turn:
                 self._is_answered = True
             else:
                 self._is_answered = self._is_answered or self._conversation.is_asked
-                self._say(self._conversation.take(message))
+                self._send_messages(self._conversation.take(message))
 
-    def _say(self, messages: list[Message]) -> None:
+    def _send_messages(self, messages: list[Message]) -> None:
         for message in messages:
             line = json.dumps(message).encode() + b"\n"
             self._keep(line)
             if not self._process.write(line):
                 raise BrokenExchange("client-closed", "the agent does not read what it is told")
 
-    def _stop(self) -> None:
+    def _stop_process(self) -> None:
         if self._conversation is None:
             self._process.interrupt()
             self.end = "client-closed"
         else:
-            self._say(self._conversation.stop())
+            self._send_messages(self._conversation.stop())
 
     def _keep(self, data: bytes) -> None:
         self._size += len(data)

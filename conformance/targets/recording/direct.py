@@ -116,8 +116,8 @@ async def record_directly(
     try:
         one = next(requests, None)
         while one is not None:
-            request = _signed(_request_to_send(origin, one, secrets or {}), origin, signer)
-            connection = await _connect(origin, limits)
+            request = _signed_request(_request_to_send(origin, one, secrets or {}), origin, signer)
+            connection = await _connect_to_origin(origin, limits)
             file = file or _new_file(target, options, request)
             recorder = _recorder_of(one, file, request)
             outcome, answered = await _record_exchange(connection, recorder, limits, origin.netloc)
@@ -153,7 +153,7 @@ def _recorder_of(one: DirectRequest, file: CassetteFile, request: Request) -> Ex
     )
 
 
-async def _connect(origin: Origin, limits: ExchangeLimits) -> ClientConnection:
+async def _connect_to_origin(origin: Origin, limits: ExchangeLimits) -> ClientConnection:
     try:
         return await ClientConnection.connect(origin, timeout=min(limits.connect, limits.timeout))
     except BrokenExchange as broken:
@@ -226,7 +226,7 @@ def _request_to_send(origin: Origin, direct: DirectRequest, secrets: Mapping[str
     return Request(direct.method, target, headers, direct.body).with_raw(direct.raw)
 
 
-def _signed(request: Request, origin: Origin, signer: AwsSigner | None) -> Request:
+def _signed_request(request: Request, origin: Origin, signer: AwsSigner | None) -> Request:
     if signer is None:
         return request
     url = f"{'https' if origin.tls else 'http'}://{origin.netloc}{request.path}"

@@ -107,7 +107,7 @@ class RecordingWorker:
                 self._folder.close()
             except OSError as err:
                 self._tell_failure(err)
-        self._send(WorkerDone())
+        self._send_message(WorkerDone())
 
     def _take_messages(self) -> None:
         """What is there; waits only where there is nothing to do."""
@@ -134,7 +134,7 @@ class RecordingWorker:
     def _act_timed(self, message: Any, size: int) -> None:
         number = getattr(message, "number", 0)
         begun = perf_counter()
-        self._act(message, number)
+        self._act_on_message(message, number)
         exchange = self._exchanges.get(number)
         if exchange is None:
             return
@@ -142,7 +142,7 @@ class RecordingWorker:
         exchange.acted += size
         self._account_held(exchange)
 
-    def _act(self, message: Any, number: int) -> None:
+    def _act_on_message(self, message: Any, number: int) -> None:
         match message:
             case WorkerOrders():
                 self._open_folder(message)
@@ -232,14 +232,14 @@ class RecordingWorker:
         self._unflushed.clear()
 
     def _tell_outcome(self, file: str, outcome: ExchangeOutcome) -> None:
-        self._send(OutcomeMessage(file, outcome))
+        self._send_message(OutcomeMessage(file, outcome))
 
     def _tell_failure(self, error: BaseException) -> None:
-        self._send(
+        self._send_message(
             FailureMessage(str(error) if isinstance(error, ConformanceError) else repr(error))
         )
 
-    def _send(self, message: FromWorker) -> None:
+    def _send_message(self, message: FromWorker) -> None:
         self._sock.settimeout(None)
         with suppress(OSError):  # the relay is gone, and what it sent is still to be read
             self._sock.sendall(encode_message(message))
