@@ -5,8 +5,9 @@ event concerns each of them. What the machines say to (state, letter) is remembe
 so that asking them again would give the same. A slice of a stream hence makes one look-up per
 event, however many rules there are.
 
-Rule 1: equal states are one object. Their number, and that of letters and steps, is capped: past a
-cap everything is worked out anew each time, with the same outcome, and nothing grows any more.
+Rule 1: what is remembered is capped. At the cap of states or steps all of them are forgotten, and
+learnt again as they come: so a hostile stream neither makes a group grow nor others slow. Letters
+past theirs are not remembered. The outcome is the same.
 Rule 2: whether an event is the first of its frame for a slice is part of the letter's meaning
 (machines `age`), and so is whether it has all slice fields: only such an event opens a slice.
 """
@@ -32,9 +33,9 @@ from conformance.rules.forms.base import (
 from conformance.rules.paths import MISSING, Getter, getter
 from conformance.rules.patterns import is_number
 
-MOST_STATES: Final = 4096
-MOST_LETTERS: Final = 4096
-MOST_STEPS: Final = 1 << 16
+MOST_STATES: Final = 2048
+MOST_LETTERS: Final = 1024
+MOST_STEPS: Final = 1 << 13
 LONGEST_KEY: Final = 256
 
 # What is to be done for the rule at a position: the act, and its `perform` at hand.
@@ -69,6 +70,12 @@ class JointState:
         self.replaced: dict[tuple[int, State], JointState] = {}
         self.aged: tuple[State, ...] | None = None
         self.ends: tuple[PlacedAct, ...] | None = None
+
+    def forget(self) -> None:
+        """Lets go of the states that it leads to."""
+        self.steps.clear()
+        self.settled.clear()
+        self.replaced.clear()
 
 
 class JointStep(NamedTuple):
@@ -106,20 +113,30 @@ class Group:
         self.key = _slice_key(paths)
         self._states: dict[tuple[State, ...], JointState] = {}
         self._letters: dict[tuple[Names | None, ...], Letter] = {}
+        self._beginnings: dict[tuple[State, ...], JointState] = {}
         self._steps = 0
         for position, machine in enumerate(self.machines):
             machine.position = position
 
     def opening(self, silenced: frozenset[int]) -> JointState:
         """What a slice begins with that no rule has opened yet."""
-        return self.state(tuple(SILENT if number in silenced else None for number in self.numbers))
+        return self._beginning(
+            tuple(SILENT if number in silenced else None for number in self.numbers)
+        )
 
     def begun(self, opening: JointState) -> JointState:
         """The state of the one slice of rules without slice fields, before any event."""
         pairs = zip(self.machines, opening.parts, strict=True)
-        return self.state(
+        return self._beginning(
             tuple(part if part is SILENT else machine.begins() for machine, part in pairs)
         )
+
+    def _beginning(self, parts: tuple[State, ...]) -> JointState:
+        """A state that is held beyond all streams."""
+        state = self.state(parts)
+        if len(self._beginnings) < MOST_STATES:
+            self._beginnings[parts] = state
+        return state
 
     def letter(self, names: tuple[Names | None, ...]) -> Letter:
         """The letter of these names, rule by rule."""
@@ -133,10 +150,17 @@ class Group:
     def state(self, parts: tuple[State, ...]) -> JointState:
         found = self._states.get(parts)
         if found is None:
-            found = self._new_state(parts)
-            if len(self._states) < MOST_STATES:
-                found = self._states.setdefault(parts, found)
+            if len(self._states) >= MOST_STATES:
+                self._forget()
+            found = self._states.setdefault(parts, self._new_state(parts))
         return found
+
+    def _forget(self) -> None:
+        """Lets go of all states but those that streams are in, or begin with, and of all steps."""
+        for state in (*self._states.values(), *self._beginnings.values()):
+            state.forget()
+        self._states.clear()
+        self._steps = 0
 
     def _new_state(self, parts: tuple[State, ...]) -> JointState:
         waits = any(
@@ -154,18 +178,22 @@ class Group:
         if found is None:
             parts = state.parts
             found = self.state((*parts[:position], part, *parts[position + 1 :]))
-            if self._steps < MOST_STEPS:
-                self._steps += 1
-                state.replaced[position, part] = found
+            self._count_step()
+            state.replaced[position, part] = found
         return found
+
+    def _count_step(self) -> None:
+        if self._steps >= MOST_STEPS:
+            self._forget()
+        self._steps += 1
 
     def step(self, state: JointState, letter: Letter, code: int) -> JointStep:
         """What a letter does in a slice; `code` is that of `step_code`."""
         found = state.steps.get(code) if letter.code >= 0 else None
         if found is None:
             found = self._step(state, letter, ages=bool(code & _AGES), opens=bool(code & OPENS))
-            if letter.code >= 0 and self._steps < MOST_STEPS:
-                self._steps += 1
+            if letter.code >= 0:
+                self._count_step()
                 state.steps[code] = found
         return found
 

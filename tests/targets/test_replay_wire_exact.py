@@ -303,7 +303,7 @@ def test_times_are_scaled(monkeypatch: pytest.MonkeyPatch) -> None:
         write_timed(self, data, size)
 
     monkeypatch.setattr(writing.AnswerWriter, "_write_timed", noted)
-    with served(exchange(ms=40.0), timing="scale:0.1") as server:
+    with served(exchange(ms=2000.0), timing="scale:0.1") as server:
         assert answer(server.port, request()).chunks == EVENTS
     assert delays == [len(event) for event in EVENTS]
     delays.clear()
