@@ -19,6 +19,7 @@ from conformance.rules.model import Rule
 
 MOST_TYPES: Final = 1024
 MOST_REMEMBERED: Final = 1024
+MOST_OUTCOMES: Final = 256  # one is as large as the rules are many, with verdicts and reasons
 
 # States that slices begin with, by group, and those of groups that have one slice only.
 _Beginning = tuple[tuple[JointState, ...], tuple[tuple[Group, JointState], ...]]
@@ -119,7 +120,9 @@ class RuleSet:
         found = self._outcomes.get((key, end)) if key is not None else None
         if found is None:
             found = self._outcomes_anew(evidence, end)
-            if key is not None and len(self._outcomes) < MOST_REMEMBERED:
+            if len(self._outcomes) >= MOST_OUTCOMES:
+                self._outcomes.clear()
+            if key is not None:
                 self._outcomes[key, end] = found
         return found
 

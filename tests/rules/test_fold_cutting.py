@@ -108,6 +108,8 @@ VALUES: Final = {
 @given(runs, cuts)
 @example([("c", "xyz"), ("c", "zzx"), ("a", "yzzxy")], [2])
 @example([("a", "yzzxy"), ("c", "xyz"), ("c", "zzx")], [2])
+@example([("a", "x"), ("c", "xxx"), ("a", "xx")], [])
+@example([("a", "xy"), ("c", "xyz"), ("a", "z")], [])
 def test_each_value_is_found_anywhere_in_the_text(
     run_rules: Any, given_runs: list[tuple[str, str]], at: list[int]
 ) -> None:

@@ -36,8 +36,8 @@ class WatchedText:
 
     __slots__ = ("needle", "needles", "search")
 
-    def __init__(self, markers: tuple[str, ...]) -> None:
-        self.search = Search(markers)
+    def __init__(self, markers: tuple[str, ...], longest: int = 1) -> None:
+        self.search = Search(markers, longest)
         self.needle = ""
         self.needles = 0
 

@@ -74,7 +74,7 @@ class WatchedValues(WatchedText):
     __slots__ = ("earlier",)
 
     def __init__(self) -> None:
-        super().__init__(())
+        super().__init__((), LONGEST_NEEDLE)
         self.earlier = EarlierText()
 
 
@@ -106,7 +106,7 @@ class _CollectNeedle(ReadText):
         watched: WatchedValues = slice_.memory[self.machine.position]
         if not self.machine.looks_for(needle) or len(watched.search.needles) >= MOST_NEEDLES:
             return None
-        watched.search.add(needle)
+        watched.search.add(needle, has_begun=True)
         if hit := watched.earlier.find(needle):
             return breach(hit, f" of event {hit.last}")
         return FIRED if self.is_first and watched.earlier else None

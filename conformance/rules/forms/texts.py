@@ -31,12 +31,12 @@ class Hit(Struct, frozen=True):
 
 
 class Search:
-    """Looks for `needles`; more may be added while the text streams."""
+    """Looks for `needles`; more may be added while the text streams, of `longest` characters."""
 
-    def __init__(self, needles: tuple[str, ...] = ()) -> None:
+    def __init__(self, needles: tuple[str, ...] = (), longest: int = 1) -> None:
         self.needles = tuple(needle for needle in needles if needle)
         self._since = dict.fromkeys(self.needles, 0)
-        self._longest = max(map(len, self.needles), default=1)
+        self._longest = max(map(len, self.needles), default=longest)
         self._begins = _beginnings(self.needles)
         self._base = 0  # how much of the text is no longer kept
         self._kept = ""
@@ -45,11 +45,16 @@ class Search:
         self._late_size = 0
         self._has_begun = False  # what is kept may end with the beginning of a needle
 
-    def add(self, needle: str) -> None:
-        """Looks for one more needle in the text that comes from here on."""
+    def add(self, needle: str, *, has_begun: bool = False) -> None:
+        """Looks for one more needle in the text that comes from here on.
+
+        With `has_begun` it may begin in the text before, and end in what comes.
+        """
         self._join_late()
         self.needles = (*self.needles, needle)
-        self._since.setdefault(needle, self._base + len(self._kept))
+        before = len(needle) - 1 if has_begun else 0
+        self._since.setdefault(needle, self._base + len(self._kept) - before)
+        self._has_begun = self._has_begun or has_begun
         self._longest = max(self._longest, len(needle))
         self._begins = _beginnings(self.needles)
 
