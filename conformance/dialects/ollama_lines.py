@@ -92,7 +92,7 @@ class LineReader:
 
     def _value(self, fields: dict[str, Any], payload: Any, *, is_body: bool) -> None:
         self._is_whole = self._is_whole or is_body
-        if "models" in fields and lists_models(fields):
+        if fields == {"models": []} or ("models" in fields and lists_models(fields)):
             self._models(fields)
         elif self.holder in fields or "done" in fields:
             self._line(fields, is_body=is_body)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from conformance import dialects
+from conformance import Checker, dialects
 from conformance.core.errors import UsageError
 from conformance.core.events import REQUEST_EVENTS, Frame, Request
 from conformance.core.framing import Framing
@@ -210,6 +211,22 @@ def test_a_list_of_models_is_unrolled() -> None:
         ("models.entry", models[0]),
         ("models.entry", models[1]),
     ]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "payload"),
+    [("openai.chat", {"object": "list", "data": []}), ("ollama.chat", {"models": []})],
+)
+def test_a_server_without_models_is_asked_for_no_answer(
+    dialect: str, payload: dict[str, Any]
+) -> None:
+    """As `transformers serve` has none before it loads one; an empty list names no dialect."""
+    request = Request(method="GET", path="/v1/models")
+    found = Checker(dialect).check(
+        [json.dumps(payload).encode()], request=request, response={"status": 200}
+    )
+    assert found.findings == ()
+    assert dialects.recognise(FRAME, payload) is None
 
 
 def test_knobs_of_neutral_suites_default_to_what_every_strict_profile_says() -> None:

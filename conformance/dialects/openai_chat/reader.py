@@ -145,7 +145,8 @@ class ChatReader:
             self._sink.say("usage", counts)
 
     def _read_other(self, payload: Any, fields: dict[str, Any]) -> None:
-        if not _lists_models(fields):
+        # An empty list might be one of anything; among answers it is of models.
+        if not _lists_models(fields) and fields != {"object": "list", "data": []}:
             self._sink.wire("chat.unknown", event_data(payload))
             return
         self._is_over = True  # nobody speaks in a list of models: it is neither done nor cut
