@@ -123,7 +123,7 @@ def test_nobody_stops_an_agent_that_has_not_begun(
     monkeypatch.setattr("conformance.targets.agent.target._MOMENT", 0.05)
 
     async def stopped() -> FetchedAnswer:
-        limits = ExchangeLimits(timeout=20, idle=5)
+        limits = ExchangeLimits(timeout=120, idle=60)
         words = [sys.executable, script(tmp_path, SLOW)]
         agent = AgentTarget(words, "codex.exec", url="http://127.0.0.1:1", model="m", limits=limits)
         async with agent as target:

@@ -196,7 +196,7 @@ class _Turn:
                 return
             elif is_over:
                 return
-            elif stops:
+            elif is_stopped:
                 stops = False
                 self._stop_process()
             else:
