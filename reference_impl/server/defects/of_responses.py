@@ -42,7 +42,6 @@ OF_RESPONSES: Final = (
             "responses": (
                 "wire/responses-parts/arguments-agree",
                 "wire/responses-parts/arguments-item-agree",
-                "wire/responses-parts/arguments-json",
                 "wire/responses-parts/content-index",
                 "wire/responses-parts/part-agrees",
                 "wire/responses/item-done-last",
