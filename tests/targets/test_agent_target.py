@@ -14,7 +14,7 @@ from conformance.core.events import Request
 from conformance.dialects import AGENT_PROTOCOL
 from conformance.targets.agent import AgentTarget
 from conformance.targets.agent.environment import agent_environment
-from conformance.targets.server import FetchedAnswer
+from conformance.targets.server import FetchedAnswer, NoAnswerError
 from conformance.wire.faults import ExchangeLimits
 
 PROMPT = Request(json={"prompt": [{"type": "text", "text": "Hi"}]})
@@ -132,3 +132,16 @@ def test_nobody_stops_an_agent_that_has_not_begun(
     answer = asyncio.run(stopped())
     assert b"thread.started" in answer.exchange.body
     assert answer.exchange.end == "client-closed"
+
+
+def test_an_agent_that_never_begins_is_told_as_silent(tmp_path: Path) -> None:
+    async def asked() -> None:
+        limits = ExchangeLimits(timeout=60, idle=0.3)
+        words = [sys.executable, script(tmp_path, "import time; time.sleep(60)")]
+        agent = AgentTarget(words, "codex.exec", url="http://127.0.0.1:1", model="m", limits=limits)
+        async with agent as target:
+            await target.fetch(PROMPT, stops=True)
+
+    with pytest.raises(NoAnswerError) as silent:
+        asyncio.run(asked())
+    assert silent.value.end == "idle-timeout"
