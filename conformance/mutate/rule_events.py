@@ -60,7 +60,7 @@ def _has_type(named: NamedEvent, event: Event) -> bool:
 def _matches_event(named: NamedEvent, event: Event) -> bool:
     if not _has_type(named, event):
         return False
-    return all(test(get_(event.data), event.data, NO_REQUEST) for get_, test in named.conditions)
+    return all(each.holds(event.data, NO_REQUEST) for each in named.conditions)
 
 
 def field_path(stream: Stream, what: RuleEvent, dotted: str) -> Path | None:

@@ -128,11 +128,11 @@ def _violate_never(
 
 def _make_event(stream: Stream, named: NamedEvent, what: RuleEvent) -> Stream | None:
     """The event changed so that the name's conditions hold for it."""
-    for (path, pattern), (get, test) in zip(named.alias.conditions, named.conditions, strict=True):
-        if test(get(what.event.data), what.event.data, NO_REQUEST):
+    for condition in named.conditions:
+        if condition.holds(what.event.data, NO_REQUEST):
             continue
-        field_place = field_path(stream, what, path)
-        change = _fitting_change(pattern, what, field_place) if field_place else None
+        field_place = field_path(stream, what, condition.path)
+        change = _fitting_change(condition.pattern, what, field_place) if field_place else None
         if change is None:
             return None
         stream = _change_field(stream, what, change)

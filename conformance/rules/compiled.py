@@ -17,7 +17,6 @@ from conformance.rules.forms.base import (
     OPEN,
     Machine,
     Names,
-    Presence,
     State,
     Step,
     Violation,
@@ -51,24 +50,40 @@ class Outcomes(tuple[Outcome, ...]):  # noqa: SLOT001  # what is worked out is k
         return {each.rule.id: each.reason for each in self if each.reason}
 
 
+class Condition(Struct, frozen=True):
+    """What has to stand at a path of an event."""
+
+    path: str
+    pattern: Any
+    get: Getter
+    test: Test
+
+    def holds(self, data: Mapping[str, Any], context: Any) -> bool:
+        return self.test(self.get(data), data, context)
+
+
 class NamedEvent(Struct, frozen=True):
     """One name of one rule, compiled: which types it may have and which conditions must hold.
 
-    `present` is what the form needs besides, None where it needs nothing.
+    `needed` is what the form needs besides, None where it needs nothing.
     """
 
     name: str
     alias: Alias
     is_type: Callable[[str, RequestValues], bool]
-    conditions: tuple[tuple[Getter, Test], ...]
-    present: Presence | None
+    conditions: tuple[Condition, ...]
+    needed: Condition | None
+    needs_clock: bool
 
     def holds(self, event: Event, context: Any) -> bool:
         """Whether an event of the right type answers to the name."""
-        data, present = event.data, self.present
-        if not all(test(get(data), data, context) for get, test in self.conditions):
+        if self.needs_clock and context.ms is None:
             return False
-        return present is None or present.test(getter(present.path)(data), context)
+        return all(each.holds(event.data, context) for each in self.all_conditions())
+
+    def all_conditions(self) -> tuple[Condition, ...]:
+        """Those of the name, and what the form needs."""
+        return self.conditions if self.needed is None else (*self.conditions, self.needed)
 
 
 class Listener(Struct, frozen=True):
@@ -153,9 +168,19 @@ def _subject_listener(alias: Alias, knobs: Mapping[str, Any]) -> Listener:
 
 
 def _named_event(alias: Alias, machine: Machine, knobs: Mapping[str, Any]) -> NamedEvent:
-    conditions = tuple((getter(path), compile_value(v, knobs)) for path, v in alias.conditions)
-    is_type = _type_test(alias, knobs)
-    return NamedEvent(alias.name, alias, is_type, conditions, machine.needs(alias.name))
+    needed = machine.needs(alias.name)
+    return NamedEvent(
+        alias.name,
+        alias,
+        _type_test(alias, knobs),
+        tuple(_condition(path, pattern, knobs) for path, pattern in alias.conditions),
+        _condition(*needed, knobs) if needed is not None else None,
+        machine.needs_clock,
+    )
+
+
+def _condition(path: str, pattern: Any, knobs: Mapping[str, Any]) -> Condition:
+    return Condition(path, pattern, getter(path), compile_value(pattern, knobs))
 
 
 def _type_test(alias: Alias, knobs: Mapping[str, Any]) -> Callable[[str, RequestValues], bool]:

@@ -15,12 +15,12 @@ from msgspec import Struct
 from conformance.core.events import Event, Layer
 from conformance.rules.compiled import Listener, NamedEvent
 from conformance.rules.field_questions import FieldQuestion, FieldQuestions, PathQuestions
-from conformance.rules.forms.base import Context, Letter, Names, Presence, failure_text
+from conformance.rules.forms.base import Context, Letter, Names, failure_text
 from conformance.rules.group import Group
-from conformance.rules.paths import getter
 from conformance.rules.repetition import is_related, is_steady
 
 MOST_MASKS: Final = 4096
+_CLOCK: Final = "clock"  # the question whether there is one
 _OVERFLOW: Final = ".overflow"  # a dialect's wire event: it gives no semantic events from here on
 
 # Groups, and what an event says to each of them.
@@ -51,7 +51,6 @@ class EventRules:
         self.alters_stream = self.breaks or self.overflows
         self._paths: dict[str, PathQuestions] = {}
         self._bits: dict[object, int] = {}
-        self._presences: list[tuple[Presence, int]] = []
         self._hearings: list[_Hearing] = []
         for rule, group, position in rules:
             named = [n for n in rule.names if n.alias.layer == layer and n.is_type(kind, context)]
@@ -59,25 +58,19 @@ class EventRules:
                 claims = tuple((each, self._bits_needed(each)) for each in named)
                 self._hearings.append(_Hearing(group, position, claims, rule.machine.hears_all))
         self._fields = FieldQuestions(self._paths)
-        self._present = tuple((getter(p.path), p.test, bit) for p, bit in self._presences)
+        self._clock = self._bits.get(_CLOCK, 0)
         self._heard: dict[int, Heard] = {}
         self._steady: dict[tuple[tuple[str, ...], int], Heard | None] = {}
 
     def _bits_needed(self, named: NamedEvent) -> int:
-        bits = 0
-        for (path, pattern), (_, test) in zip(
-            named.alias.conditions, named.conditions, strict=True
-        ):
+        bits = self._bit_of(_CLOCK)[0] if named.needs_clock else 0
+        for condition in named.all_conditions():
+            path, pattern = condition.path, condition.pattern
             bit, is_new = self._bit_of((path, repr(pattern)))
             bits |= bit
             if is_new:
                 questions = self._paths.setdefault(path, PathQuestions(path))
-                questions.add(FieldQuestion(bit, pattern, test))
-        if named.present is not None:
-            bit, is_new = self._bit_of(named.present)
-            bits |= bit
-            if is_new:
-                self._presences.append((named.present, bit))
+                questions.add(FieldQuestion(bit, pattern, condition.test))
         return bits
 
     def _bit_of(self, question: object) -> tuple[int, bool]:
@@ -97,10 +90,7 @@ class EventRules:
 
     def _mask(self, data: Mapping[str, Any], context: Context) -> int:
         mask = self._fields.mask(data, context)
-        for get, test, bit in self._present:
-            if test(get(data), context):
-                mask |= bit
-        return mask
+        return mask if context.ms is None else mask | self._clock
 
     def _letters(self, mask: int) -> Heard:
         held: dict[Group, list[Names | None]] = {}
@@ -154,17 +144,12 @@ class EventRules:
 
     def _bits_of_steady(self, columns: tuple[str, ...], knobs: Mapping[str, Any]) -> int:
         """The questions whose answers are the same whatever the columns hold."""
-        bits = sum(
+        return self._clock | sum(
             question.bit
             for questions in self._paths.values()
             for question in (*questions.alone, *questions.related)
             if is_steady(questions.path, question.pattern, columns, knobs)
         )
-        for presence, bit in self._presences:
-            path = presence.path
-            if not path or path in columns or not is_related(path, columns):
-                bits |= bit
-        return bits
 
 
 def _add_names(

@@ -329,23 +329,34 @@ _SHALLOW: Final[Mapping[str, tuple[int, ...]]] = {
 """Keywords that ask of a text, list or mapping only whether it is empty, with these arguments."""
 
 
-def is_shallow(pattern: Any, longest: int) -> bool:
-    """Whether lists and mappings of one type get one answer if they are empty, and one if not.
+def is_shallow(pattern: Any) -> bool:
+    """Whether it asks of lists and mappings only their type and whether they are empty.
 
-    So do texts of more than `longest` characters.
+    Of texts, too, beyond those that it spells (`texts_spelled`).
     """
     if isinstance(pattern, str):
-        return len(pattern) <= longest and not pattern.startswith("$")
+        return not pattern.startswith("$")
     if isinstance(pattern, list | tuple):
-        return all(is_shallow(each, longest) for each in pattern)
+        return all(map(is_shallow, pattern))
     if not isinstance(pattern, Mapping):
         return True
     if set(pattern) == {"not"}:
-        return is_shallow(pattern["not"], longest)
+        return is_shallow(pattern["not"])
     return all(
         key in ("absent", "type") or value in _SHALLOW.get(key, ())
         for key, value in pattern.items()
     )
+
+
+def texts_spelled(pattern: Any) -> tuple[str, ...]:
+    """The texts that a shallow pattern compares with."""
+    if isinstance(pattern, str):
+        return (pattern,)
+    if isinstance(pattern, list | tuple):
+        return tuple(text for each in pattern for text in texts_spelled(each))
+    if isinstance(pattern, Mapping) and set(pattern) == {"not"}:
+        return texts_spelled(pattern["not"])
+    return ()
 
 
 def probe(

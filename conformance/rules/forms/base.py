@@ -136,16 +136,6 @@ class Context:
         return self._evidence.chosen(path)
 
 
-class Presence(NamedTuple):
-    """What must be there for a rule to hear an event: a path, and a test of what stands there.
-
-    Without a path the test is of the exchange alone.
-    """
-
-    path: str
-    test: Callable[[Any, Context], bool]
-
-
 class Letter:
     """What one event means to the rules that share a slice: the names it answers to, rule by rule.
 
@@ -245,14 +235,15 @@ class Machine:
     """
 
     hears_all: bool = False  # every event concerns it
+    needs_clock: bool = False  # without one, none does
 
     def __init__(self, aliases: Mapping[str, Alias], *, sliced: bool) -> None:
         self.aliases = aliases
         self.sliced = sliced
         self.position = 0
 
-    def needs(self, name: str) -> Presence | None:
-        """What must be there for the rule to hear an event under a name; None for nothing."""
+    def needs(self, name: str) -> tuple[str, Any] | None:
+        """Path and pattern of what an event must hold to concern the rule under a name, if any."""
         del name
         return None
 

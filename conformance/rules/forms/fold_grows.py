@@ -13,10 +13,8 @@ from conformance.rules.forms.base import (
     FIRED,
     Act,
     Breach,
-    Context,
     Machine,
     Names,
-    Presence,
     Report,
     Slice,
     State,
@@ -25,6 +23,7 @@ from conformance.rules.forms.base import (
 from conformance.rules.paths import getter
 
 GROWING_DELTAS: Final = 4
+_TEXT: Final = {"type": "string", "minLength": 1}
 
 
 class Growth(Struct):
@@ -46,18 +45,14 @@ class GrowsMachine(Machine):
         super().__init__(aliases, sliced=sliced)
         self.over = over
 
-    def needs(self, name: str) -> Presence:
-        return Presence(self.over[name], _is_text)
+    def needs(self, name: str) -> tuple[str, Any]:
+        return self.over[name], _TEXT
 
     def memory(self) -> Growth:
         return Growth()
 
     def step(self, state: State, names: Names) -> Step:
         return state, (() if state is FIRED else (_CompareDelta(self, min(names)),))
-
-
-def _is_text(value: Any, _context: Context) -> bool:
-    return isinstance(value, str) and bool(value)
 
 
 class _CompareDelta(Act):

@@ -20,7 +20,6 @@ from conformance.rules.forms.base import (
     Machine,
     Mark,
     Names,
-    Presence,
     Report,
     ReportAct,
     Slice,
@@ -32,7 +31,6 @@ from conformance.rules.node import Node
 from conformance.rules.repetition import Columns, Stretch
 
 _HEAD: Final = Mark("http.response", 0)
-_CLOCK: Final = Presence("", lambda _data, context: context.ms is not None)
 
 
 class Timing(Form, frozen=True):
@@ -75,14 +73,12 @@ class Clock(Struct):
 class TimingMachine(Machine):
     """Times are the business of its acts; without a clock no event is heard."""
 
+    needs_clock = True
+
     def __init__(self, aliases: Mapping[str, Alias], form: Timing, *, sliced: bool) -> None:
         super().__init__(aliases, sliced=sliced)
         self.form = form
         self._runs_from_head = form.within is not None and not form.start
-
-    def needs(self, name: str) -> Presence:
-        del name
-        return _CLOCK
 
     def begins(self) -> State | None:
         return OPEN if self._runs_from_head and not self.sliced else None

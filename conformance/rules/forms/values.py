@@ -19,12 +19,10 @@ from conformance.rules.forms.base import (
     Act,
     Breach,
     CapReachedError,
-    Context,
     Form,
     Machine,
     Mark,
     Names,
-    Presence,
     Report,
     Slice,
     State,
@@ -38,6 +36,7 @@ from conformance.rules.patterns import PatternError, constant, is_number, same, 
 from conformance.rules.repetition import Columns, Stretch, is_related
 
 MOST_VALUES: Final = 65_536
+_VALUE: Final = {"not": [None, {"absent": True}]}
 
 Are = Literal["constant", "distinct", "contiguous", "rising", "not_falling"]
 ARE: Final[tuple[Are, ...]] = ("constant", "distinct", "contiguous", "rising", "not_falling")
@@ -107,18 +106,14 @@ class ValuesMachine(Machine):
         self.form = form
         self.start = start
 
-    def needs(self, name: str) -> Presence:
-        return Presence(self.form.of[name], _is_value)
+    def needs(self, name: str) -> tuple[str, Any]:
+        return self.form.of[name], _VALUE
 
     def memory(self) -> ValueSeries:
         return ValueSeries()
 
     def step(self, state: State, names: Names) -> Step:
         return state, (_JUDGES[self.form.are](self, min(names), is_first=state is OPEN),)
-
-
-def _is_value(value: Any, _context: Context) -> bool:
-    return value is not MISSING and value is not None
 
 
 class _TakeValue(Act):
