@@ -18,7 +18,7 @@ from conformance.judging.view import ExchangeView
 from conformance.recordings.check import check_paths
 from conformance.rules.compiled import CompiledRule, NamedEvent, Outcomes
 from conformance.rules.forms.base import Form
-from conformance.rules.forms.each import Each, asks
+from conformance.rules.forms.each import Each, asker
 from conformance.rules.forms.fold import Fold, Overlap
 from conformance.rules.forms.grammar import Grammar
 from conformance.rules.forms.never import Never
@@ -85,7 +85,7 @@ def came_by_form(form: Form, exchange: Exchange) -> Any:
         case Values():
             return len(exchange.values(form.of)) > (form.start is None)
         case Each():
-            return any(asks(form.schema, event.data) for event in exchange.came(*form.events))
+            return any(asker(form.schema)(event.data) for event in exchange.came(*form.events))
         case Fold():
             has_other = not isinstance(form.lacks, Overlap) or exchange.values(form.lacks.paths)
             stated = form.stated and exchange.came(*form.stated.events)

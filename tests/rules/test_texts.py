@@ -8,7 +8,7 @@ from itertools import pairwise
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from conformance.rules.forms.texts import BEFORE, Hit, Search, difference
+from conformance.rules.forms.texts import BEFORE, Hit, Needles, Search, difference
 
 texts = st.text("ab<é", max_size=40)
 needles = st.lists(st.text("ab<é", min_size=1, max_size=6), min_size=1, max_size=4)
@@ -36,7 +36,7 @@ def event_of(pieces: list[str], position: int) -> int:
 @given(texts, st.text("ab<é", min_size=1, max_size=6), cuts)
 def test_one_needle_is_found_as_in_the_whole_text(text: str, needle: str, at: list[int]) -> None:
     pieces = pieces_of(text, at)
-    hit = streamed(Search((needle,)), pieces)
+    hit = streamed(Search(Needles.of([needle])), pieces)
     start = text.find(needle)
     if start < 0:
         assert hit is None
@@ -54,7 +54,7 @@ def test_of_several_needles_the_one_that_ends_first_is_found(
     text: str, wanted: list[str], at: list[int]
 ) -> None:
     pieces = pieces_of(text, at)
-    hit = streamed(Search(tuple(wanted)), pieces)
+    hit = streamed(Search(Needles.of(wanted)), pieces)
     found = [(text.find(n) + len(n), text.find(n), n) for n in wanted if n in text]
     if not found:
         assert hit is None
@@ -73,7 +73,7 @@ def test_of_several_needles_the_one_that_ends_first_is_found(
 def test_a_needle_added_later_is_found_in_what_comes_later_only(
     before: str, cut: list[int], after: str, cut_after: list[int], old: list[str], new: str
 ) -> None:
-    search = Search(tuple(old))
+    search = Search(Needles.of(old))
     first, second = pieces_of(before, cut), pieces_of(after, cut_after)
     hit = streamed(search, first)
     if hit is not None:
@@ -91,7 +91,7 @@ def test_a_needle_added_later_is_found_in_what_comes_later_only(
 
 
 def test_what_is_kept_does_not_grow_with_the_text() -> None:
-    search = Search(("needle" * 10,))
+    search = Search(Needles.of(["needle" * 10]))
     most = 0
     for number in range(20_000):
         assert search.feed("need", number) is None

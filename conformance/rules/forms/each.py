@@ -7,8 +7,7 @@ to be.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache, partial
-from itertools import repeat
+from functools import cached_property, lru_cache, partial
 from typing import Any, ClassVar, Final, Self
 
 from conformance.core.events import Event
@@ -88,11 +87,16 @@ class _CheckSchema(Act):
     def perform(self, slice_: Slice, event: Event) -> Report:
         del slice_
         if self._is_valid(event.data):
-            return FIRED if self.is_first and asks(self.test.schema, event.data) else None
+            return FIRED if self.is_first and self._asks(event.data) else None
         error = self.test.first_error(event.data)
         path = ".".join(str(part) for part in error.instance_path) or "payload"
         what = str(error.message)[:300]
         return Breach(f"{path} of {event.type}: {what}", (_broken_keyword(error),), what)
+
+    @cached_property
+    def _asks(self) -> Check:
+        """Whether the subject is there; made for those rules that meet an event."""
+        return asker(self.test.schema)
 
     def still(self, slice_: Slice, event: Event, columns: Columns) -> bool:
         # Of what differs in the columns alone the schema asks as much: they are all there.
@@ -105,36 +109,48 @@ class _CheckSchema(Act):
         return all(all(map(is_valid, stretch.columns[path])) for path, is_valid in tests)
 
 
-def asks(schema: Any, value: Any) -> bool:
+def asker(schema: Any) -> Check:
     """Whether a JSON Schema that holds for a value has asked something of it.
 
     It has not where it only names fields that are not there, elements of an empty list, or what
     follows from a condition that does not hold.
     """
     if not isinstance(schema, Mapping):
-        return schema is False
-    return any(_keyword_asks(schema, keyword, value) for keyword in schema)
+        return lambda _value: schema is False
+    each_asks = [_keyword_asker(schema, keyword) for keyword in schema if keyword not in _SILENT]
+    return lambda value: any(asks(value) for asks in each_asks)
 
 
-def _keyword_asks(schema: Mapping[str, Any], keyword: str, value: Any) -> bool:
+def _keyword_asker(schema: Mapping[str, Any], keyword: str) -> Check:
     inner = schema[keyword]
     if keyword == "properties":
-        fields = value if isinstance(value, Mapping) else {}
-        return any(
-            each is False or (name in fields and asks(each, fields[name]))
-            for name, each in inner.items()
+        return _fields_asker(inner)
+    if keyword == "items":
+        asks = asker(inner)
+        return lambda value: isinstance(value, list) and any(map(asks, value))
+    if keyword == "prefixItems":
+        in_order = [asker(each) for each in inner]
+        return lambda value: (
+            isinstance(value, list)
+            and any(asks(element) for asks, element in zip(in_order, value, strict=False))
         )
-    if keyword in ("items", "prefixItems"):
-        elements = value if isinstance(value, list) else []
-        schemas = repeat(inner) if keyword == "items" else inner
-        return any(map(asks, schemas, elements))
     if keyword in _FOLLOWING:
-        condition = schema.get("if", True)
-        holds = SchemaTest(condition).is_valid(value)
-        return holds is (keyword == "then") and asks(inner, value)
+        holds, asks = SchemaTest(schema.get("if", True)).is_valid, asker(inner)
+        return lambda value: holds(value) is (keyword == "then") and asks(value)
     if keyword in ("allOf", "anyOf", "oneOf"):
-        return any(asks(each, value) for each in inner)
-    return keyword not in _SILENT
+        of_each = [asker(each) for each in inner]
+        return lambda value: any(asks(value) for asks in of_each)
+    return lambda _value: True
+
+
+def _fields_asker(schemas: Mapping[str, Any]) -> Check:
+    fields = [(name, asker(schema)) for name, schema in schemas.items() if schema is not False]
+    if len(fields) < len(schemas):
+        return lambda _value: True  # a field that may not be there
+    return lambda value: (
+        isinstance(value, Mapping)
+        and any(name in value and asks(value[name]) for name, asks in fields)
+    )
 
 
 def _column_tests(schema: Any, columns: Columns) -> tuple[tuple[str, Check], ...] | None:

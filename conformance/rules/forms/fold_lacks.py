@@ -23,7 +23,7 @@ from conformance.rules.forms.base import (
     State,
     Step,
 )
-from conformance.rules.forms.texts import Hit, Search
+from conformance.rules.forms.texts import Hit, Needles, Search
 from conformance.rules.paths import MISSING, getter
 from conformance.rules.repetition import Columns, Stretch, is_related
 
@@ -36,8 +36,8 @@ class WatchedText:
 
     __slots__ = ("needle", "needles", "search")
 
-    def __init__(self, markers: tuple[str, ...], longest: int = 1) -> None:
-        self.search = Search(markers, longest)
+    def __init__(self, needles: Needles) -> None:
+        self.search = Search(needles)
         self.needle = ""
         self.needles = 0
 
@@ -77,11 +77,11 @@ class LacksMachine(Machine):
         super().__init__(aliases, sliced=sliced)
         self.over = over
         self.other = other
-        self.markers = markers
+        self.needles = Needles.of(markers)
         self.sizes = sizes
 
     def memory(self) -> Any:
-        return WatchedText(self.markers)
+        return WatchedText(self.needles)
 
     def looks_for(self, needle: str) -> bool:
         """Whether text of the other fold is as long as is asked for."""

@@ -23,10 +23,11 @@ from conformance.rules.forms.fold_lacks import (
     WatchedText,
     breach,
 )
-from conformance.rules.forms.texts import BEFORE, Hit
+from conformance.rules.forms.texts import BEFORE, Hit, Needles
 from conformance.rules.repetition import Columns, Stretch, is_related
 
 MOST_EARLIER: Final = 1024 * 1024
+_NO_NEEDLES: Final = Needles.of((), LONGEST_NEEDLE)
 
 
 class EarlierText:
@@ -74,7 +75,7 @@ class WatchedValues(WatchedText):
     __slots__ = ("earlier",)
 
     def __init__(self) -> None:
-        super().__init__((), LONGEST_NEEDLE)
+        super().__init__(_NO_NEEDLES)
         self.earlier = EarlierText()
 
 

@@ -8,9 +8,9 @@ characters as a needle may still need and as stand before it in a message.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, Self
 
 from msgspec import Struct
 
@@ -30,14 +30,42 @@ class Hit(Struct, frozen=True):
     last: int
 
 
-class Search:
-    """Looks for `needles`; more may be added while the text streams, of `longest` characters."""
+class Needles(Struct, frozen=True):
+    """What is looked for: texts, the length of the longest, and what finds their beginnings."""
 
-    def __init__(self, needles: tuple[str, ...] = (), longest: int = 1) -> None:
-        self.needles = tuple(needle for needle in needles if needle)
-        self._since = dict.fromkeys(self.needles, 0)
-        self._longest = max(map(len, self.needles), default=longest)
-        self._begins = _beginnings(self.needles)
+    texts: tuple[str, ...]
+    longest: int
+    beginning: re.Pattern[str]
+
+    @classmethod
+    def of(cls, texts: Iterable[str], longest: int = 1) -> Self:
+        """Made once for many texts that are searched; `longest` counts where there are none."""
+        wanted = tuple(text for text in texts if text)
+        return cls(wanted, max(map(len, wanted), default=longest), _beginnings(wanted))
+
+    def and_one(self, text: str) -> Self:
+        """These, and one more."""
+        wanted = (*self.texts, text)
+        return type(self)(wanted, max(self.longest, len(text)), _beginnings(wanted))
+
+
+class Search:
+    """Looks for needles; more may be added while the text streams."""
+
+    __slots__ = (
+        "_base",
+        "_ends",
+        "_has_begun",
+        "_kept",
+        "_late",
+        "_late_size",
+        "_needles",
+        "_since",
+    )
+
+    def __init__(self, needles: Needles) -> None:
+        self._needles = needles
+        self._since: dict[str, int] = {}  # where the search began for what was added
         self._base = 0  # how much of the text is no longer kept
         self._kept = ""
         self._ends: list[tuple[int, int]] = []  # where pieces of what is kept end, and their events
@@ -45,24 +73,27 @@ class Search:
         self._late_size = 0
         self._has_begun = False  # what is kept may end with the beginning of a needle
 
+    @property
+    def needles(self) -> tuple[str, ...]:
+        return self._needles.texts
+
     def add(self, needle: str, *, has_begun: bool = False) -> None:
         """Looks for one more needle in the text that comes from here on.
 
         With `has_begun` it may begin in the text before, and end in what comes.
         """
         self._join_late()
-        self.needles = (*self.needles, needle)
         before = len(needle) - 1 if has_begun else 0
-        self._since.setdefault(needle, self._base + len(self._kept) - before)
+        if needle not in self.needles:
+            self._since[needle] = self._base + len(self._kept) - before
+        self._needles = self._needles.and_one(needle)
         self._has_begun = self._has_begun or has_begun
-        self._longest = max(self._longest, len(needle))
-        self._begins = _beginnings(self.needles)
 
     def feed(self, text: str, number: int) -> Hit | None:
         """Takes the next piece, which came in event `number`."""
         self._late.append((text, number))
         # Nearly no text holds even the first character of a marker.
-        if not self._has_begun and not self._begins.search(text):
+        if not self._has_begun and not self._needles.beginning.search(text):
             self._late_size += len(text)
             if len(self._late) > _MOST_LATE or self._late_size > _MOST_LATE_SIZE:
                 self._trim(self._join_late())
@@ -93,7 +124,7 @@ class Search:
 
     def finds(self, more: str) -> bool:
         """Whether a needle would end in further text; changes nothing."""
-        border = self._join_late() + more[: self._longest]
+        border = self._join_late() + more[: self._needles.longest]
         return any(
             self._find(border, needle) >= 0 or more.find(needle) >= 0 for needle in self.needles
         )
@@ -120,7 +151,7 @@ class Search:
         self._trim(kept + "".join(reversed(pieces)))
 
     def _find(self, whole: str, needle: str) -> int:
-        return whole.find(needle, max(0, self._since[needle] - self._base))
+        return whole.find(needle, max(0, self._since.get(needle, 0) - self._base))
 
     def _hit(self, whole: str, at: int, needle: str) -> Hit:
         (first, _), (last, end) = self._event_at(at), self._event_at(at + len(needle) - 1)
@@ -136,7 +167,7 @@ class Search:
 
     def _keep(self) -> int:
         """Characters that a needle may still need, or that stand before it in a message."""
-        return self._longest - 1 + BEFORE
+        return self._needles.longest - 1 + BEFORE
 
     def _trim(self, whole: str) -> None:
         surplus = max(0, len(whole) - self._keep())
