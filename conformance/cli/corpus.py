@@ -30,7 +30,7 @@ from conformance.cli.options import (
 )
 from conformance.cli.terminal import has_colour, progress_line, put, warn
 from conformance.corpus.checking import check_corpus
-from conformance.corpus.columns import ColumnNames, read_columns
+from conformance.corpus.columns import read_columns
 from conformance.corpus.grouping import BY, corpus_report
 from conformance.corpus.inspection import inspect_source, inspection_text
 from conformance.corpus.judge import JudgeChoices
@@ -78,6 +78,10 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
         Path, typer.Option("--out", metavar="DIR", help="Where the verdicts go; taken up again.")
     ],
     map_: _MapOption = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Keep this column for report --by; repeatable."),
+    ] = None,
     processes: Annotated[
         int | None,
         typer.Option("-j", "--processes", min=1, help="How many; default: one a processor."),
@@ -93,7 +97,7 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
     rules_as_of: AsOfOption = None,
 ) -> None:
     """Judge a corpus into a folder of Parquet files; go on where an earlier run stopped."""
-    columns = read_columns(map_) if map_ else ColumnNames()
+    columns = read_columns(map_, keep or ())
     choices = JudgeChoices(
         dialect, profile, tuple(suite or ()), tuple(rule or ()), rules_as_of, columns
     )
@@ -114,7 +118,7 @@ def inspect_command(
     profile: ProfileOption = None,
 ) -> None:
     """Show what the first rows of a source hold, and how they are read."""
-    columns = read_columns(map_) if map_ else ColumnNames()
+    columns = read_columns(map_)
     found = inspect_source(source, JudgeChoices(dialect, profile, columns=columns))
     put(inspection_text(found, columns))
     unreadable = all(isinstance(row, UnreadableStream) for row in found.rows)

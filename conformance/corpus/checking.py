@@ -10,24 +10,28 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct, field
 
 from conformance import __version__
-from conformance.core.errors import UsageError
+from conformance.core.errors import CassetteError, UsageError
+from conformance.corpus.columns import ColumnNames, check_kept, path_values
 from conformance.corpus.deadly_rows import judge_fragment
 from conformance.corpus.engines import Engine, WorkerDeath
 from conformance.corpus.fragment_work import FragmentOutcome, FragmentTask
 from conformance.corpus.fragments import Fragment, find_fragments, open_parquet
 from conformance.corpus.identities import ID_COLUMNS, repeated_ids
+from conformance.corpus.json_rows import read_json_rows
 from conformance.corpus.judge import CorpusJudge, JudgeChoices
-from conformance.corpus.output import CorpusAbout, CorpusOutput, plain_table, read_table
+from conformance.corpus.output import CorpusAbout, CorpusOutput, read_table
 from conformance.corpus.parquet_rows import wanted_columns
 from conformance.corpus.storage import Storage, absolute_source
 
 _MOST_FAULTS: Final = 20  # reasons that are told
+_FIRST_ROWS: Final = 1000  # that columns to keep are looked for in
 
 
 class CorpusProgress(Struct):
@@ -91,7 +95,7 @@ def check_corpus(
     """
     judge = CorpusJudge(choices)
     storage = Storage(absolute_source(source))
-    _expect_streams(storage, choices)
+    _expect_streams(storage, choices.columns)
     about = CorpusAbout(storage.shown(), choices, __version__, _rules_hash(judge))
     output = CorpusOutput(folder)
     output.begin(about)
@@ -99,7 +103,7 @@ def check_corpus(
         dealing = _Dealing(storage, output, choices, engine, watching)
         progress = dealing.run()
         progress.stale = output.finish(about, dealing.names)
-        progress.repeated = repeated_ids(plain_table(read_table(folder, "verdicts", ID_COLUMNS)))
+        progress.repeated = repeated_ids(read_table(folder, "verdicts", ID_COLUMNS))
         return progress
     finally:
         output.close()
@@ -110,15 +114,25 @@ def _rules_hash(judge: CorpusJudge) -> str:
     return hashlib.blake2b(listed.encode(), digest_size=8).hexdigest()
 
 
-def _expect_streams(storage: Storage, choices: JudgeChoices) -> None:
-    """Raises UsageError where there is nothing, or the first Parquet file lacks what is needed."""
-    first = next(find_fragments(storage, choices.columns), None)
+def _expect_streams(storage: Storage, columns: ColumnNames) -> None:
+    """Raises UsageError where there is nothing, or the first file of rows lacks what is needed."""
+    first = next(find_fragments(storage, columns), None)
     if first is None:
         raise storage.error("holds no recorded streams that are read")
-    if first.kind != "parquet" or first.fault:
+    if first.fault or first.kind == "files":
         return
-    with open_parquet(storage, first.path) as parquet:
-        wanted_columns(parquet, choices.columns, storage.shown(first.path))
+    there = set(path_values(first.path))
+    if first.kind == "parquet":
+        with open_parquet(storage, first.path) as parquet:
+            wanted_columns(parquet, columns, storage, first.path)
+            there.update(parquet.schema_arrow.names)
+    elif columns.keep:  # a key may stand in some rows only
+        rows = read_json_rows(storage, first.path, 0, first.size, columns)
+        try:
+            there.update(*(row for _, row in islice(rows, _FIRST_ROWS) if isinstance(row, dict)))
+        except CassetteError:
+            return  # it is told when the file is judged
+    check_kept(columns, sorted(there), storage.shown(first.path))
 
 
 class _Dealing:

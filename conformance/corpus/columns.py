@@ -14,6 +14,7 @@ from conformance.core.errors import Place, UsageError
 from conformance.rules import document
 
 _SHOWN: Final = 12  # columns that are named where none fits
+_MOST_KEPT: Final = 16  # further columns
 _MAPPING: Final = "--map FILE names it; `conformance corpus inspect` proposes what to write there"
 
 
@@ -23,6 +24,7 @@ class ColumnNames(Struct, frozen=True, omit_defaults=True, dict=True):
     `body` holds the response body (text or bytes), `request` the JSON that was asked, `headers`
     those of the response. `chunks` holds `[[ms, bytes], ...]`: milliseconds since the chunk
     before, and the number of bytes. `end` says how the stream ended, in the words of a cassette.
+    `keep` are further columns, of which nothing is known but that somebody wants to group by them.
     """
 
     body: str = "body"
@@ -37,11 +39,17 @@ class ColumnNames(Struct, frozen=True, omit_defaults=True, dict=True):
     provider: str = "provider"
     model: str = "model"
     time: str = "time"
+    keep: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.keep) > _MOST_KEPT:
+            raise UsageError(f"at most {_MOST_KEPT} columns are kept, got {len(self.keep)}")
 
     @cached_property
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """What a column holds, and its name."""
-        return tuple((name, getattr(self, name)) for name in self.__struct_fields__)
+        """What a column of a part holds, and its name."""
+        parts = (name for name in self.__struct_fields__ if name != "keep")
+        return tuple((name, getattr(self, name)) for name in parts)
 
     @property
     def chosen(self) -> tuple[tuple[str, str], ...]:
@@ -50,11 +58,21 @@ class ColumnNames(Struct, frozen=True, omit_defaults=True, dict=True):
         return tuple(pair for pair in self.pairs if pair[1] != getattr(usual, pair[0]))
 
 
-def read_columns(file: Path) -> ColumnNames:
-    """The mapping of a YAML file, `part: column`. Raises SpecError for one that is none."""
-    known = [name for name, _ in ColumnNames().pairs]
-    given = document.load(file).mapping(known)
-    return ColumnNames(**{name: node.string() for name, node in given.items()})
+def read_columns(file: Path | None, keep: Iterable[str] = ()) -> ColumnNames:
+    """The mapping of a YAML file, `part: column`, and columns to keep beside those that it names.
+
+    Raises SpecError for a file that is none, UsageError for too many columns.
+    """
+    given = {} if file is None else document.load(file).mapping(ColumnNames.__struct_fields__)
+    listed = given.pop("keep").sequence() if "keep" in given else ()
+    kept = tuple(dict.fromkeys((*(node.string() for node in listed), *keep)))
+    return ColumnNames(**{name: node.string() for name, node in given.items()}, keep=kept)
+
+
+def path_values(path: str) -> dict[str, str]:
+    """What folders of a partitioned source say: `provider=x/part.parquet` gives the provider."""
+    pairs = (part.partition("=") for part in path.split("/")[:-1])
+    return {name: value for name, equals, value in pairs if equals and name}
 
 
 def top_name(column: str) -> str:
@@ -67,16 +85,24 @@ def check_columns(wanted: ColumnNames, found: Iterable[str], place: str) -> None
     there = list(found)
     needed = dict(wanted.chosen) | {"body": wanted.body}
     for part, column in needed.items():
-        if top_name(column) not in there and column not in there:
-            message = _missing_text(part, column, there)
-            raise UsageError(message, place=Place(place), hint=_MAPPING)
+        _expect_column(column, there, f"for the {part}", place, _MAPPING)
 
 
-def _missing_text(part: str, column: str, there: list[str]) -> str:
+def check_kept(wanted: ColumnNames, found: Iterable[str], place: str) -> None:
+    """Raises UsageError where a column that is to be kept is none of those found."""
+    there = list(found)
+    for column in wanted.keep:
+        _expect_column(column, there, "to keep", place, "")
+
+
+def _expect_column(column: str, there: list[str], what_for: str, place: str, hint: str) -> None:
+    if top_name(column) in there or column in there:
+        return
     near = difflib.get_close_matches(column, there, 1)
     shown = ", ".join(near or there[:_SHOWN]) or "none"
-    said = f"no column {column!r} for the {part}"
-    return f"{said}; did you mean {shown}?" if near else f"{said}; there are {shown}"
+    said = f"did you mean {shown}?" if near else f"there are {shown}"
+    message = f"no column {column!r} {what_for}; {said}"
+    raise UsageError(message, place=Place(place), hint=hint)
 
 
 def value_at(row: Mapping[str, Any], column: str) -> Any:
@@ -91,3 +117,9 @@ def value_at(row: Mapping[str, Any], column: str) -> Any:
             return None
         value = value.get(name)
     return value
+
+
+def kept_values(row: Mapping[str, Any], columns: ColumnNames) -> dict[str, Any]:
+    """Of the columns to keep those that a row has."""
+    found = {column: value_at(row, column) for column in columns.keep}
+    return {column: value for column, value in found.items() if value is not None}

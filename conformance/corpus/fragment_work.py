@@ -15,7 +15,7 @@ from msgspec import Struct, field
 
 from conformance.cassette import open_recording
 from conformance.core.errors import ConformanceError, SpecError
-from conformance.corpus.columns import value_at
+from conformance.corpus.columns import path_values, value_at
 from conformance.corpus.fragments import Fragment
 from conformance.corpus.json_rows import read_json_rows
 from conformance.corpus.judge import CorpusJudge, JudgeChoices, JudgedStream
@@ -103,7 +103,7 @@ class FragmentWorker:
     def _judge_rows(
         self, judge: CorpusJudge, storage: Storage, task: FragmentTask
     ) -> FragmentOutcome:
-        tables = FragmentTables(task.fragment)
+        tables = FragmentTables(task.fragment, task.choices.columns.keep)
         outcome = FragmentOutcome(size=task.fragment.size)
         watch = PopulationWatch(judge)
         faults: list[str] = []
@@ -182,12 +182,6 @@ def _row_streams(
             yield row_stream({**fixed, **line}, columns, at, source, place)
 
 
-def path_values(path: str) -> dict[str, str]:
-    """What folders of a partitioned source say: `provider=x/part.parquet` gives the provider."""
-    pairs = (part.partition("=") for part in path.split("/")[:-1])
-    return {name: value for name, equals, value in pairs if equals and name}
-
-
 def _file_streams(
     storage: Storage, fragment: Fragment, choices: JudgeChoices
 ) -> Iterator[FragmentRow]:
@@ -196,7 +190,7 @@ def _file_streams(
             with storage.local_copy(path) as local:
                 recording = open_recording(local, dialect=choices.dialect)
                 size = local.stat().st_size
-                yield recording_stream(recording, at, path, size)
+                yield recording_stream(recording, at, path, size, choices.columns)
         except SpecError:
             raise
         except ConformanceError as err:

@@ -16,7 +16,8 @@ from msgspec import Struct
 from conformance.core.errors import UsageError
 from conformance.corpus.arrow import load_module
 from conformance.corpus.identities import repeated_ids
-from conformance.corpus.output import CorpusAbout, plain_table, read_about, read_table
+from conformance.corpus.output import CorpusAbout, read_about, read_table
+from conformance.corpus.tables import kept_column
 from conformance.corpus.wire_changes import WireHistory, wire_history
 from conformance.rules.verdicts import Level
 
@@ -115,28 +116,25 @@ def corpus_report(
 ) -> CorpusReport:
     """The report of an output folder. Raises UsageError for a folder or a column that is none."""
     about = read_about(folder)
-    for name in by:
-        if name not in GROUPABLE:
-            raise UsageError(f"no column {name!r} to group by", hint=", ".join(GROUPABLE))
-    verdicts = plain_table(read_table(folder, "verdicts", _needed(by, "id", "findings", "bytes")))
+    names = tuple(dict.fromkeys(by))
+    columns = _grouped_columns(names, about.choices.columns.keep)
+    verdicts = read_table(folder, "verdicts", _needed(columns, "id", "findings", "bytes"))
     if not verdicts.num_rows and not about.is_complete:
         raise UsageError(f"{folder}: nothing is judged yet")
-    findings = plain_table(
-        read_table(folder, "findings", _needed(by, "id", "bytes", "event", *_CAUSE))
-    )
+    findings = read_table(folder, "findings", _needed(columns, "id", "bytes", "event", *_CAUSE))
     timed, found = _since(verdicts, since), _since(findings, since)
     compute = load_module("pyarrow.compute")
-    unreadable = plain_table(read_table(folder, "unreadable", ("reason",)))
+    unreadable = read_table(folder, "unreadable", ("reason",))
     bounds = compute.min_max(timed["time"]).as_py()
     return CorpusReport(
         about,
-        tuple(by),
+        names,
         since,
         timed.num_rows,
         compute.sum(timed["bytes"]).as_py() or 0,
         compute.sum(compute.greater(timed["findings"], 0)).as_py() or 0,
-        _cause_groups(found, timed, tuple(by)),
-        wire_history(plain_table(read_table(folder, "shapes", _SHAPES)), since),
+        _cause_groups(found, timed, columns),
+        wire_history(read_table(folder, "shapes", _SHAPES), since),
         unreadable.num_rows,
         _most_frequent(unreadable, "reason", _REASONS),
         repeated_ids(verdicts),
@@ -146,8 +144,19 @@ def corpus_report(
     )
 
 
-def _needed(by: Sequence[str], *names: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*_STREAM, "time", *by, *names)))
+def _grouped_columns(by: Sequence[str], keep: Sequence[str]) -> tuple[str, ...]:
+    """What the columns to group by are called in the tables. Raises UsageError for one of none."""
+    there = dict(zip(GROUPABLE, GROUPABLE, strict=True))
+    there |= {name: kept_column(name) for name in keep}
+    for name in by:
+        if name not in there:
+            message = f"no column {name!r} to group by; there are {', '.join(there)}"
+            raise UsageError(message, hint="`corpus check --keep COLUMN` keeps others of a source")
+    return tuple(there[name] for name in by)
+
+
+def _needed(columns: Sequence[str], *names: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*_STREAM, "time", *columns, *names)))
 
 
 def _since(table: Any, since: datetime | None) -> Any:
@@ -201,12 +210,11 @@ def _gravity(group: CauseGroup) -> tuple[bool, int, int, str]:
 
 
 def _cells(leads: Any, verdicts: Any, by: tuple[str, ...]) -> dict[str, tuple[CellCount, ...]]:
-    columns = list(by)
     of = {
         tuple(each[name] or "" for name in by): each["row_count"]
-        for each in verdicts.group_by(columns).aggregate([("row", "count")]).to_pylist()
+        for each in verdicts.group_by(list(by)).aggregate([("row", "count")]).to_pylist()
     }
-    counted = leads.group_by([*dict.fromkeys(("group", *columns))]).aggregate(
+    counted = leads.group_by(["group", *by]).aggregate(
         [("row", "count"), ("time", "min"), ("time", "max")]
     )
     cells: dict[str, list[CellCount]] = {}

@@ -105,7 +105,8 @@ def _inspection_lines(found: SourceInspection, columns: ColumnNames) -> Iterator
     yield f"first: {visible(first.path)} ({_KINDS[first.kind]}, {first.size:,} bytes)"
     if found.columns:
         yield "columns"
-        used = {top_name(column): part for part, column in columns.pairs}
+        used = dict.fromkeys(map(top_name, columns.keep), "kept")
+        used |= {top_name(column): part for part, column in columns.pairs}
         for name, kind in found.columns:
             yield f"  {visible(name):<24} {visible(kind, 60):<24} {used.get(name, '-')}"
         there = {name for name, _ in found.columns}

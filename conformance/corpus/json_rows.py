@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from conformance.core.errors import CassetteError, Place
-from conformance.corpus.columns import ColumnNames, check_columns, top_name
+from conformance.corpus.columns import ColumnNames, check_columns, path_values, top_name
 from conformance.corpus.storage import Storage
 from conformance.corpus.stored_payloads import is_stored_payload, payload_rows
 
@@ -36,7 +36,7 @@ def holds_rows(storage: Storage, path: str, columns: ColumnNames) -> bool:
     if first is None or _CASSETTE in first:
         return False
     if columns.chosen:
-        check_columns(columns, first, storage.shown(path))
+        check_columns(columns, (*first, *path_values(path)), storage.shown(path))
     is_row = top_name(columns.body) in first or columns.body in first
     return is_row or is_stored_payload(first)
 

@@ -21,7 +21,7 @@ from conformance.corpus.arrow import load_module
 from conformance.corpus.fragments import Fragment
 from conformance.corpus.judge import JudgeChoices
 from conformance.corpus.storage import ABOUT, reason_of
-from conformance.corpus.tables import IS_WHOLE, STAMP, TABLES
+from conformance.corpus.tables import IS_WHOLE, STAMP, TABLES, table_schema
 
 FORM: Final = 1
 _DRAFT: Final = ".draft"
@@ -197,28 +197,26 @@ def table_files(folder: Path, table: str) -> Iterator[Path]:
 
 
 def read_table(folder: Path, table: str, columns: Collection[str]) -> Any:
-    """Some columns of a table, of all fragments that are done."""
+    """Some columns of a table, of all fragments that are done.
+
+    Words are strings: dictionaries of many files are grouped badly. Kept columns are words.
+    """
     arrow = load_module("pyarrow")
     parquet = load_module("pyarrow.parquet")
-    from conformance.corpus.tables import table_schema  # noqa: PLC0415
-
-    schema = arrow.schema([table_schema(table).field(name) for name in columns])
+    kinds = {each.name: each.type for each in table_schema(table)}
+    is_word = load_module("pyarrow.types").is_dictionary
+    schema = arrow.schema(
+        [
+            (name, arrow.string() if name not in kinds or is_word(kinds[name]) else kinds[name])
+            for name in columns
+        ]
+    )
     parts = [
         parquet.read_table(file, columns=list(columns), partitioning=None)
         for file in table_files(folder, table)
     ]
     whole = [part.replace_schema_metadata(None).cast(schema) for part in parts]
-    return arrow.concat_tables(whole).unify_dictionaries() if whole else schema.empty_table()
-
-
-def plain_table(table: Any) -> Any:
-    """The table with words as strings: dictionaries of many files are grouped badly."""
-    arrow = load_module("pyarrow")
-    is_word = load_module("pyarrow.types").is_dictionary
-    schema = arrow.schema(
-        [each.with_type(arrow.string()) if is_word(each.type) else each for each in table.schema]
-    )
-    return table.cast(schema)
+    return arrow.concat_tables(whole) if whole else schema.empty_table()
 
 
 def _write_fault(error: OSError) -> str:

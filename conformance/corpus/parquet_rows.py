@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from conformance.core.errors import CassetteError, Place, UsageError
 from conformance.corpus.arrow import load_module
-from conformance.corpus.columns import ColumnNames, check_columns, top_name
+from conformance.corpus.columns import ColumnNames, check_columns, path_values, top_name
 from conformance.corpus.fragments import Fragment, open_parquet
 from conformance.corpus.storage import Storage
 
@@ -25,7 +25,7 @@ def read_parquet_rows(
 ) -> Iterator[dict[str, Any]]:
     """The wanted columns of every row. Raises CassetteError for a file that is damaged."""
     with open_parquet(storage, fragment.path) as parquet:
-        names = wanted_columns(parquet, columns, storage.shown(fragment.path))
+        names = wanted_columns(parquet, columns, storage, fragment.path)
         group = parquet.metadata.row_group(fragment.part)
         mean = max(1, group.total_byte_size // max(1, group.num_rows))
         batches = parquet.iter_batches(
@@ -44,17 +44,16 @@ def read_parquet_rows(
             raise CassetteError(message, place=Place(storage.shown(fragment.path))) from err
 
 
-def wanted_columns(parquet: Any, columns: ColumnNames, place: str) -> list[str]:
+def wanted_columns(parquet: Any, columns: ColumnNames, storage: Storage, path: str) -> list[str]:
     """The columns to read. Raises UsageError where the bodies are missing or are none."""
-    schema = parquet.schema_arrow
-    check_columns(columns, schema.names, place)
+    schema, place = parquet.schema_arrow, storage.shown(path)
+    check_columns(columns, (*schema.names, *path_values(path)), place)
     if columns.body in schema.names and not is_body_type(schema.field(columns.body).type):
         kind = schema.field(columns.body).type
         message = f"column {columns.body!r} holds {kind}, expected text or bytes"
         raise UsageError(message, place=Place(place))
-    wanted = dict.fromkeys(
-        column if column in schema.names else top_name(column) for _, column in columns.pairs
-    )
+    asked = (*(column for _, column in columns.pairs), *columns.keep)
+    wanted = dict.fromkeys(name if name in schema.names else top_name(name) for name in asked)
     return [name for name in wanted if name in schema.names]
 
 

@@ -17,7 +17,7 @@ from conformance.cassette import Cassette, Recording
 from conformance.cassette.header import Header
 from conformance.core.errors import CassetteError
 from conformance.core.events import ENDINGS, Chunk, Exchange, Request, Response
-from conformance.corpus.columns import ColumnNames, value_at
+from conformance.corpus.columns import ColumnNames, path_values, value_at
 from conformance.recordings.in_memory import InMemory
 
 WHOLE_FRAGMENT: Final = -1  # the row of what is wrong with a fragment, not with a row of it
@@ -26,6 +26,7 @@ _MODEL_WITHIN: Final = 4096  # bytes of a body
 _ROWS_AT_ONCE: Final = 64
 _BYTES_AT_ONCE: Final = 1 << 20
 _MOST_TEXT: Final = 300  # characters of a word from a column
+_MOST_KEPT: Final = 1 << 14  # of a kept one, before it is redacted: half a secret has no shape
 # Seconds, milliseconds, microseconds and nanoseconds since 1970 are told apart by their size.
 _UNITS: Final = ((1e11, 1.0), (1e14, 1e3), (1e17, 1e6), (1e20, 1e9))
 _HEADER: Final = Header(origin="imported")
@@ -48,6 +49,7 @@ class CorpusStream(Struct, frozen=True):
     model: str = ""
     time: datetime | None = None
     path: str = ""  # of the file, where each stream has its own
+    kept: tuple[str, ...] = ()  # in the order of the columns to keep
 
 
 class UnreadableStream(Struct, frozen=True):
@@ -107,7 +109,22 @@ def row_stream(
         _word(given["provider"]),
         _word(given["model"]) or model_of(exchange, body),
         time,
+        kept=kept_words(values, columns),
     )
+
+
+def kept_words(values: Mapping[str, Any], columns: ColumnNames) -> tuple[str, ...]:
+    """The values of the columns to keep as text; empty where there is none."""
+    return tuple(_kept_word(value_at(values, column)) for column in columns.keep)
+
+
+def _kept_word(value: Any) -> str:
+    """A plain value as text; of others only that they are none."""
+    if isinstance(value, Mapping | list | tuple):
+        return "(an object)" if isinstance(value, Mapping) else "(a list)"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return _word(value[:_MOST_KEPT] if isinstance(value, str | bytes) else value)
 
 
 def model_of(exchange: Exchange, body: bytes) -> str:
@@ -230,8 +247,10 @@ def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split())[:_MOST_TEXT] or type(error).__name__
 
 
-def recording_stream(recording: Recording, row: int, path: str, size: int) -> FragmentRow:
-    """The stream of a recording's file."""
+def recording_stream(
+    recording: Recording, row: int, path: str, size: int, columns: ColumnNames
+) -> FragmentRow:
+    """The stream of a recording's file; of columns it has those that its folders name."""
     if not recording.exchanges:
         raise CassetteError("the recording holds no exchange")
     header = recording.header
@@ -245,5 +264,13 @@ def recording_stream(recording: Recording, row: int, path: str, size: int) -> Fr
     beginning = b"".join(each.data for each in first.chunks[:8])[:_MODEL_WITHIN]
     model = next(filter(None, models), "") or model_of(first, beginning)
     return CorpusStream(
-        row, path, recording, size, provider=provider, model=model, time=time, path=path
+        row,
+        path,
+        recording,
+        size,
+        provider=provider,
+        model=model,
+        time=time,
+        path=path,
+        kept=kept_words(path_values(path), columns),
     )

@@ -23,7 +23,7 @@ from conformance.core.errors import ConformanceError, Place, UsageError
 from conformance.corpus.exemplars import Exemplar, find_exemplars
 from conformance.corpus.grouping import StreamPlace
 from conformance.corpus.judge import CorpusJudge
-from conformance.corpus.output import plain_table, read_about, read_table
+from conformance.corpus.output import read_about, read_table
 from conformance.judging.result import StreamResult
 from conformance.recordings.check import CheckChoices, check_recording
 from conformance.recordings.in_memory import InMemory
@@ -81,7 +81,7 @@ def sample_corpus(folder: Path, out: Path, source: str | None = None) -> CorpusS
 def _finding_places(folder: Path) -> Iterator[_Wanted]:
     """The shortest stream of each group of findings; one that shows several stands once."""
     columns = ("id", "file", "part", "row", "exchange", "view", "event", "bytes", "group", "rule")
-    table = plain_table(read_table(folder, "findings", columns))
+    table = read_table(folder, "findings", columns)
     order = [(name, "ascending") for name in ("group", "bytes", "id", "file", "part", "row")]
     first = table.sort_by(order).group_by("group", use_threads=False)
     names = (*columns[:7], "rule")
@@ -102,7 +102,7 @@ def _passed_by(folder: Path, places: Iterable[StreamPlace]) -> set[str]:
 def _passing_table(folder: Path) -> Any:
     """Of streams that pass the same rules the shortest, by dialect."""
     columns = ("id", "file", "part", "row", "exchange", "view", "bytes", "dialect", _RULES)
-    table = plain_table(read_table(folder, "verdicts", columns))
+    table = read_table(folder, "verdicts", columns)
     order = [(name, "ascending") for name in ("dialect", _RULES, "bytes", "id", "file", "row")]
     first = table.sort_by(order).group_by(["dialect", _RULES], use_threads=False)
     names = columns[:7]

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from conformance.corpus.columns import ColumnNames, value_at
+from conformance.corpus.columns import ColumnNames, kept_values, value_at
 
 Row = dict[str, Any]
 
@@ -64,6 +64,7 @@ def _litellm_row(row: Row, columns: ColumnNames) -> Row | str:
     if not isinstance(body, str):
         return PARSED.format("LiteLLM")
     return {
+        **kept_values(row, columns),
         columns.body: body,
         columns.id: row.get("id"),
         columns.provider: row.get("custom_llm_provider") or row.get("api_base"),
@@ -78,6 +79,7 @@ def _langfuse_row(row: Row, columns: ColumnNames) -> Row | str:
         return PARSED.format("Langfuse")
     request = row.get("input")
     return {
+        **kept_values(row, columns),
         columns.body: body,
         columns.id: row.get("id"),
         columns.request: request if isinstance(request, Mapping) else None,
@@ -87,8 +89,7 @@ def _langfuse_row(row: Row, columns: ColumnNames) -> Row | str:
 
 
 def _otlp_rows(row: Row, columns: ColumnNames) -> Iterator[Row | str]:
-    for span in _spans(row):
-        values = _attributes(span)
+    for span, values in _spans(row):
         body = _first(values, (columns.body, *_BODIES))
         if isinstance(body, str):
             yield {
@@ -117,10 +118,14 @@ def _nanoseconds(value: Any) -> Any:
         return value
 
 
-def _spans(row: Row) -> Iterator[Mapping[str, Any]]:
-    for resource in _objects(row.get(_OF_OTLP)):
-        for scope in _objects(resource.get("scopeSpans")):
-            yield from _objects(scope.get("spans"))
+def _spans(row: Row) -> Iterator[tuple[Mapping[str, Any], Row]]:
+    """The spans, each with its attributes and those of its resource."""
+    for group in _objects(row.get(_OF_OTLP)):
+        resource = group.get("resource")
+        shared = _attributes(resource) if isinstance(resource, Mapping) else {}
+        for scope in _objects(group.get("scopeSpans")):
+            for span in _objects(scope.get("spans")):
+                yield span, {**shared, **_attributes(span)}
 
 
 def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
@@ -128,9 +133,9 @@ def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
         yield from (each for each in value if isinstance(each, Mapping))
 
 
-def _attributes(span: Mapping[str, Any]) -> Row:
+def _attributes(holder: Mapping[str, Any]) -> Row:
     found: Row = {}
-    for each in _objects(span.get("attributes")):
+    for each in _objects(holder.get("attributes")):
         value = each.get("value")
         if isinstance(value, Mapping):
             found[str(each.get("key"))] = _first(value, _VALUES)

@@ -25,7 +25,10 @@ from conformance.rules.verdicts import Verdict
 TABLES: Final = ("verdicts", "findings", "unreadable", "shapes")
 STAMP: Final = b"source_stamp"
 IS_WHOLE: Final = b"is_whole"
-_MOST_KEPT: Final = 256  # of what many streams share
+_OF_STREAMS: Final = frozenset({"verdicts", "findings"})
+_MOST_SHARED: Final = 256  # of what many streams share
+_MOST_TEXT: Final = 200  # characters of a value that is kept
+_KEPT: Final = "kept_"
 
 _PLACE: Final = (("id", "string"), ("file", "word"), ("part", "int64"), ("row", "int32"))
 _POPULATION: Final = (
@@ -90,10 +93,16 @@ SCHEMAS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
 }
 
 
+def kept_column(name: str) -> str:
+    """What a kept column of the source is called in `verdicts` and `findings`."""
+    return f"{_KEPT}{name}"
+
+
 class FragmentTables(Struct):
-    """The rows of one fragment, column by column."""
+    """The rows of one fragment, column by column; `keep` are further columns of the source."""
 
     fragment: Fragment
+    keep: tuple[str, ...] = ()
     columns: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
     clean: Clean = field(default_factory=text_cleaner)
     _counted: dict[int, tuple[Mapping[str, Verdict], dict[str, Any]]] = field(default_factory=dict)
@@ -132,12 +141,16 @@ class FragmentTables(Struct):
         """The tables as Parquet files; those without rows are left out, but for the verdicts."""
         kept = [name for name in TABLES if name == "verdicts" or self.row_count(name)]
         about = {STAMP: self.fragment.stamp.encode(), IS_WHOLE: b"1" if is_whole else b"0"}
-        return {name: encode_table(name, self.columns.get(name, {}), about) for name in kept}
+        return {
+            name: encode_table(table_schema(name, self.keep), self.columns.get(name, {}), about)
+            for name in kept
+        }
 
     def _add_row(self, table: str, values: Mapping[str, Any]) -> None:
         columns = self.columns.get(table)
         if columns is None:
-            columns = self.columns[table] = {name: [] for name, _ in SCHEMAS[table]}
+            names = table_columns(table, self.keep)
+            columns = self.columns[table] = {name: [] for name, _ in names}
         for name, column in columns.items():
             column.append(values[name])
 
@@ -145,7 +158,7 @@ class FragmentTables(Struct):
         """As `verdict_counts`; streams that are alike share their verdicts, which are kept."""
         known = self._counted.get(id(verdicts))
         if known is None:
-            if len(self._counted) >= _MOST_KEPT:
+            if len(self._counted) >= _MOST_SHARED:
                 self._counted.clear()
             known = self._counted[id(verdicts)] = verdicts, verdict_counts(verdicts)
         return known[1]
@@ -154,7 +167,7 @@ class FragmentTables(Struct):
         """A text that many streams share, without secrets."""
         known = self._cleaned.get(text)
         if known is None:
-            if len(self._cleaned) >= _MOST_KEPT:
+            if len(self._cleaned) >= _MOST_SHARED:
                 self._cleaned.clear()
             known = self._cleaned[text] = self.clean(text)
         return known
@@ -169,8 +182,10 @@ class FragmentTables(Struct):
         }
 
     def _stream_values(self, stream: CorpusStream, result: StreamResult) -> dict[str, Any]:
+        kept = zip(map(kept_column, self.keep), map(self._word, stream.kept), strict=True)
         return {
             **self._place(stream.row, stream.id, stream.path),
+            **{name: text[:_MOST_TEXT] for name, text in kept},
             "exchange": result.exchange,
             "view": result.view,
             "dialect": result.dialect,
@@ -245,11 +260,11 @@ def _causes(result: StreamResult) -> dict[str, str]:
 
 
 def encode_table(
-    name: str, columns: Mapping[str, list[Any]], about: Mapping[bytes, bytes]
+    schema: Any, columns: Mapping[str, list[Any]], about: Mapping[bytes, bytes]
 ) -> bytes:
     """A table as the bytes of a Parquet file: the same bytes for the same rows."""
     arrow = load_module("pyarrow")
-    schema = table_schema(name).with_metadata(about)
+    schema = schema.with_metadata(about)
     arrays = [arrow.array(columns.get(each.name, []), each.type) for each in schema]
     sink = arrow.BufferOutputStream()
     table = arrow.Table.from_arrays(arrays, schema=schema)
@@ -257,7 +272,13 @@ def encode_table(
     return bytes(sink.getvalue())
 
 
-def table_schema(name: str) -> Any:
+def table_columns(table: str, keep: Sequence[str] = ()) -> tuple[tuple[str, str], ...]:
+    """The columns of a table and what they hold, with those that are kept of the source."""
+    kept = ((kept_column(name), "word") for name in keep)
+    return (*SCHEMAS[table], *kept) if table in _OF_STREAMS else SCHEMAS[table]
+
+
+def table_schema(name: str, keep: Sequence[str] = ()) -> Any:
     """The Arrow schema of a table."""
     arrow = load_module("pyarrow")
     word = arrow.dictionary(arrow.int32(), arrow.string())
@@ -269,4 +290,4 @@ def table_schema(name: str) -> Any:
         "int64": arrow.int64(),
         "time": arrow.timestamp("us", "UTC"),
     }
-    return arrow.schema([(column, kinds[kind]) for column, kind in SCHEMAS[name]])
+    return arrow.schema([(column, kinds[kind]) for column, kind in table_columns(name, keep)])

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from conformance.corpus.columns import ColumnNames
+from conformance.corpus.judge import JudgeChoices
 from tests.corpus import made
 from tests.corpus.checked import check, output_bytes, rows
 from tests.corpus.networks import in_own_network
@@ -39,8 +41,9 @@ def test_ray_writes_the_same_bytes_and_leaves_nothing_listening(tmp_path: Path) 
     (tmp_path / "in").mkdir()
     made.write_parquet(tmp_path / "in" / "a.parquet", range(80), group=20)
     made.write_json_lines(tmp_path / "in" / "b.jsonl.gz", range(80, 100))
-    check(tmp_path / "in", tmp_path / "plain")
-    done = run_ray(tmp_path / "in", tmp_path / "out")
+    choices = JudgeChoices(columns=ColumnNames(keep=("status",)))
+    check(tmp_path / "in", tmp_path / "plain", None, choices)
+    done = run_ray(tmp_path / "in", tmp_path / "out", "--keep", "status")
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.splitlines()[0].startswith("100 streams judged")
     assert done.stdout.splitlines()[1:] == [""]

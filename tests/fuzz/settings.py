@@ -36,7 +36,7 @@ entries:
   - {rule: wire/a/b, exchange: 7, finding: 3f2a90c1d2e3, reason: "#124", until: 2027-03-01}
   - {rule: wire/a/c, exchange: text, reason: sometimes, flaky: 3/9}
 """
-_COLUMNS: Final = b"body: response.text\nid: request_id\nprovider: vendor\ntime: at\n"
+_COLUMNS: Final = b"body: response.text\nid: request_id\nprovider: vendor\nkeep: [region, a.b]\n"
 SETTINGS: Final = (
     ("conformance.yaml", _RECORDINGS),
     ("conformance.yaml", _LIVE),
