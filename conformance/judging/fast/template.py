@@ -75,27 +75,37 @@ class Template(Struct, frozen=True):
 
         Time is linear in what is looked at, which is `buffer` from `at` on.
         """
-        opening, closing = self.head + self.first, self.last + self.end
-        begin = at + len(opening)
-        if not buffer.startswith(opening, at) or buffer.find(closing, begin) < 0:
+        opening = self.head + self.first
+        if not buffer.startswith(opening, at):
             return None
-        rows = buffer[begin:].split(closing + opening)
-        size = len(buffer) - at - len(rows[-1]) - len(opening)
-        for number, row in enumerate(rows):
-            if _LINE in row:  # another frame follows, or nothing
-                hole, closed, _ = row.partition(closing)
-                rows[number:] = [hole] if closed else []
-                size = sum(map(len, rows)) + (len(opening) + len(closing)) * len(rows)
-                break
-        else:
-            rows.pop()  # the last frame is not all there yet
-        values = self.values(rows) if rows else None
+        frames = buffer[at:].split(self.end)
+        frames.pop()  # not all there yet
+        low, high = len(opening), -len(self.last) or None
+        rows = [frame[low:high] for frame in frames]
+        # Put together again they give the bytes that they were cut from, if all are of this kind.
+        whole = b"".join((opening, (self.last + self.end + opening).join(rows), self.last))
+        is_alike = len(whole) == sum(map(len, frames)) + len(self.end) * (len(frames) - 1)
+        values = self.values(rows) if is_alike and buffer.startswith(whole, at) else None
+        if values is None:
+            rows = self._leading_rows(frames)
+            values = self.values(rows) if rows else None
         if values is None:
             return None
         if len(values[0]) < len(rows):  # lines of another kind follow
             rows = rows[: len(values[0])]
-            size = sum(map(len, rows)) + self.around * len(rows)
-        return Taken(size, values, rows)
+        return Taken(sum(map(len, rows)) + self.around * len(rows), values, rows)
+
+    def _leading_rows(self, frames: Sequence[bytes]) -> list[bytes]:
+        """The rows of those frames that come before the first of another kind."""
+        opening, size = self.head + self.first, self.around - len(self.end)
+        rows: list[bytes] = []
+        for frame in frames:
+            row = frame[len(opening) : len(frame) - len(self.last)]
+            is_alike = frame.startswith(opening) and frame.endswith(self.last)
+            if not is_alike or len(frame) < size or _LINE in row:
+                break
+            rows.append(row)
+        return rows
 
     def values(self, rows: list[bytes]) -> tuple[list[Any], ...] | None:
         """The columns of rows that hold no line feed; None where one of them may not be one.
