@@ -12,7 +12,7 @@ from conformance.editing.stream import Stream
 
 def find_deltas(stream: Stream, *kinds: TextKind) -> list[Delta]:
     """Every delta that is not empty, in stream order; all kinds where none is named."""
-    every = (each for n, piece in stream.events() for each in stream.layout.deltas(n, piece))
+    every = (each for n, piece in stream.events() for each in stream.layout.find_deltas(n, piece))
     return [each for each in every if each.text and (not kinds or each.kind in kinds)]
 
 

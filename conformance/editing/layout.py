@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
-from conformance.core.json_values import Path, put_at
+from conformance.core.json_values import Path, put_at, text_at, value_at
 from conformance.editing.piece import Piece, stated_type
 
 TextKind = Literal["thinking", "text", "refusal", "arguments"]
@@ -69,10 +69,13 @@ class ChunkLayout(Struct, frozen=True):
 class StreamLayout(Struct, frozen=True):
     """What the neutral operators need to know of a dialect; what is left out, it does not have.
 
-    `openings`, `starts`, `ends` and `terminals` are types of events; a terminal ends the response.
-    `repeatable` are ends that may come twice. `text_ends` maps the type of a delta to the type of
-    the event that ends its text, `text_keys` are dotted paths of what these two have in common;
-    `restates`: such an event states the whole text, so that a lost or doubled delta shows.
+    `texts` maps the type of a delta to the texts that it may hold, each with its path; `text_type`
+    is where the type stands, if not that of its event. `deltas` reads those that no such table can
+    tell. `openings`, `starts`, `ends` and `terminals` are types of events; a terminal ends the
+    response. `repeatable` are ends that may come twice. `text_ends` maps the type of a delta to the
+    type of the event that ends its text, `text_keys` are dotted paths of what these two, and all
+    deltas of one text, have in common; `restates`: such an event states the whole text, so that a
+    lost or doubled delta shows.
     `type_of` says where a payload states its type, where that is not its key `type`.
     `named_events`: an `event:` line names the type. `event_ids`: whether an `id:` line is harmless.
     `refuses` names what is harmless elsewhere, and breaks clients here.
@@ -84,7 +87,9 @@ class StreamLayout(Struct, frozen=True):
     payload. `elements` maps wire events of list elements to where the first such element stands.
     """
 
-    deltas: DeltaReader = lambda _place, _piece: iter(())
+    texts: Mapping[str, Mapping[TextKind, Path]] = field(default_factory=dict)
+    text_type: Path = ()
+    deltas: DeltaReader | None = None
     type_of: Callable[[Any], str] = stated_type
     error: Callable[[str, str], Mapping[str, Any]] = lambda _message, _code: {}
     raised: str = ""
@@ -107,3 +112,15 @@ class StreamLayout(Struct, frozen=True):
     opaque: Callable[[Piece], str] = lambda _piece: ""
     elements: Mapping[str, Path] = field(default_factory=dict)
     chunk: ChunkLayout | None = None
+
+    def find_deltas(self, place: int, piece: Piece) -> Iterator[Delta]:
+        """The texts that one event holds."""
+        if self.deltas is not None:
+            yield from self.deltas(place, piece)
+        payload, kind = piece.payload, piece.type
+        if self.text_type:
+            kind = text_at(payload, *self.text_type)
+        for what, path in self.texts.get(kind, {}).items():
+            if text := text_at(payload, *path):
+                owner = (value_at(payload, *key.split(".")) for key in self.text_keys)
+                yield Delta(place, (path,), what, (kind, what, *owner), text)

@@ -9,7 +9,6 @@ Rule 3: an edit that leaves the exchange as it was is no mutant.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Final, Literal
 
 from msgspec import Struct, field
@@ -104,14 +103,10 @@ class OperatorTable(list[Operator]):
 
 
 class Mutation(Struct, frozen=True):
-    """What a dialect gives to mutation: where its streams hold what, and operators of its own.
-
-    `legal` is a file that says which mutants of its streams may live.
-    """
+    """What a dialect gives to mutation: where its streams hold what, and operators of its own."""
 
     layout: StreamLayout = field(default_factory=StreamLayout)
     operators: tuple[Operator, ...] = ()
-    legal: Path | None = None
 
 
 class Mutant(Struct, frozen=True):

@@ -17,7 +17,7 @@ from conformance.core.events import Exchange
 from conformance.dialects import SUPPORTED, get
 from conformance.editing.operator import Mutant
 from conformance.editing.stream import Stream
-from conformance.mutate.stream import mutation_of
+from conformance.mutate.stream import legal_file
 from conformance.profiles.profile import Profile, reading
 from conformance.rules import document
 from conformance.rules.node import Node
@@ -71,8 +71,8 @@ def ends_of(exchange: Exchange, dialect: str, profile: Profile) -> frozenset[str
 
 def load_allowances() -> tuple[Allowance, ...]:
     """The allowances of all files, the common one first. Raises SpecError at a mistake."""
-    own = {f"{name}/*": mutation_of(name).legal for name in SUPPORTED}
-    files = {"*": _FILE, **{base: path for base, path in own.items() if path}}
+    own = {f"{name}/*": legal_file(name) for name in SUPPORTED}
+    files = {"*": _FILE, **{base: path for base, path in own.items() if path.exists()}}
     return tuple(each for base, path in files.items() for each in _read_allowances(path, base))
 
 

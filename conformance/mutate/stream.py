@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Final
 
 from conformance.core.events import STREAMED, Exchange, Frame
@@ -27,6 +28,11 @@ def mutation_of(dialect: str) -> Mutation:
     module = get(dialect).mutation
     found: Mutation = import_module(module).MUTATION if module else Mutation()
     return found
+
+
+def legal_file(dialect: str) -> Path:
+    """The file, beside the operators of a dialect, that says which mutants may live."""
+    return Path(str(import_module(get(dialect).mutation).__file__)).with_name("legal.yaml")
 
 
 def take_apart(exchange: Exchange, dialect: str, *, framed: bool = True) -> Stream:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Final
 
-from conformance.core.json_values import text_at, value_at
+from conformance.core.json_values import Path, text_at, value_at
 from conformance.dialects.acp.reader import UPDATES
 from conformance.editing.edits import (
     double_piece,
@@ -15,17 +14,16 @@ from conformance.editing.edits import (
     places_with,
     set_value,
 )
-from conformance.editing.layout import Delta, StreamLayout, TextKind
+from conformance.editing.layout import StreamLayout, TextKind
 from conformance.editing.operator import Mutation, OperatorTable
-from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
 _UPDATE: Final = ("params", "update")
-_TEXT: Final = (*_UPDATE, "content", "text")
 _RESPONSE: Final = "prompt.response"
-_CHUNKS: Final[dict[str, TextKind]] = {
-    "agent_message_chunk": "text",
-    "agent_thought_chunk": "thinking",
+_TEXT: Final = (*_UPDATE, "content", "text")
+_TEXTS: Final[dict[str, dict[TextKind, Path]]] = {
+    "agent_message_chunk": {"text": _TEXT},
+    "agent_thought_chunk": {"thinking": _TEXT},
 }
 
 OPERATORS: Final = OperatorTable()
@@ -38,19 +36,14 @@ def message_type(payload: Any) -> str:
     return kind or (_RESPONSE if ends else "")
 
 
-def _chunk_deltas(place: int, piece: Piece) -> Iterator[Delta]:
-    if (kind := _CHUNKS.get(piece.type)) is not None:
-        group = (kind, value_at(piece.payload, *_UPDATE, "messageId"))
-        yield Delta(place, (_TEXT,), kind, group, text_at(piece.payload, *_TEXT))
-
-
 def _error_response(message: str, code: str) -> dict[str, Any]:
     error = {"code": -32603, "message": message, "data": {"kind": code}}
     return {"jsonrpc": "2.0", "id": 2, "error": error}
 
 
 _LAYOUT: Final = StreamLayout(
-    deltas=_chunk_deltas,
+    texts=_TEXTS,
+    text_keys=("params.update.messageId",),
     type_of=message_type,
     error=_error_response,
     starts=("tool_call",),
@@ -65,7 +58,7 @@ _LAYOUT: Final = StreamLayout(
 def _share_id(stream: Stream, site: int) -> Stream | None:
     """A chunk has the id of a message of another kind."""
     kind = stream.pieces[site].type
-    others = [n for n in stream.typed(*_CHUNKS) if stream.pieces[n].type != kind]
+    others = [n for n in stream.typed(*_TEXTS) if stream.pieces[n].type != kind]
     if not others:
         return None
     other = stream.value_at(others[0], *_UPDATE, "messageId")
@@ -82,13 +75,13 @@ def _end_cancelled(stream: Stream, site: int) -> Stream | None:
 
 
 OPERATORS.add("N11-no-session", "An update does not say whose it is.")(
-    places_of(*_CHUNKS), drop_value("params", "sessionId")
+    places_of(*_TEXTS), drop_value("params", "sessionId")
 )
 OPERATORS.add("N11-no-version", "A message does not say that it is JSON-RPC 2.0.")(
-    places_of(*_CHUNKS), drop_value("jsonrpc")
+    places_of(*_TEXTS), drop_value("jsonrpc")
 )
 OPERATORS.add("N11-text-bare", "The content of a chunk is a text, and no block.")(
-    places_of(*_CHUNKS), set_value("Hm.", *_UPDATE, "content")
+    places_of(*_TEXTS), set_value("Hm.", *_UPDATE, "content")
 )
 OPERATORS.add("N11-response-twice", "The prompt is answered twice.")(
     places_of(_RESPONSE), double_piece

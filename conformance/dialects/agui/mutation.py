@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
-from conformance.core.json_values import text_at, value_at
 from conformance.editing.deltas import find_deltas
 from conformance.editing.edits import (
     beside_upstream,
@@ -18,28 +15,13 @@ from conformance.editing.edits import (
     places_with,
     set_value,
 )
-from conformance.editing.layout import Delta, StreamLayout, TextKind
+from conformance.editing.layout import StreamLayout
 from conformance.editing.operator import Mutation, OperatorTable
-from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
-# Type of a delta -> what it is, and what it has in common with its end.
-_TEXTS: Final[dict[str, tuple[TextKind, str]]] = {
-    "REASONING_MESSAGE_CONTENT": ("thinking", "messageId"),
-    "THINKING_TEXT_MESSAGE_CONTENT": ("thinking", "type"),
-    "TEXT_MESSAGE_CONTENT": ("text", "messageId"),
-    "TOOL_CALL_ARGS": ("arguments", "toolCallId"),
-}
 _MESSAGES: Final = ("REASONING_MESSAGE", "TEXT_MESSAGE", "TOOL_CALL")
 
 OPERATORS: Final = OperatorTable()
-
-
-def _event_deltas(place: int, piece: Piece) -> Iterator[Delta]:
-    if (found := _TEXTS.get(piece.type)) is not None:
-        kind, key = found
-        group = (kind, value_at(piece.payload, key))
-        yield Delta(place, (("delta",),), kind, group, text_at(piece.payload, "delta"))
 
 
 def _run_error(message: str, code: str) -> dict[str, Any]:
@@ -47,7 +29,12 @@ def _run_error(message: str, code: str) -> dict[str, Any]:
 
 
 _LAYOUT: Final = StreamLayout(
-    deltas=_event_deltas,
+    texts={
+        "REASONING_MESSAGE_CONTENT": {"thinking": ("delta",)},
+        "THINKING_TEXT_MESSAGE_CONTENT": {"thinking": ("delta",)},
+        "TEXT_MESSAGE_CONTENT": {"text": ("delta",)},
+        "TOOL_CALL_ARGS": {"arguments": ("delta",)},
+    },
     error=_run_error,
     error_ends=False,
     openings=("RUN_STARTED",),
@@ -140,4 +127,4 @@ OPERATORS.add("S6-sealed-of-nobody", "The encrypted value names no owner.")(
     places_with("entityId"), drop_value("entityId")
 )
 
-MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS), Path(__file__).with_name("legal.yaml"))
+MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS))

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
-from conformance.core.json_values import text_at, value_at
 from conformance.editing.deltas import delta_places
 from conformance.editing.edits import (
     ask_otherwise,
@@ -21,33 +18,16 @@ from conformance.editing.edits import (
     set_value,
     shortened,
 )
-from conformance.editing.layout import Delta, StreamLayout, TextKind
+from conformance.editing.layout import StreamLayout, TextKind
 from conformance.editing.operator import Edit, Mutation, OperatorTable, Sites
-from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
 _START: Final = "content_block_start"
 _DELTA: Final = "content_block_delta"
 _STOP: Final = "content_block_stop"
 _STOP_REASON: Final = ("delta", "stop_reason")
-# Type of a block's delta -> what it is, and the field that holds it.
-_TEXTS: Final[dict[str, tuple[TextKind, str]]] = {
-    "thinking_delta": ("thinking", "thinking"),
-    "text_delta": ("text", "text"),
-    "input_json_delta": ("arguments", "partial_json"),
-}
-
-
 OPERATORS: Final = OperatorTable()
 _RETURNED: Final = ("messages", "*", "content", "*", "thinking")
-
-
-def _block_deltas(place: int, piece: Piece) -> Iterator[Delta]:
-    found = _TEXTS.get(text_at(piece.payload, "delta", "type"))
-    if piece.type == _DELTA and found is not None:
-        kind, field = found
-        group = (kind, value_at(piece.payload, "index"))
-        yield Delta(place, (("delta", field),), kind, group, text_at(piece.payload, "delta", field))
 
 
 def _error_event(message: str, code: str) -> dict[str, Any]:
@@ -58,7 +38,12 @@ def _error_event(message: str, code: str) -> dict[str, Any]:
 
 
 _LAYOUT: Final = StreamLayout(
-    deltas=_block_deltas,
+    texts={
+        "thinking_delta": {"thinking": ("delta", "thinking")},
+        "text_delta": {"text": ("delta", "text")},
+        "input_json_delta": {"arguments": ("delta", "partial_json")},
+    },
+    text_type=("delta", "type"),
     error=_error_event,
     openings=("message_start",),
     starts=("message_start", _START),
@@ -264,4 +249,4 @@ OPERATORS.add("H2-shortened-thinking", "Thinking goes back with half of its text
     ask_otherwise(shortened, *_RETURNED, beside="signature"),
 )
 
-MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS), Path(__file__).with_name("legal.yaml"))
+MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS))

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
-from conformance.core.json_values import Path as JsonPath
-from conformance.core.json_values import text_at, value_at
+from conformance.core.json_values import Path, text_at
 from conformance.dialects.bedrock_converse.body_mutation import OPERATORS as WHOLE
 from conformance.editing.deltas import delta_places
 from conformance.editing.edits import (
@@ -24,7 +21,7 @@ from conformance.editing.edits import (
     set_value,
     shortened,
 )
-from conformance.editing.layout import Delta, StreamLayout, TextKind
+from conformance.editing.layout import StreamLayout, TextKind
 from conformance.editing.operator import Mutation, OperatorTable, Sites
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
@@ -35,7 +32,7 @@ _STOP: Final = "contentBlockStop"
 _REASONING: Final = ("delta", "reasoningContent")
 _SIGNATURE: Final = (*_REASONING, "signature")
 _REDACTED: Final = (*_REASONING, "redactedContent")
-_TEXTS: Final[dict[TextKind, JsonPath]] = {
+_TEXTS: Final[dict[TextKind, Path]] = {
     "thinking": (*_REASONING, "text"),
     "text": ("delta", "text"),
     "arguments": ("delta", "toolUse", "input"),
@@ -45,20 +42,13 @@ OPERATORS: Final = OperatorTable()
 _RETURNED: Final = ("messages", "*", "content", "*", "reasoningContent", "reasoningText", "text")
 
 
-def _block_deltas(place: int, piece: Piece) -> Iterator[Delta]:
-    for kind, path in _TEXTS.items():
-        if piece.type == _DELTA and (text := text_at(piece.payload, *path)):
-            group = (kind, value_at(piece.payload, "contentBlockIndex"))
-            yield Delta(place, (path,), kind, group, text)
-
-
 def _opaque(piece: Piece) -> str:
     found = (text_at(piece.payload, *path) for path in (_SIGNATURE, _REDACTED))
     return next(filter(None, found), "")
 
 
 _LAYOUT: Final = StreamLayout(
-    deltas=_block_deltas,
+    texts={_DELTA: _TEXTS},
     opaque=_opaque,
     error=lambda message, _code: {"message": message},
     raised="modelStreamErrorException",
@@ -97,7 +87,7 @@ def _sign_with_text(stream: Stream, site: int) -> Stream:
     return stream.with_value(site, _REASONING, signed).without(site - 1)
 
 
-def _block_with(path: JsonPath) -> Sites:
+def _block_with(path: Path) -> Sites:
     """Blocks with a delta that has something there, by the place of their first one."""
     return first_of(places_with(*path))
 
@@ -109,7 +99,7 @@ def _lose_deltas(stream: Stream, site: int) -> Stream:
     return stream.without(*same)
 
 
-def _put_delta(path: JsonPath) -> Any:
+def _put_delta(path: Path) -> Any:
     """A delta of another kind than its block."""
     delta: Any = "Hm."
     for key in reversed(path[1:]):
@@ -190,4 +180,4 @@ OPERATORS.add("H2-shortened-thinking", "Thinking goes back with half of its text
     ask_otherwise(shortened, *_RETURNED, beside="signature"),
 )
 
-MUTATION: Final = Mutation(_LAYOUT, (*OPERATORS, *WHOLE), Path(__file__).with_name("legal.yaml"))
+MUTATION: Final = Mutation(_LAYOUT, (*OPERATORS, *WHOLE))

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
-from conformance.core.json_values import Path as JsonPath
-from conformance.core.json_values import text_at, value_at
-from conformance.dialects.anthropic_messages.columns import TEXT_FIELDS
+from conformance.core.json_values import Path, text_at
 from conformance.dialects.anthropic_messages.reader import OF_MESSAGE
 from conformance.editing.deltas import delta_places
 from conformance.editing.edits import (
@@ -19,18 +15,12 @@ from conformance.editing.edits import (
     prolong_text,
     set_value,
 )
-from conformance.editing.layout import Delta, StreamLayout, TextKind
+from conformance.editing.layout import StreamLayout
 from conformance.editing.operator import Mutation, OperatorTable, Sites
-from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
 _STOP: Final = "content_block_stop"
-_KINDS: Final[dict[str, TextKind]] = {
-    "thinking_delta": "thinking",
-    "text_delta": "text",
-    "input_json_delta": "arguments",
-}
-_BLOCK: Final[JsonPath] = ("message", "content", 0)
+_BLOCK: Final[Path] = ("message", "content", 0)
 
 OPERATORS: Final = OperatorTable()
 
@@ -40,19 +30,13 @@ def line_type(payload: Any) -> str:
     return text_at(payload, "event", "type") or text_at(payload, "type")
 
 
-def _wrapped_deltas(place: int, piece: Piece) -> Iterator[Delta]:
-    kind = text_at(piece.payload, "event", "delta", "type")
-    if kind in _KINDS:
-        path = ("event", "delta", TEXT_FIELDS[kind])
-        block = (
-            value_at(piece.payload, "api_message_id"),
-            value_at(piece.payload, "event", "index"),
-        )
-        yield Delta(place, (path,), _KINDS[kind], (kind, *block), text_at(piece.payload, *path))
-
-
 _LAYOUT: Final = StreamLayout(
-    deltas=_wrapped_deltas,
+    texts={
+        "thinking_delta": {"thinking": ("event", "delta", "thinking")},
+        "text_delta": {"text": ("event", "delta", "text")},
+        "input_json_delta": {"arguments": ("event", "delta", "partial_json")},
+    },
+    text_type=("event", "delta", "type"),
     type_of=line_type,
     error_ends=False,
     openings=("system",),
@@ -149,4 +133,4 @@ OPERATORS.add("N11-no-session", "The result does not say whose it is.")(
     places_of("result"), drop_value("session_id")
 )
 
-MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS), Path(__file__).with_name("legal.yaml"))
+MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS))

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
-from conformance.core.json_values import text_at, value_at
+from conformance.core.json_values import Path, text_at
 from conformance.dialects.codex_app_server.reader import METHODS
 from conformance.editing.deltas import delta_groups, is_restated
 from conformance.editing.edits import drop_piece, drop_value, places_of, set_value
-from conformance.editing.layout import Delta, StreamLayout, TextKind
+from conformance.editing.layout import StreamLayout, TextKind
 from conformance.editing.operator import Mutation, OperatorTable, Sites
-from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
 _SUMMARY: Final = "item/reasoning/summaryTextDelta"
 _RAW: Final = "item/reasoning/textDelta"
 _MESSAGE: Final = "item/agentMessage/delta"
-_TEXTS: Final[dict[str, TextKind]] = {_SUMMARY: "thinking", _RAW: "thinking", _MESSAGE: "text"}
+_DELTA: Final = ("params", "delta")
+_TEXTS: Final[dict[str, dict[TextKind, Path]]] = {
+    _SUMMARY: {"thinking": _DELTA},
+    _RAW: {"thinking": _DELTA},
+    _MESSAGE: {"text": _DELTA},
+}
 _ITEM: Final = ("params", "item")
 
 OPERATORS: Final = OperatorTable()
@@ -29,16 +31,9 @@ def method_of(payload: Any) -> str:
     return text_at(payload, "method")
 
 
-def _item_deltas(place: int, piece: Piece) -> Iterator[Delta]:
-    if (kind := _TEXTS.get(piece.type)) is not None:
-        params = value_at(piece.payload, "params")
-        numbers = (text_at(params, "itemId"), value_at(params, "summaryIndex"))
-        text = text_at(params, "delta")
-        yield Delta(place, (("params", "delta"),), kind, (piece.type, *numbers), text)
-
-
 _LAYOUT: Final = StreamLayout(
-    deltas=_item_deltas,
+    texts=_TEXTS,
+    text_keys=("params.itemId", "params.summaryIndex"),
     type_of=method_of,
     error_ends=False,
     openings=("turn/started",),
@@ -97,4 +92,4 @@ OPERATORS.add("X16-answer-as-thought", "A piece of the answer comes as one of re
     places_of(_MESSAGE), set_value(_RAW, "method")
 )
 
-MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS), Path(__file__).with_name("legal.yaml"))
+MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
 from conformance.core.json_values import text_at
@@ -78,4 +77,4 @@ OPERATORS.add("U13-usage-lost", "The turn counts nothing.")(
     places_of("turn.completed"), drop_value("usage")
 )
 
-MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS), Path(__file__).with_name("legal.yaml"))
+MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS))

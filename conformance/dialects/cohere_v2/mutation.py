@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any, Final
 
-from conformance.core.json_values import text_at, value_at
+from conformance.core.json_values import text_at
 from conformance.editing.edits import (
     ask_otherwise,
     drop_value,
@@ -19,9 +18,8 @@ from conformance.editing.edits import (
     shortened,
     thinking_shown,
 )
-from conformance.editing.layout import Delta, StreamLayout, TextKind
+from conformance.editing.layout import StreamLayout
 from conformance.editing.operator import Edit, Mutation, OperatorTable, Sites
-from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
 OPERATORS: Final = OperatorTable()
@@ -29,19 +27,6 @@ _RETURNED: Final = ("messages", "*", "content", "*", "thinking")
 _CONTENT: Final = ("delta", "message", "content")
 _CALL: Final = ("delta", "message", "tool_calls")
 _WHOLE: Final = ("message", "content")
-# Type of a delta -> the texts it may hold, each with its path.
-_TEXTS: Final[dict[str, tuple[tuple[TextKind, tuple[str, ...]], ...]]] = {
-    "content-delta": (("thinking", (*_CONTENT, "thinking")), ("text", (*_CONTENT, "text"))),
-    "tool-plan-delta": (("thinking", ("delta", "message", "tool_plan")),),
-    "tool-call-delta": (("arguments", (*_CALL, "function", "arguments")),),
-}
-
-
-def _deltas(place: int, piece: Piece) -> Iterator[Delta]:
-    for kind, path in _TEXTS.get(piece.type, ()):
-        if text := text_at(piece.payload, *path):
-            group = (kind, value_at(piece.payload, "index"))
-            yield Delta(place, (path,), kind, group, text)
 
 
 def _error_event(message: str, _code: str) -> dict[str, Any]:
@@ -49,7 +34,11 @@ def _error_event(message: str, _code: str) -> dict[str, Any]:
 
 
 _LAYOUT: Final = StreamLayout(
-    deltas=_deltas,
+    texts={
+        "content-delta": {"thinking": (*_CONTENT, "thinking"), "text": (*_CONTENT, "text")},
+        "tool-plan-delta": {"thinking": ("delta", "message", "tool_plan")},
+        "tool-call-delta": {"arguments": (*_CALL, "function", "arguments")},
+    },
     error=_error_event,
     openings=("message-start",),
     starts=("message-start", "content-start", "tool-call-start"),
@@ -201,4 +190,4 @@ OPERATORS.add("H2-shortened-thinking", "Thinking goes back with half of its text
     request_sites(*_RETURNED), ask_otherwise(shortened, *_RETURNED)
 )
 
-MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS), Path(__file__).with_name("legal.yaml"))
+MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS))

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
 from conformance.core.json_values import list_at, text_at, value_at
-from conformance.dialects.gemini_interactions.columns import TEXTS
 from conformance.editing.edits import (
     ask_otherwise,
     double_piece,
@@ -25,7 +22,7 @@ from conformance.editing.edits import (
     shortened,
     thinking_shown,
 )
-from conformance.editing.layout import Delta, StreamLayout, TextKind
+from conformance.editing.layout import StreamLayout
 from conformance.editing.operator import Edit, Mutation, OperatorTable, Sites
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
@@ -39,18 +36,6 @@ _DELTA: Final = "step.delta"
 _STOP: Final = "step.stop"
 _STATUS: Final = ("interaction", "status")
 _USAGE: Final = ("interaction", "usage")
-_KINDS: Final[Mapping[str, TextKind]] = {
-    "thought_summary": "thinking",
-    "text": "text",
-    "arguments_delta": "arguments",
-}
-
-
-def _step_deltas(place: int, piece: Piece) -> Iterator[Delta]:
-    kind = text_at(piece.payload, "delta", "type")
-    if piece.type == _DELTA and kind in TEXTS and (text := text_at(piece.payload, *TEXTS[kind])):
-        group = (kind, value_at(piece.payload, "index"))
-        yield Delta(place, (TEXTS[kind],), _KINDS[kind], group, text)
 
 
 def _error_event(message: str, code: str) -> dict[str, Any]:
@@ -65,7 +50,12 @@ def _signature(piece: Piece) -> str:
 
 
 _LAYOUT: Final = StreamLayout(
-    deltas=_step_deltas,
+    texts={
+        "thought_summary": {"thinking": ("delta", "content", "text")},
+        "text": {"text": ("delta", "text")},
+        "arguments_delta": {"arguments": ("delta", "arguments")},
+    },
+    text_type=("delta", "type"),
     type_of=lambda payload: text_at(payload, "event_type"),
     error=_error_event,
     openings=(_CREATED,),
@@ -334,4 +324,4 @@ OPERATORS.add("H2-shortened-thinking", "Thinking goes back with half of its text
     request_sites(*_RETURNED), ask_otherwise(shortened, *_RETURNED)
 )
 
-MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS), Path(__file__).with_name("legal.yaml"))
+MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS))

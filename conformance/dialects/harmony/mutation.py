@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
-
-from msgspec.structs import replace
 
 from conformance.dialects.harmony.markers import ENDS
 from conformance.editing.layout import StreamLayout
@@ -89,6 +86,5 @@ def _go_on(stream: Stream, site: int) -> Stream:
 
 MUTATION: Final = Mutation(
     StreamLayout(elements={"harmony.choice": ("choices", 0)}),
-    tuple(replace(each, dialect="harmony") for each in OPERATORS),
-    legal=Path(__file__).with_name("legal.yaml"),
+    tuple(OPERATORS),
 )

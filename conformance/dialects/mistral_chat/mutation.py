@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -154,5 +153,4 @@ MUTATION: Final = Mutation(
         elements={**CHAT.layout.elements, "chat.part": _PART},
     ),
     (*(each for each in CHAT.operators if each.name not in _FOREIGN), *OPERATORS),
-    Path(__file__).with_name("legal.yaml"),
 )

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
-from conformance.core.json_values import text_at
+from conformance.core.json_values import Path, text_at
 from conformance.dialects.opal_rpc.reader import EVENTS
 from conformance.editing.edits import drop_piece, drop_value, places_of, prolong_text, set_value
-from conformance.editing.layout import Delta, StreamLayout, TextKind
+from conformance.editing.layout import StreamLayout, TextKind
 from conformance.editing.operator import Mutation, OperatorTable
-from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
-_TEXTS: Final[dict[str, TextKind]] = {"thinking_delta": "thinking", "message_delta": "text"}
+_TEXTS: Final[dict[str, dict[TextKind, Path]]] = {
+    "thinking_delta": {"thinking": ("params", "delta")},
+    "message_delta": {"text": ("params", "delta")},
+}
 _TYPE: Final = ("params", "type")
 
 OPERATORS: Final = OperatorTable()
@@ -25,19 +25,13 @@ def event_type(payload: Any) -> str:
     return text_at(payload, *_TYPE)
 
 
-def _event_deltas(place: int, piece: Piece) -> Iterator[Delta]:
-    if (kind := _TEXTS.get(piece.type)) is not None:
-        text = text_at(piece.payload, "params", "delta")
-        yield Delta(place, (("params", "delta"),), kind, (kind,), text)
-
-
 def _failed_run(message: str, _code: str) -> dict[str, Any]:
     params = {"session_id": "session-1", "type": "error", "reason": message}
     return {"jsonrpc": "2.0", "method": "agent/event", "params": params}
 
 
 _LAYOUT: Final = StreamLayout(
-    deltas=_event_deltas,
+    texts=_TEXTS,
     type_of=event_type,
     error=_failed_run,
     openings=("agent_start",),
@@ -76,4 +70,4 @@ OPERATORS.add("T6-end-of-nobody", "A tool ends that did not start.")(
     places_of("tool_start"), drop_piece
 )
 
-MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS), Path(__file__).with_name("legal.yaml"))
+MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path as FilePath
 from typing import Any, Final
 
 from conformance.core.json_values import Path, cut_at, list_at, text_at, value_at
@@ -225,5 +224,4 @@ MUTATION: Final = Mutation(
         ),
     ),
     (*OPERATORS, *message_mutation.OPERATORS),
-    FilePath(__file__).with_name("legal.yaml"),
 )

@@ -5,11 +5,9 @@ Where the request is edited, the response stays as it was recorded and does not 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
-from conformance.core.json_values import cut_at, list_at, put_at, text_at, value_at
+from conformance.core.json_values import cut_at, list_at, put_at, text_at
 from conformance.dialects.openai_responses import item_mutation
 from conformance.dialects.openai_responses.vocabulary import (
     CREATED,
@@ -30,7 +28,7 @@ from conformance.editing.edits import (
     set_value,
     thinking_shown,
 )
-from conformance.editing.layout import Delta, StreamLayout, TextKind
+from conformance.editing.layout import StreamLayout, TextKind
 from conformance.editing.operator import Mutation, OperatorTable
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
@@ -43,13 +41,6 @@ _KINDS: Final[dict[str, TextKind]] = {
     "refusal": "refusal",
     "arguments": "arguments",
 }
-
-
-def _event_deltas(place: int, piece: Piece) -> Iterator[Delta]:
-    kind = DELTAS.get(piece.type)
-    if kind is not None:
-        group = (piece.type, *(value_at(piece.payload, key) for key in _INDICES))
-        yield Delta(place, (("delta",),), _KINDS[kind], group, text_at(piece.payload, "delta"))
 
 
 def _error_event(message: str, code: str) -> dict[str, Any]:
@@ -186,7 +177,7 @@ OPERATORS.add(
 
 MUTATION: Final = Mutation(
     StreamLayout(
-        deltas=_event_deltas,
+        texts={kind: {_KINDS[what]: ("delta",)} for kind, what in DELTAS.items()},
         error=_error_event,
         openings=(CREATED,),
         starts=(CREATED, ITEM_ADDED, *PARTS_ADDED),
@@ -204,5 +195,4 @@ MUTATION: Final = Mutation(
         opaque=_encrypted_data,
     ),
     (*item_mutation.OPERATORS, *OPERATORS),
-    Path(__file__).with_name("legal.yaml"),
 )

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
-from conformance.core.json_values import text_at, value_at
+from conformance.core.json_values import value_at
 from conformance.editing.edits import (
     beside_upstream,
     double_piece,
@@ -17,26 +15,12 @@ from conformance.editing.edits import (
     places_with,
     set_value,
 )
-from conformance.editing.layout import Delta, StreamLayout, TextKind
+from conformance.editing.layout import StreamLayout
 from conformance.editing.operator import Mutation, OperatorTable
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
-# Type of a delta -> what it is, its text, and what it has in common with its end.
-_TEXTS: Final[dict[str, tuple[TextKind, str, str]]] = {
-    "reasoning-delta": ("thinking", "delta", "id"),
-    "text-delta": ("text", "delta", "id"),
-    "tool-input-delta": ("arguments", "inputTextDelta", "toolCallId"),
-}
-
 OPERATORS: Final = OperatorTable()
-
-
-def _part_deltas(place: int, piece: Piece) -> Iterator[Delta]:
-    if (found := _TEXTS.get(piece.type)) is not None:
-        kind, field, key = found
-        group = (kind, value_at(piece.payload, key))
-        yield Delta(place, ((field,),), kind, group, text_at(piece.payload, field))
 
 
 def _error_part(message: str, _code: str) -> dict[str, Any]:
@@ -44,7 +28,11 @@ def _error_part(message: str, _code: str) -> dict[str, Any]:
 
 
 _LAYOUT: Final = StreamLayout(
-    deltas=_part_deltas,
+    texts={
+        "reasoning-delta": {"thinking": ("delta",)},
+        "text-delta": {"text": ("delta",)},
+        "tool-input-delta": {"arguments": ("inputTextDelta",)},
+    },
     error=_error_part,
     error_ends=False,
     openings=("start",),
@@ -166,4 +154,4 @@ OPERATORS.add("X16-answer-as-thought", "A delta of text comes as one of reasonin
     places_of("text-delta"), set_value("reasoning-delta", "type")
 )
 
-MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS), Path(__file__).with_name("legal.yaml"))
+MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS))
