@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Final, Protocol
 
 from msgspec import Struct
 
-from conformance.core.events import Event
 from conformance.dialects.json_edge import elements, mapping, string
 from conformance.dialects.requests import Continuation, Question, RequestForm
 
@@ -73,7 +72,6 @@ def asked_text(body: Message, key: str) -> str:
 def agent_request(
     key: str,
     previous: str,
-    answer_id: Callable[[Event], str],
     turn: Callable[[str], dict[str, Any]] = text_block,
 ) -> RequestForm:
     """Requests of a user to an agent, which keeps what was said before by itself.
@@ -94,7 +92,7 @@ def agent_request(
         next_turns=next_turns,
         streams=lambda _body: True,
         previous=previous,
-        answer_id=answer_id,
+        answer_id=lambda event: string(event.data.get(previous)),
     )
 
 
@@ -102,15 +100,33 @@ class RpcConversation:
     """A conversation of JSON-RPC messages, whose turns are requests; a dialect says which.
 
     The requests of the client are numbered from 0; `version` is what every message says beside.
+    Sessions come one after the other: `session_key` is where a request names the one that it
+    carries on. `greeting` is said once, before the first.
     """
 
     version: ClassVar[Message] = {}
+    session_key: ClassVar[str]
+    greeting: ClassVar[Message]
 
-    def __init__(self) -> None:
+    def __init__(self, folder: str) -> None:
         self.is_asked = self.is_over = False
         self.refusal = ""
+        self.folder = folder
+        self.session = ""
+        self.turn: Message = {}
+        self._is_greeted = False
         self._methods: dict[int, str] = {}
         self._count = 0
+
+    def ask(self, body: Message) -> list[Message]:
+        """Begins a turn: what to write first."""
+        self.is_asked = self.is_over = False
+        key = self.session_key
+        self.turn = {name: value for name, value in body.items() if name != key}
+        self.session = (string(body[key]) or self.session) if key in body else ""
+        if self._is_greeted:
+            return [self.next_request()]
+        return [self.request("initialize", self.greeting)]
 
     def take(self, message: Any) -> list[Message]:
         """Takes the next JSON value of the agent: what to write now."""
@@ -127,6 +143,7 @@ class RpcConversation:
             error = mapping(fields["error"])
             self.refusal = f"it refused {called}: {string(error.get('message')) or error}"
             return []
+        self._is_greeted = self._is_greeted or called == "initialize"
         return self.go_on(called, mapping(fields.get("result")))
 
     def answer(self, method: str, fields: Message) -> Message:
@@ -146,6 +163,10 @@ class RpcConversation:
 
     def go_on(self, method: str, result: Message) -> list[Message]:
         """What to write after the response to a request of the client."""
+        raise NotImplementedError
+
+    def next_request(self) -> Message:
+        """The request that opens a session, or that of the turn where one is open."""
         raise NotImplementedError
 
     def begin_turn(self, method: str, params: Message) -> Message:

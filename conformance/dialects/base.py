@@ -73,11 +73,10 @@ class Dialect(Struct, frozen=True):
     payload of deltas may differ in from the next one, or None; reading one frame that holds the
     joined text of many must leave the reader as reading the many does. `framing` is that of a
     stream, `framing_at` that of a stream asked for at a path, where the path tells; a body is a
-    body in every dialect. `mutation` names the module that has a `MUTATION`: few who load a dialect
-    edit its streams. `carriers` are dialects without a reader whose payloads may hold it in their
-    texts: a stream that shows one of them does not contradict. `refines` is stated by a dialect
-    that shares most payloads with another one. `special_tokens` are the markers of its text by
-    their ids. `is_application`: an application is asked in it at one address, its URL or, where
+    body in every dialect. `carriers` are dialects without a reader whose payloads may hold it in
+    their texts: a stream that shows one of them does not contradict. `refines` is stated by a
+    dialect that shares most payloads with another one. `special_tokens` are the markers of its text
+    by their ids. `is_application`: an application is asked in it at one address, its URL or, where
     `agent` says how, a command. `carries_opaque`: it has a place for signatures and for thinking
     that is sealed; `names_tools`: it tells of calls by the model's own name and arguments;
     `tells_parts`: it tells one part of thinking from the next.
@@ -99,7 +98,6 @@ class Dialect(Struct, frozen=True):
     endpoint: Endpoint | None = None
     models: ModelListing | None = None
     request: RequestForm | None = None
-    mutation: str = ""
     client: ClientCases | None = None
     script: Script | None = None
     carriers: frozenset[str] = frozenset()

@@ -7,6 +7,10 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from conformance.core.json_values import value_at
+
+WholeMessage = Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
+
 # Gateways take each other's forms, so a client may write any of them.
 EFFORT_PATHS: Final = ("reasoning_effort", "reasoning.effort", "output_config.effort", "thinking")
 
@@ -43,7 +47,7 @@ class ClientCases(Struct, frozen=True):
     among texts is told.
     """
 
-    whole_message: Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
+    whole_message: WholeMessage
     effort_paths: tuple[str, ...] = EFFORT_PATHS
     own_models: str = ""
     ends_calls: bool = True
@@ -51,6 +55,16 @@ class ClientCases(Struct, frozen=True):
     stored: StoredTurns | None = None
 
 
-def listing(key: str) -> Callable[[Mapping[str, Any]], Mapping[str, Any] | None]:
+def message_at(*path: str | int) -> WholeMessage:
+    """A body holds its message as the object at a path."""
+
+    def whole_message(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        message = value_at(body, *path)
+        return message if isinstance(message, dict) else None
+
+    return whole_message
+
+
+def listing(key: str) -> WholeMessage:
     """A body is its own message where it has a list under this key."""
     return lambda body: body if isinstance(body.get(key), list) else None

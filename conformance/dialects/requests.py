@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -66,6 +67,14 @@ def function_tools(names: Iterable[str]) -> dict[str, Any]:
     functions = [{"name": name, "parameters": NO_PARAMETERS} for name in names]
     tools = [{"type": "function", "function": function} for function in functions]
     return {"tools": tools} if tools else {}
+
+
+def parsed_arguments(text: str) -> Any:
+    """Arguments as a body has them; empty where they are no JSON: the rules tell of that."""
+    try:
+        return json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        return {}
 
 
 class Continuation(Struct, frozen=True):

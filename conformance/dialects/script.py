@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Protocol
 
@@ -58,6 +59,11 @@ class ScriptedAnswer(Struct, frozen=True):
     def is_finished(self) -> bool:
         """Whether the answer says that it is over."""
         return not self.is_broken and self.word != "no-finish"
+
+    @property
+    def signature(self) -> str:
+        """What a provider signs the thinking with."""
+        return b64encode(f"thought {self.number}, signed by the script".encode()).decode()
 
     def text_pieces(self) -> list[str]:
         """The pieces of text that come in a stream."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Final
 
 from conformance.core.events import STREAMED, Exchange, Frame
@@ -24,15 +26,19 @@ _BLOCKS: Final = ("no-data", "unfinished", "too-long")
 
 @cache
 def mutation_of(dialect: str) -> Mutation:
-    """What a dialect gives to mutation; nothing, where it says nothing."""
-    module = get(dialect).mutation
-    found: Mutation = import_module(module).MUTATION if module else Mutation()
+    """What a dialect gives to mutation: few who load a dialect edit its streams."""
+    found: Mutation = _mutation_module(dialect).MUTATION
     return found
+
+
+def _mutation_module(dialect: str) -> ModuleType:
+    folder = re.sub("[.-]", "_", get(dialect).name)
+    return import_module(f"conformance.dialects.{folder}.mutation")
 
 
 def legal_file(dialect: str) -> Path:
     """The file, beside the operators of a dialect, that says which mutants may live."""
-    return Path(str(import_module(get(dialect).mutation).__file__)).with_name("legal.yaml")
+    return Path(str(_mutation_module(dialect).__file__)).with_name("legal.yaml")
 
 
 def take_apart(exchange: Exchange, dialect: str, *, framed: bool = True) -> Stream:

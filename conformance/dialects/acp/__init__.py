@@ -25,5 +25,4 @@ DIALECT: Final = Dialect(
     carries_opaque=False,
     names_tools=False,
     tells_parts=False,
-    mutation="conformance.dialects.acp.mutation",
 )

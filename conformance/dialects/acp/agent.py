@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
-from conformance.core.events import Event
 from conformance.dialects.agent import AgentForm, Message, RpcConversation, agent_request
 from conformance.dialects.json_edge import elements, mapping, string
 
@@ -18,29 +17,19 @@ class AcpConversation(RpcConversation):
     """Sessions of one agent, one after the other, and the turns of each."""
 
     version: ClassVar[Message] = {"jsonrpc": "2.0"}
-
-    def __init__(self, folder: str) -> None:
-        super().__init__()
-        self._folder = folder
-        self._is_greeted = False
-        self._session = ""
-        self._turn: Message = {}
-        self._is_stopped = False
+    session_key: ClassVar[str] = _SESSION
+    greeting: ClassVar[Message] = {"protocolVersion": 1, "clientCapabilities": _CAPABILITIES}
+    _is_stopped = False
 
     def ask(self, body: Message) -> list[Message]:
         """Begins a turn: what to write first."""
-        self.is_asked = self.is_over = self._is_stopped = False
-        self._turn = {key: value for key, value in body.items() if key != _SESSION}
-        self._session = (string(body[_SESSION]) or self._session) if _SESSION in body else ""
-        if self._is_greeted:
-            return [self._begin_turn()]
-        greeting = {"protocolVersion": 1, "clientCapabilities": _CAPABILITIES}
-        return [self.request("initialize", greeting)]
+        self._is_stopped = False
+        return super().ask(body)
 
     def stop(self) -> list[Message]:
         """What the user's wish to stop the turn is written as."""
         self._is_stopped = True
-        return [self.notice("session/cancel", {_SESSION: self._session})]
+        return [self.notice("session/cancel", {_SESSION: self.session})]
 
     def answer(self, method: str, fields: Message) -> Message:
         """Permission is refused by an option for that, or as cancelled."""
@@ -63,25 +52,19 @@ class AcpConversation(RpcConversation):
         if method == _PROMPT:
             self.is_over = True
             return []
-        if method == "initialize":
-            self._is_greeted = True
-        elif not (session := string(result.get(_SESSION))):
-            self.refusal = "it opened a session without an id"
-            return []
-        else:
-            self._session = session
-        return [self._begin_turn()]
+        if method == "session/new":
+            self.session = string(result.get(_SESSION))
+            if not self.session:
+                self.refusal = "it opened a session without an id"
+                return []
+        return [self.next_request()]
 
-    def _begin_turn(self) -> Message:
-        if not self._session:
-            return self.request("session/new", {"cwd": self._folder, "mcpServers": []})
-        return self.begin_turn(_PROMPT, {_SESSION: self._session, **self._turn})
-
-
-def _session_of(event: Event) -> str:
-    data: Any = event.data
-    return string(data.get(_SESSION))
+    def next_request(self) -> Message:
+        """The request that opens a session, or that of the turn where one is open."""
+        if not self.session:
+            return self.request("session/new", {"cwd": self.folder, "mcpServers": []})
+        return self.begin_turn(_PROMPT, {_SESSION: self.session, **self.turn})
 
 
 AGENT: Final = AgentForm(conversation=AcpConversation)
-REQUEST: Final = agent_request("prompt", _SESSION, _session_of)
+REQUEST: Final = agent_request("prompt", _SESSION)

@@ -20,5 +20,4 @@ DIALECT: Final = Dialect(
     bounds=BOUNDS,
     request=REQUEST,
     is_application=True,
-    mutation="conformance.dialects.agui.mutation",
 )

@@ -36,6 +36,5 @@ DIALECT: Final = Dialect(
     models=ModelListing("/models"),
     request=REQUEST,
     script=SCRIPT,
-    mutation="conformance.dialects.anthropic_messages.mutation",
     client=ClientCases(listing("content"), own_models="claude"),
 )

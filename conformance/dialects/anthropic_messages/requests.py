@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -15,6 +14,7 @@ from conformance.dialects.requests import (
     Question,
     RequestForm,
     RequestStyle,
+    parsed_arguments,
 )
 
 _JSON_TEXT: Final = "partial_json"
@@ -68,14 +68,7 @@ def _whole_block(block: Mapping[str, Any], pieces: Mapping[str, list[str]]) -> d
     joined = {name: "".join(texts) for name, texts in pieces.items()}
     arguments = joined.pop(_JSON_TEXT, None)
     grown = {name: f"{block.get(name) or ''}{text}" for name, text in joined.items()}
-    return {**block, **grown, **({"input": _json_or_empty(arguments)} if arguments else {})}
-
-
-def _json_or_empty(arguments: str) -> Any:
-    try:
-        return json.loads(arguments)
-    except (ValueError, RecursionError):
-        return {}  # the rules tell of arguments that are no JSON
+    return {**block, **grown, **({"input": parsed_arguments(arguments)} if arguments else {})}
 
 
 REQUEST: Final = RequestForm(

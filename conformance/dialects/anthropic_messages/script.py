@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -43,8 +42,7 @@ def _stream_events(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> Itera
 
 
 def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str, Any]:
-    signature = _thought_signature(answer)
-    thinking = {"type": "thinking", "thinking": answer.thinking, "signature": signature}
+    thinking = {"type": "thinking", "thinking": answer.thinking, "signature": answer.signature}
     spoken: dict[str, Any] = {"type": "text", "text": answer.text}
     if answer.calls_tool:
         spoken = {**_tool_call(answer), "input": json.loads(ARGUMENTS)}
@@ -60,7 +58,7 @@ def _thinking_block(answer: ScriptedAnswer) -> Iterator[ScriptedEvent]:
     empty = {"type": "thinking", "thinking": "", "signature": ""}
     yield _bare_event("content_block_start", index=0, content_block=empty)
     yield from (_delta_event(0, "thinking", piece) for piece in pieces_of(answer.thinking))
-    yield _delta_event(0, "signature", _thought_signature(answer))
+    yield _delta_event(0, "signature", answer.signature)
     yield _bare_event("content_block_stop", index=0)
 
 
@@ -83,10 +81,6 @@ def _message_head(answer: ScriptedAnswer) -> dict[str, Any]:
 
 def _tool_call(answer: ScriptedAnswer) -> dict[str, Any]:
     return {"type": "tool_use", "id": f"toolu_{answer.number}", "name": TOOL}
-
-
-def _thought_signature(answer: ScriptedAnswer) -> str:
-    return base64.b64encode(f"thought {answer.number}, signed by the script".encode()).decode()
 
 
 def _stated_usage(answer: ScriptedAnswer, output: int, thinking: int) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.dialects.base import Dialect
-from conformance.dialects.bedrock_converse.client_cases import CLIENT_CASES
 from conformance.dialects.bedrock_converse.knob_signs import ConverseKnobs
 from conformance.dialects.bedrock_converse.reader import (
     NAME,
@@ -16,6 +15,7 @@ from conformance.dialects.bedrock_converse.reader import (
 from conformance.dialects.bedrock_converse.requests import REQUEST
 from conformance.dialects.bedrock_converse.script import SCRIPT
 from conformance.dialects.bedrock_converse.wire_keys import BOUNDS, WIRE_KEYS
+from conformance.dialects.client_cases import ClientCases, message_at
 from conformance.dialects.endpoint import Endpoint
 
 DIALECT: Final = Dialect(
@@ -34,7 +34,14 @@ DIALECT: Final = Dialect(
         stream_path="/model/{model}/converse-stream",
     ),
     request=REQUEST,
-    client=CLIENT_CASES,
+    client=ClientCases(
+        message_at("output", "message"),
+        effort_paths=(
+            "outputConfig.effort",
+            "additionalModelRequestFields.reasoning_effort",
+            "additionalModelRequestFields.reasoning_config",
+            "additionalModelRequestFields.thinking",
+        ),
+    ),
     script=SCRIPT,
-    mutation="conformance.dialects.bedrock_converse.mutation",
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ from conformance.dialects.requests import (
     Question,
     RequestForm,
     RequestStyle,
+    parsed_arguments,
 )
 
 _THINKING: Final = "additionalModelRequestFields.thinking.type"
@@ -97,18 +97,11 @@ def _whole_tool(pieces: list[dict[str, Any]]) -> dict[str, Any]:
     named = {key: value for piece in pieces for key, value in piece.items() if key != "input"}
     inputs = [piece["input"] for piece in pieces if "input" in piece]
     stated = [each for each in inputs if not isinstance(each, str)]
-    return {**named, "input": stated[0] if stated else _json_or_empty("".join(inputs))}
+    return {**named, "input": stated[0] if stated else parsed_arguments("".join(inputs))}
 
 
 def _joined(pieces: Iterable[Mapping[str, Any]], key: str) -> str:
     return "".join(string(piece.get(key)) for piece in pieces)
-
-
-def _json_or_empty(arguments: str) -> Any:
-    try:
-        return json.loads(arguments or "{}")
-    except (ValueError, RecursionError):
-        return {}  # the rules tell of arguments that are no JSON
 
 
 def _specified(body: Mapping[str, Any]) -> list[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -28,7 +27,7 @@ def _stream_events(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> Itera
     yield "messageStart", {"role": "assistant"}
     if answer.thinking:
         thought = [{"text": piece} for piece in pieces_of(answer.thinking)]
-        signed = [*thought, {"signature": _thought_signature(answer)}]
+        signed = [*thought, {"signature": answer.signature}]
         yield from (_delta_event(0, {"reasoningContent": each}) for each in signed)
         yield "contentBlockStop", {"contentBlockIndex": 0}
     yield from _spoken_block(answer, index=int(bool(answer.thinking)))
@@ -40,7 +39,7 @@ def _stream_events(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> Itera
 
 
 def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str, Any]:
-    thought = {"text": answer.thinking, "signature": _thought_signature(answer)}
+    thought = {"text": answer.thinking, "signature": answer.signature}
     shown = [{"reasoningContent": {"reasoningText": thought}}] if answer.thinking else []
     spoken: dict[str, Any] = {"text": answer.text}
     if answer.calls_tool:
@@ -69,10 +68,6 @@ def _spoken_block(answer: ScriptedAnswer, *, index: int) -> Iterator[ScriptedEve
 
 def _tool_call(answer: ScriptedAnswer) -> dict[str, Any]:
     return {"toolUseId": f"tooluse_scripted_{answer.number}", "name": TOOL}
-
-
-def _thought_signature(answer: ScriptedAnswer) -> str:
-    return base64.b64encode(f"thought {answer.number}, signed by the script".encode()).decode()
 
 
 def _stated_usage(answer: ScriptedAnswer) -> dict[str, Any]:

@@ -26,5 +26,4 @@ DIALECT: Final = Dialect(
     request=REQUEST,
     is_application=True,
     agent=AGENT,
-    mutation="conformance.dialects.claude_stream_json.mutation",
 )

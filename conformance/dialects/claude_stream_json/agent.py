@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from conformance.core.events import Event
 from conformance.dialects.agent import AgentForm, Message, agent_request, asked_text, user_turn
 from conformance.dialects.json_edge import string
 
@@ -20,9 +19,5 @@ def _words(body: Message, model: str, _folder: str) -> Sequence[str]:
     return ("-p", asked_text(body, _TURN), *_OPTIONS, "--model", model, *carried)
 
 
-def _session_of(event: Event) -> str:
-    return string(event.data.get(_SESSION))
-
-
 AGENT: Final = AgentForm(_words)
-REQUEST: Final = agent_request(_TURN, _SESSION, _session_of, user_turn)
+REQUEST: Final = agent_request(_TURN, _SESSION, user_turn)

@@ -29,5 +29,4 @@ DIALECT: Final = Dialect(
     agent=AGENT,
     carries_opaque=False,
     names_tools=False,
-    mutation="conformance.dialects.codex_app_server.mutation",
 )

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import ClassVar, Final
 
-from conformance.core.events import Event
 from conformance.dialects.agent import AgentForm, Message, RpcConversation, agent_request
 from conformance.dialects.json_edge import mapping, string
 
@@ -23,27 +22,18 @@ _REFUSALS: Final = {
 class AppServerConversation(RpcConversation):
     """Threads of one server, one after the other, and the turns of each."""
 
-    def __init__(self, folder: str) -> None:
-        super().__init__()
-        self._folder = folder
-        self._is_greeted = False
-        self._thread = ""
-        self._turn_id = ""
-        self._turn: Message = {}
+    session_key: ClassVar[str] = _THREAD
+    greeting: ClassVar[Message] = {"clientInfo": _CLIENT}
+    _turn_id = ""
 
     def ask(self, body: Message) -> list[Message]:
         """Begins a turn: what to write first."""
-        self.is_asked = self.is_over = False
         self._turn_id = ""
-        self._turn = {key: value for key, value in body.items() if key != _THREAD}
-        self._thread = (string(body[_THREAD]) or self._thread) if _THREAD in body else ""
-        if self._is_greeted:
-            return [self._begin_turn()]
-        return [self.request("initialize", {"clientInfo": _CLIENT})]
+        return super().ask(body)
 
     def stop(self) -> list[Message]:
         """What the user's wish to stop the turn is written as."""
-        turn = {_THREAD: self._thread, "turnId": self._turn_id}
+        turn = {_THREAD: self.session, "turnId": self._turn_id}
         return [self.request("turn/interrupt", turn)]
 
     def answer(self, method: str, fields: Message) -> Message:
@@ -67,31 +57,27 @@ class AppServerConversation(RpcConversation):
     def go_on(self, method: str, result: Message) -> list[Message]:
         """What to write after the response to a request of the client."""
         if method == "initialize":
-            self._is_greeted = True
-            return [self.notice("initialized", {}), self._begin_turn()]
+            return [self.notice("initialized", {}), self.next_request()]
         if method == "turn/start":
             self._turn_id = string(mapping(result.get("turn")).get("id")) or self._turn_id
         if method != "thread/start":
             return []
-        self._thread = string(mapping(result.get("thread")).get("id"))
-        if not self._thread:
+        self.session = string(mapping(result.get("thread")).get("id"))
+        if not self.session:
             self.refusal = "it started a thread without an id"
             return []
-        return [self._begin_turn()]
+        return [self.next_request()]
 
-    def _begin_turn(self) -> Message:
-        if not self._thread:
-            return self.request("thread/start", {"cwd": self._folder, "sandbox": "read-only"})
-        return self.begin_turn("turn/start", {_THREAD: self._thread, **self._turn})
+    def next_request(self) -> Message:
+        """The request that opens a session, or that of the turn where one is open."""
+        if not self.session:
+            return self.request("thread/start", {"cwd": self.folder, "sandbox": "read-only"})
+        return self.begin_turn("turn/start", {_THREAD: self.session, **self.turn})
 
 
 def _words(_body: Message, _model: str, _folder: str) -> Sequence[str]:
     return ("app-server",)
 
 
-def _thread_of(event: Event) -> str:
-    return string(event.data.get(_THREAD))
-
-
 AGENT: Final = AgentForm(_words, AppServerConversation)
-REQUEST: Final = agent_request("input", _THREAD, _thread_of)
+REQUEST: Final = agent_request("input", _THREAD)

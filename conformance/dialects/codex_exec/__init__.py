@@ -23,5 +23,4 @@ DIALECT: Final = Dialect(
     carries_opaque=False,
     names_tools=False,
     tells_parts=False,
-    mutation="conformance.dialects.codex_exec.mutation",
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from conformance.core.events import Event
 from conformance.dialects.agent import AgentForm, Message, agent_request, asked_text
 from conformance.dialects.json_edge import string
 
@@ -21,9 +20,5 @@ def _words(body: Message, _model: str, folder: str) -> Sequence[str]:
     return ("exec", *_OPTIONS, "--sandbox", "read-only", "--cd", folder, text)
 
 
-def _thread_of(event: Event) -> str:
-    return string(event.data.get(_THREAD))
-
-
 AGENT: Final = AgentForm(_words)
-REQUEST: Final = agent_request(_TURN, _THREAD, _thread_of)
+REQUEST: Final = agent_request(_TURN, _THREAD)

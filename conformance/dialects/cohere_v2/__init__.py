@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.dialects.base import Dialect
-from conformance.dialects.client_cases import ClientCases
+from conformance.dialects.client_cases import ClientCases, message_at
 from conformance.dialects.cohere_v2.columns import delta_columns
 from conformance.dialects.cohere_v2.reader import CohereReader, recognises
-from conformance.dialects.cohere_v2.requests import REQUEST, whole_message
+from conformance.dialects.cohere_v2.requests import REQUEST
 from conformance.dialects.cohere_v2.script import SCRIPT
 from conformance.dialects.cohere_v2.vocabulary import NAME, VOCABULARY
 from conformance.dialects.cohere_v2.wire_keys import BOUNDS, ENVELOPE, WIRE_KEYS
@@ -27,6 +27,5 @@ DIALECT: Final = Dialect(
     models=ModelListing("/v1/models", base="", entries="models", name="name", frame={}, details={}),
     request=REQUEST,
     script=SCRIPT,
-    mutation="conformance.dialects.cohere_v2.mutation",
-    client=ClientCases(whole_message, effort_paths=("thinking",), own_models="command"),
+    client=ClientCases(message_at("message"), effort_paths=("thinking",), own_models="command"),
 )

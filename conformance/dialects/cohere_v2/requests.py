@@ -49,12 +49,6 @@ def _call_of(tool: Mapping[str, Any]) -> dict[str, Any]:
     return {"id": tool.get("id"), "type": "function", "function": function}
 
 
-def whole_message(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The message of a whole answer, as a client keeps it."""
-    message = body.get("message")
-    return message if isinstance(message, dict) else None
-
-
 REQUEST: Final = RequestForm(
     history="messages",
     limits=("max_tokens",),

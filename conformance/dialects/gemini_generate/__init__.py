@@ -7,8 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from conformance.core.framing import Framing
 from conformance.dialects.base import Dialect
+from conformance.dialects.client_cases import ClientCases, message_at
 from conformance.dialects.endpoint import Endpoint, ModelListing
-from conformance.dialects.gemini_generate.client_cases import CLIENT_CASES
 from conformance.dialects.gemini_generate.reader import (
     NAME,
     VOCABULARY,
@@ -49,7 +49,13 @@ DIALECT: Final = Dialect(
         details={"supportedGenerationMethods": ["generateContent"]},
     ),
     request=REQUEST,
-    client=CLIENT_CASES,
+    client=ClientCases(
+        message_at("candidates", 0, "content"),
+        effort_paths=(
+            "generationConfig.thinkingConfig.thinkingLevel",
+            "generationConfig.thinkingConfig.thinkingBudget",
+        ),
+        own_models="gemini-",
+    ),
     script=SCRIPT,
-    mutation="conformance.dialects.gemini_generate.mutation",
 )

@@ -46,5 +46,4 @@ DIALECT: Final = Dialect(
         own_models="gemini-",
     ),
     script=SCRIPT,
-    mutation="conformance.dialects.gemini_interactions.mutation",
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -66,7 +65,7 @@ def _steps(
     if answer.thinking:
         shown = pieces_of(_shown_thinking(answer, request))
         said = [{"type": "text", "text": piece} for piece in shown]
-        signed = {"type": "thought_signature", "signature": _thought(answer)["signature"]}
+        signed = {"type": "thought_signature", "signature": answer.signature}
         deltas = [{"type": "thought_summary", "content": each} for each in said]
         yield {"type": "thought"}, [*deltas, signed]
     if answer.calls_tool:
@@ -83,8 +82,7 @@ def _shown_thinking(answer: ScriptedAnswer, request: Mapping[str, Any]) -> str:
 
 
 def _thought(answer: ScriptedAnswer) -> dict[str, Any]:
-    signature = base64.b64encode(f"thought {answer.number}, signed by the script".encode())
-    return {"type": "thought", "signature": signature.decode()}
+    return {"type": "thought", "signature": answer.signature}
 
 
 def _call(answer: ScriptedAnswer) -> dict[str, Any]:

@@ -22,5 +22,4 @@ DIALECT: Final = Dialect(
     keys=WIRE_KEYS,
     special_tokens=SPECIAL_TOKENS,
     carriers=frozenset({"openai.completions"}),
-    mutation="conformance.dialects.harmony.mutation",
 )

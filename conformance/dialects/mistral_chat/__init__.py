@@ -19,10 +19,10 @@ from conformance.dialects.mistral_chat.reader import (
     VOCABULARY,
     MistralReader,
     recognises,
-    whole_message,
 )
 from conformance.dialects.mistral_chat.requests import REQUEST
 from conformance.dialects.mistral_chat.script import SCRIPT
+from conformance.dialects.openai_chat.client_cases import whole_message
 from conformance.dialects.openai_chat.reader import NAME as CHAT
 from conformance.dialects.openai_chat.wire_keys import BOUNDS, ENVELOPE, WIRE_KEYS
 
@@ -41,6 +41,5 @@ DIALECT: Final = Dialect(
     models=ModelListing("/models"),
     request=REQUEST,
     script=SCRIPT,
-    mutation="conformance.dialects.mistral_chat.mutation",
     client=ClientCases(whole_message, ends_calls=False),
 )

@@ -9,7 +9,7 @@ Rule 2: a request is its entries, then `request.part` per part of their content:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final
 
 from conformance.core.events import Event, Frame, Request, Vocabulary
@@ -45,13 +45,6 @@ def _request_parts(body: Any) -> Iterator[Event]:
             thought = "".join(text for kind, text in said if kind == "thinking")
             data = event_data(part, **place, kind=mapping(part).get("type"), thought=thought)
             yield Event("request.part", data, 0, "wire")
-
-
-def whole_message(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The message of a whole answer, as a client keeps it."""
-    choices = objects(body.get("choices"))
-    message = choices[0].get("message") if len(choices) == 1 else None
-    return message if isinstance(message, dict) else None
 
 
 def recognises(frame: Frame, payload: Any) -> bool:

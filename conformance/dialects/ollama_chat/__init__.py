@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.dialects.base import Dialect
+from conformance.dialects.client_cases import ClientCases, message_at
 from conformance.dialects.endpoint import Endpoint, ModelListing
-from conformance.dialects.ollama_chat.client_cases import CLIENT_CASES
 from conformance.dialects.ollama_chat.reader import NAME, VOCABULARY, OllamaReader, recognises
 from conformance.dialects.ollama_chat.requests import REQUEST
 from conformance.dialects.ollama_chat.script import SCRIPT
@@ -28,7 +28,6 @@ DIALECT: Final = Dialect(
     endpoint=Endpoint("ollama", "/api/chat", base=""),
     models=ModelListing("/api/tags", base="", entries="models", name="model", frame={}, details={}),
     request=REQUEST,
-    client=CLIENT_CASES,
+    client=ClientCases(message_at("message"), effort_paths=("think",)),
     script=SCRIPT,
-    mutation="conformance.dialects.ollama_chat.mutation",
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -14,6 +13,7 @@ from conformance.dialects.requests import (
     RequestForm,
     RequestStyle,
     function_tools,
+    parsed_arguments,
     streams_by_default,
 )
 from conformance.dialects.unknown_keys import unknown_keys
@@ -48,10 +48,7 @@ def _next_turns(after: Continuation) -> list[Any]:
 
 def _call_of(tool: Mapping[str, Any]) -> dict[str, Any]:
     """A call as it is sent back; arguments that are no object are left out."""
-    try:
-        arguments = json.loads(tool.get("arguments") or "{}")
-    except (ValueError, RecursionError):
-        arguments = {}
+    arguments = parsed_arguments(tool.get("arguments") or "")
     function = {"name": tool.get("name"), "arguments": mapping(arguments)}
     return {**({"id": tool["id"]} if tool.get("id") else {}), "function": function}
 

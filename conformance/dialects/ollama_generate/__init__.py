@@ -35,5 +35,4 @@ DIALECT: Final = Dialect(
     request=REQUEST,
     client=ClientCases(lambda body: body if "response" in body else None, effort_paths=("think",)),
     script=SCRIPT,
-    mutation="conformance.dialects.ollama_generate.mutation",
 )

@@ -17,5 +17,4 @@ DIALECT: Final = Dialect(
     columns=delta_columns,
     framing="lines",
     keys=WIRE_KEYS,
-    mutation="conformance.dialects.opal_rpc.mutation",
 )

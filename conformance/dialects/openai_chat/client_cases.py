@@ -35,7 +35,8 @@ _SCATTERED: Final = (
 )
 
 
-def _whole_message(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def whole_message(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The only message of a whole answer."""
     choices = objects(body.get("choices"))
     message = choices[0].get("message") if len(choices) == 1 else None
     return message if isinstance(message, dict) else None
@@ -52,7 +53,7 @@ def _stored_body(stored: Mapping[str, Any]) -> dict[str, Any]:
 
 
 CLIENT_CASES: Final = ClientCases(
-    whole_message=_whole_message,
+    whole_message=whole_message,
     ends_calls=False,  # a finish_reason says that all are
     scattered=_SCATTERED,
     stored=StoredTurns(

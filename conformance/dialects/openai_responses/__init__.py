@@ -30,6 +30,5 @@ DIALECT: Final = Dialect(
     models=ModelListing("/models"),
     request=REQUEST,
     script=SCRIPT,
-    mutation="conformance.dialects.openai_responses.mutation",
     client=ClientCases(listing("output")),
 )

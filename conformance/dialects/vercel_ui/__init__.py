@@ -21,5 +21,4 @@ DIALECT: Final = Dialect(
     bounds=BOUNDS,
     request=REQUEST,
     is_application=True,
-    mutation="conformance.dialects.vercel_ui.mutation",
 )
