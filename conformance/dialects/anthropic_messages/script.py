@@ -25,8 +25,8 @@ def _error_body(message: str, *, is_refusal: bool) -> dict[str, Any]:
 
 
 def _stream_events(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> Iterator[ScriptedEvent]:
-    begun = {"stop_reason": None, "stop_sequence": None, "usage": _stated_usage(answer, 0, 0)}
-    yield _bare_event("message_start", message={**_message_head(answer), "content": [], **begun})
+    begun = {"stop_reason": None, "stop_sequence": None, "usage": _usage_object(answer, 0, 0)}
+    yield _typed_event("message_start", message={**_message_head(answer), "content": [], **begun})
     if answer.thinking:
         yield from _thinking_block(answer)
     yield from _spoken_block(answer, index=int(bool(answer.thinking)))
@@ -35,10 +35,10 @@ def _stream_events(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> Itera
     if not answer.is_finished:
         return
     ending = {"stop_reason": _REASONS.get(answer.word, "end_turn"), "stop_sequence": None}
-    yield _bare_event(
-        "message_delta", delta=ending, usage=_stated_usage(answer, *answer.tokens[1:])
+    yield _typed_event(
+        "message_delta", delta=ending, usage=_usage_object(answer, *answer.tokens[1:])
     )
-    yield _bare_event("message_stop")
+    yield _typed_event("message_stop")
 
 
 def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str
     if answer.calls_tool:
         spoken = {**_tool_call(answer), "input": json.loads(ARGUMENTS)}
     reason = _REASONS.get(answer.word, None if answer.word == "no-finish" else "end_turn")
-    usage = _stated_usage(answer, *answer.tokens[1:])
+    usage = _usage_object(answer, *answer.tokens[1:])
     ending = {"stop_reason": reason, "stop_sequence": None, "usage": usage}
     shown = [thinking] if answer.thinking else []
     return {**_message_head(answer), "content": [*shown, spoken], **ending}
@@ -56,22 +56,22 @@ def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str
 def _thinking_block(answer: ScriptedAnswer) -> Iterator[ScriptedEvent]:
     """A block of thinking, the first of the message."""
     empty = {"type": "thinking", "thinking": "", "signature": ""}
-    yield _bare_event("content_block_start", index=0, content_block=empty)
+    yield _typed_event("content_block_start", index=0, content_block=empty)
     yield from (_delta_event(0, "thinking", piece) for piece in pieces_of(answer.thinking))
     yield _delta_event(0, "signature", answer.signature)
-    yield _bare_event("content_block_stop", index=0)
+    yield _typed_event("content_block_stop", index=0)
 
 
 def _spoken_block(answer: ScriptedAnswer, *, index: int) -> Iterator[ScriptedEvent]:
     """The block of text or of a call; what breaks off leaves it open."""
     call = {**_tool_call(answer), "input": {}}
     block = call if answer.calls_tool else {"type": "text", "text": ""}
-    yield _bare_event("content_block_start", index=index, content_block=block)
+    yield _typed_event("content_block_start", index=index, content_block=block)
     if answer.calls_tool:
         yield from (_delta_event(index, "input_json", piece) for piece in pieces_of(ARGUMENTS))
     yield from (_delta_event(index, "text", piece) for piece in answer.text_pieces())
     if not answer.is_broken:
-        yield _bare_event("content_block_stop", index=index)
+        yield _typed_event("content_block_stop", index=index)
 
 
 def _message_head(answer: ScriptedAnswer) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def _tool_call(answer: ScriptedAnswer) -> dict[str, Any]:
     return {"type": "tool_use", "id": f"toolu_{answer.number}", "name": TOOL}
 
 
-def _stated_usage(answer: ScriptedAnswer, output: int, thinking: int) -> dict[str, Any]:
+def _usage_object(answer: ScriptedAnswer, output: int, thinking: int) -> dict[str, Any]:
     details = {"output_tokens_details": {"thinking_tokens": thinking}}
     return {"input_tokens": answer.tokens[0], "output_tokens": output, **details}
 
@@ -91,10 +91,10 @@ def _stated_usage(answer: ScriptedAnswer, output: int, thinking: int) -> dict[st
 def _delta_event(index: int, kind: str, piece: str) -> ScriptedEvent:
     name = "partial_json" if kind == "input_json" else kind
     delta = {"type": f"{kind}_delta", name: piece}
-    return _bare_event("content_block_delta", index=index, delta=delta)
+    return _typed_event("content_block_delta", index=index, delta=delta)
 
 
-def _bare_event(kind: str, **fields: Any) -> ScriptedEvent:
+def _typed_event(kind: str, **fields: Any) -> ScriptedEvent:
     return kind, {"type": kind, **fields}
 
 

@@ -35,7 +35,7 @@ def _stream_events(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> Itera
         yield "modelStreamErrorException", _error_body(answer.error, is_refusal=False)
     if answer.is_finished:
         yield "messageStop", {"stopReason": _REASONS.get(answer.word, "end_turn")}
-        yield "metadata", {"usage": _stated_usage(answer), "metrics": {"latencyMs": 1}}
+        yield "metadata", {"usage": _usage_object(answer), "metrics": {"latencyMs": 1}}
 
 
 def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str
     reason = _REASONS.get(answer.word, "end_turn")
     finish = {} if answer.word == "no-finish" else {"stopReason": reason}
     message = {"role": "assistant", "content": [*shown, spoken]}
-    counted = {"usage": _stated_usage(answer), "metrics": {"latencyMs": 1}}
+    counted = {"usage": _usage_object(answer), "metrics": {"latencyMs": 1}}
     return {"output": {"message": message}, **finish, **counted}
 
 
@@ -70,7 +70,7 @@ def _tool_call(answer: ScriptedAnswer) -> dict[str, Any]:
     return {"toolUseId": f"tooluse_scripted_{answer.number}", "name": TOOL}
 
 
-def _stated_usage(answer: ScriptedAnswer) -> dict[str, Any]:
+def _usage_object(answer: ScriptedAnswer) -> dict[str, Any]:
     given, said, _ = answer.tokens
     return {"inputTokens": given, "outputTokens": said, "totalTokens": given + said}
 

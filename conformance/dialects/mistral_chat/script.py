@@ -48,7 +48,7 @@ def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str
     message = {"role": "assistant", "content": [*shown, *spoken] if shown else text, **calls}
     reason = _REASONS.get(answer.word, None if answer.word == "no-finish" else "stop")
     choice = {"index": 0, "message": message, "finish_reason": reason}
-    return {**_chunk_head(answer, "chat.completion"), "choices": [choice], **_usage(answer)}
+    return {**_chunk_head(answer, "chat.completion"), "choices": [choice], **_usage_field(answer)}
 
 
 def _thinking(text: str, **more: Any) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def _chunk_head(answer: ScriptedAnswer, kind: str) -> dict[str, Any]:
     return {"id": f"{answer.number:032x}", "object": kind, "created": 1, "model": MODEL}
 
 
-def _usage(answer: ScriptedAnswer) -> dict[str, Any]:
+def _usage_field(answer: ScriptedAnswer) -> dict[str, Any]:
     given, said, _ = answer.tokens
     counts = {"prompt_tokens": given, "completion_tokens": said, "total_tokens": given + said}
     return {"usage": counts}
@@ -75,7 +75,7 @@ def _chunk(
 ) -> ScriptedEvent:
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
     chunk = {**_chunk_head(answer, "chat.completion.chunk"), "choices": [choice]}
-    return "", {**chunk, **_usage(answer)} if finish else chunk
+    return "", {**chunk, **_usage_field(answer)} if finish else chunk
 
 
 SCRIPT: Final = Script(_stream_events, _whole_body, _error_body)

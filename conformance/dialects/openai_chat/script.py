@@ -43,7 +43,7 @@ def _stream_events(answer: ScriptedAnswer, request: Mapping[str, Any]) -> Iterat
             {
                 **_chunk_head(answer, "chat.completion.chunk"),
                 "choices": [],
-                **_stated_usage(answer),
+                **_usage_field(answer),
             },
         )
     yield "", "[DONE]"
@@ -60,7 +60,7 @@ def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str
         message["tool_calls"] = [call]
     reason = _REASONS.get(answer.word, None if answer.word == "no-finish" else "stop")
     choice = {"index": 0, "message": message, "finish_reason": reason}
-    return {**_chunk_head(answer, "chat.completion"), "choices": [choice], **_stated_usage(answer)}
+    return {**_chunk_head(answer, "chat.completion"), "choices": [choice], **_usage_field(answer)}
 
 
 def _tool_fragments(number: int) -> Iterator[dict[str, Any]]:
@@ -75,7 +75,7 @@ def _chunk_head(answer: ScriptedAnswer, kind: str) -> dict[str, Any]:
     return {"id": name, "object": kind, "created": 1, "model": MODEL}
 
 
-def _stated_usage(answer: ScriptedAnswer) -> dict[str, Any]:
+def _usage_field(answer: ScriptedAnswer) -> dict[str, Any]:
     given, said, thinking = answer.tokens
     details = {"completion_tokens_details": {"reasoning_tokens": thinking}}
     counts = {"prompt_tokens": given, "completion_tokens": said, "total_tokens": given + said}

@@ -131,11 +131,11 @@ def _closed_response(
         "model": MODEL,
         "output": list(items),
         "reasoning": mapping(request.get("reasoning")),
-        "usage": _stated_usage(answer) if is_over else None,
+        "usage": _usage_object(answer) if is_over else None,
     }
 
 
-def _stated_usage(answer: ScriptedAnswer) -> Fields:
+def _usage_object(answer: ScriptedAnswer) -> Fields:
     given, said, thinking = answer.tokens
     return {
         "input_tokens": given,
