@@ -68,6 +68,7 @@ MUTANTS: Final = (
     Mutant("wire/chat/same-id", TEXT, (edits.change(SAID, "id", "chatcmpl-99"),)),
     Mutant("wire/chat/same-created", TEXT, (edits.change(SAID, "created", 1_795_176_001),)),
     Mutant("wire/chat/role-first", TEXT, (edits.remove(FIRST, "choices.0.delta.role"),)),
+    Mutant("wire/chat/role-known", TEXT, (edits.change(FIRST, "choices.0.delta.role", "user"),)),
     Mutant("wire/chat/role-once", TEXT, (edits.change(SAID, "choices.0.delta.role", "assistant"),)),
     Mutant(
         "wire/chat/finish-present",
@@ -129,6 +130,16 @@ MUTANTS: Final = (
         (edits.move(having("choices.0.delta.thinking_blocks.0.signature"), by=2),),
     ),
     Mutant("wire/chat/detail-before-text", SIGNED, (edits.move(_signature("signature"), by=2),)),
+    Mutant(
+        "wire/chat/detail-agrees",
+        SIGNED,
+        (edits.change(DETAIL, "choices.0.delta.reasoning_details.0.text", "Street", 1),),
+    ),
+    Mutant(
+        "wire/chat/detail-fields",
+        SIGNED,
+        (edits.change(_signature("signature"), "choices.0.delta.reasoning_details.0.type", None),),
+    ),
     Mutant(
         "wire/chat/detail-index",
         SIGNED,

@@ -103,6 +103,15 @@ MUTANTS: Final = (
             edits.change(COMPLETED, "response.output.3.call_id", "call_fc_03"),
         ),
     ),
+    # A proxy that makes an id of its own at each event.
+    Mutant(
+        "wire/responses-items/call-id-kept",
+        CALL,
+        (
+            edits.change(CALL_CLOSED, "item.call_id", "call_zz"),
+            edits.change(COMPLETED, "response.output.1.call_id", "call_zz"),
+        ),
+    ),
     Mutant("wire/responses-items/items-named", SUMMARY, (edits.remove(MESSAGE_ADDED, "item.id"),)),
     Mutant(
         "wire/responses-items/closed-whole",
