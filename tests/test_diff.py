@@ -168,6 +168,19 @@ def test_the_order_is_told_with_what_came_before(tmp_path: Path) -> None:
     assert "response.reasoning_summary_part.done" in told
 
 
+def test_a_framing_that_was_rebuilt_is_not_compared(tmp_path: Path) -> None:
+    chunk = (
+        '{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":'
+        '[{"index":0,"delta":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}]}\n'
+    )
+    payloads, lines = tmp_path / "a.jsonl", tmp_path / "a.ndjson"
+    for path in (payloads, lines):
+        path.write_text(chunk)
+    (compared,) = compare(payloads, lines).compared
+    assert compared.changes == ()
+    assert compared.notes == ("the framing of one recording was rebuilt, and is not compared",)
+
+
 def test_head_and_end_are_compared(tmp_path: Path) -> None:
     head = replace(read(CHAT).exchanges[0].response, status=201)  # type: ignore[type-var]
     new = edited(CHAT, tmp_path / "n.cassette.jsonl", lambda b: b, response=head, end="reset")

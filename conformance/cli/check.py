@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -13,11 +14,15 @@ from conformance.cli.failures import CONFORMS, NOTHING
 from conformance.cli.judged_report import CallClock, check_outputs, put_report, warn_unanswered
 from conformance.cli.terminal import progress_line, warn, warn_errors
 from conformance.judging.result import Report
+from conformance.judging.rule_names import fits_rule
 from conformance.judging.rulebook import Rulebook
+from conformance.judging.run_rules import ADDED_RULES
 from conformance.recordings.check import CheckChoices, check_paths
 from conformance.recordings.rechunk import rechunk_paths
 from conformance.report.printable import visible
 
+# Suites, rules, and the release whose rules count.
+_Chosen = tuple[Sequence[str], Sequence[str], str | None]
 _RechunkOption = Annotated[
     int, typer.Option(min=0, help="Also judge under this many random chunkings; must not matter.")
 ]
@@ -66,27 +71,37 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
             upstream=upstream or (),
         )
         if rechunk:
-            book = Rulebook.load(suites, rules, rules_as_of)
-            rechunk_paths(paths, book, CheckChoices(dialect, profile), rounds=rechunk)
-    written = shared.with_trust_note(clock.stopped(report))
-    written = put_report(written, baseline, format_, outputs or (), verbose=verbose)
-    raise typer.Exit(_exit_code(written, paths, strict=strict, require_exercised=require_exercised))
+            _rechunk(paths, CheckChoices(dialect, profile), (suites, rules, rules_as_of), rechunk)
+    noted = shared.with_trust_note(clock.stopped(report))
+    written = put_report(noted, baseline, format_, outputs or (), verbose=verbose)
+    code = written.exit_code(strict=strict, require_exercised=require_exercised)
+    raise typer.Exit(_told_code(written, code, paths, rules))
 
 
-def _exit_code(report: Report, paths: list[Path], *, strict: bool, require_exercised: bool) -> int:
+def _rechunk(paths: list[Path], choices: CheckChoices, chosen: _Chosen, rounds: int) -> None:
+    rechunk_paths(paths, Rulebook.load(*chosen), choices, rounds=rounds)
+
+
+def _told_code(report: Report, code: int, paths: list[Path], rules: Sequence[str]) -> int:
     """NOTHING for streams that no rule looked at: they would look green."""
-    code = report.exit_code(strict=strict, require_exercised=require_exercised)
     warn_errors(report.errors)
     is_judged = any(stream.verdicts for stream in report.streams)
     if is_judged or code not in (CONFORMS, NOTHING):
         if code == NOTHING:
             warn_unanswered(report)
         return code
-    warn(f"error: {_describe_nothing(report, paths)}")
+    warn(f"error: {_describe_nothing(report, paths, rules)}")
     return NOTHING
 
 
-def _describe_nothing(report: Report, paths: list[Path]) -> str:
+def _describe_nothing(report: Report, paths: list[Path], rules: Sequence[str]) -> str:
+    added = [id_ for id_ in ADDED_RULES if any(fits_rule(id_, each) for each in rules)]
+    if report.streams and added:
+        more = f" and {len(added) - 1} more" if len(added) > 1 else ""
+        return (
+            f"{added[0]}{more}: only a run judges it, by what it knows beforehand"
+            f" (conformance explain {added[0]})"
+        )
     if report.streams:
         return f"no rule judges {', '.join(sorted({s.dialect for s in report.streams}))}"
     return f"no recording below {_named(paths)} (conformance list files says what is read)"

@@ -106,8 +106,14 @@ class _Comparison(Struct, frozen=True):
     ) -> ExchangeComparison:
         if old is None or new is None:
             return _on_one_side("exchange", label, is_new=old is None)
-        before, now = (shape_of(each.recording, each.exchange, each.result) for each in (old, new))
+        is_framed = old.recording.header.fidelity == new.recording.header.fidelity
+        before, now = (
+            shape_of(each.recording, each.exchange, each.result, is_framed=is_framed)
+            for each in (old, new)
+        )
         notes = list(_request_notes(old.exchange, new.exchange))
+        if not is_framed:
+            notes.append("the framing of one recording was rebuilt, and is not compared")
         if before.is_clipped or now.is_clipped:
             notes.append("a stream has more steps or fields than are compared; the rest was not")
         return ExchangeComparison(

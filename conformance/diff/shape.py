@@ -25,6 +25,8 @@ from conformance.rules.verdicts import Verdict
 _TOLD: Final = ("channel", "explicit", "kind", "role", "reason", "how", "status")
 _TEXTS: Final = {"text.delta": "text", "refusal.delta": "text", "tool.delta": "arguments"}
 _MOST_TEXT: Final = 1 << 24  # characters of one text
+# What a rebuilt framing has, whatever was sent.
+_OF_FRAMING: Final = frozenset({"[DONE]", "done"})
 
 
 class ExchangeShape(Struct):
@@ -39,6 +41,7 @@ class ExchangeShape(Struct):
     fields: FieldShapes = field(default_factory=FieldShapes)
     texts: dict[str, list[str]] = field(default_factory=dict)
     framing: set[str] = field(default_factory=set)
+    is_framed: bool = True
     _sizes: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -48,6 +51,8 @@ class ExchangeShape(Struct):
     def add_events(self, events: Iterable[Event]) -> None:
         steps: list[str] = []
         for event in events:
+            if not self.is_framed and event.type in _OF_FRAMING:
+                continue
             if event.layer == "wire":
                 steps.append(event.type)
                 self.counts[event.type] += 1
@@ -55,7 +60,7 @@ class ExchangeShape(Struct):
             elif event.layer == "semantic":
                 self.semantic.add_step(_semantic_step(event))
                 self._add_text(event)
-            elif how := _framing_name(event):
+            elif self.is_framed and (how := _framing_name(event)):
                 self.framing.add(how)
         self.wire.add_step(" + ".join(dict.fromkeys(steps)))
 
@@ -67,19 +72,29 @@ class ExchangeShape(Struct):
             self._sizes[name] += len(text)
 
 
-def shape_of(recording: Recording, exchange: Exchange, result: StreamResult) -> ExchangeShape:
-    """The shape of an exchange that was judged with this result; read as its profile says."""
+def shape_of(
+    recording: Recording, exchange: Exchange, result: StreamResult, *, is_framed: bool = True
+) -> ExchangeShape:
+    """The shape of an exchange that was judged with this result; read as its profile says.
+
+    Without `is_framed` it leaves out what the framing alone says.
+    """
     knobs = identity_of(recording, exchange, get(result.dialect)).knobs
     read_as = reading(profile_at_hand(result.profile, result.dialect))
-    return wire_shape(exchange, result, read_as, knobs)
+    return wire_shape(exchange, result, read_as, knobs, is_framed=is_framed)
 
 
 def wire_shape(
-    exchange: Exchange, result: StreamResult, read_as: Reading, knobs: Mapping[str, Any]
+    exchange: Exchange,
+    result: StreamResult,
+    read_as: Reading,
+    knobs: Mapping[str, Any],
+    *,
+    is_framed: bool = True,
 ) -> ExchangeShape:
     """The shape of an exchange that is read so, and has shown these knobs."""
     facts = _exchange_facts(exchange, result)
-    shape = ExchangeShape(knobs, result.verdicts, facts)
+    shape = ExchangeShape(knobs, result.verdicts, facts, is_framed=is_framed)
     # The request is not the server's doing.
     for each in islice(get(result.dialect).trace(exchange, read_as), 1, None):
         shape.add_events(each.events)

@@ -234,6 +234,7 @@ CALLS: list[tuple[list[str], int, str]] = [
     (["check", "none.sse"], 2, "none.sse: no such file or folder"),
     (["check", "folder"], 5, "no recording below folder"),
     (["check", "a.sse", "--suite", "folder"], 5, "no rule judges openai.chat"),
+    (["check", "a.sse", "--rule", "harness/ending"], 5, "harness/ending: only a run judges it"),
     (["check", "a.sse", "--suite", "nope"], 2, "no suite 'nope', neither shipped nor a file"),
     (["check", "a.sse", "--suite", "nope.yaml"], 2, "nope.yaml: cannot read the file: "),
     (["check", "a.sse", "--rule", "wire/chat/done-prsent"], 2, "no rule matches 'wire/chat/done-p"),
