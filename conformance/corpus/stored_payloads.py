@@ -89,10 +89,12 @@ def _langfuse_row(row: Row, columns: ColumnNames) -> Row | str:
 
 
 def _otlp_rows(row: Row, columns: ColumnNames) -> Iterator[Row | str]:
-    for span, values in _spans(row):
+    for span, shared in _spans(row):
+        values = _attributes(span)
         body = _first(values, (columns.body, *_BODIES))
         if isinstance(body, str):
             yield {
+                **kept_values(shared, columns),
                 **values,
                 columns.body: body,
                 columns.id: values.get(columns.id) or span.get("spanId"),
@@ -119,13 +121,13 @@ def _nanoseconds(value: Any) -> Any:
 
 
 def _spans(row: Row) -> Iterator[tuple[Mapping[str, Any], Row]]:
-    """The spans, each with its attributes and those of its resource."""
+    """The spans, each with the attributes of its resource."""
     for group in _objects(row.get(_OF_OTLP)):
         resource = group.get("resource")
         shared = _attributes(resource) if isinstance(resource, Mapping) else {}
         for scope in _objects(group.get("scopeSpans")):
             for span in _objects(scope.get("spans")):
-                yield span, {**shared, **_attributes(span)}
+                yield span, shared
 
 
 def _objects(value: Any) -> Iterator[Mapping[str, Any]]:

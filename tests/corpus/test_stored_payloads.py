@@ -64,6 +64,19 @@ def test_what_a_tool_parsed_is_refused_with_the_reason(tool: str, tmp_path: Path
     assert (progress.streams, progress.unreadable) == (0, 1)
 
 
+def test_what_a_resource_says_is_not_said_of_its_spans(tmp_path: Path) -> None:
+    """An id of the resource is none of a span, and its `gen_ai.*` is no answer that was parsed."""
+    told = [
+        {"key": key, "value": {"stringValue": "x"}} for key in ("id", "end", "gen_ai.agent.name")
+    ]
+    row = otlp(("http.response.body", BODY))
+    row["resourceSpans"][0]["resource"] = {"attributes": told}
+    (tmp_path / "in.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    progress = check(tmp_path / "in.jsonl", tmp_path / "out")
+    assert (progress.streams, progress.unreadable) == (1, 0)
+    assert [each["id"] for each in rows(tmp_path / "out")] == ["o1"]
+
+
 @pytest.mark.parametrize("time", ["!762", [], {}, "", "9" * 5000, -1])
 def test_a_time_that_is_none_is_told_of_its_row_alone(time: Any, tmp_path: Path) -> None:
     spans = otlp(("http.response.body", BODY), startTimeUnixNano=time)
