@@ -28,11 +28,11 @@ def engine_of(name: str, processes: int | None, ray_address: str | None) -> Engi
         raise UsageError(f"there is no engine {name!r}", hint="local or ray")
     if ray_address is not None and name != "ray":
         raise UsageError("--ray-address goes with --engine ray")
-    places = processes or processor_count()
     if name == "ray":
         from conformance.corpus.ray_engine import RayEngine  # noqa: PLC0415  # heavy
 
-        return RayEngine(places, ray_address)
+        return RayEngine(processes, ray_address)
+    places = processes or processor_count()
     return OwnProcess() if places == 1 else WorkerProcesses(places)
 
 

@@ -2,7 +2,8 @@
 
 Only tasks and outcomes travel: references, and the encoded tables of a fragment. Ray tries nothing
 again by itself (its own default for data is for ever): what a death means is decided as it is for
-processes of this machine (`deadly_rows.py`).
+processes of this machine (`deadly_rows.py`). A cluster has the packages that its nodes have: one of
+another version judges nothing.
 """
 
 from __future__ import annotations
@@ -16,13 +17,17 @@ from typing import Any, Final
 
 import msgspec
 
+from conformance import __version__
 from conformance.core.errors import HarnessError, UsageError
 from conformance.corpus.arrow import load_module
 from conformance.corpus.engines import WorkerDeath, raise_error
 from conformance.corpus.fragment_work import FragmentOutcome, FragmentTask, FragmentWorker
 from conformance.corpus.worker import answer_task
+from conformance.recordings.parallel import processor_count
 
 _PATIENCE: Final = 5  # seconds for a cluster to answer
+_SAME: Final = f"install reasoning-conformance[corpus]=={__version__} on every node"
+_TOKEN: Final = "a cluster that asks for a token needs RAY_AUTH_MODE=token here, too"  # noqa: S105
 # Ray tells its makers of every run where nobody says otherwise, and warns of accelerators.
 _QUIET: Final = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -32,17 +37,20 @@ _QUIET: Final = {
 
 
 class RayEngine:
-    """`places` tasks at once on Ray. Raises UsageError where it is not installed or not there."""
+    """So many tasks at once on Ray, by default one a processor of this machine or of the cluster.
 
-    def __init__(self, places: int, address: str | None = None) -> None:
+    Raises UsageError where it is not installed or not there.
+    """
+
+    def __init__(self, places: int | None, address: str | None = None) -> None:
         for name, value in _QUIET.items():
             os.environ.setdefault(name, value)
         self._ray = load_module("ray")
         self._folder: str | None = None
-        self._begin(places, address)
+        self._begin(places or processor_count(), address)
         task = self._ray.remote(num_cpus=1, max_retries=0, retry_exceptions=False)
         self._task = task(do_encoded_task)
-        self.places = places
+        self.places = places or max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
     def _begin(self, places: int, address: str | None) -> None:
         quiet = {"log_to_driver": False, "logging_level": "ERROR"}
@@ -63,13 +71,14 @@ class RayEngine:
         except (ConnectionError, OSError, RuntimeError, ValueError) as err:
             said = " ".join(str(err).split())[:300]
             self.stop()
-            raise UsageError(f"Ray cannot be begun: {said}") from err
+            hint = "" if address in (None, "auto") or "RAY_AUTH_MODE" in os.environ else _TOKEN
+            raise UsageError(f"Ray cannot be begun: {said}", hint=hint) from err
 
     def run_task(self, place: int, task: FragmentTask) -> FragmentOutcome:
         del place
         errors = self._ray.exceptions
         try:
-            data = self._ray.get(self._task.remote(msgspec.msgpack.encode(task)))
+            data = self._ray.get(self._task.remote(msgspec.msgpack.encode(task), __version__))
         except (
             errors.WorkerCrashedError,
             errors.OutOfMemoryError,
@@ -78,9 +87,10 @@ class RayEngine:
             errors.RaySystemError,
         ) as err:
             raise WorkerDeath from err
-        except errors.RayTaskError as err:
+        except errors.RayError as err:
             said = str(err).strip().splitlines()[-1]
-            raise HarnessError(f"a task failed on Ray: {said}") from err
+            hint = _SAME if "No module named" in said else ""
+            raise HarnessError(f"a task failed on Ray: {said}", hint=hint) from err
         return raise_error(msgspec.msgpack.decode(data, type=FragmentOutcome))
 
     def stop(self) -> None:
@@ -97,8 +107,14 @@ def _expect_listener(address: str) -> None:
         socket.create_connection((host, int(port)), _PATIENCE).close()
 
 
-def do_encoded_task(data: bytes) -> Any:
-    """A task and its outcome, both encoded; done by a process of Ray."""
+def do_encoded_task(data: bytes, version: str) -> Any:
+    """A task and its outcome, both encoded; done by a process of Ray.
+
+    One that is not of this version does nothing: its verdicts would be those of other rules.
+    """
+    if version != __version__:
+        message = f"the workers of Ray have reasoning-conformance {__version__}, not {version}"
+        return msgspec.msgpack.encode(FragmentOutcome(error=f"UsageError {message}"))
     task = msgspec.msgpack.decode(data, type=FragmentTask)
     return msgspec.msgpack.encode(answer_task(_process_worker(), task))
 
