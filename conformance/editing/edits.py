@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from conformance.core.json_values import Path, list_at, put_at, value_at
-from conformance.editing.deltas import find_deltas
+from conformance.editing.deltas import delta_places, find_deltas
+from conformance.editing.layout import TextKind
 from conformance.editing.operator import Edit, Sites
 from conformance.editing.stream import Stream
 
@@ -19,6 +20,50 @@ def whole_stream(_stream: Stream) -> Sequence[int]:
 def places_of(*types: str) -> Sites:
     """Events of these types."""
     return lambda stream: stream.typed(*types)
+
+
+def deltas_of(kind: TextKind) -> Sites:
+    """Deltas of a kind of text."""
+    return lambda stream: delta_places(stream, kind)
+
+
+def typed_by(kind: str, *path: str | int) -> Callable[..., Sites]:
+    """Events of this type, by the words that may stand at a path of theirs."""
+
+    def saying(*words: str) -> Sites:
+        return lambda stream: [n for n in stream.typed(kind) if stream.value_at(n, *path) in words]
+
+    return saying
+
+
+def right_behind(sites: Sites, before: Sites) -> Sites:
+    """Those of the places that stand right behind one of the others."""
+
+    def found(stream: Stream) -> list[int]:
+        earlier = set(before(stream))
+        return [n for n in sites(stream) if n - 1 in earlier]
+
+    return found
+
+
+def ends_before(end: str, start: str) -> Sites:
+    """Ends of what something else follows."""
+
+    def found(stream: Stream) -> list[int]:
+        last = max(stream.typed(start), default=0)
+        return [n for n in stream.typed(end) if n < last]
+
+    return found
+
+
+def lists_between(*path: str | int, first: Collection[str], last: str) -> Sites:
+    """Events with a list that begins with an element of a type and ends with one of another."""
+    return lambda stream: [
+        n
+        for n, _ in stream.events()
+        if stream.text_at(n, *path, 0, "type") in first
+        and stream.text_at(n, *path, -1, "type") == last
+    ]
 
 
 def places_with(*path: str | int) -> Sites:
@@ -64,6 +109,33 @@ def double_piece(stream: Stream, site: int) -> Stream:
 def move_before(stream: Stream, site: int) -> Stream:
     """The piece comes before the one that stood right before it."""
     return stream.move(site, site - 1)
+
+
+def move_behind_next(start: str) -> Edit:
+    """The piece comes behind the next start."""
+
+    def edited(stream: Stream, site: int) -> Stream:
+        return stream.move(site, next(n for n in stream.typed(start) if n > site) + 1)
+
+    return edited
+
+
+def reuse_index(key: str, *types: str) -> Edit:
+    """What begins here has the index 0 up to its end."""
+
+    def edited(stream: Stream, site: int) -> Stream:
+        index = stream.value_at(site, key)
+        for place in stream.typed(*types):
+            if place >= site and stream.value_at(place, key) == index:
+                stream = stream.with_value(place, (key,), 0)
+        return stream
+
+    return edited
+
+
+def turn_around(*path: str | int) -> Edit:
+    """A list stands in reverse order."""
+    return lambda stream, site: stream.with_value(site, path, stream.list_at(site, *path)[::-1])
 
 
 def double_stream(stream: Stream, _site: int) -> Stream:

@@ -7,19 +7,27 @@ from typing import Any, Final
 from conformance.editing.deltas import delta_places
 from conformance.editing.edits import (
     ask_otherwise,
+    deltas_of,
     double_piece,
     drop_piece,
     drop_value,
+    ends_before,
+    lists_between,
     move_before,
+    move_behind_next,
     places_of,
     places_with,
     raise_value,
     request_sites,
+    reuse_index,
+    right_behind,
     set_value,
     shortened,
+    turn_around,
+    typed_by,
 )
-from conformance.editing.layout import StreamLayout, TextKind
-from conformance.editing.operator import Edit, Mutation, OperatorTable, Sites
+from conformance.editing.layout import StreamLayout
+from conformance.editing.operator import Edit, Mutation, OperatorTable
 from conformance.editing.stream import Stream
 
 _START: Final = "content_block_start"
@@ -56,15 +64,8 @@ _LAYOUT: Final = StreamLayout(
 )
 
 
-def _signatures(stream: Stream) -> list[int]:
-    found = stream.typed(_DELTA)
-    return [n for n in found if stream.value_at(n, "delta", "type") == "signature_delta"]
-
-
-def _signatures_after_thinking(stream: Stream) -> list[int]:
-    """Signatures that a delta of thinking stands right before."""
-    thoughts = set(delta_places(stream, "thinking"))
-    return [n for n in _signatures(stream) if n - 1 in thoughts]
+_signatures: Final = typed_by(_DELTA, "delta", "type")("signature_delta")
+_starts_of: Final = typed_by(_START, "content_block", "type")
 
 
 def _first_text(stream: Stream) -> list[int]:
@@ -79,30 +80,8 @@ def _sign_text(stream: Stream, site: int) -> Stream:
     return stream.insert(site + 1, stream.pieces[site].with_payload(payload))
 
 
-def _deltas_of(kind: TextKind) -> Sites:
-    return lambda stream: delta_places(stream, kind)
-
-
 def _later_starts(stream: Stream) -> list[int]:
     return stream.typed(_START)[1:]
-
-
-@OPERATORS.edit("I10-block-index-reused", _later_starts)
-def _reuse_index(stream: Stream, site: int) -> Stream:
-    """A block takes the index of the first one."""
-    index = stream.value_at(site, "index")
-    for place in stream.typed(_START, _DELTA, _STOP):
-        if place >= site and stream.value_at(place, "index") == index:
-            stream = stream.with_value(place, ("index",), 0)
-    return stream
-
-
-def _starts_of(*kinds: str) -> Sites:
-    def sites(stream: Stream) -> list[int]:
-        found = stream.typed(_START)
-        return [n for n in found if stream.value_at(n, "content_block", "type") in kinds]
-
-    return sites
 
 
 @OPERATORS.edit("X9-prefilled-block", _starts_of("thinking", "text"))
@@ -110,19 +89,6 @@ def _prefill_block(stream: Stream, site: int) -> Stream:
     """A block is announced with text."""
     kind = stream.text_at(site, "content_block", "type")
     return stream.with_value(site, ("content_block", kind), "Hm, ")
-
-
-def _stops_before_start(stream: Stream) -> list[int]:
-    """Ends of blocks that another block follows."""
-    starts = stream.typed(_START)
-    return [n for n in stream.typed(_STOP) if any(m > n for m in starts)]
-
-
-@OPERATORS.edit("X4-block-overlap", _stops_before_start)
-def _stop_after_start(stream: Stream, site: int) -> Stream:
-    """A block ends after the next one began."""
-    following = next(n for n in stream.typed(_START) if n > site)
-    return stream.move(site, following + 1)
 
 
 def _blocks_before_text(stream: Stream) -> list[int]:
@@ -149,22 +115,6 @@ def _think_after_text(stream: Stream, site: int) -> Stream | None:
     for _ in range(following, ends[0] + 1):
         stream = stream.move(ends[0], site)
     return stream
-
-
-def _thinking_bodies(stream: Stream) -> list[int]:
-    """Messages in one piece that begin with thinking and end with text."""
-    return [
-        n
-        for n, _ in stream.events()
-        if stream.text_at(n, "content", 0, "type") in ("thinking", "redacted_thinking")
-        and stream.text_at(n, "content", -1, "type") == "text"
-    ]
-
-
-@OPERATORS.edit("X15-body-thinking-last", _thinking_bodies)
-def _think_last(stream: Stream, site: int) -> Stream:
-    """Thinking of a message in one piece stands behind its text."""
-    return stream.with_value(site, ("content",), stream.list_at(site, "content")[::-1])
 
 
 def _signed_starts(stream: Stream) -> list[int]:
@@ -197,11 +147,23 @@ def _put_delta(kind: str, field: str) -> Edit:
     return set_value({"type": kind, field: "Hm."}, "delta")
 
 
+OPERATORS.add("I10-block-index-reused", "A block takes the index of the first one.")(
+    _later_starts, reuse_index("index", _START, _DELTA, _STOP)
+)
+OPERATORS.add("X4-block-overlap", "A block ends after the next one began.")(
+    ends_before(_STOP, _START), move_behind_next(_START)
+)
+OPERATORS.add(
+    "X15-body-thinking-last", "Thinking of a message in one piece stands behind its text."
+)(
+    lists_between("content", first=("thinking", "redacted_thinking"), last="text"),
+    turn_around("content"),
+)
 OPERATORS.add("X16-other-kind", "A delta of text comes in a block of thinking.")(
-    _deltas_of("thinking"), _put_delta("text_delta", "text")
+    deltas_of("thinking"), _put_delta("text_delta", "text")
 )
 OPERATORS.add("X16-thinking-in-text", "A delta of thinking comes in a block of text.")(
-    _deltas_of("text"), _put_delta("thinking_delta", "thinking")
+    deltas_of("text"), _put_delta("thinking_delta", "thinking")
 )
 OPERATORS.add("I10-block-index-off", "A delta names another block.")(
     places_of(_DELTA), raise_value("index")
@@ -212,7 +174,7 @@ OPERATORS.add("I10-no-block-index", "An event of a block has no index.", most=4)
 OPERATORS.add("S1-unsigned", "The signature of thinking is lost.")(_signatures, drop_piece)
 OPERATORS.add("S3-signed-twice", "Thinking is signed twice.")(_signatures, double_piece)
 OPERATORS.add("S4-signed-early", "The signature comes before the last thinking.")(
-    _signatures_after_thinking, move_before
+    right_behind(_signatures, deltas_of("thinking")), move_before
 )
 OPERATORS.add("S5-no-redacted-data", "Redacted thinking has no data.")(
     _starts_of("redacted_thinking"), drop_value("content_block", "data")

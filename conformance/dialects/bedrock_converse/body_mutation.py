@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from conformance.core.json_values import list_at, put_at, value_at
-from conformance.editing.edits import request_body, request_with, thinking_shown
+from conformance.editing.edits import request_body, request_with, thinking_shown, turn_around
 from conformance.editing.operator import Edit, OperatorTable, Sites
 from conformance.editing.stream import Stream
 
@@ -45,11 +45,6 @@ def _has_more(stream: Stream, site: int) -> bool:
     return stream.value_at(site, *_CONTENT, -1, "reasoningContent") is None
 
 
-def _turn_around(stream: Stream, site: int) -> Stream:
-    """The blocks of a whole message stand in reverse order."""
-    return stream.with_value(site, _CONTENT, stream.list_at(site, *_CONTENT)[::-1])
-
-
 def _asked_to_think(stream: Stream) -> list[int]:
     return [*thinking_shown(stream)] if value_at(request_body(stream), *_SWITCH) else []
 
@@ -86,7 +81,7 @@ def _in_history(key: str, edit: Callable[[Any], Any]) -> Edit:
 
 OPERATORS.add("X15-reasoning-last", "Reasoning in a body stands behind what it led to.")(
     lambda stream: [n for n in _bodies("reasoningContent")(stream) if _has_more(stream, n)],
-    _turn_around,
+    turn_around(*_CONTENT),
 )
 OPERATORS.add("N9-flat-in-body", "Reasoning in a body has the form of a stream.")(
     _bodies("reasoningContent", "reasoningText"),

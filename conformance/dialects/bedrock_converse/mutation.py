@@ -9,6 +9,7 @@ from conformance.dialects.bedrock_converse.body_mutation import OPERATORS as WHO
 from conformance.editing.deltas import delta_places
 from conformance.editing.edits import (
     ask_otherwise,
+    deltas_of,
     double_piece,
     drop_piece,
     drop_value,
@@ -18,6 +19,8 @@ from conformance.editing.edits import (
     places_with,
     raise_value,
     request_sites,
+    reuse_index,
+    right_behind,
     set_value,
     shortened,
 )
@@ -62,24 +65,17 @@ _LAYOUT: Final = StreamLayout(
 )
 
 
-def _deltas_of(kind: TextKind) -> Sites:
-    return lambda stream: delta_places(stream, kind)
+_signed_thinking: Final = right_behind(places_with(*_SIGNATURE), deltas_of("thinking"))
 
 
-def _signatures_after_thinking(stream: Stream) -> list[int]:
-    """Signatures that a delta of reasoning stands right before."""
-    thoughts = set(delta_places(stream, "thinking"))
-    return [n for n in stream.holding(*_SIGNATURE) if n - 1 in thoughts]
-
-
-@OPERATORS.edit("N9-nested-in-stream", _deltas_of("thinking"))
+@OPERATORS.edit("N9-nested-in-stream", deltas_of("thinking"))
 def _nest_reasoning(stream: Stream, site: int) -> Stream:
     """A delta has reasoning in the form of a body."""
     text = stream.text_at(site, *_TEXTS["thinking"])
     return stream.with_value(site, _REASONING, {"reasoningText": {"text": text}})
 
 
-@OPERATORS.edit("X16-two-members", _signatures_after_thinking)
+@OPERATORS.edit("X16-two-members", _signed_thinking)
 def _sign_with_text(stream: Stream, site: int) -> Stream:
     """The signature comes in one event with the last reasoning."""
     text = stream.text_at(site - 1, *_TEXTS["thinking"])
@@ -111,14 +107,9 @@ def _later_starts(stream: Stream) -> list[int]:
     return [n for n in stream.typed(_START, _DELTA) if stream.value_at(n, "contentBlockIndex") > 0]
 
 
-@OPERATORS.edit("I10-block-index-reused", lambda stream: _later_starts(stream)[:1])
-def _reuse_index(stream: Stream, site: int) -> Stream:
-    """A block takes the index of the first one."""
-    index = stream.value_at(site, "contentBlockIndex")
-    for place in stream.typed(_START, _DELTA, _STOP):
-        if place >= site and stream.value_at(place, "contentBlockIndex") == index:
-            stream = stream.with_value(place, ("contentBlockIndex",), 0)
-    return stream
+OPERATORS.add("I10-block-index-reused", "A block takes the index of the first one.")(
+    first_of(_later_starts), reuse_index("contentBlockIndex", _START, _DELTA, _STOP)
+)
 
 
 def _tool_starts(stream: Stream) -> list[int]:
@@ -144,7 +135,7 @@ OPERATORS.add("S3-signed-twice", "Reasoning is signed twice.")(
     places_with(*_SIGNATURE), double_piece
 )
 OPERATORS.add("S4-signed-early", "The signature comes before the last reasoning.")(
-    _signatures_after_thinking, move_before
+    _signed_thinking, move_before
 )
 OPERATORS.add("S5-redacted-decoded", "Redacted reasoning is no base64.")(
     places_with(*_REDACTED), set_value("no base64!", *_REDACTED)

@@ -14,6 +14,7 @@ from conformance.editing.edits import (
     places_of,
     prolong_text,
     set_value,
+    typed_by,
 )
 from conformance.editing.layout import StreamLayout
 from conformance.editing.operator import Mutation, OperatorTable, Sites
@@ -57,14 +58,7 @@ _LAYOUT: Final = StreamLayout(
 )
 
 
-def _wrapping(kind: str) -> Sites:
-    """Deltas of that type."""
-
-    def sites(stream: Stream) -> list[int]:
-        found = stream.typed("content_block_delta")
-        return [n for n in found if stream.value_at(n, "event", "delta", "type") == kind]
-
-    return sites
+_wrapping: Final = typed_by("content_block_delta", "event", "delta", "type")
 
 
 def _stating(kind: str, *, is_streamed: bool = True) -> Sites:

@@ -7,9 +7,15 @@ from typing import Any, Final
 from conformance.core.json_values import Path, text_at
 from conformance.dialects.codex_app_server.reader import METHODS
 from conformance.editing.deltas import delta_groups, is_restated
-from conformance.editing.edits import drop_piece, drop_value, places_of, set_value
+from conformance.editing.edits import (
+    drop_piece,
+    drop_value,
+    places_of,
+    set_value,
+    typed_by,
+)
 from conformance.editing.layout import StreamLayout, TextKind
-from conformance.editing.operator import Mutation, OperatorTable, Sites
+from conformance.editing.operator import Mutation, OperatorTable
 from conformance.editing.stream import Stream
 
 _SUMMARY: Final = "item/reasoning/summaryTextDelta"
@@ -45,14 +51,7 @@ _LAYOUT: Final = StreamLayout(
 )
 
 
-def _completed(kind: str) -> Sites:
-    """Ends of items of that type."""
-
-    def sites(stream: Stream) -> list[int]:
-        found = stream.typed("item/completed")
-        return [n for n in found if stream.text_at(n, *_ITEM, "type") == kind]
-
-    return sites
+_completed: Final = typed_by("item/completed", *_ITEM, "type")
 
 
 def _restated_pieces(stream: Stream) -> list[int]:

@@ -12,11 +12,11 @@ from conformance.editing.edits import (
     drop_value,
     places_of,
     set_value,
+    typed_by,
 )
 from conformance.editing.layout import Delta, StreamLayout, TextKind
-from conformance.editing.operator import Mutation, OperatorTable, Sites
+from conformance.editing.operator import Mutation, OperatorTable
 from conformance.editing.piece import Piece
-from conformance.editing.stream import Stream
 
 _TEXTS: Final[dict[str, TextKind]] = {"reasoning": "thinking", "agent_message": "text"}
 _DONE: Final = "item.completed"
@@ -49,14 +49,7 @@ _LAYOUT: Final = StreamLayout(
 )
 
 
-def _items_of(*kinds: str) -> Sites:
-    """Completed items of these types."""
-
-    def sites(stream: Stream) -> list[int]:
-        found = stream.typed(_DONE)
-        return [n for n in found if stream.text_at(n, "item", "type") in kinds]
-
-    return sites
+_items_of: Final = typed_by(_DONE, "item", "type")
 
 
 OPERATORS.add("X14-reasoning-lost", "The reasoning of a turn that counts it is not shown.")(

@@ -9,6 +9,9 @@ from conformance.core.json_values import text_at
 from conformance.editing.edits import (
     ask_otherwise,
     drop_value,
+    ends_before,
+    lists_between,
+    move_behind_next,
     places_of,
     places_with,
     raise_value,
@@ -17,6 +20,8 @@ from conformance.editing.edits import (
     set_value,
     shortened,
     thinking_shown,
+    turn_around,
+    typed_by,
 )
 from conformance.editing.layout import StreamLayout
 from conformance.editing.operator import Edit, Mutation, OperatorTable, Sites
@@ -52,11 +57,7 @@ _LAYOUT: Final = StreamLayout(
 )
 
 
-def _starts_of(kind: str) -> Sites:
-    """Starts of blocks of a type."""
-    return lambda stream: [
-        n for n in stream.typed("content-start") if stream.text_at(n, *_CONTENT, "type") == kind
-    ]
+_starts_of: Final = typed_by("content-start", *_CONTENT, "type")
 
 
 def _deltas_with(key: str) -> Sites:
@@ -66,41 +67,12 @@ def _deltas_with(key: str) -> Sites:
     ]
 
 
-def _ends_before_start(stream: Stream) -> list[int]:
-    """Ends of blocks that another block follows."""
-    starts = stream.typed("content-start")
-    return [n for n in stream.typed("content-end") if any(m > n for m in starts)]
-
-
-@OPERATORS.edit("X4-block-overlap", _ends_before_start)
-def _end_after_start(stream: Stream, site: int) -> Stream:
-    """A block ends after the next one began."""
-    following = next(n for n in stream.typed("content-start") if n > site)
-    return stream.move(site, following + 1)
-
-
 @OPERATORS.edit("X14-thinking-lost", _starts_of("thinking"))
 def _lose_thinking(stream: Stream, site: int) -> Stream:
     """A block of thinking opens and ends, and its text is lost."""
     index = stream.value_at(site, "index")
     deltas = _deltas_with("thinking")(stream)
     return stream.without(*(n for n in deltas if stream.value_at(n, "index") == index))
-
-
-def _thinking_bodies(stream: Stream) -> list[int]:
-    """Whole answers that begin with thinking and end with text."""
-    return [
-        n
-        for n, _ in stream.events()
-        if stream.text_at(n, *_WHOLE, 0, "type") == "thinking"
-        and stream.text_at(n, *_WHOLE, -1, "type") == "text"
-    ]
-
-
-@OPERATORS.edit("X15-thinking-last", _thinking_bodies)
-def _think_last(stream: Stream, site: int) -> Stream:
-    """Thinking of a whole answer stands behind its text."""
-    return stream.with_value(site, _WHOLE, stream.list_at(site, *_WHOLE)[::-1])
 
 
 def _in_list(*path: str) -> Edit:
@@ -131,6 +103,12 @@ def _as_text(content: Any) -> Any:
     ]
 
 
+OPERATORS.add("X4-block-overlap", "A block ends after the next one began.")(
+    ends_before("content-end", "content-start"), move_behind_next("content-start")
+)
+OPERATORS.add("X15-thinking-last", "Thinking of a whole answer stands behind its text.")(
+    lists_between(*_WHOLE, first=("thinking",), last="text"), turn_around(*_WHOLE)
+)
 _ENDS: Final = places_of("message-end")
 _REASON: Final = ("delta", "finish_reason")
 

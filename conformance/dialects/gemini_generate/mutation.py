@@ -20,6 +20,7 @@ from conformance.editing.edits import (
     request_with,
     set_value,
     shortened,
+    turn_around,
 )
 from conformance.editing.layout import Delta, StreamLayout, TextKind
 from conformance.editing.operator import Edit, Mutation, OperatorTable, Sites
@@ -132,10 +133,9 @@ def _thought_and_more(stream: Stream) -> list[int]:
     ]
 
 
-@OPERATORS.edit("X15-thoughts-last", _thought_and_more)
-def _turn_around(stream: Stream, site: int) -> Stream:
-    """The parts of a content stand in reverse order."""
-    return stream.with_value(site, _PARTS, stream.list_at(site, *_PARTS)[::-1])
+OPERATORS.add("X15-thoughts-last", "The parts of a content stand in reverse order.")(
+    _thought_and_more, turn_around(*_PARTS)
+)
 
 
 def _configured(*path: str | int) -> Sites:

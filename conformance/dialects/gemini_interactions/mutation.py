@@ -12,15 +12,22 @@ from conformance.editing.edits import (
     double_piece,
     drop_piece,
     drop_value,
+    ends_before,
+    lists_between,
+    move_before,
+    move_behind_next,
     places_of,
     places_with,
     prolong_text,
     raise_value,
     request_sites,
     request_with,
+    right_behind,
     set_value,
     shortened,
     thinking_shown,
+    turn_around,
+    typed_by,
 )
 from conformance.editing.layout import StreamLayout
 from conformance.editing.operator import Edit, Mutation, OperatorTable, Sites
@@ -72,18 +79,9 @@ _LAYOUT: Final = StreamLayout(
 )
 
 
-def _starts_of(*kinds: str) -> Sites:
-    """Starts of steps of these types."""
-    return lambda stream: [
-        n for n in stream.typed(_START) if stream.text_at(n, "step", "type") in kinds
-    ]
-
-
-def _deltas_of(*kinds: str) -> Sites:
-    """Deltas of these types."""
-    return lambda stream: [
-        n for n in stream.typed(_DELTA) if stream.text_at(n, "delta", "type") in kinds
-    ]
+_starts_of: Final = typed_by(_START, "step", "type")
+_deltas_of: Final = typed_by(_DELTA, "delta", "type")
+_SIGNATURES: Final = _deltas_of("thought_signature")
 
 
 def _ends_with(status: str, *, calls: bool | None = None) -> Sites:
@@ -102,25 +100,6 @@ def _bodies_with(kind: str) -> Sites:
     return lambda stream: [
         n for n, _ in stream.events() if stream.text_at(n, "steps", 0, "type") == kind
     ]
-
-
-def _stops_before_start(stream: Stream) -> list[int]:
-    """Ends of steps that another step follows."""
-    starts = stream.typed(_START)
-    return [n for n in stream.typed(_STOP) if any(m > n for m in starts)]
-
-
-@OPERATORS.edit("X4-step-overlap", _stops_before_start)
-def _stop_after_start(stream: Stream, site: int) -> Stream:
-    """A step ends after the next one began."""
-    following = next(n for n in stream.typed(_START) if n > site)
-    return stream.move(site, following + 1)
-
-
-def _summarised_signatures(stream: Stream) -> list[int]:
-    """Signatures that a piece of summary stands right before."""
-    summaries = set(_deltas_of("thought_summary")(stream))
-    return [n for n in _deltas_of("thought_signature")(stream) if n - 1 in summaries]
 
 
 def _thoughts_alone(stream: Stream) -> list[int]:
@@ -145,25 +124,9 @@ def _first_start_behind(stream: Stream, site: int) -> int:
     return next((n for n in stream.typed(_START) if n > site), len(stream.pieces))
 
 
-def _whole_with_output(stream: Stream) -> list[int]:
-    """Whole interactions that begin with a thought and end with output."""
-    found = _bodies_with("thought")(stream)
-    return [n for n in found if stream.text_at(n, "steps", -1, "type") == "model_output"]
-
-
-@OPERATORS.edit("X15-thought-last", _whole_with_output)
-def _think_last(stream: Stream, site: int) -> Stream:
-    """A thought of a whole interaction stands behind its output."""
-    return stream.with_value(site, ("steps",), stream.list_at(site, "steps")[::-1])
-
-
-def _whole_with_call(stream: Stream) -> list[int]:
-    """Whole interactions that begin with a thought and end with a call."""
-    found = _bodies_with("thought")(stream)
-    return [n for n in found if stream.text_at(n, "steps", -1, "type") == "function_call"]
-
-
-@OPERATORS.edit("X14-whole-thought-lost", _whole_with_call)
+@OPERATORS.edit(
+    "X14-whole-thought-lost", lists_between("steps", first=("thought",), last="function_call")
+)
 def _lose_whole_thought(stream: Stream, site: int) -> Stream:
     """A whole interaction counts a thought and has none."""
     steps = stream.list_at(site, "steps")
@@ -174,13 +137,13 @@ def _lose_whole_thought(stream: Stream, site: int) -> Stream:
 def _text_of_signed(stream: Stream) -> list[int]:
     """The first text, where a thought before it was signed."""
     texts = [*_deltas_of("text")(stream)][:1]
-    return texts if _deltas_of("thought_signature")(stream) else []
+    return texts if _SIGNATURES(stream) else []
 
 
 @OPERATORS.edit("S2-signature-in-output", _text_of_signed)
 def _sign_output(stream: Stream, site: int) -> Stream:
     """The signature of a thought comes in a step of output."""
-    signature = stream.value_at(_deltas_of("thought_signature")(stream)[0], "delta")
+    signature = stream.value_at(_SIGNATURES(stream)[0], "delta")
     payload = {**stream.pieces[site].payload, "delta": signature}
     return stream.insert(site + 1, stream.pieces[site].with_payload(payload))
 
@@ -225,7 +188,12 @@ def _as_output(step: Any) -> Any:
 
 
 _ENDS: Final = places_of(_COMPLETED)
-_SIGNATURES: Final = _deltas_of("thought_signature")
+OPERATORS.add("X4-step-overlap", "A step ends after the next one began.")(
+    ends_before(_STOP, _START), move_behind_next(_START)
+)
+OPERATORS.add("X15-thought-last", "A thought of a whole interaction stands behind its output.")(
+    lists_between("steps", first=("thought",), last="model_output"), turn_around("steps")
+)
 
 OPERATORS.add("S1-no-thought-signature", "The signature of a thought is lost.")(
     _SIGNATURES, drop_piece
@@ -235,7 +203,8 @@ OPERATORS.add("S1-no-step-signature", "A thought of a whole interaction has no s
 )
 OPERATORS.add("S3-thought-signed-twice", "A thought is signed twice.")(_SIGNATURES, double_piece)
 OPERATORS.add("S4-signature-before-summary", "A signature comes before the summary's end.")(
-    _summarised_signatures, lambda stream, site: stream.move(site, site - 1)
+    right_behind(_SIGNATURES, _deltas_of("thought_summary")),
+    move_before,
 )
 OPERATORS.add("S8-thought-signature-empty", "The signature of a thought is empty.")(
     _SIGNATURES, set_value("", "delta", "signature")
