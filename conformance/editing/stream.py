@@ -9,7 +9,7 @@ Rule 4: chunk boundaries and times stay where the bytes around them stayed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -80,6 +80,11 @@ class Stream(Struct, frozen=True):
     def number_at(self, place: int) -> int | None:
         """The sequence number of a piece; None where there is none."""
         return self.pieces[place].number(self.layout.number)
+
+    def numbered(self, place: int, payload: Mapping[str, Any]) -> dict[str, Any]:
+        """Another payload with the sequence number of a piece, if it has one."""
+        number = self.number_at(place)
+        return {**payload, **({} if number is None else {self.layout.number: number})}
 
     def typed(self, *types: str) -> list[int]:
         """Places of events of these types."""

@@ -135,20 +135,20 @@ class RuleOutcomes(Struct, frozen=True):
         )
 
 
-def shipped_bases(root: Path | None = None) -> list[BaseRecording]:
+def shipped_bases() -> list[BaseRecording]:
     """The shipped cassettes that fail no rule.
 
     Recordings of real servers may hold faults that are known of them, and those of whole runs hold
     more than one fault at a time could be put into: neither is a base.
     """
-    folder = root or shipped.cassettes()
+    folder = shipped.cassettes()
     every = (open_base(path, folder) for path in discover(folder))
     return [each for each in every if not each.is_live or each.conforms]
 
 
-def shipped_mutants(root: Path | None = None) -> list[BaseRecording]:
+def shipped_mutants() -> list[BaseRecording]:
     """The shipped cassettes that fail on purpose."""
-    folder = root or shipped.cassettes()
+    folder = shipped.cassettes()
     held = folder / "mutants"
     return [open_base(path, folder) for path in discover(held)] if held.is_dir() else []
 

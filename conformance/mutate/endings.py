@@ -92,10 +92,8 @@ def _end_before(how: Ending) -> Callable[[Stream, int], Stream]:
 
 def _end_with_error(stream: Stream, site: int) -> Stream:
     """The stream ends with an error event in the dialect's own form."""
-    sample, number = stream.pieces[site], stream.number_at(site)
-    numbered = {} if number is None else {stream.layout.number: number}
-    error = {**stream.layout.error("The model is overloaded.", "server_error"), **numbered}
-    said = sample.with_payload(error)
+    error = stream.layout.error("The model is overloaded.", "server_error")
+    said = stream.pieces[site].with_payload(stream.numbered(site, error))
     raised = said.as_raised(stream.layout.raised) if stream.layout.raised else said
     return stream.with_pieces([*stream.pieces[:site], raised])
 

@@ -169,9 +169,8 @@ def _insert_event(payload: Callable[[Stream], dict[str, Any]], name: str = "") -
     """Another event before this one, written and numbered as it is."""
 
     def edit(stream: Stream, site: int) -> Stream:
-        sample, number = stream.pieces[site], stream.number_at(site)
-        numbered = {} if number is None else {stream.layout.number: number}
-        new = sample.with_payload({**payload(stream), **numbered})
+        sample = stream.pieces[site]
+        new = sample.with_payload(stream.numbered(site, payload(stream)))
         new = new.with_name(name or new.type) if sample.name or name else new
         return stream.insert(site, new)
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from conformance.cassette import Recording, discover, open_recording
 from conformance.core import shipped
 from conformance.core.errors import ConformanceError, HarnessError
-from conformance.core.events import Exchange, Request, Response
+from conformance.core.events import Exchange
 from conformance.judging.result import Finding, StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import CheckChoices, check_recording
@@ -124,7 +124,7 @@ class JudgedRecording(Struct, frozen=True):
             return lines, min(max(finding.event - 1, 0), len(lines) - 1)
         if finding.byte is None:
             return lines, len(lines) - 1
-        body = _whole_body(exchange)
+        body = exchange.body
         if finding.byte >= len(body):
             return lines, len(lines) - 1
         ends = _BLANK_LINE.search(body, finding.byte)
@@ -168,11 +168,13 @@ def _exchange_lines(exchange: Exchange, finding: Finding, view: str) -> list[str
     if view == "client":
         return [_json_line(event) for event in exchange.seen or ()]
     if finding.byte is None:
-        return _head_lines(exchange.request, exchange.response)
-    return [*_nonblank_lines(_whole_body(exchange)), f"(end of stream: {exchange.end})"]
+        return head_lines(exchange)
+    return [*_nonblank_lines(exchange.body), f"(end of stream: {exchange.end})"]
 
 
-def _head_lines(request: Request | None, response: Response | None) -> list[str]:
+def head_lines(exchange: Exchange) -> list[str]:
+    """Request and response head, a line each; the body that was asked is one, too."""
+    request, response = exchange.request, exchange.response
     lines: list[str] = []
     if request is not None:
         lines += [f"{request.method} {request.path}", *_header_lines(request.headers)]
@@ -188,10 +190,6 @@ def _header_lines(headers: Sequence[tuple[str, str]]) -> Iterator[str]:
 
 def _json_line(value: object) -> str:
     return msgspec.json.encode(value).decode()
-
-
-def _whole_body(exchange: Exchange) -> bytes:
-    return exchange.body
 
 
 def _nonblank_lines(body: bytes) -> list[str]:

@@ -55,7 +55,7 @@ def rechunk_paths(
 
 
 def rechunk_recording(
-    recording: Recording, rulebook: Rulebook, choices: CheckChoices, *, rounds: int, seed: int = 0
+    recording: Recording, rulebook: Rulebook, choices: CheckChoices, *, rounds: int
 ) -> int:
     """How many chunkings agree with the recording in one piece.
 
@@ -66,7 +66,7 @@ def rechunk_recording(
         return _judged_outcome(_recut_recording(recording, cuts), rulebook, choices)
 
     whole = judged([])
-    cuttings = _all_cuttings(recording, rounds, seed)
+    cuttings = _all_cuttings(recording, rounds)
     for cutting in cuttings:
         if judged(cutting.cuts) != whole:
             cuts = _reduce_cuts(cutting.cuts, lambda cuts: judged(cuts) != whole)
@@ -88,15 +88,14 @@ def _judged_outcome(recording: Recording, rulebook: Rulebook, choices: CheckChoi
         return str(err)  # that it cannot be judged must not depend on the cuts, either
 
 
-def _all_cuttings(recording: Recording, rounds: int, seed: int) -> list[_ChunkCuts]:
-    seeds = range(seed, seed + rounds)
+def _all_cuttings(recording: Recording, rounds: int) -> list[_ChunkCuts]:
     return [
         _cut_each(recording, "as recorded", _recorded_cuts),
         _cut_each(recording, "byte by byte", _byte_cuts),
         _cut_each(recording, "at event ends", _event_ends),
         *(
             _cut_each(recording, f"seed {number}", partial(_random_cuts, number))
-            for number in seeds
+            for number in range(rounds)
         ),
     ]
 

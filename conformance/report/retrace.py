@@ -10,10 +10,9 @@ Rule 3: a *block* is what lies between a start and its end in one lane. Lanes ho
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final, Literal
 
-import msgspec
 from msgspec import Struct, field
 
 from conformance.core.events import Event, Exchange
@@ -22,6 +21,7 @@ from conformance.dialects import get
 from conformance.judging.result import StreamResult
 from conformance.profiles.lookup import profile_at_hand
 from conformance.profiles.profile import reading
+from conformance.recordings.examples import head_lines
 
 Lane = Literal["thinking", "summary", "text", "tools", "stream"]
 LANES: Final[tuple[Lane, ...]] = ("thinking", "summary", "text", "tools", "stream")
@@ -76,7 +76,7 @@ def trace_exchange(
     Those around findings, and around the events `near`, are kept first of all.
     """
     profile = profile_at_hand(stream.profile, stream.dialect)
-    text = _head_text(exchange)
+    text = "\n".join(head_lines(exchange)) or "not recorded"
     kind = "request and response head"
     head = ShownFrame(0, 0.0, kind, text[:_RAW], len(text), ("stream",))
     keeper = _FrameKeeper({*near, *(f.event for f in stream.findings)}, most, head)
@@ -206,18 +206,3 @@ def _frame_moment(each: TracedFrame, lanes: tuple[Lane, ...]) -> ShownFrame:
 
 def _event_text(event: Event) -> str:
     return ", ".join(f"{name}: {value!r:.400}" for name, value in event.data.items())
-
-
-def _head_text(exchange: Exchange) -> str:
-    request, response = exchange.request, exchange.response
-    lines: list[str] = []
-    if request is not None:
-        lines += [f"{request.method} {request.path}", *_header_lines(request.headers)]
-        lines += [msgspec.json.encode(request.json).decode()] if request.json is not None else []
-    if response is not None and response.status is not None:
-        lines += [f"HTTP/{response.http} {response.status}", *_header_lines(response.headers)]
-    return "\n".join(lines) or "not recorded"
-
-
-def _header_lines(headers: Sequence[tuple[str, str]]) -> list[str]:
-    return [f"{name}: {value}" for name, value in headers]

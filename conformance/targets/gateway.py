@@ -302,7 +302,7 @@ class UpstreamStandIn(Struct):
 
 
 @asynccontextmanager
-async def serve_upstream(port: int, host: str = "127.0.0.1") -> AsyncIterator[UpstreamStandIn]:
+async def serve_upstream(port: int) -> AsyncIterator[UpstreamStandIn]:
     """Serves until the block is left. Raises UsageError where the port is taken."""
     upstream = UpstreamStandIn()
 
@@ -323,7 +323,7 @@ async def serve_upstream(port: int, host: str = "127.0.0.1") -> AsyncIterator[Up
         finally:
             await connection.close()
 
-    async with listening(host, port, accept) as upstream.port:
+    async with listening("127.0.0.1", port, accept) as upstream.port:
         yield upstream
 
 

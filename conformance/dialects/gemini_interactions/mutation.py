@@ -95,11 +95,9 @@ def _ends_with(status: str, *, calls: bool | None = None) -> Sites:
     return sites
 
 
-def _bodies_with(kind: str) -> Sites:
-    """Whole interactions whose first step is of a type."""
-    return lambda stream: [
-        n for n, _ in stream.events() if stream.text_at(n, "steps", 0, "type") == kind
-    ]
+def _thoughts_first(stream: Stream) -> list[int]:
+    """Whole interactions that begin with a thought."""
+    return [n for n, _ in stream.events() if stream.text_at(n, "steps", 0, "type") == "thought"]
 
 
 def _thoughts_alone(stream: Stream) -> list[int]:
@@ -167,11 +165,11 @@ def _write_arguments(stream: Stream, site: int) -> Stream:
     return stream
 
 
-def _as_type(kind: str, text: str) -> Edit:
+def _as_type(kind: str) -> Edit:
     """A delta says something of another type."""
-    said: Any = {"type": kind, "text": text}
+    said: Any = {"type": kind, "text": "Hm."}
     if kind == "thought_summary":
-        said = {"type": kind, "content": {"type": "text", "text": text}}
+        said = {"type": kind, "content": {"type": "text", "text": "Hm."}}
     return set_value(said, "delta")
 
 
@@ -199,7 +197,7 @@ OPERATORS.add("S1-no-thought-signature", "The signature of a thought is lost.")(
     _SIGNATURES, drop_piece
 )
 OPERATORS.add("S1-no-step-signature", "A thought of a whole interaction has no signature.")(
-    _bodies_with("thought"), drop_value("steps", 0, "signature")
+    _thoughts_first, drop_value("steps", 0, "signature")
 )
 OPERATORS.add("S3-thought-signed-twice", "A thought is signed twice.")(_SIGNATURES, double_piece)
 OPERATORS.add("S4-signature-before-summary", "A signature comes before the summary's end.")(
@@ -210,10 +208,10 @@ OPERATORS.add("S8-thought-signature-empty", "The signature of a thought is empty
     _SIGNATURES, set_value("", "delta", "signature")
 )
 OPERATORS.add("X16-summary-in-output", "A piece of summary comes in a step of output.")(
-    _deltas_of("text"), _as_type("thought_summary", "Hm.")
+    _deltas_of("text"), _as_type("thought_summary")
 )
 OPERATORS.add("X16-text-in-thought", "A piece of text comes in a thought.")(
-    _deltas_of("thought_summary"), _as_type("text", "Hm.")
+    _deltas_of("thought_summary"), _as_type("text")
 )
 OPERATORS.add("I10-step-index-off", "A delta names another step.")(
     places_of(_DELTA), raise_value("index")

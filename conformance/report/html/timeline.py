@@ -117,11 +117,8 @@ def _picture_svg(picture: ExchangePicture) -> Iterator[str]:
     yield f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="group" aria-label="{label}">'
     for row, lane in enumerate(LANES):
         top = _TOP + row * _LANE
-        size = f'width="{_WIDTH - _LEFT}" height="{_LANE - 4}"'
-        yield f'<rect class="lane" x="{_LEFT}" y="{top + 2}" {size}/>'
-        yield f'<text class="name" x="{_LEFT - 8}" y="{top + 17}">{lane}</text>'
-        for block in picture.traced.blocks.get(lane, ()):
-            yield _block_svg(picture, block, lane, top)
+        blocks = picture.traced.blocks.get(lane, ())
+        yield from _lane_svg(lane, top, (_block_ends(picture, block) for block in blocks))
     yield from _axis_svg(picture)
     for moment in picture.traced.moments:
         yield _mark_svg(picture, moment)
@@ -130,11 +127,20 @@ def _picture_svg(picture: ExchangePicture) -> Iterator[str]:
     yield "</svg>"
 
 
-def _block_svg(picture: ExchangePicture, block: LaneBlock, lane: str, top: int) -> str:
-    start = picture.moment_x(block.start, block.first)
-    width = round(max(picture.moment_x(block.stop, block.last) - start, 2.0), 1)
-    size = f'width="{width}" height="16" rx="3"'
-    return f'<rect class="bar {lane}" x="{start}" y="{top + 5}" {size}/>'
+def _block_ends(picture: ExchangePicture, block: LaneBlock) -> tuple[float, float]:
+    begin = picture.moment_x(block.start, block.first)
+    return begin, picture.moment_x(block.stop, block.last)
+
+
+def _lane_svg(lane: str, top: int, bars: Iterable[tuple[float, float]]) -> Iterator[str]:
+    """A lane with its name, and its bars from where they begin to where they end."""
+    size = f'width="{_WIDTH - _LEFT}" height="{_LANE - 4}"'
+    yield f'<rect class="lane" x="{_LEFT}" y="{top + 2}" {size}/>'
+    yield f'<text class="name" x="{_LEFT - 8}" y="{top + 17}">{lane}</text>'
+    for begin, end in bars:
+        width = round(max(end - begin, 2.0), 1)
+        size = f'width="{width}" height="16" rx="3"'
+        yield f'<rect class="bar {lane}" x="{begin}" y="{top + 5}" {size}/>'
 
 
 class LanesBeneath(Struct, frozen=True):
@@ -158,11 +164,8 @@ class LanesBeneath(Struct, frozen=True):
         yield f'<text class="beneath" x="4" y="{_TITLE - 5}">{label}</text>'
         for row, lane in enumerate(lanes):
             top = _TITLE + row * _LANE
-            size = f'width="{_WIDTH - _LEFT}" height="{_LANE - 4}"'
-            yield f'<rect class="lane" x="{_LEFT}" y="{top + 2}" {size}/>'
-            yield f'<text class="name" x="{_LEFT - 8}" y="{top + 17}">{lane}</text>'
-            for block in self.traced.blocks[lane]:
-                yield self._block_svg(picture, block, lane, top)
+            blocks = self.traced.blocks[lane]
+            yield from _lane_svg(lane, top, (self._block_ends(picture, each) for each in blocks))
         for number in sorted(set(self.marks)):
             at = picture.x(self.start + self._event_place(number) * self.scale)
             title = f"<title>event {number}</title>"
@@ -170,13 +173,11 @@ class LanesBeneath(Struct, frozen=True):
             yield f"{title}</rect>"
         yield "</svg>"
 
-    def _block_svg(self, picture: ExchangePicture, block: LaneBlock, lane: str, top: int) -> str:
+    def _block_ends(self, picture: ExchangePicture, block: LaneBlock) -> tuple[float, float]:
         is_clocked = self.traced.is_clocked
-        first, last = (block.start, block.stop) if is_clocked else (block.first, block.last)
-        begin = picture.x(self.start + first * self.scale)
-        width = round(max(picture.x(self.start + last * self.scale) - begin, 2.0), 1)
-        size = f'width="{width}" height="16" rx="3"'
-        return f'<rect class="bar {lane}" x="{begin}" y="{top + 5}" {size}/>'
+        ends = (block.start, block.stop) if is_clocked else (block.first, block.last)
+        begin, end = (picture.x(self.start + at * self.scale) for at in ends)
+        return begin, end
 
     def _event_place(self, number: int) -> float:
         """Where an event lies: its time, that of the frame before it, or its number."""
