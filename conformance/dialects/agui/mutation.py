@@ -13,6 +13,7 @@ from conformance.editing.edits import (
     first_of,
     places_of,
     places_with,
+    prolong_text,
     set_value,
 )
 from conformance.editing.layout import StreamLayout
@@ -64,12 +65,6 @@ def _start_again(stream: Stream, site: int) -> Stream:
     return stream.insert(site, stream.pieces[site].with_payload(start))
 
 
-@OPERATORS.edit("I11-ids-swapped", places_of("TEXT_MESSAGE_CONTENT", "REASONING_MESSAGE_CONTENT"))
-def _swap_id(stream: Stream, site: int) -> Stream:
-    """A delta names a message that is not there."""
-    return stream.with_value(site, ("messageId",), f"{stream.text_at(site, 'messageId')}-other")
-
-
 @OPERATORS.edit("X21-snapshot-without-reasoning", places_of("MESSAGES_SNAPSHOT"))
 def _forget_reasoning(stream: Stream, site: int) -> Stream | None:
     """The snapshot has no message of the reasoning that was streamed."""
@@ -107,6 +102,10 @@ def _show_empty_thought(stream: Stream, site: int) -> Stream:
     return stream.insert(site, end).insert(site, start)
 
 
+OPERATORS.add("I11-ids-swapped", "A delta names a message that is not there.")(
+    places_of("TEXT_MESSAGE_CONTENT", "REASONING_MESSAGE_CONTENT"),
+    prolong_text("-other", "messageId"),
+)
 OPERATORS.add("S7-seal-lost", "What the provider sealed is not sent on.")(
     beside_upstream(places_of("REASONING_ENCRYPTED_VALUE")), drop_piece
 )

@@ -11,6 +11,7 @@ from conformance.editing.edits import (
     drop_piece,
     drop_value,
     places_of,
+    prolong_text,
     set_value,
     typed_by,
 )
@@ -60,13 +61,6 @@ def _restated_pieces(stream: Stream) -> list[int]:
     return sorted(each.place for group in groups if len(group) > 1 for each in group)
 
 
-@OPERATORS.edit("I11-id-rotates", places_of("item/completed"))
-def _rotate_id(stream: Stream, site: int) -> Stream:
-    """An item is completed under another id than it was started."""
-    item_id = stream.text_at(site, *_ITEM, "id")
-    return stream.with_value(site, (*_ITEM, "id"), f"{item_id}-other")
-
-
 @OPERATORS.edit("X14-reasoning-lost", _completed("reasoning"))
 def _forget_reasoning(stream: Stream, site: int) -> Stream:
     """The completed reasoning has no text."""
@@ -74,6 +68,9 @@ def _forget_reasoning(stream: Stream, site: int) -> Stream:
     return bare.with_value(site, (*_ITEM, "content"), [])
 
 
+OPERATORS.add("I11-id-rotates", "An item is completed under another id than it was started.")(
+    places_of("item/completed"), prolong_text("-other", *_ITEM, "id")
+)
 OPERATORS.add("I11-other-item", "A delta names an item that is not there.")(
     places_of(*_TEXTS), set_value("item-other", "params", "itemId")
 )

@@ -19,6 +19,16 @@ from conformance.dialects.gemini_generate.requests import REQUEST
 from conformance.dialects.gemini_generate.script import SCRIPT
 from conformance.dialects.gemini_generate.wire_keys import WIRE_KEYS
 
+MODELS: Final = ModelListing(
+    "/models",
+    base="/v1beta",
+    entries="models",
+    name="name",
+    prefix="models/",
+    frame={},
+    details={"supportedGenerationMethods": ["generateContent"]},
+)
+
 
 def _framing_at(path: str) -> Framing:
     """Events where the query asks for them, else one array that grows."""
@@ -39,15 +49,7 @@ DIALECT: Final = Dialect(
         key_header="x-goog-api-key",
         stream_path="/models/{model}:streamGenerateContent?alt=sse",
     ),
-    models=ModelListing(
-        "/models",
-        base="/v1beta",
-        entries="models",
-        name="name",
-        prefix="models/",
-        frame={},
-        details={"supportedGenerationMethods": ["generateContent"]},
-    ),
+    models=MODELS,
     request=REQUEST,
     client=ClientCases(
         message_at("candidates", 0, "content"),

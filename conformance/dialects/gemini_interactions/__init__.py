@@ -6,7 +6,8 @@ from typing import Final
 
 from conformance.dialects.base import Dialect
 from conformance.dialects.client_cases import ClientCases, listing
-from conformance.dialects.endpoint import Endpoint, ModelListing
+from conformance.dialects.endpoint import Endpoint
+from conformance.dialects.gemini_generate import MODELS
 from conformance.dialects.gemini_interactions.columns import delta_columns
 from conformance.dialects.gemini_interactions.reader import InteractionsReader, recognises
 from conformance.dialects.gemini_interactions.requests import REQUEST
@@ -30,15 +31,7 @@ DIALECT: Final = Dialect(
         headers=(("api-revision", "2026-05-20"),),
         key_header="x-goog-api-key",
     ),
-    models=ModelListing(
-        "/models",
-        base="/v1beta",
-        entries="models",
-        name="name",
-        prefix="models/",
-        frame={},
-        details={"supportedGenerationMethods": ["generateContent"]},
-    ),
+    models=MODELS,
     request=REQUEST,
     client=ClientCases(
         listing("steps"),

@@ -13,6 +13,7 @@ from conformance.editing.edits import (
     first_of,
     places_of,
     places_with,
+    prolong_text,
     set_value,
 )
 from conformance.editing.layout import StreamLayout
@@ -83,12 +84,6 @@ def _start_again(stream: Stream, site: int) -> Stream:
     return stream.insert(site, start)
 
 
-@OPERATORS.edit("I11-ids-swapped", places_of("text-delta", "reasoning-delta"))
-def _swap_id(stream: Stream, site: int) -> Stream:
-    """A delta names a part that is not there."""
-    return stream.with_value(site, ("id",), f"{stream.text_at(site, 'id')}-other")
-
-
 @OPERATORS.edit("N11-step-repeated", beside_upstream(first_of(places_of("finish-step"))))
 def _repeat_step(stream: Stream, site: int) -> Stream:
     """A step is sent twice, with ids of its own."""
@@ -129,6 +124,9 @@ def _say_diagnostic(stream: Stream, site: int) -> Stream:
     return stream.with_value(site, ("delta",), f"[retrying] {stream.text_at(site, 'delta')}")
 
 
+OPERATORS.add("I11-ids-swapped", "A delta names a part that is not there.")(
+    places_of("text-delta", "reasoning-delta"), prolong_text("-other", "id")
+)
 OPERATORS.add("S7-seal-lost", "What the provider sealed is not sent on.")(
     beside_upstream(places_with("providerMetadata")), drop_value("providerMetadata")
 )
