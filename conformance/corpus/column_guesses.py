@@ -35,8 +35,7 @@ def guess_columns(row: Mapping[str, Any], columns: ColumnNames) -> dict[str, str
     for part in missing:
         taken = {*found.values(), *(column for _, column in columns.chosen)}
         free = (name for name in values if name not in taken)
-        fits = _holds_body if part == "body" else _is_named_so
-        name = next((each for each in free if fits(each, values[each], part)), None)
+        name = next((each for each in free if _may_hold(part, each, values[each])), None)
         if name is not None:
             found[part] = name
     return found
@@ -52,14 +51,10 @@ def _inner_values(row: Mapping[str, Any], before: str = "", depth: int = 1) -> I
             yield path, value
 
 
-def _holds_body(name: str, value: Any, part: str) -> bool:
-    del name, part
-    if isinstance(value, bytes):
-        value = value[:_BEGINNING].decode("utf-8", "replace")
-    return isinstance(value, str) and begins_like_stream(value[:_BEGINNING])
-
-
-def _is_named_so(name: str, value: Any, part: str) -> bool:
-    del value
+def _may_hold(part: str, name: str, value: Any) -> bool:
+    if part == "body":
+        if isinstance(value, bytes):
+            value = value[:_BEGINNING].decode("utf-8", "replace")
+        return isinstance(value, str) and begins_like_stream(value[:_BEGINNING])
     words = {each.lower() for each in _SPLIT.split(name.rpartition(".")[2])}
     return not words.isdisjoint(_WORDS.get(part, ()))

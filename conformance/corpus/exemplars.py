@@ -93,16 +93,14 @@ def _fragment_at(storage: Storage, judge: CorpusJudge, path: str, part: int) -> 
 
 
 def _exemplar(judged: object, place: StreamPlace, storage: Storage) -> Exemplar:
-    if not isinstance(judged, JudgedStream) or judged.stream.id != place.id:
-        return Exemplar(place, missing="the source has another stream there now")
-    stream = judged.stream
-    exchanges = {each.number: each for each in stream.recording.exchanges}
-    for result in judged.results:
-        if (result.exchange, result.view) == (place.exchange, place.view):
-            named = storage.shown(place.file)
-            file = named if stream.path else f"{named} {stream.id}"
-            shown = replace(result, file=file)
-            return Exemplar(place, stream, exchanges[result.exchange], shown)
+    if isinstance(judged, JudgedStream) and judged.stream.id == place.id:
+        stream = judged.stream
+        exchanges = {each.number: each for each in stream.recording.exchanges}
+        for result in judged.results:
+            if (result.exchange, result.view) == (place.exchange, place.view):
+                named = storage.shown(place.file)
+                shown = replace(result, file=named if stream.path else f"{named} {stream.id}")
+                return Exemplar(place, stream, exchanges[result.exchange], shown)
     return Exemplar(place, missing="the source has another stream there now")
 
 

@@ -65,7 +65,6 @@ class FragmentOutcome(Struct):
     unreadable: int = 0
     size: int = 0
     faults: tuple[str, ...] = ()
-    is_whole: bool = True
     error: str = ""
 
 
@@ -107,6 +106,7 @@ class FragmentWorker:
         outcome = FragmentOutcome(size=task.fragment.size)
         watch = PopulationWatch(judge)
         faults: list[str] = []
+        is_whole = True
         for rows in few_at_once(read_streams(storage, task.fragment, judge.choices)):
             outcome.rows += len(rows)
             for judged in judge.judge_streams([_asked_row(row, task) for row in rows]):
@@ -115,7 +115,7 @@ class FragmentWorker:
                     watch.see_stream(judged)
                     continue
                 tables.add_unreadable(judged)
-                outcome.is_whole &= judged.row != WHOLE_FRAGMENT
+                is_whole &= judged.row != WHOLE_FRAGMENT
                 if len(faults) < _MOST_FAULTS:
                     where = storage.shown(judged.path or task.fragment.path)
                     faults.append(_fault_text(judged, where))
@@ -125,7 +125,7 @@ class FragmentWorker:
         outcome.findings = tables.row_count("findings")
         outcome.unreadable = tables.row_count("unreadable")
         outcome.faults = tuple(faults)
-        outcome.tables = tables.encoded(is_whole=outcome.is_whole)
+        outcome.tables = tables.encoded(is_whole=is_whole)
         return outcome
 
 

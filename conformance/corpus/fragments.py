@@ -17,11 +17,10 @@ from typing import Any, Final, Literal
 from msgspec import Struct
 
 from conformance.cassette.recording import holds_recording, is_named_recording
-from conformance.cassette.source import COMPRESSIONS
 from conformance.core.errors import CassetteError, ConformanceError, Place
 from conformance.corpus.arrow import load_module
 from conformance.corpus.columns import ColumnNames
-from conformance.corpus.json_rows import holds_rows, is_json_rows
+from conformance.corpus.json_rows import holds_rows, is_compressed, is_json_rows
 from conformance.corpus.storage import Storage, StoredFile
 
 FragmentKind = Literal["parquet", "json", "files"]
@@ -90,7 +89,7 @@ def _row_fragments(storage: Storage, file: StoredFile, columns: ColumnNames) -> 
     except CassetteError as err:
         yield Fragment("json", file.path, 0, file.size, stamp=stamp, fault=err.message)
         return
-    if name.endswith(COMPRESSIONS):
+    if is_compressed(name):
         yield Fragment("json", file.path, 0, file.size, stamp=stamp)
         return
     for first in range(0, max(file.size, 1), RANGE_BYTES):

@@ -6,7 +6,7 @@ followed from it (`judging.groups`); told first is what was found in most stream
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -23,7 +23,8 @@ from conformance.rules.verdicts import Level
 
 BY: Final = ("provider", "model", "week")
 GROUPABLE: Final = ("dialect", "profile", "provider", "model", "week", "file", "view", "found")
-_STREAM: Final = ("file", "part", "row", "exchange", "view")
+STREAM: Final = ("id", "file", "part", "row", "exchange", "view")
+"""The columns that say which stream a row is of: the fields of `StreamPlace` but for the event."""
 _CAUSE: Final = ("group", "cause", "rule", "level", "verdict", "shape")
 _LEVELS: Final = {level.value: rank for rank, level in enumerate(Level)}
 _REASONS: Final = 20
@@ -118,10 +119,10 @@ def corpus_report(
     about = read_about(folder)
     names = tuple(dict.fromkeys(by))
     columns = _grouped_columns(names, about.choices.columns.keep)
-    verdicts = read_table(folder, "verdicts", _needed(columns, "id", "findings", "bytes"))
+    verdicts = read_table(folder, "verdicts", _needed(columns, "findings", "bytes"))
     if not verdicts.num_rows and not about.is_complete:
         raise UsageError(f"{folder}: nothing is judged yet")
-    findings = read_table(folder, "findings", _needed(columns, "id", "bytes", "event", *_CAUSE))
+    findings = read_table(folder, "findings", _needed(columns, "bytes", "event", *_CAUSE))
     timed, found = _since(verdicts, since), _since(findings, since)
     compute = load_module("pyarrow.compute")
     unreadable = read_table(folder, "unreadable", ("reason",))
@@ -156,7 +157,7 @@ def _grouped_columns(by: Sequence[str], keep: Sequence[str]) -> tuple[str, ...]:
 
 
 def _needed(columns: Sequence[str], *names: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*_STREAM, "time", *columns, *names)))
+    return tuple(dict.fromkeys((*STREAM, "time", *columns, *names)))
 
 
 def _since(table: Any, since: datetime | None) -> Any:
@@ -174,7 +175,7 @@ def _most_frequent(table: Any, column: str, most: int) -> tuple[tuple[str, int],
 
 
 def _cause_groups(findings: Any, verdicts: Any, by: tuple[str, ...]) -> tuple[CauseGroup, ...]:
-    keys = list(dict.fromkeys((*_CAUSE, *_STREAM, "id", "bytes", "time", *by)))
+    keys = list(dict.fromkeys((*_CAUSE, *STREAM, "bytes", "time", *by)))
     counted = findings.group_by(keys).aggregate([("event", "min"), ("event", "count")])
     compute = load_module("pyarrow.compute")
     leading = compute.equal(counted["group"], counted["cause"])
@@ -227,14 +228,26 @@ def _cells(leads: Any, verdicts: Any, by: tuple[str, ...]) -> dict[str, tuple[Ce
 
 def _exemplars(leads: Any) -> dict[str, StreamPlace]:
     """By group the shortest stream that has it."""
-    order = [(name, "ascending") for name in ("group", "bytes", "id", *_STREAM)]
-    ordered = leads.sort_by(order)
-    columns = ("id", *_STREAM, "event_min")
-    first = ordered.group_by("group", use_threads=False).aggregate([(c, "first") for c in columns])
     return {
-        each["group"]: StreamPlace(*(each[f"{column}_first"] for column in columns))
-        for each in first.to_pylist()
+        each["group"]: stream_place(each, each["event_min"])
+        for each in shortest_streams(leads, ("group",), "event_min")
     }
+
+
+def stream_place(row: Mapping[str, Any], event: int) -> StreamPlace:
+    """The place that the columns `STREAM` of a row name."""
+    values = {**{name: row[name] for name in STREAM}, "event": event}
+    return StreamPlace(**values)
+
+
+def shortest_streams(table: Any, keys: Sequence[str], *more: str) -> list[dict[str, Any]]:
+    """Of the rows that share the values of `keys` the shortest: where it stands, and `more`."""
+    order = [(name, "ascending") for name in (*keys, "bytes", *STREAM)]
+    first = table.sort_by(order).group_by(list(keys), use_threads=False)
+    found = first.aggregate([(name, "first") for name in (*STREAM, *more)])
+    names = [name.removesuffix("_first") for name in found.column_names]
+    rows: list[dict[str, Any]] = found.rename_columns(names).to_pylist()
+    return rows
 
 
 def _following_groups(followers: Any) -> dict[str, tuple[FollowingGroup, ...]]:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
+from conformance.cassette.source import COMPRESSIONS
 from conformance.core.errors import CassetteError, Place
 from conformance.corpus.columns import ColumnNames, check_columns, path_values, top_name
 from conformance.corpus.storage import Storage
@@ -112,7 +113,7 @@ def _row_of(line: bytes) -> dict[str, Any] | str:
 
 
 def is_compressed(path: str) -> bool:
-    return path.lower().endswith((".gz", ".zst"))
+    return path.lower().endswith(COMPRESSIONS)
 
 
 def open_inflated(storage: Storage, path: str) -> Any:

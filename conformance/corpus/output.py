@@ -61,7 +61,7 @@ class CorpusOutput:
                 raise self._error("the folder is not empty, and no output of a corpus")
             self.folder.mkdir(parents=True, exist_ok=True)
             self._take_lock()
-            self._write(self.folder / ABOUT, msgspec.json.format(msgspec.json.encode(about)))
+            self._write_about(about)
             for table in TABLES:
                 (self.folder / table).mkdir(exist_ok=True)
                 for draft in (self.folder / table).glob(f"*{_DRAFT}"):
@@ -80,9 +80,8 @@ class CorpusOutput:
         ]
         for file in stale:
             file.unlink(missing_ok=True)
-        done = msgspec.structs.replace(about, is_complete=True)
         try:
-            self._write(self.folder / ABOUT, msgspec.json.format(msgspec.json.encode(done)))
+            self._write_about(msgspec.structs.replace(about, is_complete=True))
         except OSError as err:
             raise self._error(_write_fault(err)) from err
         return sum(file.parent.name == TABLES[0] for file in stale)
@@ -113,6 +112,9 @@ class CorpusOutput:
 
     def _file(self, table: str, name: str) -> Path:
         return self.folder / table / f"{name}{_SUFFIX}"
+
+    def _write_about(self, about: CorpusAbout) -> None:
+        self._write(self.folder / ABOUT, msgspec.json.format(msgspec.json.encode(about)))
 
     def _write(self, file: Path, data: bytes) -> None:
         draft = file.with_name(f".{file.name}{_DRAFT}")

@@ -21,7 +21,7 @@ from conformance.cassette.search import MUTANTS
 from conformance.cassette.write import write
 from conformance.core.errors import ConformanceError, Place, UsageError
 from conformance.corpus.exemplars import Exemplar, find_exemplars
-from conformance.corpus.grouping import StreamPlace
+from conformance.corpus.grouping import STREAM, StreamPlace, shortest_streams, stream_place
 from conformance.corpus.judge import CorpusJudge
 from conformance.corpus.output import read_about, read_table
 from conformance.judging.result import StreamResult
@@ -80,39 +80,29 @@ def sample_corpus(folder: Path, out: Path, source: str | None = None) -> CorpusS
 
 def _finding_places(folder: Path) -> Iterator[_Wanted]:
     """The shortest stream of each group of findings; one that shows several stands once."""
-    columns = ("id", "file", "part", "row", "exchange", "view", "event", "bytes", "group", "rule")
-    table = read_table(folder, "findings", columns)
-    order = [(name, "ascending") for name in ("group", "bytes", "id", "file", "part", "row")]
-    first = table.sort_by(order).group_by("group", use_threads=False)
-    names = (*columns[:7], "rule")
-    for each in first.aggregate([(name, "first") for name in names]).to_pylist():
-        place = StreamPlace(*(each[f"{name}_first"] for name in columns[:7]))
-        yield _Wanted(place, each["group"], each["rule_first"])
+    table = read_table(folder, "findings", (*STREAM, "event", "bytes", "group", "rule"))
+    for each in shortest_streams(table, ("group",), "event", "rule"):
+        yield _Wanted(stream_place(each, each["event"]), each["group"], each["rule"])
 
 
 def _passed_by(folder: Path, places: Iterable[StreamPlace]) -> set[str]:
     known = {(each.file, each.part, each.row, each.exchange) for each in places}
     passed: set[str] = set()
-    for each in _passing_table(folder).to_pylist():
+    for each in _passing_streams(folder):
         if (each["file"], each["part"], each["row"], each["exchange"]) in known:
             passed.update(each[_RULES].split())
     return passed
 
 
-def _passing_table(folder: Path) -> Any:
+def _passing_streams(folder: Path) -> list[dict[str, Any]]:
     """Of streams that pass the same rules the shortest, by dialect."""
-    columns = ("id", "file", "part", "row", "exchange", "view", "bytes", "dialect", _RULES)
-    table = read_table(folder, "verdicts", columns)
-    order = [(name, "ascending") for name in ("dialect", _RULES, "bytes", "id", "file", "row")]
-    first = table.sort_by(order).group_by(["dialect", _RULES], use_threads=False)
-    names = columns[:7]
-    found = first.aggregate([(name, "first") for name in names])
-    return found.rename_columns([name.removesuffix("_first") for name in found.column_names])
+    table = read_table(folder, "verdicts", (*STREAM, "bytes", "dialect", _RULES))
+    return shortest_streams(table, ("dialect", _RULES), "bytes")
 
 
 def _passing_places(folder: Path, covered: set[str]) -> Iterator[_Wanted]:
     """Streams that pass rules which nothing passes yet, until there is none."""
-    candidates = [(set(each[_RULES].split()), each) for each in _passing_table(folder).to_pylist()]
+    candidates = [(set(each[_RULES].split()), each) for each in _passing_streams(folder)]
     known = set(covered)
     while True:
         best = max(
@@ -125,9 +115,8 @@ def _passing_places(folder: Path, covered: set[str]) -> Iterator[_Wanted]:
         if not best[0]:
             return
         rules, each = candidates[best[2]]
-        names = ("id", "file", "part", "row", "exchange", "view")
         yield _Wanted(
-            StreamPlace(**{name: each[name] for name in names}, event=0),
+            stream_place(each, 0),
             exercises=tuple(sorted(rules - known)),
         )
         known |= rules

@@ -14,6 +14,7 @@ from conformance.core.errors import CassetteError, Place, UsageError
 from conformance.corpus.arrow import load_module
 
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+_USER: Final = re.compile(r"://[^/@]*@")
 ABOUT: Final = "corpus.json"
 """The file by which an output folder is known."""
 _HIDDEN: Final = ("_", ".")  # marks of engines (`_SUCCESS`) and unfinished files
@@ -58,7 +59,7 @@ class Storage:
 
     def shown(self, path: str = "") -> str:
         """A path below the root, as a reader knows it; without a user's name and password."""
-        source = re.sub(r"://[^/@]*@", "://", self.source.partition("?")[0])
+        source = _without_secrets(self.source)
         return source if not path or self.is_file else f"{source.rstrip('/')}/{path}"
 
     @property
@@ -125,6 +126,11 @@ class Storage:
             yield copy
 
 
+def _without_secrets(source: str) -> str:
+    """A URL without a user's name and password, and without its parameters."""
+    return _USER.sub("://", source.partition("?")[0])
+
+
 def absolute_source(source: str) -> str:
     """The source as a worker in another folder finds it."""
     return source if _SCHEME.match(source) else str(Path(source).absolute())
@@ -145,7 +151,7 @@ def _opened(source: str, *, is_local: bool) -> tuple[Any, str]:
     systems = load_module("pyarrow.fs")
     if is_local:
         return systems.LocalFileSystem(), str(Path(source).absolute())
-    place = Place(re.sub(r"://[^/@]*@", "://", source.partition("?")[0]))
+    place = Place(_without_secrets(source))
     try:
         filesystem, root = systems.FileSystem.from_uri(source)
     except arrow.ArrowInvalid:

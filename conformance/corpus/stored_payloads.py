@@ -35,8 +35,11 @@ PARSED: Final = "{} keeps the answer as it parsed it, not the bytes that came"
 
 def is_stored_payload(row: Mapping[str, Any]) -> bool:
     """Whether a row is one of a tool that is known."""
-    is_langfuse = any(row.keys() >= keys for keys in _OF_LANGFUSE)
-    return row.keys() >= _OF_LITELLM or is_langfuse or _OF_OTLP in row
+    return row.keys() >= _OF_LITELLM or _is_of_langfuse(row) or _OF_OTLP in row
+
+
+def _is_of_langfuse(row: Mapping[str, Any]) -> bool:
+    return any(row.keys() >= keys for keys in _OF_LANGFUSE)
 
 
 def begins_like_stream(text: str) -> bool:
@@ -52,7 +55,7 @@ def payload_rows(row: Row, columns: ColumnNames) -> Iterator[Row | str]:
         yield row
     elif row.keys() >= _OF_LITELLM:
         yield _litellm_row(row, columns)
-    elif any(row.keys() >= keys for keys in _OF_LANGFUSE):
+    elif _is_of_langfuse(row):
         yield _langfuse_row(row, columns)
     else:
         yield row

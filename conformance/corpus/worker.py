@@ -32,7 +32,3 @@ def answer_task(worker: FragmentWorker, task: FragmentTask) -> FragmentOutcome:
         return FragmentOutcome(error=f"SpecError {err}")
     except ConformanceError as err:
         return FragmentOutcome(error=f"UsageError {err}")
-
-
-if __name__ == "__main__":
-    serve_tasks()
