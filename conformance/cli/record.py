@@ -30,12 +30,13 @@ from conformance.core.events import Exchange
 from conformance.dialects import ENDPOINTS, SUPPORTED, dialect_at
 from conformance.dialects.base import Reading
 from conformance.profiles.lookup import find, has_profile
+from conformance.recordings.redacted_result import Clean
 from conformance.report.printable import visible
+from conformance.report.redacted import text_cleaner
 from conformance.report.wording import count
 from conformance.runs import RequestSettings, scenario_requests
 from conformance.runs.options import API_WORDS, credential_headers, dialects_of, parse_headers
 from conformance.runs.refusals import elsewhere, error_words, refusal
-from conformance.runs.secrecy import Secrecy
 from conformance.scenarios import load_scenarios
 from conformance.targets.aws_signing import aws_signer
 from conformance.targets.recording import (
@@ -210,7 +211,7 @@ def _record_asking(given: RecordArguments, terms: RecordingOptions) -> None:
     if known and given.profile:
         find(given.profile, known)  # no check would take a cassette that names another API's
     _check_target(given.output, force=given.force)
-    look = _RefusalLook(origin.netloc, given.model or "", Secrecy(secrets))
+    look = _RefusalLook(origin.netloc, given.model or "", text_cleaner())
     recording = record_directly(
         *(origin, sources, given.output, terms),
         limits=_asking_limits(given),
@@ -234,13 +235,13 @@ class _RefusalLook(Struct):
 
     name: str
     model: str
-    secrecy: Secrecy
+    clean_line: Clean
     refused: RemoteError | None = None
     is_first: bool = True
 
     def take(self, exchange: Exchange) -> None:
         if self.is_first:
-            words = self.secrecy.clean_line(error_words(exchange, Reading()))
+            words = self.clean_line(error_words(exchange, Reading()))
             refused = refusal(exchange, self.name, words, self.model)
             self.refused = refused or elsewhere(exchange, self.name)
         self.is_first = False

@@ -42,7 +42,7 @@ from conformance.runs import (
 from conformance.runs.options import API_WORDS, parse_headers
 from conformance.scenarios import Scenario, load_scenarios, own_request
 from conformance.targets import asgi
-from conformance.targets.agent import AgentTarget, command_words
+from conformance.targets.agent import AgentTarget
 from conformance.targets.aws_signing import aws_signer
 from conformance.targets.client import run_client
 from conformance.targets.gateway import serve_upstream
@@ -139,7 +139,7 @@ async def _live_server(given: RunArguments, stack: AsyncExitStack) -> LiveServer
 
 def _agent_target(given: RunArguments, options: RunOptions, url: str) -> AgentTarget:
     return AgentTarget(
-        command_words(given.agent or ""),
+        given.agent or "",
         given.protocol or "",
         url=url,
         model=options.model or MODEL,

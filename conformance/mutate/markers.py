@@ -13,7 +13,7 @@ from conformance.editing.deltas import (
     restate_in_parts,
     rewrite_deltas,
 )
-from conformance.editing.layout import Delta
+from conformance.editing.layout import Delta, TextKind
 from conformance.editing.operator import Edit, OperatorTable
 from conformance.editing.stream import Stream
 
@@ -37,11 +37,11 @@ def _thinking_deltas(stream: Stream) -> list[int]:
     return list(range(len(find_deltas(stream, "thinking"))))
 
 
-def _leak_around(before: str, after: str) -> Edit:
-    """Text around one delta of visible text, stated everywhere."""
+def _add_around(kind: TextKind, before: str, after: str) -> Edit:
+    """Text around one delta of a kind, stated everywhere."""
 
     def edit(stream: Stream, site: int) -> Stream:
-        delta = find_deltas(stream, "text")[site]
+        delta = find_deltas(stream, kind)[site]
         return restate_delta(stream, delta, f"{before}{delta.text}{after}")
 
     return edit
@@ -137,16 +137,6 @@ def _spell_in_thinking(stream: Stream, site: int) -> Stream:
     return restate_delta(stream, delta, f"{delta.text} The tag is spelled {_OPEN}.")
 
 
-def _mark_thinking(before: str, after: str) -> Edit:
-    """Text around one delta of thinking, stated everywhere."""
-
-    def edit(stream: Stream, site: int) -> Stream:
-        delta = find_deltas(stream, "thinking")[site]
-        return restate_delta(stream, delta, f"{before}{delta.text}{after}")
-
-    return edit
-
-
 for _name, _says, _before, _after in (
     ("B2-pair-in-text", "A pair of markers leaks.", "<think>hm</think>", ""),
     ("B3-glued-marker", "A marker leaks, glued to text.", "", _CLOSE),
@@ -154,12 +144,12 @@ for _name, _says, _before, _after in (
     ("B5-channel-header", "A channel header leaks.", "<|channel|>final", ""),
     ("B13-call-markup", "A tool call is left in the text.", "", '<tool_call>{"name":"look"}'),
 ):
-    MARKERS.add(_name, _says)(_unmarked_texts, _leak_around(_before, _after))
+    MARKERS.add(_name, _says)(_unmarked_texts, _add_around("text", _before, _after))
 MARKERS.add("B12-open-marker-in-thinking", "The thinking begins with its marker.")(
-    lambda stream: _thinking_deltas(stream)[:1], _mark_thinking(f"{_OPEN}\n", "")
+    lambda stream: _thinking_deltas(stream)[:1], _add_around("thinking", f"{_OPEN}\n", "")
 )
 MARKERS.add("B12-close-marker-in-thinking", "The thinking ends with its marker.")(
-    lambda stream: _thinking_deltas(stream)[-1:], _mark_thinking("", f"\n{_CLOSE}\n\n")
+    lambda stream: _thinking_deltas(stream)[-1:], _add_around("thinking", "", f"\n{_CLOSE}\n\n")
 )
 MARKERS.add("B6-no-open-marker", "Marked thinking lost its open marker.")(
     _marked_stream, _respell(_OPEN, "")

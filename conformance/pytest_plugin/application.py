@@ -22,7 +22,7 @@ from conformance.runs import RunOptions, RunOutcome, run_application
 from conformance.runs.options import parse_capabilities
 from conformance.scenarios import load_scenarios
 from conformance.targets import asgi
-from conformance.targets.agent import AgentTarget, command_words
+from conformance.targets.agent import AgentTarget
 from conformance.targets.gateway import serve_upstream
 from conformance.targets.server import LiveServer, TurnTarget
 from conformance.wire.faults import ExchangeLimits
@@ -123,8 +123,7 @@ class AgentJudge(ScenarioRunJudge):
         limits = ExchangeLimits(timeout, min(timeout, _USUAL.idle))
 
         def started(model: str) -> AgentTarget:
-            words = command_words(command) if isinstance(command, str) else list(command)
-            return AgentTarget(words, protocol, url=model, model=MODEL, limits=limits)
+            return AgentTarget(command, protocol, url=model, model=MODEL, limits=limits)
 
         return self._judge_scenarios(started, protocol, scenarios, without, profile)
 

@@ -72,7 +72,7 @@ def run_outcome(
     unanswered += map(str, [*(absent if target.options.dialects else ()), *gone])
     return RunOutcome(
         replace(report, notes=tuple(notes)),
-        tuple(map(target.folder.secrecy.clean_line, unanswered)),
+        tuple(map(target.folder.clean_line, unanswered)),
         scenarios=sum(name != "sanity" for run in runs for name in run.kept),
         interrupted=soak is not None and soak.figures.interrupted,
     )
@@ -110,7 +110,7 @@ def _without_lines(result: StreamResult) -> StreamResult:
 
 
 def _api_notes(run: ApiRun) -> Iterator[str]:
-    yield from map(run.target.folder.secrecy.clean_line, run.faults)
+    yield from map(run.target.folder.clean_line, run.faults)
     if not get(run.dialect).carries_opaque:
         yield f"{run.dialect} {NO_PLACE}: who keeps a history of what it shows has none of them"
     if run.signs and run.target.options.profile is None:

@@ -69,7 +69,7 @@ class RequestPace:
         return True
 
 
-def is_refusal(response: Response | None) -> bool:
+def asks_to_wait(response: Response | None) -> bool:
     """Whether the server only says: not now."""
     return response is not None and response.status in _NOT_NOW
 

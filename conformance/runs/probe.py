@@ -132,7 +132,7 @@ def _refuse_absent(run: ApiRun, exchange: Exchange) -> None:
         _raise(elsewhere(exchange, run.dialect))
         _raise(answered_as_refined(exchange, run.dialect))
     words = error_words(replace(exchange, dialect=run.dialect), run.settings.reading)
-    words = run.target.folder.secrecy.clean_line(words)
+    words = run.target.folder.clean_line(words)
     _raise(refusal(exchange, run.dialect, words, run.settings.model))
 
 

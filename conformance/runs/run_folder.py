@@ -13,14 +13,15 @@ from msgspec.structs import replace
 
 from conformance import __version__
 from conformance.cassette import Cassette, Header, Recording, read, write
+from conformance.cassette.redaction.own_keys import remember_keys
 from conformance.core.errors import Place, UsageError
 from conformance.dialects import APPLICATIONS, ENDPOINTS
 from conformance.evidence.expectations import RUN
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.redaction import redact_evidence
+from conformance.report.redacted import text_cleaner
 from conformance.runs.options import RunOptions
 from conformance.runs.scenario_run import ScenarioOutcome
-from conformance.runs.secrecy import Secrecy
 
 SUFFIX: Final = ".cassette.jsonl"
 _MOST_FILES: Final = 100_000
@@ -35,7 +36,8 @@ class RunFolder:
         self.options = options
         self._kind = kind
         self._stale: tuple[Path, ...] = ()
-        self.secrecy = Secrecy(options.secrets)
+        remember_keys(value for headers in options.secrets.values() for value in headers.values())
+        self.clean_line = text_cleaner()
 
     @cached_property
     def _own_rules(self) -> Rulebook | None:

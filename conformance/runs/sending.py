@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from conformance.cassette import CassetteClock
 from conformance.core.errors import RemoteError
 from conformance.core.events import Exchange, Request
-from conformance.runs.pace import RequestPace, is_refusal
+from conformance.runs.pace import RequestPace, asks_to_wait
 from conformance.targets.gateway import (
     ScriptedUpstream,
     UpstreamCall,
@@ -107,7 +107,7 @@ class RequestSender(Struct):
             if not await self.pace.wait_after_refusal(response, attempt):
                 break
             attempt += 1
-        if is_refusal(response):
+        if asks_to_wait(response):
             status = response.status if response else 0
             why = f"HTTP {status}, also after {attempt + 1} requests"
             return TargetReply(fetched, untestable=why)

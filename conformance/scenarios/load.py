@@ -145,7 +145,7 @@ def read_scenario(root: Node) -> Scenario:
         step = _read_step(node, known, plain)
         known[step.role] = step
     return Scenario(
-        name=_read_name(root.required("scenario")),
+        name=read_name(root.required("scenario")),
         title=root.required("title").string(),
         steps=tuple(known.values()),
         file=root.source.file,
@@ -159,7 +159,7 @@ def read_scenario(root: Node) -> Scenario:
 
 def _read_step(node: Node, known: Mapping[str, Step], values: Mapping[str, Any]) -> Step:
     entries = node.mapping(STEP_KEYS)
-    role = _read_name(node.required("role"))
+    role = read_name(node.required("role"))
     if role in known:
         raise node.required("role").error(f"role {role!r} is there twice")
     below = _earlier_step(entries["like"], known) if "like" in entries else None
@@ -296,7 +296,8 @@ def _read_path(node: Node | None) -> str:
     return node.string()
 
 
-def _read_name(node: Node) -> str:
+def read_name(node: Node) -> str:
+    """Lower-case words joined by -. Raises SpecError."""
     text = node.string()
     if not _NAME.fullmatch(text):
         raise node.error(f"expected lower-case words joined by -, got {text!r}")

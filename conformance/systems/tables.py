@@ -5,7 +5,6 @@ Every error names file, line, column and the nearest word.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -17,6 +16,7 @@ from conformance.core.shipped import specs
 from conformance.rules import document
 from conformance.rules.node import Node, nearest
 from conformance.rules.verdicts import Verdict
+from conformance.scenarios.load import read_name
 
 _SIDES: Final = ("server", "client", "both", "recorder")
 """Whose behaviour a requirement is about; a recorder writes fixtures for tests."""
@@ -26,7 +26,6 @@ _PRESET_KEYS: Final = frozenset({"name", "side", "profile", "gateway", "beside"}
 _JUDGED_KEYS: Final = frozenset({"rules", "scenarios", "presets", "verdict"})
 _REQUIREMENT_KEYS: Final = frozenset({"id", "says", "source", "side", "reason"}) | _JUDGED_KEYS
 _SOURCE_KEYS: Final = frozenset({"document", "at"})
-_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 
 class Preset(Struct, frozen=True):
@@ -103,7 +102,7 @@ def find_system(name: str) -> System:
 def read_system(root: Node) -> System:
     """The table in a document."""
     root.mapping(_KEYS)
-    name = _read_name(root.required("system"))
+    name = read_name(root.required("system"))
     documents = root.required("documents").mapping()
     presets = _read_presets(root.get("presets"))
     found: dict[str, Requirement] = {}
@@ -127,7 +126,7 @@ def _read_presets(node: Node | None) -> dict[str, Preset]:
     found: dict[str, Preset] = {}
     for each in node.sequence() if node else ():
         keys = each.mapping(_PRESET_KEYS)
-        name, profile = _read_name(each.required("name")), each.required("profile")
+        name, profile = read_name(each.required("name")), each.required("profile")
         if name in found:
             raise each.required("name").error(f"preset {name!r} is there twice")
         found[name] = Preset(
@@ -152,7 +151,7 @@ def _read_requirement(
     if "reason" in keys and misplaced:
         raise node.key(misplaced).error(f"{misplaced!r} says nothing where there are no rules")
     return Requirement(
-        id=f"{system}/{_read_name(node.required('id'))}",
+        id=f"{system}/{read_name(node.required('id'))}",
         says=node.required("says").string(),
         side=side,
         source=_read_source(node.required("source"), documents),
@@ -191,10 +190,3 @@ def _read_texts(node: Node | None) -> tuple[str, ...]:
     if not node.sequence():
         raise node.error("expected at least one")
     return tuple(each.string() for each in node.sequence())
-
-
-def _read_name(node: Node) -> str:
-    text = node.string()
-    if not _NAME.fullmatch(text):
-        raise node.error(f"expected lower-case words joined by -, got {text!r}")
-    return text

@@ -32,6 +32,7 @@ from conformance.cassette.redaction.secret_forms import (
     parts_of,
     says_nothing,
 )
+from conformance.cassette.redaction.secret_names import search_validator
 from conformance.cassette.redaction.spellings import decode_numbers, decode_spellings
 from conformance.core.errors import CassetteError
 
@@ -305,18 +306,12 @@ def _least_length(form: bytes) -> int:
 
 @cache
 def _spelled_validator() -> jsonschema_rs.Validator:
-    return _search_validator(_SPELLED)
+    return search_validator(_SPELLED)
 
 
 @cache
 def _otherwise_spelled_validator() -> jsonschema_rs.Validator:
-    return _search_validator(OTHERWISE_SPELLED)
-
-
-def _search_validator(pattern: str) -> jsonschema_rs.Validator:
-    return jsonschema_rs.validator_for(
-        {"type": "string", "pattern": pattern}, pattern_options=jsonschema_rs.RegexOptions()
-    )
+    return search_validator(OTHERWISE_SPELLED)
 
 
 @lru_cache(maxsize=32)  # every conversation of a client sends the same key
@@ -333,7 +328,7 @@ def _marks_validator(forms: tuple[bytes, ...], *, has_quotes: bool) -> jsonschem
             marks.add(b'"' + form[first : first + _GOES_ON])
             marks.update(b'"%b"' % form[first : first + size] for size in range(1, _GOES_ON))
     pattern = "|".join((*sorted(map(_literal, marks)), *((r"\\[\"']",) if has_quotes else ())))
-    return _search_validator(pattern)
+    return search_validator(pattern)
 
 
 def _literal(text: bytes) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from conformance.targets.agent.process import command_words
 from conformance.targets.agent.target import AgentTarget
 
-__all__ = ["AgentTarget", "command_words"]
+__all__ = ["AgentTarget"]

@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from conformance.targets.child_process import without_proxy
+
 KEY: Final = "played"  # what stands where a key is asked for; no key of the user's is passed on
-_LOCAL: Final = "127.0.0.1,localhost,::1"
 _URLS: Final[Mapping[str, str]] = {
     "OPENAI_BASE_URL": "{url}/v1",
     "OPENAI_API_BASE": "{url}/v1",
@@ -56,6 +57,4 @@ def agent_environment(url: str, model: str, folder: Path) -> dict[str, str]:
     own |= {name: value.format(url=url) for name, value in _URLS.items()}
     own |= dict.fromkeys(_KEYS, KEY) | _SWITCHES
     own |= {name: str(home) for name, home in homes.items()}
-    for name in ("NO_PROXY", "no_proxy"):
-        own[name] = ",".join(filter(None, (own.get(name), _LOCAL)))
-    return own
+    return without_proxy(own)

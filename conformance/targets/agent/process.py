@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import shlex
 import signal
 import subprocess
 from asyncio import BaseProtocol, BaseTransport, StreamReader, StreamReaderProtocol, WriteTransport
@@ -18,25 +17,19 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Final, Self
 
-from conformance.core.errors import UsageError
 from conformance.report.printable import visible
+from conformance.targets.child_process import (
+    describe_exit,
+    kill_group,
+    start_program,
+    stderr_words,
+)
 
 LONGEST_LINE: Final = 4 * 1024 * 1024  # bytes
 _MOST_UNREAD: Final = 1024 * 1024  # bytes that it was told and did not read
 _TAIL: Final = 4096  # bytes of its stderr
 _READ: Final = 1 << 16
 _PATIENCE: Final = 2.0  # seconds that it may take to end by itself
-
-
-def command_words(command: str) -> list[str]:
-    """The words of a command line. Raises UsageError where it has none."""
-    try:
-        words = shlex.split(command)
-    except ValueError as err:
-        raise UsageError(f"--agent {command!r} is no command: {str(err).lower()}") from err
-    if not words:
-        raise UsageError("--agent needs a command")
-    return words
 
 
 class LongLineError(Exception):
@@ -63,19 +56,7 @@ class AgentProcess:
     @classmethod
     async def start(cls, words: Sequence[str], environment: Mapping[str, str]) -> Self:
         """Starts a command. Raises UsageError where that is not possible."""
-        try:
-            popen = subprocess.Popen(  # noqa: S603, ASYNC220  # the user's own command
-                list(words),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=dict(environment),
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as err:
-            reason = (getattr(err, "strerror", None) or str(err)).lower()
-            raise UsageError(f"--agent {words[0]!r} cannot be started: {reason}") from err
-        process = cls(popen)
+        process = cls(start_program(words, environment, "--agent"))
         await process._connect()
         return process
 
@@ -131,24 +112,20 @@ class AgentProcess:
     async def how_it_ended(self) -> str:
         """What became of it, in words for a message; it is given a moment to end."""
         code = await self._exit_code(_PATIENCE)
-        how = "closed its output" if code is None else f"ended with {_describe_exit(code)}"
+        how = "closed its output" if code is None else describe_exit(code)
         return f"{how}{self.stderr_words()}"
 
     def stderr_words(self) -> str:
         """The end of its stderr, behind another message; empty where it said nothing."""
         tail = self._tail.decode("utf-8", "replace").strip()
-        return f"; stderr ends: {visible(tail[-_TAIL:], _TAIL)}" if tail else ""
+        return stderr_words(visible(tail[-_TAIL:], _TAIL))
 
     async def end(self, *, patient: bool) -> None:
         """Closes its input, waits a little if `patient`, and ends it with all its children."""
         self.close_input()
         if patient:
             await self._exit_code(_PATIENCE)
-        # The group lives as long as any child of it, also after its leader.
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._popen.pid, signal.SIGKILL)
-        with contextlib.suppress(ProcessLookupError):
-            self._popen.kill()
+        kill_group(self._popen)
         await asyncio.to_thread(self._popen.wait)
         if self._watch is not None:
             self._watch.cancel()
@@ -170,10 +147,3 @@ def _abort(transport: BaseTransport) -> None:
     if isinstance(transport, WriteTransport) and transport.get_write_buffer_size():
         transport.abort()  # nobody will read it
     transport.close()
-
-
-def _describe_exit(code: int) -> str:
-    if code < 0:
-        with contextlib.suppress(ValueError):
-            return signal.Signals(-code).name
-    return f"exit status {code}"

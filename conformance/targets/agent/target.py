@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
@@ -27,6 +27,7 @@ from conformance.report.printable import visible
 from conformance.targets.agent.environment import agent_environment
 from conformance.targets.agent.passed_keys import passed_keys
 from conformance.targets.agent.process import AgentProcess, LongLineError
+from conformance.targets.child_process import command_words
 from conformance.targets.server import FetchedAnswer, NoAnswerError
 from conformance.wire.faults import BrokenExchange, ExchangeLimits
 from conformance.wire.received import MOST_RECORDED, ReceivedBody
@@ -41,18 +42,24 @@ _HEAD: Final = Response(headers=(("content-type", "application/x-ndjson"),))
 class AgentTarget:
     """A command, asked turn by turn; an asynchronous context manager that ends it.
 
-    `url` is that of the played model, without `/v1`. Raises UsageError where the command cannot be
-    started, or no agent speaks `protocol`. One that is asked by messages is started anew where it
-    has ended.
+    `command` is a command line or its words, `url` that of the played model, without `/v1`. Raises
+    UsageError where it is none or cannot be started, or no agent speaks `protocol`. One that is
+    asked by messages is started anew where it has ended.
     """
 
     def __init__(
-        self, words: list[str], protocol: str, *, url: str, model: str, limits: ExchangeLimits
+        self,
+        command: str | Sequence[str],
+        protocol: str,
+        *,
+        url: str,
+        model: str,
+        limits: ExchangeLimits,
     ) -> None:
         if protocol not in AGENTS:
             hint = f"one of {', '.join(AGENTS)}"
             raise UsageError(f"no agent speaks {protocol!r}", hint=hint)
-        self._words = words
+        self._words = command_words(command, "--agent")
         self._form = AGENTS[protocol]
         self._url = url
         self._model = model

@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from conformance.core.events import Request
 from conformance.report.printable import visible
-from conformance.targets.client.process import AdapterBounds, AdapterProcess, stderr_words
+from conformance.targets.child_process import stderr_words
+from conformance.targets.client.process import AdapterBounds, AdapterProcess
 from conformance.targets.client.protocol import (
     VERSION,
     ClientImplementation,

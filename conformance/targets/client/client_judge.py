@@ -35,7 +35,7 @@ from conformance.judging.fast.running import check_wire
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding, StreamResult
 from conformance.judging.rulebook import Rulebook
-from conformance.judging.transcript import Transcript, read_transcript
+from conformance.judging.transcript import Transcript, is_refusal, read_transcript
 from conformance.judging.view import JudgeSetting
 from conformance.profiles.profile import Profile, reading
 from conformance.report.wording import recording_name
@@ -129,7 +129,7 @@ class ClientJudge:
         exchange = sent.exchange
         made = ClientLedger()
         # After a reset, and of a refusal, the end alone is judged.
-        if kind != "reset" and not _is_refused(exchange):
+        if kind != "reset" and not is_refusal(exchange):
             own, reported = _without_hosted(sent, answered.events)
             own, events = self._with_calls_late(own, respell_arguments(reported, own.client_events))
             breaks_off = answered.how in _BROKEN
@@ -365,8 +365,3 @@ def _ending_finding(sent: Transcript, answered: AdapterAnswer, where: str) -> Fi
     return harness.client_finding(
         harness.ENDING, where, expected, answered.told_end(), answered.events
     )
-
-
-def _is_refused(exchange: Exchange) -> bool:
-    status = exchange.response.status if exchange.response else None
-    return status is not None and status >= 300

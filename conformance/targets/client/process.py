@@ -13,22 +13,27 @@ import contextlib
 import os
 import queue
 import selectors
-import shlex
-import signal
 import subprocess
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from time import monotonic
 from typing import IO, Final, Literal, Self, cast
 
 from msgspec import Struct
 
-from conformance.core.errors import HarnessError, UsageError
+from conformance.core.errors import HarnessError
+from conformance.targets.child_process import (
+    command_words,
+    describe_exit,
+    kill_group,
+    start_program,
+    stderr_words,
+    without_proxy,
+)
 
 AdapterFaultKind = Literal["hung", "crashed", "flooding"]
 _READ: Final = 65_536
 _MOST_READS: Final = 64  # of stderr at one go
-_LOCAL: Final = "127.0.0.1,localhost,::1"
 
 
 class AdapterFault(HarnessError):  # noqa: N818  # it is one of three, and says which
@@ -60,19 +65,8 @@ class AdapterProcess:
 
     def __init__(self, command: str | Sequence[str], bounds: AdapterBounds | None = None) -> None:
         self.bounds = bounds or AdapterBounds()
-        words = _command_words(command)
-        try:
-            self._process = subprocess.Popen(  # noqa: S603  # the user's own command
-                words,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=_adapter_environment(os.environ),
-                start_new_session=True,
-            )
-        except OSError as err:
-            reason = (err.strerror or str(err)).lower()
-            raise UsageError(f"--client {words[0]!r} cannot be started: {reason}") from err
+        words = command_words(command, "--client")
+        self._process = start_program(words, without_proxy(os.environ), "--client")
         self._lines: queue.Queue[bytes | None] = queue.Queue(self.bounds.ahead)
         self._flood = ""
         self._written = 0
@@ -144,10 +138,7 @@ class AdapterProcess:
         if self._is_ended:
             return
         self._is_ended = True
-        try:  # the group lives as long as any child of it, also after its leader
-            os.killpg(self._process.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            self._process.kill()
+        kill_group(self._process)
         self._process.wait()
         while self.unasked_line() is not None:
             pass  # a reader that waits for room goes on
@@ -162,7 +153,7 @@ class AdapterProcess:
             self._process.wait(1.0)
         self._reader.join(1.0)
         code = self._process.returncode
-        how = "closed its stdout" if code is None else f"ended with {_describe_exit(code)}"
+        how = "closed its stdout" if code is None else describe_exit(code)
         return AdapterFault("crashed", f"the adapter {how}{self.stderr_tail()}")
 
     def _read_output(self) -> None:
@@ -216,38 +207,8 @@ class AdapterProcess:
             self._stderr = (self._stderr + data)[-self.bounds.tail :]
 
 
-def stderr_words(tail: str) -> str:
-    """The end of an adapter's stderr, behind another message."""
-    return f"; stderr ends: {tail}" if tail else ""
-
-
-def _command_words(command: str | Sequence[str]) -> list[str]:
-    try:
-        words = shlex.split(command) if isinstance(command, str) else list(command)
-    except ValueError as err:
-        raise UsageError(f"--client {command!r} is no command: {str(err).lower()}") from err
-    if not words:
-        raise UsageError("--client needs a command")
-    return words
-
-
-def _adapter_environment(given: Mapping[str, str]) -> dict[str, str]:
-    """Ours, but never a proxy between an adapter and us."""
-    own = dict(given)
-    for name in ("NO_PROXY", "no_proxy"):
-        own[name] = ",".join(filter(None, (own.get(name), _LOCAL)))
-    return own
-
-
 def _read_pipe(pipe: int) -> bytes:
     try:
         return os.read(pipe, _READ)
     except (OSError, ValueError):  # it was closed under us, at the end
         return b""
-
-
-def _describe_exit(code: int) -> str:
-    if code < 0:
-        with contextlib.suppress(ValueError):
-            return signal.Signals(-code).name
-    return f"exit status {code}"

@@ -29,27 +29,11 @@ class ExchangeLog(Protocol):
     def record_end(self, how: Ending, came: float, note: str = "") -> None: ...
 
 
-class UnrecordedExchange:
-    """Records nothing."""
+class JoinedLogs:
+    """Tells several of one exchange, or nobody."""
 
-    def record_request(self, request: HttpRequest, target: str, came: float) -> None:
-        """As `ExchangeLog`."""
-
-    def record_head(self, response: Response, came: float, *, chunked: bool) -> None:
-        """As `ExchangeLog`."""
-
-    def record_body(self, data: bytes, came: float) -> None:
-        """As `ExchangeLog`."""
-
-    def record_end(self, how: Ending, came: float, note: str = "") -> None:
-        """As `ExchangeLog`."""
-
-
-class BothLogs:
-    """Tells two of one exchange."""
-
-    def __init__(self, first: ExchangeLog, second: ExchangeLog) -> None:
-        self._logs = (first, second)
+    def __init__(self, *logs: ExchangeLog) -> None:
+        self._logs = logs
 
     def record_request(self, request: HttpRequest, target: str, came: float) -> None:
         """As `ExchangeLog`."""

@@ -26,10 +26,9 @@ from conformance.core.errors import ConformanceError
 from conformance.core.events import Ending
 from conformance.targets.recording.folder import RecordingFolder
 from conformance.targets.recording.guarded import (
-    BothLogs,
     ExchangeLog,
     GuardedRecorder,
-    UnrecordedExchange,
+    JoinedLogs,
 )
 from conformance.targets.recording.queued import RecordingQueue
 from conformance.wire.client import ClientConnection, ResponseHead
@@ -154,12 +153,12 @@ class RecordingProxy:
         return self._route(request)
 
     def _new_log(self, folder: Recordings | None) -> ExchangeLog:
-        log: ExchangeLog
+        logs: list[ExchangeLog] = [] if self._watch is None else [self._watch()]
         if isinstance(folder, RecordingQueue):
-            log = folder.new_log()
-        else:
-            log = GuardedRecorder(folder, self._note_failure) if folder else UnrecordedExchange()
-        return log if self._watch is None else BothLogs(log, self._watch())
+            logs.insert(0, folder.new_log())
+        elif folder is not None:
+            logs.insert(0, GuardedRecorder(folder, self._note_failure))
+        return logs[0] if len(logs) == 1 else JoinedLogs(*logs)
 
     def _note_failure(self, error: BaseException) -> None:
         self.failures += 1

@@ -141,12 +141,12 @@ class ReplayConnection(asyncio.Protocol):
 
     def _reserve_room(self) -> None:
         size = self._reader.size - self._reserved
-        if size and not self._state.reserve_bytes(size):
+        if size and not self._state.body_budget.take(size):
             raise RequestRejected(503, "the bodies of all requests together are too large")
         self._reserved += size
 
     def _release_room(self) -> None:
-        self._state.reserve_bytes(-self._reserved)
+        self._state.body_budget.take(-self._reserved)
         self._reserved = 0
 
     def _limit_request_time(self) -> None:

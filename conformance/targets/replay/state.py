@@ -21,6 +21,7 @@ from conformance.targets.replay.tape import ExchangeAddress
 from conformance.wire.heads import lower_names
 from conformance.wire.hosts import AllowedHosts
 from conformance.wire.requests import HttpRequest, RequestRejected, with_body
+from conformance.wire.server import BodyBudget
 
 ReplayOutcome = Literal[
     "complete", "cut", "stalled", "client-closed", "server-closed", "refused", "rejected"
@@ -119,6 +120,7 @@ class ServerState:
         hosts: AllowedHosts | None = None,
     ) -> None:
         self.limits = limits
+        self.body_budget = BodyBudget(limits.requests)
         self.hosts = hosts
         self.routes = MountTable()
         self.log: deque[SeenRequest] = deque(maxlen=limits.seen)
@@ -131,7 +133,6 @@ class ServerState:
         self.empty.set()
         self._on_exchange = on_exchange
         self._log_room = limits.kept
-        self._held = 0
         self._active = 0
 
     def add_connection(self, connection: OpenConnection) -> int:
@@ -145,13 +146,6 @@ class ServerState:
         self.open.discard(connection)
         if not self.open:
             self.empty.set()
-
-    def reserve_bytes(self, size: int) -> bool:
-        """Whether there is room for so many more bytes of requests; negative gives back."""
-        if self._held + size > self.limits.requests:
-            return False
-        self._held += size
-        return True
 
     def find_answer(self, request: HttpRequest) -> AnsweredRequest:
         """The request, and what answers it."""
