@@ -40,6 +40,7 @@ from conformance.wire.faults import (
 from conformance.wire.heads import Headers, decode_headers, lower_names
 from conformance.wire.origin import Origin
 from conformance.wire.received import MOST_RECORDED, ReceivedBody
+from conformance.wire.tls_end import CUT, was_closed_in_order
 
 MOST_REDIRECTS: Final = 3
 _HEADERS: Final = "conformance.headers"  # an extension of a response
@@ -279,6 +280,7 @@ async def _decoded_pieces(
                 watch.begin_wait()
                 raw = await anext(pieces, None)
                 if raw is None:
+                    _expect_orderly_end(response)
                     return
                 if data := decoder.feed(raw):
                     yield data
@@ -292,6 +294,15 @@ async def _decoded_pieces(
         raise limits.fell_silent(begun) from err
     except (httpx.HTTPError, httpx.StreamError, OSError) as err:
         raise _broken_by(err) from err
+
+
+def _expect_orderly_end(response: httpx.Response) -> None:
+    """Raises BrokenExchange where the body ended with a connection that was cut."""
+    if "content-length" in response.headers or "transfer-encoding" in response.headers:
+        return
+    network = response.extensions.get("network_stream")
+    if not was_closed_in_order(network and network.get_extra_info("ssl_object")):
+        raise BrokenExchange("protocol-error", CUT)
 
 
 class _SilenceWatch:

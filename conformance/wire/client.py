@@ -33,6 +33,7 @@ from conformance.wire.heads import (
 from conformance.wire.origin import Origin
 from conformance.wire.passing import ChunkedBodyPasser, PlainBodyPasser
 from conformance.wire.passing_reader import READ_SIZE
+from conformance.wire.tls_end import CUT, was_closed_in_order
 
 _MOST_HEAD: Final = 256 * 1024
 _MOST_BEFORE_HEAD: Final = 1 << 20  # bytes, interim responses included
@@ -220,6 +221,8 @@ class ClientConnection:
         if not reader.may_end:
             why = "the connection was closed before the body's end"
             raise BrokenExchange("protocol-error", why)
+        if not was_closed_in_order(self._writer.get_extra_info("ssl_object")):
+            raise BrokenExchange("protocol-error", CUT)
         return True
 
     def end_sending(self) -> None:
