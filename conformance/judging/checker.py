@@ -23,6 +23,7 @@ from conformance.dialects.base import Dialect
 from conformance.judging.exchange_input import (
     GivenChunk,
     checked_ending,
+    compression_left,
     given_chunks,
     given_exchange,
     with_clock,
@@ -97,11 +98,14 @@ class Checker:
         the decoded JSON that was asked, or a `Request`, which has method, path and headers too.
         `response` is a `Response`, or a mapping with `status` and `headers` (a mapping, or pairs).
         `end` says how the stream ended, in the words of a cassette. With `keep` the result has
-        `events`. Raises UsageError for values of another shape.
+        `events`. A body that is still compressed is UNTESTABLE. Raises UsageError for values of
+        another shape.
         """
         how = checked_ending(end)
-        first_ms, made = given_chunks(chunks)
-        exchange = with_clock(given_exchange(request, response), first_ms)
+        first, made = given_chunks(chunks)
+        exchange = with_clock(given_exchange(request, response), first.ms if first else None)
+        if first is not None and (why := compression_left(first.data)):
+            return stopped_result(self._unjudged_result(), (), Verdict.UNTESTABLE, why)
         setting = replace(self._setting, keep=True) if keep else self._setting
         return check_wire(setting, exchange, made, how).result
 

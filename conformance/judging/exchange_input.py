@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, Final
 
+from conformance.core.content_coding import coding_of
 from conformance.core.errors import UsageError
 from conformance.core.events import ENDINGS, Chunk, Ending, Exchange, Request, Response
 
@@ -35,11 +36,17 @@ def with_clock(exchange: Exchange, first_ms: float | None) -> Exchange:
     return Exchange(request=exchange.request, response=exchange.response, chunks=known)
 
 
-def given_chunks(chunks: Iterable[GivenChunk]) -> tuple[float | None, Iterator[Chunk]]:
-    """The time of the first chunk, None without one, and all chunks."""
+def given_chunks(chunks: Iterable[GivenChunk]) -> tuple[Chunk | None, Iterator[Chunk]]:
+    """The first chunk, None without one, and all chunks."""
     made = map(_given_chunk, chunks)
     first = next(made, None)
-    return (None, made) if first is None else (first.ms, chain((first,), made))
+    return (None, made) if first is None else (first, chain((first,), made))
+
+
+def compression_left(first: bytes) -> str:
+    """Why a body that begins so is not judged; empty where it is."""
+    coding = coding_of(first)
+    return f"the body is compressed ({coding}): give it decoded" if coding else ""
 
 
 def checked_ending(end: str) -> Ending:

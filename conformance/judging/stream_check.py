@@ -18,7 +18,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from conformance.core.events import Exchange
-from conformance.judging.exchange_input import checked_ending, with_clock
+from conformance.judging.exchange_input import checked_ending, compression_left, with_clock
 from conformance.judging.fast.running import RunningView
 from conformance.judging.result import Finding, StreamResult
 from conformance.judging.view import EventListener, JudgeSetting
@@ -127,6 +127,9 @@ class StreamCheck:
 
     def _judge(self, view: RunningView, data: bytes, ms: float | None, began: float) -> None:
         self._elapsed = None if self._elapsed is None or ms is None else self._elapsed + ms
+        if not self._bytes and (why := compression_left(data)):
+            self._stop(Verdict.UNTESTABLE, why)
+            return
         for piece in (data,) if len(data) <= PIECE else _pieces(data):
             if (self._spent + perf_counter() - began) * 1000 > self._budget_ms:
                 spent = f"the budget of {self._budget_ms:g} ms was spent"

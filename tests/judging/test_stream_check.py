@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from typing import Any
 
 import pytest
@@ -197,3 +198,15 @@ def test_a_sample_is_a_share_or_says_of_each_request() -> None:
     chosen = [checker.stream(request={"n": n}, sample=every_second) for n in range(4)]
     assert [each.is_judging for each in chosen] == [False, True, False, True]
     assert [request.json for request in seen if request] == [{"n": n} for n in range(4)]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_body_that_is_compressed_is_not_judged(dialect: str) -> None:
+    packed = gzip.compress(FRAME % b"Hi")
+    stream = CHECKERS[dialect].stream()
+    stream.feed(packed)
+    results = CHECKERS[dialect].check([packed]), stream.close()
+    for result in results:
+        assert result.findings == ()
+        assert set(result.verdicts.values()) <= {Verdict.UNTESTABLE, Verdict.NOT_APPLICABLE}
+        assert "the body is compressed (gzip): give it decoded" in result.notes
