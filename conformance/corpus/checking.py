@@ -129,7 +129,8 @@ def _expect_streams(storage: Storage, columns: ColumnNames) -> None:
     elif columns.keep:  # a key may stand in some rows only
         rows = read_json_rows(storage, first.path, 0, first.size, columns)
         try:
-            there.update(*(row for _, row in islice(rows, _FIRST_ROWS) if isinstance(row, dict)))
+            for _, row in islice(rows, _FIRST_ROWS):
+                there.update(row if isinstance(row, dict) else ())
         except CassetteError:
             return  # it is told when the file is judged
     check_kept(columns, sorted(there), storage.shown(first.path))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import tracemalloc
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,17 @@ def test_a_column_that_is_not_there_is_one_line(source: Path, tmp_path: Path) ->
     assert not (tmp_path / "out").exists()
     with pytest.raises(UsageError, match="at most 16 columns are kept, got 17"):
         ColumnNames(keep=tuple(map(str, range(17))))
+
+
+def test_long_rows_are_looked_through_one_by_one(tmp_path: Path) -> None:
+    write_lines(tmp_path / "in.jsonl", ({"body": "x" * (1 << 20)} for _ in range(40)))
+    tracemalloc.start()
+    try:
+        with pytest.raises(UsageError, match="no column 'region' to keep"):
+            check(tmp_path / "in.jsonl", tmp_path / "out", None, keeping("region"))
+        assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_an_unknown_column_to_group_by_names_those_there(
