@@ -18,13 +18,13 @@ _MODULES: Final = {"br": "brotli", "zstd": "zstandard"}
 _ZSTD_WINDOW: Final = 8 * 1024 * 1024  # https://www.rfc-editor.org/rfc/rfc9659
 _ZSTD_STEP: Final = 64  # bytes at a time: four of them may be a block of 128 KiB
 
-
 # No text, no JSON and no binary message begins so; brotli has no such sign.
 _SIGNS: Final = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+LONGEST_SIGN: Final = 4
 
 
 def coding_of(first: bytes) -> str:
-    """The content coding that a body still has, by its first chunk; empty where none shows."""
+    """The content coding that a body still has, by its first bytes; empty where none shows."""
     return next((name for sign, name in _SIGNS.items() if first.startswith(sign)), "")
 
 

@@ -103,8 +103,8 @@ class Checker:
         """
         how = checked_ending(end)
         first, made = given_chunks(chunks)
-        exchange = with_clock(given_exchange(request, response), first.ms if first else None)
-        if first is not None and (why := compression_left(first.data)):
+        exchange = with_clock(given_exchange(request, response), first[0].ms if first else None)
+        if why := compression_left(b"".join(each.data for each in first)):
             return stopped_result(self._unjudged_result(), (), Verdict.UNTESTABLE, why)
         setting = replace(self._setting, keep=True) if keep else self._setting
         return check_wire(setting, exchange, made, how).result

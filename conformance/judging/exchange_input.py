@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, Final
 
-from conformance.core.content_coding import coding_of
+from conformance.core.content_coding import LONGEST_SIGN, coding_of
 from conformance.core.errors import UsageError
 from conformance.core.events import ENDINGS, Chunk, Ending, Exchange, Request, Response
 
@@ -36,11 +36,15 @@ def with_clock(exchange: Exchange, first_ms: float | None) -> Exchange:
     return Exchange(request=exchange.request, response=exchange.response, chunks=known)
 
 
-def given_chunks(chunks: Iterable[GivenChunk]) -> tuple[Chunk | None, Iterator[Chunk]]:
-    """The first chunk, None without one, and all chunks."""
+def given_chunks(chunks: Iterable[GivenChunk]) -> tuple[list[Chunk], Iterator[Chunk]]:
+    """The chunks that hold the first bytes, of which the compression is told, and all chunks."""
     made = map(_given_chunk, chunks)
-    first = next(made, None)
-    return (None, made) if first is None else (first, chain((first,), made))
+    first: list[Chunk] = []
+    for chunk in made:
+        first.append(chunk)
+        if sum(len(each.data) for each in first) >= LONGEST_SIGN:
+            break
+    return first, chain(first, made)
 
 
 def compression_left(first: bytes) -> str:

@@ -17,6 +17,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from conformance.core.content_coding import LONGEST_SIGN
 from conformance.core.events import Exchange
 from conformance.judging.exchange_input import checked_ending, compression_left, with_clock
 from conformance.judging.fast.running import RunningView
@@ -53,6 +54,7 @@ class StreamCheck:
         self._view: RunningView | None = None
         self._elapsed: float | None = 0.0
         self._bytes = 0
+        self._beginning = b""  # the first of them
         self._given = 0  # findings given to the caller
         self._result = result
         self._listener = listener
@@ -127,9 +129,11 @@ class StreamCheck:
 
     def _judge(self, view: RunningView, data: bytes, ms: float | None, began: float) -> None:
         self._elapsed = None if self._elapsed is None or ms is None else self._elapsed + ms
-        if not self._bytes and (why := compression_left(data)):
-            self._stop(Verdict.UNTESTABLE, why)
-            return
+        if self._bytes < LONGEST_SIGN:
+            self._beginning += data[:LONGEST_SIGN]
+            if why := compression_left(self._beginning):
+                self._stop(Verdict.UNTESTABLE, why)
+                return
         for piece in (data,) if len(data) <= PIECE else _pieces(data):
             if (self._spent + perf_counter() - began) * 1000 > self._budget_ms:
                 spent = f"the budget of {self._budget_ms:g} ms was spent"

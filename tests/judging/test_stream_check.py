@@ -203,9 +203,11 @@ def test_a_sample_is_a_share_or_says_of_each_request() -> None:
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_body_that_is_compressed_is_not_judged(dialect: str) -> None:
     packed = gzip.compress(FRAME % b"Hi")
+    in_bytes = [packed[at : at + 1] for at in range(len(packed))]
     stream = CHECKERS[dialect].stream()
-    stream.feed(packed)
-    results = CHECKERS[dialect].check([packed]), stream.close()
+    for byte in in_bytes:
+        stream.feed(byte)
+    results = CHECKERS[dialect].check([packed]), CHECKERS[dialect].check(in_bytes), stream.close()
     for result in results:
         assert result.findings == ()
         assert set(result.verdicts.values()) <= {Verdict.UNTESTABLE, Verdict.NOT_APPLICABLE}
