@@ -54,16 +54,27 @@ _BROKEN: Final = frozenset({"failed", "cut"})
 _DECIDED: Final = frozenset({Verdict.PASS, Verdict.FAIL, Verdict.ERROR})
 
 
+HarnessFault = tuple[str, str]
+"""What a rule of the harness expected, and what came."""
+
+
 class ClientLedger(Ledger):
     """The ledger of one judgement of a client, empty at first."""
 
     def __init__(self) -> None:
         super().__init__(StreamResult("", 0, "", "", named=False, verdicts={}, findings=()))
 
-    def state_harness_rule(self, rule: Rule, finding: Finding | None) -> None:
-        """A rule of the harness held, or there is a finding."""
-        verdict = finding.verdict if finding else Verdict.PASS
-        self.add(rule.id, verdict, findings=[finding] if finding else (), by="harness")
+    def state_harness_rule(
+        self,
+        rule: Rule,
+        where: str = "",
+        wrong: HarnessFault | None = None,
+        report: harness.HarnessReport = (),
+    ) -> None:
+        """A rule of the harness held, or something was `wrong` in what was reported."""
+        found = harness.client_finding(rule, where, *wrong, report) if wrong else None
+        verdict = found.verdict if found else Verdict.PASS
+        self.add(rule.id, verdict, findings=[found] if found else (), by="harness")
 
     def take_judged(self, judged: StreamResult, rules: Collection[str]) -> None:
         """What the judge said of these rules."""
@@ -135,9 +146,8 @@ class ClientJudge:
             breaks_off = answered.how in _BROKEN
             compared = _compared_types(sent, self.about.events, breaks_off=breaks_off)
             self._judge_suites(made, own, events, compared, breaks_off=breaks_off)
-        made.state_harness_rule(
-            harness.ENDING, _ending_finding(sent, answered, client_place(exchange))
-        )
+        wrong = _ending_fault(sent, answered)
+        made.state_harness_rule(harness.ENDING, client_place(exchange), wrong, answered.events)
         return made
 
     def _with_calls_late(
@@ -272,7 +282,8 @@ def no_answer(where: str, answered: AdapterAnswer) -> ClientLedger:
     found = harness.client_finding(
         harness.ANSWERS, where, "an answer", answered.reason() or answered.how
     )
-    made.state_harness_rule(harness.ANSWERS, replace(found, verdict=Verdict.ERROR))
+    found = replace(found, verdict=Verdict.ERROR)
+    made.add(harness.ANSWERS.id, Verdict.ERROR, findings=[found], by="harness")
     return made
 
 
@@ -355,13 +366,9 @@ def _call_key(call: Mapping[str, Any]) -> tuple[Any, ...]:
     return call.get("name"), _parsed_arguments(call)
 
 
-def _ending_finding(sent: Transcript, answered: AdapterAnswer, where: str) -> Finding | None:
+def _ending_fault(sent: Transcript, answered: AdapterAnswer) -> HarnessFault | None:
     if not is_broken(sent) and answered.how != "completed":
-        expected = "completed"
-    elif sent.client_end == "broken" and answered.how not in _BROKEN:
-        expected = "failed or cut"
-    else:
-        return None
-    return harness.client_finding(
-        harness.ENDING, where, expected, answered.told_end(), answered.events
-    )
+        return "completed", answered.told_end()
+    if sent.client_end == "broken" and answered.how not in _BROKEN:
+        return "failed or cut", answered.told_end()
+    return None

@@ -21,6 +21,7 @@ from conformance.targets.client.adapter import ENDS, AdapterAnswer
 from conformance.targets.client.case_results import CaseSeries, GatheredReplays, answer_digest
 from conformance.targets.client.client_judge import (
     ClientLedger,
+    HarnessFault,
     client_place,
     no_answer,
     request_exchange,
@@ -119,8 +120,8 @@ class ExchangeReplays(CaseSeries):
         if why:
             return no_answer(where, AdapterAnswer("errored", why=why))
         made = self.judging.judge_stream(self._read_sent(variation), answered, variation.kind)
-        made.state_harness_rule(harness.ANSWERS, None)
-        made.state_harness_rule(harness.ONE_REQUEST, _repeated_request(case.seen, where))
+        made.state_harness_rule(harness.ANSWERS)
+        made.state_harness_rule(harness.ONE_REQUEST, where, _repeated_request(case.seen))
         return made
 
     def _read_sent(self, variation: ReplayVariation) -> Transcript:
@@ -205,14 +206,12 @@ def _turn_exchanges(
     return [before, replace(after, chunks=())]  # nobody answers: the request alone is judged
 
 
-def _repeated_request(seen: Sequence[SeenRequest], where: str) -> Any:
-    """A finding where an answer that had begun well was asked for again."""
+def _repeated_request(seen: Sequence[SeenRequest]) -> HarnessFault | None:
+    """Where an answer that had begun well was asked for again."""
     begun = [each for each in seen[:-1] if each.sent and each.status == _OK]
     if not begun:
         return None
-    return harness.client_finding(
-        harness.ONE_REQUEST, where, "one request", f"{len(seen)} requests"
-    )
+    return "one request", f"{len(seen)} requests"
 
 
 def _tool_result(call: Mapping[str, Any]) -> dict[str, Any]:

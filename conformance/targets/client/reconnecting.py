@@ -25,6 +25,7 @@ from conformance.targets.client.case_results import CaseSeries
 from conformance.targets.client.client_judge import (
     ClientJudge,
     ClientLedger,
+    HarnessFault,
     client_place,
     no_answer,
     stream_result,
@@ -115,15 +116,13 @@ def _judge_case(
         chunks = tuple(Chunk(data, 0.0) for data in each.answers)
         sent = replace(sent, chunks=chunks, end="protocol-error")
     made = judging.judge_stream(judging.read_sent(sent), answered, "same")
-    made.state_harness_rule(harness.ANSWERS, None)
+    made.state_harness_rule(harness.ANSWERS)
     wrong = _request_fault(each, case)
-    found = wrong and harness.client_finding(harness.RECONNECT, where, *wrong, answered.events)
-    made.state_harness_rule(harness.RECONNECT, found)
+    made.state_harness_rule(harness.RECONNECT, where, wrong, answered.events)
     return made
 
 
-def _request_fault(each: BrokenAnswer, case: ReplayedCase) -> tuple[str, str] | None:
-    """What was expected of the requests, and what came; None where all is well."""
+def _request_fault(each: BrokenAnswer, case: ReplayedCase) -> HarnessFault | None:
     seen = case.seen
     if len(seen) != len(each.ids) + 1:
         return f"{len(each.ids) + 1} requests", f"{len(seen)}"

@@ -17,6 +17,7 @@ from typing import Any, Final
 from msgspec import Struct, field
 
 from conformance.core.events import Exchange, Request
+from conformance.core.json_values import value_at
 from conformance.dialects import get, required
 from conformance.dialects.client_cases import ClientCases
 from conformance.judging import harness
@@ -81,7 +82,9 @@ class UserChoice(Struct, frozen=True):
         if self.header:
             values = [v for name, v in request.headers if name.lower() == self.header]
             return any(value.strip().lower() in TRUE for value in values)
-        return not self.at or any(_value_at(request.json, path) is not None for path in self.at)
+        return not self.at or any(
+            value_at(request.json, *path.split(".")) is not None for path in self.at
+        )
 
 
 def user_choices(profile: Profile) -> Iterator[UserChoice]:
@@ -198,15 +201,8 @@ def _judge_choice(
     judging: ClientJudge, choice: UserChoice, sent: Exchange, where: str
 ) -> ClientLedger:
     made = judging.judge_requests([sent])
-    found = None
+    wrong = None
     if sent.request and not choice.stands_in(sent.request):
-        expected = choice.header or " or ".join(choice.at)
-        found = harness.client_finding(harness.NEXT_REQUEST, where, expected, "none of it")
-    made.state_harness_rule(harness.NEXT_REQUEST, found)
+        wrong = choice.header or " or ".join(choice.at), "none of it"
+    made.state_harness_rule(harness.NEXT_REQUEST, where, wrong)
     return made
-
-
-def _value_at(value: Any, path: str) -> Any:
-    for key in path.split("."):
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value

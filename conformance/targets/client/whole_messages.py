@@ -66,10 +66,8 @@ def _judge_extracted(whole: ScatteredThinking, answered: AdapterAnswer, where: s
         return no_answer(where, answered)
     made = ClientLedger()
     got = joined_text(answered.events, "thinking.delta")
-    found = harness.client_finding(
-        harness.IN_ORDER, where, repr(whole.thinking), repr(got), answered.events
-    )
-    made.state_harness_rule(harness.IN_ORDER, found if got != whole.thinking else None)
+    wrong = (repr(whole.thinking), repr(got)) if got != whole.thinking else None
+    made.state_harness_rule(harness.IN_ORDER, where, wrong, answered.events)
     return made
 
 
@@ -135,14 +133,12 @@ def _judge_stored(
     expected = ((keys.stored_text_key, message[keys.text_key]), (keys.thinking_key, thinking))
     held = {key: f"{key} {json.dumps(args.get(key))[:_SHOWN]}" for key, _ in expected}
     wrong = [held[key] for key, text in expected if text is not None and args.get(key) != text]
-    found = harness.client_finding(
-        harness.STORED_FLAT, _WHERE, "the texts themselves", "; ".join(wrong)
-    )
-    made.state_harness_rule(harness.STORED_FLAT, found if wrong else None)
+    fault = ("the texts themselves", "; ".join(wrong)) if wrong else None
+    made.state_harness_rule(harness.STORED_FLAT, _WHERE, fault)
     if thinking is None:
         key = keys.thinking_key
-        found = harness.client_finding(harness.STORED_LEAN, _WHERE, f"no {key}", held[key])
-        made.state_harness_rule(harness.STORED_LEAN, found if key in args else None)
+        fault = (f"no {key}", held[key]) if key in args else None
+        made.state_harness_rule(harness.STORED_LEAN, _WHERE, fault)
     return made
 
 
@@ -161,8 +157,8 @@ def _read_back(
     events = _message_events(cases.endpoint, cases.dialect, keys, message)
     expected, got = ({d: joined_text(of, d) for d in _DELTAS} for of in (events, answered.events))
     wrong = [f"{kind} {got[kind]!r}" for kind in expected if expected[kind] != got[kind]]
-    found = harness.client_finding(harness.RESTORES, _WHERE, f"{expected}", "; ".join(wrong))
-    made.state_harness_rule(harness.RESTORES, found if wrong else None)
+    fault = (f"{expected}", "; ".join(wrong)) if wrong else None
+    made.state_harness_rule(harness.RESTORES, _WHERE, fault)
 
 
 def _message_events(
