@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from msgspec import Struct, field
 
-from conformance.core.events import Event
+from conformance.core.events import Event, Request
 from conformance.core.json_values import value_at
 
 
@@ -35,6 +35,21 @@ class RequestStyle(Struct, frozen=True):
 
 
 PLAIN: Final = RequestStyle()
+
+
+OPT_IN: Final = "x-include-thinking"
+"""The header by which some servers are asked to show thinking."""
+_YES: Final = frozenset({"1", "true", "yes"})
+
+
+def is_yes(value: str) -> bool:
+    """Whether the value of a header says yes."""
+    return value.strip().lower() in _YES
+
+
+def opts_in(request: Request) -> bool:
+    """Whether a request asks by its header to see thinking."""
+    return any(name.lower() == OPT_IN and is_yes(value) for name, value in request.headers)
 
 
 def asks_for_stream(body: Any) -> bool:
@@ -122,7 +137,7 @@ class RequestForm(Struct, frozen=True):
     bytes of an answer's body. `conversation` and `own_id` hold the ids of the conversation and of
     the request, where its client has to make them. `summary` is the dotted path of the
     wish for a summary of thinking.
-    `opts_in_by_header`: some servers show thinking only to who sends `x-include-thinking`.
+    `opts_in_by_header`: some servers show thinking only to who sends `OPT_IN`.
     `switches` are dotted paths that ask for thinking where they hold anything but an off;
     `refusals` are those among them where an off refuses it, whatever else is asked. `spelled` gives
     a body with the keys that are known here, where the API takes several spellings. `tools` are the

@@ -27,7 +27,8 @@ RUN: Final = "run"
 """Key of the header that states all this."""
 
 _NAME: Final = "expectations"
-_NOT_LET_IN: Final = frozenset({401, 403, 407})
+NOT_LET_IN: Final = frozenset({401, 403, 407})
+"""Statuses of who has no key, or a wrong one."""
 _OF_REQUESTS: Final = REQUEST_EVENTS | {"http.request"}
 _OF_ENDINGS: Final = frozenset({"http.end"})
 
@@ -172,7 +173,7 @@ def _ending_hint(exchange: Exchange, came: str) -> str:
     status = (response.status if response else None) or 0
     if 300 <= status < 400:
         return "The target's URL must be the one that it redirects to."
-    if status in _NOT_LET_IN:
+    if status in NOT_LET_IN:
         return "--api-key-env NAME sends the key that stands in that variable."
     if response and status < 400 and "text/html" in (response.header("content-type") or ""):
         return "The target's URL must be the base of its API, often with /v1 at its end."

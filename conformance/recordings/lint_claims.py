@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any, Final
 
 from conformance.core.events import Request
+from conformance.core.json_values import value_at
 from conformance.dialects import SUPPORTED
+from conformance.dialects.requests import OPT_IN, opts_in
 
 _WORDS: Final = frozenset({"think", "thinks", "thinking", "thought", "thoughts", "reasoning"})
 _NEGATIONS: Final = frozenset(
@@ -18,7 +19,6 @@ _NEGATIONS: Final = frozenset(
 )
 _WORD: Final = re.compile(r"[a-z0-9]+")
 _OFF: Final = (None, False, 0, "", "none", "minimal", "off", "disabled")
-_TRUE: Final = frozenset({"1", "true", "yes"})
 _FORMS: Final = tuple(each.request for each in SUPPORTED.values() if each.request)
 # Where requests ask, by path; the value at each is then no `_OFF`.
 _ASKING: Final = tuple(path for form in _FORMS for path in form.switches)
@@ -41,9 +41,8 @@ def _thinking_word(name: str) -> str:
 
 def thinking_field(request: Request) -> str:
     """The field or header by which a request asks to see thinking; empty if it does not."""
-    for name, value in request.headers:
-        if name.lower() == "x-include-thinking" and value.strip().lower() in _TRUE:
-            return "x-include-thinking"
+    if opts_in(request):
+        return OPT_IN
     if _is_refused(request.json):
         return ""
     return next((path for path in _ASKING if _scalar_at(request.json, path) not in _OFF), "")
@@ -55,6 +54,5 @@ def _is_refused(json: Any) -> bool:
 
 
 def _scalar_at(value: Any, path: str) -> Any:
-    for key in path.split("."):
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return None if isinstance(value, Mapping | list) else value
+    found = value_at(value, *path.split("."))
+    return None if isinstance(found, dict | list) else found

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from conformance.core.json_values import NOT_JSON, cut_at, list_at, put_at, value_at
+from conformance.core.json_values import NOT_JSON, cut_at, list_at, put_at, text_at, value_at
 from conformance.dialects import get
 from conformance.dialects.base import DeltaColumns, Reading
 from conformance.dialects.wire_keys import ItemPlaces
@@ -69,8 +69,7 @@ def _without_columns(piece: Piece, columns: DeltaColumns) -> Any:
 
 
 def _column_text(piece: Piece, path: str) -> str:
-    found = value_at(piece.payload, *_column_path(path))
-    return found if isinstance(found, str) else ""
+    return text_at(piece.payload, *_column_path(path))
 
 
 def _column_path(path: str) -> tuple[str | int, ...]:

@@ -19,7 +19,7 @@ from conformance.core.errors import Place, UsageError
 from conformance.core.events import Exchange
 from conformance.core.shipped import cassettes
 from conformance.dialects import APPLICATIONS, ENDPOINTS, get, required
-from conformance.dialects.requests import Question
+from conformance.dialects.requests import OPT_IN, Question
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import Transcript, read_transcript
 from conformance.profiles.profile import reading
@@ -30,7 +30,6 @@ from conformance.recordings.check import (
     choose_profile,
     recording_files,
 )
-from conformance.runs.step_requests import OPT_IN
 from conformance.scenarios import Scenario, Step
 from conformance.targets.gateway import RecordedUpstream
 

@@ -11,12 +11,12 @@ from conformance.core.events import Exchange
 from conformance.dialects import ENDPOINTS, get
 from conformance.dialects.base import Reading
 from conformance.dialects.recognition import recognised_dialect
+from conformance.evidence.expectations import NOT_LET_IN
 from conformance.judging.transcript import is_refusal, read_transcript
 from conformance.report.printable import visible
 from conformance.wire.origin import shown_url
 
 _ABSENT: Final = frozenset({404, 405, 501})
-_NOT_LET_IN: Final = frozenset({401, 403, 407})
 _TITLE: Final = re.compile(rb"<title[^>]*>([^<]{1,200})", re.IGNORECASE)
 _TITLE_WITHIN: Final = 4096
 _SHOWN: Final = 200
@@ -33,7 +33,7 @@ class NotLetInError(RemoteError):
 
 def not_let_in(exchange: Exchange, name: str, words: str) -> NotLetInError | None:
     """What to tell where a key is missing or wrong. `name` begins the message."""
-    if status_of(exchange) not in _NOT_LET_IN:
+    if status_of(exchange) not in NOT_LET_IN:
         return None
     reason = f": {words}" if words else ""
     hint = "name the key's variable with --api-key-env"

@@ -16,14 +16,12 @@ from conformance.core.errors import UsageError
 from conformance.core.events import Exchange, Request
 from conformance.dialects import ENDPOINTS, HISTORIES, PROMPTS, get, required
 from conformance.dialects.base import Reading
-from conformance.dialects.requests import PLAIN, RequestStyle
+from conformance.dialects.requests import OPT_IN, PLAIN, RequestStyle, is_yes
 from conformance.judging.transcript import Transcript, read_transcript
 from conformance.runs.turns import next_turns, response_id
 from conformance.scenarios import Scenario, Step
 from conformance.targets.recording import DirectRequest, RequestSequence
 
-OPT_IN: Final = "x-include-thinking"
-_YES: Final = frozenset({"1", "true", "yes"})
 MARKER: Final = re.compile(r"(?=(K[A-Z2-7]{10}))")
 """Finds words of requests, wherever they stand."""
 
@@ -91,7 +89,7 @@ def step_request(
         return Request(method=step.method, path=step.path, headers=own, json=asked)
     headers = {**dict(endpoint.headers), **step.headers}
     if settings.opt_in == "field" and OPT_IN in headers:
-        shown = headers.pop(OPT_IN).strip().lower() in _YES
+        shown = is_yes(headers.pop(OPT_IN))
         body = {**body, "extra": {**body.get("extra", {}), "include_thinking": shown}}
     path, sent_body = endpoint.address(settings.style.apply(body), settings.model)
     return Request(

@@ -7,15 +7,14 @@ from typing import Any, Final
 
 from conformance.core.events import Exchange, Request
 from conformance.dialects import HISTORIES, INSTRUCTIONS, get
+from conformance.dialects.requests import opts_in
 from conformance.profiles.profile import Profile
 from conformance.rules.patterns import regex
 
 HELLO: Final = {"role": "user", "content": "What is 2 + 2?"}
 AGAIN: Final = {"role": "user", "content": "And why?"}
 HELLO_COMMAND: Final = {"model": "m", "messages": [HELLO], "options": {}}
-OPT_IN: Final = "x-include-thinking"
 _OF_USER: Final = ("effort", "summary", "history", "include_thinking")
-TRUE: Final = frozenset({"1", "true", "yes"})
 
 
 def case_conversation(exchange: Exchange, profile: Profile) -> dict[str, Any]:
@@ -56,7 +55,7 @@ def case_options(tools: Any, request: Request | None, profile: Profile) -> dict[
     made: dict[str, Any] = {}
     if functions := [tool for tool in map(_function_tool, _as_list(tools)) if tool]:
         made["tools"] = functions
-    if request is not None and _opted_in(request):
+    if request is not None and opts_in(request):
         made["include_thinking"] = True
     if pairs := profile.knobs.get("markers"):
         made["markers"] = [list(pair) for pair in pairs]
@@ -68,10 +67,6 @@ def case_options(tools: Any, request: Request | None, profile: Profile) -> dict[
 def _as_list(value: Any) -> list[Any]:
     """A list as it is; a recorded request may hold anything in its place."""
     return value if isinstance(value, list) else []
-
-
-def _opted_in(request: Request) -> bool:
-    return any(n.lower() == OPT_IN and v.strip().lower() in TRUE for n, v in request.headers)
 
 
 def _function_tool(given: Any) -> dict[str, Any] | None:

@@ -20,6 +20,7 @@ from conformance.core.events import Exchange, Request
 from conformance.core.json_values import value_at
 from conformance.dialects import get, required
 from conformance.dialects.client_cases import ClientCases
+from conformance.dialects.requests import OPT_IN, opts_in
 from conformance.judging import harness
 from conformance.judging.result import StreamResult
 from conformance.profiles.profile import Profile
@@ -36,8 +37,6 @@ from conformance.targets.client.conversation import (
     AGAIN,
     ANY,
     HELLO,
-    OPT_IN,
-    TRUE,
     models_matching,
     user_choices_in,
 )
@@ -80,8 +79,7 @@ class UserChoice(Struct, frozen=True):
     def stands_in(self, request: Request) -> bool:
         """Whether the request holds it in any form; true of what is to stand nowhere."""
         if self.header:
-            values = [v for name, v in request.headers if name.lower() == self.header]
-            return any(value.strip().lower() in TRUE for value in values)
+            return opts_in(request)
         return not self.at or any(
             value_at(request.json, *path.split(".")) is not None for path in self.at
         )

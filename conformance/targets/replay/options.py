@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, Self
 from msgspec import Struct
 
 from conformance.core.errors import UsageError
+from conformance.dialects.requests import OPT_IN
 
 _MOST: Final = 2**40  # bytes, events and seeds; far beyond any recording
 
@@ -20,7 +21,7 @@ _MOST: Final = 2**40  # bytes, events and seeds; far beyond any recording
 # another id in its next request is a fault worth a miss.
 VOLATILE: Final = ("metadata", "prompt_cache_key", "safety_identifier", "user")
 # Headers that change the answer to an equal body.
-TELLING_HEADERS: Final = ("x-include-thinking",)
+TELLING_HEADERS: Final = (OPT_IN,)
 
 
 class Chunking(Struct, frozen=True):
