@@ -9,7 +9,12 @@ from typing import Any, Final
 from tests.authoring.pieces import Fields, Line, deltas
 
 PLACE: Final[Fields] = {"threadId": "thread-1", "turnId": "turn-1"}
-COUNTS: Final[Fields] = {"inputTokens": 40, "outputTokens": 30, "reasoningOutputTokens": 18}
+COUNTS: Final[Fields] = {
+    "totalTokens": 70,
+    "inputTokens": 40,
+    "outputTokens": 30,
+    "reasoningOutputTokens": 18,
+}
 
 
 def note(method: str, **params: Any) -> Line:

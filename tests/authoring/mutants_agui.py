@@ -9,7 +9,7 @@ from tests.authoring import edits
 from tests.authoring.agui import RUN, event
 from tests.authoring.edits import typed
 from tests.authoring.mutant import Mutant
-from tests.authoring.pieces import Message
+from tests.authoring.pieces import DONE, Message
 
 TEXT: Final = "agui/agent/thinking-then-text"
 SEALED: Final = "agui/agent/thinking-sealed"
@@ -53,6 +53,8 @@ MUTANTS: Final = (
         TEXT,
         (edits.change(typed("TEXT_MESSAGE_START"), "role", "model"),),
     ),
+    # Ended as Chat Completions end.
+    Mutant(f"{SUITE}/no-sentinel", TEXT, (lambda pieces: [*pieces, DONE],)),
     Mutant(
         f"{SUITE}/answer-present",
         TEXT,

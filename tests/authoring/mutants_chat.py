@@ -69,6 +69,8 @@ MUTANTS: Final = (
     Mutant("wire/chat/same-created", TEXT, (edits.change(SAID, "created", 1_795_176_001),)),
     Mutant("wire/chat/role-first", TEXT, (edits.remove(FIRST, "choices.0.delta.role"),)),
     Mutant("wire/chat/role-known", TEXT, (edits.change(FIRST, "choices.0.delta.role", "user"),)),
+    # The parser of the server lost the call.
+    Mutant("wire/chat/finished-calls-there", ONE_TOOL, (edits.drop(CALLED),)),
     Mutant("wire/chat/role-once", TEXT, (edits.change(SAID, "choices.0.delta.role", "assistant"),)),
     Mutant(
         "wire/chat/finish-present",

@@ -36,6 +36,8 @@ PART: Final = sent("item/reasoning/summaryPartAdded")
 SUMMARY: Final = sent("item/reasoning/summaryTextDelta")
 PIECE: Final = sent("item/reasoning/textDelta")
 SPOKEN: Final = sent("item/agentMessage/delta")
+COUNTED: Final = sent("thread/tokenUsage/updated")
+TOTAL: Final = "params.tokenUsage.total"
 
 MUTANTS: Final = (
     Mutant(f"{SUITE}/turn-ended", TEXT, (edits.drop(OVER),)),
@@ -69,4 +71,11 @@ MUTANTS: Final = (
     # The item is given up, and its text with it.
     Mutant(f"{SUITE}/reasoning-kept", RAW, (edits.change(THOUGHT, "params.item.content", []),)),
     Mutant(f"{SUITE}/message-agrees", TEXT, (edits.drop(SPOKEN),)),
+    # The reasoning is counted beside the output.
+    Mutant(
+        f"{SUITE}/reasoning-within-output",
+        TEXT,
+        (edits.change(COUNTED, f"{TOTAL}.reasoningOutputTokens", 31),),
+    ),
+    Mutant(f"{SUITE}/total-is-sum", TEXT, (edits.change(COUNTED, f"{TOTAL}.totalTokens", 88),)),
 )

@@ -152,6 +152,25 @@ _WIRE: Final = (
     ),
     Mutant(f"{SUITE}/choice-text", STREAMED, (_textless,)),
     Mutant(f"{SUITE}/content-type", STREAMED, facts={"content_type": PLAIN}),
+    Mutant(f"{SUITE}/done-present", STREAMED, (edits.drop(edits.done),)),
+    Mutant(f"{SUITE}/done-once", STREAMED, (edits.duplicate(edits.done),)),
+    # The usage comes late.
+    Mutant(f"{SUITE}/done-last", STREAMED, (edits.move(edits.having("usage"), by=1),)),
+    Mutant(
+        f"{SUITE}/finish-known",
+        STREAMED,
+        (edits.change(edits.having("choices.0.finish_reason"), "choices.0.finish_reason", "eos"),),
+    ),
+    Mutant(
+        f"{SUITE}/usage-fields",
+        STREAMED,
+        (edits.remove(edits.having("usage"), "usage.total_tokens"),),
+    ),
+    Mutant(
+        f"{SUITE}/total-is-sum",
+        STREAMED,
+        (edits.change(edits.having("usage"), "usage.total_tokens", 1),),
+    ),
     # The server's own parser failed on what the model said.
     Mutant(f"{SUITE}/error-status", BODY, (_fails,)),
 )

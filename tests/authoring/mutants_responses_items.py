@@ -8,7 +8,7 @@ from tests.authoring import edits
 from tests.authoring.edits import Pieces, renumber, typed
 from tests.authoring.mutant import Mutant
 from tests.authoring.mutants_parts import PART_ADDED, RAW
-from tests.authoring.mutants_responses import CALL, COMPLETED, DELTA, MESSAGE_ADDED, SUMMARY
+from tests.authoring.mutants_responses import CALL, COMPLETED, DELTA, HIDDEN, MESSAGE_ADDED, SUMMARY
 from tests.authoring.pieces import Fields, Message, Piece, at
 from tests.authoring.turns import answers, in_body, not_in_body
 
@@ -102,6 +102,12 @@ MUTANTS: Final = (
             edits.change(CALL_CLOSED, "item.call_id", "call_fc_03", 1),
             edits.change(COMPLETED, "response.output.3.call_id", "call_fc_03"),
         ),
+    ),
+    # A proxy builds the final output from what it shows.
+    Mutant(
+        "wire/responses-items/encrypted-kept",
+        HIDDEN,
+        (edits.remove(COMPLETED, "response.output.0.encrypted_content"),),
     ),
     # A proxy that makes an id of its own at each event.
     Mutant(
