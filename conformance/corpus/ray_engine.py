@@ -71,7 +71,8 @@ class RayEngine:
         except (ConnectionError, OSError, RuntimeError, ValueError) as err:
             said = " ".join(str(err).split())[:300]
             self.stop()
-            hint = "" if address in (None, "auto") or "RAY_AUTH_MODE" in os.environ else _TOKEN
+            is_refused = "Failed to connect to Ray" in said and "RAY_AUTH_MODE" not in os.environ
+            hint = _TOKEN if is_refused else ""
             raise UsageError(f"Ray cannot be begun: {said}", hint=hint) from err
 
     def run_task(self, place: int, task: FragmentTask) -> FragmentOutcome:

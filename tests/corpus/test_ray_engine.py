@@ -111,4 +111,5 @@ def test_a_cluster_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     done = run_ray(tmp_path / "in.jsonl", tmp_path / "out", *more)
     assert done.returncode == 2
     assert "error: Ray cannot be begun" in done.stderr
+    assert "RAY_AUTH_MODE" not in done.stderr
     assert not (tmp_path / "out").exists()
