@@ -31,7 +31,8 @@ from conformance.rules.repetition import Column, Stretch
 
 MOST_FRAMES: Final = 2048
 MOST_BYTES: Final = 1 << 20
-WINDOW: Final = 1 << 16  # how far ahead a run looks in one go
+WINDOW: Final = 1 << 16  # how far ahead a run looks in one go, at most
+FIRST_WINDOW: Final = 1 << 12  # and at first: most runs are short
 
 TEXTS: Final[Mapping[str, str]] = {
     "thinking.delta": "text",
@@ -78,13 +79,19 @@ class Run:
         self._values: dict[str, list[Any]] = {path: [] for path in template.columns}
         self._columns: dict[str, Column] = {}  # of those, which the rules have asked for
         self._rows: list[bytes] = []
+        self._window = FIRST_WINDOW
 
     def take(self, buffer: bytes, at: int) -> Taken | None:
         """The next frames of the run, if they stand in `buffer` at `at`."""
-        taken = self.template.take(buffer[at : at + WINDOW], 0)
-        if taken is None:
+        end = self.template.end
+        stop = buffer.find(end, at + self._window) + len(end)
+        size = min(stop - at, WINDOW) if stop >= len(end) else WINDOW
+        taken = self.template.take(buffer[at : at + size], 0)
+        if taken is None or _has_empty_text(taken.values):
             return None
-        return None if _has_empty_text(taken.values) else taken
+        if taken.size >= self._window:
+            self._window = min(4 * self._window, WINDOW)
+        return taken
 
     def take_rows(self, rows: list[bytes], times: Sequence[float]) -> int | None:
         """Keeps frames of which only the rows are left; their size, None where they are no rows."""
@@ -205,6 +212,7 @@ class Run:
         at = self.offset + self._length(self._rows[:begin])
         run = Run(self.template, frame, self.columns, parts, at, waiting=self.waiting)
         run.total = self.total
+        run._window = self._window
         run._rows = self._rows[begin:end]
         run._values = {path: values[begin:end] for path, values in self._values.items()}
         run.size = self._length(run._rows)
