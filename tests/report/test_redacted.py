@@ -46,6 +46,7 @@ def test_no_format_shows_a_key(
     assert [f.rule for f in check_paths([file]).findings] == [
         "stripping/visible-text/no-markers",
         "wire/chat/finish-known",
+        "wire/chat/role-known",
     ]
     out = tmp_path / "out"
     assert main(["check", str(file), "--format", name, "-o", f"{name}={out}", "-v"]) == 1
