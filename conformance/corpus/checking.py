@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
-from collections.abc import Callable
-from itertools import islice
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +19,7 @@ from msgspec import Struct, field
 
 from conformance import __version__
 from conformance.core.errors import CassetteError, UsageError
-from conformance.corpus.columns import ColumnNames, check_kept, path_values
+from conformance.corpus.columns import ColumnNames, check_kept, is_column_of, path_values
 from conformance.corpus.deadly_rows import judge_fragment
 from conformance.corpus.engines import Engine, WorkerDeath
 from conformance.corpus.fragment_work import FragmentOutcome, FragmentTask
@@ -31,7 +32,8 @@ from conformance.corpus.parquet_rows import wanted_columns
 from conformance.corpus.storage import Storage, absolute_source
 
 _MOST_FAULTS: Final = 20  # reasons that are told
-_FIRST_ROWS: Final = 1000  # that columns to keep are looked for in
+_FIRST_PARTS: Final = 100  # that columns to keep are looked for in
+_FIRST_ROWS: Final = 1000  # of each
 
 
 class CorpusProgress(Struct):
@@ -115,25 +117,42 @@ def _rules_hash(judge: CorpusJudge) -> str:
 
 
 def _expect_streams(storage: Storage, columns: ColumnNames) -> None:
-    """Raises UsageError where there is nothing, or the first file of rows lacks what is needed."""
-    first = next(find_fragments(storage, columns), None)
+    """Raises UsageError where there is nothing, or the first files lack what is needed."""
+    fragments = find_fragments(storage, columns)
+    first = next(fragments, None)
     if first is None:
         raise storage.error("holds no recorded streams that are read")
-    if first.fault or first.kind == "files":
-        return
-    there = set(path_values(first.path))
-    if first.kind == "parquet":
+    if first.kind == "parquet" and not first.fault:
         with open_parquet(storage, first.path) as parquet:
             wanted_columns(parquet, columns, storage, first.path)
-            there.update(parquet.schema_arrow.names)
-    elif columns.keep:  # a key may stand in some rows only
-        rows = read_json_rows(storage, first.path, 0, first.size, columns)
-        try:
-            for _, row in islice(rows, _FIRST_ROWS):
-                there.update(row if isinstance(row, dict) else ())
-        except CassetteError:
-            return  # it is told when the file is judged
-    check_kept(columns, sorted(there), storage.shown(first.path))
+    if columns.keep and first.kind != "files":
+        _expect_kept(storage, columns, chain((first,), fragments))
+
+
+def _expect_kept(storage: Storage, columns: ColumnNames, fragments: Iterator[Fragment]) -> None:
+    """A log may have gained a column on its way: it is looked for in many files."""
+    there: set[str] = set()
+    paths: dict[str, None] = {}
+    for fragment in islice(fragments, _FIRST_PARTS):
+        if fragment.fault or fragment.kind == "files" or fragment.path in paths:
+            continue
+        paths[fragment.path] = None
+        there |= {*path_values(fragment.path), *_columns_of(storage, columns, fragment)}
+        if all(is_column_of(column, there) for column in columns.keep):
+            return
+    if paths:
+        check_kept(columns, sorted(there), storage.shown(next(iter(paths))))
+
+
+def _columns_of(storage: Storage, columns: ColumnNames, fragment: Fragment) -> Iterator[str]:
+    if fragment.kind == "parquet":
+        with open_parquet(storage, fragment.path) as parquet:
+            yield from parquet.schema_arrow.names
+        return
+    rows = read_json_rows(storage, fragment.path, 0, fragment.size, columns)
+    with suppress(CassetteError):  # it is told when the file is judged
+        for _, row in islice(rows, _FIRST_ROWS):  # a key may stand in some rows only
+            yield from row if isinstance(row, dict) else ()
 
 
 class _Dealing:

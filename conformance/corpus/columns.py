@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -88,6 +88,11 @@ def check_columns(wanted: ColumnNames, found: Iterable[str], place: str) -> None
         _expect_column(column, there, f"for the {part}", place, _MAPPING)
 
 
+def is_column_of(column: str, found: Collection[str]) -> bool:
+    """Whether a source with these columns has the column, or what holds it."""
+    return top_name(column) in found or column in found
+
+
 def check_kept(wanted: ColumnNames, found: Iterable[str], place: str) -> None:
     """Raises UsageError where a column that is to be kept is none of those found."""
     there = list(found)
@@ -96,7 +101,7 @@ def check_kept(wanted: ColumnNames, found: Iterable[str], place: str) -> None:
 
 
 def _expect_column(column: str, there: list[str], what_for: str, place: str, hint: str) -> None:
-    if top_name(column) in there or column in there:
+    if is_column_of(column, there):
         return
     near = difflib.get_close_matches(column, there, 1)
     shown = ", ".join(near or there[:_SHOWN]) or "none"

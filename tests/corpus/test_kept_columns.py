@@ -164,6 +164,21 @@ def test_folders_and_rows_that_lack_a_column_are_kept(tmp_path: Path) -> None:
     assert sorted(set(told)) == [("chat", ""), ("chat", "us")]
 
 
+def test_a_log_may_gain_a_column_on_its_way(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    made.write_parquet(folder / "a.parquet", range(2))
+    write_lines(folder / "b.jsonl", (row_of(2),))
+    check(folder, tmp_path / "out", None, keeping("region"))
+    told = rows(tmp_path / "out", "verdicts", "id", "kept_region")
+    assert {row["id"]: row["kept_region"] for row in told} == {
+        **{made.stream_id(n): "" for n in range(2)},
+        made.stream_id(2): row_of(2)["region"],
+    }
+    with pytest.raises(UsageError, match="no column 'regoin' to keep; did you mean region"):
+        check(folder, tmp_path / "other", None, keeping("regoin"))
+
+
 def test_a_mapping_may_name_folders_and_columns_to_keep(tmp_path: Path) -> None:
     folder = tmp_path / "in" / "vendor=west"
     folder.mkdir(parents=True)
