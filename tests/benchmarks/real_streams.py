@@ -89,6 +89,15 @@ def _delta(source: Random, length: int) -> str:
     return text
 
 
+def _replaced(value: Any, before: str, after: str) -> Any:
+    """The value with another text wherever it has that one: a delta may say it twice."""
+    if isinstance(value, dict):
+        return {key: _replaced(each, before, after) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_replaced(each, before, after) for each in value]
+    return after if value == before else value
+
+
 class _Drawing:
     """One stream being drawn."""
 
@@ -141,7 +150,7 @@ class _Drawing:
     def _with_text(self, payload: Any, text: str) -> Any:
         copy = json.loads(json.dumps(payload))
         ((_, held, key),) = texts_of(self._template.dialect, copy)
-        held[key] = text
+        held.update(_replaced(held, held[key], text))
         return copy
 
     def _fixed(self, frame: TemplateFrame) -> bytes:
