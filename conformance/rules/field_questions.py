@@ -123,7 +123,7 @@ def ask(
     return bits
 
 
-class _Asked(NamedTuple):
+class _OtherQuestions(NamedTuple):
     """Questions that no tree answers: of lists, or about more than one field."""
 
     get: Any
@@ -137,7 +137,7 @@ class FieldQuestions:
     def __init__(self, paths: Mapping[str, PathQuestions]) -> None:
         self._fields: dict[str, PathQuestions] = {}
         self._absent = 0  # the mask of an event without any field
-        self._others: list[_Asked] = []
+        self._others: list[_OtherQuestions] = []
         for path in sorted(paths):  # a field before those inside it
             questions, segments = paths[path], path.split(".")
             questions.settle()
@@ -147,7 +147,7 @@ class FieldQuestions:
                 self._place(segments, questions)
             if questions.related or not is_plain:
                 alone = None if is_plain else questions
-                self._others.append(_Asked(getter(path), alone, questions.related))
+                self._others.append(_OtherQuestions(getter(path), alone, questions.related))
 
     def _place(self, segments: Sequence[str], questions: PathQuestions) -> None:
         fields = self._fields
