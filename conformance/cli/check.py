@@ -75,14 +75,14 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
     noted = shared.with_trust_note(clock.stopped(report))
     written = put_report(noted, baseline, format_, outputs or (), verbose=verbose)
     code = written.exit_code(strict=strict, require_exercised=require_exercised)
-    raise typer.Exit(_told_code(written, code, paths, rules))
+    raise typer.Exit(_exit_code(written, code, paths, rules))
 
 
 def _rechunk(paths: list[Path], choices: CheckChoices, chosen: _Chosen, rounds: int) -> None:
     rechunk_paths(paths, Rulebook.load(*chosen), choices, rounds=rounds)
 
 
-def _told_code(report: Report, code: int, paths: list[Path], rules: Sequence[str]) -> int:
+def _exit_code(report: Report, code: int, paths: list[Path], rules: Sequence[str]) -> int:
     """NOTHING for streams that no rule looked at: they would look green."""
     warn_errors(report.errors)
     is_judged = any(stream.verdicts for stream in report.streams)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Final
 
 from conformance.core.content_coding import LONGEST_SIGN, coding_of
@@ -13,6 +13,7 @@ from conformance.core.events import ENDINGS, Chunk, Ending, Exchange, Request, R
 GivenChunk = bytes | tuple[float | None, bytes] | Chunk
 GivenHeaders = Mapping[str, str] | Iterable[tuple[str | bytes, str | bytes]]
 
+_MOST_FIRST: Final = 64  # chunks that may be empty, before any byte came
 _HEAD_KEYS: Final = ("status", "headers")
 
 
@@ -40,9 +41,11 @@ def given_chunks(chunks: Iterable[GivenChunk]) -> tuple[list[Chunk], Iterator[Ch
     """The chunks that hold the first bytes, of which the compression is told, and all chunks."""
     made = map(_given_chunk, chunks)
     first: list[Chunk] = []
-    for chunk in made:
+    size = 0
+    for chunk in islice(made, _MOST_FIRST):
         first.append(chunk)
-        if sum(len(each.data) for each in first) >= LONGEST_SIGN:
+        size += len(chunk.data)
+        if size >= LONGEST_SIGN:
             break
     return first, chain(first, made)
 
