@@ -29,7 +29,7 @@ def redact_result(stream: StreamResult, clean: Clean) -> StreamResult:
     return replace(
         stream,
         target=clean(stream.target),
-        findings=tuple(_redact_finding(each, clean) for each in stream.findings),
+        findings=tuple(redact_finding(each, clean) for each in stream.findings),
         reasons={rule: clean(reason) for rule, reason in stream.reasons.items()},
         notes=tuple(map(clean, stream.notes)),
         changes=tuple(replace(each, why=clean(each.why)) for each in stream.changes),
@@ -40,7 +40,8 @@ def redact_result(stream: StreamResult, clean: Clean) -> StreamResult:
     )
 
 
-def _redact_finding(finding: Finding, clean: Clean) -> Finding:
+def redact_finding(finding: Finding, clean: Clean) -> Finding:
+    """As `redact_result`."""
     return replace(
         finding,
         slice={k: clean(v) if isinstance(v, str) else v for k, v in finding.slice.items()},

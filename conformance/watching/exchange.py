@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
+from conformance.cassette import Redactor
+from conformance.cassette.redaction.redact import REDACTED
 from conformance.core.chunked import ChunkedBodyReader, PlainBodyReader
 from conformance.core.content_coding import ContentDecoder, UndecodableError, readable_codings
-from conformance.core.events import Chunk, Ending, Exchange, Response
+from conformance.core.errors import CassetteError
+from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 from conformance.dialects import stated_request
 from conformance.judging.result import Finding, StreamResult
 from conformance.judging.stream_check import StreamCheck
+from conformance.recordings.redacted_result import Clean, redact_finding, redact_result
 from conformance.targets.recording.exchange import decoded_head
 from conformance.targets.recording.messages import (
     BodyCame,
@@ -33,7 +38,8 @@ class WatchedExchange:
     """Is told of one exchange, message by message.
 
     `findings` are those so far, and when it is over those of `result`, which is None where nothing
-    was judged. `note` says what was not judged or not kept, and why.
+    was judged; both are without secrets. `note` says what was not judged or not kept, and why.
+    `clean` takes secrets out of any other text that is shown, such as what `lanes` hold.
     """
 
     def __init__(self, came: RequestCame, judge: TrafficJudge) -> None:
@@ -50,7 +56,9 @@ class WatchedExchange:
         self.result: StreamResult | None = None
         self._judge = judge
         self._request = came.request  # as it came: what it is decoded to takes far more memory
-        body = stated_request(as_recorded(came.request, came.target)).json
+        recorded = as_recorded(came.request, came.target)
+        self.clean = _text_cleaner(recorded)
+        body = stated_request(recorded).json
         self.model = str(body.get("model") or "") if isinstance(body, dict) else ""
         self._kept: list[Chunk] | None = []
         self.kept_bytes = len(came.request.body)
@@ -113,9 +121,7 @@ class WatchedExchange:
 
     def catch_up(self) -> Sequence[Finding]:
         """Judges what waits for more that is alike."""
-        found = () if self._stream is None else self._stream.catch_up()
-        self.findings += found
-        return found
+        return () if self._stream is None else self._add_findings(self._stream.catch_up())
 
     def _take_head(self, message: HeadCame) -> None:
         self.head_at = message.came
@@ -174,9 +180,13 @@ class WatchedExchange:
 
     def _feed_chunks(self, chunks: Sequence[Chunk]) -> Sequence[Finding]:
         assert self._stream is not None
-        found = [each for chunk in chunks for each in self._stream.feed(chunk.data, chunk.ms)]
-        self.findings += found
-        return found
+        stream = self._stream
+        return self._add_findings(f for chunk in chunks for f in stream.feed(chunk.data, chunk.ms))
+
+    def _add_findings(self, found: Iterable[Finding]) -> Sequence[Finding]:
+        clean = [redact_finding(each, self.clean) for each in found]
+        self.findings += clean
+        return clean
 
     def _take_end(self, message: ExchangeEnded) -> Sequence[Finding]:
         """The findings that nobody has been told of."""
@@ -186,10 +196,21 @@ class WatchedExchange:
         self._stream = None
         if live is not None or (self._is_judged and self._kept):
             whole = self._judge.whole_result(self.recorded()) if self.is_kept else None
-            self.result = whole or live
+            result = whole or live
+            self.result = result and redact_result(result, self.clean)
         shown = set(map(_finding_place, self.findings))
         self.findings = list(self.result.findings) if self.result else []
         return [each for each in self.findings if _finding_place(each) not in shown]
+
+
+def _text_cleaner(request: Request) -> Clean:
+    """Takes out what has the shape of a secret, and what the request sent as one."""
+    redactor = Redactor(opaque=False)
+    try:
+        redactor.learn_request(request)
+    except CassetteError:  # more secrets than can be known: no text is shown
+        return lambda text: text and REDACTED
+    return lru_cache(maxsize=64)(redactor.text)  # a screen draws the same texts again and again
 
 
 def _finding_place(finding: Finding) -> tuple[object, ...]:

@@ -27,6 +27,7 @@ from conformance.watching.wording import (
     finding_line,
     finding_name,
     judged_words,
+    lane_text,
     outcome_line,
     request_line,
     state_words,
@@ -176,9 +177,7 @@ class ScreenView(AbstractContextManager["ScreenView"]):
                 cells = exchange.lanes.busy_cells(lane, _BAR, body_ms)
                 line.append("".join("=" if cell else "." for cell in cells), _STYLES[lane])
             line.append(f"{tail.size:>7,} ")
-            line.append(
-                _fitting_end(visible(tail.text, len(tail.text)), width - columns(line.plain))
-            )
+            line.append(_fitting_end(lane_text(exchange, lane), width - columns(line.plain)))
             line.truncate(width)
             yield line
 

@@ -1,4 +1,4 @@
-"""The words for exchanges and findings that all views of traffic share: one line, printable."""
+"""The words that all views of traffic share: one line, printable, without secrets."""
 
 from __future__ import annotations
 
@@ -6,18 +6,24 @@ from conformance.judging.result import Finding
 from conformance.report.printable import visible
 from conformance.report.wording import count, error_sentence, finding_sentence, slice_of
 from conformance.watching.exchange import WatchedExchange
-from conformance.watching.lanes import LANES
+from conformance.watching.lanes import LANES, Lane
 from conformance.wire.origin import shown_url
 
 
 def request_line(exchange: WatchedExchange) -> str:
     """`POST /v1/chat/completions  chatty`; a query may hold a key and is left out."""
-    path = visible(exchange.target.partition("?")[0], 80)
+    path = visible(exchange.clean(exchange.target.partition("?")[0]), 80)
     return "  ".join(filter(None, (f"{visible(exchange.method, 20)} {path}", model_name(exchange))))
 
 
 def model_name(exchange: WatchedExchange) -> str:
-    return visible(exchange.model, 60)
+    return visible(exchange.clean(exchange.model), 60)
+
+
+def lane_text(exchange: WatchedExchange, lane: Lane) -> str:
+    """The end of what a lane said."""
+    text = exchange.lanes.lanes[lane].text
+    return visible(exchange.clean(text), len(text))
 
 
 def state_words(exchange: WatchedExchange) -> str:
@@ -41,10 +47,10 @@ def outcome_line(exchange: WatchedExchange) -> str:
     facts += (f"{lane} {size:,}" for lane, size in sizes.items() if size and lane != "tools")
     facts += [count(sizes["tools"], "call")] if sizes["tools"] else []
     if exchange.lanes.finish:
-        facts.append(f"finish {visible(exchange.lanes.finish, 40)}")
+        facts.append(f"finish {visible(exchange.clean(exchange.lanes.finish), 40)}")
     response = exchange.response
     if response is not None and exchange.is_refusal and (to := response.header("location")):
-        facts.append(f"redirects to {shown_url(to)}")
+        facts.append(f"redirects to {shown_url(exchange.clean(to))}")
     if exchange.end is not None and exchange.end != "eof":
         facts.append(exchange.end)
     if exchange.size and not any(sizes.values()):
@@ -54,11 +60,14 @@ def outcome_line(exchange: WatchedExchange) -> str:
 
 def trouble_lines(exchange: WatchedExchange) -> list[str]:
     """An error in the answer, and what was not judged or kept."""
-    error = exchange.lanes.error
+    error = exchange.clean(exchange.lanes.error)
     if not error and exchange.result is not None and exchange.result.error is not None:
         error = error_sentence(exchange.result.error)
     lines = [f"error  {visible(error, 300)}"] if error else []
-    return [*lines, *([f"note  {visible(exchange.note, 300)}"] if exchange.note else [])]
+    return [
+        *lines,
+        *([f"note  {visible(exchange.clean(exchange.note), 300)}"] if exchange.note else []),
+    ]
 
 
 def judged_words(exchange: WatchedExchange) -> str:

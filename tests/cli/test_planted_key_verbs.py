@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import subprocess
@@ -22,7 +23,7 @@ from tests.cassette.redaction.test_known_secrets import KEY, SPELLINGS
 from tests.cassette.redaction.test_planted_key import delta, leaks, pieces, plain, stream
 from tests.cli.test_watch_verb import watching
 from tests.fakes import echoing_agent
-from tests.fakes.hostile import Behaviour, chunked, head, whole
+from tests.fakes.hostile import Behaviour, Writer, chunked, head, whole
 from tests.hostile.hosting import hosting
 
 AUTO: Final = ("--profile", "auto")
@@ -48,6 +49,21 @@ def echoing(status: str = "200 OK") -> Behaviour:
         body = json.dumps({"error": {"message": f"no {' '.join(SPELLINGS.values())}"}}).encode()
         return whole(head(status, kind="application/json", server=f"x/{KEY}") + body)
     return whole(chunked(body).replace(b"\r\n", f"\r\nvia: 1.1 {KEY}\r\n".encode(), 1))
+
+
+def paced() -> Behaviour:
+    """As `echoing`, with a pause behind the first events, so that they are judged as they come."""
+    body = stream(*echoes()).body
+    first = body.index(b"\n\n", 2_000) + 2
+
+    async def behave(writer: Writer) -> None:
+        writer.write(head() + body[:first])
+        await writer.drain()
+        await asyncio.sleep(0.5)
+        writer.write(body[first:])
+        await writer.drain()
+
+    return behave
 
 
 def leaking_files(folder: Path) -> list[str]:
@@ -90,11 +106,12 @@ def test_no_verb_that_asks_tells_its_key(
     assert status != "200 OK" or list((tmp_path / "saved").rglob("*.jsonl"))
 
 
-def test_watch_tells_no_key_that_a_client_sent(tmp_path: Path) -> None:
+@pytest.mark.parametrize("behave", [echoing(), paced()], ids=["at once", "paced"])
+def test_watch_tells_no_key_that_a_client_sent(behave: Behaviour, tmp_path: Path) -> None:
     pipe = subprocess.PIPE
     more = ("--save", str(tmp_path / "saved"), "--rule", "*")
     with (
-        hosting(echoing()) as heard,
+        hosting(behave) as heard,
         watching(heard.url, tmp_path / "port", *more, stdout=pipe, stderr=pipe) as (process, port),
         closing(HTTPConnection("127.0.0.1", port)) as connection,
     ):
