@@ -43,4 +43,6 @@ def _spell(value: Any) -> str:
         return " ".join(f"{key} {_spell(each)}".strip() for key, each in value.items())
     if isinstance(value, list | tuple):
         return " or ".join(_spell(each) for each in value)
-    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
+    if value is None or isinstance(value, bool):
+        return str(value).lower()
+    return str(value) or '""'

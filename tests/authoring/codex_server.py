@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any, Final
 
 from tests.authoring.pieces import Fields, Line, deltas
 
+_COMPLETED: Final = "item/completed"
 PLACE: Final[Fields] = {"threadId": "thread-1", "turnId": "turn-1"}
 COUNTS: Final[Fields] = {
     "totalTokens": 70,
@@ -70,14 +71,28 @@ def command(item_id: str, text: str) -> list[Line]:
     ]
 
 
-def ended(status: str = "completed", error: Fields | None = None) -> Line:
-    """The end of the turn."""
-    return note("turn/completed", turn={"id": "turn-1", "status": status, "error": error})
+def ended(
+    status: str = "completed", error: Fields | None = None, items: Sequence[Fields] = ()
+) -> Line:
+    """The end of the turn, which sums up some of its items."""
+    summary = {"items": list(items), "itemsView": "summary" if items else "notLoaded"}
+    return note(
+        "turn/completed", turn={"id": "turn-1", **summary, "status": status, "error": error}
+    )
+
+
+def _messages(lines: Iterable[Line]) -> list[Fields]:
+    """The messages that were completed."""
+    completed = (
+        each.payload["params"] for each in lines if each.payload.get("method") == _COMPLETED
+    )
+    return [each["item"] for each in completed if each["item"]["type"] == "agentMessage"]
 
 
 def turn(parts: Iterable[list[Line]], over: Line | None = None) -> list[Line]:
-    """A whole turn; without an end of its own it is completed."""
+    """A whole turn; without an end of its own it is completed, and has its last message."""
+    said = list(chain.from_iterable(parts))
     begun = note("turn/started", turn={"id": "turn-1", "status": "inProgress", "items": []})
     asked = Line({"id": 3, "result": {"turn": {"id": "turn-1", "status": "inProgress"}}})
     counted = note("thread/tokenUsage/updated", tokenUsage={"total": COUNTS, "last": COUNTS})
-    return [begun, asked, *chain.from_iterable(parts), counted, over or ended()]
+    return [begun, asked, *said, counted, over or ended(items=_messages(said)[-1:])]

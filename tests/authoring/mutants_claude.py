@@ -145,12 +145,15 @@ MUTANTS: Final = (
         f"{SUITE}/text-agrees",
         TEXT,
         (edits.change(stating("text"), f"{BLOCK}.text", _one_more),),
+        (f"{SUITE}/result-agrees",),
     ),
     Mutant(
         f"{SUITE}/signature-agrees",
         TEXT,
         (edits.change(stating("thinking"), f"{BLOCK}.signature", "another"),),
     ),
+    # What was said before a tool was called is told as the answer.
+    Mutant(f"{SUITE}/result-agrees", TOOLS, (edits.change(RESULT, "result", "Let me look."),)),
     Mutant(
         f"{SUITE}/stated-fields", WHOLE, (edits.remove(stating("thinking"), f"{BLOCK}.signature"),)
     ),

@@ -71,6 +71,9 @@ MUTANTS: Final = (
     # The item is given up, and its text with it.
     Mutant(f"{SUITE}/reasoning-kept", RAW, (edits.change(THOUGHT, "params.item.content", []),)),
     Mutant(f"{SUITE}/message-agrees", TEXT, (edits.drop(SPOKEN),)),
+    Mutant(
+        f"{SUITE}/turn-agrees", TEXT, (edits.change(OVER, "params.turn.items.0.text", "Moss."),)
+    ),
     # The reasoning is counted beside the output.
     Mutant(
         f"{SUITE}/reasoning-within-output",

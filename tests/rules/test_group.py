@@ -25,7 +25,8 @@ def judged(checker: conformance.Checker) -> list[conformance.StreamResult]:
 
 def states() -> int:
     gc.collect()
-    return sum(isinstance(each, JointState) for each in gc.get_objects())
+    # Asking for the class of what others left behind may warn: torch does.
+    return sum(type(each) is JointState for each in gc.get_objects())
 
 
 @pytest.mark.parametrize("most", [1, 7])

@@ -102,6 +102,10 @@ OPERATORS.add("X21-other-thinking", "The line that states thinking has more than
 OPERATORS.add("X21-other-text", "The line that states text has more than was shown.")(
     _stating("text"), prolong_text(" Hm.", *_BLOCK, "text")
 )
+OPERATORS.add("X21-other-result", "The result has more than was shown.")(
+    lambda stream: [n for n in stream.typed("result") if stream.value_at(n, "is_error") is False],
+    prolong_text(" Hm.", "result"),
+)
 OPERATORS.add("S7-stated-unsigned", "The line that states thinking has no signature.")(
     _stating("thinking", is_streamed=False), drop_value(*_BLOCK, "signature")
 )

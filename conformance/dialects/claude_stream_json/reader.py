@@ -88,8 +88,9 @@ class StreamJsonReader(MessagesReader):
         is_known = message_id == self._message_id and self._is_streamed
         first = self._index + 1 - len(blocks)
         for place, block in enumerate(blocks, first):
+            whose = {"parent_tool_use_id": parent} if isinstance(parent, str) else {}
             number = {"index": place} if is_known and place >= 0 else {}
-            stated = {"api_message_id": message_id, **number, "content_block": block}
+            stated = {"api_message_id": message_id, **whose, **number, "content_block": block}
             self._sink.wire("assistant.block", stated)
         if is_known or isinstance(parent, str) or self._content.is_over:
             return

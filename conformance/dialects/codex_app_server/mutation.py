@@ -29,6 +29,7 @@ _TEXTS: Final[dict[str, dict[TextKind, Path]]] = {
     _MESSAGE: {"text": _DELTA},
 }
 _ITEM: Final = ("params", "item")
+_LAST_MESSAGE: Final[Path] = ("params", "turn", "items", 0)
 
 OPERATORS: Final = OperatorTable()
 
@@ -80,6 +81,12 @@ OPERATORS.add("I11-no-item-id", "A delta names no item.")(
 OPERATORS.add("X14-piece-lost", "A delta is lost.")(_restated_pieces, drop_piece)
 OPERATORS.add("X21-other-text", "The completed message has another text.")(
     _completed("agentMessage"), set_value("Hm.", *_ITEM, "text")
+)
+OPERATORS.add("X21-other-end", "The completed turn sums up another message than was said.")(
+    lambda stream: [
+        n for n in stream.typed("turn/completed") if stream.text_at(n, *_LAST_MESSAGE, "text")
+    ],
+    prolong_text(" Hm.", *_LAST_MESSAGE, "text"),
 )
 OPERATORS.add("U3-status-unknown", "The turn is completed with no known status.")(
     places_of("turn/completed"), set_value("done", "params", "turn", "status")

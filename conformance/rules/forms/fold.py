@@ -27,7 +27,7 @@ from conformance.rules.forms.reading import FormReader, chosen, must_compile, re
 from conformance.rules.node import Node
 from conformance.rules.patterns import regex, texts
 
-WITH: Final[tuple[With, ...]] = ("concat", "list", "count", "sum", "json")
+WITH: Final[tuple[With, ...]] = ("concat", "list", "count", "sum", "json", "last")
 
 _COMPARISONS: Final = ("equals", "contains", "lacks", "matches", "at_least", "grows")
 _OVERLAPS: Final[tuple[With, ...]] = ("concat", "list")
@@ -171,6 +171,8 @@ def _refuse_ignored_options(fold: Node, entries: Mapping[str, Node], how: With) 
             raise fold.key(option).error(f"{option!r} goes with {', '.join(fitting)} only")
     if "contains" in given and how not in ("concat", "list"):
         raise fold.key("contains").error(f"contains compares texts and lists, got {how}")
+    if how == "last" and "equals" not in given:
+        raise fold.required("with").error("the last value goes with equals only")
     if not {"lacks", "grows"}.isdisjoint(given) and how != "concat":
         raise fold.required("with").error(f"expected concat, got {how}")
 

@@ -1,4 +1,4 @@
-"""Folds that join, list, count or sum, and compare once their time has come.
+"""Folds that join, list, count, sum or take the last, and compare once their time has come.
 
 They compare with what a later event states, with a regular expression, with JSON or with a bound.
 """
@@ -44,7 +44,7 @@ MOST_WORK: Final = 64 * MOST_BYTES
 _SHOWN: Final = 40  # characters of a text, from either end
 
 
-With = Literal["concat", "list", "count", "sum", "json"]
+With = Literal["concat", "list", "count", "sum", "json", "last"]
 
 
 class Stated(Struct, frozen=True):
@@ -149,6 +149,8 @@ class CollectMachine(Machine):
             return state.count
         if self.form.how == "sum":
             return sum(part for part in state.parts if is_number(part))
+        if self.form.how == "last":
+            return state.parts[0]
         return [without(part, self.form.masks) for part in self._ordered(state)]
 
     def _ordered(self, state: CollectedParts) -> list[Any]:
@@ -163,6 +165,8 @@ class CollectMachine(Machine):
         state: CollectedParts = slice_.memory[self.position]
         stated = getter(self.stated.path)(event.data)
         after = partial(self._last_mark, slice_, event if has_more else None)
+        if self.form.how == "last" and not state.parts:
+            return None
         if stated is MISSING:
             if not state.count:
                 return None
@@ -216,8 +220,9 @@ class CollectMachine(Machine):
         if same(collected, stated):
             return None
         where = f"{self.stated.path} of {event.type}"
-        parts = f"{state.count} " + "/".join(self.describe(self.collecting))
-        if isinstance(collected, str) and isinstance(stated, str):
+        parts = "/".join(self.describe(self.collecting))
+        parts = f"the last {parts}" if self.form.how == "last" else f"{state.count} {parts}"
+        if self.form.how == "concat" and isinstance(collected, str) and isinstance(stated, str):
             at, had, states = difference(collected, stated)
             number = state.event_of(at)
             source = "" if number is None else f" (that character came in event {number})"
@@ -326,14 +331,17 @@ class _TakeText(_Take):
 
 
 class _TakeAny(_Take):
-    """Lists, sums or counts values."""
+    """Lists, sums or counts values, or keeps the last."""
 
     def perform(self, slice_: Slice, event: Event) -> None:
         value, form = self.get(event.data), self.machine.form
         if value is MISSING:
             return
         state: CollectedParts = slice_.memory[self.machine.position]
-        if form.how == "list":
+        if form.how == "last":
+            state.parts.clear()
+            state.size = 0
+        if form.how in ("list", "last"):
             state.size += len(msgspec.json.encode(value))
         if state.size > MOST_BYTES or state.count >= MOST_PARTS:
             self._refuse_more()
