@@ -36,6 +36,12 @@ ERROR: Final = having("error")
 MUTANTS: Final = (
     Mutant(f"{SUITE}/prompt-answered", TEXT, (edits.drop(STOPPED),)),
     Mutant(f"{SUITE}/answered-once", TEXT, (edits.duplicate(STOPPED),)),
+    # The agent counts its responses.
+    Mutant(f"{SUITE}/answer-to-request", BOTH, (edits.change(STOPPED, "id", 99),)),
+    # Two sessions share the function that reports.
+    Mutant(
+        f"{SUITE}/update-of-session", BOTH, (edits.change(MESSAGE, "params.sessionId", "other"),)
+    ),
     Mutant(
         f"{SUITE}/silent-after-response",
         TEXT,

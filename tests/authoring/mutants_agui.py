@@ -70,6 +70,10 @@ MUTANTS: Final = (
     # A proxy that retries sends the start again.
     Mutant(f"{SUITE}/run-once", TEXT, (edits.duplicate(BEGUN),)),
     Mutant(f"{SUITE}/run-ended", TEXT, (edits.drop(OVER),)),
+    # A server that counts its answers.
+    Mutant(f"{SUITE}/run-agrees", TEXT, (edits.change(OVER, "runId", "answer-1"),)),
+    Mutant(f"{SUITE}/thread-agrees", TEXT, (edits.change(OVER, "threadId", "other"),)),
+    Mutant(f"{SUITE}/sealed-owner", SEALED, (edits.change(VALUE, "entityId", "rs_01"),)),
     Mutant(
         f"{SUITE}/silent-after-run",
         TEXT,

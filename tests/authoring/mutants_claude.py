@@ -152,6 +152,12 @@ MUTANTS: Final = (
         TEXT,
         (edits.change(stating("thinking"), f"{BLOCK}.signature", "another"),),
     ),
+    Mutant(f"{SUITE}/session-agrees", TEXT, (edits.change(RESULT, "session_id", "session-2"),)),
+    # A relay gives the message an id of its own.
+    Mutant(f"{SUITE}/message-id-agrees", TEXT, (edits.change(BEGUN, "event.message.id", "m"),)),
+    Mutant(
+        f"{SUITE}/call-id-agrees", TOOLS, (edits.change(stating("tool_use"), f"{BLOCK}.id", "t"),)
+    ),
     # What was said before a tool was called is told as the answer.
     Mutant(f"{SUITE}/result-agrees", TOOLS, (edits.change(RESULT, "result", "Let me look."),)),
     Mutant(

@@ -40,10 +40,24 @@ COUNTED: Final = sent("thread/tokenUsage/updated")
 TOTAL: Final = "params.tokenUsage.total"
 
 MUTANTS: Final = (
-    Mutant(f"{SUITE}/turn-ended", TEXT, (edits.drop(OVER),)),
+    Mutant(f"{SUITE}/turn-ended", TEXT, (edits.drop(OVER),), (f"{SUITE}/turn-finished",)),
     Mutant(f"{SUITE}/turn-first", TEXT, (edits.move(BEGUN, by=2),)),
     Mutant(f"{SUITE}/turn-closed", TEXT, (edits.duplicate(BEGUN),)),
     Mutant(f"{SUITE}/turn-last", TEXT, (edits.duplicate(OVER),)),
+    Mutant(
+        f"{SUITE}/turn-finished",
+        TEXT,
+        (edits.change(OVER, "params.threadId", "thread-2"),),
+    ),
+    Mutant(f"{SUITE}/turn-named", TEXT, (edits.change(OVER, "params.turn.id", "turn-2"),)),
+    Mutant(
+        f"{SUITE}/item-in-turn",
+        TEXT,
+        (edits.change(STARTED, "params.turnId", "turn-0"),),
+        (f"{SUITE}/item-stays",),
+    ),
+    Mutant(f"{SUITE}/item-stays", TEXT, (edits.change(MESSAGE, "params.turnId", "turn-0"),)),
+    Mutant(f"{SUITE}/item-in-thread", TEXT, (edits.change(SPOKEN, "params.threadId", "other"),)),
     Mutant(f"{SUITE}/status-known", TEXT, (edits.change(OVER, "params.turn.status", "done"),)),
     Mutant(f"{SUITE}/failure-said", FAILED, (edits.change(OVER, "params.turn.error", None),)),
     Mutant(f"{SUITE}/item-opened", TEXT, (edits.drop(STARTED),)),

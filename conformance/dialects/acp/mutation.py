@@ -12,10 +12,11 @@ from conformance.editing.edits import (
     drop_value,
     places_of,
     places_with,
+    prolong_text,
     set_value,
 )
 from conformance.editing.layout import StreamLayout, TextKind
-from conformance.editing.operator import Mutation, OperatorTable
+from conformance.editing.operator import Mutation, OperatorTable, Sites
 from conformance.editing.stream import Stream
 
 _UPDATE: Final = ("params", "update")
@@ -54,6 +55,11 @@ _LAYOUT: Final = StreamLayout(
 )
 
 
+def _prompted(*kinds: str) -> Sites:
+    """Messages of these kinds, where the prompt stands in the transcript, too."""
+    return lambda stream: stream.typed(*kinds) if stream.typed("session/prompt") else []
+
+
 @OPERATORS.edit("I11-id-shared", places_with(*_UPDATE, "messageId"))
 def _share_id(stream: Stream, site: int) -> Stream | None:
     """A chunk has the id of a message of another kind."""
@@ -74,6 +80,12 @@ def _end_cancelled(stream: Stream, site: int) -> Stream | None:
     return stream.with_value(site, ("result", "stopReason"), "end_turn")
 
 
+OPERATORS.add("I11-other-session", "An update names a session that the client does not know.")(
+    _prompted(*_TEXTS), prolong_text("-other", "params", "sessionId")
+)
+OPERATORS.add("I11-other-request", "The response to the prompt has the id of no request.")(
+    _prompted(_RESPONSE), set_value("other", "id")
+)
 OPERATORS.add("N11-no-session", "An update does not say whose it is.")(
     places_of(*_TEXTS), drop_value("params", "sessionId")
 )

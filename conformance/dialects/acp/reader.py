@@ -8,7 +8,9 @@ Rule 2: a transcript may hold both directions. Methods tell whose a request is: 
 Rule 3: `prompt.response` is the response to a prompt: it states a `stopReason`, or its request was
         a prompt, or it is an error that answers no other request. It ends the turn, which is done
         or has failed; without it the turn was cut.
-Rule 4: what the client says is told by the wire alone.
+Rule 4: what the client says is told by the wire alone. Where it is in the transcript, an update
+        says as `session_known` whether the client asked for or in its session, and a response as
+        `request_known: false` that it answers none of the requests that wait.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ UPDATES: Final = (
     }
 )
 _OF_TURNS: Final = frozenset({"session/prompt", "session/cancel"})
+_OPENING: Final = frozenset({"session/new", "session/fork"})  # the response names the session
 _OF_AGENTS: Final = ("session/request_permission", "fs/", "terminal/", "elicitation/")
 _OF_CLIENTS: Final = ("initialize", "authenticate", "logout", "session/", "providers/")
 VOCABULARY: Final = Vocabulary(
@@ -66,6 +69,7 @@ class AcpReader(TypedReader):
         del reading  # updates type their text: neither markers nor private fields apply
         self._turn = TurnMessages(self._sink)
         self._in_turn = False
+        self._sessions: set[str] = set()  # that the client asked for or in
         self._pending: dict[str, dict[str | int, str]] = {"client": {}, "agent": {}}
 
     @property
@@ -88,7 +92,9 @@ class AcpReader(TypedReader):
     def _read_update(self, params: dict[str, Any]) -> None:
         update = mapping(params.get("update"))
         kind = string(update.get("sessionUpdate"))
-        stated = {"sessionId": params["sessionId"]} if "sessionId" in params else {}
+        stated: dict[str, Any] = {}
+        if "sessionId" in params:
+            stated = {"sessionId": params["sessionId"], **self._session_state(params["sessionId"])}
         self._sink.wire(kind if kind in UPDATES else "update.unknown", {**update, **stated})
         if self._turn.is_over:
             return
@@ -107,6 +113,8 @@ class AcpReader(TypedReader):
             self._sink.wire(self.unknown, fields)  # an extension: any side may call it
             return
         self._sink.wire(method if method in _OF_TURNS else f"{side}.request", fields)
+        if side == "client":
+            self._note_session(fields.get("params"))
         number, pending = fields.get("id"), self._pending[side]
         if isinstance(number, str | int) and len(pending) < _MOST_REQUESTS:
             pending[number] = method
@@ -125,12 +133,26 @@ class AcpReader(TypedReader):
         ends = stops or of_client == "session/prompt"
         if of_client is not None:
             self._pending["client"].pop(key)
+            self._note_session(result)
+        elif key != "" and self._pending["client"]:
+            fields = {**fields, "request_known": False}
         if not ends and ("error" not in fields or of_client is not None):
             self._sink.wire("agent.response", fields)
             return
         self._sink.wire("prompt.response", fields)
         if not self._turn.is_over:
             self._end_turn(result, fields.get("error"))
+
+    def _note_session(self, stated: Any) -> None:
+        name = string(mapping(stated).get("sessionId"))
+        if name and len(self._sessions) < _MOST_REQUESTS:
+            self._sessions.add(name)
+
+    def _session_state(self, name: Any) -> dict[str, bool]:
+        """Whether the client knows the session; nothing where its side is not in the transcript."""
+        asks_for_one = any(method in _OPENING for method in self._pending["client"].values())
+        is_told = 0 < len(self._sessions) < _MOST_REQUESTS and not asks_for_one
+        return {"session_known": name in self._sessions} if is_told else {}
 
     def _begin_turn(self) -> None:
         if not self._in_turn:

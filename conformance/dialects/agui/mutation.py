@@ -106,6 +106,15 @@ OPERATORS.add("I11-ids-swapped", "A delta names a message that is not there.")(
     places_of("TEXT_MESSAGE_CONTENT", "REASONING_MESSAGE_CONTENT"),
     prolong_text("-other", "messageId"),
 )
+OPERATORS.add("I11-run-renamed", "The run is finished under another id than it was started.")(
+    places_of("RUN_FINISHED"), prolong_text("-other", "runId")
+)
+OPERATORS.add("I11-thread-renamed", "The run is finished in another thread than it was started.")(
+    places_of("RUN_FINISHED"), prolong_text("-other", "threadId")
+)
+OPERATORS.add("S6-sealed-of-another", "The encrypted value names a message that is not there.")(
+    places_with("entityId"), prolong_text("-other", "entityId")
+)
 OPERATORS.add("S7-seal-lost", "What the provider sealed is not sent on.")(
     beside_upstream(places_of("REASONING_ENCRYPTED_VALUE")), drop_piece
 )

@@ -6,7 +6,9 @@ Rule 2: THINKING_* of 0.1.10 and before is the same reasoning, without ids.
 Rule 3: a run is done with RUN_FINISHED, or with RUN_ERROR, which ends it and what is open; without
         either it was cut. A stream may hold several runs.
 Rule 4: a snapshot says what the messages hold, whoever streamed them.
-Rule 5: beyond `MOST_OPEN` open messages a wire event `agui.overflow` is the last thing that is said
+Rule 5: a sealed value says, as `owner_known`, whether an event before named the same message or
+        call.
+Rule 6: beyond `MOST_OPEN` open messages a wire event `agui.overflow` is the last thing that is said
         of semantics.
 """
 
@@ -58,6 +60,8 @@ _KNOWN: Final = frozenset(_TAKEN) | _SPANS | _OTHERS | _OF_RUNS
 VOCABULARY: Final = Vocabulary(
     NAME, _KNOWN | {"agui.unknown", "request", "request.item", "[DONE]", OVERFLOW}
 )
+_SEALED: Final = "REASONING_ENCRYPTED_VALUE"
+_MOST_OWNERS: Final = 4096  # ids of messages and calls that are remembered
 _COUNTS: Final = {"input": "inputTokens", "output": "outputTokens", "reasoning": "reasoningTokens"}
 
 
@@ -71,6 +75,7 @@ class AguiReader(TypedReader):
         super().__init__()
         del reading  # events type their text: neither markers nor private fields apply
         self._run = RunMessages(self._sink)
+        self._owners: set[str] = set()
         self._steps: dict[str, int] = {}
         self._stepped = 0
 
@@ -82,7 +87,9 @@ class AguiReader(TypedReader):
         del frame
         fields = mapping(payload)
         kind = string(fields.get("type"))
-        self._sink.wire(kind if kind in _KNOWN else self.unknown, event_data(payload))
+        stated = {**fields, **self._ownership(fields)} if kind == _SEALED else event_data(payload)
+        self._sink.wire(kind if kind in _KNOWN else self.unknown, stated)
+        self._note_owner(fields)
         if self._run.is_over:
             return
         if kind not in _CHUNKS and kind != "RAW":
@@ -91,6 +98,17 @@ class AguiReader(TypedReader):
             take(self._run, fields)
         elif kind in _OF_RUNS:
             self._read_run(kind, fields)
+
+    def _note_owner(self, fields: dict[str, Any]) -> None:
+        owner = fields.get("messageId") or fields.get("toolCallId")
+        if isinstance(owner, str) and len(self._owners) < _MOST_OWNERS:
+            self._owners.add(owner)
+
+    def _ownership(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """Whether the owner of a sealed value was named before; nothing where nobody can say."""
+        if len(self._owners) >= _MOST_OWNERS:
+            return {}
+        return {"owner_known": fields.get("entityId") in self._owners}
 
     def _read_run(self, kind: str, fields: dict[str, Any]) -> None:
         if kind == "RUN_STARTED":

@@ -126,6 +126,15 @@ OPERATORS.add("X16-thought-as-answer", "A delta of thinking comes as one of text
 OPERATORS.add("I10-block-index-off", "A delta names another block.")(
     places_of("content_block_delta"), set_value(7, "event", "index")
 )
+OPERATORS.add("I11-session-renamed", "The result names another session than was announced.")(
+    places_of("result"), prolong_text("-other", "session_id")
+)
+OPERATORS.add("I11-message-renamed", "A line states a block of a message that nobody began.")(
+    _stating("thinking"), prolong_text("-other", "message", "id")
+)
+OPERATORS.add("I11-call-renamed", "The line that states a call has another id.")(
+    _stating("tool_use"), prolong_text("-other", *_BLOCK, "id")
+)
 OPERATORS.add("N11-result-twice", "The result comes twice.")(places_of("result"), double_piece)
 OPERATORS.add("N11-no-session", "The result does not say whose it is.")(
     places_of("result"), drop_value("session_id")

@@ -44,7 +44,7 @@ class StreamJsonReader(MessagesReader):
         self._steps = 0
         self._in_step = False
         self._message_id = ""  # of the message that was said last, by events or by lines
-        self._is_streamed = False  # by events
+        self._streamed_id = ""  # of the message that was begun last by events
         self._index = -1  # of its block that began last
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
@@ -74,7 +74,7 @@ class StreamJsonReader(MessagesReader):
 
     def _read_message(self, kind: str, fields: dict[str, Any]) -> None:
         if kind == "message_start":
-            self._is_streamed, self._index = True, -1
+            self._streamed_id, self._index = self._message_id, -1
             self._begin_step(mapping(fields.get("message")))
         elif kind == "message_stop":
             self._end_step()
@@ -85,7 +85,7 @@ class StreamJsonReader(MessagesReader):
             return
         blocks = elements(message.get("content"))
         message_id, parent = string(message.get("id")), line.get("parent_tool_use_id")
-        is_known = message_id == self._message_id and self._is_streamed
+        is_known = message_id == self._streamed_id != ""
         first = self._index + 1 - len(blocks)
         for place, block in enumerate(blocks, first):
             whose = {"parent_tool_use_id": parent} if isinstance(parent, str) else {}
@@ -95,7 +95,7 @@ class StreamJsonReader(MessagesReader):
         if is_known or isinstance(parent, str) or self._content.is_over:
             return
         if message_id != self._message_id or not self._in_step:
-            self._message_id, self._is_streamed = message_id, False
+            self._message_id = message_id
             self._begin_step(message)
         self._content.whole(blocks)
 

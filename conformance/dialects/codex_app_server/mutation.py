@@ -78,6 +78,15 @@ OPERATORS.add("I11-other-item", "A delta names an item that is not there.")(
 OPERATORS.add("I11-no-item-id", "A delta names no item.")(
     places_of(*_TEXTS), drop_value("params", "itemId")
 )
+OPERATORS.add("I11-turn-renamed", "The turn is completed under another id than it was started.")(
+    places_of("turn/completed"), prolong_text("-other", "params", "turn", "id")
+)
+OPERATORS.add("I11-other-turn", "A notification about an item names another turn.")(
+    places_of("item/started", "item/completed", *_TEXTS), prolong_text("-other", "params", "turnId")
+)
+OPERATORS.add("I11-other-thread", "A notification about an item names another thread.")(
+    places_of("item/completed", *_TEXTS), prolong_text("-other", "params", "threadId")
+)
 OPERATORS.add("X14-piece-lost", "A delta is lost.")(_restated_pieces, drop_piece)
 OPERATORS.add("X21-other-text", "The completed message has another text.")(
     _completed("agentMessage"), set_value("Hm.", *_ITEM, "text")

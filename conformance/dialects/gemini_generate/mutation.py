@@ -152,6 +152,11 @@ def _answers_alone(stream: Stream) -> list[int]:
     return [0] if stream.is_body and places_with("candidates")(stream) else []
 
 
+def _later_reasons(stream: Stream) -> list[int]:
+    """Where an answer ends that began in a chunk before."""
+    return [n for n in places_with(*_REASON)(stream) if n > min(places_with("candidates")(stream))]
+
+
 def _signed_history(stream: Stream) -> list[int]:
     """Contents of the request with a signed call; they may be counted by their place."""
     contents = list_at(request_body(stream), "contents")
@@ -211,6 +216,9 @@ OPERATORS.add("N11-no-candidates", "An answer has no candidates.")(
 )
 OPERATORS.add("U4-no-finish-reason", "The answer ends for no reason.")(
     places_with(*_REASON), drop_value(*_REASON)
+)
+OPERATORS.add("I10-finish-of-another", "The reason comes for a candidate that said nothing.")(
+    _later_reasons, set_value(1, "candidates", 0, "index")
 )
 OPERATORS.add("U10-unknown-finish-reason", "The finish reason is no known one.")(
     places_with(*_REASON), set_value("TOOL_CALLS", *_REASON)

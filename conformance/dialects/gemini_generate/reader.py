@@ -131,9 +131,9 @@ class GeminiReader:
 
     def _read_candidate(self, element: Any, model: str) -> tuple[Candidate, str] | None:
         """Reads the parts of a candidate; with its reason where it finishes."""
-        self._sink.wire("gemini.candidate", event_data(element))
         fields = mapping(element)
-        number = whole(fields.get("index")) or 0
+        number = whole(fields.get("index")) or 0  # the first one is often not numbered
+        self._sink.wire("gemini.candidate", {**event_data(element), "candidate": number})
         if number >= _MOST_CANDIDATES:
             return None
         candidate = self._candidates.get(number) or Candidate(number, self._sink)
