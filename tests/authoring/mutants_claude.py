@@ -90,7 +90,9 @@ MUTANTS: Final = (
         (edits.change(RESULT, "usage.output_tokens_details.thinking_tokens", 400),),
     ),
     Mutant(f"{SUITE}/failure-told", FAILED, (edits.change(RESULT, "is_error", False),)),
-    Mutant(f"{SUITE}/message-started", TEXT, (edits.drop(BEGUN),)),
+    Mutant(
+        f"{SUITE}/message-started", TEXT, (edits.drop(BEGUN),), (f"{SUITE}/block-type-agrees",)
+    ),
     # The call was tried again, and the message has the id of the first one.
     Mutant(f"{SUITE}/message-once", TEXT, (edits.duplicate(BEGUN),)),
     Mutant(f"{SUITE}/message-stopped", TEXT, (edits.drop(OVER),)),
@@ -157,6 +159,21 @@ MUTANTS: Final = (
     Mutant(f"{SUITE}/message-id-agrees", TEXT, (edits.change(BEGUN, "event.message.id", "m"),)),
     Mutant(
         f"{SUITE}/call-id-agrees", TOOLS, (edits.change(stating("tool_use"), f"{BLOCK}.id", "t"),)
+    ),
+    Mutant(
+        f"{SUITE}/call-name-agrees",
+        TOOLS,
+        (edits.change(stating("tool_use"), f"{BLOCK}.name", "other"),),
+    ),
+    Mutant(
+        f"{SUITE}/block-type-agrees",
+        REDACTED,
+        (edits.change(stating("redacted_thinking"), f"{BLOCK}.type", "redacted"),),
+    ),
+    Mutant(
+        f"{SUITE}/stop-reason-known",
+        TEXT,
+        (edits.change(ENDING, "event.delta.stop_reason", "stop"),),
     ),
     # What was said before a tool was called is told as the answer.
     Mutant(f"{SUITE}/result-agrees", TOOLS, (edits.change(RESULT, "result", "Let me look."),)),

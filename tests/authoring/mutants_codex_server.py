@@ -56,6 +56,11 @@ MUTANTS: Final = (
         (edits.change(STARTED, "params.turnId", "turn-0"),),
         (f"{SUITE}/item-stays",),
     ),
+    Mutant(
+        f"{SUITE}/item-type-agrees",
+        "codex.app-server/codex/command-run",
+        (edits.change(sent("item/completed", "commandExecution"), "params.item.type", "command"),),
+    ),
     Mutant(f"{SUITE}/item-stays", TEXT, (edits.change(MESSAGE, "params.turnId", "turn-0"),)),
     Mutant(f"{SUITE}/item-in-thread", TEXT, (edits.change(SPOKEN, "params.threadId", "other"),)),
     Mutant(f"{SUITE}/status-known", TEXT, (edits.change(OVER, "params.turn.status", "done"),)),

@@ -33,6 +33,7 @@ SPOKEN_OVER: Final = typed("text-end")
 CALLING: Final = typed("tool-input-start")
 ARGUMENT: Final = typed("tool-input-delta")
 CALLED: Final = typed("tool-input-available")
+ANSWERED: Final = typed("tool-output-available")
 STEP: Final = typed("start-step")
 STEP_OVER: Final = typed("finish-step")
 FINISH: Final = typed("finish")
@@ -150,6 +151,8 @@ MUTANTS: Final = (
     Mutant(f"{SUITE}/text-says-something", TEXT, _before(STEP_OVER, *_text("txt-1", ""))),
     Mutant(f"{SUITE}/thinking-in-deltas", STATED, (edits.drop_all(THOUGHT),)),
     Mutant(f"{SUITE}/call-lifecycle", TOOLS, (edits.duplicate(CALLING),)),
+    Mutant(f"{SUITE}/call-name-agrees", TOOLS, (edits.change(CALLED, "toolName", "other"),)),
+    Mutant(f"{SUITE}/output-of-call", TOOLS, (edits.change(ANSWERED, "toolCallId", "call-9"),)),
     Mutant(f"{SUITE}/input-complete", TOOLS, (edits.drop(CALLED),)),
     Mutant(f"{SUITE}/input-json", TOOLS, (edits.drop(ARGUMENT, -1),)),
     # It failed before the model had begun.

@@ -112,6 +112,9 @@ OPERATORS.add("I11-run-renamed", "The run is finished under another id than it w
 OPERATORS.add("I11-thread-renamed", "The run is finished in another thread than it was started.")(
     places_of("RUN_FINISHED"), prolong_text("-other", "threadId")
 )
+OPERATORS.add("U10-unknown-outcome", "The outcome of the run is no known one.")(
+    places_with("outcome", "type"), set_value("stop", "outcome", "type")
+)
 OPERATORS.add("S6-sealed-of-another", "The encrypted value names a message that is not there.")(
     places_with("entityId"), prolong_text("-other", "entityId")
 )

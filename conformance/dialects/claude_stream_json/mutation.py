@@ -135,6 +135,16 @@ OPERATORS.add("I11-message-renamed", "A line states a block of a message that no
 OPERATORS.add("I11-call-renamed", "The line that states a call has another id.")(
     _stating("tool_use"), prolong_text("-other", *_BLOCK, "id")
 )
+OPERATORS.add("T3-call-renamed", "The line that states a call has another name.")(
+    _stating("tool_use"), prolong_text("-other", *_BLOCK, "name")
+)
+OPERATORS.add("X21-other-type", "The line that states thinking has another type.")(
+    _stating("thinking"), set_value("reasoning", *_BLOCK, "type")
+)
+OPERATORS.add("U10-unknown-stop-reason", "The stop reason is no known one.")(
+    _wrapping("message_delta", "delta", "stop_reason"),
+    set_value("stop", "event", "delta", "stop_reason"),
+)
 OPERATORS.add("N11-result-twice", "The result comes twice.")(places_of("result"), double_piece)
 OPERATORS.add("N11-no-session", "The result does not say whose it is.")(
     places_of("result"), drop_value("session_id")

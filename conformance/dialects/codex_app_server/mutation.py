@@ -87,6 +87,9 @@ OPERATORS.add("I11-other-turn", "A notification about an item names another turn
 OPERATORS.add("I11-other-thread", "A notification about an item names another thread.")(
     places_of("item/completed", *_TEXTS), prolong_text("-other", "params", "threadId")
 )
+OPERATORS.add("N11-other-type", "An item is completed as another one than was started.")(
+    _completed("reasoning"), set_value("thought", *_ITEM, "type")
+)
 OPERATORS.add("X14-piece-lost", "A delta is lost.")(_restated_pieces, drop_piece)
 OPERATORS.add("X21-other-text", "The completed message has another text.")(
     _completed("agentMessage"), set_value("Hm.", *_ITEM, "text")

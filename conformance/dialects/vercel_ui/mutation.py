@@ -130,6 +130,12 @@ OPERATORS.add("I11-ids-swapped", "A delta names a part that is not there.")(
 OPERATORS.add("S7-seal-lost", "What the provider sealed is not sent on.")(
     beside_upstream(places_with("providerMetadata")), drop_value("providerMetadata")
 )
+OPERATORS.add("T3-call-renamed", "A call is complete under another name than it began with.")(
+    places_of("tool-input-available"), prolong_text("-other", "toolName")
+)
+OPERATORS.add("T6-output-of-nobody", "The output of a call names none that was told.")(
+    places_of("tool-output-available"), prolong_text("-other", "toolCallId")
+)
 OPERATORS.add("N11-no-start", "A part has no start.")(
     places_of("reasoning-start", "text-start", "tool-input-start"), drop_piece
 )
