@@ -33,7 +33,12 @@ IN_CLEAR: Final = json.dumps({"id": "r1", "provider_details": {"raw_content": ["
 
 
 def _of(
-    base: str, name: str, begins: str, goes_on: str, also: tuple[str, ...] = ()
+    base: str,
+    name: str,
+    begins: str,
+    goes_on: str,
+    also: tuple[str, ...] = (),
+    at_end: tuple[str, ...] = (),
 ) -> tuple[Mutant, ...]:
     """Mutants of the life of a message or a call; the words are those of its event types."""
     start, delta, end = typed(f"{begins}_START"), typed(goes_on), typed(f"{begins}_END")
@@ -42,7 +47,7 @@ def _of(
         Mutant(f"{SUITE}/{name}-over", base, (edits.move(delta, -1, by=1),), also),
         # A start for every delta.
         Mutant(f"{SUITE}/{name}-open-once", base, (edits.duplicate(start),)),
-        Mutant(f"{SUITE}/{name}-closed", base, (edits.drop(end),)),
+        Mutant(f"{SUITE}/{name}-closed", base, (edits.drop(end),), at_end),
     )
 
 
@@ -87,7 +92,15 @@ MUTANTS: Final = (
     ),
     *_of(TEXT, "text", "TEXT_MESSAGE", "TEXT_MESSAGE_CONTENT"),
     *_of(TEXT, "reasoning", "REASONING_MESSAGE", "REASONING_MESSAGE_CONTENT"),
-    *_of(TOOLS, "call", "TOOL_CALL", "TOOL_CALL_ARGS", (f"{SUITE}/call-json",)),
+    *_of(
+        TOOLS,
+        "call",
+        "TOOL_CALL",
+        "TOOL_CALL_ARGS",
+        (f"{SUITE}/call-json",),
+        (f"{SUITE}/result-after-call",),
+    ),
+    Mutant(f"{SUITE}/result-after-call", TOOLS, (edits.move(typed("TOOL_CALL_RESULT"), by=-1),)),
     Mutant(f"{SUITE}/span-opened", TEXT, (edits.drop(SPAN),)),
     Mutant(f"{SUITE}/span-open-once", TEXT, (edits.duplicate(SPAN),)),
     Mutant(f"{SUITE}/span-over", TEXT, (edits.duplicate(SPAN_OVER),)),

@@ -90,9 +90,7 @@ MUTANTS: Final = (
         (edits.change(RESULT, "usage.output_tokens_details.thinking_tokens", 400),),
     ),
     Mutant(f"{SUITE}/failure-told", FAILED, (edits.change(RESULT, "is_error", False),)),
-    Mutant(
-        f"{SUITE}/message-started", TEXT, (edits.drop(BEGUN),), (f"{SUITE}/block-type-agrees",)
-    ),
+    Mutant(f"{SUITE}/message-started", TEXT, (edits.drop(BEGUN),), (f"{SUITE}/block-type-agrees",)),
     # The call was tried again, and the message has the id of the first one.
     Mutant(f"{SUITE}/message-once", TEXT, (edits.duplicate(BEGUN),)),
     Mutant(f"{SUITE}/message-stopped", TEXT, (edits.drop(OVER),)),
@@ -155,6 +153,7 @@ MUTANTS: Final = (
         (edits.change(stating("thinking"), f"{BLOCK}.signature", "another"),),
     ),
     Mutant(f"{SUITE}/session-agrees", TEXT, (edits.change(RESULT, "session_id", "session-2"),)),
+    Mutant(f"{SUITE}/line-once", TEXT, (edits.duplicate(stating("text")),)),
     # A relay gives the message an id of its own.
     Mutant(f"{SUITE}/message-id-agrees", TEXT, (edits.change(BEGUN, "event.message.id", "m"),)),
     Mutant(

@@ -91,6 +91,11 @@ MUTANTS: Final = (
         (edits.change(COMPLETED, "response.status", "in_progress"),),
     ),
     Mutant(
+        "wire/responses/object-said",
+        SUMMARY,
+        (edits.change(COMPLETED, "response.object", "chat.completion"),),
+    ),
+    Mutant(
         "wire/responses/response-id", SUMMARY, (edits.change(COMPLETED, "response.id", "resp_99"),)
     ),
     Mutant(

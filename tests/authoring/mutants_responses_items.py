@@ -118,6 +118,14 @@ MUTANTS: Final = (
             edits.change(COMPLETED, "response.output.1.call_id", "call_zz"),
         ),
     ),
+    Mutant(
+        "wire/responses-items/call-name-kept",
+        CALL,
+        (
+            edits.change(CALL_CLOSED, "item.name", "other"),
+            edits.change(COMPLETED, "response.output.1.name", "other"),
+        ),
+    ),
     Mutant("wire/responses-items/items-named", SUMMARY, (edits.remove(MESSAGE_ADDED, "item.id"),)),
     Mutant(
         "wire/responses-items/closed-whole",

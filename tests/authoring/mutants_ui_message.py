@@ -153,10 +153,13 @@ MUTANTS: Final = (
     Mutant(f"{SUITE}/call-lifecycle", TOOLS, (edits.duplicate(CALLING),)),
     Mutant(f"{SUITE}/call-name-agrees", TOOLS, (edits.change(CALLED, "toolName", "other"),)),
     Mutant(f"{SUITE}/output-of-call", TOOLS, (edits.change(ANSWERED, "toolCallId", "call-9"),)),
-    Mutant(f"{SUITE}/input-complete", TOOLS, (edits.drop(CALLED),)),
+    Mutant(
+        f"{SUITE}/input-complete", TOOLS, (edits.drop(CALLED),), (f"{SUITE}/output-of-call",)
+    ),
     Mutant(f"{SUITE}/input-json", TOOLS, (edits.drop(ARGUMENT, -1),)),
     # It failed before the model had begun.
     Mutant(f"{SUITE}/steps-in-order", FAILED, (edits.drop(STEP),)),
+    Mutant(f"{SUITE}/step-between-parts", TEXT, (edits.move(STEP, by=1),)),
     Mutant(f"{SUITE}/step-finished", TEXT, (edits.drop(STEP_OVER),)),
     Mutant(f"{SUITE}/finish-present", FAILED, (edits.drop(FINISH),)),
     Mutant(f"{SUITE}/finish-after-step", APPROVED, (edits.drop(FINISH),)),

@@ -14,6 +14,7 @@ from conformance.editing.edits import (
     places_of,
     places_with,
     prolong_text,
+    right_behind,
     set_value,
 )
 from conformance.editing.layout import StreamLayout
@@ -114,6 +115,11 @@ OPERATORS.add("I11-thread-renamed", "The run is finished in another thread than 
 )
 OPERATORS.add("U10-unknown-outcome", "The outcome of the run is no known one.")(
     places_with("outcome", "type"), set_value("stop", "outcome", "type")
+)
+OPERATORS.add("N11-error-twice", "The run fails twice.")(places_of("RUN_ERROR"), double_piece)
+OPERATORS.add("T6-result-early", "The result of a call comes before the end of the call.")(
+    right_behind(places_of("TOOL_CALL_RESULT"), places_of("TOOL_CALL_END")),
+    lambda stream, site: stream.move(site, site - 1),
 )
 OPERATORS.add("S6-sealed-of-another", "The encrypted value names a message that is not there.")(
     places_with("entityId"), prolong_text("-other", "entityId")

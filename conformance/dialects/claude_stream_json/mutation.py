@@ -146,6 +146,9 @@ OPERATORS.add("U10-unknown-stop-reason", "The stop reason is no known one.")(
     set_value("stop", "event", "delta", "stop_reason"),
 )
 OPERATORS.add("N11-result-twice", "The result comes twice.")(places_of("result"), double_piece)
+OPERATORS.add("N11-line-twice", "A line that states a block comes twice.")(
+    places_of("assistant"), double_piece
+)
 OPERATORS.add("N11-no-session", "The result does not say whose it is.")(
     places_of("result"), drop_value("session_id")
 )

@@ -261,6 +261,15 @@ OPERATORS.add("I6-no-item-id", "An event does not name the item that it is of.")
 OPERATORS.add("I11-item-without-id", "A message or a reasoning item is announced without an id.")(
     lambda stream: _added_items(stream, "message", "reasoning"), drop_value("item", "id")
 )
+OPERATORS.add("T3-call-renamed", "A call is closed under another name than it was announced.")(
+    lambda stream: [
+        n for n in stream.typed(ITEM_DONE) if stream.text_at(n, "item", "type") == "function_call"
+    ],
+    prolong_text("_other", "item", "name"),
+)
+OPERATORS.add("N10-other-object", "A response says that it is the object of another API.", most=4)(
+    places_with("response", "object"), set_value("chat.completion", "response", "object")
+)
 OPERATORS.add("X20-announced-closed", "An item is announced as completed.")(
     lambda stream: _added_items(stream, "message", "reasoning", "function_call"),
     set_value("completed", "item", "status"),
