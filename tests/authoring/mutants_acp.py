@@ -30,12 +30,16 @@ def told(kind: str) -> Where:
 THOUGHT: Final = told("agent_thought_chunk")
 MESSAGE: Final = told("agent_message_chunk")
 CALL: Final = told("tool_call")
+NEWS: Final = told("tool_call_update")
 STOPPED: Final = having("result.stopReason")
 ERROR: Final = having("error")
 
 MUTANTS: Final = (
     Mutant(f"{SUITE}/prompt-answered", TEXT, (edits.drop(STOPPED),)),
     Mutant(f"{SUITE}/answered-once", TEXT, (edits.duplicate(STOPPED),)),
+    Mutant(f"{SUITE}/message-typed", TEXT, (edits.remove(THOUGHT, "method"),)),
+    Mutant(f"{SUITE}/update-typed", TEXT, (edits.remove(THOUGHT, f"{UPDATE}.sessionUpdate"),)),
+    Mutant(f"{SUITE}/call-named", BOTH, (edits.remove(NEWS, f"{UPDATE}.toolCallId"),)),
     # The agent counts its responses.
     Mutant(f"{SUITE}/answer-to-request", BOTH, (edits.change(STOPPED, "id", 99),)),
     # Two sessions share the function that reports.

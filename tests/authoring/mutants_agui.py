@@ -78,6 +78,12 @@ MUTANTS: Final = (
     # A server that counts its answers.
     Mutant(f"{SUITE}/run-agrees", TEXT, (edits.change(OVER, "runId", "answer-1"),)),
     Mutant(f"{SUITE}/thread-agrees", TEXT, (edits.change(OVER, "threadId", "other"),)),
+    Mutant(
+        f"{SUITE}/event-typed",
+        TEXT,
+        (edits.insert(Message({"name": "state", "value": {}}), OVER),),
+    ),
+    Mutant(f"{SUITE}/run-fields", TEXT, (edits.remove(SPAN_OVER, "messageId"),)),
     Mutant(f"{SUITE}/outcome-known", TEXT, (edits.change(OVER, "outcome.type", "stop"),)),
     Mutant(f"{SUITE}/sealed-owner", SEALED, (edits.change(VALUE, "entityId", "rs_01"),)),
     Mutant(

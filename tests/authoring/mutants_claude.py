@@ -81,7 +81,11 @@ MUTANTS: Final = (
     Mutant(
         f"{SUITE}/result-last",
         TEXT,
-        (edits.insert(Line(line("user", message={"role": "user"})), RESULT, after=True),),
+        (
+            edits.insert(
+                Line(line("user", message={"role": "user", "content": []})), RESULT, after=True
+            ),
+        ),
     ),
     Mutant(f"{SUITE}/result-fields", TEXT, (edits.remove(RESULT, "session_id"),)),
     Mutant(
@@ -153,6 +157,8 @@ MUTANTS: Final = (
         (edits.change(stating("thinking"), f"{BLOCK}.signature", "another"),),
     ),
     Mutant(f"{SUITE}/session-agrees", TEXT, (edits.change(RESULT, "session_id", "session-2"),)),
+    Mutant(f"{SUITE}/line-fields", TEXT, (edits.remove(stating("text"), "message.model"),)),
+    Mutant(f"{SUITE}/line-typed", TOOLS, (edits.remove(typed("user"), "type"),)),
     Mutant(f"{SUITE}/line-once", TEXT, (edits.duplicate(stating("text")),)),
     # A relay gives the message an id of its own.
     Mutant(f"{SUITE}/message-id-agrees", TEXT, (edits.change(BEGUN, "event.message.id", "m"),)),

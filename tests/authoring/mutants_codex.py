@@ -35,6 +35,8 @@ MUTANTS: Final = (
         (edits.move(MESSAGE, by=1),),
         ("thinking/stream/before-finish",),
     ),
+    Mutant(f"{SUITE}/line-typed", RUN, (edits.remove(typed("item.started"), "type"),)),
+    Mutant(f"{SUITE}/line-fields", TEXT, (edits.remove(THREAD, "thread_id"),)),
     Mutant(f"{SUITE}/item-fields", TEXT, (edits.remove(THOUGHT, "item.id"),)),
     Mutant(f"{SUITE}/item-once", TEXT, (edits.duplicate(MESSAGE),)),
     Mutant(f"{SUITE}/item-completed", RUN, (edits.drop(COMMAND),)),

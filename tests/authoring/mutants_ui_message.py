@@ -150,12 +150,11 @@ MUTANTS: Final = (
     Mutant(f"{SUITE}/reasoning-says-something", TEXT, (edits.drop_all(THOUGHT),)),
     Mutant(f"{SUITE}/text-says-something", TEXT, _before(STEP_OVER, *_text("txt-1", ""))),
     Mutant(f"{SUITE}/thinking-in-deltas", STATED, (edits.drop_all(THOUGHT),)),
+    Mutant(f"{SUITE}/error-said", FAILED, (edits.remove(typed("error"), "errorText"),)),
     Mutant(f"{SUITE}/call-lifecycle", TOOLS, (edits.duplicate(CALLING),)),
     Mutant(f"{SUITE}/call-name-agrees", TOOLS, (edits.change(CALLED, "toolName", "other"),)),
     Mutant(f"{SUITE}/output-of-call", TOOLS, (edits.change(ANSWERED, "toolCallId", "call-9"),)),
-    Mutant(
-        f"{SUITE}/input-complete", TOOLS, (edits.drop(CALLED),), (f"{SUITE}/output-of-call",)
-    ),
+    Mutant(f"{SUITE}/input-complete", TOOLS, (edits.drop(CALLED),), (f"{SUITE}/output-of-call",)),
     Mutant(f"{SUITE}/input-json", TOOLS, (edits.drop(ARGUMENT, -1),)),
     # It failed before the model had begun.
     Mutant(f"{SUITE}/steps-in-order", FAILED, (edits.drop(STEP),)),
