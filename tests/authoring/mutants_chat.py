@@ -11,6 +11,7 @@ from tests.authoring.edits import delta, done, having
 from tests.authoring.mutant import Mutant
 from tests.authoring.mutants_wire import CONTENT, FINGERPRINT, SIGNED, TEXT
 from tests.authoring.pieces import Message, Piece, at, compact
+from tests.authoring.turns import not_in_body
 
 NO_USAGE: Final = "openai.chat/llamacpp/no-usage"
 ONE_TOOL: Final = "openai.chat/groq/reasoning-then-tool"
@@ -42,6 +43,11 @@ def _second_call(message: Message) -> bool:
 
 
 MUTANTS: Final = (
+    Mutant(
+        "wire/chat/message-fields",
+        "openai.chat/deepseek/body",
+        (not_in_body("choices.0.message.role"),),
+    ),
     Mutant("wire/chat/answer-present", "openai.chat/deepseek/body", (_without_choices,)),
     Mutant("wire/chat/chunk-fields", TEXT, (edits.remove(SAID, "model"),)),
     Mutant("wire/chat/chunk-object", TEXT, (edits.change(SAID, "object", "chat.completion"),)),

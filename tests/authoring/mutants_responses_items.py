@@ -126,6 +126,7 @@ MUTANTS: Final = (
             edits.change(COMPLETED, "response.output.1.name", "other"),
         ),
     ),
+    Mutant("wire/responses/body-fields", BODY, turns={1: answers(not_in_body("id"))}),
     Mutant("wire/responses-items/items-named", SUMMARY, (edits.remove(MESSAGE_ADDED, "item.id"),)),
     Mutant(
         "wire/responses-items/closed-whole",
