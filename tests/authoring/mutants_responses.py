@@ -23,6 +23,7 @@ CLOSED: Final = typed("response.output_item.done")
 MESSAGE_ADDED: Final = typed("response.output_item.added", "message")
 MESSAGE_CLOSED: Final = typed("response.output_item.done", "message")
 THINKING_CLOSED: Final = typed("response.output_item.done", "reasoning")
+CALL_ADDED: Final = typed("response.output_item.added", "function_call")
 DELTA: Final = typed("response.output_text.delta")
 
 
@@ -90,6 +91,8 @@ MUTANTS: Final = (
         SUMMARY,
         (edits.change(COMPLETED, "response.status", "in_progress"),),
     ),
+    Mutant("wire/responses/response-fields", SUMMARY, (edits.remove(CREATED, "response.output"),)),
+    Mutant("wire/responses/item-stated", CALL, (edits.remove(CALL_ADDED, "item.type"),)),
     Mutant(
         "wire/responses/object-said",
         SUMMARY,

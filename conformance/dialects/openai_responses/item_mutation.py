@@ -270,6 +270,12 @@ OPERATORS.add("T3-call-renamed", "A call is closed under another name than it wa
 OPERATORS.add("N10-other-object", "A response says that it is the object of another API.", most=4)(
     places_with("response", "object"), set_value("chat.completion", "response", "object")
 )
+OPERATORS.add("N11-no-item", "An announcement holds no item.")(
+    lambda stream: _added_items(stream, "function_call"), drop_value("item")
+)
+OPERATORS.add("N11-no-output", "A response comes without its list of output.", most=4)(
+    places_with("response"), drop_value("response", "output")
+)
 OPERATORS.add("X20-announced-closed", "An item is announced as completed.")(
     lambda stream: _added_items(stream, "message", "reasoning", "function_call"),
     set_value("completed", "item", "status"),

@@ -153,7 +153,7 @@ OPERATORS.add("N11-step-late", "A step starts behind the start of its first thou
     lambda stream: [
         n for n in stream.typed("start-step") if n + 1 in stream.typed("reasoning-start")
     ],
-    lambda stream, site: stream.move(site, site + 1),
+    lambda stream, site: stream.move(site, site + 2),
 )
 OPERATORS.add("N11-step-lost", "A step is never finished.")(places_of("finish-step"), drop_piece)
 OPERATORS.add("U4-no-finish-part", "The message has no finish.")(places_of("finish"), drop_piece)
