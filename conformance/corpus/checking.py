@@ -6,7 +6,6 @@ files. Nothing is kept of a fragment but its name: neither start nor memory grow
 
 from __future__ import annotations
 
-import hashlib
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -98,22 +97,17 @@ def check_corpus(
     judge = CorpusJudge(choices)
     storage = Storage(absolute_source(source))
     _expect_streams(storage, choices.columns)
-    about = CorpusAbout(storage.shown(), choices, __version__, _rules_hash(judge))
+    about = CorpusAbout(storage.shown(), choices, __version__, judge.rules_hash)
     output = CorpusOutput(folder)
     output.begin(about)
     try:
-        dealing = _Dealing(storage, output, choices, engine, watching)
+        dealing = _Dealing(storage, output, about, engine, watching)
         progress = dealing.run()
         progress.stale = output.finish(about, dealing.names)
         progress.repeated = repeated_ids(read_table(folder, "verdicts", ID_COLUMNS))
         return progress
     finally:
         output.close()
-
-
-def _rules_hash(judge: CorpusJudge) -> str:
-    listed = "\n".join(f"{rule.id} {rule.level} {rule.says}" for rule in judge.rulebook.rules)
-    return hashlib.blake2b(listed.encode(), digest_size=8).hexdigest()
 
 
 def _expect_streams(storage: Storage, columns: ColumnNames) -> None:
@@ -162,18 +156,18 @@ class _Dealing:
         self,
         storage: Storage,
         output: CorpusOutput,
-        choices: JudgeChoices,
+        about: CorpusAbout,
         engine: Engine,
         watching: Watching,
     ) -> None:
         self.names: set[str] = set()
         self._storage = storage
         self._output = output
-        self._choices = choices
+        self._about = about
         self._engine = engine
         self._watching = watching
         self._progress = CorpusProgress()
-        self._fragments = find_fragments(storage, choices.columns)
+        self._fragments = find_fragments(storage, about.choices.columns)
         self._lock = threading.Lock()
         self._error: BaseException | None = None
 
@@ -231,7 +225,9 @@ class _Dealing:
             return None
 
     def _judge_at(self, place: int, fragment: Fragment) -> None:
-        task = FragmentTask(self._storage.source, self._choices, fragment)
+        task = FragmentTask(
+            self._storage.source, self._about.choices, fragment, rules=self._about.rules
+        )
         try:
             outcome = judge_fragment(task, lambda each: self._run_task(place, each))
         except WorkerDeath as err:

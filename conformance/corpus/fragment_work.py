@@ -14,7 +14,7 @@ from typing import Final, Literal
 from msgspec import Struct, field
 
 from conformance.cassette import open_recording
-from conformance.core.errors import ConformanceError, SpecError
+from conformance.core.errors import ConformanceError, SpecError, UsageError
 from conformance.corpus.columns import path_values, value_at
 from conformance.corpus.fragments import Fragment
 from conformance.corpus.json_rows import read_json_rows
@@ -40,7 +40,8 @@ class FragmentTask(Struct, frozen=True):
     """What a worker is to do with a fragment.
 
     `judge` it but for the rows `aside`; `try` the rows from `first` to before `stop`, for nothing
-    but to see whether that works; or `name` the ids, and judge no row.
+    but to see whether that works; or `name` the ids, and judge no row. `rules` is the hash of those
+    that the driver judges by; empty for any.
     """
 
     source: str
@@ -50,6 +51,7 @@ class FragmentTask(Struct, frozen=True):
     aside: tuple[int, ...] = ()
     first: int = 0
     stop: int | None = None
+    rules: str = ""
 
 
 class FragmentOutcome(Struct):
@@ -81,7 +83,7 @@ class FragmentWorker:
     def do_task(self, task: FragmentTask) -> FragmentOutcome:
         """The outcome. Raises what is wrong with the whole run: SpecError, UsageError."""
         if self._judge is None or self._judge.choices != task.choices:
-            self._judge = CorpusJudge(task.choices)
+            self._judge = _judge_for(task)
         if self._storage is None or self._storage.source != task.source:
             self._storage = Storage(task.source)
         if task.kind == "try":
@@ -127,6 +129,15 @@ class FragmentWorker:
         outcome.faults = tuple(faults)
         outcome.tables = tables.encoded(is_whole=is_whole)
         return outcome
+
+
+def _judge_for(task: FragmentTask) -> CorpusJudge:
+    """Raises UsageError where this machine's files give other rules than the driver's do."""
+    judge = CorpusJudge(task.choices)
+    if task.rules not in ("", judge.rules_hash):
+        message = "a worker has other rules than this process: its verdicts would be others"
+        raise UsageError(message, hint="give every node the same version, and the same suites")
+    return judge
 
 
 def _fault_text(row: UnreadableStream, where: str) -> str:

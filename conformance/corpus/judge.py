@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -52,6 +54,12 @@ class CorpusJudge:
         self.choices = choices or JudgeChoices()
         _expect_profile(self.choices)
         self.rulebook = Rulebook.load(self.choices.suites, self.choices.rules, self.choices.as_of)
+
+    @cached_property
+    def rules_hash(self) -> str:
+        """Tells whether two judges have the same rules."""
+        listed = "\n".join(f"{rule.id} {rule.level} {rule.says}" for rule in self.rulebook.rules)
+        return hashlib.blake2b(listed.encode(), digest_size=8).hexdigest()
 
     def judge_stream(self, row: FragmentRow) -> JudgedStream | UnreadableStream:
         """The results of a stream, as `check` gives them; why there are none where it raises."""

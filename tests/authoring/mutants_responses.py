@@ -23,7 +23,7 @@ CLOSED: Final = typed("response.output_item.done")
 MESSAGE_ADDED: Final = typed("response.output_item.added", "message")
 MESSAGE_CLOSED: Final = typed("response.output_item.done", "message")
 THINKING_CLOSED: Final = typed("response.output_item.done", "reasoning")
-CALL_ADDED: Final = typed("response.output_item.added", "function_call")
+CALL_CLOSED: Final = typed("response.output_item.done", "function_call")
 DELTA: Final = typed("response.output_text.delta")
 
 
@@ -92,7 +92,12 @@ MUTANTS: Final = (
         (edits.change(COMPLETED, "response.status", "in_progress"),),
     ),
     Mutant("wire/responses/response-fields", SUMMARY, (edits.remove(CREATED, "response.output"),)),
-    Mutant("wire/responses/item-stated", CALL, (edits.remove(CALL_ADDED, "item.type"),)),
+    Mutant(
+        "wire/responses/item-stated",
+        CALL,
+        (edits.remove(CALL_CLOSED, "item.type"),),
+        ("wire/responses/output-agrees",),
+    ),
     Mutant(
         "wire/responses/object-said",
         SUMMARY,

@@ -57,6 +57,8 @@ def _templates(folder: Path) -> Iterator[tuple[Template, frozenset[str]]]:
             continue
         if exchange.end != "eof" or exchange.hop or response is None or response.status != 200:
             continue
+        if not _is_text(exchange.body):  # no string of JSON can hold it
+            continue
         profile = (header.profile or "strict").rpartition("/")[2]
         asked = exchange.request.json if exchange.request else None
         made = Template(header.dialect, profile, exchange.body, asked, response.headers)
@@ -64,6 +66,14 @@ def _templates(folder: Path) -> Iterator[tuple[Template, frozenset[str]]]:
             made,
             frozenset(broken_rules(made)) & {*header.expect, *([] if header.expect else ["*"])},
         )
+
+
+def _is_text(body: bytes) -> bool:
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 @cache

@@ -38,7 +38,8 @@ VECTORS = {
     for dialect in WITH_VECTORS
 }
 # Where both may say what they like: a start without an index begins a block that has no number.
-OPEN = frozenset({"I10-no-block-index"})
+# A call that is announced without its item has its name and id from the end, or never.
+OPEN = frozenset({"I10-no-block-index", "N11-no-item"})
 # What gives a binary message a wrong checksum: the toolkit passes over it, a client gives up.
 WRONG_CHECKSUM = frozenset(
     {
