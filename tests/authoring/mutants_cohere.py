@@ -51,6 +51,7 @@ def _as_object(arguments: Any) -> Any:
 
 MUTANTS: Final = (
     Mutant(f"{SUITE}/answer-present", TEXT, (lambda _pieces: [b": nobody is here\n\n"],)),
+    Mutant(f"{SUITE}/event-typed", TEXT, (edits.remove(SPOKEN, "type"),)),
     Mutant(f"{SUITE}/event-name-agrees", TEXT, (edits.rename(SPOKEN, "message"),)),
     Mutant(f"{SUITE}/event-lines", TEXT, (edits.rename(SPOKEN, ""),)),
     Mutant(f"{SUITE}/start-first", TEXT, (edits.move(STARTED, by=1),)),

@@ -52,6 +52,7 @@ def _in_body(edited: Callable[[Fields], Fields]) -> Step:
 
 
 MUTANTS: Final = (
+    Mutant(f"{SUITE}/event-typed", TEXT, (edits.remove(said("text"), "type"),)),
     Mutant(f"{SUITE}/event-name-agrees", TEXT, (edits.rename(said("text"), "message"),)),
     Mutant(f"{SUITE}/event-lines", TEXT, (edits.rename(said("text"), ""),)),
     Mutant(f"{SUITE}/start-first", TEXT, (edits.move(STARTED, by=1),)),
