@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from itertools import groupby
 from operator import itemgetter
 from typing import Final, Literal
@@ -35,6 +36,12 @@ HARMONY_HEADERS: Final = (
 
 A commentary header with a recipient is a raw tool call: it stays visible, as a client shows it.
 """
+
+
+@cache
+def first_characters(pairs: tuple[tuple[str, str], ...]) -> str:
+    """What any marker or header begins with: text without these characters is said as it came."""
+    return "".join(sorted({literal[0] for pair in pairs for literal in pair if literal} | {"<"}))
 
 
 class _Search:

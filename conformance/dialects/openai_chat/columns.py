@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from conformance.dialects.base import DeltaColumns, Reading
 from conformance.dialects.json_edge import mapping
+from conformance.dialects.markers import first_characters
 from conformance.dialects.openai_chat.fields import TEXT_CARRIERS, only_carrier
 
 _WITHIN: Final = {"chat.choice": "choices.0."}
@@ -27,12 +28,12 @@ def delta_columns(payload: Any, reading: Reading) -> DeltaColumns | None:
         return None
     if choice.get("finish_reason") or fields.get("usage") or fields.get("error"):
         return None
-    if name == "content" and reading.markers:
-        return None
-    return _columns(name, is_padded=isinstance(fields.get("obfuscation"), str))
+    alone = first_characters(reading.markers) if name == "content" and reading.markers else ""
+    return _columns(name, alone, is_padded=isinstance(fields.get("obfuscation"), str))
 
 
 @cache
-def _columns(name: str, *, is_padded: bool) -> DeltaColumns:
+def _columns(name: str, alone: str, *, is_padded: bool) -> DeltaColumns:
     path = f"choices.0.delta.{name}"
-    return DeltaColumns((path, "obfuscation") if is_padded else (path,), path, _WITHIN)
+    paths = (path, "obfuscation") if is_padded else (path,)
+    return DeltaColumns(paths, path, _WITHIN, alone)

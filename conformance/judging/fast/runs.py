@@ -87,7 +87,7 @@ class Run:
         stop = buffer.find(end, at + self._window) + len(end)
         size = min(stop - at, WINDOW) if stop >= len(end) else WINDOW
         taken = self.template.take(buffer[at : at + size], 0)
-        if taken is None or _has_empty_text(taken.values):
+        if taken is None or (taken := self._plain_part(taken)) is None:
             return None
         if taken.size >= self._window:
             self._window = min(4 * self._window, WINDOW)
@@ -96,11 +96,35 @@ class Run:
     def take_rows(self, rows: list[bytes], times: Sequence[float]) -> int | None:
         """Keeps frames of which only the rows are left; their size, None where they are no rows."""
         values = self.template.values(rows)
-        if values is None or len(values[0]) < len(rows) or _has_empty_text(values):
+        if values is None or self._plain_count(values) < len(rows):
             return None
         taken = Taken(self._length(rows), values, rows)
         self.add(taken, enumerate(times, 1))
         return taken.size
+
+    def _plain_part(self, taken: Taken) -> Taken | None:
+        """The frames before the first one that is to be read alone; None where it is the first."""
+        count = self._plain_count(taken.values)
+        if count == len(taken.rows):
+            return taken
+        if not count:
+            return None
+        rows = taken.rows[:count]
+        return Taken(self._length(rows), tuple(v[:count] for v in taken.values), rows)
+
+    def _plain_count(self, values: Sequence[Sequence[Any]]) -> int:
+        """How many frames there are before one with an empty text, or one that may say more.
+
+        An empty text may be nothing to a rule, or to the reader of a delta.
+        """
+        count = len(values[0])
+        for column in values:
+            if "" in column:
+                count = min(count, column.index(""))
+        if self.columns.alone:
+            texts = values[self.template.columns.index(self.columns.text)][:count]
+            count = _before_any(self.columns.alone, texts)
+        return count
 
     def ends(self, taken: Taken, at: int) -> list[int]:
         """The bytes behind each of the frames taken at `at`."""
@@ -244,9 +268,13 @@ class _Columns(Mapping[str, Column]):
         return len(self._places)
 
 
-def _has_empty_text(values: Iterable[Sequence[Any]]) -> bool:
-    """An empty text may be nothing to a rule, or to the reader of a delta: it is read alone."""
-    return any("" in column for column in values)
+def _before_any(characters: str, texts: Sequence[str]) -> int:
+    """How many texts there are before the first one with any of the characters."""
+    whole = "".join(texts)
+    found = [at for at in map(whole.find, characters) if at >= 0]
+    if not found:
+        return len(texts)
+    return next(n for n, end in enumerate(accumulate(map(len, texts))) if end > min(found))
 
 
 def is_delta(events: Sequence[Event]) -> bool:
@@ -285,6 +313,10 @@ def parts_of(
     """Who reads the events of more such frames; None unless all of them are still."""
     if any(getter(path)(payload) == "" for path in columns.paths):
         return None  # the texts of a run are never empty, and that may make a difference
+    if columns.alone and not _is_said_as_it_came(
+        getter(columns.text)(payload), columns, events[-1]
+    ):
+        return None
     places: list[dict[str, str]] = []
     for event in events:
         found = _places(event, payload, columns)
@@ -299,6 +331,11 @@ def parts_of(
         Part(event, found, *taking)
         for event, found, taking in zip(events, places, repeating, strict=True)
     ]
+
+
+def _is_said_as_it_came(text: str, columns: DeltaColumns, said: Event) -> bool:
+    """Whether the reader held nothing back, before this text or of it."""
+    return said.data.get(TEXTS[said.type]) == text and not set(columns.alone) & set(text)
 
 
 def _places(event: Event, payload: Any, columns: DeltaColumns) -> dict[str, str] | None:
