@@ -29,6 +29,8 @@ def as_frame(value: Any) -> Frame:
 
 
 def payload_of(frame: Frame) -> Any:
+    if frame.kind == "text":
+        return frame.data
     try:
         return msgspec.json.decode(frame.data)
     except msgspec.DecodeError:

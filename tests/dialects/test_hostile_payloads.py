@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import time
 from collections.abc import Callable
 from typing import Any
@@ -10,10 +11,16 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from conformance import dialects
-from conformance.core.events import SEMANTIC_EVENTS, Event, Request
+from conformance.cassette import open_recording
+from conformance.core import shipped
+from conformance.core.events import SEMANTIC_EVENTS, Event, Frame, Request
+from conformance.core.framing import exchange_frames
+from conformance.core.json_values import put_at
 from conformance.dialects import Reading
+from tests.dialects.conftest import payload_of
 
 ReadStream = Callable[..., list[Event]]
 DIALECTS = tuple(dialects.SUPPORTED)
@@ -252,3 +259,40 @@ def test_types_that_are_no_texts_have_no_columns(dialect: str) -> None:
     odd["params"] = {"type": {}, "update": {"sessionUpdate": [], "content": {"text": "a"}}}
     odd["params"]["delta"] = "a"
     assert dialects.SUPPORTED[dialect].columns(odd, Reading()) is None
+
+
+OTHERS: Any = (None, True, -1, 1.5, "", "x", [], [1], ["x"], {}, {"a": [1]})
+
+
+def recorded_frames(dialect: str) -> list[list[Frame]]:
+    """Frames of a few short recordings, each of which has an event that the others lack."""
+    known: set[str] = set()
+    found = []
+    for path in sorted((shipped.cassettes() / dialect).rglob("*.cassette.jsonl")):
+        for exchange in open_recording(path).exchanges:
+            read = exchange_frames(exchange, dialects.get(dialect).framing)
+            frames = [frame for frame, _ in read]
+            kinds = {kind_of(payload_of(frame)) for frame in frames}
+            if len(frames) < 60 and kinds - known:
+                known |= kinds
+                found.append(frames)
+    return found
+
+
+def kind_of(payload: Any) -> str:
+    return repr(sorted(payload)) + str(payload.get("type")) if isinstance(payload, dict) else ""
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_any_recorded_value_may_be_another_one(dialect: str, read_stream: ReadStream) -> None:
+    for frames in recorded_frames(dialect):
+        seen: set[tuple[Any, ...]] = set()
+        for number, frame in enumerate(frames):
+            payload = payload_of(frame)
+            places = paths(payload) if isinstance(payload, dict) else []
+            for path in [each for each in places if (kind_of(payload), *each) not in seen]:
+                seen.add((kind_of(payload), *path))
+                for other in OTHERS:
+                    data = json.dumps(put_at(payload, path, other))
+                    hostile = [*frames[:number], replace(frame, data=data), *frames[number + 1 :]]
+                    read_stream(dialect, hostile)

@@ -70,6 +70,7 @@ class AcpReader(TypedReader):
         self._turn = TurnMessages(self._sink)
         self._in_turn = False
         self._sessions: set[str] = set()  # that the client asked for or in
+        self._opening: set[str | int] = set()  # requests for one that wait for its name
         self._pending: dict[str, dict[str | int, str]] = {"client": {}, "agent": {}}
 
     @property
@@ -118,6 +119,8 @@ class AcpReader(TypedReader):
         number, pending = fields.get("id"), self._pending[side]
         if isinstance(number, str | int) and len(pending) < _MOST_REQUESTS:
             pending[number] = method
+            if method in _OPENING:
+                self._opening.add(number)
         if method == "session/prompt":
             self._is_done = False
 
@@ -133,6 +136,7 @@ class AcpReader(TypedReader):
         ends = stops or of_client == "session/prompt"
         if of_client is not None:
             self._pending["client"].pop(key)
+            self._opening.discard(key)
             self._note_session(result)
         elif key != "" and self._pending["client"]:
             fields = {**fields, "request_known": False}
@@ -150,9 +154,8 @@ class AcpReader(TypedReader):
 
     def _session_state(self, name: Any) -> dict[str, bool]:
         """Whether the client knows the session; nothing where its side is not in the transcript."""
-        asks_for_one = any(method in _OPENING for method in self._pending["client"].values())
-        is_told = 0 < len(self._sessions) < _MOST_REQUESTS and not asks_for_one
-        return {"session_known": name in self._sessions} if is_told else {}
+        is_told = 0 < len(self._sessions) < _MOST_REQUESTS and not self._opening
+        return {"session_known": string(name) in self._sessions} if is_told else {}
 
     def _begin_turn(self) -> None:
         if not self._in_turn:

@@ -100,15 +100,15 @@ class AguiReader(TypedReader):
             self._read_run(kind, fields)
 
     def _note_owner(self, fields: dict[str, Any]) -> None:
-        owner = fields.get("messageId") or fields.get("toolCallId")
-        if isinstance(owner, str) and len(self._owners) < _MOST_OWNERS:
-            self._owners.add(owner)
+        for key in ("messageId", "toolCallId"):
+            if (owner := string(fields.get(key))) and len(self._owners) < _MOST_OWNERS:
+                self._owners.add(owner)
 
     def _ownership(self, fields: dict[str, Any]) -> dict[str, Any]:
         """Whether the owner of a sealed value was named before; nothing where nobody can say."""
         if len(self._owners) >= _MOST_OWNERS:
             return {}
-        return {"owner_known": fields.get("entityId") in self._owners}
+        return {"owner_known": string(fields.get("entityId")) in self._owners}
 
     def _read_run(self, kind: str, fields: dict[str, Any]) -> None:
         if kind == "RUN_STARTED":

@@ -120,7 +120,7 @@ class InteractionsReader(TypedReader):
             if is_error:
                 self._sink.say("error", outcome.error(fields["error"]))
             return
-        self._is_whole = fields.get("status") not in _RUNNING
+        self._is_whole = string(fields.get("status")) not in _RUNNING
         self._sink.wire(BODY, fields)
         steps = elements(fields.get("steps"))
         for index, step in enumerate(steps):
