@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from conformance.judging.transcript import Transcript
 from conformance.profiles.fingerprints import Signs, Watch
 from conformance.profiles.lookup import fingerprints
 from tests.benchmarks.corpora import chat, messages, responses, spaced
+from tests.judging.test_marked_runs import encoded, words
 
 STREAMS = {
     "anthropic.messages": messages(160),
@@ -105,3 +107,19 @@ def test_bodies_and_lines_are_read_as_they_are() -> None:
             traced = [each.events for each in get(dialect).trace(exchange, Reading())]
             parts = [part.events for part in read_joined(exchange, get(dialect), Reading())]
             assert parts == traced
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_thinking_between_marks_is_joined(seed: int) -> None:
+    source = Random(seed)
+    opened, closed = source.choice((("<think>", "</think>"), ("<th", "</think>"), ("", "</th")))
+    body = encoded([opened, *words(source, 160), closed, *words(source, 80)], source)
+    exchange = Exchange(chunks=(Chunk(body),))
+    for last_close in (False, True):
+        reading = Reading(markers=(("<think>", "</think>"),), last_close=last_close)
+        together, singly = (
+            list(read_joined(exchange, get("openai.chat"), reading, joins=joins))
+            for joins in (True, False)
+        )
+        assert sum(part.is_joined for part in together) > 0
+        assert facts(together, exchange) == facts(singly, exchange)

@@ -22,6 +22,7 @@ from conformance.core.json_values import NOT_JSON
 from conformance.core.sse import Parser
 from conformance.core.trace import FrameTrace
 from conformance.dialects.base import DeltaColumns, Dialect, Reading
+from conformance.judging.fast.plain_text import is_said_as_it_came, plain_part
 from conformance.judging.fast.runs import WINDOW, is_delta
 from conformance.judging.fast.template import Taken, Template, frames_end, template
 from conformance.rules.paths import getter
@@ -112,12 +113,14 @@ class _JoinedStream:
         columns = self._dialect.columns(payload, self._reading)
         if columns is None:
             return
+        if not is_said_as_it_came(getter(columns.text)(payload), columns, events[-1]):
+            return
         name = frame.event if frame.named else None
         found = template(name, frame.data, payload, columns.paths)
         count = 0
         while found and (taken := found.take(self._data[at : at + WINDOW], 0)):
-            if any("" in values for values in taken.values):
-                break  # an empty text may be nothing to the reader of a delta
+            if (taken := plain_part(taken, found, columns)) is None:
+                break
             yield self._join(found, taken, columns, frame), taken.size
             self._parser.skip(taken.size)
             at += taken.size

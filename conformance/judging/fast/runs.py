@@ -22,6 +22,12 @@ from msgspec import Struct
 
 from conformance.core.events import Event, Frame
 from conformance.dialects.base import DeltaColumns
+from conformance.judging.fast.plain_text import (
+    TEXTS,
+    is_said_as_it_came,
+    plain_count,
+    plain_part,
+)
 from conformance.judging.fast.template import Taken, Template, template
 from conformance.judging.fast.waiting_rows import WaitingRows
 from conformance.rules.forms.base import Act, Letter, Slice
@@ -33,13 +39,6 @@ MOST_FRAMES: Final = 2048
 MOST_BYTES: Final = 1 << 20
 WINDOW: Final = 1 << 16  # how far ahead a run looks in one go, at most
 FIRST_WINDOW: Final = 1 << 12  # and at first: most runs are short
-
-TEXTS: Final[Mapping[str, str]] = {
-    "thinking.delta": "text",
-    "text.delta": "text",
-    "refusal.delta": "text",
-    "tool.delta": "arguments",
-}
 
 
 class Part(Struct, frozen=True):
@@ -87,7 +86,7 @@ class Run:
         stop = buffer.find(end, at + self._window) + len(end)
         size = min(stop - at, WINDOW) if stop >= len(end) else WINDOW
         taken = self.template.take(buffer[at : at + size], 0)
-        if taken is None or (taken := self._plain_part(taken)) is None:
+        if taken is None or (taken := plain_part(taken, self.template, self.columns)) is None:
             return None
         if taken.size >= self._window:
             self._window = min(4 * self._window, WINDOW)
@@ -96,35 +95,11 @@ class Run:
     def take_rows(self, rows: list[bytes], times: Sequence[float]) -> int | None:
         """Keeps frames of which only the rows are left; their size, None where they are no rows."""
         values = self.template.values(rows)
-        if values is None or self._plain_count(values) < len(rows):
+        if values is None or plain_count(values, self.template, self.columns) < len(rows):
             return None
         taken = Taken(self._length(rows), values, rows)
         self.add(taken, enumerate(times, 1))
         return taken.size
-
-    def _plain_part(self, taken: Taken) -> Taken | None:
-        """The frames before the first one that is to be read alone; None where it is the first."""
-        count = self._plain_count(taken.values)
-        if count == len(taken.rows):
-            return taken
-        if not count:
-            return None
-        rows = taken.rows[:count]
-        return Taken(self._length(rows), tuple(v[:count] for v in taken.values), rows)
-
-    def _plain_count(self, values: Sequence[Sequence[Any]]) -> int:
-        """How many frames there are before one with an empty text, or one that may say more.
-
-        An empty text may be nothing to a rule, or to the reader of a delta.
-        """
-        count = len(values[0])
-        for column in values:
-            if "" in column:
-                count = min(count, column.index(""))
-        if self.columns.alone:
-            texts = values[self.template.columns.index(self.columns.text)][:count]
-            count = _before_any(self.columns.alone, texts)
-        return count
 
     def ends(self, taken: Taken, at: int) -> list[int]:
         """The bytes behind each of the frames taken at `at`."""
@@ -268,15 +243,6 @@ class _Columns(Mapping[str, Column]):
         return len(self._places)
 
 
-def _before_any(characters: str, texts: Sequence[str]) -> int:
-    """How many texts there are before the first one with any of the characters."""
-    whole = "".join(texts)
-    found = [at for at in map(whole.find, characters) if at >= 0]
-    if not found:
-        return len(texts)
-    return next(n for n, end in enumerate(accumulate(map(len, texts))) if end > min(found))
-
-
 def is_delta(events: Sequence[Event]) -> bool:
     """Whether a frame said one delta and nothing else, as those that follow may."""
     # What was said stands behind what came.
@@ -313,9 +279,7 @@ def parts_of(
     """Who reads the events of more such frames; None unless all of them are still."""
     if any(getter(path)(payload) == "" for path in columns.paths):
         return None  # the texts of a run are never empty, and that may make a difference
-    if columns.alone and not _is_said_as_it_came(
-        getter(columns.text)(payload), columns, events[-1]
-    ):
+    if not is_said_as_it_came(getter(columns.text)(payload), columns, events[-1]):
         return None
     places: list[dict[str, str]] = []
     for event in events:
@@ -331,11 +295,6 @@ def parts_of(
         Part(event, found, *taking)
         for event, found, taking in zip(events, places, repeating, strict=True)
     ]
-
-
-def _is_said_as_it_came(text: str, columns: DeltaColumns, said: Event) -> bool:
-    """Whether the reader held nothing back, before this text or of it."""
-    return said.data.get(TEXTS[said.type]) == text and not set(columns.alone) & set(text)
 
 
 def _places(event: Event, payload: Any, columns: DeltaColumns) -> dict[str, str] | None:

@@ -1,0 +1,62 @@
+"""Deltas that are no more than text: all others are read by themselves, not in a run.
+
+An empty text may be nothing to a rule, or to the reader of a delta. Where thinking may be marked in
+visible text, a character that a marker begins with may be more than text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import Any, Final
+
+from conformance.core.events import Event
+from conformance.dialects.base import DeltaColumns
+from conformance.judging.fast.template import Taken, Template
+
+TEXTS: Final[Mapping[str, str]] = {
+    "thinking.delta": "text",
+    "text.delta": "text",
+    "refusal.delta": "text",
+    "tool.delta": "arguments",
+}
+
+
+def is_said_as_it_came(text: str, columns: DeltaColumns, said: Event) -> bool:
+    """Whether the reader held nothing back, before this text or of it."""
+    if not columns.alone:
+        return True
+    return said.data.get(TEXTS[said.type]) == text and not set(columns.alone) & set(text)
+
+
+def plain_part(taken: Taken, alike: Template, columns: DeltaColumns) -> Taken | None:
+    """The frames before the first one that is to be read alone; None where it is the first."""
+    count = plain_count(taken.values, alike, columns)
+    if count == len(taken.rows):
+        return taken
+    if not count:
+        return None
+    rows = taken.rows[:count]
+    size = sum(map(len, rows)) + alike.around * count
+    return Taken(size, tuple(values[:count] for values in taken.values), rows)
+
+
+def plain_count(values: Sequence[Sequence[Any]], alike: Template, columns: DeltaColumns) -> int:
+    """How many frames come before the first one that is to be read alone."""
+    count = len(values[0])
+    for column in values:
+        if "" in column:
+            count = min(count, column.index(""))
+    if columns.alone:
+        texts = values[alike.columns.index(columns.text)][:count]
+        count = _before_any(columns.alone, texts)
+    return count
+
+
+def _before_any(characters: str, texts: Sequence[str]) -> int:
+    """How many texts there are before the first one with any of the characters."""
+    whole = "".join(texts)
+    found = [at for at in map(whole.find, characters) if at >= 0]
+    if not found:
+        return len(texts)
+    return next(n for n, end in enumerate(accumulate(map(len, texts))) if end > min(found))
