@@ -22,6 +22,7 @@ from conformance.profiles.lookup import profile_at_hand
 from conformance.profiles.profile import reading
 from conformance.recordings.check import CheckChoices, check_recognised, check_recording
 from conformance.recordings.recognised import RecognisedRecording
+from conformance.rules.model import Rule
 
 _MOST_REASON: Final = 400
 
@@ -58,7 +59,7 @@ class CorpusJudge:
     @cached_property
     def rules_hash(self) -> str:
         """Tells whether two judges have the same rules."""
-        listed = "\n".join(f"{rule.id} {rule.level} {rule.says}" for rule in self.rulebook.rules)
+        listed = "\n".join(map(_rule_text, self.rulebook.rules))
         return hashlib.blake2b(listed.encode(), digest_size=8).hexdigest()
 
     def judge_stream(self, row: FragmentRow) -> JudgedStream | UnreadableStream:
@@ -144,3 +145,12 @@ def _expect_profile(choices: JudgeChoices) -> None:
         else:
             return
     raise faults[0]
+
+
+def _rule_text(rule: Rule) -> str:
+    """All that a rule judges by; where its file stands is another matter on another machine."""
+    aliases = [
+        (each.name, each.type, each.conditions, each.layer)
+        for each in (*rule.aliases.values(), *(rule.subject or {}).values())
+    ]
+    return repr((rule.id, rule.level, rule.form, rule.applies, rule.slice, rule.scope, aliases))

@@ -63,11 +63,8 @@ def trouble_lines(exchange: WatchedExchange) -> list[str]:
     error = exchange.clean(exchange.lanes.error)
     if not error and exchange.result is not None and exchange.result.error is not None:
         error = error_sentence(exchange.result.error)
-    lines = [f"error  {visible(error, 300)}"] if error else []
-    return [
-        *lines,
-        *([f"note  {visible(exchange.clean(exchange.note), 300)}"] if exchange.note else []),
-    ]
+    named = (("error", error), ("note", exchange.clean(exchange.note)))
+    return [f"{name}  {visible(text, 300)}" for name, text in named if text]
 
 
 def judged_words(exchange: WatchedExchange) -> str:

@@ -10,7 +10,7 @@ Rule 3: `prompt.response` is the response to a prompt: it states a `stopReason`,
         or has failed; without it the turn was cut.
 Rule 4: what the client says is told by the wire alone. Where it is in the transcript, an update
         says as `session_known` whether the client asked for or in its session, and a response as
-        `request_known: false` that it answers none of the requests that wait.
+        `request_known` whether it answers a request that waits.
 """
 
 from __future__ import annotations
@@ -138,6 +138,7 @@ class AcpReader(TypedReader):
             self._pending["client"].pop(key)
             self._opening.discard(key)
             self._note_session(result)
+            fields = {**fields, "request_known": True}
         elif key != "" and self._pending["client"]:
             fields = {**fields, "request_known": False}
         if not ends and ("error" not in fields or of_client is not None):

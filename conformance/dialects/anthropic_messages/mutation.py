@@ -195,8 +195,7 @@ OPERATORS.add("N11-no-type", "An event does not say in its data what it is.", mo
     places_of(_START, _DELTA, "message_delta"), drop_value("type")
 )
 OPERATORS.add("X9-delta-without-text", "A delta of text has none.", most=4)(
-    lambda stream: [n for n in stream.typed(_DELTA) if stream.text_at(n, "delta", "text")],
-    drop_value("delta", "text"),
+    places_with("delta", "text"), drop_value("delta", "text")
 )
 OPERATORS.add("N10-no-message", "The start of a message has no message.")(
     places_of("message_start"), drop_value("message")

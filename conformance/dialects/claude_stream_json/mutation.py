@@ -12,6 +12,7 @@ from conformance.editing.edits import (
     drop_piece,
     drop_value,
     places_of,
+    places_with,
     prolong_text,
     set_value,
     typed_by,
@@ -82,14 +83,6 @@ def _make_up_stops(stream: Stream, site: int) -> Stream | None:
     return stream.without(*(n for n in range(site + 1, overs[0]) if n not in kept))
 
 
-def _with_stop_reason(stream: Stream) -> list[int]:
-    return [
-        n
-        for n in stream.typed("message_delta")
-        if stream.text_at(n, "event", "delta", "stop_reason")
-    ]
-
-
 @OPERATORS.edit("E8-success-after-failure", places_of("result"))
 def _succeed(stream: Stream, site: int) -> Stream | None:
     """A run that failed ends as a success."""
@@ -150,7 +143,7 @@ OPERATORS.add("X21-other-type", "The line that states thinking has another type.
     _stating("thinking"), set_value("reasoning", *_BLOCK, "type")
 )
 OPERATORS.add("U10-unknown-stop-reason", "The stop reason is no known one.")(
-    _with_stop_reason,
+    places_with("event", "delta", "stop_reason"),
     set_value("stop", "event", "delta", "stop_reason"),
 )
 OPERATORS.add("N11-result-twice", "The result comes twice.")(places_of("result"), double_piece)

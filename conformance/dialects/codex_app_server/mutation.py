@@ -11,6 +11,7 @@ from conformance.editing.edits import (
     drop_piece,
     drop_value,
     places_of,
+    places_with,
     prolong_text,
     set_value,
     typed_by,
@@ -95,10 +96,7 @@ OPERATORS.add("X21-other-text", "The completed message has another text.")(
     _completed("agentMessage"), set_value("Hm.", *_ITEM, "text")
 )
 OPERATORS.add("X21-other-end", "The completed turn sums up another message than was said.")(
-    lambda stream: [
-        n for n in stream.typed("turn/completed") if stream.text_at(n, *_LAST_MESSAGE, "text")
-    ],
-    prolong_text(" Hm.", *_LAST_MESSAGE, "text"),
+    places_with(*_LAST_MESSAGE, "text"), prolong_text(" Hm.", *_LAST_MESSAGE, "text")
 )
 OPERATORS.add("U3-status-unknown", "The turn is completed with no known status.")(
     places_of("turn/completed"), set_value("done", "params", "turn", "status")

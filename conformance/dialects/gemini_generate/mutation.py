@@ -154,7 +154,8 @@ def _answers_alone(stream: Stream) -> list[int]:
 
 def _later_reasons(stream: Stream) -> list[int]:
     """Where an answer ends that began in a chunk before."""
-    return [n for n in places_with(*_REASON)(stream) if n > min(places_with("candidates")(stream))]
+    first = min(places_with("candidates")(stream), default=0)
+    return [n for n in places_with(*_REASON)(stream) if n > first]
 
 
 def _signed_history(stream: Stream) -> list[int]:

@@ -14,6 +14,7 @@ from conformance.editing.edits import (
     places_of,
     places_with,
     prolong_text,
+    right_behind,
     set_value,
 )
 from conformance.editing.layout import StreamLayout
@@ -150,10 +151,8 @@ OPERATORS.add("N11-no-id", "A part has no id.", most=4)(
 )
 OPERATORS.add("N11-step-twice", "A step is finished twice.")(places_of("finish-step"), double_piece)
 OPERATORS.add("N11-step-late", "A step starts behind the start of its first thought.")(
-    lambda stream: [
-        n for n in stream.typed("start-step") if n + 1 in stream.typed("reasoning-start")
-    ],
-    lambda stream, site: stream.move(site, site + 2),
+    right_behind(places_of("reasoning-start"), places_of("start-step")),
+    lambda stream, site: stream.move(site, site - 1),
 )
 OPERATORS.add("N11-step-lost", "A step is never finished.")(places_of("finish-step"), drop_piece)
 OPERATORS.add("U4-no-finish-part", "The message has no finish.")(places_of("finish"), drop_piece)

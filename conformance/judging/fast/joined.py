@@ -23,7 +23,7 @@ from conformance.core.sse import Parser
 from conformance.core.trace import FrameTrace
 from conformance.dialects.base import DeltaColumns, Dialect, Reading
 from conformance.judging.fast.plain_text import is_said_as_it_came, plain_part
-from conformance.judging.fast.runs import WINDOW, is_delta
+from conformance.judging.fast.runs import FIRST_WINDOW, WINDOW, is_delta
 from conformance.judging.fast.template import Taken, Template, frames_end, template
 from conformance.rules.paths import getter
 
@@ -117,14 +117,15 @@ class _JoinedStream:
             return
         name = frame.event if frame.named else None
         found = template(name, frame.data, payload, columns.paths)
-        count = 0
-        while found and (taken := found.take(self._data[at : at + WINDOW], 0)):
+        count, window = 0, FIRST_WINDOW
+        while found and (taken := found.take(self._data[at : at + window], 0)):
             if (taken := plain_part(taken, found, columns)) is None:
                 break
             yield self._join(found, taken, columns, frame), taken.size
             self._parser.skip(taken.size)
             at += taken.size
             count += len(taken.rows)
+            window = min(4 * window, WINDOW)
         self._failures = 0 if count >= _SHORT else self._failures + 1
         self._patience = min(1 << self._failures >> 3, _MOST_PATIENCE)
 

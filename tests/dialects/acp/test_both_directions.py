@@ -1,0 +1,56 @@
+"""What an agent's side is told of the client's: sessions that it knows, requests that wait."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from conformance.core.events import Event
+
+ReadStream = Callable[..., list[Event]]
+NEW = {"id": 1, "method": "session/new", "params": {"cwd": "/"}}
+MADE = {"id": 1, "result": {"sessionId": "a"}}
+PROMPT = {"id": 2, "method": "session/prompt", "params": {"sessionId": "a", "prompt": []}}
+
+
+def update(session: Any) -> dict[str, Any]:
+    news = {"sessionUpdate": "plan", "entries": []}
+    return {"method": "session/update", "params": {"sessionId": session, "update": news}}
+
+
+@pytest.mark.parametrize(
+    ("frames", "known"),
+    [
+        pytest.param([update("a")], None, id="the client's side is not there"),
+        pytest.param([NEW, update("a")], None, id="the session is being made"),
+        pytest.param([PROMPT, NEW, update("b")], None, id="another one is being made"),
+        pytest.param([NEW, MADE, update("a")], True, id="made"),
+        pytest.param([PROMPT, update("a")], True, id="prompted"),
+        pytest.param([PROMPT, update("b")], False, id="of nobody"),
+        pytest.param([PROMPT, update(["a"])], False, id="no name"),
+    ],
+)
+def test_a_session_is_known_to_the_client(
+    frames: list[Any], known: bool | None, read_stream: ReadStream
+) -> None:
+    (plan,) = [event for event in read_stream("acp", frames) if event.type == "plan"]
+    assert plan.data.get("session_known") is known
+
+
+@pytest.mark.parametrize(
+    ("frames", "known"),
+    [
+        pytest.param([], None, id="the client's side is not there"),
+        pytest.param([{**PROMPT, "id": 7}], True, id="answered"),
+        pytest.param([PROMPT], False, id="of another id"),
+    ],
+)
+def test_a_response_answers_a_request_that_waits(
+    frames: list[Any], known: bool | None, read_stream: ReadStream
+) -> None:
+    answer = {"id": 7, "result": {"stopReason": "end_turn"}}
+    events = read_stream("acp", [*frames, answer])
+    (response,) = [event for event in events if event.type == "prompt.response"]
+    assert response.data.get("request_known") is known
