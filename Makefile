@@ -6,21 +6,27 @@ ifeq ($(OS),Windows_NT)
 else
   SCRIPTS := bin
 endif
-DEMO := .venv-demo
-DEV  := .venv
-RUN  := $(DEV)/$(SCRIPTS)
-SITE := .venv-site
+BUILD := .venv-build
+DEMO  := .venv-demo
+DEV   := .venv
+RUN   = $(DEV)/$(SCRIPTS)
+SITE  := .venv-site
+LOCK  := .venv-lock
 JOBS ?= auto
-# Installed before anything that depends on torch. Where the package index gives a build for GPUs
-# under this name, name a CPU build instead: it is all that is needed here, and far smaller.
+# The one package that no lock names. Where the package index gives a build for GPUs under this name,
+# name a CPU build instead: it is all that is needed here, and far smaller.
 TORCH ?= torch==2.13.0
+
+# Environments have exact versions with hashes; `make lock` takes newer ones.
+INSTALL   := $(PYTHON) requirements/install.py
+DEV_STEPS ?= --lock requirements/dev.txt --named "$(TORCH)" --editable ""
 
 NEEDS_NOTHING := not long and not live and not hostile and not docs
 
 # Without compiled files every process that a test starts would compile the package anew: 1 second.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo demo-live test test-slow test-docs site test-live test-long test-hostile check format bench fuzz cassettes docs clean
+.PHONY: demo demo-live test test-slow test-docs test-newest test-oldest site dist lock test-live test-long test-hostile check format bench fuzz cassettes docs clean
 
 demo: $(DEMO)/installed      ## judge what ships, from the installed wheel with base dependencies only
 	$(DEMO)/$(SCRIPTS)/conformance demo
@@ -28,8 +34,25 @@ demo: $(DEMO)/installed      ## judge what ships, from the installed wheel with 
 demo-live: $(DEV)/installed  ## the reference server: a thinking answer in every API, judged, recorded, replayed
 	$(RUN)/python -m tests.live.demo
 
-test: check                  ## lint, types, and in minutes every mutant and a part of each large family of cases
-	$(RUN)/python -m pytest -n $(JOBS) -m "not slow and $(NEEDS_NOTHING)"
+test: $(DEV)/installed       ## in minutes every mutant and a part of each large family of cases, then lint and types
+	@failed=; \
+	$(RUN)/python -m pytest -n $(JOBS) -m "not slow and $(NEEDS_NOTHING)" || failed="$$failed tests"; \
+	$(MAKE) --no-print-directory check || failed="$$failed check"; \
+	[ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; }
+
+test-newest:                 ## `make test` with the newest of everything, not of the lock, in an environment made anew
+	rm -rf .venv-newest
+	$(MAKE) test DEV=.venv-newest DEV_STEPS='--named "$(TORCH)" --editable "[dev,reference,oracles,bench]"'
+
+# Oldest of what pyproject.toml names; what that depends on is as new as fits.
+OLDEST_TORCH ?= torch==2.5.0
+test-oldest: $(LOCK)/installed  ## the tests with the lower bounds of pyproject.toml, in an environment made anew
+	rm -rf .venv-oldest
+	mkdir -p build
+	$(LOCK)/$(SCRIPTS)/uv pip compile -q --resolution lowest-direct --python-version 3.11 --generate-hashes --no-emit-package torch \
+	  --extra dev --extra reference --extra oracles --extra bench pyproject.toml requirements/build.in -o build/oldest.txt
+	$(INSTALL) .venv-oldest --lock build/oldest.txt --named "$(OLDEST_TORCH)" --editable ""
+	.venv-oldest/$(SCRIPTS)/python -m pytest -n $(JOBS) -m "not slow and $(NEEDS_NOTHING)"
 
 test-slow: $(DEV)/installed  ## what `make test` leaves out for its time: no GPU and no other server either
 	$(RUN)/python -m pytest -n $(JOBS) -m "slow and $(NEEDS_NOTHING)"
@@ -62,7 +85,6 @@ format: $(DEV)/installed
 	$(RUN)/ruff format .
 
 bench: $(DEV)/installed      ## candidates interleaved in one run, ratios of medians
-	$(RUN)/python -m pip install -q -e ".[dev,bench]"
 	for each in real sse check memory cassettes start engine replay proxy redaction live run pytest corpus; do $(RUN)/python tests/benchmarks/bench_$$each.py || exit 1; done
 
 MINUTES ?= 10
@@ -84,22 +106,39 @@ docs: $(DEV)/installed       ## write the pages about rules, profiles, systems a
 	$(RUN)/python -m tests.authoring.report_picture
 	$(RUN)/conformance mutate --matrix --format markdown > docs/mutation-matrix.md
 
-$(DEMO)/installed: pyproject.toml hatch_build.py $(shell find conformance specs cassettes -type f -not -name '*.pyc')
-	$(PYTHON) -m venv $(DEMO)
-	$(DEMO)/$(SCRIPTS)/python -m pip install -q --disable-pip-version-check --force-reinstall --no-deps .
-	$(DEMO)/$(SCRIPTS)/python -m pip install -q --disable-pip-version-check .
+lock: $(LOCK)/installed      ## write requirements/*.txt anew, with the newest versions; LOCK_ARGS="--upgrade-package NAME" takes one
+	PATH="$(CURDIR)/$(LOCK)/$(SCRIPTS):$$PATH" $(PYTHON) requirements/lock.py $(LOCK_ARGS)
+
+PACKAGED := pyproject.toml hatch_build.py README.md LICENSE NOTICE $(shell find conformance specs cassettes reference_impl -type f -not -path '*/__pycache__/*')
+
+dist: $(BUILD)/installed     ## wheel and sdist in dist/, both tried: the sdist builds the same wheel, and the wheel runs the demo
+	rm -rf dist
+	$(BUILD)/$(SCRIPTS)/python requirements/dist.py dist
+	$(INSTALL) .venv-dist --lock requirements/base.txt --wheel dist/*.whl
+	cd dist && "$(CURDIR)/.venv-dist/$(SCRIPTS)/conformance" demo
+	rm -rf .venv-dist
+
+$(DEMO)/installed: $(PACKAGED) $(BUILD)/installed requirements/base.txt
+	rm -rf build/wheel
+	$(BUILD)/$(SCRIPTS)/python -m hatchling build -t wheel -d build/wheel
+	$(INSTALL) $(DEMO) --lock requirements/base.txt --wheel build/wheel/*.whl
 	touch $@
 
-$(SITE)/installed: website/requirements.txt
-	$(PYTHON) -m venv $(SITE)
-	$(SITE)/$(SCRIPTS)/python -m pip install -q --disable-pip-version-check -r website/requirements.txt
+$(BUILD)/installed: requirements/build.txt
+	$(INSTALL) $(BUILD) --lock requirements/build.txt
 	touch $@
 
-$(DEV)/installed: pyproject.toml
-	$(PYTHON) -m venv $(DEV)
-	$(DEV)/$(SCRIPTS)/python -m pip install -q --disable-pip-version-check "$(TORCH)"
-	$(DEV)/$(SCRIPTS)/python -m pip install -q --disable-pip-version-check -e ".[dev,reference,oracles]"
+$(SITE)/installed: requirements/site.txt
+	$(INSTALL) $(SITE) --lock requirements/site.txt
+	touch $@
+
+$(LOCK)/installed:
+	$(INSTALL) $(LOCK) --named "uv>=0.9,<1"
+	touch $@
+
+$(DEV)/installed: pyproject.toml requirements/dev.txt
+	$(INSTALL) $(DEV) $(DEV_STEPS)
 	touch $@
 
 clean:
-	rm -rf $(DEMO) $(DEV) $(SITE) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-* build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

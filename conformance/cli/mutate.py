@@ -62,7 +62,7 @@ def mutate_command(  # noqa: PLR0917  # typer makes options of parameters
 def _show_matrix(format_: str) -> None:
     require_format(format_, "text", "markdown", "json")
     with progress_line("judging mutants of the shipped recordings ..."):
-        found = judge_matrix(shipped_bases(), shipped_mutants())
+        found = judge_matrix(shipped_bases(), shipped_mutants(), jobs=None)
     put(format_matrix(found, format_))
     raise typer.Exit(CONFORMS if found.is_sound else FINDINGS)
 

@@ -10,8 +10,8 @@ Rule 5: an allowance that covers no living mutant, of all that its operators mak
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal
 from zlib import crc32
 
@@ -28,6 +28,7 @@ from conformance.mutate.client_defects import DEFECTS, client_mutants
 from conformance.mutate.rule_events import stream_events
 from conformance.mutate.rule_mutants import RuledStream
 from conformance.profiles.profile import Profile
+from conformance.recordings.parallel import processor_count, run_parallel
 from conformance.rules.compiled import CompiledRule
 
 # Bases on which one rule is tried to be violated; more of them seldom help.
@@ -100,6 +101,24 @@ class Matrix(Struct, frozen=True):
         return Counter(rule for trial in mine for rule in trial.killers)
 
 
+class RuleShare(Struct, frozen=True):
+    """One of several equal shares of all rules. Rules are tried without regard to each other."""
+
+    number: int
+    of: int
+
+    def has(self, rule: str) -> bool:
+        return crc32(rule.encode()) % self.of == self.number
+
+
+class PartOfMatrix(Struct, frozen=True):
+    """What one process found: by its base's number, the trials of one base."""
+
+    trials: tuple[tuple[int, tuple[Trial, ...]], ...]
+    used: frozenset[int] = frozenset()
+    defects: Mapping[str, int] = {}
+
+
 class _MatrixRun:
     """Judges mutants one after the other, with one rulebook."""
 
@@ -109,6 +128,21 @@ class _MatrixRun:
         self.used: set[int] = set()
         self.tries: Counter[str] = Counter()  # bases on which a rule was tried
         self.defects: Counter[str] = Counter()  # mutants of a defect or operator
+
+    def take(self, part: PartOfMatrix) -> None:
+        """Counts what another process has found."""
+        self.used |= part.used
+        self.defects.update(part.defects)
+
+    def base_part(
+        self, number: int, base: BaseRecording, operators: Operators, seed: int
+    ) -> PartOfMatrix:
+        made = tuple(self.base_trials(base, operators, seed))
+        return PartOfMatrix(((number, made),), frozenset(self.used), self.defects)
+
+    def rule_part(self, bases: Sequence[BaseRecording], share: RuleShare) -> PartOfMatrix:
+        plain = ((n, base) for n, base in enumerate(bases) if not base.has_client)
+        return PartOfMatrix(tuple((n, tuple(self.rule_trials(base, share))) for n, base in plain))
 
     def base_trials(self, base: BaseRecording, operators: Operators, seed: int) -> Iterator[Trial]:
         """Mutants of the operators, or of the defects of clients where a client reported."""
@@ -168,14 +202,15 @@ class _MatrixRun:
                         return True
         return False
 
-    def rule_trials(self, base: BaseRecording) -> Iterator[Trial]:
+    def rule_trials(self, base: BaseRecording, share: RuleShare) -> Iterator[Trial]:
         """Mutants derived from rules that the base keeps and that nothing has violated yet."""
         plain = base.judge(self.rulebook)
         for stream in base.streams():
             profile = base.profile(stream, self.rulebook)
             ruled = RuledStream(stream, stream_events(stream, profile))
             for compiled in self.rulebook.bound(profile).rules.rules:
-                if compiled.rule.id in plain.passing and self.tries[compiled.rule.id] < _TRIES:
+                rule = compiled.rule.id
+                if share.has(rule) and rule in plain.passing and self.tries[rule] < _TRIES:
                     yield from self._violate_rule(base, plain, ruled, compiled)
 
     def _violate_rule(
@@ -239,25 +274,42 @@ def judge_matrix(
     rulebook: Rulebook | None = None,
     allowances: Sequence[Allowance] | None = None,
     seed: int = 0,
+    jobs: int | None = 1,
 ) -> Matrix:
-    """Judges every mutant of every base once. `shipped` are mutants that stand in files."""
+    """Judges every mutant of every base once. `shipped` are mutants that stand in files.
+
+    `jobs` processes share the work, None stands for all processors; what is found is the same.
+    """
     rules = rulebook or Rulebook.load()
     allowed = tuple(load_allowances() if allowances is None else allowances)
     grounds = tuple(bases)
     trials = _MatrixRun(rules, allowed)
-    every: list[Trial] = []
-    for base in grounds:
-        every.extend(trials.base_trials(base, operators, seed))
-        every.extend(() if base.has_client else trials.rule_trials(base))
-    every.extend(trials.client_trials(grounds))
-    every.extend(judge_shipped(base, rules) for base in shipped)
+
+    def judge_part(part: int | RuleShare) -> PartOfMatrix:
+        own = _MatrixRun(rules, allowed)
+        if isinstance(part, RuleShare):
+            return own.rule_part(grounds, part)
+        return own.base_part(part, grounds[part], operators, seed)
+
+    count = processor_count() if jobs is None else jobs
+    shares = [RuleShare(n, count) for n in range(count)]
+    # Shares take longest and come early, but behind the one part that this process does itself.
+    parts: list[int | RuleShare] = [*range(len(grounds))[:1], *shares, *range(len(grounds))[1:]]
+    every: dict[int, list[Trial]] = defaultdict(list)
+    for found in run_parallel(judge_part, iter(parts), jobs, at_once=1):
+        trials.take(found)
+        for number, made in found.trials:
+            every[number].extend(made)
+    judged = [trial for number in sorted(every) for trial in every[number]]
+    judged.extend(trials.client_trials(grounds))
+    judged.extend(judge_shipped(base, rules) for base in shipped)
     unused = (n for n in range(len(allowed)) if n not in trials.used)
     late = {n for n in unused if trials.is_used(allowed[n], grounds, operators)}
     return Matrix(
         operators=tuple(operators),
         rules=tuple(rule.id for rule in rules.rules),
         bases=tuple(base.name for base in grounds),
-        trials=tuple(every),
+        trials=tuple(judged),
         allowances=allowed,
         used=frozenset(trials.used | late),
     )

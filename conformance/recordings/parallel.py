@@ -1,4 +1,4 @@
-"""Many files judged by several processes; what comes of them stands in the order of the files.
+"""Many files judged by several processes; the outcomes have the order of the files.
 
 Processes are forked, so that suites are loaded once and rules compiled before are shared. Where
 that is not possible, or there are few files, everything happens in this process.
@@ -11,9 +11,9 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
+JobItem = TypeVar("JobItem")
 JobOutcome = TypeVar("JobOutcome")
 
 WORTHWHILE: Final = 64  # files: fewer are done before the processes have begun
@@ -21,24 +21,28 @@ _AT_ONCE: Final = 32  # files that a process takes at a time, at most
 _TURNS: Final = 4  # times that each process comes back for more, so that all end together
 _GARBAGE: Final = 50_000  # objects to come before a process looks for garbage among them
 
-_work: Callable[[Path], object] | None = None  # what a forked process does; set in it alone
+_work: Callable[[Any], object] | None = None  # what a forked process does; set in it alone
 
 
 def run_parallel(
-    work: Callable[[Path], JobOutcome], paths: Iterator[Path], jobs: int | None
+    work: Callable[[JobItem], JobOutcome],
+    items: Iterator[JobItem],
+    jobs: int | None,
+    at_once: int = _AT_ONCE,
 ) -> Iterator[JobOutcome]:
-    """`work` done on each path, in order. `jobs` None stands for all processors.
+    """`work` done on each item, such as a path, in order. `jobs` None stands for all processors.
 
-    What comes of the work must be picklable; an exception in it is raised here.
+    Items and outcomes must be picklable; an exception of the work is raised here. A process takes
+    `at_once` items at most.
     """
-    first = list(islice(paths, WORTHWHILE))
+    first = list(islice(items, WORTHWHILE))
     count = processor_count() if jobs is None else jobs
     if len(first) < WORTHWHILE or count < 2 or not _may_fork():
         yield from map(work, first)
-        yield from map(work, paths)
+        yield from map(work, items)
         return
     yield work(first[0])  # what is compiled on the way, the others inherit
-    yield from _run_forked(work, [*first[1:], *paths], count)
+    yield from _run_forked(work, [*first[1:], *items], count, at_once)
 
 
 def processor_count() -> int:
@@ -54,7 +58,7 @@ def _may_fork() -> bool:
 
 
 def _run_forked(
-    work: Callable[[Path], JobOutcome], paths: Sequence[Path], count: int
+    work: Callable[[JobItem], JobOutcome], items: Sequence[JobItem], count: int, most: int
 ) -> Iterator[JobOutcome]:
     import multiprocessing  # noqa: PLC0415  # 8 ms that few files must not pay
     from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415  # as above
@@ -63,14 +67,14 @@ def _run_forked(
         count, multiprocessing.get_context("fork"), initializer=_begin_process, initargs=(work,)
     ) as pool:
         try:
-            at_once = max(1, min(_AT_ONCE, len(paths) // (count * _TURNS)))
-            yield from pool.map(_do_work, paths, chunksize=at_once)  # type: ignore[misc]
+            at_once = max(1, min(most, len(items) // (count * _TURNS)))
+            yield from pool.map(_do_work, items, chunksize=at_once)  # type: ignore[misc]
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
 
-def _begin_process(work: Callable[[Path], object]) -> None:
+def _begin_process(work: Callable[[Any], object]) -> None:
     # What was inherited is no garbage, and one file leaves little; looking takes time.
     gc.freeze()
     gc.set_threshold(_GARBAGE)
@@ -78,6 +82,6 @@ def _begin_process(work: Callable[[Path], object]) -> None:
     _work = work
 
 
-def _do_work(path: Path) -> object:
+def _do_work(item: object) -> object:
     assert _work is not None
-    return _work(path)
+    return _work(item)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import re
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -31,6 +32,7 @@ __all__ = ["Kind", "Node", "Source", "load", "nearest", "parse"]
 MAX_BYTES: Final = 4 * 1024 * 1024
 MAX_DEPTH: Final = 64
 MAX_NODES: Final = 500_000
+_TOO_DEEP: Final = "maximum nesting depth"  # libyaml's words
 _MAX_NUMBER: Final = 64  # characters; beyond it int() may refuse and floats gain nothing
 
 # libyaml and PyYAML disagree on what of this is white space, a line break, or forbidden.
@@ -109,10 +111,16 @@ def _events(text: str, source: Source) -> Iterator[yaml.Event]:
     import yaml  # noqa: PLC0415  # 10 ms that `import conformance` must not pay
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # same result, ten times faster
+    given = 0
     try:
-        yield from yaml.parse(text, Loader=loader)
+        for event in yaml.parse(text, Loader=loader):
+            yield event
+            given += 1
     except yaml.MarkedYAMLError as err:
-        raise source.error(*_position(err), _sentence(err)) from err
+        if _TOO_DEEP not in str(err.problem) or loader is yaml.SafeLoader:
+            raise source.error(*_position(err), _sentence(err)) from err
+        # libyaml 0.2.6 reads ahead and has a limit of its own; the pure parser meets ours first.
+        yield from islice(yaml.parse(text, Loader=yaml.SafeLoader), given, None)
     except (yaml.YAMLError, ValueError, OverflowError) as err:
         # The pure parser hands out-of-range escapes to chr().
         raise SpecError(f"not valid YAML: {err}", place=Place(source.file)) from err

@@ -31,7 +31,7 @@ def config(tokenizer: PreTrainedTokenizerBase) -> Qwen3Config:
 def build(tokenizer: PreTrainedTokenizerBase) -> Qwen3ForCausalLM:
     """Build the network with random weights; seed torch before. Its answers will be greedy."""
     model = Qwen3ForCausalLM(config(tokenizer))
-    model.generation_config = GenerationConfig(  # type: ignore[no-untyped-call]  # transformers
+    model.generation_config = GenerationConfig(
         do_sample=False,
         max_new_tokens=CONTEXT // 2,
         eos_token_id=tokenizer.eos_token_id,

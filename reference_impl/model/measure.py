@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 import torch
 from transformers import AutoTokenizer, Qwen3ForCausalLM
@@ -101,8 +101,9 @@ def _greedy(
 ) -> Iterator[list[int]]:
     batch = tokenizer.pad({"input_ids": prompts}, padding_side="left", return_tensors="pt")
     width = batch["input_ids"].shape[1]
-    # transformers types `self` as a protocol that its own models do not fit
-    made = model.generate(**batch, max_new_tokens=MOST_TOKENS)  # type: ignore[misc]
+    # Releases of transformers type `self` of `generate` in ways that their own models do not fit.
+    generating: Any = model
+    made = generating.generate(**batch, max_new_tokens=MOST_TOKENS)
     for row in made[:, width:].tolist():
         end = row.index(tokenizer.eos_token_id) + 1 if tokenizer.eos_token_id in row else len(row)
         yield row[:end]

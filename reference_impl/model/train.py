@@ -49,7 +49,7 @@ def train(folder: Path, steps: int = STEPS) -> None:
     torch.manual_seed(SEED)
     model = architecture.build(tokenizer)
     _learn(model, tokenizer, steps)
-    model.half().save_pretrained(folder)  # type: ignore[no-untyped-call]  # of torch
+    model.half().save_pretrained(folder)
 
 
 def write_tokenizer(folder: Path) -> None:

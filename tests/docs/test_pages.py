@@ -1,12 +1,13 @@
 """Every command and code block of README and docs is run, and prints what the page shows.
 
-`make test-docs`. The wheel is built and installed in a fresh environment by the first command of
-README; the other pages share that environment.
+`make test-docs`. The wheel is built and installed in a fresh environment; README is run there with
+base dependencies only, the other pages share that environment. Versions are those of the lock.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -45,6 +46,7 @@ ELSEWHERE: Final = {
 # Pages whose blocks of `text` are drawings; elsewhere they are marked.
 DRAWN: Final = frozenset({"docs/architecture.md"})
 JOBS: Final = 2
+_PINNED: Final = re.compile(r"^[a-z].*(?= \\$)", re.MULTILINE)
 
 
 def _is_run(page: str) -> bool:
@@ -82,6 +84,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, list[str]]:
     folder = tmp_path_factory.mktemp("docs")
     environment = _fresh_environment(folder)
     pages = [page for page in PAGES if _is_run(page)]
+    _installed(environment, "reasoning-conformance")
     found = {pages[0]: _faults(pages[0], folder, environment)}
     _installed(environment, "reasoning-conformance[pytest,compression]", *IMPORTED)
     with ThreadPoolExecutor(JOBS) as pool:
@@ -97,10 +100,10 @@ def _faults(page: str, folder: Path, environment: Mapping[str, str]) -> list[str
 
 def _fresh_environment(folder: Path) -> dict[str, str]:
     """An environment without packages; what pip installs there of this project is a wheel."""
-    build = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(folder), str(ROOT)]
-    subprocess.run(build, check=True)
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(build, check=True, cwd=ROOT)
     constraints = folder / "constraints.txt"
-    constraints.write_text(f"reasoning-conformance=={__version__}\n")
+    constraints.write_text(f"reasoning-conformance=={__version__}\n{_locked_versions()}")
     venv.create(folder / "env", with_pip=True)
     kept = ("HOME", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_CONFIG_FILE", "SSL_CERT_FILE")
     return {
@@ -112,6 +115,12 @@ def _fresh_environment(folder: Path) -> dict[str, str]:
         "PIP_QUIET": "1",
         "PYTHONPATH": "",
     }
+
+
+def _locked_versions() -> str:
+    """The lines of the lock, without their hashes: what is installed here stays what was tried."""
+    lock = (ROOT / "requirements" / "dev.txt").read_text(encoding="utf-8")
+    return "".join(f"{line}\n" for line in _PINNED.findall(lock))
 
 
 def _installed(environment: Mapping[str, str], *packages: str) -> None:

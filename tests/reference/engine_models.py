@@ -74,9 +74,7 @@ def sentence_pieces() -> Tokenizer:
 
 
 def save_tokenizer(tokenizer: Tokenizer, folder: Path, template: str = TEMPLATE) -> None:
-    fast = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]  # transformers'
-        tokenizer_object=tokenizer, eos_token=CHAT[1]
-    )
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token=CHAT[1])
     fast.chat_template = template
     fast.save_pretrained(folder)
 

@@ -47,7 +47,7 @@ def slots(step: Step | None = None) -> SlotBatch:
 
 def alone(model: PreTrainedModel, prompt: Sequence[int], count: int) -> list[int]:
     """What transformers generates for one prompt."""
-    settings = GenerationConfig(  # type: ignore[no-untyped-call]  # transformers'
+    settings = GenerationConfig(
         max_new_tokens=count, min_new_tokens=count, do_sample=False, pad_token_id=0
     )
     generate: Any = model.generate

@@ -65,7 +65,7 @@ def read(folder: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
         raise EngineError(f"{folder}: no such folder")
     if not (folder / "tokenizer.json").is_file():  # transformers would make one up
         raise EngineError(f"{folder}: no tokenizer.json")
-    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # transformers'
+    transformers_logging.disable_progress_bar()
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         model = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True, dtype="auto")

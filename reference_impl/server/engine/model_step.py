@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch import Tensor
 from transformers import PreTrainedModel
 from transformers.cache_utils import Cache, CacheLayerMixin
 
+from .cache_arguments import cache_argument
 from .slots import Aim
 
 
@@ -14,27 +17,30 @@ class ModelStep:
 
     def __init__(self, model: PreTrainedModel) -> None:
         self._model = model
+        self._cache_argument = cache_argument(model)
         self._count = model.config.num_hidden_layers
 
     def __call__(self, tokens: Tensor, aim: Aim) -> Tensor:
+        cache = Cache(layers=[_SlotLayer(aim, n) for n in range(self._count)])
         out = self._model(
             input_ids=tokens[:, None],
             position_ids=aim.positions[:, None],
             attention_mask=aim.mask,
-            past_key_values=Cache(layers=[_SlotLayer(aim, n) for n in range(self._count)]),
+            **{self._cache_argument: cache},
             use_cache=True,
         )
         logits: Tensor = out.logits[:, -1]
         return logits
 
 
-class _SlotLayer(CacheLayerMixin):  # type: ignore[no-untyped-call]  # transformers'
+class _SlotLayer(CacheLayerMixin):
     """One layer's part of the store, for one step."""
 
     is_sliding = False
 
     def __init__(self, aim: Aim, number: int) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]  # transformers'
+        begin: Any = super().__init__  # some releases of transformers type it, others do not
+        begin()
         self._aim = aim
         self._number = number
         self.is_initialized = True

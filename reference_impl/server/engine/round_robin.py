@@ -8,12 +8,15 @@ import torch
 from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel
 
+from .cache_arguments import cache_argument
+
 
 class RoundRobin:
     """The same rows as `SlotBatch`, one forward each."""
 
     def __init__(self, model: PreTrainedModel) -> None:
         self._model = model
+        self._cache_argument = cache_argument(model)
         self._caches: list[DynamicCache] = []
 
     def admit(self, prompts: Sequence[Sequence[int]]) -> Tensor:
@@ -37,7 +40,7 @@ class RoundRobin:
     def _forward(self, ids: Sequence[int], cache: DynamicCache) -> Tensor:
         out = self._model(
             input_ids=torch.tensor([ids], device=self._model.device),
-            past_key_values=cache,
+            **{self._cache_argument: cache},
             use_cache=True,
             logits_to_keep=1,
         )

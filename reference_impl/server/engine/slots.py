@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel
 
+from .cache_arguments import cache_argument
 from .slot_store import SlotStore
 
 
@@ -38,6 +39,7 @@ class SlotBatch:
 
     def __init__(self, model: PreTrainedModel, step: Step, slots: int, context: int) -> None:
         self._model = model
+        self._cache_argument = cache_argument(model)
         self._device = model.device  # looked up among all weights, so only once
         self._step = step
         self._slots = slots
@@ -54,7 +56,7 @@ class SlotBatch:
         filled = DynamicCache(config=self._model.config)
         out = self._model(
             input_ids=self._tensor(padded),
-            past_key_values=filled,
+            **{self._cache_argument: filled},
             use_cache=True,
             logits_to_keep=self._tensor(ends),
         )
