@@ -278,7 +278,8 @@ def judge_matrix(
 ) -> Matrix:
     """Judges every mutant of every base once. `shipped` are mutants that stand in files.
 
-    `jobs` processes share the work, None stands for all processors; what is found is the same.
+    `jobs` processes share the work, None stands for all processors. What they find is the same, but
+    trials of one base come in another order.
     """
     rules = rulebook or Rulebook.load()
     allowed = tuple(load_allowances() if allowances is None else allowances)

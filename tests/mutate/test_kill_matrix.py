@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
-import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -23,9 +20,9 @@ from conformance.mutate import (
 )
 from conformance.mutate.allowances import Allowance, load_allowances
 from conformance.rules.verdicts import Level
+from tests.mutate.whole_matrix import whole_matrix
 
-ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "mutation-matrix.md"
+PAGE = Path(__file__).parents[2] / "docs" / "mutation-matrix.md"
 BASE = "openai.responses/demo/summary"
 DUPLICATE = find_operators("X6-duplicate-delta")[0]
 # Harmless, but it claims to be a defect that has to be found.
@@ -44,9 +41,7 @@ def outcomes(found: Matrix, operator: str) -> set[str]:
 @pytest.mark.first
 def test_matrix_holds_and_its_page_is_current(tmp_path: Path) -> None:
     """One test in a process of its own, which may fork: the matrix takes minutes of one core."""
-    file = tmp_path / "matrix"
-    subprocess.run([sys.executable, "-m", "tests.mutate.whole_matrix", file], check=True, cwd=ROOT)
-    whole = msgspec.msgpack.decode(file.read_bytes(), type=Matrix)
+    whole = whole_matrix(tmp_path / "matrix")
     assert matrix_faults(whole) == [], "no survivor, false alarm, dead rule or stale allowance"
     stale = "stale: conformance mutate --matrix --format markdown > docs/mutation-matrix.md"
     assert PAGE.read_text(encoding="utf-8") == format_matrix(whole, "markdown"), stale

@@ -1,14 +1,31 @@
-"""Writes the matrix of all shipped recordings, made by all processors: `whole_matrix FILE`."""
+"""The matrix of all shipped recordings: `whole_matrix FILE` makes it on all processors.
+
+In a process of its own, since one that runs tests has threads and may not fork. Functions cannot be
+written, so operators and allowances are put back when it is read.
+"""
 
 from __future__ import annotations
 
+import pickle
+import subprocess
 import sys
 from pathlib import Path
 
-import msgspec
+from msgspec.structs import replace
 
-from conformance.mutate import judge_matrix, shipped_bases, shipped_mutants
+from conformance.mutate import OPERATORS, Matrix, judge_matrix, shipped_bases, shipped_mutants
+from conformance.mutate.allowances import load_allowances
+
+ROOT = Path(__file__).parents[2]
+
+
+def whole_matrix(file: Path) -> Matrix:
+    """The matrix, made in another process and handed over in a file."""
+    subprocess.run([sys.executable, "-m", "tests.mutate.whole_matrix", file], check=True, cwd=ROOT)
+    found: Matrix = pickle.loads(file.read_bytes())
+    return replace(found, operators=tuple(OPERATORS), allowances=tuple(load_allowances()))
+
 
 if __name__ == "__main__":
-    found = judge_matrix(shipped_bases(), shipped_mutants(), jobs=None)
-    Path(sys.argv[1]).write_bytes(msgspec.msgpack.encode(found))
+    made = judge_matrix(shipped_bases(), shipped_mutants(), jobs=None)
+    Path(sys.argv[1]).write_bytes(pickle.dumps(replace(made, operators=(), allowances=())))
