@@ -117,6 +117,7 @@ def _bodies(kind: str) -> list[NamedFile]:
 def kept_files(kind: str) -> list[NamedFile]:
     """Files of one importer, by its name."""
     stamps = [_STARTS, _STARTS + 1, _STARTS + 2]
+    numbered = timed([1, 2, 3], json.dumps, "t_ms")
     objects = timed(stamps, lambda chunk: chunk).rpartition('{"ts"')[0]
     texts = [as_event(CHUNK), as_event("[DONE]")]
     payloads = [CHUNK, LAST]
@@ -124,7 +125,7 @@ def kept_files(kind: str) -> list[NamedFile]:
         "curl-trace": _saved("a.trace", "trace*.txt"),
         "curl": _saved("a.http", "curl-i*.txt"),
         "timed-chunks": [
-            *_files("a.jsonl", timed(stamps, as_event), timed([1, 2, 3], json.dumps, "t_ms"), objects),
+            *_files("a.jsonl", timed(stamps, as_event), numbered, objects),
             *_files("a.json", f"[{timed(stamps, as_event).strip().replace(chr(10), ',')}]"),
         ],
         "jsonl": _files("a.jsonl", *("\n".join(map(json.dumps, each)) for each in [payloads])),
