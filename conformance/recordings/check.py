@@ -111,9 +111,7 @@ def check_paths(
     def judged(path: Path) -> list[StreamResult] | str | None:
         """Results, the line of an error, or None for a file that was found and is none of ours."""
         try:
-            with refuse_unexpected(path):
-                recording = pair_recordings(open_recording(path, dialect=dialect), behind)
-                return check_recording(recording, rulebook, choices)
+            return _check_file(path, behind, rulebook, choices)
         except SpecError:
             raise
         except ConformanceError as err:
@@ -123,6 +121,14 @@ def check_paths(
 
     found = list(run_parallel(judged, iter(files.recordings), jobs))
     return files_report(files, found, rulebook.notes)
+
+
+def _check_file(
+    path: Path, behind: Sequence[Recording], rulebook: Rulebook, choices: CheckChoices
+) -> list[StreamResult]:
+    with refuse_unexpected(path):
+        recording = pair_recordings(open_recording(path, dialect=choices.dialect), behind)
+        return check_recording(recording, rulebook, choices)
 
 
 def recording_files(paths: Sequence[Path | str]) -> tuple[Path, ...]:
