@@ -7,13 +7,18 @@
 
 `|` begins a line of the stream, `:` goes on with it where another chunk begins inside. Times are
 milliseconds since the response head. Events are numbered as frames are, from 1. A binary message
-is a line, and its headers and payload are told where it came in one piece.
+is a line, and its headers and payload are shown where it came in one piece.
+
+Nothing is gathered on the way but the frames that end behind others which began later (an event
+with comments inside): memory does not grow with the lines.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from array import array
+from collections.abc import Iterator
+from itertools import chain
 from typing import Final, NamedTuple
 
 from conformance.core.binary import read_text_message
@@ -31,11 +36,12 @@ _CONTROL: Final = re.compile(
 
 
 class _LinePiece(NamedTuple):
-    """A stretch of one line within one chunk; `chunk` is its number where it begins here."""
+    """A stretch of one line within one chunk; `chunk` and `time` are its where it begins here."""
 
     start: int
     stop: int
-    chunk: int | None
+    chunk: str
+    time: str
     begins_line: bool
 
 
@@ -43,10 +49,10 @@ def inspect(exchange: Exchange, *, full: bool = False) -> Iterator[str]:
     """The exchange as lines of text; long lines are clipped unless `full`."""
     yield from _head_lines(exchange)
     body = exchange.body
-    events = _event_numbers(exchange)
-    times = _chunk_times(exchange)
+    events = _EventNumbers(exchange)
     for piece in _line_pieces(exchange, body):
-        gutter = _gutter_text(piece, times, events)
+        event = events.at(piece.start) if piece.stop > piece.start else ""
+        gutter = f"{piece.time:>10} {piece.chunk:>7} {event:>6}"
         text = _message_text(body, piece) or visible(body[piece.start : piece.stop])
         bar = "|" if piece.begins_line else ":"
         yield f"{gutter} {bar} {text if full else _clip_line(text)}"
@@ -89,27 +95,31 @@ def _printable(text: str) -> str:
 def _line_pieces(exchange: Exchange, body: bytes) -> Iterator[_LinePiece]:
     """Chunks, cut where lines begin; an empty chunk has a piece of its own."""
     starts = _line_starts(exchange, body)
-    at = 0  # the first of `starts` that is not behind us
+    begun = next(starts, len(body) + 1)  # the first start that is not behind us
     stop = 0
-    for number, chunk in enumerate(exchange.chunks, 1):
-        start, stop = stop, stop + len(chunk.data)
-        mark: int | None = number
+    for number, (data, ms) in enumerate(chunk_times(exchange.chunks), 1):
+        start, stop = stop, stop + len(data)
+        chunk, time = f"#{number}", "" if ms is None else f"{ms:.1f}"
         while True:
-            begins = at < len(starts) and starts[at] == start
-            at += begins and stop > start
-            cut = starts[at] if at < len(starts) and starts[at] < stop else stop
-            yield _LinePiece(start, cut, mark, begins)
-            start, mark = cut, None
+            begins = begun == start
+            if begins and stop > start:
+                begun = next(starts, len(body) + 1)
+            cut = min(begun, stop)
+            yield _LinePiece(start, cut, chunk, time, begins)
+            start, chunk, time = cut, "", ""
             if start >= stop:
                 break
 
 
-def _line_starts(exchange: Exchange, body: bytes) -> list[int]:
+def _line_starts(exchange: Exchange, body: bytes) -> Iterator[int]:
     """Where lines begin, or binary messages; one more behind the last where it has ended."""
     if framing_of(exchange) == "binary":
-        return sorted({frame.offset for frame, _ in exchange_frames(exchange)})
-    starts = [line.start() for line in _LINE.finditer(body)]
-    return [*starts, len(body)] if not body or body.endswith((b"\r", b"\n")) else starts
+        yield from sorted({frame.offset for frame, _ in exchange_frames(exchange)})
+        return
+    for line in _LINE.finditer(body):
+        yield line.start()
+    if not body or body.endswith((b"\r", b"\n")):
+        yield len(body)
 
 
 def _message_text(body: bytes, piece: _LinePiece) -> str:
@@ -121,25 +131,48 @@ def _message_text(body: bytes, piece: _LinePiece) -> str:
     return visible(f"{headers}: {found[1]}".encode())
 
 
-def _chunk_times(exchange: Exchange) -> list[str]:
-    """Per chunk, the time since the response head; empty from where no clock was kept."""
-    return ["" if ms is None else f"{ms:.1f}" for _, ms in chunk_times(exchange.chunks)]
+class _EventNumbers:
+    """The numbers of the frames that begin at an offset; offsets are asked for as they rise."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        self._late = array("q")  # numbers of frames that end behind one which began later
+        latest = -1
+        for number, (frame, _) in enumerate(exchange_frames(exchange), 1):
+            if frame.offset < latest:
+                self._late.append(number)
+            latest = max(latest, frame.offset)
+        kinds = (False, True) if self._late else (False,)
+        self._runs = [_Numbered(self._some(exchange, late=late)) for late in kinds]
+
+    def _some(self, exchange: Exchange, *, late: bool) -> Iterator[tuple[int, int]]:
+        """Offset and number of the frames that are late, or of the others."""
+        coming = iter(self._late)
+        next_late = next(coming, 0)
+        for number, (frame, _) in enumerate(exchange_frames(exchange), 1):
+            is_late = number == next_late
+            if is_late:
+                next_late = next(coming, 0)
+            if is_late == late:
+                yield frame.offset, number
+
+    def at(self, offset: int) -> str:
+        return ",".join(map(str, sorted(chain.from_iterable(run.at(offset) for run in self._runs))))
 
 
-def _event_numbers(exchange: Exchange) -> dict[int, str]:
-    """Offset -> the numbers of the frames that begin there."""
-    numbers: dict[int, str] = {}
-    for number, (frame, _) in enumerate(exchange_frames(exchange), 1):
-        before = f"{numbers[frame.offset]}," if frame.offset in numbers else ""
-        numbers[frame.offset] = f"{before}{number}"
-    return numbers
+class _Numbered:
+    """Offsets and numbers, both rising, read as far as they are asked for."""
 
+    def __init__(self, pairs: Iterator[tuple[int, int]]) -> None:
+        self._pairs = pairs
+        self._next = next(pairs, None)
 
-def _gutter_text(piece: _LinePiece, times: list[str], events: Mapping[int, str]) -> str:
-    chunk = f"#{piece.chunk}" if piece.chunk is not None else ""
-    time = times[piece.chunk - 1] if piece.chunk is not None else ""
-    event = events.get(piece.start, "") if piece.stop > piece.start else ""
-    return f"{time:>10} {chunk:>7} {event:>6}"
+    def at(self, offset: int) -> list[int]:
+        found: list[int] = []
+        while self._next is not None and self._next[0] <= offset:
+            if self._next[0] == offset:
+                found.append(self._next[1])
+            self._next = next(self._pairs, None)
+        return found
 
 
 def _clip_line(text: str) -> str:

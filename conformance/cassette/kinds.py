@@ -81,13 +81,18 @@ def read_file(file: ForeignFile) -> ImportedRecording:
 
 
 def is_known(file: ForeignFile) -> bool:
-    """Whether a kind that is looked for in folders recognises the file. Raises nothing."""
+    """Whether a kind that is looked for in folders recognises the file. Raises nothing.
+
+    A file on which our own code fails is taken for one: who reads it says so.
+    """
     try:
         return any(
             kind.recognises(file) for kind in _asked_kinds(file, in_folders=True) if kind.in_folders
         )
     except CassetteError:
         return False
+    except Exception:  # noqa: BLE001  # as above
+        return True
 
 
 def all_kinds() -> tuple[Importer, ...]:

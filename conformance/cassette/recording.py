@@ -23,6 +23,7 @@ from conformance.cassette.read import read
 from conformance.cassette.source import plain_name
 from conformance.core.errors import UsageError
 from conformance.core.events import Exchange
+from conformance.core.unexpected import refuse_unexpected
 
 _NAMED: Final = (".jsonl", ".chunks.txt", ".json")
 """Names of files that are taken for recordings where they are named, whatever they hold."""
@@ -72,10 +73,11 @@ def open_recording(path: Path | str, *, dialect: str | None = None) -> Recording
     """
     where = path if isinstance(path, Path) else Path(path)
     file = ForeignFile(where, dialect)
-    if CASSETTE.recognises(file):
-        return Recording(where, CASSETTE.name, read(where))
-    imported = read_file(file)
-    return Recording(where, imported.kind, imported.cassette)
+    with refuse_unexpected(where):
+        if CASSETTE.recognises(file):
+            return Recording(where, CASSETTE.name, read(where))
+        imported = read_file(file)
+        return Recording(where, imported.kind, imported.cassette)
 
 
 def locate(path: Path | str, exchange: int, offsets: Sequence[int]) -> list[int]:
@@ -85,14 +87,15 @@ def locate(path: Path | str, exchange: int, offsets: Sequence[int]) -> list[int]
     Raises UsageError if there is no such exchange.
     """
     file = ForeignFile(Path(path))
-    if CASSETTE.recognises(file):
-        layout = cassette_layout(file.path, exchange)
-    else:
-        imported = read_file(file)
-        if not 1 <= exchange <= len(imported.cassette.exchanges):
-            raise UsageError(f"{path} has no exchange {exchange}")
-        layout = imported.layout(exchange)
-    return [layout.line(offset) for offset in offsets]
+    with refuse_unexpected(path):
+        if CASSETTE.recognises(file):
+            layout = cassette_layout(file.path, exchange)
+        else:
+            imported = read_file(file)
+            if not 1 <= exchange <= len(imported.cassette.exchanges):
+                raise UsageError(f"{path} has no exchange {exchange}")
+            layout = imported.layout(exchange)
+        return [layout.line(offset) for offset in offsets]
 
 
 def is_named_recording(path: Path) -> bool:
@@ -117,6 +120,7 @@ def holds_recording(path: Path) -> bool:
 def import_file(path: Path | str, *, dialect: str | None = None) -> Cassette:
     """The file as a cassette of origin `imported`; nothing is redacted. Raises CassetteError."""
     file = ForeignFile(Path(path), dialect)
-    if CASSETTE.recognises(file):
-        raise file.error("expected a foreign recording, got a cassette")
-    return read_file(file).cassette
+    with refuse_unexpected(path):
+        if CASSETTE.recognises(file):
+            raise file.error("expected a foreign recording, got a cassette")
+        return read_file(file).cassette

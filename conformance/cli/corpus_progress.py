@@ -12,7 +12,7 @@ from typing import Final, Self
 from conformance.cli.terminal import progress_line, warn
 from conformance.core.errors import UsageError
 from conformance.corpus.checking import CorpusProgress
-from conformance.corpus.engines import Engine, OwnProcess, WorkerProcesses
+from conformance.corpus.engines import Engine, WorkerProcesses
 from conformance.recordings.parallel import processor_count
 from conformance.report.printable import visible
 from conformance.report.wording import count
@@ -32,8 +32,7 @@ def engine_of(name: str, processes: int | None, ray_address: str | None) -> Engi
         from conformance.corpus.ray_engine import RayEngine  # noqa: PLC0415  # heavy
 
         return RayEngine(processes, ray_address)
-    places = processes or processor_count()
-    return OwnProcess() if places == 1 else WorkerProcesses(places)
+    return WorkerProcesses(processes or processor_count())  # one alone may die, too
 
 
 class CheckReporter:

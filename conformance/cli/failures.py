@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import traceback
 from typing import Final
 
@@ -15,6 +14,7 @@ from conformance.core.errors import (
     SpecError,
     UsageError,
 )
+from conformance.core.unexpected import is_debugging
 from conformance.report.printable import visible
 
 CONFORMS: Final = 0
@@ -40,7 +40,7 @@ def exit_code(error: BaseException) -> int:
 
 def describe_failure(error: BaseException) -> str:
     """Say it in one line for people, and the traceback where $CONFORMANCE_DEBUG asks for it."""
-    if os.environ.get("CONFORMANCE_DEBUG"):
+    if is_debugging():
         return "".join(traceback.format_exception(error)).rstrip()
     if isinstance(error, KeyboardInterrupt | typer.Abort):
         return "interrupted"

@@ -17,7 +17,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from conformance import __version__
-from conformance.core.errors import CassetteError, UsageError
+from conformance.core.errors import CassetteError
 from conformance.corpus.columns import ColumnNames, check_kept, is_column_of, path_values
 from conformance.corpus.deadly_rows import judge_fragment
 from conformance.corpus.engines import Engine, WorkerDeath
@@ -228,13 +228,7 @@ class _Dealing:
         task = FragmentTask(
             self._storage.source, self._about.choices, fragment, rules=self._about.rules
         )
-        try:
-            outcome = judge_fragment(task, lambda each: self._run_task(place, each))
-        except WorkerDeath as err:
-            if self._error is not None:
-                return
-            where = self._storage.shown(fragment.path)
-            raise UsageError(f"{where}: every process that reads it ends") from err
+        outcome = judge_fragment(task, lambda each: self._run_task(place, each))
         with self._lock:
             if self._error is not None:
                 return

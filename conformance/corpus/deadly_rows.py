@@ -2,7 +2,8 @@
 
 A worker may die for a reason that has nothing to do with its rows (somebody ended it, the machine
 had no memory left), so a fragment is tried `TRIES` times before its rows are suspected, and so is
-each row before it is put aside.
+each row before it is put aside. One that cannot even be read is put aside whole after `TRIES`
+deaths, and the run goes on.
 """
 
 from __future__ import annotations
@@ -13,37 +14,42 @@ from typing import Final
 from msgspec.structs import replace
 
 from conformance.corpus.engines import WorkerDeath
-from conformance.corpus.fragment_work import FragmentOutcome, FragmentTask
+from conformance.corpus.fragment_work import FragmentOutcome, FragmentTask, unread_outcome
 
 TRIES: Final = 3  # of a fragment, and of a row that stands alone
 MOST_ASIDE: Final = 16  # rows of one fragment that are looked for; then all of it is put aside
+DEADLY: Final = f"every process that read it ended, {TRIES} of {TRIES}"
 _MOST_ROWS: Final = 1 << 40
 
 TaskRunner = Callable[[FragmentTask], FragmentOutcome]
 
 
 def judge_fragment(task: FragmentTask, run: TaskRunner) -> FragmentOutcome:
-    """The outcome of a fragment; rows that end their worker are put aside.
+    """The outcome of a fragment; rows that end their worker are put aside, or all of it.
 
-    `run` raises WorkerDeath. Raises it, too, where not even the ids can be read.
+    `run` raises WorkerDeath.
     """
     aside: tuple[int, ...] = ()
     for _ in range(MOST_ASIDE + TRIES):
-        outcome = _tried(replace(task, aside=aside), run)
+        asked = replace(task, aside=aside)
+        outcome = _tried(asked, run, TRIES - 1)
         if outcome is not None:
             return outcome
-        found = _find_killer(replace(task, kind="try", aside=aside), run)
+        size = _row_count(asked, run)
+        if size is None:
+            return unread_outcome(task, DEADLY)
+        outcome = _tried(asked, run, 1)
+        if outcome is not None:
+            return outcome
+        found = _find_killer(replace(asked, kind="try"), size, run)
         if found is not None:  # a worker may also die by chance while a row is looked for
             aside = (*aside, found)
-    named = _tried(replace(task, kind="name"), run)
-    if named is None:
-        raise WorkerDeath
-    return named
+    return _tried(replace(task, kind="name"), run) or unread_outcome(task, DEADLY)
 
 
-def _tried(task: FragmentTask, run: TaskRunner) -> FragmentOutcome | None:
+def _tried(task: FragmentTask, run: TaskRunner, times: int = TRIES) -> FragmentOutcome | None:
     """The outcome; None where the worker died each time."""
-    for _ in range(TRIES):
+    for _ in range(times):
         try:
             return run(task)
         except WorkerDeath:
@@ -51,12 +57,15 @@ def _tried(task: FragmentTask, run: TaskRunner) -> FragmentOutcome | None:
     return None
 
 
-def _find_killer(task: FragmentTask, run: TaskRunner) -> int | None:
+def _row_count(task: FragmentTask, run: TaskRunner) -> int | None:
+    """How many rows are read; None where reading them, with none judged, ends the worker."""
+    counted = _tried(replace(task, kind="try", first=_MOST_ROWS), run, 1)
+    return None if counted is None else counted.rows
+
+
+def _find_killer(task: FragmentTask, size: int, run: TaskRunner) -> int | None:
     """The first row that ends its worker whenever it is judged; None where none does."""
-    counted = _tried(replace(task, first=_MOST_ROWS), run)
-    if counted is None:
-        return None  # it dies without judging anything
-    low, high = 0, counted.rows
+    low, high = 0, size
     while high - low > 1:
         middle = (low + high) // 2
         if _is_survived(replace(task, first=low, stop=middle), run):

@@ -38,7 +38,7 @@ class Engine(Protocol):
 
 
 class OwnProcess:
-    """This process does everything."""
+    """This process does everything, and dies of what a worker would die of."""
 
     places: int = 1
 

@@ -7,19 +7,22 @@ Rule 2: one row that cannot be read or judged is a row of `unreadable`, and all 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from msgspec import Struct, field
 
 from conformance.cassette import open_recording
 from conformance.core.errors import ConformanceError, SpecError, UsageError
-from conformance.corpus.columns import path_values, value_at
+from conformance.core.unexpected import fault_of, is_debugging
+from conformance.corpus.columns import ColumnNames, path_values, value_at
 from conformance.corpus.fragments import Fragment
 from conformance.corpus.json_rows import read_json_rows
 from conformance.corpus.judge import CorpusJudge, JudgeChoices, JudgedStream
+from conformance.corpus.parquet_pages import MAX_VALUE
 from conformance.corpus.parquet_rows import read_parquet_rows
+from conformance.corpus.parquet_values import OversizedValue
 from conformance.corpus.populations import PopulationWatch
 from conformance.corpus.rows import (
     WHOLE_FRAGMENT,
@@ -131,6 +134,20 @@ class FragmentWorker:
         return outcome
 
 
+def unread_outcome(task: FragmentTask, reason: str) -> FragmentOutcome:
+    """What comes of a fragment that nobody could read; the next run tries it again."""
+    tables = FragmentTables(task.fragment, task.choices.columns.keep)
+    row = UnreadableStream(WHOLE_FRAGMENT, task.fragment.path, reason)
+    tables.add_unreadable(row)
+    where = Storage(task.source).shown(task.fragment.path)
+    return FragmentOutcome(
+        unreadable=1,
+        size=task.fragment.size,
+        faults=(_fault_text(row, where),),
+        tables=tables.encoded(is_whole=False),
+    )
+
+
 def _judge_for(task: FragmentTask) -> CorpusJudge:
     """Raises UsageError where this machine's files give other rules than the driver's do."""
     judge = CorpusJudge(task.choices)
@@ -169,6 +186,10 @@ def read_streams(
         raise
     except ConformanceError as err:
         yield UnreadableStream(WHOLE_FRAGMENT, fragment.path, err.message)
+    except Exception as err:
+        if is_debugging():
+            raise
+        yield UnreadableStream(WHOLE_FRAGMENT, fragment.path, f"internal error: {fault_of(err)}")
 
 
 def _row_streams(
@@ -180,7 +201,8 @@ def _row_streams(
     fixed = path_values(fragment.path)
     if fragment.kind == "parquet":
         for at, values in enumerate(read_parquet_rows(storage, fragment, columns)):
-            yield row_stream({**fixed, **values}, columns, at, source, place)
+            large = _too_large(values, columns, at, place)
+            yield large or row_stream({**fixed, **values}, columns, at, source, place)
         return
     for at, line in read_json_rows(storage, fragment.path, fragment.part, fragment.size, columns):
         if isinstance(line, str):
@@ -191,6 +213,19 @@ def _row_streams(
             yield UnreadableStream(at, str(name), missing or "the body is null")
         else:
             yield row_stream({**fixed, **line}, columns, at, source, place)
+
+
+def _too_large(
+    values: Mapping[str, Any], columns: ColumnNames, row: int, place: str
+) -> UnreadableStream | None:
+    """Why a row is put aside unread, where one of its values is too large; else None."""
+    for name, value in values.items():
+        if isinstance(value, OversizedValue):
+            known = values.get(columns.id)
+            id_ = known if isinstance(known, str) and known else f"{place}#{row}"
+            said = f"its {name!r} has {value.size:,} bytes, more than {MAX_VALUE:,}: not read"
+            return UnreadableStream(row, id_, said)
+    return None
 
 
 def _file_streams(

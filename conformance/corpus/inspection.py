@@ -14,6 +14,8 @@ from conformance.corpus.fragment_work import read_streams
 from conformance.corpus.fragments import Fragment, find_fragments, open_parquet
 from conformance.corpus.json_rows import first_row, is_json_rows
 from conformance.corpus.judge import CorpusJudge, JudgeChoices, JudgedStream
+from conformance.corpus.parquet_rows import group_rows
+from conformance.corpus.parquet_values import OversizedValue
 from conformance.corpus.rows import UnreadableStream
 from conformance.corpus.storage import Storage, absolute_source
 from conformance.corpus.tables import how_found
@@ -76,8 +78,9 @@ def _plain_rows(storage: Storage, fragment: Fragment) -> Iterator[Mapping[str, A
     """First rows of a file as they are, whether they are of streams or not."""
     if fragment.kind == "parquet":
         with open_parquet(storage, fragment.path) as parquet:
-            for batch in parquet.iter_batches(batch_size=1, row_groups=[fragment.part]):
-                yield from batch.to_pylist()
+            names = parquet.schema_arrow.names
+            for values in group_rows(storage, fragment, parquet, names, body=""):
+                yield {k: v for k, v in values.items() if not isinstance(v, OversizedValue)}
     elif is_json_rows(fragment.path.lower()) and (row := first_row(storage, fragment.path)):
         yield row
 

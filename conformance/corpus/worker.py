@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from typing import Final
 
 from conformance.core.errors import ConformanceError, SpecError
 from conformance.corpus.fragment_work import FragmentOutcome, FragmentTask, FragmentWorker
 from conformance.corpus.pipes import receive_message, send_message
 
+MOST_MEMORY: Final = 4 << 30  # bytes of a worker: one row may be read and judged in it
+
 
 def serve_tasks() -> None:
     """Does tasks until there are no more."""
+    cap_memory(MOST_MEMORY)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's: it ends the workers
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever prints does not break a message
@@ -32,3 +36,17 @@ def answer_task(worker: FragmentWorker, task: FragmentTask) -> FragmentOutcome:
         return FragmentOutcome(error=f"SpecError {err}")
     except ConformanceError as err:
         return FragmentOutcome(error=f"UsageError {err}")
+
+
+def cap_memory(size: int) -> None:
+    """Lets this process have no more than so many bytes of its own, or what it was allowed.
+
+    Beyond that it dies alone, before the system ends others for want of memory.
+    """
+    try:
+        import resource  # noqa: PLC0415  # not every system has it
+    except ImportError:
+        return
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    allowed = size if most == resource.RLIM_INFINITY else min(size, most)
+    resource.setrlimit(resource.RLIMIT_DATA, (allowed, most))

@@ -15,6 +15,7 @@ from conformance.cassette import Recording, find_recordings, open_recording
 from conformance.cassette.importers import NothingJudgedError
 from conformance.core.errors import CassetteError, ConformanceError, Place, SpecError, UsageError
 from conformance.core.events import Exchange
+from conformance.core.unexpected import refuse_unexpected
 from conformance.dialects.base import Dialect
 from conformance.dialects.recognition import recognised_dialect
 from conformance.evidence.application import APP, answers_behind, read_answer
@@ -96,11 +97,11 @@ def check_paths(
 ) -> Report:
     """Judges files, and every recording below folders, with up to `jobs` processes (None: all).
 
-    A file that cannot be judged stands in the report's `errors`; the others are judged all the
-    same. With `as_of`, a version, newer rules are left out, and a note counts them. What lies
-    below a path in `trust` may excuse itself. `upstream` are recordings of the provider behind the
-    one application that is judged, in the order in which it asked. Raises UsageError for a path
-    that is not there and SpecError for a broken rule file.
+    A file that cannot be judged stands in the report's `errors`, whosever fault that is; the
+    others are judged all the same. With `as_of`, a version, newer rules are left out, and a note
+    counts them. What lies below a path in `trust` may excuse itself. `upstream` are recordings of
+    the provider behind the one application that is judged, in the order in which it asked. Raises
+    UsageError for a path that is not there and SpecError for a broken rule file.
     """
     rulebook = Rulebook.load(suites, rules, as_of)
     choices = CheckChoices(dialect, profile, tuple(folders), trusted=trusted_paths(trust))
@@ -110,8 +111,7 @@ def check_paths(
     def judged(path: Path) -> list[StreamResult] | str | None:
         """Results, the line of an error, or None for a file that was found and is none of ours."""
         try:
-            recording = pair_recordings(open_recording(path, dialect=dialect), behind)
-            return check_recording(recording, rulebook, choices)
+            return _check_file(path, behind, rulebook, choices)
         except SpecError:
             raise
         except ConformanceError as err:
@@ -121,6 +121,14 @@ def check_paths(
 
     found = list(run_parallel(judged, iter(files.recordings), jobs))
     return files_report(files, found, rulebook.notes)
+
+
+def _check_file(
+    path: Path, behind: Sequence[Recording], rulebook: Rulebook, choices: CheckChoices
+) -> list[StreamResult]:
+    with refuse_unexpected(path):
+        recording = pair_recordings(open_recording(path, dialect=choices.dialect), behind)
+        return check_recording(recording, rulebook, choices)
 
 
 def recording_files(paths: Sequence[Path | str]) -> tuple[Path, ...]:

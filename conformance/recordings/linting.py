@@ -12,6 +12,7 @@ from conformance.cassette import Recording, discover, is_recording, open_recordi
 from conformance.cassette.pipes import STDIN
 from conformance.cassette.search import MUTANTS, named_paths
 from conformance.core.errors import ConformanceError, Place, UsageError
+from conformance.core.unexpected import refuse_unexpected
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.run_rules import ADDED_RULES
@@ -48,7 +49,8 @@ def lint_recordings(paths: Sequence[Path], suites: Sequence[Suite] = ()) -> Lint
         try:
             recording = open_recording(path)
             kinds[recording.kind] += 1
-            found = find_flaws(recording, rules, folders)
+            with refuse_unexpected(path):
+                found = find_flaws(recording, rules, folders)
         except ConformanceError as err:
             place = err.place or Place(str(path))
             problems.append(Problem(place, _error_text(err), "error", "unreadable"))

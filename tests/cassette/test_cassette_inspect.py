@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
 
 import pytest
 from hypothesis import given, settings
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from conformance.cassette import inspect
 from conformance.core.events import Chunk, Exchange, Request, Response
+from conformance.core.framing import exchange_frames
 from tests.growth import grows_linearly
 
 ROW = re.compile(r".{10}(.{8}) +[0-9,]* [|:] (.*)")
@@ -104,3 +106,27 @@ def test_single_byte_chunks_take_linear_time() -> None:
         assert sum(1 for _ in inspect(exchange)) == size + 2
 
     assert grows_linearly(show, 100_000)
+
+
+@given(st.lists(st.sampled_from([b": c\n", b"data: x\n", b"\n", b"id: 1\r\n", b"\r", b"junk\n"])))
+def test_numbers_are_those_of_the_frames(lines: list[bytes]) -> None:
+    """Also of events with comments inside, which have numbers before the event."""
+    exchange = Exchange(response=Response(200, "1.1", SSE), chunks=(Chunk(b"".join(lines)),))
+    numbers: dict[int, list[int]] = {}
+    for number, (frame, _) in enumerate(exchange_frames(exchange), 1):
+        numbers.setdefault(frame.offset, []).append(number)
+    starts = [line.start() for line in re.finditer(rb"[^\r\n]*(?:\r\n|\r|\n)", exchange.body)]
+    shown = [row[19:26].strip() for row in rows(exchange)[3 : 3 + len(starts)]]
+    assert shown == [",".join(map(str, numbers.get(start, ()))) for start in starts]
+
+
+@pytest.mark.parametrize("event", [b":\n", b"data:\n:\n\n"], ids=["comments", "comments inside"])
+def test_memory_does_not_grow_with_the_lines(event: bytes) -> None:
+    exchange = Exchange(response=Response(200, "1.1", SSE), chunks=(Chunk(event * 60_000),))
+    tracemalloc.start()
+    try:
+        assert sum(1 for _ in inspect(exchange)) >= 60_000
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 16 * len(exchange.body)  # a line held as a value of its own takes a hundred

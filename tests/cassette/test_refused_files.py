@@ -75,6 +75,16 @@ BAD: dict[str, tuple[str, bytes | str, str]] = {
         timed([1, 2, 3], as_event) + '{"ts": 4}\n',
         r"a\.jsonl:4: expected an object with a time and a chunk",
     ),
+    "no digits": (
+        "a.trace",
+        f"<= Recv data, 17 bytes (0x11)\n0000: {'61 ' * 15}zz {'a' * 16}\n0010: {'61 ':48}a\n",
+        r"a\.trace:2: expected 16 bytes in hexadecimal digits",
+    ),
+    "a name that is no text": (
+        "a.jsonl",
+        timed([1, 2, 3], as_event).encode() + b'{"ts": 4, "\xa1": 1, "chunk": "x"}\n',
+        r"a\.jsonl:4: expected an object in UTF-8",
+    ),
 }
 
 

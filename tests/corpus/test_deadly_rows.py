@@ -8,8 +8,9 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from conformance.corpus.deadly_rows import MOST_ASIDE, TRIES, judge_fragment
+from conformance.corpus.deadly_rows import DEADLY, MOST_ASIDE, TRIES, judge_fragment
 from conformance.corpus.engines import WorkerDeath, WorkerProcesses
 from conformance.corpus.fragment_work import KILLED, FragmentOutcome, FragmentTask
 from conformance.corpus.fragments import Fragment
@@ -65,12 +66,19 @@ def test_a_fragment_of_killers_is_put_aside_as_a_whole_within_bounds() -> None:
     assert workers.tasks < (MOST_ASIDE + TRIES) * 20
 
 
-def test_a_worker_that_never_answers_is_told() -> None:
-    def die(_: FragmentTask) -> FragmentOutcome:
-        raise WorkerDeath
+def test_what_ends_every_process_that_reads_it_is_put_aside_after_three(tmp_path: Path) -> None:
+    class Dying:
+        deaths = 0
 
-    with pytest.raises(WorkerDeath):
-        judge_fragment(TASK, die)
+        def run(self, _: FragmentTask) -> FragmentOutcome:
+            self.deaths += 1
+            raise WorkerDeath
+
+    dying = Dying()
+    outcome = judge_fragment(replace(TASK, source=str(tmp_path)), dying.run)
+    assert dying.deaths == TRIES
+    assert outcome.unreadable == 1
+    assert outcome.faults == (f"{tmp_path}/a.jsonl: {DEADLY}",)
 
 
 def test_deaths_by_chance_put_nothing_aside() -> None:

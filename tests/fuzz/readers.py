@@ -4,8 +4,10 @@ Files and messages that are nearly right are edited at random and read. A reader
 it gets, by the error that it documents; any other exception, and one that takes too long, ends the
 run with its seed. Kinds are `cassettes`, `vcr`, `rules` (also profiles and scenarios), `http`
 (requests, responses and encoded bodies), `settings` (conformance.yaml, baselines, mappings of
-columns), `rows` and `parquet` (corpora, whose rows are judged), `answers` (lines of adapters) and
-`bodies` (of dialects that are no event streams: binary messages, lines, texts).
+columns), `rows` and `parquet` (corpora, whose rows are judged), `answers` (lines of adapters),
+`bodies` (of dialects that are no event streams: binary messages, lines, texts), and each importer
+by its name (files of other programs, which are judged, too). `every` stands for one after the
+other.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -25,6 +28,7 @@ from typing import Final
 from conformance.cassette import open_recording
 from conformance.core.errors import CassetteError, HarnessError, SpecError, UsageError
 from conformance.core.shipped import cassettes
+from conformance.core.unexpected import UnexpectedError
 from conformance.judging.suites import dialect_vocabulary
 from conformance.profiles.load import load_profile
 from conformance.rules.document import parse
@@ -33,6 +37,7 @@ from conformance.rules.load import read_suite
 from conformance.scenarios.load import load_scenario
 from conformance.wire.requests import RequestRejected
 from tests.fuzz.http_messages import MESSAGES, read_message
+from tests.fuzz.kept_files import IMPORTED, kept_files, read_kept_file
 from tests.fuzz.settings import SETTINGS, read_settings
 from tests.fuzz.spoken import answer_sources, body_sources, read_answer, read_body
 from tests.fuzz.stored_rows import parquet_sources, read_rows, row_sources
@@ -56,6 +61,15 @@ _HTTP: Final = (
 _MARKS: Final = (
     b"<|channel|>|<|message|>|<|end|>|<|call|>|analysis|commentary|final|\n|\r\n|\x00\x00\x00\x10|"
     b'\xff\xff\xff\xff|:event-type|"jsonrpc":"2.0"|"id":1|"method":"session/update"|"result":{}'
+)
+_KEPT: Final = (
+    b"[" * 400
+    + b"|"
+    + b'{"a":' * 400
+    + b"|"
+    + b"9" * 400
+    + b"|-0.0|1e400|\\u0000|\xed\xa0\x80|"
+    + b"%d" % 2**63
 )
 VCR: Final = b"""\
 interactions:
@@ -122,9 +136,13 @@ TARGETS: Final = {
         (CassetteError,),
     ),
     "vcr": ReaderTarget(
-        lambda: [("a.yaml", VCR), ("b.yml", VCR.replace(b"string:", b"base64_string:"))],
-        _VALUES + b"|" + _YAML,
-        _read_recording,
+        lambda: [
+            ("a.yaml", VCR),
+            ("b.yml", VCR.replace(b"string:", b"base64_string:")),
+            *kept_files("vcr"),
+        ],
+        b"|".join((_VALUES, _YAML, _KEPT)),
+        read_kept_file,
         (CassetteError,),
     ),
     "rules": ReaderTarget(
@@ -143,7 +161,18 @@ TARGETS: Final = {
     "parquet": ReaderTarget(parquet_sources, _VALUES, read_rows, (UsageError, SpecError)),
     "answers": ReaderTarget(answer_sources, _VALUES + b"|" + _JSON, read_answer, (HarnessError,)),
     "bodies": ReaderTarget(body_sources, _VALUES + b"|" + _JSON + b"|" + _MARKS, read_body, ()),
+    **{
+        kind: ReaderTarget(
+            partial(kept_files, kind),
+            b"|".join((_VALUES, _JSON, _KEPT, _HTTP, _MARKS)),
+            read_kept_file,
+            (CassetteError,),
+        )
+        for kind in IMPORTED
+        if kind != "vcr"
+    },
 }
+EVERY: Final = "every"
 
 
 def edited(data: bytes, tokens: list[bytes], other: bytes, source: Random) -> bytes:
@@ -174,6 +203,8 @@ def flaw_of(target: ReaderTarget, name: str, data: bytes, source: Random, folder
     try:
         with limited(SECONDS):
             target.read(name, data, source, folder)
+    except UnexpectedError:
+        return traceback.format_exc()
     except target.refusals:
         return "refused"
     except (Exception, OvertimeError):  # noqa: BLE001  # whatever it is, it is what we look for
@@ -183,17 +214,23 @@ def flaw_of(target: ReaderTarget, name: str, data: bytes, source: Random, folder
 
 def main(argv: list[str]) -> int:
     asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("kind", choices=TARGETS)
+    asked.add_argument("kind", choices=(*TARGETS, EVERY))
     asked.add_argument("--minutes", type=float, default=10.0)
     asked.add_argument("--runs", type=int, default=10**9)
     asked.add_argument("--seed", type=int, default=time.time_ns() % 10**9)
     given = asked.parse_args(argv)
-    target = TARGETS[given.kind]
+    kinds = TARGETS if given.kind == EVERY else (given.kind,)
+    return max(_fuzz(kind, given.minutes, given.runs, given.seed) for kind in kinds)
+
+
+def _fuzz(kind: str, minutes: float, runs: int, first: int) -> int:
+    """1 where a flaw was found, which ends the run of its kind."""
+    target = TARGETS[kind]
     sources, tokens = target.sources(), target.tokens.split(b"|")
-    until, counts = time.monotonic() + 60 * given.minutes, Counter[str]()
-    seed = given.seed
+    until, counts = time.monotonic() + 60 * minutes, Counter[str]()
+    seed = first
     with tempfile.TemporaryDirectory() as folder:
-        for seed in range(given.seed, given.seed + given.runs):
+        for seed in range(first, first + runs):
             source = Random(seed)
             name, data = source.choice(sources)
             data = edited(data, tokens, source.choice(sources)[1], source)
@@ -201,12 +238,12 @@ def main(argv: list[str]) -> int:
             counts["runs"] += 1
             counts[told[:7]] += told == "refused"
             if told and told != "refused":
-                sys.stdout.write(f"seed {seed}: {name}\n{told}\n{data[:2000]!r}\n")
+                sys.stdout.write(f"{kind}, seed {seed}: {name}\n{told}\n{data[:2000]!r}\n")
                 return 1
             if time.monotonic() > until:
                 break
     sys.stdout.write(
-        f"{given.kind}: {counts['runs']} runs, {counts['refused']} refused, no flaw; "
+        f"{kind}: {counts['runs']} runs, {counts['refused']} refused, no flaw; "
         f"go on with --seed {seed + 1}\n"
     )
     return 0

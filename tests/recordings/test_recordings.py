@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from conformance import Verdict
+from conformance.cassette import Recording
 from conformance.core.errors import SpecError, UsageError
 from conformance.recordings.check import check_paths
 
@@ -113,6 +115,35 @@ def test_one_broken_file_does_not_stop_the_others(tmp_path: Path) -> None:
     report = check_paths([tmp_path], profile="openai")
     assert [Path(result.file).name for result in report.streams] == ["a.sse"]
     assert len(report.errors) == 1
+    assert report.exit_code() == 2
+
+
+FAILING = {
+    "reader": ("conformance.cassette.importers.mitmproxy.read_netstrings", "a.mitm"),
+    "look into a folder": ("conformance.cassette.importers.mitmproxy._BEGINNING", "a.mitm"),
+    "judge": ("conformance.recordings.check.check_untrusted", "a.cassette.jsonl"),
+}
+
+
+@pytest.mark.parametrize("where", FAILING)
+def test_code_of_ours_that_fails_costs_one_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    target, name = FAILING[where]
+    cassette(tmp_path / "a.cassette.jsonl", ("plain", stream("4")))
+    (tmp_path / "a.mitm").write_bytes(b"12:4:type;1:a;}")
+    (tmp_path / "b.sse").write_text(stream("4"), encoding="utf-8")
+
+    def failing(recording: Recording, *_: object) -> object:
+        if where == "judge" and recording.path.name != name:
+            return []
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(target, failing)
+    report = check_paths([tmp_path])
+    [error] = (each for each in report.errors if name in each)
+    assert re.search(rf"{name}: internal error: \w+Error in conformance/\S+:\d+ \(our fault", error)
+    assert report.streams or where == "judge"
     assert report.exit_code() == 2
 
 

@@ -112,7 +112,10 @@ def _unwrap_chunk(file: ForeignFile, kept: TextPart) -> _KeptChunk:
         found = kept.raw[:60].decode("utf-8", "replace")
         raise file.error(f"expected an object with a time and a chunk, got {found}", kept.line)
     name = next((each for each in _TIMES if each in names), "")
-    found_part = part(kept.raw, inner)
+    try:
+        found_part = part(kept.raw, inner)
+    except (KeyError, UnicodeDecodeError) as err:  # a key that is no UTF-8
+        raise file.error("expected an object in UTF-8", kept.line) from err
     placed = TextPart(kept.line + found_part.line - 1, found_part.raw)
     return _kept_chunk(placed, _milliseconds(name, value.get(name)), placed)
 

@@ -25,7 +25,9 @@ _TITLE: Final = re.compile(
     rb"(?:(== Info:)([^\r\n]*)|((?:=> Send|<= Recv) (?:SSL )?(?:header|data)), (\d{1,9}) bytes)"
 )
 _OFFSET: Final = re.compile(rb"([0-9a-f]{4,8}): ")
-_HEX: Final = re.compile(rb"((?:[0-9a-f]{2} ){1,16}) *(?=(.*)\Z)", re.DOTALL)
+_HEX: Final = re.compile(rb"(?:[0-9a-f]{2} ){1,16} *")
+_COLUMNS: Final = 16  # bytes on a line with hexadecimal digits
+_TEXT_FROM: Final = 3 * _COLUMNS
 _CRLF: Final = b"\r\n"
 _DAY: Final = 86_400_000.0  # ms
 _KINDS: Final = {
@@ -104,6 +106,9 @@ def _block_bytes(
         if start != len(found):
             raise file.error(f"expected byte {len(found):04x} of the block", number + 1)
         digits = _hex_bytes(shown, size - start)
+        if digits is None and len(shown) > size - start:
+            expected = min(_COLUMNS, max(size - start, 0))
+            raise file.error(f"expected {expected} bytes in hexadecimal digits", number + 1)
         plain = plain and digits is not None
         found += shown if digits is None else digits
     if len(found) + len(_CRLF) == size and not plain:
@@ -116,8 +121,8 @@ def _block_bytes(
 
 def _hex_bytes(shown: bytes, left: int) -> bytes | None:
     """The bytes of a line with hexadecimal digits before the text; None for one without."""
-    match = _HEX.match(shown)
-    if match is None or (len(shown) < 48 and left > 0 and len(shown) < min(left, 16) * 3):
+    count = min(left, _COLUMNS)
+    if count <= 0 or len(shown) != _TEXT_FROM + count:
         return None
-    digits = bytes.fromhex(shown[: min(left, 16) * 3].decode("ascii", "replace").strip())
-    return digits if len(shown) - 48 == len(digits) else None
+    digits = shown[: 3 * count]
+    return bytes.fromhex(digits.decode()) if _HEX.fullmatch(digits) else None

@@ -4,11 +4,15 @@ Rule 1: what redaction would replace is a secret; stand-ins and opaque reasoning
 Rule 2: what the user named as a key of their own is one, too, however it is spelled.
 Rule 3: a body of a cassette is looked at as a whole, so a secret in two chunks, or spelled out over
 several events, is found; every other file, and the other lines of a cassette, line by line.
+Rule 4: lines are looked at together, a blank line between each two, so that none is a part of
+another; where that shows something, by halves, down to the line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +20,7 @@ from msgspec import Struct
 
 from conformance.cassette.positions import cassette_layout
 from conformance.cassette.read import exchanges
-from conformance.cassette.records import parse_record
+from conformance.cassette.records import Record, parse_record
 from conformance.cassette.redaction.deltas import Deltas
 from conformance.cassette.redaction.known_secrets import KnownSecrets
 from conformance.cassette.redaction.message_deltas import MessageDeltas
@@ -30,6 +34,8 @@ from conformance.core.events import Request, Response
 from conformance.core.framing import Framing, framing_of
 
 _PEEK: Final = 8192
+_LINES_TOGETHER: Final = 4096
+_BYTES_TOGETHER: Final = 1 << 16
 _SAME_RUN: Final = 3  # bytes that are alike by chance
 
 
@@ -53,20 +59,20 @@ def scan(path: Path | str, keys: Iterable[str] = ()) -> Iterator[Sighting]:
     if plain_name(where).endswith(".cassette.jsonl"):
         yield from sorted(_in_cassette(where, known), key=lambda one: one.place.line or 0)
     elif not _is_binary(where):
-        for line in read_lines(where):
-            for rule, size in _line_secrets(line.data, known):
-                yield _sighting_at(where, line.number, rule, size)
+        for lines in _together(read_lines(where)):
+            yield from _in_lines(where, lines, known)
 
 
 def _in_cassette(path: Path, known: KnownSecrets) -> Iterator[Sighting]:
-    file = str(path)
-    for line in read_lines(path):
-        if not line.ended or line.number == 1:
-            found = list(_line_secrets(line.data, known))
-        else:
-            found = list(_beside_bodies(file, line, known))
-        for rule, size in found:
-            yield _sighting_at(path, line.number, rule, size)
+    for lines in _together(read_lines(path)):
+        beside = [line for line in lines if not line.ended or line.number == 1]
+        for line in lines:
+            if line.ended and line.number > 1:
+                record = parse_record(str(path), line)
+                if {"text", "hex", "message"}.isdisjoint(record.kinds()):
+                    beside.append(line)
+                    yield from _in_headers(path, line, record)
+        yield from _in_lines(path, beside, known)
     for exchange in exchanges(path):
         body = exchange.body
         framing = framing_of(exchange)
@@ -78,18 +84,41 @@ def _in_cassette(path: Path, known: KnownSecrets) -> Iterator[Sighting]:
             yield _sighting_at(path, layout.line(start), rule, size)
 
 
-def _beside_bodies(file: str, line: RawLine, known: KnownSecrets) -> Iterator[tuple[str, int]]:
-    """What a line that is no part of a body holds."""
-    record = parse_record(file, line)
-    kinds = record.kinds()
-    if not {"text", "hex", "message"}.isdisjoint(kinds):
+def _together(lines: Iterable[RawLine]) -> Iterator[list[RawLine]]:
+    """Lines that are looked at together: many, or one that is long."""
+    held: list[RawLine] = []
+    size = 0
+    for line in lines:
+        held.append(line)
+        size += len(line.data)
+        if size >= _BYTES_TOGETHER or len(held) >= _LINES_TOGETHER:
+            yield held
+            held, size = [], 0
+    if held:
+        yield held
+
+
+def _in_lines(path: Path, lines: Sequence[RawLine], known: KnownSecrets) -> Iterator[Sighting]:
+    """Secrets of single lines, in their order."""
+    if len(lines) > 1:
+        joined = b"\n\n".join(line.data for line in lines)
+        if find_secrets(joined) or (known and known.spots(joined)):
+            middle = len(lines) // 2
+            yield from _in_lines(path, lines[:middle], known)
+            yield from _in_lines(path, lines[middle:], known)
         return
+    for line in lines:
+        for rule, size in _line_secrets(line.data, known):
+            yield _sighting_at(path, line.number, rule, size)
+
+
+def _in_headers(path: Path, line: RawLine, record: Record) -> Iterator[Sighting]:
+    """Credentials in the headers that a line of a cassette holds."""
     for message in (record.request, record.response):
         if isinstance(message, Request | Response):
             for name, value in message.headers:
                 if name.lower() in CREDENTIAL_HEADERS and value != REDACTED:
-                    yield f"header {name.lower()}", len(value)
-    yield from _line_secrets(line.data, known)
+                    yield _sighting_at(path, line.number, f"header {name.lower()}", len(value))
 
 
 def _in_body(body: bytes, framing: Framing, known: KnownSecrets) -> Iterator[tuple[int, int, str]]:
@@ -106,7 +135,10 @@ def _in_body(body: bytes, framing: Framing, known: KnownSecrets) -> Iterator[tup
     deltas = Deltas(_blank_secret, look, lambda _: None, framing, known=known or None)
     marked = deltas.feed(body) + deltas.close()
     if marked != body:
-        apart = [run for run in _changed_runs(body, marked) if not _is_found(run, found)]
+        ends = [*accumulate((start + size for start, size, _ in sorted(found)), max)]
+        starts = sorted(start for start, _, _ in found)
+        runs = _changed_runs(body, marked)
+        apart = [run for run in runs if not _is_found(run, starts, ends)]
         found += [(start, size, "over several events") for start, size in apart]
     yield from sorted(found)
 
@@ -165,9 +197,11 @@ def _changed_runs(body: bytes, marked: bytes) -> Iterator[tuple[int, int]]:
         yield start, stop - start
 
 
-def _is_found(run: tuple[int, int], found: list[tuple[int, int, str]]) -> bool:
+def _is_found(run: tuple[int, int], starts: list[int], ends: list[int]) -> bool:
+    """Whether something that was found lies in a run; `ends[i]` is the last end up to there."""
     start, size = run
-    return any(at < start + size and start < at + other for at, other, _ in found)
+    before = bisect_left(starts, start + size)
+    return before > 0 and ends[before - 1] > start
 
 
 def _line_secrets(text: bytes, known: KnownSecrets) -> Iterator[tuple[str, int]]:

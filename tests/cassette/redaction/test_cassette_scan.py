@@ -5,8 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from conformance.cassette import Cassette, Header, redact, write
+from conformance.cassette.redaction.credentials import Span
+from conformance.cassette.redaction.opaque import find_secrets
 from conformance.cassette.redaction.scan import Sighting, scan
 from conformance.core.events import Chunk, Exchange, Request, Response
 from tests.cassette.redaction.secret_shapes import FIELDS, SHAPES
@@ -64,3 +68,48 @@ def test_a_sighting_does_not_say_the_secret(tmp_path: Path) -> None:
     (one,) = scan(path)
     assert KEY[5:15] not in str(one)
     assert str(one.place) == f"{path}:2"
+
+
+LINES = st.lists(
+    st.lists(
+        st.sampled_from(
+            [
+                *('"api_key": "', KEY, '"', "{", "}", '"properties": {', "password", " = "),
+                *("Authorization: Bearer ", "\\n", "\r", "words ", "://u:hunter2secret@h/"),
+            ]
+        ),
+        max_size=6,
+    ).map("".join),
+    max_size=40,
+)
+
+
+@given(LINES)
+def test_lines_looked_at_together_show_what_each_shows_alone(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str]
+) -> None:
+    path = tmp_path_factory.mktemp("lines") / "a.log"
+    path.write_bytes("\n".join(lines).encode())
+    alone: list[tuple[int, str, str]] = []
+    for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
+        one = path.with_name("one.log")
+        one.write_bytes(line)
+        alone += [(number, each.rule, each.hint) for each in scan(one)]
+    assert [(each.place.line, each.rule, each.hint) for each in scan(path)] == alone
+
+
+def test_lines_without_a_secret_are_not_looked_at_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.log"
+    path.write_bytes(b"0042\n" * 50_000)
+    looked: list[int] = []
+
+    def counting(text: bytes) -> list[Span]:
+        looked.append(len(text))
+        return find_secrets(text)
+
+    monkeypatch.setattr("conformance.cassette.redaction.scan.find_secrets", counting)
+    assert not list(scan(path))
+    assert len(looked) < 100
+    assert sum(looked) < 2 * path.stat().st_size

@@ -1,0 +1,164 @@
+"""Recordings of other programs to edit: files of every importer, each read, located and judged."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+from conformance.cassette import open_recording
+from conformance.core.errors import UsageError
+from conformance.core.shipped import cassettes
+from conformance.judging.rulebook import Rulebook
+from conformance.recordings.check import CheckChoices, check_recording
+from tests.cassette.saved_files import (
+    CHUNK,
+    LAST,
+    SAVED,
+    archive,
+    as_event,
+    entry,
+    netstring,
+    timed,
+)
+
+NamedFile = tuple[str, bytes]
+_STARTS: Final = 1718000000.5
+_EVENTS: Final = as_event(CHUNK) + as_event(LAST) + as_event("[DONE]")
+_URL: Final = "http://h/v1/chat/completions"
+_ASKED: Final = {"model": "m", "messages": [{"role": "user", "content": "2 + 2?"}]}
+_OGX: Final[dict[str, Any]] = {
+    "test_id": "a.py::t",
+    "request": {"method": "POST", "url": _URL, "endpoint": "/v1/chat/completions", "body": _ASKED},
+    "response": {
+        "body": [{"__type__": "C", "__data__": CHUNK}, {"__type__": "C", "__data__": LAST}],
+        "is_streaming": True,
+    },
+}
+_OPAL: Final = {
+    "description": "a",
+    "events": [{"data": json.dumps(CHUNK)}, {"data": json.dumps(LAST)}],
+    "recorded_at": "2026-02-13T09:48:34Z",
+}
+_VCR: Final[dict[str, Any]] = {
+    "interactions": [
+        {
+            "request": {"method": "POST", "uri": _URL, "body": json.dumps(_ASKED), "headers": {}},
+            "response": {
+                "status": {"code": 200, "message": "OK"},
+                "headers": {"content-type": ["text/event-stream"]},
+                "body": {"string": _EVENTS},
+            },
+        }
+    ],
+    "version": 1,
+}
+_FLOW: Final[dict[str, Any]] = {
+    "type": "http",
+    "request": {"method": b"POST", "path": b"/v1/chat/completions", "headers": [], "content": b""},
+    "response": {
+        "status_code": 200,
+        "http_version": b"HTTP/1.1",
+        "headers": [[b"content-type", b"text/event-stream"]],
+        "content": _EVENTS.encode(),
+    },
+}
+_BODIES: Final = {
+    "sse": (".sse", ("openai.chat", "openai.responses", "anthropic.messages", "ag-ui")),
+    "ndjson": (".ndjson", ("ollama.chat",)),
+    "binary": (".eventstream", ("bedrock.converse",)),
+    "text": (".txt", ("harmony",)),
+    "json": (".json", ("gemini.generate", "openai.chat", "openai.responses")),
+}
+"""Kinds that keep a body as it came: the ending of their names, the dialects of their bodies."""
+_LARGEST: Final = 6_000  # bytes of a body
+
+
+def _files(name: str, *contents: str | bytes) -> list[NamedFile]:
+    return [(name, each if isinstance(each, bytes) else each.encode()) for each in contents]
+
+
+def _saved(name: str, pattern: str) -> list[NamedFile]:
+    return [(name, path.read_bytes()) for path in sorted(SAVED.glob(pattern))]
+
+
+def _packed_entry() -> str:
+    packed = base64.b64encode(gzip.compress(_EVENTS.encode(), mtime=0)).decode()
+    return archive(entry(_URL, packed, encoding="base64"), entry("http://h/", "<p>"))
+
+
+@cache
+def _recorded() -> list[tuple[str, str, bytes]]:
+    """Dialect, framing and body of small shipped answers."""
+    paths = sorted(cassettes().rglob("*.cassette.jsonl"))
+    exchanges = [each for path in paths for each in open_recording(path).exchanges]
+    return [
+        (each.dialect or "", "json" if each.body.startswith((b"{", b"[")) else "", each.body)
+        for each in exchanges
+        if 0 < len(each.body) <= _LARGEST
+    ]
+
+
+def _bodies(kind: str) -> list[NamedFile]:
+    ending, dialects = _BODIES[kind]
+    found = [
+        (f"a{ending}", body)
+        for dialect, form, body in _recorded()
+        if dialect in dialects and (form == "json") == (kind in ("json", "ndjson"))
+    ]
+    assert found, kind
+    return found
+
+
+def kept_files(kind: str) -> list[NamedFile]:
+    """Files of one importer, by its name."""
+    stamps = [_STARTS, _STARTS + 1, _STARTS + 2]
+    numbered = timed([1, 2, 3], json.dumps, "t_ms")
+    objects = timed(stamps, lambda chunk: chunk).rpartition('{"ts"')[0]
+    texts = [as_event(CHUNK), as_event("[DONE]")]
+    payloads = [CHUNK, LAST]
+    made: dict[str, list[NamedFile]] = {
+        "curl-trace": _saved("a.trace", "trace*.txt"),
+        "curl": _saved("a.http", "curl-i*.txt"),
+        "timed-chunks": [
+            *_files("a.jsonl", timed(stamps, as_event), numbered, objects),
+            *_files("a.json", f"[{timed(stamps, as_event).strip().replace(chr(10), ',')}]"),
+        ],
+        "jsonl": _files("a.jsonl", *("\n".join(map(json.dumps, each)) for each in [payloads])),
+        "har": [*_saved("a.har", "flow.har"), *_files("a.har", _packed_entry())],
+        "vcr": _files("a.json", json.dumps(_VCR)) + _files("a.yaml", json.dumps(_VCR, indent=1)),
+        "opal": _files("a.json", json.dumps(_OPAL), json.dumps(_OPAL, indent=2)),
+        "ogx": _files("a.json", json.dumps(_OGX), json.dumps(_OGX, indent=2)),
+        "chunk-array": _files("a.json", json.dumps(payloads), json.dumps(texts, indent=1)),
+        "mitmproxy": [*_saved("a.mitm", "flow.mitm"), *_files("a.flow", netstring(_FLOW))],
+    }
+    return made[kind] if kind in made else _bodies(kind)
+
+
+IMPORTED: Final = (
+    *("curl-trace", "curl", "sse", "timed-chunks", "ndjson", "jsonl", "binary", "har", "vcr"),
+    *("opal", "ogx", "chunk-array", "mitmproxy", "text", "json"),
+)
+
+
+def read_kept_file(name: str, data: bytes, source: Random, folder: Path) -> None:
+    """Reads, locates and judges. Raises CassetteError, and what nobody documents."""
+    path = folder / name
+    path.write_bytes(data)
+    recording = open_recording(path)
+    for exchange in recording.exchanges:
+        offsets = [-1, 0, source.randrange(len(exchange.body) + 1)]
+        assert all(line >= 1 for line in recording.locate(exchange.number, offsets))
+    try:
+        check_recording(recording, _rulebook(), CheckChoices())
+    except UsageError:
+        return  # it shows no dialect, or another than it says
+
+
+@cache
+def _rulebook() -> Rulebook:
+    return Rulebook.load()
