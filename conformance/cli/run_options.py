@@ -93,6 +93,15 @@ class RunArguments(Struct, frozen=True, kw_only=True):
         str | None,
         typer.Option(metavar="CMD", help="Command of a client's adapter (docs/clients.md)."),
     ] = None
+    passed: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pass",
+            metavar="NAME",
+            help="Variable of the environment that the command of --agent or --client gets, too;"
+            " repeatable.",
+        ),
+    ] = None
     cassette: Annotated[
         list[Path] | None,
         typer.Option(
@@ -249,6 +258,8 @@ def server_options(given: RunArguments) -> RunOptions:
         raise UsageError(f"{which} and --upstream-port N go together")
     if given.only:
         raise UsageError("--only goes with --client")
+    if given.passed and given.agent is None:
+        raise UsageError("--pass goes with --agent and --client: no other command is started")
     if given.aws_region and given.url is None:
         raise UsageError("--aws-region goes with --url")
     if given.cassette and not is_between:
@@ -334,6 +345,7 @@ def client_options(given: RunArguments) -> ClientOptions:
         jobs=given.jobs,
         only=given.only,
         call=_client_call(given),
+        passed=tuple(given.passed or ()),
         deadline=given.timeout if given.timeout != LIMITS.timeout else CASE_DEADLINE,
         save=given.save,
         target=given.target,
@@ -346,4 +358,6 @@ def _client_call(given: RunArguments) -> str:
     words += ["--profile", given.profile] if given.profile else []
     for api in given.api or ():
         words += ["--api", api]
+    for name in given.passed or ():
+        words += ["--pass", name]
     return shlex.join(words)
