@@ -256,14 +256,7 @@ def server_options(given: RunArguments) -> RunOptions:
     if is_between != (given.upstream_port is not None):
         which = "--gateway URL" if given.protocol is None else "--protocol NAME"
         raise UsageError(f"{which} and --upstream-port N go together")
-    if given.only:
-        raise UsageError("--only goes with --client")
-    if given.passed and given.agent is None:
-        raise UsageError("--pass goes with --agent and --client: no other command is started")
-    if given.aws_region and given.url is None:
-        raise UsageError("--aws-region goes with --url")
-    if given.cassette and not is_between:
-        raise UsageError("--cassette goes with --client and --gateway, and with --protocol")
+    _check_companions(given, is_between=is_between)
     if given.profile is None and os.environ.get("CI", "").lower() not in _NO:
         hint = "--profile NAME, or --profile auto"
         raise UsageError("under CI a profile must be named", hint=hint)
@@ -287,6 +280,18 @@ def server_options(given: RunArguments) -> RunOptions:
         as_of=given.rules_as_of,
         secrets=credential_headers(given.api_key_env, given.api_key_header),
     )
+
+
+def _check_companions(given: RunArguments, *, is_between: bool) -> None:
+    """Raises UsageError for options without the target that they are for."""
+    if given.only:
+        raise UsageError("--only goes with --client")
+    if given.passed and given.agent is None:
+        raise UsageError("--pass goes with --agent and --client: no other command is started")
+    if given.aws_region and given.url is None:
+        raise UsageError("--aws-region goes with --url")
+    if given.cassette and not is_between:
+        raise UsageError("--cassette goes with --client and --gateway, and with --protocol")
 
 
 def _check_application(given: RunArguments) -> None:

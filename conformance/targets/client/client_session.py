@@ -121,10 +121,7 @@ def run_client(
         endpoints = [
             stack.enter_context(
                 ReplayEndpoint(
-                    *(command, server, log),
-                    deadline=chosen.deadline,
-                    bounds=chosen.bounds,
-                    passed=chosen.passed,
+                    *(command, server, log, chosen.bounds, chosen.passed), deadline=chosen.deadline
                 )
             )
             for _ in range(max(1, min(chosen.jobs, len(found))))

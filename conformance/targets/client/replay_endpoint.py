@@ -94,10 +94,10 @@ class ReplayEndpoint:
         command: str | Sequence[str],
         server: ThreadedServer,
         log: RequestLog,
-        *,
-        deadline: float,
         bounds: AdapterBounds | None = None,
         passed: Sequence[str] = (),
+        *,
+        deadline: float,
     ) -> None:
         self.left: list[str] = []  # who outlived an adapter
         self._command = command
