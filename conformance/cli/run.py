@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import typer
+from msgspec import Struct, field, structs
 
 from conformance.baseline.entries import load_baseline
 from conformance.cli.failures import CONFORMS, FINDINGS, INTERRUPTED, NOTHING, REMOTE
@@ -24,7 +25,7 @@ from conformance.cli.run_options import (
 )
 from conformance.cli.terminal import progress_line, put, warn, warn_errors
 from conformance.cli.verbs import takes_fields_of
-from conformance.core.errors import UsageError
+from conformance.core.errors import ConformanceError, UsageError
 from conformance.dialects.script import MODEL
 from conformance.judging.result import Report
 from conformance.judging.rulebook import Rulebook
@@ -44,6 +45,7 @@ from conformance.scenarios import Scenario, load_scenarios, own_request
 from conformance.targets import asgi
 from conformance.targets.agent import AgentTarget
 from conformance.targets.aws_signing import aws_signer
+from conformance.targets.child_process import leftover_notes
 from conformance.targets.client import run_client
 from conformance.targets.gateway import serve_upstream
 from conformance.targets.server import LiveServer, TurnTarget
@@ -82,43 +84,64 @@ def _judge_server(given: RunArguments, folder: Path) -> RunOutcome:
         put(_render_plan(options, scenarios, is_gateway=given.upstream_port is not None))
         raise typer.Exit(CONFORMS)
     with progress_line() as show:
-        return asyncio.run(_run_live(given, options, scenarios, folder, show))
-
-
-async def _run_live(
-    given: RunArguments,
-    options: RunOptions,
-    scenarios: Sequence[Scenario],
-    folder: Path,
-    show_progress: Callable[[str], None],
-) -> RunOutcome:
-    async with AsyncExitStack() as stack:
-        upstream = None
-        if given.upstream_port is not None:
-            upstream = await stack.enter_async_context(serve_upstream(given.upstream_port))
-        if given.protocol is not None and upstream is not None:
-            if given.agent is not None:
-                url = f"http://127.0.0.1:{upstream.port}"
-                agent = _agent_target(given, options, url)
-                target: TurnTarget = await stack.enter_async_context(agent)
-            else:
-                target = await _live_server(given, stack)
-            return await run_application(
-                target,
-                given.protocol,
-                scenarios,
-                options,
-                folder,
-                upstream=upstream,
-                show_progress=show_progress,
-            )
-        server = await _live_server(given, stack)
-        if not options.model:
-            model = await only_model(server, options.secrets, options.dialects)
-            options = replace(options, model=model)
-        return await run_server(
-            server, scenarios, options, folder, show_progress, upstream=upstream
+        run = _LiveRun(
+            given=given, options=options, scenarios=scenarios, folder=folder, show_progress=show
         )
+        return asyncio.run(run.run())
+
+
+class _LiveRun(Struct, kw_only=True):
+    """A run against what is asked; `left` says who outlived the command of an agent."""
+
+    given: RunArguments
+    options: RunOptions
+    scenarios: Sequence[Scenario]
+    folder: Path
+    show_progress: Callable[[str], None]
+    left: list[str] = field(default_factory=list)
+
+    async def run(self) -> RunOutcome:
+        try:
+            outcome = await self._run_target()
+        except ConformanceError:
+            for note in leftover_notes("agent", self.left):
+                warn(f"warning: {note}")
+            raise
+        notes = (*outcome.report.notes, *leftover_notes("agent", self.left))
+        return structs.replace(outcome, report=structs.replace(outcome.report, notes=notes))
+
+    async def _run_target(self) -> RunOutcome:
+        given, options = self.given, self.options
+        async with AsyncExitStack() as stack:
+            upstream = None
+            if given.upstream_port is not None:
+                upstream = await stack.enter_async_context(serve_upstream(given.upstream_port))
+            if given.protocol is not None and upstream is not None:
+                return await run_application(
+                    await self._asked_target(stack, f"http://127.0.0.1:{upstream.port}"),
+                    given.protocol,
+                    self.scenarios,
+                    options,
+                    self.folder,
+                    upstream=upstream,
+                    show_progress=self.show_progress,
+                )
+            server = await _live_server(given, stack)
+            if not options.model:
+                model = await only_model(server, options.secrets, options.dialects)
+                options = replace(options, model=model)
+            return await run_server(
+                *(server, self.scenarios, options, self.folder, self.show_progress),
+                upstream=upstream,
+            )
+
+    async def _asked_target(self, stack: AsyncExitStack, url: str) -> TurnTarget:
+        """An application, or an agent; `url` is that of the played model."""
+        if self.given.agent is None:
+            return await _live_server(self.given, stack)
+        agent = _agent_target(self.given, self.options, url)
+        agent.left = self.left
+        return await stack.enter_async_context(agent)
 
 
 async def _live_server(given: RunArguments, stack: AsyncExitStack) -> LiveServer:
@@ -144,6 +167,7 @@ def _agent_target(given: RunArguments, options: RunOptions, url: str) -> AgentTa
         url=url,
         model=options.model or MODEL,
         limits=_exchange_limits(given),
+        passed=given.passed or (),
     )
 
 

@@ -93,6 +93,15 @@ class RunArguments(Struct, frozen=True, kw_only=True):
         str | None,
         typer.Option(metavar="CMD", help="Command of a client's adapter (docs/clients.md)."),
     ] = None
+    passed: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pass",
+            metavar="NAME",
+            help="Variable of the environment that the command of --agent or --client gets, too;"
+            " repeatable.",
+        ),
+    ] = None
     cassette: Annotated[
         list[Path] | None,
         typer.Option(
@@ -247,12 +256,7 @@ def server_options(given: RunArguments) -> RunOptions:
     if is_between != (given.upstream_port is not None):
         which = "--gateway URL" if given.protocol is None else "--protocol NAME"
         raise UsageError(f"{which} and --upstream-port N go together")
-    if given.only:
-        raise UsageError("--only goes with --client")
-    if given.aws_region and given.url is None:
-        raise UsageError("--aws-region goes with --url")
-    if given.cassette and not is_between:
-        raise UsageError("--cassette goes with --client and --gateway, and with --protocol")
+    _check_companions(given, is_between=is_between)
     if given.profile is None and os.environ.get("CI", "").lower() not in _NO:
         hint = "--profile NAME, or --profile auto"
         raise UsageError("under CI a profile must be named", hint=hint)
@@ -276,6 +280,18 @@ def server_options(given: RunArguments) -> RunOptions:
         as_of=given.rules_as_of,
         secrets=credential_headers(given.api_key_env, given.api_key_header),
     )
+
+
+def _check_companions(given: RunArguments, *, is_between: bool) -> None:
+    """Raises UsageError for options without the target that they are for."""
+    if given.only:
+        raise UsageError("--only goes with --client")
+    if given.passed and given.agent is None:
+        raise UsageError("--pass goes with --agent and --client: no other command is started")
+    if given.aws_region and given.url is None:
+        raise UsageError("--aws-region goes with --url")
+    if given.cassette and not is_between:
+        raise UsageError("--cassette goes with --client and --gateway, and with --protocol")
 
 
 def _check_application(given: RunArguments) -> None:
@@ -334,6 +350,7 @@ def client_options(given: RunArguments) -> ClientOptions:
         jobs=given.jobs,
         only=given.only,
         call=_client_call(given),
+        passed=tuple(given.passed or ()),
         deadline=given.timeout if given.timeout != LIMITS.timeout else CASE_DEADLINE,
         save=given.save,
         target=given.target,
@@ -346,4 +363,6 @@ def _client_call(given: RunArguments) -> str:
     words += ["--profile", given.profile] if given.profile else []
     for api in given.api or ():
         words += ["--api", api]
+    for name in given.passed or ():
+        words += ["--pass", name]
     return shlex.join(words)

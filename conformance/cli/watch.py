@@ -9,9 +9,11 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
+from threading import Thread
+from time import monotonic
 from typing import Annotated, Final
 
 import typer
@@ -44,10 +46,11 @@ from conformance.targets.recording import (
     RecordingProxy,
     RecordingQueue,
 )
-from conformance.watching.feed import KeyPressed, NoticeText, TrafficFeed, WatchEnded
+from conformance.watching.feed import KeyPressed, NoticeText, TrafficFeed
 from conformance.watching.judging import TrafficJudge
 from conformance.watching.line_view import LineView
-from conformance.watching.watcher import TrafficView, Watcher
+from conformance.watching.timed_view import TrafficView
+from conformance.watching.watcher import Watcher
 from conformance.wire.hosts import AllowedHosts
 
 if sys.platform != "win32":
@@ -66,7 +69,9 @@ _NAMED_KEYS: Final = {
     "\n": "enter",
     "\x1b": "escape",
 }
-_ENDS_S: Final = 10.0  # that the thread may take to draw a last time
+_SAYS_S: Final = 0.5  # that the last line may take
+_DROPS_S: Final = 0.3  # in which what a terminal does not read is dropped
+_GIVE_BACK: Final = b"\x1b[?1049l\x1b[?25h"  # the screen before ours, and the cursor
 
 
 class WatchArguments(Struct, frozen=True, kw_only=True):
@@ -114,13 +119,23 @@ def watch_command(given: WatchArguments) -> None:
         watch=feed.new_log,
     )
     warn_beyond_loopback(host)
-    raise typer.Exit(asyncio.run(_watch_proxy(proxy, feed, judge, given)))
+    ended, watcher = asyncio.run(_watch_proxy(proxy, feed, judge, given))
+    if watcher.error is not None:
+        raise watcher.error
+    is_over = not watcher.is_alive()
+    if not is_over and sys.stdout.isatty():
+        with suppress(OSError, termios.error):
+            _give_terminal_back(watcher)
+    is_read = not watcher.is_stuck and _says_within(_SAYS_S, partial(_put_summary, watcher, given))
+    if not (is_over and is_read):
+        os._exit(ended)  # Python would wait for what is not read
+    raise typer.Exit(ended)
 
 
 async def _watch_proxy(
     proxy: RecordingProxy, feed: TrafficFeed, judge: TrafficJudge, given: WatchArguments
-) -> int:
-    """Stands between until a signal or `q` comes. The exit code."""
+) -> tuple[int, Watcher]:
+    """Stands between until a signal or `q` comes. The exit code, and who watched."""
     code = exit_code_on_signal()
     loop = asyncio.get_running_loop()
     with tempfile.TemporaryDirectory(prefix="conformance-watch-") as pages:
@@ -138,22 +153,41 @@ async def _watch_proxy(
                 with keys(feed, lambda: settle_exit(code, CONFORMS)):
                     ended = await code
             finally:
-                await _end_watching(watcher, feed)
-    if watcher.error is not None:
-        raise watcher.error
-    _put_summary(watcher, given)
-    return ended
+                await asyncio.to_thread(watcher.stop)
+    return ended, watcher
 
 
-async def _end_watching(watcher: Watcher, feed: TrafficFeed) -> None:
-    feed.post(WatchEnded())
-    await asyncio.to_thread(watcher.join, _ENDS_S)
+def _says_within(seconds: float, say: Callable[[], None]) -> bool:
+    """Whether somebody reads what is said last."""
+    saying = Thread(target=say, daemon=True)
+    saying.start()
+    saying.join(seconds)
+    return not saying.is_alive()
+
+
+def _give_terminal_back(watcher: Watcher) -> None:
+    """Drops what waits in a terminal, and leaves our screen.
+
+    Whoever writes there holds the terminal, and learns that there is room only by a signal.
+    """
+    flags = os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK
+    terminal = os.open(os.ttyname(sys.stdout.fileno()), flags)
+    signal.signal(signal.SIGUSR1, lambda *_: None)
+    until = monotonic() + _DROPS_S
+    while watcher.is_alive() and watcher.is_stuck and monotonic() < until:
+        termios.tcflush(terminal, termios.TCOFLUSH)
+        signal.pthread_kill(watcher.ident or 0, signal.SIGUSR1)
+        watcher.join(_DROPS_S / 50)
+    termios.tcflush(terminal, termios.TCOFLUSH)
+    os.write(terminal, _GIVE_BACK)
 
 
 def _put_summary(watcher: Watcher, given: WatchArguments) -> None:
     traffic = watcher.traffic
     saved = f", recorded in {given.save}" if given.save else ""
-    put(visible(f"{count(traffic.total, 'exchange')}, {traffic.faulty} with findings{saved}", 2000))
+    cut = "; what came last was not shown" if watcher.is_cut else ""
+    facts = f"{count(traffic.total, 'exchange')}, {traffic.faulty} with findings{saved}{cut}"
+    put(visible(facts, 2000))
 
 
 def _chosen_view(
@@ -204,7 +238,8 @@ def _pressed_keys(feed: TrafficFeed, on_quit: Callable[[], None]) -> Iterator[No
         yield
     finally:
         loop.remove_reader(descriptor)
-        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+        # At once: to wait for what is written would be to wait for who does not read.
+        termios.tcsetattr(descriptor, termios.TCSANOW, before)
 
 
 def key_names(typed: str) -> list[str]:

@@ -111,8 +111,13 @@ def _is_run(run: Mapping[str, Any]) -> bool:
 
 
 def withdraw_own_answers(ledger: Ledger, judged: JudgedExchange) -> None:
-    """Where the toolkit answers, only what the gateway asked says anything of the gateway."""
+    """Where the toolkit answers, only what the gateway asked says anything of the gateway.
+
+    Where only the recording says that it answered, an answer that breaks a rule breaks it.
+    """
     answers = {rule.id for rule in judged.rules if not judges_requests(rule)}
+    if not judged.trusted:
+        answers -= set(ledger.rules_with(Verdict.FAIL))
     why = "the toolkit played the server here"
     ledger.withdraw(answers & ledger.verdicts.keys(), why, "own answers")
 

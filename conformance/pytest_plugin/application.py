@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
 from conformance.core.errors import ConformanceError
 from conformance.dialects import AGENT_PROTOCOL
@@ -23,6 +24,7 @@ from conformance.runs.options import parse_capabilities
 from conformance.scenarios import load_scenarios
 from conformance.targets import asgi
 from conformance.targets.agent import AgentTarget
+from conformance.targets.child_process import leftover_notes
 from conformance.targets.gateway import serve_upstream
 from conformance.targets.server import LiveServer, TurnTarget
 from conformance.wire.faults import ExchangeLimits
@@ -113,19 +115,30 @@ class AgentJudge(ScenarioRunJudge):
         without: Iterable[str] = (),
         profile: str | None = None,
         timeout: float = _USUAL.timeout,
+        passed: Sequence[str] = (),
     ) -> Report:
         """The report; the test fails with it where a rule is broken.
 
-        `command` is a command line or its words; it gets the environment of the test, with the URL
-        of the played model in it. `timeout` is how long a turn may take, in seconds. `protocol`,
-        `scenarios` and `without` are as those options of `conformance run`.
+        `command` is a command line or its words; of the test's environment it gets what programs
+        need to start and the variables named in `passed`, and the URL of the played model.
+        `timeout` is how long a turn may take, in seconds. `protocol`, `scenarios` and `without` are
+        as those options of `conformance run`.
         """
         limits = ExchangeLimits(timeout, min(timeout, _USUAL.idle))
 
-        def started(model: str) -> AgentTarget:
-            return AgentTarget(command, protocol, url=model, model=MODEL, limits=limits)
+        agents: list[AgentTarget] = []
 
-        return self._judge_scenarios(started, protocol, scenarios, without, profile)
+        def started(model: str) -> AgentTarget:
+            agents.append(
+                AgentTarget(
+                    *(command, protocol), url=model, model=MODEL, limits=limits, passed=passed
+                )
+            )
+            return agents[-1]
+
+        report = self._judge_scenarios(started, protocol, scenarios, without, profile)
+        left = [each for agent in agents for each in agent.left]
+        return replace(report, notes=(*report.notes, *leftover_notes("agent", left)))
 
 
 async def _run_scenarios(

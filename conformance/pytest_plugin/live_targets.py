@@ -24,7 +24,7 @@ from conformance.judging.result import Report
 from conformance.judging.run_rules import SCENARIO_RULES
 from conformance.pytest_plugin.collecting import SpecCollection, short_names
 from conformance.pytest_plugin.live import LiveTarget, target_nodes
-from conformance.pytest_plugin.options import ASGI, job_count, option_value
+from conformance.pytest_plugin.options import ASGI, job_count, option_value, passed_variables
 from conformance.pytest_plugin.spec import LiveSpec
 from conformance.pytest_plugin.verdicts import ItemOutcome
 from conformance.runs import RunOptions, only_model, run_server
@@ -78,6 +78,7 @@ def _run_client(collection: SpecCollection, command: str, paths: list[str]) -> R
         extent="full" if option_value(collection.config, "cases") == "full" else "quick",
         jobs=job_count(collection.config),
         save=_recordings_folder(collection),
+        passed=passed_variables(collection.config),
     )
     return run_client(command, paths, options).report
 

@@ -45,7 +45,12 @@ _VALUES: Final = (
     ("expected-failures", "FILE", "Baseline of violations that are known."),
 )
 _TRUST: Final = "trust"
-_TRUSTED: Final = "Recordings there may excuse themselves; repeatable."
+_PASSED: Final = "pass"
+# Name, metavar, help; each may be given several times.
+_LISTS: Final = (
+    (_TRUST, "PATH", "Recordings there may excuse themselves; repeatable."),
+    (_PASSED, "NAME", "Variable of the environment that a client gets, too; repeatable."),
+)
 _FLAGS: Final = (
     ("strict", "A violated SHOULD fails, too."),
     ("require-exercised", "A rule that nothing exercised fails, too."),
@@ -69,11 +74,12 @@ def add_options(parser: pytest.Parser) -> None:
         key = _option_key(name)
         group.addoption(f"--conformance-{name}", dest=key, action="store_true", help=text)
         parser.addini(key, f"--conformance-{name}: {text}", type="bool", default=False)
-    key = _option_key(_TRUST)
-    group.addoption(
-        f"--conformance-{_TRUST}", dest=key, metavar="PATH", action="append", help=_TRUSTED
-    )
-    parser.addini(key, f"--conformance-{_TRUST}: {_TRUSTED}", type="linelist")
+    for name, metavar, text in _LISTS:
+        key = _option_key(name)
+        group.addoption(
+            f"--conformance-{name}", dest=key, metavar=metavar, action="append", help=text
+        )
+        parser.addini(key, f"--conformance-{name}: {text}", type="linelist")
     parser.addini(
         "conformance_cassette_dir", "Folder of recordings beside a test file.", default="cassettes"
     )
@@ -152,6 +158,12 @@ def trusted(config: pytest.Config) -> tuple[Path, ...]:
     given = trusted_paths(given_option(config, _TRUST) or (), config.invocation_params.dir)
     fixed = trusted_paths(config.getini(_option_key(_TRUST)), config.rootpath)
     return (*given, *fixed, *configured_trust(config.rootpath))
+
+
+def passed_variables(config: pytest.Config) -> tuple[str, ...]:
+    """Names of variables that a client gets, beside those that programs need."""
+    given = given_option(config, _PASSED) or ()
+    return (*given, *config.getini(_option_key(_PASSED)))
 
 
 def display_path(path: Path, config: pytest.Config) -> Path:

@@ -1,20 +1,37 @@
-"""Programs of the user that are under test: how they are started, ended and told of.
+"""Programs of the user that are under test: how they are started, ended, and what is said of them.
 
-Each leads a group of its own, so that its children end with it.
+Each stands below a process of ours (`warden`), which ends it with all that it started: children in
+sessions of their own, children whose parents have ended, and also where we are killed.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
+import select
 import shlex
 import signal
+import socket
 import subprocess
-from collections.abc import Mapping, Sequence
-from typing import Final
+import sys
+import termios
+from collections.abc import Callable, Mapping, Sequence
+from threading import Lock
+from time import monotonic
+from typing import IO, Final, cast
 
 from conformance.core.errors import UsageError
+from conformance.report.printable import visible
+from conformance.report.wording import count
+from conformance.targets import warden
 
+_READ: Final = 65_536
+_STARTS_S: Final = 60.0  # after which the process above a program is taken to hang
+_ENDS_S: Final = 15.0  # that it may take to end everything
+
+
+_MOST_NAMED: Final = 5
 _LOCAL: Final = "127.0.0.1,localhost,::1"
 
 
@@ -29,22 +46,135 @@ def command_words(command: str | Sequence[str], option: str) -> list[str]:
     return words
 
 
-def start_program(
-    words: Sequence[str], environment: Mapping[str, str], option: str
-) -> subprocess.Popen[bytes]:
+class Program:
+    """A running program with its pipes. Methods may be called from any thread.
+
+    `fileno` is readable where there is news of it, which `take_news` takes: nobody has to wait for
+    the end of its pipes to learn of its own. `left` says who outlived it, once `end` was called.
+    """
+
+    def __init__(self, above: subprocess.Popen[bytes], control: socket.socket) -> None:
+        self.stdin = cast("IO[bytes]", above.stdin)
+        self.stdout = cast("IO[bytes]", above.stdout)
+        self.stderr = cast("IO[bytes]", above.stderr)
+        self.returncode: int | None = None
+        self.has_ended = False  # the program, not what it started
+        self.left: list[str] = []
+        self._failure = ""  # why it was not started: a number of the system
+        self._above = above
+        self._control = control
+        self._heard = bytearray()
+        self._is_done = self._is_started = False
+        self._lock = Lock()
+
+    def fileno(self) -> int:
+        """The descriptor that is readable where there is news."""
+        return self._control.fileno()
+
+    def take_news(self) -> None:
+        """What is known of it by now."""
+        with self._lock:
+            while not self._is_done:
+                try:
+                    heard = self._control.recv(_READ, socket.MSG_DONTWAIT)
+                except BlockingIOError:
+                    return
+                except OSError:
+                    heard = b""
+                self._heard += heard
+                *lines, self._heard[:] = self._heard.split(b"\n")
+                for line in lines:
+                    self._take_line(line.decode("utf-8", "replace"))
+                if not heard:
+                    self.has_ended = self._is_done = True
+
+    def wait(self, seconds: float) -> int | None:
+        """How it ended; None where it runs on, or nobody knows."""
+        self._listen_until(lambda: self.has_ended, seconds)
+        return self.returncode
+
+    def why_not_started(self) -> str:
+        """Waits until it is started; else it is ended, and this says why."""
+        self._listen_until(lambda: self._is_started or self._is_done, _STARTS_S)
+        if self._is_started:
+            return ""
+        number = int(self._failure or 0)
+        self.end()
+        for pipe in (self.stdin, self.stdout, self.stderr):
+            pipe.close()
+        return os.strerror(number).lower() if number else "it was ended before"
+
+    def interrupt(self) -> None:
+        """Asks it and its group to stop, as Ctrl-C does."""
+        self._bid(b"i")
+
+    def end(self) -> None:
+        """Ends it with all that it started; a second call does nothing."""
+        self._bid(b"e")
+        self._listen_until(lambda: self._is_done, _ENDS_S)
+        self._above.kill()
+        self._above.wait()
+        self.take_news()
+        self._control.close()
+
+    def _bid(self, letter: bytes) -> None:
+        with contextlib.suppress(OSError):
+            self._control.send(letter)
+
+    def _listen_until(self, is_enough: Callable[[], bool], seconds: float) -> None:
+        until = monotonic() + seconds
+        self.take_news()
+        while not is_enough() and (left := until - monotonic()) > 0:
+            news = select.poll()
+            news.register(self._control, select.POLLIN)
+            news.poll(left * 1000)
+            self.take_news()
+
+    def _take_line(self, line: str) -> None:
+        word, _, rest = line.partition(" ")
+        match word:
+            case "started":
+                self._is_started = True
+            case "failed":
+                self._failure = rest
+            case "exited":
+                self.has_ended, self.returncode = True, int(rest)
+            case "left" | "stuck":
+                pid, _, words = rest.partition(" ")
+                how = " (it cannot be ended)" if word == "stuck" else ""
+                self.left.append(f"{words or 'a process'} [{pid}]{how}")
+            case "done":
+                self._is_done = True
+
+
+def start_program(words: Sequence[str], environment: Mapping[str, str], option: str) -> Program:
     """Starts a program, with pipes. Raises UsageError where that is not possible."""
+    ours, theirs = socket.socketpair()
+    locale = environment.get("LC_CTYPE", "")
+    script = [sys.executable, "-I", "-S", warden.__file__, str(theirs.fileno()), locale]
     try:
-        return subprocess.Popen(  # noqa: S603  # the user's own command
-            list(words),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=dict(environment),
-            start_new_session=True,
-        )
+        with theirs:
+            above = subprocess.Popen(  # noqa: S603  # the user's own command
+                [*script, *words],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=dict(environment),
+                start_new_session=True,
+                pass_fds=(theirs.fileno(),),
+            )
     except (OSError, ValueError) as err:
+        ours.close()
         reason = (getattr(err, "strerror", None) or str(err)).lower()
-        raise UsageError(f"{option} {words[0]!r} cannot be started: {reason}") from err
+        raise _not_started(words, option, reason) from err
+    program = Program(above, ours)
+    if reason := program.why_not_started():
+        raise _not_started(words, option, reason)
+    return program
+
+
+def _not_started(words: Sequence[str], option: str, reason: str) -> UsageError:
+    return UsageError(f"{option} {words[0]!r} cannot be started: {reason}")
 
 
 def without_proxy(environment: Mapping[str, str]) -> dict[str, str]:
@@ -54,12 +184,20 @@ def without_proxy(environment: Mapping[str, str]) -> dict[str, str]:
     return {**environment, **bypassed}
 
 
-def kill_group(program: subprocess.Popen[bytes]) -> None:
-    """Ends a program with its children: the group lives as long as any, also after its leader."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(program.pid, signal.SIGKILL)
-    with contextlib.suppress(ProcessLookupError):
-        program.kill()
+def leftover_notes(who: str, left: Sequence[str]) -> list[str]:
+    """A note on who outlived a program; none where nobody did."""
+    if not left:
+        return []
+    named = ", ".join(left[:_MOST_NAMED])
+    more = f" and {len(left) - _MOST_NAMED} more" if left[_MOST_NAMED:] else ""
+    programs = count(len(left), "program")
+    return [visible(f"the {who} left {programs} running, which we ended: {named}{more}")]
+
+
+def unread_bytes(pipe: IO[bytes]) -> int:
+    """How many bytes stand in a pipe: of a program that has ended, all that it will ever say."""
+    size = fcntl.ioctl(pipe.fileno(), termios.FIONREAD, b"\0" * 4)
+    return int.from_bytes(size, sys.byteorder)
 
 
 def describe_exit(code: int) -> str:

@@ -127,6 +127,57 @@ def test_on_a_terminal_it_draws_and_gives_the_terminal_back(tmp_path: Path) -> N
     os.close(theirs)
 
 
+def waiting_bytes(descriptor: int) -> int:
+    return int.from_bytes(fcntl.ioctl(descriptor, termios.FIONREAD, b"\0" * 4), sys.byteorder)
+
+
+@pytest.mark.parametrize(
+    ("end", "code"), [("q", 0), (signal.SIGINT, 130), (signal.SIGTERM, 0)], ids=str
+)
+def test_it_ends_where_its_terminal_does_not_read(
+    end: str | signal.Signals, code: int, tmp_path: Path
+) -> None:
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 200, 0, 0))
+    before = termios.tcgetattr(theirs)
+
+    def session(upstream: str) -> None:
+        ends = dict.fromkeys(("stdin", "stdout", "stderr"), theirs)
+        with watching(upstream, tmp_path / "port", **ends) as (process, port):
+            wait_until(lambda: waiting_bytes(ours) > 4000)
+            assert ask(port) == LEAK
+            if isinstance(end, str):
+                os.write(ours, end.encode())
+            else:
+                process.send_signal(end)
+            assert process.wait(60) == code
+
+    with_server(session)
+    drawn = b""
+    while waiting_bytes(ours):
+        drawn += os.read(ours, 1 << 20)
+    assert drawn.rindex(b"\x1b[?1049l") > drawn.rindex(b"q quit")
+    assert termios.tcgetattr(theirs) == before
+    os.close(ours)
+    os.close(theirs)
+
+
+def test_it_ends_where_nobody_reads_its_lines(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
+
+    def session(upstream: str) -> None:
+        with watching(upstream, tmp_path / "port", stdout=writing) as (process, port):
+            while waiting_bytes(reading) < 4000:
+                assert ask(port) == LEAK
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(60) == 0
+
+    with_server(session)
+    os.close(reading)
+    os.close(writing)
+
+
 @pytest.mark.parametrize(
     ("typed", "keys"),
     [

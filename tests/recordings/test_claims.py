@@ -221,6 +221,23 @@ def test_a_failure_is_told_where_a_recording_says_that_redaction_touched_it(
     assert main(["check", str(path), "--trust", str(path)]) == 0
 
 
+PLAYED: dict[str, Any] = {"extra": {"run": {"target": "server"}}}
+
+
+def test_an_answer_that_only_a_recording_calls_ours_is_held_against_whoever_sent_it(
+    elsewhere: Path,
+) -> None:
+    """As it is of requests: `hop: upstream` in a run means that the toolkit played the server."""
+    path = elsewhere / "wire/chat/done-present.cassette.jsonl"
+    evidence = open_recording(path)
+    plain = failed(judged(stating(evidence)))
+    assert plain
+    said = stating(evidence, hop="upstream", **PLAYED)
+    assert failed(judged(said)) == plain
+    assert judged(said).exit_code() == 1
+    assert judged(said, path).exit_code() == 0
+
+
 def excused(folder: Path) -> tuple[Path, str]:
     """A mutant whose header says that its one failure is none, and the rule that fails."""
     source = shipped.cassettes() / "mutants/wire/chat/done-present.cassette.jsonl"

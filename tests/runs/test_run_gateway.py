@@ -67,7 +67,10 @@ def test_both_hops_are_in_one_recording_and_judged_alike_offline(tmp_path: Path)
     (path,) = tmp_path.rglob("gateway-answer.cassette.jsonl")
     hops = [(each.hop, each.role) for each in read(path).exchanges]
     assert hops[:2] == [("downstream", "stream"), ("upstream", "stream")]
-    assert violated(check_paths([tmp_path])) == violated(outcome.report)
+    assert violated(check_paths([tmp_path], trust=[tmp_path])) == violated(outcome.report)
+    # Who does not trust it has only its word for whose answers broke off.
+    played = ("wire/sse/ends-cleanly", "gateway-faults/cut")
+    assert played in violated(check_paths([tmp_path])) - violated(outcome.report)
 
 
 @pytest.mark.one_in(4)

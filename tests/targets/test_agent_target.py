@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from conformance.core.errors import UsageError
 from conformance.core.events import Request
 from conformance.dialects import AGENT_PROTOCOL
 from conformance.targets.agent import AgentTarget
@@ -105,7 +106,8 @@ def test_no_process_and_no_folder_stays_behind(
 def test_the_environment_names_the_played_model_and_no_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"):
+    keys = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENROUTER_API_KEY")
+    for name in (*keys, "SOME_SETTING"):
         monkeypatch.setenv(name, "of the user")
     given = agent_environment("http://127.0.0.1:9000", "m-1", tmp_path)
     assert "of the user" not in given.values()
@@ -115,6 +117,76 @@ def test_the_environment_names_the_played_model_and_no_key(
     assert 'model = "m-1"' in settings
     assert 'base_url = "http://127.0.0.1:9000/v1"' in settings
     assert given["PATH"] == os.environ["PATH"]
+
+
+def test_an_agent_gets_the_variables_that_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_SETTING", "on")
+    given = agent_environment("http://127.0.0.1:9000", "m-1", tmp_path, ["SOME_SETTING"])
+    assert given["SOME_SETTING"] == "on"
+
+
+@pytest.mark.parametrize(
+    "name", ["OPENAI_API_KEY", "ANTHROPIC_BASE_URL", "CODEX_HOME", "CODEX_API_KEY"]
+)
+def test_no_other_model_is_passed_on(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, "of the user")
+    with pytest.raises(UsageError, match=f"--pass {name}: the agent is to ask the played model"):
+        agent_environment("http://127.0.0.1:9000", "m-1", tmp_path, [name])
+
+
+@pytest.mark.parametrize("held", ["None", "subprocess.DEVNULL"])
+def test_who_holds_the_output_open_does_not_hide_the_end(held: str, tmp_path: Path) -> None:
+    code = f"""
+import subprocess, sys
+sleep = [sys.executable, "-c", "import time; time.sleep(60)"]
+subprocess.Popen(sleep, stdin=subprocess.DEVNULL, stdout={held}, start_new_session=True)
+print('{{"type": "thread.started", "thread_id": "t"}}', flush=True)
+sys.stderr.write("last words")
+sys.exit(3)
+"""
+    limits = ExchangeLimits(timeout=60, idle=60)
+    agent = AgentTarget(
+        [sys.executable, script(tmp_path, code)],
+        AGENT_PROTOCOL,
+        url="http://127.0.0.1:1",
+        model="m",
+        limits=limits,
+    )
+
+    async def asked() -> None:
+        async with agent as target:
+            await target.fetch(PROMPT)
+
+    said = "the agent ended with exit status 3; stderr ends: last words"
+    with pytest.raises(NoAnswerError, match=said):
+        asyncio.run(asked())
+    assert len(agent.left) == 1
+
+
+def test_all_lines_of_an_agent_that_ended_are_read(tmp_path: Path) -> None:
+    """Also where they fill the pipe, and somebody else writes behind them."""
+    code = r"""
+import os, subprocess, sys
+loud = "import time\nwhile True: print('[]', flush=True); time.sleep(0.01)"
+line = '{"type": "item.started", "item": {"id": "i", "text": "%s"}}' % ("x" * 1000)
+for _ in range(300): print(line)
+sys.stdout.flush()
+subprocess.Popen([sys.executable, "-c", loud], stdin=subprocess.DEVNULL, start_new_session=True)
+"""
+    limits = ExchangeLimits(timeout=60, idle=60)
+    words = [sys.executable, script(tmp_path, code)]
+
+    async def asked() -> FetchedAnswer:
+        agent = AgentTarget(words, "codex.exec", url="http://127.0.0.1:1", model="m", limits=limits)
+        async with agent as target:
+            return await target.fetch(PROMPT)
+
+    answer = asyncio.run(asked())
+    assert answer.exchange.body.count(b"item.started") == 300
 
 
 def test_nobody_stops_an_agent_that_has_not_begun(

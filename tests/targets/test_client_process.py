@@ -93,6 +93,36 @@ def test_children_end_with_their_adapter() -> None:
     assert has_ended(child)
 
 
+HOLDS = """
+import subprocess, sys
+sleep = [sys.executable, "-c", "import time; time.sleep(60)"]
+subprocess.Popen(sleep, stdin=subprocess.DEVNULL, start_new_session=True)
+sys.stderr.write("last words")
+print('{"first": 1}')
+print('{"last": 2}', end="", flush=True)
+sys.exit(3)
+"""
+
+
+def test_who_holds_the_pipes_open_does_not_hide_the_end() -> None:
+    with AdapterProcess([sys.executable, "-c", HOLDS], BOUNDS) as process:
+        until = monotonic() + 60
+        assert [process.next_line(until) for _ in range(2)] == [b'{"first": 1}', b'{"last": 2}']
+        said = "the adapter ended with exit status 3; stderr ends: last words"
+        with pytest.raises(AdapterFault, match=said):
+            process.next_line(until)
+    assert len(process.left) == 1
+
+
+def test_an_adapter_gets_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SOME_API_KEY", "SOME_SETTING"):
+        monkeypatch.setenv(name, "of the user")
+    code = "import json, os; print(json.dumps(sorted(k for k in os.environ if 'SOME_' in k)))"
+    words = [sys.executable, "-c", code]
+    with AdapterProcess(words, BOUNDS, ["SOME_SETTING"]) as process:
+        assert process.next_line(monotonic() + 60) == b'["SOME_SETTING"]'
+
+
 @pytest.mark.parametrize("command", ["no-such-adapter-anywhere", "", "'unclosed"])
 def test_what_cannot_be_started_is_the_caller_s_mistake(command: str) -> None:
     with pytest.raises(UsageError, match="--client"):

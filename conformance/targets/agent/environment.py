@@ -1,5 +1,7 @@
 """The environment of an agent: the model that it asks is the one that the toolkit plays.
 
+Of ours it gets what programs need to start, and what the user passes on (`passed_environment`).
+
 Each variable and file is known to some provider package or coding tool. What they do not look at
 does no harm; what they do is the command's own to change (`env NAME=VALUE CMD`).
 """
@@ -7,12 +9,12 @@ does no harm; what they do is the command's own to change (`env NAME=VALUE CMD`)
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-from conformance.targets.child_process import without_proxy
+from conformance.core.errors import UsageError
+from conformance.targets.passed_environment import passed_environment
 
 KEY: Final = "played"  # what stands where a key is asked for; no key of the user's is passed on
 _URLS: Final[Mapping[str, str]] = {
@@ -23,7 +25,8 @@ _URLS: Final[Mapping[str, str]] = {
     "OLLAMA_HOST": "{url}",
 }
 _KEYS: Final = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY")
-_LEFT_OUT: Final = ("ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CODEX_API_KEY")
+# Whoever has one of these may ask another model than ours, or ask ours by another name.
+_NEVER: Final = ("ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CODEX_API_KEY")
 _SWITCHES: Final = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "DISABLE_AUTOUPDATER": "1",
@@ -43,18 +46,25 @@ stream_max_retries = 0
 """
 
 
-def agent_environment(url: str, model: str, folder: Path) -> dict[str, str]:
-    """Ours, but for what names a model server; homes of coding tools are below `folder`.
+def agent_environment(
+    url: str, model: str, folder: Path, passed: Iterable[str] = ()
+) -> dict[str, str]:
+    """What programs get, and where the model is; homes of coding tools are below `folder`.
 
-    `url` is that of the played model, without `/v1`.
+    `url` is that of the played model, without `/v1`; `passed` are names of variables of ours.
+    Raises UsageError for one that is not there, or that would name another model or its key.
     """
     homes = {"CODEX_HOME": folder / "codex", "CLAUDE_CONFIG_DIR": folder / "claude"}
+    played = {name: value.format(url=url) for name, value in _URLS.items()}
+    played |= dict.fromkeys(_KEYS, KEY) | _SWITCHES
+    played |= {name: str(home) for name, home in homes.items()}
+    for name in passed:
+        if name in played or name in _NEVER:
+            hint = f"--agent 'env {name}=... CMD' sets it all the same"
+            raise UsageError(f"--pass {name}: the agent is to ask the played model", hint=hint)
+    environment = passed_environment(passed) | played
     for home in homes.values():
         home.mkdir()
     settings = _CODEX.format(url=url, model=json.dumps(model))
     (homes["CODEX_HOME"] / "config.toml").write_text(settings, encoding="utf-8")
-    own = {name: value for name, value in os.environ.items() if name not in _LEFT_OUT}
-    own |= {name: value.format(url=url) for name, value in _URLS.items()}
-    own |= dict.fromkeys(_KEYS, KEY) | _SWITCHES
-    own |= {name: str(home) for name, home in homes.items()}
-    return without_proxy(own)
+    return environment

@@ -2,27 +2,26 @@
 
 Rule 1: nothing that it writes is kept without a bound: a line has one, and of stderr the end stays.
 Rule 2: nothing is waited for without a deadline, also not for an agent to read what it is told.
-Rule 3: whatever happens, it is ended together with its children: it leads a group of its own.
+Rule 3: whatever happens, it is ended together with everything that it started.
+Rule 4: it has ended when its process has, also where somebody whom it left behind holds its output
+        open: what it wrote itself is still read.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import os
-import signal
-import subprocess
 from asyncio import BaseProtocol, BaseTransport, StreamReader, StreamReaderProtocol, WriteTransport
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Final, Self
+from typing import IO, Final, Self
 
 from conformance.report.printable import visible
 from conformance.targets.child_process import (
+    Program,
     describe_exit,
-    kill_group,
     start_program,
     stderr_words,
+    unread_bytes,
 )
 
 LONGEST_LINE: Final = 4 * 1024 * 1024  # bytes
@@ -40,13 +39,34 @@ class LongLineError(Exception):
         self.beginning = beginning
 
 
+class _OutputReader(StreamReader):
+    """Reads a pipe up to its end, or to where the program was when it ended (rule 4)."""
+
+    _fed = 0
+    _ends_at = float("inf")
+
+    def feed_data(self, data: bytes) -> None:
+        """As `StreamReader`."""
+        own = data[: int(min(len(data), self._ends_at - self._fed))]
+        if own:
+            self._fed += len(own)
+            super().feed_data(own)
+        if self._fed >= self._ends_at:
+            self.feed_eof()
+
+    def end_after(self, size: int) -> None:
+        """Nothing follows behind so many bytes that are not read yet."""
+        self._ends_at = self._fed + size
+        self.feed_data(b"")
+
+
 class AgentProcess:
     """A running agent. Made by `start`, ended by `end`."""
 
-    def __init__(self, popen: subprocess.Popen[bytes]) -> None:
-        self._popen = popen
-        self._stdout = StreamReader(limit=_READ)
-        self._stderr = StreamReader(limit=_READ)
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._stdout = _OutputReader(limit=_READ)
+        self._stderr = _OutputReader(limit=_READ)
         self._transports: list[BaseTransport] = []
         self._stdin: WriteTransport | None = None
         self._begun = bytearray()
@@ -62,11 +82,11 @@ class AgentProcess:
 
     async def _connect(self) -> None:
         loop = asyncio.get_running_loop()
-        pipes = ((self._stdout, self._popen.stdout), (self._stderr, self._popen.stderr))
-        for reader, pipe in pipes:
+        loop.add_reader(self._program, self._take_news)
+        for reader, pipe in self._pipes():
             transport, _ = await loop.connect_read_pipe(partial(StreamReaderProtocol, reader), pipe)
             self._transports.append(transport)
-        self._stdin, _ = await loop.connect_write_pipe(BaseProtocol, self._popen.stdin)
+        self._stdin, _ = await loop.connect_write_pipe(BaseProtocol, self._program.stdin)
         self._transports.append(self._stdin)
         self._watch = asyncio.create_task(self._keep_stderr())
 
@@ -106,13 +126,14 @@ class AgentProcess:
 
     def interrupt(self) -> None:
         """Asks it to stop, as Ctrl-C does."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._popen.pid, signal.SIGINT)
+        self._program.interrupt()
 
     async def how_it_ended(self) -> str:
         """What became of it, in words for a message; it is given a moment to end."""
         code = await self._exit_code(_PATIENCE)
         how = "closed its output" if code is None else describe_exit(code)
+        if code is not None and self._watch is not None:
+            await asyncio.wait([self._watch], timeout=_PATIENCE)  # its last words
         return f"{how}{self.stderr_words()}"
 
     def stderr_words(self) -> str:
@@ -120,23 +141,35 @@ class AgentProcess:
         tail = self._tail.decode("utf-8", "replace").strip()
         return stderr_words(visible(tail[-_TAIL:], _TAIL))
 
-    async def end(self, *, patient: bool) -> None:
-        """Closes its input, waits a little if `patient`, and ends it with all its children."""
+    async def end(self, *, patient: bool) -> list[str]:
+        """Closes its input, waits a little if `patient`, and ends all that it started.
+
+        Who outlived it, in words for a message.
+        """
         self.close_input()
         if patient:
             await self._exit_code(_PATIENCE)
-        kill_group(self._popen)
-        await asyncio.to_thread(self._popen.wait)
+        asyncio.get_running_loop().remove_reader(self._program)
+        await asyncio.to_thread(self._program.end)
         if self._watch is not None:
             self._watch.cancel()
             await asyncio.gather(self._watch, return_exceptions=True)
         for transport in self._transports:
             _abort(transport)
+        return self._program.left
 
     async def _exit_code(self, patience: float) -> int | None:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            return await asyncio.to_thread(self._popen.wait, patience)
-        return None
+        return await asyncio.to_thread(self._program.wait, patience)
+
+    def _take_news(self) -> None:
+        self._program.take_news()
+        if self._program.has_ended:
+            asyncio.get_running_loop().remove_reader(self._program)
+            for reader, pipe in self._pipes():
+                reader.end_after(unread_bytes(pipe))
+
+    def _pipes(self) -> tuple[tuple[_OutputReader, IO[bytes]], ...]:
+        return (self._stdout, self._program.stdout), (self._stderr, self._program.stderr)
 
     async def _keep_stderr(self) -> None:
         while data := await self._stderr.read(_READ):

@@ -42,9 +42,10 @@ _HEAD: Final = Response(headers=(("content-type", "application/x-ndjson"),))
 class AgentTarget:
     """A command, asked turn by turn; an asynchronous context manager that ends it.
 
-    `command` is a command line or its words, `url` that of the played model, without `/v1`. Raises
-    UsageError where it is none or cannot be started, or no agent speaks `protocol`. One that is
-    asked by messages is started anew where it has ended.
+    `command` is a command line or its words, `url` that of the played model, without `/v1`;
+    `passed` are variables of our environment that it gets beside the usual ones. Raises UsageError
+    where it is none or cannot be started, no agent speaks `protocol`, or a variable is not there.
+    One that is asked by messages is started anew where it has ended. `left` says who outlived it.
     """
 
     def __init__(
@@ -55,7 +56,9 @@ class AgentTarget:
         url: str,
         model: str,
         limits: ExchangeLimits,
+        passed: Sequence[str] = (),
     ) -> None:
+        self.left: list[str] = []
         if protocol not in AGENTS:
             hint = f"one of {', '.join(AGENTS)}"
             raise UsageError(f"no agent speaks {protocol!r}", hint=hint)
@@ -64,6 +67,7 @@ class AgentTarget:
         self._url = url
         self._model = model
         self._limits = limits
+        self._passed = passed
         self._folder = tempfile.TemporaryDirectory(
             prefix="conformance-agent-", ignore_cleanup_errors=True
         )
@@ -73,7 +77,7 @@ class AgentTarget:
 
     async def __aenter__(self) -> Self:
         home = Path(self._folder.name)
-        self._environment = agent_environment(self._url, self._model, home)
+        self._environment = agent_environment(self._url, self._model, home, self._passed)
         remember_keys(passed_keys(self._environment, self._words))
         self._workspace.mkdir()
         return self
@@ -141,7 +145,7 @@ class AgentTarget:
     async def _end_process(self, *, patient: bool = True) -> None:
         process, self._process, self._conversation = self._process, None, None
         if process is not None:
-            await process.end(patient=patient)
+            self.left += await process.end(patient=patient)
 
 
 class _Turn:

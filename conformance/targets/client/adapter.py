@@ -67,8 +67,13 @@ class Adapter(AdapterProcess):
     of it AdapterFault where it hangs, crashes or floods.
     """
 
-    def __init__(self, command: str | Sequence[str], bounds: AdapterBounds | None = None) -> None:
-        super().__init__(command, bounds)
+    def __init__(
+        self,
+        command: str | Sequence[str],
+        bounds: AdapterBounds | None = None,
+        passed: Sequence[str] = (),
+    ) -> None:
+        super().__init__(command, bounds, passed)
         try:
             self.send_line(encode_command({"cmd": "start", "version": VERSION}))
             line = self.next_line(monotonic() + self.bounds.start)

@@ -33,6 +33,7 @@ from conformance.recordings.check import (
 from conformance.recordings.redaction import redact_evidence
 from conformance.recordings.sender import sender_of
 from conformance.report.wording import count
+from conformance.targets.child_process import leftover_notes
 from conformance.targets.client.adapter import AdapterAnswer
 from conformance.targets.client.case_results import CaseSeries, CaseTally
 from conformance.targets.client.client_judge import (
@@ -72,6 +73,7 @@ class ClientOptions(Struct, frozen=True):
     """How a client is run. `deadline` is seconds per case; `save` keeps what it reported.
 
     `only` names the one way in which recordings are replayed; `call` is the command of the run.
+    `passed` are variables of our environment that the adapter gets beside the usual ones.
     """
 
     profile: str | None = None
@@ -87,6 +89,7 @@ class ClientOptions(Struct, frozen=True):
     target: str = ""
     only: str = ""
     call: str = ""
+    passed: tuple[str, ...] = ()
     bounds: AdapterBounds = field(default_factory=AdapterBounds)
 
 
@@ -117,7 +120,9 @@ def run_client(
         server = stack.enter_context(serving(on_exchange=log.note_request))
         endpoints = [
             stack.enter_context(
-                ReplayEndpoint(command, server, log, deadline=chosen.deadline, bounds=chosen.bounds)
+                ReplayEndpoint(
+                    *(command, server, log, chosen.bounds, chosen.passed), deadline=chosen.deadline
+                )
             )
             for _ in range(max(1, min(chosen.jobs, len(found))))
         ]
@@ -167,7 +172,8 @@ class ClientSession:
         about = self.about
         who = f"{about.name} {about.version}".strip()
         answered = f"{who} ({about.language}) answered {count(cases, 'case')}"
-        notes = (*self.rulebook.notes, *_skip_notes(tally), answered)
+        left = leftover_notes("adapter", [each for one in self.endpoints for each in one.left])
+        notes = (*self.rulebook.notes, *_skip_notes(tally), *left, answered)
         report = Report(tuple(streams), errors, notes)
         return ClientOutcome(report, about, 0 if is_idle else cases)
 

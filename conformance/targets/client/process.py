@@ -2,9 +2,11 @@
 
 Rule 1: what it writes is bounded, line by line and per case: beyond that it floods.
 Rule 2: a line is waited for until a deadline; an adapter that does not keep it hangs.
-Rule 3: whatever happens, it is ended together with its children: it leads a group of its own.
+Rule 3: whatever happens, it is ended together with everything that it started.
 Rule 4: what it writes to stderr belongs to the case that is under way. One thread reads both pipes,
         stderr before the lines that came with it, so what precedes an answer is there with it.
+Rule 5: it has ended when its process has, also where somebody whom it left behind holds its pipes
+        open: what it wrote itself is still read.
 """
 
 from __future__ import annotations
@@ -13,11 +15,10 @@ import contextlib
 import os
 import queue
 import selectors
-import subprocess
 import threading
 from collections.abc import Sequence
 from time import monotonic
-from typing import IO, Final, Literal, Self, cast
+from typing import Final, Literal, Self
 
 from msgspec import Struct
 
@@ -25,15 +26,16 @@ from conformance.core.errors import HarnessError
 from conformance.targets.child_process import (
     command_words,
     describe_exit,
-    kill_group,
     start_program,
     stderr_words,
-    without_proxy,
+    unread_bytes,
 )
+from conformance.targets.passed_environment import passed_environment
 
 AdapterFaultKind = Literal["hung", "crashed", "flooding"]
 _READ: Final = 65_536
 _MOST_READS: Final = 64  # of stderr at one go
+_LOOK_S: Final = 0.2
 
 
 class AdapterFault(HarnessError):  # noqa: N818  # it is one of three, and says which
@@ -61,12 +63,20 @@ class AdapterBounds(Struct, frozen=True):
 
 
 class AdapterProcess:
-    """A running adapter; a context manager that ends it. Raises UsageError if it cannot start."""
+    """A running adapter; a context manager that ends it. Raises UsageError if it cannot start.
 
-    def __init__(self, command: str | Sequence[str], bounds: AdapterBounds | None = None) -> None:
+    `passed` are variables of our environment that it gets beside the usual ones.
+    """
+
+    def __init__(
+        self,
+        command: str | Sequence[str],
+        bounds: AdapterBounds | None = None,
+        passed: Sequence[str] = (),
+    ) -> None:
         self.bounds = bounds or AdapterBounds()
         words = command_words(command, "--client")
-        self._process = start_program(words, without_proxy(os.environ), "--client")
+        self._program = start_program(words, passed_environment(passed), "--client")
         self._lines: queue.Queue[bytes | None] = queue.Queue(self.bounds.ahead)
         self._flood = ""
         self._written = 0
@@ -88,10 +98,9 @@ class AdapterProcess:
 
     def send_line(self, line: bytes) -> None:
         """Writes a line; where nobody reads any more, the next `next_line` says why."""
-        pipe = cast("IO[bytes]", self._process.stdin)
         with contextlib.suppress(OSError, ValueError):
-            pipe.write(line)
-            pipe.flush()
+            self._program.stdin.write(line)
+            self._program.stdin.flush()
 
     def next_line(self, until: float) -> bytes:
         """The next line, waited for until then on the monotonic clock. Raises AdapterFault."""
@@ -122,60 +131,88 @@ class AdapterProcess:
         """The end of its stderr in this case, for a message; empty where it said nothing."""
         return stderr_words(self.stderr)
 
+    @property
+    def left(self) -> list[str]:
+        """Who outlived it, once it has ended, in words for a message."""
+        return self._program.left
+
     def end(self) -> bytes | None:
-        """Closes its stdin, waits, and ends it with all its children; a line that was left."""
+        """Closes its stdin, waits, and ends all that it started; a line that was left."""
         with contextlib.suppress(OSError, ValueError):
-            cast("IO[bytes]", self._process.stdin).close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(self.bounds.stop if not self._flood else 0.1)
+            self._program.stdin.close()
+        self._program.wait(self.bounds.stop if not self._flood else 0.1)
         self._reader.join(1.0)
         line = self.unasked_line()
         self.kill()
         return line
 
     def kill(self) -> None:
-        """Ends it at once, with its children; once."""
+        """Ends it at once, with everything that it started; once."""
         if self._is_ended:
             return
         self._is_ended = True
-        kill_group(self._process)
-        self._process.wait()
+        self._program.end()
         while self.unasked_line() is not None:
             pass  # a reader that waits for room goes on
         self._reader.join(1.0)
-        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+        for pipe in (self._program.stdin, self._program.stdout, self._program.stderr):
             with contextlib.suppress(OSError, ValueError):
-                if pipe is not None:
-                    pipe.close()
+                pipe.close()
 
     def _crash_fault(self) -> AdapterFault:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(1.0)
+        code = self._program.wait(1.0)
         self._reader.join(1.0)
-        code = self._process.returncode
         how = "closed its stdout" if code is None else describe_exit(code)
         return AdapterFault("crashed", f"the adapter {how}{self.stderr_tail()}")
 
     def _read_output(self) -> None:
-        """Reads both pipes up to their ends, or until it floods."""
-        stdout = cast("IO[bytes]", self._process.stdout).fileno()
-        stderr = cast("IO[bytes]", self._process.stderr).fileno()
+        """Reads both pipes up to their ends, or to its own, or until it floods."""
         begun = bytearray()
-        with selectors.DefaultSelector() as pipes, contextlib.suppress(OSError, ValueError):
-            pipes.register(stdout, selectors.EVENT_READ)
-            pipes.register(stderr, selectors.EVENT_READ)
-            while pipes.get_map():
-                is_next = any(key.fd == stdout for key, _ in pipes.select())
-                data = _read_pipe(stdout) if is_next else b""
-                self._read_stderr(pipes, stderr)
-                if not is_next:
-                    continue
-                self._take_lines(begun, data)
-                if not data or self._is_flooding(len(begun)):
-                    self._lines.put(None)
-                    pipes.unregister(stdout)
+        with contextlib.suppress(OSError, ValueError):
+            self._read_running(begun)
             return
         self._lines.put(None)  # the pipes were closed under us
+
+    def _read_running(self, begun: bytearray) -> None:
+        stdout, stderr = self._program.stdout.fileno(), self._program.stderr.fileno()
+        with selectors.DefaultSelector() as pipes:
+            for each in (stdout, stderr, self._program.fileno()):
+                pipes.register(each, selectors.EVENT_READ)
+            while stdout in pipes.get_map() or stderr in pipes.get_map():
+                # Who waits for its end may take the news of it.
+                ready = {key.fd for key, _ in pipes.select(_LOOK_S)}
+                if self._program.fileno() in ready:
+                    self._program.take_news()
+                if self._program.has_ended:
+                    self._read_rest(begun, is_open=stdout in pipes.get_map())
+                    return
+                data = _read_pipe(stdout) if stdout in ready else b""
+                self._read_stderr(pipes, stderr)
+                if stdout in ready and not self._take_output(begun, data):
+                    pipes.unregister(stdout)
+
+    def _read_rest(self, begun: bytearray, *, is_open: bool) -> None:
+        """What it wrote before its end, and not what others may add (rule 5)."""
+        stdout, stderr = self._program.stdout, self._program.stderr
+        left = unread_bytes(stderr)
+        while left and (data := _read_pipe(stderr.fileno(), left)):
+            self._keep_stderr(data)
+            left -= len(data)
+        left = unread_bytes(stdout) if is_open else 0
+        while left and (data := _read_pipe(stdout.fileno(), left)):
+            left -= len(data)
+            if not self._take_output(begun, data):
+                return
+        if is_open:
+            self._take_output(begun, b"")
+
+    def _take_output(self, begun: bytearray, data: bytes) -> bool:
+        """Whether more may come; no data is the end."""
+        self._take_lines(begun, data)
+        if data and not self._is_flooding(len(begun)):
+            return True
+        self._lines.put(None)
+        return False
 
     def _take_lines(self, begun: bytearray, data: bytes) -> None:
         """Hands over whole lines; no data is the end, which ends the last one, too."""
@@ -204,11 +241,14 @@ class AdapterProcess:
             if not data:
                 pipes.unregister(stderr)
                 return
-            self._stderr = (self._stderr + data)[-self.bounds.tail :]
+            self._keep_stderr(data)
+
+    def _keep_stderr(self, data: bytes) -> None:
+        self._stderr = (self._stderr + data)[-self.bounds.tail :]
 
 
-def _read_pipe(pipe: int) -> bytes:
+def _read_pipe(pipe: int, most: int = _READ) -> bytes:
     try:
-        return os.read(pipe, _READ)
+        return os.read(pipe, min(most, _READ))
     except (OSError, ValueError):  # it was closed under us, at the end
         return b""

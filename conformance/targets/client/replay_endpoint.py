@@ -94,17 +94,20 @@ class ReplayEndpoint:
         command: str | Sequence[str],
         server: ThreadedServer,
         log: RequestLog,
+        bounds: AdapterBounds | None = None,
+        passed: Sequence[str] = (),
         *,
         deadline: float,
-        bounds: AdapterBounds | None = None,
     ) -> None:
+        self.left: list[str] = []  # who outlived an adapter
         self._command = command
+        self._passed = passed
         self._server = server
         self._log = log
         self._deadline = deadline
         self._bounds = bounds
         self._given_up = ""
-        self._adapter = Adapter(command, bounds)
+        self._adapter = Adapter(command, bounds, passed)
         self.about: ClientImplementation = self._adapter.implementation
         self.faults = 0  # in a row
 
@@ -121,6 +124,8 @@ class ReplayEndpoint:
                 self._adapter.stop()
             except HarnessError as err:
                 return str(err)
+            finally:
+                self.left += self._adapter.left
         return ""
 
     def replay_stream(
@@ -187,12 +192,13 @@ class ReplayEndpoint:
 
     def _start_again(self, fault: HarnessError) -> None:
         self._adapter.kill()
+        self.left += self._adapter.left
         self.faults += 1
         if self.faults >= MOST_IN_A_ROW:
             self._given_up = f"given up after {self.faults} faults in a row: {fault}"
             return
         try:
-            self._adapter = Adapter(self._command, self._bounds)
+            self._adapter = Adapter(self._command, self._bounds, self._passed)
         except ConformanceError as err:
             self._given_up = f"given up, since it does not start again: {err}"
 

@@ -1,0 +1,154 @@
+"""A program under test ends with everything that it started, and its own end is known at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from time import monotonic
+from typing import Final
+
+import pytest
+
+from conformance.core.errors import UsageError
+from conformance.targets.child_process import Program, leftover_notes, start_program, unread_bytes
+from tests.processes import has_ended
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+# How a child may leave the group, the session and the parent that it had.
+LEAVES: Final = {
+    "in the group": "subprocess.Popen(SLEEP, stdout=2)",
+    "in a session of its own": "subprocess.Popen(SLEEP, start_new_session=True)",
+    "without its parent": "os.fork() or (os.fork() or os.execvp(SLEEP[0], SLEEP), os._exit(0))",
+    "as a daemon": (
+        "os.fork() or (os.setsid(), os.fork() or os.execvp(SLEEP[0], SLEEP), os._exit(0))"
+    ),
+    "without an environment": "subprocess.Popen(SLEEP, start_new_session=True, env={})",
+}
+SLEEP: Final = "SLEEP = [sys.executable, '-S', '-c', CODE]"
+CHILD: Final = "import os, time; os.write(2, b'%d ' % os.getpid()); time.sleep(60)"
+
+
+def started(code: str) -> Program:
+    lines = ("import os, subprocess, sys, time", f"CODE = {CHILD!r}", SLEEP, code)
+    return start_program([sys.executable, "-S", "-c", "\n".join(lines)], os.environ, "--agent")
+
+
+def child_of(program: Program) -> int:
+    said = b""
+    while not said.endswith(b" "):
+        said += os.read(program.stderr.fileno(), 100)
+    return int(said)
+
+
+def close_pipes(program: Program) -> None:
+    for pipe in (program.stdin, program.stdout, program.stderr):
+        pipe.close()
+
+
+@linux
+@pytest.mark.parametrize("leaves", LEAVES)
+@pytest.mark.parametrize("then", ["time.sleep(60)", "input()"])
+def test_children_end_with_the_program(leaves: str, then: str) -> None:
+    program = started(f"{LEAVES[leaves]}\n{then}")
+    child = child_of(program)
+    program.stdin.close()
+    program.wait(0.0 if "sleep" in then else 20)
+    program.end()
+    assert has_ended(child)
+    close_pipes(program)
+
+
+@linux
+def test_who_outlived_the_program_is_named() -> None:
+    program = started(LEAVES["in a session of its own"])
+    child = child_of(program)
+    assert program.wait(20) == 0
+    program.end()
+    assert program.left == [f"{Path(sys.executable).name} [{child}]"]
+    close_pipes(program)
+
+
+def test_who_ends_with_the_program_is_not_named() -> None:
+    code = "subprocess.Popen([sys.executable, '-S', '-c', 'import sys; sys.stdin.read()'])"
+    program = started(code)
+    program.stdin.close()
+    program.wait(20)
+    program.end()
+    assert program.left == []
+    close_pipes(program)
+
+
+@linux
+def test_a_program_ends_with_whoever_started_it() -> None:
+    """Also where that was killed: nobody is left to ask."""
+    code = f"""
+import os, sys
+from conformance.targets.child_process import start_program
+code = {CHILD!r}.replace("2,", "1,")
+program = start_program([sys.executable, "-S", "-c", code], os.environ, "--agent")
+sys.stdout.buffer.write(os.read(program.stdout.fileno(), 100))
+sys.stdout.flush()
+os.kill(os.getpid(), {signal.SIGKILL})
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert run.returncode == -signal.SIGKILL
+    assert has_ended(int(run.stdout))
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [("sys.exit(3)", 3), ("os.kill(os.getpid(), 9)", -9), ("time.sleep(60)", None)],
+)
+def test_how_a_program_ended_is_known(code: str, expected: int | None) -> None:
+    program = started(code)
+    assert program.wait(0.1 if expected is None else 20) == expected
+    program.end()
+    close_pipes(program)
+
+
+def test_the_end_does_not_wait_for_who_holds_the_pipes() -> None:
+    program = started("print('mine', flush=True)\nsubprocess.Popen(SLEEP, start_new_session=True)")
+    begun = monotonic()
+    assert program.wait(30) == 0
+    assert unread_bytes(program.stdout) == len("mine\n")
+    program.end()
+    assert monotonic() - begun < 30
+    close_pipes(program)
+
+
+def test_an_interrupt_is_the_program_s_own_to_take() -> None:
+    code = "try:\n print('x', flush=True); time.sleep(60)\nexcept KeyboardInterrupt: sys.exit(7)"
+    program = started(code)
+    program.stdout.readline()
+    program.interrupt()
+    assert program.wait(20) == 7
+    program.end()
+    close_pipes(program)
+
+
+@pytest.mark.parametrize("name", ["LC_CTYPE", "PYTHONPATH"])
+def test_the_environment_is_the_one_that_was_given(name: str) -> None:
+    environment = {key: value for key, value in os.environ.items() if key != name}
+    words = ["/bin/sh", "-c", f"echo ${{{name}-none}}"]
+    program = start_program(words, environment, "--agent")
+    assert program.stdout.readline() == b"none\n"
+    program.end()
+    close_pipes(program)
+
+
+def test_what_is_no_program_is_the_caller_s_mistake(tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.write_text("no program")
+    for word, why in (("no-such-thing", "no such file"), (str(plain), "permission denied")):
+        with pytest.raises(UsageError, match=f"--agent .*cannot be started: {why}"):
+            start_program([word], os.environ, "--agent")
+
+
+def test_a_note_names_some_and_counts_all() -> None:
+    assert leftover_notes("agent", []) == []
+    (note,) = leftover_notes("agent", [f"sleep [{number}]" for number in range(7)])
+    assert note.startswith("the agent left 7 programs running, which we ended: sleep [0], ")
+    assert note.endswith("sleep [4] and 2 more")
