@@ -1,4 +1,7 @@
-"""Where a reader puts the events of one frame: wire events come before semantic ones."""
+"""Where a reader puts the events of one frame: wire events come before semantic ones.
+
+Where the next answer begins with a frame, what ends the answer before comes first of all.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,14 @@ from conformance.core.events import Event
 
 
 class Sink:
-    """Events of the frame being read, by layer; `number` is the frame's."""
+    """Events of the frame being read, by layer; `number` is the frame's, `answer` the answer's."""
 
-    __slots__ = ("number", "semantic", "wired")
+    __slots__ = ("_ended", "answer", "number", "semantic", "wired")
 
     def __init__(self) -> None:
         self.number = 0
+        self.answer = 1
+        self._ended: list[Event] = []  # what ends the answer before
         self.wired: list[Event] = []
         self.semantic: list[Event] = []
 
@@ -23,6 +28,12 @@ class Sink:
         self.number = number
         self.wired = []
         self.semantic = []
+
+    def next_answer(self) -> None:
+        """The frame begins the next answer: what it has said so far ends the one before."""
+        self._ended += _of_answer(self.semantic, self.answer)
+        self.semantic = []
+        self.answer += 1
 
     def wire(self, kind: str, data: dict[str, Any]) -> None:
         self.wired.append(Event(kind, data, self.number, "wire"))
@@ -49,4 +60,11 @@ class Sink:
 
     def events(self) -> list[Event]:
         """All of the frame's."""
-        return self.wired + self.semantic
+        if self.answer == 1:
+            return self.wired + self.semantic
+        ended, self._ended = self._ended, []
+        return ended + _of_answer(self.wired + self.semantic, self.answer)
+
+
+def _of_answer(events: list[Event], answer: int) -> list[Event]:
+    return [Event(each.type, each.data, each.number, each.layer, answer) for each in events]

@@ -65,7 +65,7 @@ class WireView(ExchangeView):
         self.framing = self.framer.framing or ""
         if self.transcript is not None:
             self.transcript.last, self.transcript.memory = self.trace.number, self.memory
-        outcomes = self.judge.close(how)
+        outcomes = self.close(how)
         if self.scenario is not None and is_last:
             outcomes = Outcomes((*outcomes, *self.conclude(self.scenario, how)))
         return self.judged(outcomes)

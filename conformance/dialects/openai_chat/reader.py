@@ -80,7 +80,7 @@ class ChatReader:
             self._read_payload(payload, "message", is_error=False)
         else:
             self._read_payload(payload, "delta", is_error=frame.event == "error")
-        return sink.wired + sink.semantic
+        return sink.events()
 
     def _read_text(self, frame: Frame) -> None:
         if frame.data == "[DONE]" and frame.kind != "body":
