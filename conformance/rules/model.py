@@ -16,7 +16,6 @@ from conformance.rules.alias import Alias
 from conformance.rules.forms.base import Form
 from conformance.rules.verdicts import Level
 
-
 Scope = Literal["answer", "connection", "scenario"]
 
 

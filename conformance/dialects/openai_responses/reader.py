@@ -9,7 +9,9 @@ Rule 4: output that only the terminal event holds is said there, as a body's wou
         `response.item` events.
 Rule 5: beyond `MOST_ITEMS` items (or `MOST_PARTS` parts of one) a wire event
         `openai.responses.overflow` is the last thing that is said of semantics.
-Rule 6: a response announced after a terminal event is a message of its own; blocks count on.
+Rule 6: every response is an answer: one that is announced after a terminal event, or under
+        another id, begins the next. Where the one request is known it is a message of its own, and
+        blocks count on.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from conformance.dialects.json_edge import elements, event_data, mapping, string
 from conformance.dialects.openai_responses.output import Output
 from conformance.dialects.openai_responses.vocabulary import (
     ANNOUNCEMENTS,
+    CREATED,
     DELTAS,
     DONES,
     PART_DONES,
@@ -51,6 +54,9 @@ class ResponsesReader(TypedReader):
     def __init__(self, reading: Reading) -> None:
         super().__init__()
         del reading  # items type their text: neither markers nor private fields apply
+        self._renew()
+
+    def _renew(self) -> None:
         self._echo: dict[str, Any] | None = None
         self._blocks = Blocks(0, self._sink)
         self._output = Output(self._sink, self._blocks)
@@ -65,6 +71,8 @@ class ResponsesReader(TypedReader):
     def _read_event(self, frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         kind = string(fields.get("type"))
+        if kind in ANNOUNCEMENTS:
+            self._announce_response(kind, string(mapping(fields.get("response")).get("id")))
         self._sink.wire(kind or self.unknown, event_data(payload))
         output = self._output
         if output.is_over:
@@ -84,18 +92,19 @@ class ResponsesReader(TypedReader):
         elif kind in TERMINALS:
             self._read_terminal(kind, fields)
         elif kind in ANNOUNCEMENTS:
-            self._announce_response(mapping(fields.get("response")))
+            self._keep_echo(mapping(fields.get("response")))
         elif kind == "error":
             self._say_error(fields)
         elif kind in _ITEM_MEANINGS:
             _ITEM_MEANINGS[kind](self._output, fields)
 
-    def _announce_response(self, response: dict[str, Any]) -> None:
-        """A response that begins after another was done is a message of its own (rule 6)."""
+    def _announce_response(self, kind: str, name: str) -> None:
+        """What is said again of the response under way, or of the one that is done, begins none."""
+        if kind == CREATED or (self._is_done and name not in ("", self._announced)):
+            self._announce(name, has_spoken=self._output.runs.has_begun)
         if self._is_done:
             self._is_done = False
             self._output = Output(self._sink, self._blocks)
-        self._keep_echo(response)
 
     def _keep_echo(self, response: dict[str, Any]) -> None:
         """Keep the echo of the request, and the id for the message to come."""
