@@ -43,7 +43,8 @@ class Finding(Struct, frozen=True):
     that holds it, `byte` the 0-based offset in the body; both None where they do not apply.
     `id` is a hash of rule, exchange, slice, expected and got types: stable under re-recording.
     `answers` are the numbers of the answers that have it, the first of them where there are very
-    many; `in_answers` is how many have it.
+    many; `in_answers` is how many have it. `unit` is what the dialect calls an answer, where the
+    exchange holds several; else empty.
     `upstream` is the provider's event where both hops of an application are compared.
     `reproduce` is the command that shows it again, of a client under test; else empty.
     """
@@ -68,6 +69,7 @@ class Finding(Struct, frozen=True):
     reproduce: str = ""
     answers: tuple[int, ...] = (1,)
     in_answers: int = 1
+    unit: str = ""
 
 
 class VerdictChange(Struct, frozen=True):

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance.core.events import Ending, Event, Exchange, Fidelity
 from conformance.dialects.base import Dialect
@@ -152,7 +153,7 @@ class ExchangeView:
             self.take(events[:ended])
         first = events[ended]
         outcomes = self.judge.end_answer(first.number)
-        self._add_fresh_findings()
+        self._add_last_findings()
         self._findings.end_answer(failed_rules(outcomes) | self._going_on)
         self._outcomes.add(outcomes)
         self.answers = first.answer
@@ -161,8 +162,8 @@ class ExchangeView:
     def close(self, how: Ending) -> Outcomes:
         """Ends the last answer, and with it all of the exchange: what comes of every rule."""
         outcomes = self.judge.close(how)
-        self._add_fresh_findings()
         if self.answers > 1:
+            self._add_last_findings()
             self._findings.end_answer(failed_rules(outcomes) | self._going_on)
         return self._outcomes.with_last(outcomes)
 
@@ -175,6 +176,13 @@ class ExchangeView:
     def _add_fresh_findings(self) -> None:
         self._add_findings(self.judge.fresh)
         self.judge.fresh.clear()
+
+    def _add_last_findings(self) -> None:
+        """What one of several answers still owed when it was over: its end, not the stream's."""
+        end = f"end of the {self.setting.dialect.unit}"
+        found = [(rule, _with_end(violation, end)) for rule, violation in self.judge.fresh]
+        self.judge.fresh.clear()
+        self._add_findings(found)
 
     def _add_findings(self, broken: Iterable[tuple[Rule, Violation]]) -> None:
         for rule, violation in broken:
@@ -203,6 +211,9 @@ class ExchangeView:
             for found in self._findings.told()
             if verdicts.get(found.rule) is Verdict.FAIL or found.rule in several
         ]
+        if self.answers > 1:
+            unit = self.setting.dialect.unit
+            findings = [replace(found, unit=unit) for found in findings]
         result = StreamResult(
             file=self.setting.file,
             exchange=self.exchange.number,
@@ -239,6 +250,12 @@ class ExchangeView:
         exchange = self.exchange
         place = (exchange.number, exchange.role, exchange.hop, self.name, self.judge.last)
         return ((rule.id, Contribution(*place, sides)) for rule, sides in self.judge.gathered())
+
+
+def _with_end(violation: Violation, end: str) -> Violation:
+    if violation.got != "end of stream":
+        return violation
+    return replace(violation, message=violation.message.replace("end of stream", end), got=end)
 
 
 def _answer_error(event: Event | None) -> AnswerError | None:

@@ -19,4 +19,5 @@ DIALECT: Final = Dialect(
     keys=WIRE_KEYS,
     request=REQUEST,
     is_application=True,
+    unit="run",
 )

@@ -36,4 +36,5 @@ DIALECT: Final = Dialect(
     request=REQUEST,
     script=SCRIPT,
     client=ClientCases(listing("content"), own_models="claude"),
+    unit="message",
 )

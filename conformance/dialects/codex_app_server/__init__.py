@@ -28,4 +28,5 @@ DIALECT: Final = Dialect(
     agent=AGENT,
     carries_opaque=False,
     names_tools=False,
+    unit="turn",
 )

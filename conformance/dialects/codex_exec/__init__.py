@@ -22,4 +22,5 @@ DIALECT: Final = Dialect(
     carries_opaque=False,
     names_tools=False,
     tells_parts=False,
+    unit="turn",
 )

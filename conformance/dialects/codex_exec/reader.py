@@ -96,6 +96,7 @@ class ExecReader(TypedReader):
     def __init__(self, reading: Reading) -> None:
         super().__init__()
         del reading  # items type their text: neither markers nor private fields apply
+        self._has_thread = False
         self._renew()
 
     def _renew(self) -> None:
@@ -112,16 +113,22 @@ class ExecReader(TypedReader):
         kind = string(fields.get("type"))
         if kind == "turn.started":
             self._announce("", has_spoken=self._has_spoken)
-        elif kind == "thread.started" and (self._is_done or self._has_spoken):
-            self._next_answer()
+        elif kind == "thread.started":
+            self._announce_thread()
         self._sink.wire(kind if kind in LINES else self.unknown, event_data(payload))
-        self._has_spoken = self._has_spoken or kind in _ITEMS
+        self._has_spoken = self._has_spoken or (self._announced is not None and kind in _ITEMS)
         if self._items.is_over:
             return
         if kind in _ITEMS:
             self._items.take(kind, mapping(fields.get("item")))
         elif kind in _TURNS:
             self._read_turn(kind, fields)
+
+    def _announce_thread(self) -> None:
+        """Another thread, or the same one in another run of the command (rule 5)."""
+        if self._has_thread and (self._is_done or self._has_spoken):
+            self._next_answer()
+        self._has_thread = True
 
     def _read_turn(self, kind: str, fields: dict[str, Any]) -> None:
         if kind == "turn.started":

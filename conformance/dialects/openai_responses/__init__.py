@@ -30,4 +30,5 @@ DIALECT: Final = Dialect(
     request=REQUEST,
     script=SCRIPT,
     client=ClientCases(listing("output")),
+    unit="response",
 )

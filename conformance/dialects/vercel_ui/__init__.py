@@ -20,4 +20,5 @@ DIALECT: Final = Dialect(
     envelope=ENVELOPE,
     request=REQUEST,
     is_application=True,
+    unit="message",
 )
