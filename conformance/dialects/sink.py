@@ -14,11 +14,12 @@ from conformance.core.events import Event
 class Sink:
     """Events of the frame being read, by layer; `number` is the frame's, `answer` the answer's."""
 
-    __slots__ = ("_ended", "answer", "number", "semantic", "wired")
+    __slots__ = ("_ended", "answer", "has_failed", "number", "semantic", "wired")
 
     def __init__(self) -> None:
         self.number = 0
         self.answer = 1
+        self.has_failed = False  # an error came, which may be the last thing said of the answer
         self._ended: list[Event] = []  # what ends the answer before
         self.wired: list[Event] = []
         self.semantic: list[Event] = []
@@ -34,12 +35,18 @@ class Sink:
         self._ended += _of_answer(self.semantic, self.answer)
         self.semantic = []
         self.answer += 1
+        self.has_failed = False
 
     def wire(self, kind: str, data: dict[str, Any]) -> None:
         self.wired.append(Event(kind, data, self.number, "wire"))
 
     def say(self, kind: str, data: dict[str, Any]) -> None:
         self.semantic.append(Event(kind, data, self.number, "semantic"))
+
+    def say_error(self, data: dict[str, Any]) -> None:
+        """An error that may be the last thing said of the answer."""
+        self.has_failed = True
+        self.say("error", data)
 
     def start_message(self, role: str = "", message_id: str = "", *, choice: int = 0) -> None:
         """A message of the model begins; who says no role is the assistant."""

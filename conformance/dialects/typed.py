@@ -1,7 +1,8 @@
 """What readers of wires have in common whose payloads name their type.
 
-Rule 1: an event that announces an answer begins the next one where the answer before is done, or
-where it names another. Where it names none, it does so once the answer before has said anything.
+Rule 1: an event that announces an answer begins the next one where the answer before is done or
+has failed, or where it names another. Where it names none, it does so once the answer before has
+said anything.
 An answer that is not done by then was cut; what the next one says begins anew.
 Rule 2: an API gives one answer to a request: where that is known, all is of one answer.
 """
@@ -61,7 +62,8 @@ class TypedReader:
         if self._is_asked and self.is_of_api:
             return
         is_other = name != self._announced if name and self._announced else has_spoken
-        if self._is_done or (self._announced is not None and is_other):
+        is_over = self._is_done or self._sink.has_failed
+        if is_over or (self._announced is not None and is_other):
             self._next_answer()
         self._announced = name
 
@@ -110,5 +112,6 @@ class TypedReader:
             self._sink.say("cut", {"choice": 0, "how": how})
         return self._sink.events()
 
-    def echo(self) -> Mapping[str, Any] | None:
+    def echo(self, answer: int) -> Mapping[str, Any] | None:
+        del answer
         return None

@@ -33,6 +33,7 @@ class FindingsByAnswer:
         self._begins = 0  # where those of the answer under way begin
         self._of_first = 0  # how many the first answer has
         self._known: dict[str, int] = {}  # group -> place of its first finding in earlier answers
+        self._met: set[int] = set()  # places of those that the answer under way has, too
         self._again: dict[int, list[int]] = {}  # place -> numbers of later answers
         self._counts: dict[int, int] = {}  # place -> how many later answers
 
@@ -42,14 +43,18 @@ class FindingsByAnswer:
         if answer == 1:
             self.every.append(finding)
         elif (place := self._known.get(group_id(finding))) is not None:
-            self._repeat(place, answer)
+            self._met.add(place)
         elif len(self.every) - self._of_first < MOST_LATER:
             self.every.append(finding)
         else:
             self.left_out += 1
 
-    def end_answer(self, failed: Collection[str]) -> None:
+    def end_answer(self, answer: int, failed: Collection[str]) -> None:
         """The answer is over; only findings of the `failed` rules stay of it."""
+        for place in self._met:
+            if self.every[place].rule in failed:
+                self._repeat(place, answer)
+        self._met.clear()
         is_first = not self._begins and not self._known
         found = [each for each in self.every[self._begins :] if each.rule in failed]
         self.every[self._begins :] = found
@@ -66,8 +71,6 @@ class FindingsByAnswer:
 
     def _repeat(self, place: int, answer: int) -> None:
         numbers = self._again.setdefault(place, [])
-        if numbers[-1:] == [answer]:
-            return
         if len(numbers) < MOST_NUMBERED:
             numbers.append(answer)
         self._counts[place] = self._counts.get(place, 0) + 1

@@ -154,7 +154,7 @@ class ExchangeView:
         first = events[ended]
         outcomes = self.judge.end_answer(first.number)
         self._add_last_findings()
-        self._findings.end_answer(failed_rules(outcomes) | self._going_on)
+        self._findings.end_answer(self.answers, failed_rules(outcomes) | self._going_on)
         self._outcomes.add(outcomes)
         self.answers = first.answer
         return events[ended:]
@@ -164,7 +164,7 @@ class ExchangeView:
         outcomes = self.judge.close(how)
         if self.answers > 1:
             self._add_last_findings()
-            self._findings.end_answer(failed_rules(outcomes) | self._going_on)
+            self._findings.end_answer(self.answers, failed_rules(outcomes) | self._going_on)
         return self._outcomes.with_last(outcomes)
 
     @property

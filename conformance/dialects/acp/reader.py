@@ -194,7 +194,7 @@ class AcpReader(TypedReader):
             said = {"code": code if isinstance(code, str | int) else ""}
             message = string(mapping(failure.get("data")).get("message"))
             said["message"] = message or string(failure.get("message"))
-            self._sink.say("error", {"choice": 0, **said})
+            self._sink.say_error({"choice": 0, **said})
             return
         reason = string(result.get("stopReason"))
         counts = whole_counts(result.get("usage"), _COUNTS)

@@ -129,7 +129,7 @@ class AguiReader(TypedReader):
     def _end_run(self, kind: str, fields: dict[str, Any]) -> None:
         if kind == "RUN_ERROR":
             error = {"code": string(fields.get("code")), "message": string(fields.get("message"))}
-            self._sink.say("error", {"choice": 0, **error})
+            self._sink.say_error({"choice": 0, **error})
             return
         self._sink.end_message(reasons_of(fields.get("outcome")), _usage(fields.get("usage")))
 

@@ -98,7 +98,7 @@ class MessagesReader(TypedReader):
         elif kind.startswith("content_block_"):
             self._read_block(kind, fields)
         elif kind == "error":
-            self._sink.say("error", outcome.error(fields.get("error") or payload))
+            self._sink.say_error(outcome.error(fields.get("error") or payload))
         else:
             self._read_message(kind, fields)
 
@@ -138,7 +138,7 @@ class MessagesReader(TypedReader):
             is_error = fields.get("type") == "error" or bool(fields.get("error"))
             self._sink.wire("error" if is_error else self.unknown, event_data(payload))
             if is_error:
-                self._sink.say("error", outcome.error(fields.get("error") or payload))
+                self._sink.say_error(outcome.error(fields.get("error") or payload))
             return
         content = elements(fields.get("content"))
         self._sink.wire("message", fields)

@@ -130,7 +130,8 @@ class ConverseReader:
         elif not self._is_done:
             self._sink.say("cut", {"choice": 0, "how": how})
 
-    def echo(self) -> Mapping[str, Any] | None:
+    def echo(self, answer: int) -> Mapping[str, Any] | None:
+        del answer
         return None
 
     def _read_event(
@@ -184,7 +185,7 @@ class ConverseReader:
         status = whole(fields.get("originalStatusCode"))
         message = string(fields.get("message")) or string(fields.get("originalMessage"))
         stated = {} if status is None else {"status": status}
-        self._sink.say("error", {"choice": 0, "code": kind, "message": message, **stated})
+        self._sink.say_error({"choice": 0, "code": kind, "message": message, **stated})
 
     def _read_body(self, frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
@@ -206,7 +207,7 @@ class ConverseReader:
         # The API has `message`, what signs requests in front of it `Message`.
         if message := string(fields.get("message")) or string(fields.get("Message")):
             self._sink.wire("converse.error", fields)
-            self._sink.say("error", outcome.error(message))
+            self._sink.say_error(outcome.error(message))
         else:
             said = {"text": frame.data} if payload is NOT_JSON else event_data(payload)
             self._sink.wire("converse.unknown", said)

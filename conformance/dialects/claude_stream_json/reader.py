@@ -115,7 +115,7 @@ class StreamJsonReader(MessagesReader):
         if fields.get("is_error") is True:
             code = string(fields.get("api_error_type")) or string(fields.get("subtype"))
             error = {"code": code, "message": string(fields.get("result"))}
-            self._sink.say("error", {"choice": 0, **error})
+            self._sink.say_error({"choice": 0, **error})
             return
         self._say_finish(fields.get("stop_reason"))
         self._count_tokens(fields.get("usage"))

@@ -70,7 +70,8 @@ class AppServerReader(TypedReader):
     def __init__(self, reading: Reading) -> None:
         super().__init__()
         del reading  # items type their text: neither markers nor private fields apply
-        self._total: dict[str, int] = {}  # tokens of the thread so far, in all turns
+        self._counted = ""  # the thread whose tokens were counted last
+        self._total: dict[str, int] = {}  # and how many, in all its turns
         self._renew()
 
     def _renew(self) -> None:
@@ -119,7 +120,7 @@ class AppServerReader(TypedReader):
         elif method == "item/completed":
             self._items.complete(item)
         elif method == "thread/tokenUsage/updated":
-            self._count_tokens(mapping(mapping(params.get("tokenUsage")).get("total")))
+            self._count_tokens(string(params.get("threadId")), params.get("tokenUsage"))
         elif method in _TURNS:
             self._read_turn(method, mapping(params.get("turn")))
 
@@ -145,13 +146,22 @@ class AppServerReader(TypedReader):
         self._announced = self._announced or string(turn.get("id"))
         self._thread = self._thread or thread
 
-    def _count_tokens(self, total: dict[str, Any]) -> None:
+    def _count_tokens(self, thread: str, usage: Any) -> None:
+        stated = mapping(usage)
+        total = mapping(stated.get("total"))
         counts = {name: whole(total.get(key)) for name, key in _COUNTS.items()}
-        self._total = self._total | {n: count for n, count in counts.items() if count is not None}
+        known = {name: count for name, count in counts.items() if count is not None}
+        # The first call of a thread is all that it has counted.
+        is_first = total == stated.get("last")
+        is_first = is_first or thread != self._counted
+        self._counted = thread
+        if is_first or any(count < self._before.get(name, 0) for name, count in known.items()):
+            self._before, self._total = {}, {}
+        self._total = self._total | known
 
     def _usage(self) -> dict[str, int]:
         """Tokens of the turn: what the thread has counted since the one before."""
-        return {n: max(0, count - self._before.get(n, 0)) for n, count in self._total.items()}
+        return {name: count - self._before.get(name, 0) for name, count in self._total.items()}
 
     def _read_turn(self, method: str, turn: dict[str, Any]) -> None:
         if method == "turn/started":
@@ -162,7 +172,7 @@ class AppServerReader(TypedReader):
         status = string(turn.get("status"))
         if status == "failed":
             message = string(mapping(turn.get("error")).get("message"))
-            self._sink.say("error", {"choice": 0, "code": "", "message": message})
+            self._sink.say_error({"choice": 0, "code": "", "message": message})
             return
         self._sink.end_message(_REASONS.get(status, status), self._usage())
 

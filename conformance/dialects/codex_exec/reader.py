@@ -138,7 +138,7 @@ class ExecReader(TypedReader):
         self._is_done = True
         if kind == "turn.failed":
             message = string(mapping(fields.get("error")).get("message"))
-            self._sink.say("error", {"choice": 0, "code": "", "message": message})
+            self._sink.say_error({"choice": 0, "code": "", "message": message})
             return
         self._sink.end_message("stop", whole_counts(fields.get("usage"), _COUNTS))
 

@@ -104,7 +104,7 @@ class CohereReader(TypedReader):
         self._sink.wire("cohere.error" if is_error else self.unknown, event_data(payload))
         if is_error and not self._content.is_over:
             self._content.close()
-            self._sink.say("error", outcome.error(fields.get("error") or payload))
+            self._sink.say_error(outcome.error(fields.get("error") or payload))
 
     def _read_body(self, payload: Any) -> None:
         fields = mapping(payload)
@@ -140,7 +140,7 @@ class CohereReader(TypedReader):
         self._sink.say_usage(whole_counts(value_at(ending, "usage", "tokens"), _COUNTS))
         if failed:
             said = {"message": string(ending.get("error")), "code": reason}
-            self._sink.say("error", outcome.error(said))
+            self._sink.say_error(outcome.error(said))
 
 
 def is_failure(fields: Mapping[str, Any]) -> bool:

@@ -12,8 +12,8 @@ Rule 4: nothing on the wire says that all is over. An answer is done where it en
         every candidate has said why it finished, or the prompt was refused; else it is cut.
 Rule 5: a request gives `request.part` per part of its history. A part is of the `current` turn
         where no words of the user come after it.
-Rule 6: a chunk of another response begins the next answer once every candidate has finished,
-        where the one request is not known. A reason to finish on the way ends no answer.
+Rule 6: a chunk of another response begins the next answer once every candidate has finished
+        or an error came, where the one request is not known. A reason to finish on the way ends no answer.
 """
 
 from __future__ import annotations
@@ -111,13 +111,14 @@ class GeminiReader:
 
     def _see_name(self, name: str) -> None:
         """Rule 6."""
-        if self._name and self._is_over:
+        if self._name and (self._is_over or self._has_failed):
             self._say_end("eof")
             self._sink.next_answer()
             self._renew()
         self._name = name
 
-    def echo(self) -> Mapping[str, Any] | None:
+    def echo(self, answer: int) -> Mapping[str, Any] | None:
+        del answer
         return None
 
     def _value(self, payload: Any, *, is_body: bool) -> None:
@@ -136,7 +137,7 @@ class GeminiReader:
             self._sink.wire("gemini.error", fields)
             for candidate in self._candidates.values():
                 candidate.close()
-            self._sink.say("error", outcome.error(error))
+            self._sink.say_error(outcome.error(error))
 
     def _answer(self, fields: dict[str, Any]) -> None:
         model = string(fields.get("modelVersion"))

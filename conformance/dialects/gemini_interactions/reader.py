@@ -94,7 +94,7 @@ class InteractionsReader(TypedReader):
             self._read_step(kind, fields)
         elif kind == ERROR:
             self._steps.close()
-            self._sink.say("error", outcome.error(fields.get("error") or payload))
+            self._sink.say_error(outcome.error(fields.get("error") or payload))
         else:
             self._read_state(kind, mapping(fields.get("interaction")))
 
@@ -124,7 +124,7 @@ class InteractionsReader(TypedReader):
             self._is_whole = True
             self._sink.wire(ERROR if is_error else self.unknown, event_data(payload))
             if is_error:
-                self._sink.say("error", outcome.error(fields["error"]))
+                self._sink.say_error(outcome.error(fields["error"]))
             return
         self._is_whole = string(fields.get("status")) not in _RUNNING
         self._sink.wire(BODY, fields)
@@ -156,7 +156,7 @@ class InteractionsReader(TypedReader):
         if status in _FAILURES:
             errors = objects(interaction.get("errors"))
             said = {"message": string(errors[0].get("message")) if errors else "", "code": status}
-            self._sink.say("error", outcome.error(said))
+            self._sink.say_error(outcome.error(said))
 
     def _count(self, usage: dict[str, Any]) -> None:
         total = sum(filter(None, (whole(usage.get(key)) for key in _COUNTED)))

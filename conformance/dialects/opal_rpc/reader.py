@@ -124,7 +124,7 @@ class OpalReader(TypedReader):
     def _end_run(self, kind: str, params: dict[str, Any]) -> None:
         if kind == "error":
             reason = string(params.get("reason"))
-            self._sink.say("error", {"choice": 0, "code": "", "message": reason})
+            self._sink.say_error({"choice": 0, "code": "", "message": reason})
             return
         reason = "stop" if kind == "agent_end" else "cancelled"
         self._sink.end_message(reason, whole_counts(params.get("usage"), _COUNTS))

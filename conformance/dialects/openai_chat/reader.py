@@ -10,9 +10,10 @@ Rule 4: a stream that ends by itself with every choice finished but without `[DO
         explicitly; any other end without `[DONE]` is a cut. A body is done when it is there.
 Rule 5: beyond `MOST_CHOICES` choices (or tool calls of a choice) one wire event
         `openai.chat.overflow` is the last thing that is said of semantics.
-Rule 6: where the one request is not known, a chunk of another id that brings a role or a text
-        begins the next answer once the one before has finished, and one that brings a role also
-        where the id had not changed before. So does a role behind `[DONE]`.
+Rule 6: where the one request is not known, a chunk of another id begins the next answer behind
+        `[DONE]`; where it brings a role or a text, once the one before has finished or failed;
+        where it brings a role, also when the id had not changed before. So does a role behind
+        `[DONE]` or an error, whatever its id.
 """
 
 from __future__ import annotations
@@ -121,14 +122,19 @@ class ChatReader:
         if not self._is_done:
             self._sink.say("cut", {"choice": 0, "how": how})
 
+    @property
+    def _may_be_over(self) -> bool:
+        return self._is_done or self._sink.has_failed
+
     def _see_id(self, fields: dict[str, Any]) -> None:
         """Another id, or a chunk behind the end: maybe the next answer (rule 6)."""
         name = string(fields.get("id"))
-        if self._id and name and not self._is_asked and self._begins_answer(name, fields):
+        if self._id and not self._is_asked and self._begins_answer(name, fields):
             if not self._is_over:
                 self._say_end("eof")
             self._sink.next_answer()
             self._renew()
+            self._id = None
         if name and name != self._id:
             self._id, self._since = name, self._sink.number
 
@@ -136,12 +142,15 @@ class ChatReader:
         deltas = [mapping(each.get("delta")) for each in objects(fields.get("choices"))]
         has_role = any(delta.get("role") for delta in deltas)
         if name == self._id:
-            return self._is_done and has_role
-        if self._is_done or self._has_all():
-            return has_role or any(delta.get("content") for delta in deltas)
-        return has_role and self._sink.number - self._since >= _STEADY
+            return has_role and self._may_be_over
+        if self._is_done:
+            return True
+        if self._has_all() or self._sink.has_failed:
+            return bool(name) and (has_role or any(delta.get("content") for delta in deltas))
+        return bool(name) and has_role and self._sink.number - self._since >= _STEADY
 
-    def echo(self) -> Mapping[str, Any] | None:
+    def echo(self, answer: int) -> Mapping[str, Any] | None:
+        del answer
         return None
 
     def _has_all(self) -> bool:
@@ -164,7 +173,7 @@ class ChatReader:
         error = fields.get("error")
         is_error = is_error or bool(error)
         if "choices" in fields:
-            if field == "delta" and (self._is_done or fields.get("id") != self._id):
+            if field == "delta" and (fields.get("id") != self._id or self._may_be_over):
                 self._see_id(fields)
             self._sink.wire("chat.chunk" if field == "delta" else "chat.completion", fields)
             fits = self._read_choices(fields, field)
@@ -181,7 +190,7 @@ class ChatReader:
         if (usage := fields.get("usage")) is not None:
             self._say_usage(usage)
         if is_error:
-            self._sink.say("error", outcome.error(error or payload))
+            self._sink.say_error(outcome.error(error or payload))
 
     def _say_usage(self, usage: Any) -> None:
         if (counts := outcome.usage(usage)) is not None:

@@ -54,10 +54,12 @@ class ResponsesReader(TypedReader):
     def __init__(self, reading: Reading) -> None:
         super().__init__()
         del reading  # items type their text: neither markers nor private fields apply
+        self._echo: dict[str, Any] | None = None
         self._renew()
 
     def _renew(self) -> None:
-        self._echo: dict[str, Any] | None = None
+        self._echo_before = self._echo
+        self._echo = None
         self._blocks = Blocks(0, self._sink)
         self._output = Output(self._sink, self._blocks)
 
@@ -65,8 +67,8 @@ class ResponsesReader(TypedReader):
     def _message_state(self) -> Output:
         return self._output
 
-    def echo(self) -> Mapping[str, Any] | None:
-        return self._echo
+    def echo(self, answer: int) -> Mapping[str, Any] | None:
+        return self._echo if answer == self._sink.answer else self._echo_before
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
@@ -163,7 +165,7 @@ class ResponsesReader(TypedReader):
         if (counts := outcome.usage(response.get("usage"))) is not None:
             self._sink.say("usage", counts)
         if status == "failed":
-            self._sink.say("error", outcome.error(response.get("error")))
+            self._sink.say_error(outcome.error(response.get("error")))
         self._is_done = True
         self._sink.say("done", {"choice": 0, "explicit": True})
 
@@ -174,7 +176,7 @@ class ResponsesReader(TypedReader):
         """Nested as recorded from OpenAI, or flat as its OpenAPI document has it."""
         nested = fields.get("error")
         flat = {name: value for name, value in fields.items() if name != "type"}
-        self._sink.say("error", outcome.error(nested or flat))
+        self._sink.say_error(outcome.error(nested or flat))
 
 
 def recognises(frame: Frame, payload: Any) -> bool:

@@ -67,6 +67,7 @@ class UiMessageReader(TypedReader):
 
     def _renew(self) -> None:
         self._parts = UiParts(self._sink)
+        self._is_finished = False
 
     @property
     def _message_state(self) -> UiParts:
@@ -89,7 +90,7 @@ class UiMessageReader(TypedReader):
             self._sink.wire("data", {**fields, "name": kind})
             return
         if kind == "start":
-            self._announce(string(fields.get("messageId")))
+            self._announce(string(fields.get("messageId")), has_spoken=self._is_finished)
         known = kind in PARTS or kind == "error"
         self._sink.wire(kind if known else self.unknown, event_data(payload))
         if not self._parts.is_over:
@@ -107,6 +108,7 @@ class UiMessageReader(TypedReader):
         elif kind == "finish-step":
             self._parts.finish_step()
         elif kind in ("finish", "abort"):
+            self._is_finished = True
             self._parts.close()
             reason = string(fields.get("finishReason")) if kind == "finish" else kind
             if reason:
