@@ -42,6 +42,7 @@ class OracleJudge(Judge):
 
     def __init__(self, rules: RuleSet, evidence: Evidence) -> None:
         super().__init__(RuleSet([], rules.knobs), evidence)
+        self.answer = 1
         self._alone = [_RuleAlone(each, self) for each in _compiled_alone(rules)]
 
     def read(self, event: Event) -> None:
@@ -49,6 +50,7 @@ class OracleJudge(Judge):
         self.layers.add(event.layer)
         if self.error is None and (event.layer, event.type) == ("semantic", "error"):
             self.error = event
+            self.first_error = self.first_error or event
         is_overflow = event.layer == "wire" and event.type.endswith(".overflow")
         self.overflow = self.overflow or is_overflow
         self._order += 1
@@ -58,6 +60,21 @@ class OracleJudge(Judge):
     def settle(self) -> None:
         for each in self._alone:
             each.guard(each.settle)
+
+    def end_answer(self, number: int) -> Outcomes:
+        self.settle()
+        self.last = number
+        self.context.whole = self.error is None
+        for each in self._alone:
+            if not each.compiled.of_connection:
+                each.guard(each.close)
+        outcomes = Outcomes(each.outcome() for each in self._alone)
+        self.answer += 1
+        for each in self._alone:
+            if not each.compiled.of_connection:
+                each.begin()
+        self.error, self.layers, self.context.whole, self.context.spent = None, set(), False, {}
+        return outcomes
 
     def close(self, how: Ending) -> Outcomes:
         self.settle()
@@ -82,12 +99,20 @@ class _RuleAlone:
         early = compiled.terms.excludes_early(judge.evidence)
         self.silent = compiled.excluded is not None or early
         self.is_side = isinstance(self.machine, CompareMachine) and not self.silent
-        self.slices: dict[Key, Slice] = {}
         self.letters: dict[Names, Letter] = {}
+        self.error = ""
+        self.begin()
+
+    def begin(self) -> None:
+        """An answer begins; a rule that ended with ERROR stays so."""
+        compiled = self.compiled
+        self.slices: dict[Key, Slice] = {}
         self.saw_subject = False
         self.violations: list[Violation] = []
-        self.error = self.unclear = ""
+        self.unclear = ""
         self.visits = 0
+        if self.error:
+            return
         if (begun := self.machine.begins()) is not None and not compiled.slice:
             self._open((), begun)
 
@@ -170,7 +195,8 @@ class _RuleAlone:
         rule = self.compiled.rule
         fields = dict(zip(rule.slice, slice_.key, strict=False))
         after = str(breach.after or "")
-        found = Violation(number, fields, breach.expected, breach.got, after, breach.message)
+        what = (breach.expected, breach.got, after, breach.message)
+        found = Violation(number, fields, *what, self.judge.answer)
         self.violations.append(found)
         self.judge.fresh.append((rule, found))
 

@@ -14,6 +14,9 @@ step, thinking, opaque, text, snapshot, refusal, tool, finish, usage, error, don
 Rule 3: every semantic event carries `choice` (0 where the dialect has none).
 Rule 4: an `error` ends the answer, as far as one can know, unless its `final` is false: then the
         dialect says that the stream goes on to its proper end.
+Rule 5: an exchange may hold several answers, one after the other (runs, turns, prompts, or what
+        was kept in one file). The dialect says where the next one begins; the frame that begins it
+        may give, first of all, events that end the answer before.
 """
 
 from __future__ import annotations
@@ -115,12 +118,16 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
 
 
 class Event(msgspec.Struct, frozen=True, gc=False):
-    """One thing that happened: `data` is the decoded payload, `number` the frame's number."""
+    """One thing that happened: `data` is the decoded payload, `number` the frame's number.
+
+    `answer` is the number of the answer that it belongs to, from 1.
+    """
 
     type: str
     data: Mapping[str, Any]
     number: int
     layer: Layer
+    answer: int = 1
 
 
 class Request(Struct, frozen=True):

@@ -43,5 +43,8 @@ class Reader(Protocol):
     def end(self, how: Ending, number: int) -> list[Event]:
         """Ends still owed (`thinking.end`, ...), then `cut` unless the wire's terminal came."""
 
-    def echo(self) -> Mapping[str, Any] | None:
-        """The response's own copy of request parameters, as far as seen; None if there is none."""
+    def echo(self, answer: int) -> Mapping[str, Any] | None:
+        """An answer's own copy of request parameters, as far as seen; None if there is none.
+
+        Of the answer under way, or of the one before it.
+        """

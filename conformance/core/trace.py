@@ -39,6 +39,7 @@ class FrameTrace:
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
         self.number = 0
+        self._answer = 1  # that the last frame belongs to
 
     def head(self, request: Request | None, response: Response | None) -> list[Event]:
         """Events of number 0: what was asked, and the head of the answer."""
@@ -69,13 +70,11 @@ class FrameTrace:
             fields = {"event": frame.event, "named": frame.named, "id": frame.id, "data": data}
             if payload is not NOT_JSON:
                 fields["json"] = payload
-            events = self.reader.read(frame, payload, number)
-            return [Event("sse.frame", fields, number, "transport"), *events]
+            return self._headed("sse.frame", fields, self.reader.read(frame, payload, number))
         if kind == "comment":
-            return [Event("sse.comment", {"text": data}, number, "transport")]
+            return self._headed("sse.comment", {"text": data}, [])
         if kind in _IGNORED:
-            ignored = {"reason": frame.event, "text": data}
-            return [Event(_IGNORED[kind], ignored, number, "transport")]
+            return self._headed(_IGNORED[kind], {"reason": frame.event, "text": data}, [])
         payload = frame_payload(frame)
         events = self.reader.read(frame, payload, number)
         if kind in ("text", "body"):
@@ -83,13 +82,26 @@ class FrameTrace:
         known = {"data": data} if payload is NOT_JSON else {"data": data, "json": payload}
         if kind == "binary":
             headed = {"event": frame.event, "headers": dict(frame.headers), **known}
-            return [Event("binary.frame", headed, number, "transport"), *events]
-        return [Event(f"{kind}.frame", known, number, "transport"), *events]
+            return self._headed("binary.frame", headed, events)
+        return self._headed(f"{kind}.frame", known, events)
+
+    def _headed(self, kind: str, fields: Mapping[str, Any], events: list[Event]) -> list[Event]:
+        """The events of a frame behind that of the transport, which is of the same answer.
+
+        What ends the answer before stays in front.
+        """
+        answer = events[-1].answer if events else self._answer
+        head = Event(kind, fields, self.number, "transport", answer)
+        if answer == self._answer:
+            return [head, *events]
+        self._answer = answer
+        ended = [each for each in events if each.answer < answer]
+        return [*ended, head, *events[len(ended) :]]
 
     def end(self, how: Ending) -> list[Event]:
         """What the end itself gives rise to; it counts as one more frame."""
         self.number += 1
-        transport = Event("http.end", {"how": how}, self.number, "transport")
+        transport = Event("http.end", {"how": how}, self.number, "transport", self._answer)
         return [transport, *self.reader.end(how, self.number)]
 
 

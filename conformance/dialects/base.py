@@ -17,7 +17,7 @@ from conformance.dialects.client_cases import ClientCases
 from conformance.dialects.endpoint import Endpoint, ModelListing
 from conformance.dialects.requests import RequestForm
 from conformance.dialects.script import Script
-from conformance.dialects.wire_keys import AnswerBounds, ItemPlaces, SseEnvelope, WireKeys
+from conformance.dialects.wire_keys import ItemPlaces, SseEnvelope, WireKeys
 
 __all__ = ["DeltaColumns", "Dialect", "Reader", "Reading"]
 
@@ -81,7 +81,7 @@ class Dialect(Struct, frozen=True):
     by their ids. `is_application`: an application is asked in it at one address, its URL or, where
     `agent` says how, a command. `carries_opaque`: it has a place for signatures and for thinking
     that is sealed; `names_tools`: it tells of calls by the model's own name and arguments;
-    `tells_parts`: it tells one part of thinking from the next.
+    `tells_parts`: it tells one part of thinking from the next. `unit` is its word for one answer.
     """
 
     name: str
@@ -93,7 +93,6 @@ class Dialect(Struct, frozen=True):
     framing_at: Callable[[str], Framing] | None = None
     keys: WireKeys = field(default_factory=WireKeys)
     envelope: SseEnvelope = field(default_factory=SseEnvelope)
-    bounds: AnswerBounds = field(default_factory=AnswerBounds)
     items: ItemPlaces | None = None
     knobs: Callable[[], KnobWatcher] | None = None
     private_texts: Callable[[], PrivateTextWatcher] | None = None
@@ -110,6 +109,7 @@ class Dialect(Struct, frozen=True):
     carries_opaque: bool = True
     names_tools: bool = True
     tells_parts: bool = True
+    unit: str = "answer"
 
     def stated(self, request: Request | None) -> Request | None:
         """The request as rules know it: with its keys spelled as here, and what its path says.

@@ -76,6 +76,11 @@ class ContentBlocks:
         if slot is not None:
             self._end_slot(slot, explicit=True)
 
+    @property
+    def has_blocks(self) -> bool:
+        """Whether there is any block of the message."""
+        return bool(self._at)
+
     def renew(self) -> None:
         """Another message begins."""
         self.close()

@@ -7,6 +7,8 @@ Rule 2: fields of one line are taken in the order of semantic events: thinking, 
         finish, usage, error, done. A call comes whole, and is one whatever its number says.
 Rule 3: every line that says `done` finishes, counts and is done, however often it comes. Any end
         without one is a cut; a body is done when it is there.
+Rule 4: behind a line that says `done`, or an error, one that was made later and does not say it
+        begins the next answer, where the one request is not known.
 """
 
 from __future__ import annotations
@@ -28,7 +30,6 @@ from conformance.dialects.json_edge import (
 )
 from conformance.dialects.ollama_message import Message
 from conformance.dialects.sink import Sink
-from conformance.dialects.wire_keys import AnswerBounds
 
 LINE_EVENTS: Final = frozenset(
     {
@@ -44,7 +45,6 @@ LINE_EVENTS: Final = frozenset(
         "ollama.unknown",
     }
 )
-BOUNDS: Final = AnswerBounds(first=frozenset({"ollama.chunk"}), last=frozenset({"ollama.last"}))
 _COUNTS: Final = {"input": "prompt_eval_count", "output": "eval_count"}
 
 
@@ -56,9 +56,12 @@ class LineReader:
 
     def __init__(self, reading: Reading) -> None:
         self._sink = Sink()
+        self._reading = reading
         self._message = Message(self._sink, reading)
         self._is_whole = False  # a body has come
         self._is_done = False
+        self._is_asked = False
+        self._last_line: Mapping[str, Any] = {}
         self._lists_models = False
 
     def _said(self, fields: dict[str, Any]) -> dict[str, Any]:
@@ -66,6 +69,7 @@ class LineReader:
         raise NotImplementedError
 
     def request(self, request: Request) -> list[Event]:
+        self._is_asked = True
         return request_events(request, self.history)
 
     def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
@@ -87,7 +91,8 @@ class LineReader:
             self._sink.say("cut", {"choice": 0, "how": how})
         return self._sink.events()
 
-    def echo(self) -> Mapping[str, Any] | None:
+    def echo(self, answer: int) -> Mapping[str, Any] | None:
+        del answer
         return None
 
     def _value(self, fields: dict[str, Any], payload: Any, *, is_body: bool) -> None:
@@ -101,10 +106,13 @@ class LineReader:
         if error := fields.get("error"):
             self._sink.wire("ollama.error", fields)
             self._message.close()
-            self._sink.say("error", outcome.error(error))
+            self._sink.say_error(outcome.error(error))
 
     def _line(self, fields: dict[str, Any], *, is_body: bool) -> None:
         is_last = fields.get("done") is True
+        if (self._is_done or self._sink.has_failed) and not (is_last or self._is_asked):
+            self._begin_answer(string(fields.get("created_at")))
+        self._last_line = fields
         kind = "ollama.last" if is_last else "ollama.chunk"
         self._sink.wire("ollama.body" if is_body else kind, fields)
         message = self._said(fields)
@@ -114,6 +122,15 @@ class LineReader:
         self._message.read(message, is_whole=is_body)
         if is_last:
             self._finish(fields)
+
+    def _begin_answer(self, created: str) -> None:
+        """Rule 4."""
+        if created > string(self._last_line.get("created_at")):
+            if not self._is_done:
+                self._sink.say("cut", {"choice": 0, "how": "eof"})
+            self._sink.next_answer()
+            self._message = Message(self._sink, self._reading)
+            self._is_done = False
 
     def _finish(self, fields: dict[str, Any]) -> None:
         self._message.close()

@@ -1,4 +1,7 @@
-"""Where a reader puts the events of one frame: wire events come before semantic ones."""
+"""Where a reader puts the events of one frame: wire events come before semantic ones.
+
+Where the next answer begins with a frame, what ends the answer before comes first of all.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,15 @@ from conformance.core.events import Event
 
 
 class Sink:
-    """Events of the frame being read, by layer; `number` is the frame's."""
+    """Events of the frame being read, by layer; `number` is the frame's, `answer` the answer's."""
 
-    __slots__ = ("number", "semantic", "wired")
+    __slots__ = ("_ended", "answer", "has_failed", "number", "semantic", "wired")
 
     def __init__(self) -> None:
         self.number = 0
+        self.answer = 1
+        self.has_failed = False  # an error came, which may be the last thing said of the answer
+        self._ended: list[Event] = []  # what ends the answer before
         self.wired: list[Event] = []
         self.semantic: list[Event] = []
 
@@ -24,11 +30,23 @@ class Sink:
         self.wired = []
         self.semantic = []
 
+    def next_answer(self) -> None:
+        """The frame begins the next answer: what it has said so far ends the one before."""
+        self._ended += _of_answer(self.semantic, self.answer)
+        self.semantic = []
+        self.answer += 1
+        self.has_failed = False
+
     def wire(self, kind: str, data: dict[str, Any]) -> None:
         self.wired.append(Event(kind, data, self.number, "wire"))
 
     def say(self, kind: str, data: dict[str, Any]) -> None:
         self.semantic.append(Event(kind, data, self.number, "semantic"))
+
+    def say_error(self, data: dict[str, Any]) -> None:
+        """An error that may be the last thing said of the answer."""
+        self.has_failed = True
+        self.say("error", data)
 
     def start_message(self, role: str = "", message_id: str = "", *, choice: int = 0) -> None:
         """A message of the model begins; who says no role is the assistant."""
@@ -49,4 +67,11 @@ class Sink:
 
     def events(self) -> list[Event]:
         """All of the frame's."""
-        return self.wired + self.semantic
+        if self.answer == 1:
+            return self.wired + self.semantic
+        ended, self._ended = self._ended, []
+        return ended + _of_answer(self.wired + self.semantic, self.answer)
+
+
+def _of_answer(events: list[Event], answer: int) -> list[Event]:
+    return [Event(each.type, each.data, each.number, each.layer, answer) for each in events]

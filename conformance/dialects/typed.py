@@ -1,4 +1,11 @@
-"""What readers of wires have in common whose payloads name their type."""
+"""What readers of wires have in common whose payloads name their type.
+
+Rule 1: an event that announces an answer begins the next one where the answer before is done or
+has failed, or where it names another. Where it names none, it does so once the answer before has
+said anything.
+An answer that is not done by then was cut; what the next one says begins anew.
+Rule 2: an API gives one answer to a request: where that is known, all is of one answer.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +36,11 @@ class TypedReader:
     unknown: ClassVar[str]  # the wire event of data that has no type
     history: ClassVar[str]  # the field of a request that holds what was said before
     is_of_lines: ClassVar[bool] = False  # then what comes as a body is a stream of one line
+    is_of_api: ClassVar[bool] = True  # a request brings forth one answer
 
     def __init__(self) -> None:
+        self._announced: str | None = None  # the name of the answer, once it was announced
+        self._is_asked = False  # the one request is known
         self._is_done = False
         self._is_whole = False  # a body that says it is finished, or nothing of its state
         self._sink = Sink()
@@ -43,12 +53,38 @@ class TypedReader:
         """Reads the payload of an event."""
         raise NotImplementedError
 
+    def _renew(self) -> None:
+        """Forgets the answer that is over, for the next one."""
+        raise NotImplementedError
+
+    def _announce(self, name: str, *, has_spoken: bool = False) -> None:
+        """An event announces an answer."""
+        if self._is_asked and self.is_of_api:
+            return
+        is_other = name != self._announced if name and self._announced else has_spoken
+        is_over = self._is_done or self._sink.has_failed
+        if is_over or (self._announced is not None and is_other):
+            self._next_answer()
+        self._announced = name
+
+    def _next_answer(self) -> None:
+        """The answer before is over, be it done or not, and the next one begins."""
+        if not self._message_state.is_over:
+            self._message_state.close()
+            if not self._is_done:
+                self._sink.say("cut", {"choice": 0, "how": "eof"})
+        self._sink.next_answer()
+        self._announced = None
+        self._is_done = False
+        self._renew()
+
     def _read_body(self, payload: Any) -> None:
         """Reads a whole body: by default one of an unknown kind."""
         self._is_whole = True
         self._sink.wire(self.unknown, event_data(payload))
 
     def request(self, request: Request) -> list[Event]:
+        self._is_asked = True
         return request_events(request, self.history)
 
     def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
@@ -76,5 +112,6 @@ class TypedReader:
             self._sink.say("cut", {"choice": 0, "how": how})
         return self._sink.events()
 
-    def echo(self) -> Mapping[str, Any] | None:
+    def echo(self, answer: int) -> Mapping[str, Any] | None:
+        del answer
         return None

@@ -104,15 +104,18 @@ def make_finding(
         source=rule.source,
         id=finding_id(rule, where, violation.slice, violation),
         upstream=upstream,
+        answers=(violation.answer,),
     )
 
 
 def finding_id(rule: Rule, where: str, slice_: Mapping[str, object], violation: Violation) -> str:
     """A hash of what stays the same when the stream is recorded again.
 
-    Indices count, ids do not; the types that were expected and came count, values do not.
+    Indices count, ids do not; the types that were expected and came count, values do not. So does
+    the number of a later answer.
     """
     places = [f"{k}={v}" if isinstance(v, int) else k for k, v in sorted(slice_.items())]
+    places += [f"answer={violation.answer}"] if violation.answer > 1 else []
     ordered = isinstance(rule.form, Grammar | Never | Answer)
     types = [*violation.expected, violation.got] if ordered else []
     text = "\x1f".join([rule.id, where, *places, *types])

@@ -42,6 +42,9 @@ class Finding(Struct, frozen=True):
     `event` is the frame number (0: request or response head), `line` the 1-based line of the file
     that holds it, `byte` the 0-based offset in the body; both None where they do not apply.
     `id` is a hash of rule, exchange, slice, expected and got types: stable under re-recording.
+    `answers` are the numbers of the answers that have it, the first of them where there are very
+    many; `in_answers` is how many have it. `unit` is what the dialect calls an answer, where the
+    exchange holds several; else empty.
     `upstream` is the provider's event where both hops of an application are compared.
     `reproduce` is the command that shows it again, of a client under test; else empty.
     """
@@ -64,6 +67,9 @@ class Finding(Struct, frozen=True):
     id: str
     upstream: EventBeside | None = None
     reproduce: str = ""
+    answers: tuple[int, ...] = (1,)
+    in_answers: int = 1
+    unit: str = ""
 
 
 class VerdictChange(Struct, frozen=True):
@@ -109,7 +115,7 @@ class StreamResult(Struct, frozen=True):
     `named` is False where neither the user nor the cassette named the profile; `notes` are
     sentences for the reader (what was left out and why); `changes` stand in the order in which
     they were made. `beside` counts other requests that were under way, None where nobody knows.
-    `merged` is None where it is one stream.
+    `merged` is None where it is one stream. `answers` counts what came one after the other.
     """
 
     file: str
@@ -132,6 +138,7 @@ class StreamResult(Struct, frozen=True):
     beside: int | None = None
     error: AnswerError | None = None
     merged: MergedStreams | None = None
+    answers: int = 1
 
 
 class FindingExcuse(Struct, frozen=True):

@@ -154,7 +154,7 @@ def _bind_rules(rules: Sequence[Rule], profile: Profile) -> BoundRules:
         else:
             chosen.append(rule)
     knobs = profile_values(profile)
-    single = [rule for rule in chosen if rule.scope == "exchange"]
+    single = [rule for rule in chosen if rule.scope != "scenario"]
     several = [rule for rule in chosen if rule.scope == "scenario"]
     compiled = _compile_rules(single, knobs), _compile_rules(several, knobs)
     return BoundRules(profile, *compiled, off, reading(profile))

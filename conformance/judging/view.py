@@ -6,14 +6,16 @@ The *wire view* judges what a server sent, the *client view* what a client says 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance.core.events import Ending, Event, Exchange, Fidelity
 from conformance.dialects.base import Dialect
+from conformance.judging.answers import FindingsByAnswer, OutcomesByAnswer, failed_rules
 from conformance.judging.findings import RecentFrames, make_finding
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import AnswerError, Finding, StreamResult
@@ -116,16 +118,20 @@ class ExchangeView:
         self.transcript: Transcript | None = None
         self.listener: EventListener | None = None
         self.events: list[Event] = []
-        self._findings: list[Finding] = []
+        self.answers = 1  # that came so far
+        self._outcomes = OutcomesByAnswer(setting.bound.rules.of_connection)
+        self._findings = FindingsByAnswer()
         self._label = f"{exchange.scenario}/{exchange.role}/{exchange.number}/{self.name}"
 
     @property
     def findings(self) -> Sequence[Finding]:
         """What was found so far; verdicts may still withdraw it."""
-        return self._findings
+        return self._findings.every
 
     def take(self, events: Sequence[Event]) -> None:
         """Hands over everything that one frame gave rise to."""
+        if events and events[-1].answer != self.answers:
+            events = self._begin_answer(events)
         for event in events:
             self.judge.read(event)
         self.judge.settle()
@@ -140,13 +146,47 @@ class ExchangeView:
         if self.judge.fresh:
             self._add_fresh_findings()
 
+    def _begin_answer(self, events: Sequence[Event]) -> Sequence[Event]:
+        """Ends the answer before; the events that are left belong to the next one."""
+        ended = sum(each.answer == self.answers for each in events)
+        if ended:
+            self.take(events[:ended])
+        first = events[ended]
+        outcomes = self.judge.end_answer(first.number)
+        self._add_last_findings()
+        self._findings.end_answer(self.answers, failed_rules(outcomes) | self._going_on)
+        self._outcomes.add(outcomes)
+        self.answers = first.answer
+        return events[ended:]
+
+    def close(self, how: Ending) -> Outcomes:
+        """Ends the last answer, and with it all of the exchange: what comes of every rule."""
+        outcomes = self.judge.close(how)
+        if self.answers > 1:
+            self._add_last_findings()
+            self._findings.end_answer(self.answers, failed_rules(outcomes) | self._going_on)
+        return self._outcomes.with_last(outcomes)
+
+    @property
+    def _going_on(self) -> frozenset[str]:
+        """Rules whose findings do not hang on what comes of one answer."""
+        bound = self.setting.bound
+        return bound.rules.ids_of_connection | {each.rule.id for each in bound.scenario.rules}
+
     def _add_fresh_findings(self) -> None:
         self._add_findings(self.judge.fresh)
         self.judge.fresh.clear()
 
+    def _add_last_findings(self) -> None:
+        """What one of several answers still owed when it was over: its end, not the stream's."""
+        end = f"end of the {self.setting.dialect.unit}"
+        found = [(rule, _with_end(violation, end)) for rule, violation in self.judge.fresh]
+        self.judge.fresh.clear()
+        self._add_findings(found)
+
     def _add_findings(self, broken: Iterable[tuple[Rule, Violation]]) -> None:
         for rule, violation in broken:
-            self._findings.append(make_finding(rule, violation, self.memory, self._label))
+            self._findings.add(make_finding(rule, violation, self.memory, self._label))
 
     def conclude(self, scenario: ScenarioJudge, how: Ending) -> tuple[Outcome, ...]:
         """Outcomes of the rules that went on over all exchanges, now that the last is over."""
@@ -159,7 +199,7 @@ class ExchangeView:
         self._add_fresh_findings()
         outcomes = self.outcomes_shown(outcomes)
         verdicts, reasons = outcomes.verdicts, outcomes.reasons
-        error = _answer_error(self.judge.error)
+        error = _answer_error(self.judge.first_error)
         if error is not None:
             reasons = {rule: _with_error(why, error) for rule, why in reasons.items()}
         verdicts, reasons = _LAST_VERDICTS.shared(verdicts), _LAST_REASONS.shared(reasons)
@@ -167,8 +207,13 @@ class ExchangeView:
         # What a scenario's rule broke stands, whatever comes of the exchange.
         several = {each.rule.id for each in self.setting.bound.scenario.rules}
         findings = [
-            f for f in self._findings if verdicts.get(f.rule) is Verdict.FAIL or f.rule in several
+            found
+            for found in self._findings.told()
+            if verdicts.get(found.rule) is Verdict.FAIL or found.rule in several
         ]
+        if self.answers > 1:
+            unit = self.setting.dialect.unit
+            findings = [replace(found, unit=unit) for found in findings]
         result = StreamResult(
             file=self.setting.file,
             exchange=self.exchange.number,
@@ -181,13 +226,21 @@ class ExchangeView:
             role=self.exchange.role,
             view=self.name,
             reasons=reasons,
-            notes=self.setting.notes,
+            notes=(*self.setting.notes, *self._answer_notes()),
             events=tuple(self.events),
             framing=self.framing,
             error=error,
+            answers=self.answers,
         )
         off = self.setting.bound.off if self.name == "wire" else {}
         return JudgedView(result, off, tuple(self._comparison_parts()))
+
+    def _answer_notes(self) -> Iterator[str]:
+        """What is to be said of several answers; an application's connection holds many."""
+        if self.answers > 1 and not self.setting.dialect.is_application:
+            yield f"{self.answers} answers came one after the other: each is judged by itself"
+        if left_out := self._findings.left_out:
+            yield f"{left_out} more findings of later answers are not listed"
 
     def outcomes_shown(self, outcomes: Outcomes) -> Outcomes:
         """Those that are worth a line in this view's result."""
@@ -197,6 +250,12 @@ class ExchangeView:
         exchange = self.exchange
         place = (exchange.number, exchange.role, exchange.hop, self.name, self.judge.last)
         return ((rule.id, Contribution(*place, sides)) for rule, sides in self.judge.gathered())
+
+
+def _with_end(violation: Violation, end: str) -> Violation:
+    if violation.got != "end of stream":
+        return violation
+    return replace(violation, message=violation.message.replace("end of stream", end), got=end)
 
 
 def _answer_error(event: Event | None) -> AnswerError | None:

@@ -5,7 +5,11 @@ Frame by frame. `fast.running` takes runs of deltas in bulk.
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar, Literal
+
+from msgspec.structs import replace
 
 from conformance.core.events import Ending, Event, Exchange, Frame, Request
 from conformance.core.framing import Framer
@@ -15,6 +19,13 @@ from conformance.judging.scenario import ScenarioJudge
 from conformance.judging.view import ExchangeView, JudgedView, JudgeSetting
 from conformance.rules.applies import Evidence
 from conformance.rules.compiled import Outcomes
+
+
+class JudgedAnswer:
+    """The number of the answer that is judged: the reader may be in the next one already."""
+
+    def __init__(self) -> None:
+        self.number = 1
 
 
 class WireView(ExchangeView):
@@ -29,7 +40,9 @@ class WireView(ExchangeView):
         expected = setting.dialect.expected_framing(exchange.request)
         request = setting.dialect.stated(exchange.request)
         self.framer = Framer(exchange.response, expected=expected)
-        evidence = _wire_evidence(setting, exchange, request, reader, self.framer)
+        self._judged = JudgedAnswer()
+        evidence = _wire_evidence(setting, exchange, request, self.framer)
+        evidence = replace(evidence, echo=partial(_echo, reader, self._judged))
         super().__init__(setting, exchange, evidence, scenario)
         self.trace = FrameTrace(reader)
         self.bytes = 0
@@ -55,6 +68,11 @@ class WireView(ExchangeView):
         self.take(events)
         return events
 
+    def _begin_answer(self, events: Sequence[Event]) -> Sequence[Event]:
+        rest = super()._begin_answer(events)
+        self._judged.number = self.answers
+        return rest
+
     def finish(self, how: Ending, *, is_last: bool = True) -> JudgedView:
         """Ends the stream and gives verdicts and findings."""
         for frame in self.framer.close():
@@ -65,17 +83,20 @@ class WireView(ExchangeView):
         self.framing = self.framer.framing or ""
         if self.transcript is not None:
             self.transcript.last, self.transcript.memory = self.trace.number, self.memory
-        outcomes = self.judge.close(how)
+        outcomes = self.close(how)
         if self.scenario is not None and is_last:
             outcomes = Outcomes((*outcomes, *self.conclude(self.scenario, how)))
         return self.judged(outcomes)
+
+
+def _echo(reader: Reader, judged: JudgedAnswer) -> Mapping[str, Any] | None:
+    return reader.echo(judged.number)
 
 
 def _wire_evidence(
     setting: JudgeSetting,
     exchange: Exchange,
     request: Request | None,
-    reader: Reader,
     framer: Framer,
 ) -> Evidence:
     return Evidence(
@@ -85,7 +106,6 @@ def _wire_evidence(
         framing=lambda: framer.framing,
         own_framing=setting.dialect.stream_framing(request.path if request else ""),
         clock=any(chunk.ms is not None for chunk in exchange.chunks),
-        echo=reader.echo,
         role=exchange.role,
         hop=exchange.hop,
         reported=exchange.seen is not None,

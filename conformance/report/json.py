@@ -22,7 +22,17 @@ from conformance.report.wording import report_warnings
 VERSION: Final = "1.0"
 _STREAM_KEYS: Final = (
     *("file", "exchange", "scenario", "role", "hop", "view", "target", "dialect", "profile"),
-    *("named", "verdicts", "reasons", "findings", "notes", "changes", "framing", "beside"),
+    *(
+        "named",
+        "verdicts",
+        "reasons",
+        "findings",
+        "notes",
+        "changes",
+        "framing",
+        "beside",
+        "answers",
+    ),
 )
 
 

@@ -16,17 +16,29 @@ from conformance.rules.verdicts import COMBINING, Level, Verdict
 
 _SUFFIX: Final = ".cassette.jsonl"
 _MOST_REPAIRED: Final = 5  # entries to delete that one line names
+_ANSWERS: Final = 5  # numbers of answers that one line names
 _VALUE: Final = 80  # characters of one slice value
 _REASONS: Final = 3  # why rules were silenced: so many are told in the summary
 _TYPES: Final = 4000  # characters of a whole first set: long, since it is the answer
 
 
 def finding_place(file: str, finding: Finding) -> str:
-    """`file:line (event 8, byte 2641)`, as far as each is known."""
+    """`file:line (turn 2, event 8, byte 2641)`, as far as each is known."""
     named = recording_name(file) if finding.line is None else f"{file}:{finding.line}"
     where = visible(named)
     what = f"event {finding.event}" if finding.event else "request or response head"
+    what = f"{answers_of(finding)}, {what}" if finding.unit else what
     return f"{where} ({what})" if finding.byte is None else f"{where} ({what}, byte {finding.byte})"
+
+
+def answers_of(finding: Finding) -> str:
+    """`turn 3`, or `turns 1, 3 and 4`, of an exchange that holds several."""
+    first, *more = map(str, finding.answers[:_ANSWERS])
+    if not more:
+        return f"{finding.unit} {first}"
+    others = finding.in_answers - _ANSWERS
+    last = f"{others} more" if others > 0 else more.pop()
+    return f"{finding.unit}s {', '.join((first, *more))} and {last}"
 
 
 def upstream_lines(finding: Finding) -> Iterator[str]:
@@ -177,6 +189,8 @@ def summary_line(report: Report) -> str:
     verdicts = report.verdicts
     streams = sum(each.merged.streams if each.merged else 1 for each in report.streams)
     head = f"{count(len(verdicts), 'rule')} over {count(streams, 'stream')}"
+    if any(each.answers > 1 for each in report.streams):
+        head = f"{head} with {count(sum(each.answers for each in report.streams), 'answer')}"
     found = [_finding_count(report)] if report.findings else []
     old = report.baseline.stale if report.baseline else ()
     silent = [silenced_sentence(report)] if report.silenced else []

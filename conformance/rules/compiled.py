@@ -119,6 +119,11 @@ class CompiledRule(Listener, frozen=True, kw_only=True):
     vacuous: Outcome
     passed: Outcome
 
+    @property
+    def of_connection(self) -> bool:
+        """Whether its slices go on over all answers; a comparison takes all of an exchange."""
+        return self.rule.scope == "connection" or isinstance(self.rule.form, Compare)
+
     def refusal(self, evidence: Evidence, *, is_silenced: bool, overflow: bool) -> Outcome | None:
         """The outcome of a rule that has no say over an exchange, asked when that is over."""
         if self.excluded is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from conformance.core.events import Event
@@ -27,7 +27,14 @@ class FoundByRules:
         self.fresh: list[tuple[Rule, Violation]] = []
         self.errors: dict[int, str] = {}
         self.unclear: dict[int, str] = {}
+        self._answer = 1
         self._violations: dict[int, list[Violation]] = {}
+
+    def begin_answer(self, kept: Collection[int]) -> None:
+        """The next answer begins; what was found stays of the `kept` rules. So do errors."""
+        self._answer += 1
+        self.unclear = {n: why for n, why in self.unclear.items() if n in kept}
+        self._violations = {n: found for n, found in self._violations.items() if n in kept}
 
     def add_violation(self, number: int, key: Key, breach: Breach, event: Event) -> None:
         """Takes the breach of a slice, noticed at an event."""
@@ -39,6 +46,7 @@ class FoundByRules:
             breach.got,
             str(breach.after or ""),
             breach.message,
+            self._answer,
         )
         self._violations.setdefault(number, []).append(violation)
         self.fresh.append((rule, violation))

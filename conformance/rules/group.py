@@ -15,7 +15,7 @@ Rule 2: whether an event is the first of its frame for a slice is part of the le
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from conformance.rules.forms.base import (
@@ -89,7 +89,10 @@ class JointStep(NamedTuple):
 
 
 class Group:
-    """Rules with the same slice fields. `numbers` are theirs in the rule set."""
+    """Rules with the same slice fields. `numbers` are theirs in the rule set.
+
+    `of_connection` are numbers of rules whose slices go on over all answers.
+    """
 
     def __init__(
         self,
@@ -97,11 +100,15 @@ class Group:
         paths: tuple[str, ...],
         machines: Sequence[Machine],
         numbers: Sequence[int],
+        of_connection: Collection[int] = (),
     ) -> None:
         self.number = number
         self.paths = paths
         self.machines = tuple(machines)
         self.numbers = tuple(numbers)
+        # Positions of rules that go on where the next answer begins: all, or some without slices.
+        self.kept = tuple(at for at, each in enumerate(numbers) if each in of_connection)
+        self.outlives_answers = bool(paths and self.kept)
         # Most machines keep nothing, or only what they have to tell of.
         self.memories = tuple(
             None if type(machine).memory is Machine.memory else machine.memory

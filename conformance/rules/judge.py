@@ -50,7 +50,8 @@ class Judge:
         self.rules = rules
         self.evidence = evidence
         self.context = Context(evidence, evidence.declared)
-        self.error: Event | None = None  # the first that may be the last thing said
+        self.error: Event | None = None  # the first that may be the last thing said of the answer
+        self.first_error: Event | None = None  # the same of all answers
         self.overflow = False
         self.layers: set[Layer] = set()  # that had an event so far
         self.last = 0  # number of the last frame so far
@@ -111,6 +112,7 @@ class Judge:
         if rules.alters_stream:
             if rules.breaks and self.error is None and event.data.get("final") is not False:
                 self.error = event
+                self.first_error = self.first_error or event
             self.overflow = self.overflow or rules.overflows
         try:
             return rules.heard(event, self.context)
@@ -303,16 +305,50 @@ class Judge:
                 slice_.state = step.state
                 self._perform(group, slice_, step.acts, end)
 
+    def end_answer(self, number: int) -> Outcomes:
+        """Ends an answer as a clean end of the stream would; the next begins in frame `number`.
+
+        Outcomes of rules that go on over all answers say nothing yet.
+        """
+        self.settle()
+        self.last = number
+        outcomes = self._closed(self.error is None, is_last=False)
+        self._begin_answer()
+        return outcomes
+
+    def _begin_answer(self) -> None:
+        self.error, self.layers, self.context.whole, self.context.spent = None, set(), False, {}
+        self._found.begin_answer(self.rules.of_connection)
+        for group in self.rules.groups:
+            if group.outlives_answers:
+                continue
+            for rule in group.numbers:
+                self._opened[rule] = 0
+                self._visits.pop(rule, None)
+            before = self._slices[group.number].get(())
+            self._slices[group.number] = {}
+            if before is not None:
+                begun = group.begun(self._opening[group.number])
+                slice_ = _begin_slice(group, begun, self.context)
+                self._slices[group.number][()] = _go_on(group, before, slice_)
+
     def close(self, how: Ending) -> Outcomes:
         """Ends the exchange; one outcome per rule, in the order of the rule set."""
         self.settle()
-        self.context.whole = how == "eof" and self.error is None
+        return self._closed(how == "eof" and self.error is None, is_last=True)
+
+    def _closed(self, whole: bool, *, is_last: bool) -> Outcomes:
+        """What comes of the answer, and of all where it is the last."""
+        self.context.whole = whole
         end = Event("end of stream", {}, self.last, "transport")
         fired = [0] * len(self.rules.groups)
         for group in self.rules.groups:
+            if group.outlives_answers and not is_last:
+                continue
             slices = self._slices[group.number].values()
             for slice_, act in _in_order([(s, act) for s in slices for act in group.ends(s.state)]):
-                self._perform(group, slice_, (act,), end)
+                if is_last or act[0] not in group.kept:
+                    self._perform(group, slice_, (act,), end)
             for slice_ in slices:
                 fired[group.number] |= slice_.state.fired
         quiet = QuietEnd(self._silenced, tuple(fired), frozenset(self.layers), self.overflow)
@@ -340,6 +376,20 @@ def _forget_alike(heard: dict[Letter, tuple[int, int, str]], letter: Letter) -> 
     """Letters past the cap are no longer one object each: the older of two is forgotten."""
     for other in [each for each in heard if each.code < 0 and each.names == letter.names]:
         del heard[other]
+
+
+def _go_on(group: Group, before: Slice, slice_: Slice) -> Slice:
+    """The slice of the next answer, with what rules that go on know of the answers before."""
+    if not group.kept:
+        return slice_
+    slice_.heard, slice_.frame = before.heard, before.frame
+    order = max((when for when, _, _ in before.heard.values()), default=0)
+    slice_.opened = [order + 1] * len(group.machines)
+    for position in group.kept:
+        slice_.state = group.replaced(slice_.state, position, before.state.parts[position])
+        slice_.memory[position] = before.memory[position]
+        slice_.opened[position] = before.opened[position]
+    return slice_
 
 
 def _begin_slice(group: Group, begun: JointState, context: Context) -> Slice:

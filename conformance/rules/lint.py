@@ -17,7 +17,7 @@ from conformance.rules.lint_events import event_faults
 from conformance.rules.lint_grammar import grammar_faults
 from conformance.rules.lint_knobs import knob_faults
 from conformance.rules.lint_texts import authority_faults, text_faults
-from conformance.rules.load import OLD_KEY, joined_vocabulary
+from conformance.rules.load import OLD_KEY, OLD_SCOPE, joined_vocabulary
 from conformance.rules.model import Rule, Suite
 from conformance.rules.names import Names
 from conformance.rules.node import Node
@@ -97,6 +97,9 @@ def _old_words(rule: Rule, node: Node) -> Iterator[tuple[Severity, SpecError]]:
             "warning",
             applies.key(OLD_KEY).error(f"`{OLD_KEY}` {renamed.format('`user_choices`')}"),
         )
+    scope = node.get("scope")
+    if scope is not None and scope.value == OLD_SCOPE:
+        yield "warning", scope.error(f"`{OLD_SCOPE}` {renamed.format('`connection`')}")
     conditions = (value for alias in rule.aliases.values() for _, value in alias.conditions)
     if any(name.startswith(OLD_CHOICES) for value in conditions for name in references(value)):
         yield "warning", node.error(f"`${OLD_CHOICES}` {renamed.format('`$user_choices.`')}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from conformance.core.events import Vocabulary
 from conformance.rules import document
@@ -14,7 +14,7 @@ from conformance.rules.forms import FORMS, read_form
 from conformance.rules.forms.base import Form
 from conformance.rules.forms.compare import VIEWS, Compare
 from conformance.rules.forms.reading import FormReader, chosen
-from conformance.rules.model import Applies, Rule, Suite
+from conformance.rules.model import Applies, Rule, Scope, Suite
 from conformance.rules.names import Names
 from conformance.rules.node import Node
 from conformance.rules.patterns import PatternError, probe
@@ -22,6 +22,8 @@ from conformance.rules.verdicts import Level
 
 OLD_KEY: Final = "asked"
 """The old word for `user_choices` in `applies`, read for one version."""
+OLD_SCOPE: Final = "exchange"
+"""The old word for the scope `connection`, read for one version."""
 
 SUITE_KEYS: Final = frozenset({"suite", "title", "dialect", "events", "rules"})
 RULE_KEYS: Final = frozenset(
@@ -31,7 +33,7 @@ RULE_KEYS: Final = frozenset(
     }
 )
 SOURCE_KEYS: Final = frozenset({"spec", "quote", "observed", "breaks", "advice"})
-SCOPES: Final = ("exchange", "scenario")
+SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
 _ID: Final = re.compile(r"[a-z0-9][a-z0-9-]*")
 _SUITE_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]*(/[a-z0-9][a-z0-9-]*)*")
 _VERSION: Final = re.compile(r"\d+\.\d+\.\d+")
@@ -114,14 +116,18 @@ def _rule(node: Node, suite: str, dialects: tuple[str, ...], names: Names) -> Ru
         place=node.place,
         slice=_slice(entries.get("slice")),
         subject=_subject(names, form, entries.get("subject")),
-        scope="scenario"
-        if "scope" in entries and chosen(entries["scope"], SCOPES) == SCOPES[1]
-        else "exchange",
+        scope=_scope(entries.get("scope")),
         applies=_applies(entries.get("applies")),
         dialects=_narrowed(entries.get("dialect"), dialects),
         hint=_text(entries, "hint"),
         fix=_text(entries, "fix"),
     )
+
+
+def _scope(node: Node | None) -> Scope:
+    if node is None:
+        return "answer"
+    return "connection" if node.value == OLD_SCOPE else chosen(node, SCOPES)
 
 
 def _subject(names: Names, form: Form, node: Node | None) -> Mapping[str, Alias]:

@@ -16,6 +16,8 @@ from conformance.rules.alias import Alias
 from conformance.rules.forms.base import Form
 from conformance.rules.verdicts import Level
 
+Scope = Literal["answer", "connection", "scenario"]
+
 
 class Applies(Struct, frozen=True):
     """When a rule speaks at all; each a tuple of (path, pattern value)."""
@@ -32,6 +34,8 @@ class Rule(Struct, frozen=True):
 
     It passes only if its `subject` was there: one of these events, or, where it names none, what
     its form takes for the subject. It judges its `dialects`, or every one where it names none.
+    Its slices begin anew with each answer, or, by its `scope`, go on over all answers of a
+    connection, or over all exchanges of a scenario.
     """
 
     id: str
@@ -44,7 +48,7 @@ class Rule(Struct, frozen=True):
     place: Place
     slice: tuple[str, ...] = ()
     subject: Mapping[str, Alias] = field(default_factory=dict)
-    scope: Literal["exchange", "scenario"] = "exchange"
+    scope: Scope = "answer"
     applies: Applies = field(default_factory=Applies)
     dialects: tuple[str, ...] = ()
     hint: str = ""

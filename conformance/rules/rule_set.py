@@ -53,7 +53,11 @@ class RuleSet:
             *self.rules,
             *(subjects[number] for number in sorted(subjects)),
         )
-        self.groups = _group_listeners(self.rules, self.listeners)
+        self.of_connection = _numbers_of_connection(self.rules, self._subjects)
+        self.ids_of_connection = frozenset(
+            rule.rule.id for rule in self.rules if rule.of_connection
+        )
+        self.groups = _group_listeners(self.rules, self.listeners, self.of_connection)
         self._placed: list[PlacedListener] = [
             (self.listeners[number], group, position)
             for group in self.groups
@@ -149,29 +153,40 @@ def _number_subjects(
     rules: Sequence[CompiledRule],
 ) -> Mapping[int, Sequence[tuple[int, Listener]]]:
     """The listeners to each rule's subject, with their numbers behind those of all rules."""
-    numbers: dict[str, tuple[int, Listener]] = {}
+    numbers: dict[tuple[bool, str], tuple[int, Listener]] = {}
     found: dict[int, list[tuple[int, Listener]]] = {}
     for number, rule in enumerate(rules):
         if rule.excluded is None:
             for listener in rule.subject:
                 alias = listener.names[0].alias
-                alike = repr((alias.layer, alias.type, alias.conditions))
+                alike = rule.of_connection, repr((alias.layer, alias.type, alias.conditions))
                 placed = numbers.setdefault(alike, (len(rules) + len(numbers), listener))
                 found.setdefault(number, []).append(placed)
     return found
 
 
+def _numbers_of_connection(
+    rules: Sequence[CompiledRule], subjects: Mapping[int, Sequence[tuple[int, Listener]]]
+) -> frozenset[int]:
+    """Rules whose slices go on over all answers, and what hears their subjects."""
+    kept = [number for number, rule in enumerate(rules) if rule.of_connection]
+    heard = (number for rule in kept for number, _ in subjects.get(rule, ()))
+    return frozenset({*kept, *heard})
+
+
 def _group_listeners(
-    rules: Sequence[CompiledRule], listeners: Sequence[Listener]
+    rules: Sequence[CompiledRule], listeners: Sequence[Listener], of_connection: frozenset[int]
 ) -> tuple[Group, ...]:
-    numbers: dict[tuple[str, ...], list[int]] = {}
+    """Rules of the same slices; apart from them those whose many slices outlive an answer."""
+    numbers: dict[tuple[bool, tuple[str, ...]], list[int]] = {}
     for number, rule in enumerate(rules):
         if rule.excluded is None:
-            numbers.setdefault(rule.slice, []).append(number)
-    # Subjects are of the whole exchange.
+            stays = rule.of_connection and bool(rule.slice)
+            numbers.setdefault((stays, rule.slice), []).append(number)
+    # Subjects have no slices.
     if subjects := range(len(rules), len(listeners)):
-        numbers.setdefault((), []).extend(subjects)
+        numbers.setdefault((False, ()), []).extend(subjects)
     return tuple(
-        Group(at, paths, [listeners[number].machine for number in those], those)
-        for at, (paths, those) in enumerate(numbers.items())
+        Group(at, paths, [listeners[number].machine for number in those], those, of_connection)
+        for at, ((_, paths), those) in enumerate(numbers.items())
     )

@@ -56,6 +56,7 @@ from tests.authoring import (
     mutants_responses_items,
     mutants_systems,
     mutants_thinking,
+    mutants_turns,
     mutants_ui_message,
     mutants_wire,
     ollama_generate_streams,
@@ -66,6 +67,7 @@ from tests.authoring import (
     request_streams,
     responses_streams,
     systems_streams,
+    turn_streams,
     ui_message_streams,
 )
 from tests.authoring.draft import Draft
@@ -104,6 +106,7 @@ def good() -> tuple[Draft, ...]:
         *acp_streams.drafts(),
         *codex_server_streams.drafts(),
         *opal_streams.drafts(),
+        *turn_streams.drafts(),
     )
     return (*streams, *clients.drafts({draft.name: draft for draft in streams}))
 
@@ -122,6 +125,7 @@ def mutants() -> tuple[Draft, ...]:
         *mutants_converse.MUTANTS,
         *mutants_converse_blocks.MUTANTS,
         *mutants_thinking.MUTANTS,
+        *mutants_turns.MUTANTS,
         *mutants_items.MUTANTS,
         *mutants_responses_items.MUTANTS,
         *mutants_history.MUTANTS,

@@ -48,7 +48,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         f"{SUITE}/silent-after-response",
-        TEXT,
+        BOTH,
         (edits.move(MESSAGE, -1, by=1),),
         ("thinking/stream/before-finish",),
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -102,13 +102,15 @@ def seen() -> Seen:
     return events
 
 
-def assert_each_ends_once(found: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
-    """Blocks and calls have numbers that rise, and every one that starts is ended once."""
-    for start, end, key in (
-        ("thinking.start", "thinking.end", "block"),
-        ("text.start", "text.end", "block"),
-        ("tool.start", "tool.end", "index"),
-    ):
-        started = [data[key] for kind, data in found if kind == start]
-        assert started == sorted(set(started))
-        assert sorted(data[key] for kind, data in found if kind == end) == started
+def assert_each_ends_once(events: Sequence[Event]) -> None:
+    """In every answer blocks and calls have numbers that rise, and each that starts ends once."""
+    for answer in {event.answer for event in events}:
+        found = [(event.type, event.data) for event in events if event.answer == answer]
+        for start, end, key in (
+            ("thinking.start", "thinking.end", "block"),
+            ("text.start", "text.end", "block"),
+            ("tool.start", "tool.end", "index"),
+        ):
+            started = [data[key] for kind, data in found if kind == start]
+            assert started == sorted(set(started))
+            assert sorted(data[key] for kind, data in found if kind == end) == started

@@ -142,16 +142,16 @@ def test_the_response_object_is_the_echo_of_the_request() -> None:
     reader = dialects.get("openai.responses").reader(Reading())
     response = {"id": "r", "reasoning": {"effort": "high"}}
 
-    assert reader.echo() is None
+    assert reader.echo(1) is None
     reader.read(FRAME, {"type": "response.created", "response": response}, 1)
-    assert reader.echo() == response
+    assert reader.echo(1) == response
 
 
 def test_chat_completions_echo_nothing() -> None:
     reader = dialects.get("openai.chat").reader(Reading())
     reader.read(FRAME, {"choices": []}, 1)
 
-    assert reader.echo() is None
+    assert reader.echo(1) is None
 
 
 def test_wire_elements_carry_the_choice_as_it_stands() -> None:

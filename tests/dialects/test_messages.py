@@ -84,7 +84,7 @@ def test_nothing_of_the_request_is_echoed() -> None:
     reader = dialects.get(NAME).reader(Reading())
     reader.read(MESSAGE, {"type": "message_start", "message": {"model": "m"}}, 1)
 
-    assert reader.echo() is None
+    assert reader.echo(1) is None
 
 
 @pytest.mark.parametrize(

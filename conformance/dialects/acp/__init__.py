@@ -7,7 +7,7 @@ from typing import Final
 from conformance.dialects.acp.agent import AGENT, REQUEST
 from conformance.dialects.acp.columns import chunk_columns
 from conformance.dialects.acp.reader import NAME, VOCABULARY, AcpReader, recognises
-from conformance.dialects.acp.wire_keys import BOUNDS, WIRE_KEYS
+from conformance.dialects.acp.wire_keys import WIRE_KEYS
 from conformance.dialects.base import Dialect
 
 DIALECT: Final = Dialect(
@@ -18,11 +18,11 @@ DIALECT: Final = Dialect(
     columns=chunk_columns,
     framing="lines",
     keys=WIRE_KEYS,
-    bounds=BOUNDS,
     request=REQUEST,
     is_application=True,
     agent=AGENT,
     carries_opaque=False,
     names_tools=False,
     tells_parts=False,
+    unit="turn",
 )

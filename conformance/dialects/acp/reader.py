@@ -7,7 +7,8 @@ Rule 2: a transcript may hold both directions. Methods tell whose a request is: 
         response belongs to the other side than its request; without one it is the agent's.
 Rule 3: `prompt.response` is the response to a prompt: it states a `stopReason`, or its request was
         a prompt, or it is an error that answers no other request. It ends the turn, which is done
-        or has failed; without it the turn was cut.
+        or has failed; without it the turn was cut. A turn is an answer: the next one begins with
+        its prompt, or, where only the agent's side was kept, with what the agent says next.
 Rule 4: what the client says is told by the wire alone. Where it is in the transcript, an update
         says as `session_known` whether the client asked for or in its session, and a response as
         `request_known` whether it answers a request that waits.
@@ -38,6 +39,7 @@ UPDATES: Final = (
         *("config_option_update", "session_info_update", "usage_update"),
     }
 )
+_OF_NEW_TURNS: Final = frozenset({"tool_call", "plan", "user_message_chunk"})
 _OF_TURNS: Final = frozenset({"session/prompt", "session/cancel"})
 _OPENING: Final = frozenset({"session/new", "session/fork"})  # the response names the session
 _OF_AGENTS: Final = ("session/request_permission", "fs/", "terminal/", "elicitation/")
@@ -61,17 +63,24 @@ class AcpReader(TypedReader):
     """Reader of one turn, or of a session."""
 
     unknown = "line.unknown"
+    is_of_api = False
     is_of_lines = True
     history = "prompt"
 
     def __init__(self, reading: Reading) -> None:
         super().__init__()
         del reading  # updates type their text: neither markers nor private fields apply
-        self._turn = TurnMessages(self._sink)
-        self._in_turn = False
+        self._hears_client = False  # a request of the client is in the transcript
+        self._prompted = ""  # the session whose prompt is not answered yet
+        self._answered: Any = None  # the id of the response that came last
         self._sessions: set[str] = set()  # that the client asked for or in
         self._opening: set[str | int] = set()  # requests for one that wait for its name
         self._pending: dict[str, dict[str | int, str]] = {"client": {}, "agent": {}}
+        self._renew()
+
+    def _renew(self) -> None:
+        self._turn = TurnMessages(self._sink)
+        self._in_turn = False
 
     @property
     def _message_state(self) -> TurnMessages:
@@ -93,6 +102,8 @@ class AcpReader(TypedReader):
     def _read_update(self, params: dict[str, Any]) -> None:
         update = mapping(params.get("update"))
         kind = string(update.get("sessionUpdate"))
+        if self._is_done and not self._hears_client and (kind in CHUNKS or kind in _OF_NEW_TURNS):
+            self._next_answer()
         stated: dict[str, Any] = {}
         if "sessionId" in params:
             stated = {"sessionId": params["sessionId"], **self._session_state(params["sessionId"])}
@@ -113,6 +124,9 @@ class AcpReader(TypedReader):
         if side == "client" and not method.startswith(_OF_CLIENTS):
             self._sink.wire(self.unknown, fields)  # an extension: any side may call it
             return
+        self._hears_client = self._hears_client or side == "client"
+        if method == "session/prompt":
+            self._announce_turn(string(mapping(fields.get("params")).get("sessionId")))
         self._sink.wire(method if method in _OF_TURNS else f"{side}.request", fields)
         if side == "client":
             self._note_session(fields.get("params"))
@@ -121,8 +135,12 @@ class AcpReader(TypedReader):
             pending[number] = method
             if method in _OPENING:
                 self._opening.add(number)
-        if method == "session/prompt":
-            self._is_done = False
+
+    def _announce_turn(self, session: str) -> None:
+        """A prompt begins a turn, but for one of another session beside a turn under way."""
+        if self._is_done or (self._prompted and self._prompted == session):
+            self._next_answer()
+        self._prompted = self._prompted or session
 
     def _read_response(self, fields: dict[str, Any]) -> None:
         result, number = mapping(fields.get("result")), fields.get("id")
@@ -144,6 +162,9 @@ class AcpReader(TypedReader):
         if not ends and ("error" not in fields or of_client is not None):
             self._sink.wire("agent.response", fields)
             return
+        if self._is_done and not self._hears_client and number != self._answered:
+            self._next_answer()
+        self._prompted, self._answered = "", number
         self._sink.wire("prompt.response", fields)
         if not self._turn.is_over:
             self._end_turn(result, fields.get("error"))
@@ -173,7 +194,7 @@ class AcpReader(TypedReader):
             said = {"code": code if isinstance(code, str | int) else ""}
             message = string(mapping(failure.get("data")).get("message"))
             said["message"] = message or string(failure.get("message"))
-            self._sink.say("error", {"choice": 0, **said})
+            self._sink.say_error({"choice": 0, **said})
             return
         reason = string(result.get("stopReason"))
         counts = whole_counts(result.get("usage"), _COUNTS)

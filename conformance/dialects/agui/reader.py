@@ -4,7 +4,7 @@ Rule 1: an event is a wire event of its `type`, with the payload as it stands; a
         not know is `agui.unknown`, which is no error: receivers tolerate what is newer.
 Rule 2: THINKING_* of 0.1.10 and before is the same reasoning, without ids.
 Rule 3: a run is done with RUN_FINISHED, or with RUN_ERROR, which ends it and what is open; without
-        either it was cut. A stream may hold several runs.
+        either it was cut. Every run is an answer, and a stream may hold several.
 Rule 4: a snapshot says what the messages hold, whoever streamed them.
 Rule 5: a sealed value says, as `owner_known`, whether an event before named the same message or
         call.
@@ -69,13 +69,17 @@ class AguiReader(TypedReader):
     """Reader of one exchange."""
 
     unknown = "agui.unknown"
+    is_of_api = False
     history = "messages"
 
     def __init__(self, reading: Reading) -> None:
         super().__init__()
         del reading  # events type their text: neither markers nor private fields apply
-        self._run = RunMessages(self._sink)
         self._owners: set[str] = set()
+        self._renew()
+
+    def _renew(self) -> None:
+        self._run = RunMessages(self._sink)
         self._steps: dict[str, int] = {}
         self._stepped = 0
 
@@ -87,6 +91,8 @@ class AguiReader(TypedReader):
         del frame
         fields = mapping(payload)
         kind = string(fields.get("type"))
+        if kind == "RUN_STARTED":
+            self._announce(string(fields.get("runId")))
         stated = {**fields, **self._ownership(fields)} if kind == _SEALED else event_data(payload)
         self._sink.wire(kind if kind in _KNOWN else self.unknown, stated)
         self._note_owner(fields)
@@ -112,7 +118,6 @@ class AguiReader(TypedReader):
 
     def _read_run(self, kind: str, fields: dict[str, Any]) -> None:
         if kind == "RUN_STARTED":
-            self._is_done = False
             self._sink.start_message(message_id=string(fields.get("runId")))
         elif kind.startswith("STEP"):
             self._read_step(kind, string(fields.get("stepName")))
@@ -124,7 +129,7 @@ class AguiReader(TypedReader):
     def _end_run(self, kind: str, fields: dict[str, Any]) -> None:
         if kind == "RUN_ERROR":
             error = {"code": string(fields.get("code")), "message": string(fields.get("message"))}
-            self._sink.say("error", {"choice": 0, **error})
+            self._sink.say_error({"choice": 0, **error})
             return
         self._sink.end_message(reasons_of(fields.get("outcome")), _usage(fields.get("usage")))
 

@@ -4,7 +4,8 @@ Rule 1: an event is a wire event of its payload's `type`, with the payload as it
         `message`, then `message.block` per content element, shaped like `content_block_start`:
         `index` and `content_block`. Unknown types of events, blocks and deltas are no error: the
         API says that it may add some.
-Rule 2: every `message_start` is a message; blocks count on. Blocks that were open before it end.
+Rule 2: every `message_start` is a message. One of another id, or behind the end of a message,
+        begins the next answer. Blocks that were open before it end.
 Rule 3: `done` is explicit at `message_stop`; a stream without it was cut, whatever else it said.
 Rule 4: counts of tokens are cumulative: usage repeats what was stated before and not since.
 Rule 5: beyond `MOST_BLOCKS` blocks of a message a wire event `anthropic.messages.overflow` is the
@@ -69,6 +70,9 @@ class MessagesReader(TypedReader):
     def __init__(self, reading: Reading) -> None:
         super().__init__()
         del reading  # blocks type their text: neither markers nor private fields apply
+        self._renew()
+
+    def _renew(self) -> None:
         self._has_begun = False
         self._usage: dict[str, int] = {}
         self._content = Content(self._sink)
@@ -83,6 +87,8 @@ class MessagesReader(TypedReader):
         if not kind:
             is_error = frame.event == "error" or "error" in fields
             kind = "error" if is_error else self.unknown
+        if kind == "message_start":
+            self._announce_message(mapping(fields.get("message")))
         self._sink.wire(kind, event_data(payload))
         content = self._content
         if content.is_over:
@@ -92,9 +98,12 @@ class MessagesReader(TypedReader):
         elif kind.startswith("content_block_"):
             self._read_block(kind, fields)
         elif kind == "error":
-            self._sink.say("error", outcome.error(fields.get("error") or payload))
+            self._sink.say_error(outcome.error(fields.get("error") or payload))
         else:
             self._read_message(kind, fields)
+
+    def _announce_message(self, message: dict[str, Any]) -> None:
+        self._announce(string(message.get("id")), has_spoken=self._content.has_blocks)
 
     def _read_block(self, kind: str, fields: dict[str, Any]) -> None:
         if kind == "content_block_stop":
@@ -129,7 +138,7 @@ class MessagesReader(TypedReader):
             is_error = fields.get("type") == "error" or bool(fields.get("error"))
             self._sink.wire("error" if is_error else self.unknown, event_data(payload))
             if is_error:
-                self._sink.say("error", outcome.error(fields.get("error") or payload))
+                self._sink.say_error(outcome.error(fields.get("error") or payload))
             return
         content = elements(fields.get("content"))
         self._sink.wire("message", fields)

@@ -10,6 +10,8 @@ Rule 3: an answer is `done` when it has stopped and is counted (`messageStop`, `
         every other end is a cut.
 Rule 4: beyond `MOST_BLOCKS` blocks a wire event `converse.overflow` is the last thing that is said
         of semantics.
+Rule 5: a message that starts behind blocks or the stop of another one begins the next answer,
+        where the one request is not known.
 """
 
 from __future__ import annotations
@@ -88,10 +90,15 @@ class ConverseReader:
     def __init__(self, reading: Reading) -> None:
         del reading  # blocks type their text: neither markers nor private fields apply
         self._sink = Sink()
+        self._is_asked = False
+        self._renew()
+
+    def _renew(self) -> None:
         self._content = Content(self._sink)
         self._has_begun = self._has_stopped = self._is_counted = self._is_done = False
 
     def request(self, request: Request) -> list[Event]:
+        self._is_asked = True
         return request_events(request, "messages")
 
     def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
@@ -114,13 +121,17 @@ class ConverseReader:
         if self._content.is_over:
             return []
         self._content.close()
+        self._say_end(how)
+        return self._sink.events()
+
+    def _say_end(self, how: Ending) -> None:
         if how == "eof" and self._has_stopped and not self._is_done:
             self._say_done(explicit=False)
         elif not self._is_done:
             self._sink.say("cut", {"choice": 0, "how": how})
-        return self._sink.events()
 
-    def echo(self) -> Mapping[str, Any] | None:
+    def echo(self, answer: int) -> Mapping[str, Any] | None:
+        del answer
         return None
 
     def _read_event(
@@ -133,9 +144,21 @@ class ConverseReader:
             said = {"text": text} if payload is NOT_JSON else event_data(payload)
             self._sink.wire("converse.unknown", {**said, **named})
         else:
+            if kind == "messageStart" and not self._is_asked:
+                self._begin_answer()
             self._sink.wire(kind, event_data(payload))
             if not self._content.is_over:
                 self._read_known(kind, fields)
+
+    def _begin_answer(self) -> None:
+        """Rule 5."""
+        if not (self._has_stopped or self._content.has_blocks):
+            return
+        if not self._content.is_over:
+            self._content.close()
+            self._say_end("eof")
+        self._sink.next_answer()
+        self._renew()
 
     def _read_known(self, kind: str, fields: dict[str, Any]) -> None:
         content = self._content
@@ -162,7 +185,7 @@ class ConverseReader:
         status = whole(fields.get("originalStatusCode"))
         message = string(fields.get("message")) or string(fields.get("originalMessage"))
         stated = {} if status is None else {"status": status}
-        self._sink.say("error", {"choice": 0, "code": kind, "message": message, **stated})
+        self._sink.say_error({"choice": 0, "code": kind, "message": message, **stated})
 
     def _read_body(self, frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
@@ -184,7 +207,7 @@ class ConverseReader:
         # The API has `message`, what signs requests in front of it `Message`.
         if message := string(fields.get("message")) or string(fields.get("Message")):
             self._sink.wire("converse.error", fields)
-            self._sink.say("error", outcome.error(message))
+            self._sink.say_error(outcome.error(message))
         else:
             said = {"text": frame.data} if payload is NOT_JSON else event_data(payload)
             self._sink.wire("converse.unknown", said)

@@ -26,4 +26,5 @@ DIALECT: Final = Dialect(
     request=REQUEST,
     is_application=True,
     agent=AGENT,
+    unit="turn",
 )

@@ -8,7 +8,8 @@ Rule 2: a `stream_event` is the event of Messages that it wraps, with `api_messa
 Rule 3: a line `assistant` states blocks: `assistant.block` each, with the id of the message and, of
         a message that came as events, the index of the block. Such a block is not said again.
 Rule 4: a call of the model is a step. The answer is finished, counted and done with `result`,
-        which also says that it failed; without it the stream was cut.
+        which also says that it failed; without it the stream was cut. A session is announced anew,
+        by a line of subtype `init`, for every answer.
 Rule 5: an error of the API that Claude Code words as an `assistant` line is no text of a model.
 """
 
@@ -37,10 +38,14 @@ class StreamJsonReader(MessagesReader):
     """Reader of one run."""
 
     unknown = "line.unknown"
+    is_of_api = False
     is_of_lines = True
 
     def __init__(self, reading: Reading) -> None:
         super().__init__(reading)
+
+    def _renew(self) -> None:
+        super()._renew()
         self._steps = 0
         self._in_step = False
         self._message_id = ""  # of the message that was said last, by events or by lines
@@ -53,6 +58,8 @@ class StreamJsonReader(MessagesReader):
         if kind == "stream_event":
             self._unwrap_event(frame, fields)
             return
+        if kind == "system" and fields.get("subtype") == "init":
+            self._announce("", has_spoken=self._has_begun)
         self._sink.wire(kind if kind in LINES else self.unknown, event_data(payload))
         if kind == "assistant":
             self._read_assistant(fields)
@@ -71,6 +78,9 @@ class StreamJsonReader(MessagesReader):
         if event.get("type") == "content_block_start":
             self._index = whole(event.get("index")) or 0
         super()._read_event(frame, own)
+
+    def _announce_message(self, message: dict[str, Any]) -> None:
+        """A message is a step of an answer, and begins none (rule 4)."""
 
     def _read_message(self, kind: str, fields: dict[str, Any]) -> None:
         if kind == "message_start":
@@ -105,7 +115,7 @@ class StreamJsonReader(MessagesReader):
         if fields.get("is_error") is True:
             code = string(fields.get("api_error_type")) or string(fields.get("subtype"))
             error = {"code": code, "message": string(fields.get("result"))}
-            self._sink.say("error", {"choice": 0, **error})
+            self._sink.say_error({"choice": 0, **error})
             return
         self._say_finish(fields.get("stop_reason"))
         self._count_tokens(fields.get("usage"))

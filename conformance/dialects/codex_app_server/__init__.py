@@ -13,7 +13,7 @@ from conformance.dialects.codex_app_server.reader import (
     AppServerReader,
     recognises,
 )
-from conformance.dialects.codex_app_server.wire_keys import BOUNDS, WIRE_KEYS
+from conformance.dialects.codex_app_server.wire_keys import WIRE_KEYS
 
 DIALECT: Final = Dialect(
     name=NAME,
@@ -23,10 +23,10 @@ DIALECT: Final = Dialect(
     columns=delta_columns,
     framing="lines",
     keys=WIRE_KEYS,
-    bounds=BOUNDS,
     request=REQUEST,
     is_application=True,
     agent=AGENT,
     carries_opaque=False,
     names_tools=False,
+    unit="turn",
 )

@@ -11,6 +11,8 @@ Rule 2: a transcript may hold both directions. A method with an id is a request:
 Rule 3: a turn is done with `turn/completed`, which also says that it failed or was interrupted;
         `error` before it, which may be followed by another try, says nothing by itself. Without it
         the turn was cut.
+Rule 4: every turn is an answer; a turn of another thread that runs beside it is told with it.
+        Tokens are counted by thread: those of a turn are what came to them.
 """
 
 from __future__ import annotations
@@ -61,14 +63,21 @@ class AppServerReader(TypedReader):
     """Reader of one turn, or of a session."""
 
     unknown = "line.unknown"
+    is_of_api = False
     is_of_lines = True
     history = "input"
 
     def __init__(self, reading: Reading) -> None:
         super().__init__()
         del reading  # items type their text: neither markers nor private fields apply
+        self._counted = ""  # the thread whose tokens were counted last
+        self._total: dict[str, int] = {}  # and how many, in all its turns
+        self._renew()
+
+    def _renew(self) -> None:
         self._items = TurnItems(self._sink)
-        self._usage: dict[str, int] = {}
+        self._thread = ""  # of the turn under way
+        self._before = self._total  # what the thread had counted before the turn
         self._streamed: set[str] = set()  # ids of items that had deltas, as long as they are open
 
     @property
@@ -85,6 +94,8 @@ class AppServerReader(TypedReader):
         elif method in METHODS and "id" not in fields:
             self._read_notification(method, mapping(fields.get("params")))
         elif "id" in fields:
+            if method == "turn/start" and self._is_done:
+                self._next_answer()
             side = "server" if method.startswith("item/") else "client"
             self._sink.wire(method if method in _OF_CLIENTS else f"{side}.request", fields)
         else:
@@ -92,6 +103,8 @@ class AppServerReader(TypedReader):
 
     def _read_notification(self, method: str, params: dict[str, Any]) -> None:
         item = mapping(params.get("item"))
+        if method == "turn/started":
+            self._announce_turn(string(params.get("threadId")), mapping(params.get("turn")))
         if method in _ITEMS:
             self._wire_item(method, params, item)
         else:
@@ -107,7 +120,7 @@ class AppServerReader(TypedReader):
         elif method == "item/completed":
             self._items.complete(item)
         elif method == "thread/tokenUsage/updated":
-            self._count_tokens(mapping(mapping(params.get("tokenUsage")).get("total")))
+            self._count_tokens(string(params.get("threadId")), params.get("tokenUsage"))
         elif method in _TURNS:
             self._read_turn(method, mapping(params.get("turn")))
 
@@ -126,13 +139,32 @@ class AppServerReader(TypedReader):
             for place, text in enumerate(elements(item.get(key))):
                 self._sink.wire(f"item.{key}", {**about, number: place, "text": text})
 
-    def _count_tokens(self, total: dict[str, Any]) -> None:
+    def _announce_turn(self, thread: str, turn: dict[str, Any]) -> None:
+        """A turn begins, but for one of another thread beside a turn under way."""
+        if self._is_done or thread in ("", self._thread):
+            self._announce(string(turn.get("id")))
+        self._announced = self._announced or string(turn.get("id"))
+        self._thread = self._thread or thread
+
+    def _count_tokens(self, thread: str, usage: Any) -> None:
+        stated = mapping(usage)
+        total = mapping(stated.get("total"))
         counts = {name: whole(total.get(key)) for name, key in _COUNTS.items()}
-        self._usage |= {name: count for name, count in counts.items() if count is not None}
+        known = {name: count for name, count in counts.items() if count is not None}
+        # The first call of a thread is all that it has counted.
+        is_first = total == stated.get("last")
+        is_first = is_first or thread != self._counted
+        self._counted = thread
+        if is_first or any(count < self._before.get(name, 0) for name, count in known.items()):
+            self._before, self._total = {}, {}
+        self._total = self._total | known
+
+    def _usage(self) -> dict[str, int]:
+        """Tokens of the turn: what the thread has counted since the one before."""
+        return {name: count - self._before.get(name, 0) for name, count in self._total.items()}
 
     def _read_turn(self, method: str, turn: dict[str, Any]) -> None:
         if method == "turn/started":
-            self._is_done = False
             self._sink.start_message(message_id=string(turn.get("id")))
             return
         self._items.close()
@@ -140,9 +172,9 @@ class AppServerReader(TypedReader):
         status = string(turn.get("status"))
         if status == "failed":
             message = string(mapping(turn.get("error")).get("message"))
-            self._sink.say("error", {"choice": 0, "code": "", "message": message})
+            self._sink.say_error({"choice": 0, "code": "", "message": message})
             return
-        self._sink.end_message(_REASONS.get(status, status), self._usage)
+        self._sink.end_message(_REASONS.get(status, status), self._usage())
 
 
 def recognises(frame: Frame, payload: Any) -> bool:

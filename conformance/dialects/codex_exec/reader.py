@@ -8,6 +8,7 @@ Rule 3: an item that does something is a call that is carried out here: it start
         item. An item of type `error` is a diagnostic, and no failure.
 Rule 4: a turn is done with `turn.completed`, or fails with `turn.failed`; `error` before it, which
         may be followed by another try, says nothing by itself. Without either it was cut.
+Rule 5: every turn is an answer; so is what follows when a thread is started, or resumed, behind it.
 """
 
 from __future__ import annotations
@@ -88,13 +89,19 @@ class ExecReader(TypedReader):
     """Reader of one run of the command."""
 
     unknown = "line.unknown"
+    is_of_api = False
     is_of_lines = True
     history = "input"
 
     def __init__(self, reading: Reading) -> None:
         super().__init__()
         del reading  # items type their text: neither markers nor private fields apply
+        self._has_thread = False
+        self._renew()
+
+    def _renew(self) -> None:
         self._items = ExecItems(self._sink)
+        self._has_spoken = False
 
     @property
     def _message_state(self) -> ExecItems:
@@ -104,7 +111,12 @@ class ExecReader(TypedReader):
         del frame
         fields = mapping(payload)
         kind = string(fields.get("type"))
+        if kind == "turn.started":
+            self._announce("", has_spoken=self._has_spoken)
+        elif kind == "thread.started":
+            self._announce_thread()
         self._sink.wire(kind if kind in LINES else self.unknown, event_data(payload))
+        self._has_spoken = self._has_spoken or (self._announced is not None and kind in _ITEMS)
         if self._items.is_over:
             return
         if kind in _ITEMS:
@@ -112,16 +124,21 @@ class ExecReader(TypedReader):
         elif kind in _TURNS:
             self._read_turn(kind, fields)
 
+    def _announce_thread(self) -> None:
+        """Another thread, or the same one in another run of the command (rule 5)."""
+        if self._has_thread and (self._is_done or self._has_spoken):
+            self._next_answer()
+        self._has_thread = True
+
     def _read_turn(self, kind: str, fields: dict[str, Any]) -> None:
         if kind == "turn.started":
-            self._is_done = False
             self._sink.start_message()
             return
         self._items.close()
         self._is_done = True
         if kind == "turn.failed":
             message = string(mapping(fields.get("error")).get("message"))
-            self._sink.say("error", {"choice": 0, "code": "", "message": message})
+            self._sink.say_error({"choice": 0, "code": "", "message": message})
             return
         self._sink.end_message("stop", whole_counts(fields.get("usage"), _COUNTS))
 

@@ -2,7 +2,8 @@
 
 Rule 1: an event is its type. A body is `cohere.body`, then `cohere.block` per block of its content
         with its `index`, and `cohere.tool` per call. An error, of any form, is `cohere.error`.
-Rule 2: every `message-start` is a message; blocks count on. Blocks that were open before it end.
+Rule 2: every `message-start` is a message; one of another id, or behind the end of a message,
+        begins the next answer. Blocks that were open before it end.
 Rule 3: `message-end` finishes, counts and is done. Where it says that the generation failed there
         is an error and no finish. A stream without it was cut, `[DONE]` or not.
 Rule 4: tokens are those of `usage.tokens`: what is billed is another number.
@@ -61,6 +62,9 @@ class CohereReader(TypedReader):
     def __init__(self, reading: Reading) -> None:
         super().__init__()
         del reading  # blocks type their text: neither markers nor private fields apply
+        self._renew()
+
+    def _renew(self) -> None:
         self._has_begun = False
         self._content = Content(self._sink)
 
@@ -74,6 +78,8 @@ class CohereReader(TypedReader):
         if kind not in STREAMED:
             self._read_other(frame, fields, payload)
             return
+        if kind == "message-start":
+            self._announce(string(fields.get("id")))
         self._sink.wire(kind, fields)
         if self._content.is_over:
             return
@@ -98,7 +104,7 @@ class CohereReader(TypedReader):
         self._sink.wire("cohere.error" if is_error else self.unknown, event_data(payload))
         if is_error and not self._content.is_over:
             self._content.close()
-            self._sink.say("error", outcome.error(fields.get("error") or payload))
+            self._sink.say_error(outcome.error(fields.get("error") or payload))
 
     def _read_body(self, payload: Any) -> None:
         fields = mapping(payload)
@@ -134,7 +140,7 @@ class CohereReader(TypedReader):
         self._sink.say_usage(whole_counts(value_at(ending, "usage", "tokens"), _COUNTS))
         if failed:
             said = {"message": string(ending.get("error")), "code": reason}
-            self._sink.say("error", outcome.error(said))
+            self._sink.say_error(outcome.error(said))
 
 
 def is_failure(fields: Mapping[str, Any]) -> bool:

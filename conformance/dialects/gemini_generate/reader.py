@@ -12,6 +12,8 @@ Rule 4: nothing on the wire says that all is over. An answer is done where it en
         every candidate has said why it finished, or the prompt was refused; else it is cut.
 Rule 5: a request gives `request.part` per part of its history. A part is of the `current` turn
         where no words of the user come after it.
+Rule 6: a chunk of another response begins the next answer once every candidate has finished
+        or an error came, where the one request is not known. A reason to finish on the way ends no answer.
 """
 
 from __future__ import annotations
@@ -62,12 +64,18 @@ class GeminiReader:
     def __init__(self, reading: Reading) -> None:
         del reading  # no profile reads it otherwise
         self._sink = Sink()
+        self._is_asked = False
+        self._renew()
+
+    def _renew(self) -> None:
+        self._name: str = ""  # the id of the response
         self._candidates: dict[int, Candidate] = {}
         self._counted: dict[str, Any] = {}  # by the last chunk that counted
         self._is_refused = False  # the prompt was
         self._has_failed = False
 
     def request(self, request: Request) -> list[Event]:
+        self._is_asked = True
         return [*request_events(request, "contents"), *_request_parts(request)]
 
     def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
@@ -84,23 +92,42 @@ class GeminiReader:
 
     def end(self, how: Ending, number: int) -> list[Event]:
         self._sink.begin(number)
+        self._say_end(how)
+        return self._sink.events()
+
+    def _say_end(self, how: Ending) -> None:
         for candidate in self._candidates.values():
             candidate.close()
-        spoke = self._candidates.values()
-        is_over = all(each.is_finished for each in spoke) if spoke else self._is_refused
-        if how == "eof" and is_over and not self._has_failed:
+        if how == "eof" and self._is_over and not self._has_failed:
             self._sink.say("done", {"choice": 0, "explicit": False})
         else:
             self._sink.say("cut", {"choice": 0, "how": how})
-        return self._sink.events()
 
-    def echo(self) -> Mapping[str, Any] | None:
+    @property
+    def _is_over(self) -> bool:
+        """Whether every candidate has finished, or the prompt was refused."""
+        spoke = self._candidates.values()
+        return all(each.is_finished for each in spoke) if spoke else self._is_refused
+
+    def _see_name(self, name: str) -> None:
+        """Rule 6."""
+        if self._name and (self._is_over or self._has_failed):
+            self._say_end("eof")
+            self._sink.next_answer()
+            self._renew()
+        self._name = name
+
+    def echo(self, answer: int) -> Mapping[str, Any] | None:
+        del answer
         return None
 
     def _value(self, payload: Any, *, is_body: bool) -> None:
         fields = mapping(payload)
         error = fields.get("error")
         if any(key in fields for key in _MARKS):
+            name = string(fields.get("responseId"))
+            if name not in ("", self._name) and not (is_body or self._is_asked):
+                self._see_name(name)
             self._sink.wire("gemini.body" if is_body else "gemini.chunk", fields)
             self._answer(fields)
         elif not error:
@@ -110,7 +137,7 @@ class GeminiReader:
             self._sink.wire("gemini.error", fields)
             for candidate in self._candidates.values():
                 candidate.close()
-            self._sink.say("error", outcome.error(error))
+            self._sink.say_error(outcome.error(error))
 
     def _answer(self, fields: dict[str, Any]) -> None:
         model = string(fields.get("modelVersion"))

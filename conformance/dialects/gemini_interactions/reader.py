@@ -3,7 +3,8 @@
 Rule 1: an event is of its `event_type`, steps as `interaction.step.*`. A body is `interaction`,
         then `interaction.step` per step, shaped like the start of one: `index` and `step`. Usage,
         wherever it stands, is `interaction.usage` with the `sum` of what adds up to its total.
-Rule 2: every `interaction.created` is a message; blocks count on.
+Rule 2: every `interaction.created` is a message; one of another id, or behind the end of an
+        interaction, begins the next answer.
 Rule 3: `interaction.completed` is the end, whatever its status says: the status is why. Where it
         says that the interaction failed there is an error and no finish. A stream without it was
         cut, `[DONE]` or not.
@@ -67,6 +68,9 @@ class InteractionsReader(TypedReader):
     def __init__(self, reading: Reading) -> None:
         super().__init__()
         del reading  # steps type their text: neither markers nor private fields apply
+        self._renew()
+
+    def _renew(self) -> None:
         self._has_begun = False
         self._steps = Steps(self._sink)
 
@@ -80,6 +84,8 @@ class InteractionsReader(TypedReader):
         if not kind:
             is_error = frame.event == "error" or "error" in fields
             kind = ERROR if is_error else self.unknown
+        if kind == "interaction.created":
+            self._announce(string(mapping(fields.get("interaction")).get("id")))
         self._sink.wire(kind, event_data(payload))
         if self._steps.is_over:
             return
@@ -88,7 +94,7 @@ class InteractionsReader(TypedReader):
             self._read_step(kind, fields)
         elif kind == ERROR:
             self._steps.close()
-            self._sink.say("error", outcome.error(fields.get("error") or payload))
+            self._sink.say_error(outcome.error(fields.get("error") or payload))
         else:
             self._read_state(kind, mapping(fields.get("interaction")))
 
@@ -118,7 +124,7 @@ class InteractionsReader(TypedReader):
             self._is_whole = True
             self._sink.wire(ERROR if is_error else self.unknown, event_data(payload))
             if is_error:
-                self._sink.say("error", outcome.error(fields["error"]))
+                self._sink.say_error(outcome.error(fields["error"]))
             return
         self._is_whole = string(fields.get("status")) not in _RUNNING
         self._sink.wire(BODY, fields)
@@ -150,7 +156,7 @@ class InteractionsReader(TypedReader):
         if status in _FAILURES:
             errors = objects(interaction.get("errors"))
             said = {"message": string(errors[0].get("message")) if errors else "", "code": status}
-            self._sink.say("error", outcome.error(said))
+            self._sink.say_error(outcome.error(said))
 
     def _count(self, usage: dict[str, Any]) -> None:
         total = sum(filter(None, (whole(usage.get(key)) for key in _COUNTED)))

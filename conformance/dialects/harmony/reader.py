@@ -89,7 +89,8 @@ class HarmonyReader:
             self._sink.say("cut", {"choice": 0, "how": how})
         return self._sink.events()
 
-    def echo(self) -> Mapping[str, Any] | None:
+    def echo(self, answer: int) -> Mapping[str, Any] | None:
+        del answer
         return None
 
     def _read_raw(self, text: str) -> None:
@@ -120,7 +121,7 @@ class HarmonyReader:
             self._sink.say("usage", counts)
         if error:
             self._close_choices()
-            self._sink.say("error", outcome.error(error))
+            self._sink.say_error(outcome.error(error))
 
     def _read_choice(self, element: dict[str, Any], position: int) -> None:
         index = element.get("index")

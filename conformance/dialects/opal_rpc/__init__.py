@@ -17,4 +17,5 @@ DIALECT: Final = Dialect(
     columns=delta_columns,
     framing="lines",
     keys=WIRE_KEYS,
+    unit="run",
 )

@@ -5,7 +5,7 @@ Rule 1: a notification `agent/event` is a wire event of the `type` in its `param
         not know is `event.unknown`, which is no error.
 Rule 2: requests and responses of both sides are `rpc.request` and `rpc.response`; they say nothing.
 Rule 3: a run is done with `agent_end` or `agent_abort`, or fails with `error`, after which nothing
-        comes. Without any of them it was cut. A turn is a step.
+        comes. Without any of them it was cut. A run is an answer, a turn is a step.
 Rule 4: events of a subagent are told by the wire alone.
 """
 
@@ -54,12 +54,16 @@ class OpalReader(TypedReader):
     """Reader of one run, or of a session."""
 
     unknown = "line.unknown"
+    is_of_api = False
     is_of_lines = True
     history = "messages"
 
     def __init__(self, reading: Reading) -> None:
         super().__init__()
         del reading  # events type their text: neither markers nor private fields apply
+        self._renew()
+
+    def _renew(self) -> None:
         self._run = AgentRun(self._sink)
         self._turn = 0
         self._in_turn = False
@@ -82,6 +86,8 @@ class OpalReader(TypedReader):
     def _read_agent(self, params: dict[str, Any]) -> None:
         stated = string(params.get("type"))
         kind = _EARLIER.get(stated, stated)
+        if kind == "agent_start":
+            self._announce("", has_spoken=self._in_turn or self._turn > 0)
         data = {**params, "turn": self._turn}
         self._sink.wire(kind if kind in EVENTS else "event.unknown", data)
         if self._run.is_over:
@@ -99,7 +105,6 @@ class OpalReader(TypedReader):
 
     def _read_run(self, kind: str, params: dict[str, Any]) -> None:
         if kind == "agent_start":
-            self._is_done = False
             self._sink.start_message()
         elif kind == "turn_end":
             self._run.end_texts()
@@ -119,7 +124,7 @@ class OpalReader(TypedReader):
     def _end_run(self, kind: str, params: dict[str, Any]) -> None:
         if kind == "error":
             reason = string(params.get("reason"))
-            self._sink.say("error", {"choice": 0, "code": "", "message": reason})
+            self._sink.say_error({"choice": 0, "code": "", "message": reason})
             return
         reason = "stop" if kind == "agent_end" else "cancelled"
         self._sink.end_message(reason, whole_counts(params.get("usage"), _COUNTS))

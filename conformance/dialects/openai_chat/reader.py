@@ -10,6 +10,10 @@ Rule 4: a stream that ends by itself with every choice finished but without `[DO
         explicitly; any other end without `[DONE]` is a cut. A body is done when it is there.
 Rule 5: beyond `MOST_CHOICES` choices (or tool calls of a choice) one wire event
         `openai.chat.overflow` is the last thing that is said of semantics.
+Rule 6: where the one request is not known, a chunk of another id begins the next answer behind
+        `[DONE]`; where it brings a role or a text, once the one before has finished or failed;
+        where it brings a role, also when the id had not changed before. So does a role behind
+        `[DONE]` or an error, whatever its id.
 """
 
 from __future__ import annotations
@@ -22,13 +26,21 @@ from conformance.core.json_values import NOT_JSON
 from conformance.dialects import outcome
 from conformance.dialects.base import Reading
 from conformance.dialects.history import request_events
-from conformance.dialects.json_edge import NO_FIELDS, elements, event_data, mapping, string
+from conformance.dialects.json_edge import (
+    NO_FIELDS,
+    elements,
+    event_data,
+    mapping,
+    objects,
+    string,
+)
 from conformance.dialects.openai_chat.choice import Choice
 from conformance.dialects.sink import Sink
 
 NAME: Final = "openai.chat"
 OVERFLOW: Final = "openai.chat.overflow"
 MOST_CHOICES: Final = 4096
+_STEADY: Final = 2  # frames in which chunks have one id: it is not made anew for every chunk
 
 VOCABULARY: Final = Vocabulary(
     NAME,
@@ -59,15 +71,22 @@ class ChatReader:
     """Reader of one exchange."""
 
     def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self._sink = Sink()
+        self._is_asked = False
+        self._id: str | None = None  # of the chunks
+        self._since = 0  # number of the frame that had the id first
+        self._renew()
+
+    def _renew(self) -> None:
         self._choices: dict[int, Choice] = {}
         self._open: dict[int, Choice] = {}  # those that said something since the last end
         self._is_body = False
         self._is_done = False
         self._is_over = False  # rule 5
-        self._reading = reading
-        self._sink = Sink()
 
     def request(self, request: Request) -> list[Event]:
+        self._is_asked = True
         return request_events(request, "messages")
 
     def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
@@ -80,7 +99,7 @@ class ChatReader:
             self._read_payload(payload, "message", is_error=False)
         else:
             self._read_payload(payload, "delta", is_error=frame.event == "error")
-        return sink.wired + sink.semantic
+        return sink.events()
 
     def _read_text(self, frame: Frame) -> None:
         if frame.data == "[DONE]" and frame.kind != "body":
@@ -93,14 +112,45 @@ class ChatReader:
         self._sink.begin(number)
         if self._is_over:
             return []
+        self._say_end(how)
+        return self._sink.events()
+
+    def _say_end(self, how: Ending) -> None:
         if how == "eof" and not self._is_done and self._has_all():
             self._say_done(explicit=False)
         self._close_choices()
         if not self._is_done:
             self._sink.say("cut", {"choice": 0, "how": how})
-        return self._sink.events()
 
-    def echo(self) -> Mapping[str, Any] | None:
+    @property
+    def _may_be_over(self) -> bool:
+        return self._is_done or self._sink.has_failed
+
+    def _see_id(self, fields: dict[str, Any]) -> None:
+        """Another id, or a chunk behind the end: maybe the next answer (rule 6)."""
+        name = string(fields.get("id"))
+        if self._id and not self._is_asked and self._begins_answer(name, fields):
+            if not self._is_over:
+                self._say_end("eof")
+            self._sink.next_answer()
+            self._renew()
+            self._id = None
+        if name and name != self._id:
+            self._id, self._since = name, self._sink.number
+
+    def _begins_answer(self, name: str, fields: dict[str, Any]) -> bool:
+        deltas = [mapping(each.get("delta")) for each in objects(fields.get("choices"))]
+        has_role = any(delta.get("role") for delta in deltas)
+        if name == self._id:
+            return has_role and self._may_be_over
+        if self._is_done:
+            return True
+        if self._has_all() or self._sink.has_failed:
+            return bool(name) and (has_role or any(delta.get("content") for delta in deltas))
+        return bool(name) and has_role and self._sink.number - self._since >= _STEADY
+
+    def echo(self, answer: int) -> Mapping[str, Any] | None:
+        del answer
         return None
 
     def _has_all(self) -> bool:
@@ -123,6 +173,8 @@ class ChatReader:
         error = fields.get("error")
         is_error = is_error or bool(error)
         if "choices" in fields:
+            if field == "delta" and (fields.get("id") != self._id or self._may_be_over):
+                self._see_id(fields)
             self._sink.wire("chat.chunk" if field == "delta" else "chat.completion", fields)
             fits = self._read_choices(fields, field)
         elif not is_error:
@@ -138,7 +190,7 @@ class ChatReader:
         if (usage := fields.get("usage")) is not None:
             self._say_usage(usage)
         if is_error:
-            self._sink.say("error", outcome.error(error or payload))
+            self._sink.say_error(outcome.error(error or payload))
 
     def _say_usage(self, usage: Any) -> None:
         if (counts := outcome.usage(usage)) is not None:

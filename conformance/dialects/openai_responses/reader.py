@@ -9,7 +9,9 @@ Rule 4: output that only the terminal event holds is said there, as a body's wou
         `response.item` events.
 Rule 5: beyond `MOST_ITEMS` items (or `MOST_PARTS` parts of one) a wire event
         `openai.responses.overflow` is the last thing that is said of semantics.
-Rule 6: a response announced after a terminal event is a message of its own; blocks count on.
+Rule 6: every response is an answer: one that is announced after a terminal event, or under
+        another id, begins the next. Where the one request is known it is a message of its own, and
+        blocks count on.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from conformance.dialects.json_edge import elements, event_data, mapping, string
 from conformance.dialects.openai_responses.output import Output
 from conformance.dialects.openai_responses.vocabulary import (
     ANNOUNCEMENTS,
+    CREATED,
     DELTAS,
     DONES,
     PART_DONES,
@@ -52,6 +55,11 @@ class ResponsesReader(TypedReader):
         super().__init__()
         del reading  # items type their text: neither markers nor private fields apply
         self._echo: dict[str, Any] | None = None
+        self._renew()
+
+    def _renew(self) -> None:
+        self._echo_before = self._echo
+        self._echo = None
         self._blocks = Blocks(0, self._sink)
         self._output = Output(self._sink, self._blocks)
 
@@ -59,12 +67,14 @@ class ResponsesReader(TypedReader):
     def _message_state(self) -> Output:
         return self._output
 
-    def echo(self) -> Mapping[str, Any] | None:
-        return self._echo
+    def echo(self, answer: int) -> Mapping[str, Any] | None:
+        return self._echo if answer == self._sink.answer else self._echo_before
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         kind = string(fields.get("type"))
+        if kind in ANNOUNCEMENTS:
+            self._announce_response(kind, string(mapping(fields.get("response")).get("id")))
         self._sink.wire(kind or self.unknown, event_data(payload))
         output = self._output
         if output.is_over:
@@ -84,18 +94,19 @@ class ResponsesReader(TypedReader):
         elif kind in TERMINALS:
             self._read_terminal(kind, fields)
         elif kind in ANNOUNCEMENTS:
-            self._announce_response(mapping(fields.get("response")))
+            self._keep_echo(mapping(fields.get("response")))
         elif kind == "error":
             self._say_error(fields)
         elif kind in _ITEM_MEANINGS:
             _ITEM_MEANINGS[kind](self._output, fields)
 
-    def _announce_response(self, response: dict[str, Any]) -> None:
-        """A response that begins after another was done is a message of its own (rule 6)."""
+    def _announce_response(self, kind: str, name: str) -> None:
+        """What is said again of the response under way, or of the one that is done, begins none."""
+        if kind == CREATED or (self._is_done and name not in ("", self._announced)):
+            self._announce(name, has_spoken=self._output.runs.has_begun)
         if self._is_done:
             self._is_done = False
             self._output = Output(self._sink, self._blocks)
-        self._keep_echo(response)
 
     def _keep_echo(self, response: dict[str, Any]) -> None:
         """Keep the echo of the request, and the id for the message to come."""
@@ -154,7 +165,7 @@ class ResponsesReader(TypedReader):
         if (counts := outcome.usage(response.get("usage"))) is not None:
             self._sink.say("usage", counts)
         if status == "failed":
-            self._sink.say("error", outcome.error(response.get("error")))
+            self._sink.say_error(outcome.error(response.get("error")))
         self._is_done = True
         self._sink.say("done", {"choice": 0, "explicit": True})
 
@@ -165,7 +176,7 @@ class ResponsesReader(TypedReader):
         """Nested as recorded from OpenAI, or flat as its OpenAPI document has it."""
         nested = fields.get("error")
         flat = {name: value for name, value in fields.items() if name != "type"}
-        self._sink.say("error", outcome.error(nested or flat))
+        self._sink.say_error(outcome.error(nested or flat))
 
 
 def recognises(frame: Frame, payload: Any) -> bool:

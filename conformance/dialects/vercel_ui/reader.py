@@ -6,7 +6,8 @@ Rule 2: `[DONE]` is `done`; before it `finish` says the reason. Without `[DONE]`
         whatever else it said.
 Rule 3: an `error` is a part like others: steps and message are finished behind it. An `abort`
         ends what is open; nothing that comes after it is an answer.
-Rule 4: beyond `MOST_OPEN` open parts a wire event `vercel.ui.overflow` is the last thing that is
+Rule 4: a `start` of another message, or behind `[DONE]`, begins the next answer.
+Rule 5: beyond `MOST_OPEN` open parts a wire event `vercel.ui.overflow` is the last thing that is
         said of semantics.
 """
 
@@ -62,7 +63,11 @@ class UiMessageReader(TypedReader):
     def __init__(self, reading: Reading) -> None:
         super().__init__()
         del reading  # parts type their text: neither markers nor private fields apply
+        self._renew()
+
+    def _renew(self) -> None:
         self._parts = UiParts(self._sink)
+        self._is_finished = False
 
     @property
     def _message_state(self) -> UiParts:
@@ -84,6 +89,8 @@ class UiMessageReader(TypedReader):
         if kind.startswith("data-"):
             self._sink.wire("data", {**fields, "name": kind})
             return
+        if kind == "start":
+            self._announce(string(fields.get("messageId")), has_spoken=self._is_finished)
         known = kind in PARTS or kind == "error"
         self._sink.wire(kind if known else self.unknown, event_data(payload))
         if not self._parts.is_over:
@@ -101,6 +108,7 @@ class UiMessageReader(TypedReader):
         elif kind == "finish-step":
             self._parts.finish_step()
         elif kind in ("finish", "abort"):
+            self._is_finished = True
             self._parts.close()
             reason = string(fields.get("finishReason")) if kind == "finish" else kind
             if reason:

@@ -77,7 +77,10 @@ class Mark(NamedTuple):
 
 
 class Violation(Struct, frozen=True):
-    """A rule broken: plain facts, to be dressed as a finding by whoever knows the bytes."""
+    """A rule broken: plain facts, to be dressed as a finding by whoever knows the bytes.
+
+    `answer` is the number of the answer that broke it.
+    """
 
     number: int
     slice: Mapping[str, Any]
@@ -85,6 +88,7 @@ class Violation(Struct, frozen=True):
     got: str
     after: str
     message: str
+    answer: int = 1
 
 
 class Breach(Struct, frozen=True):

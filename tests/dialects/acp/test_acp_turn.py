@@ -121,7 +121,7 @@ EVENTS = st.sampled_from(
 
 @given(st.lists(EVENTS, max_size=30))
 def test_every_block_and_call_that_starts_is_ended_once(events: list[Payload]) -> None:
-    assert_each_ends_once(said(*events))
+    assert_each_ends_once(READER.read(*events))
 
 
 def test_a_call_has_its_name_where_that_is_told_else_its_title() -> None:

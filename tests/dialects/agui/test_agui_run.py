@@ -150,4 +150,4 @@ EVENTS = st.fixed_dictionaries(
 
 @given(st.lists(EVENTS, max_size=30))
 def test_every_block_and_call_that_starts_is_ended_once(events: list[Payload]) -> None:
-    assert_each_ends_once(said(*events))
+    assert_each_ends_once(READER.read(*events))

@@ -162,4 +162,4 @@ PARTS = st.fixed_dictionaries(
 
 @given(st.lists(PARTS, max_size=30))
 def test_every_block_and_call_that_starts_is_ended_once(parts: list[Payload]) -> None:
-    assert_each_ends_once(said(*parts))
+    assert_each_ends_once(READER.read(*parts))
