@@ -76,6 +76,12 @@ def is_secret_header(name: str) -> bool:
     return name.lower() not in ALLOWED_HEADERS and not is_harmless(name)
 
 
+def stated_model(request: Request) -> str | None:
+    """The name of the model that the body asks for."""
+    model = request.json.get("model") if isinstance(request.json, dict) else None
+    return model if isinstance(model, str) else None
+
+
 class Redactor:
     """Redacts under one key: equal secrets get equal stand-ins as long as it lives."""
 
@@ -140,7 +146,6 @@ class Redactor:
 
         Raises CassetteError where they are too much to remember.
         """
-        body = request.json
         self._known.learn_headers(
             (
                 (name, value)
@@ -148,7 +153,7 @@ class Redactor:
                 if name.lower() not in self._headers and value != REDACTED
             ),
             # Clients tell of their turns in headers of their own, with the model's name in them.
-            shown=body.get("model") if isinstance(body, dict) else None,
+            shown=stated_model(request),
         )
         self._learn_parameters(request.path)
         return bool(self._known)
