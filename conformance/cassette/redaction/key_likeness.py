@@ -2,7 +2,8 @@
 
 A text falls into pieces at its punctuation. Rule 1: a piece is plain where it is a word (letters
 of one case, or with a capital each, that can be pronounced), a number of at most 13 digits, or a
-short word with a number before or behind it (`gpt4o`, `70B`, `v2`).
+short word with a number before or behind it (`gpt4o`, `70B`, `v2`). No piece has `<`, `!` or `$`
+beside it, no number is filled up with zeros.
 Rule 2: a text of plain pieces is no key, however long: a name of a model, a region, a version, a
 date, a host, a purpose. Hexadecimal digits in rows (a UUID) are one, whatever their pieces.
 """
@@ -18,9 +19,11 @@ _SHORTEST: Final = 8
 _LONGEST: Final = 512  # characters that are looked at
 _PIECE: Final = re.compile(r"[A-Za-z0-9]+")
 _HEXADECIMAL: Final = re.compile(r"(?=[^0-9]*[0-9])(?=[^a-fA-F]*[a-fA-F])[0-9a-fA-F-]{16,}")
-_NUMBER: Final = re.compile(r"[0-9]{1,13}")
+_NUMBER: Final = re.compile(r"(?!0[0-9]{4})[0-9]{1,13}")
+_STRANGE: Final = re.compile(r"[<>!$^|~*]")
 _NUMBERED: Final = re.compile(
-    r"(?:[A-Z]?[a-z]{0,9}|[A-Z]{1,5})[0-9]{1,4}[A-Za-z]?|[0-9]{1,4}(?:[a-z]{1,4}|[A-Z]{1,4})"
+    r"(?:[A-Z]?[a-z]{1,9}|[A-Z]{1,5})[0-9]{1,4}|(?:[A-Z]?[a-z]{2,9}|[A-Z]{2,5})[0-9]{1,4}[A-Za-z]"
+    r"|[0-9]{1,4}(?:[a-z]{1,4}|[A-Z]{1,4})"
     r"|[0-9]x[0-9]{1,3}[a-zA-Z]"
 )
 _TIME: Final = re.compile(r"[0-9]{1,8}T[0-9]{1,6}Z?|[0-9]{2}Z")
@@ -43,15 +46,15 @@ _MOST_ODD: Final = 1  # pairs of letters that do not follow each other so
 
 
 @lru_cache(maxsize=1024)
-def is_key_like(text: str) -> bool:
-    """Whether it has at least eight characters, and was more likely drawn than chosen."""
-    if len(text) < _SHORTEST:
+def is_key_like(text: str, shortest: int = _SHORTEST) -> bool:
+    """Whether it has so many characters, and was more likely drawn than chosen."""
+    if len(text) < shortest:
         return False
     if not text.isascii():
-        return False
+        return True  # of other alphabets nothing is known
     head = text[:_LONGEST]
     pieces = _PIECE.findall(head)
-    if _HEXADECIMAL.fullmatch(head) or not all(map(_is_plain, pieces)):
+    if _HEXADECIMAL.fullmatch(head) or _STRANGE.search(head) or not all(map(_is_plain, pieces)):
         return True
     return sum(map(_odd_pairs, pieces)) > _MOST_ODD + len(head) // 24
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import starmap
 from typing import Any, Final
 
@@ -26,15 +26,21 @@ from msgspec.structs import replace
 from conformance.cassette.header import Cassette, Redaction
 from conformance.cassette.redaction.body_redaction import BodyRedactor
 from conformance.cassette.redaction.credentials import Span, cut_short, find_credentials
-from conformance.cassette.redaction.deltas import Deltas, is_plain, is_plainly_spelled, is_suspect
+from conformance.cassette.redaction.deltas import (
+    Deltas,
+    is_plain,
+    is_plainly_spelled,
+    is_suspect,
+    texts_in,
+)
 from conformance.cassette.redaction.known_secrets import KnownSecrets
 from conformance.cassette.redaction.opaque import secret_spans
 from conformance.cassette.redaction.own_keys import own_keys
 from conformance.cassette.redaction.placeholders import Placeholders, is_stand_in
-from conformance.cassette.redaction.secret_forms import is_harmless
 from conformance.core.errors import CassetteError
 from conformance.core.events import Chunk, Exchange, Request, Response
 from conformance.core.framing import Framing
+from conformance.core.own_keys import NAMES
 
 REDACTED: Final = "[redacted]"
 ALLOWED_HEADERS: Final = frozenset(
@@ -69,11 +75,6 @@ _OPAQUE: Final = re.compile(rb"(?=[^0-9]*[0-9])[A-Za-z0-9+/=_.-]{16,}")
 _MOST_OPAQUE: Final = 64
 _IDENTITY: Final = ("", "identity")
 _FORM: Final = "application/x-www-form-urlencoded"
-
-
-def is_secret_header(name: str) -> bool:
-    """Whether what our side sends under this name is a secret from then on."""
-    return name.lower() not in ALLOWED_HEADERS and not is_harmless(name)
 
 
 def stated_model(request: Request) -> str | None:
@@ -150,7 +151,8 @@ class Redactor:
             (
                 (name, value)
                 for name, value in request.headers
-                if name.lower() not in self._headers and value != REDACTED
+                if (name.lower() not in self._headers or name.lower() in NAMES)
+                and value != REDACTED
             ),
             # Clients tell of their turns in headers of their own, with the model's name in them.
             shown=stated_model(request),
@@ -185,8 +187,19 @@ class Redactor:
         """Bytes of a body, whole or event by event; as many as came in."""
         return self._clean_bytes(body)
 
-    def _clean_bytes(self, body: bytes, *, clipped: bool = False) -> bytes:
-        spots = self._known.spots(body, clipped=clipped) if self._known else []
+    def _event(self, event: bytes) -> bytes:
+        """As `body`, of an event whose texts may go on in the next ones."""
+        if not self._known.has_words:
+            return self._clean_bytes(event)
+        return self._clean_bytes(
+            event, going_on=[(at, at + len(s)) for _, at, s in texts_in(event)]
+        )
+
+    def _clean_bytes(
+        self, body: bytes, *, clipped: bool = False, going_on: Sequence[tuple[int, int]] = ()
+    ) -> bytes:
+        known = self._known
+        spots = known.spots(body, clipped=clipped, going_on=going_on) if known else []
         if not spots:
             return self._without_shapes(body)
         # A stand-in could look like a secret of its own: it is put in when all else is clean.
@@ -211,6 +224,8 @@ class Redactor:
     def is_plain(self, frames: bytes) -> bool:
         """Whether whole frames can stay as they are, as nearly all can; False says nothing."""
         text = frames.decode("latin-1")
+        if self._known.has_words:
+            return False
         if self._known and (self._known.has_marks(text) or not is_plainly_spelled(text)):
             return False
         if not self._known and not is_plain(text):
@@ -232,7 +247,7 @@ class Redactor:
     def deltas(self, framing: Framing | None = None) -> Deltas:
         """Redacts the frames of one body, and the secrets that they spell out together."""
         return Deltas(
-            self._spell_placeholder, self.body, self._count_rule, framing, known=self._known
+            self._spell_placeholder, self._event, self._count_rule, framing, known=self._known
         )
 
     def _spell_placeholder(self, secret: bytes) -> bytes:
@@ -292,9 +307,9 @@ class Redactor:
     def _learn_parameters(self, path: str) -> None:
         for _, name, value in _QUERY.findall(path):
             if name not in self._query and value != REDACTED:
-                self._known.learn_parameter(value)
+                self._known.learn_parameter(name, value)
         for userinfo in _USERINFO.findall(path):
-            self._known.learn_parameter(userinfo[2:-1].partition(":")[2])
+            self._known.learn_parameter("password", userinfo[2:-1].partition(":")[2])
 
     def _redact_chunks(self, exchange: Exchange) -> tuple[Chunk, ...]:
         body = exchange.body
