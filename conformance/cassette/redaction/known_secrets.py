@@ -153,8 +153,7 @@ class KnownSecrets:
 
     def may_stand_in(self, text: bytes) -> bool:
         """Whether one may be in there, in any spelling. False is certain."""
-        found = text.decode("latin-1")
-        return _spelled_validator().is_valid(found) or self.has_marks(found)
+        return is_spelled(text) or self.has_marks(text.decode("latin-1"))
 
     def may_begin_in(self, frames: bytes) -> bool:
         """Whether one may be in whole frames, or begin or go on in a text of theirs."""
@@ -176,14 +175,14 @@ class KnownSecrets:
             )
         return self._marks.is_valid(frames)
 
-    def cut_short(self, body: bytes) -> tuple[int, int, bytes] | None:
-        """What a body ends in the midst of; as `spots`."""
+    def cut_short(self, body: bytes, least: int = HEAD) -> tuple[int, int, bytes] | None:
+        """What a body ends in the midst of, if `least` characters are there; as `spots`."""
         end = max(0, len(body) - _LONGEST)
         decoded = decode_spellings(body[end:])
         for match in self.matches(decoded.text):
             if self.is_word(match) and not match.is_whole:
                 continue
-            if match.start + match.size == len(decoded.text) and match.size >= HEAD:
+            if match.start + match.size == len(decoded.text) and match.size >= least:
                 start, stop = decoded.raw_span(match.start, match.start + match.size)
                 meant = self.stand_in(match.form)[: match.size]
                 raw = body[end + start : end + stop]
@@ -361,6 +360,11 @@ def _common_length(text: bytes, at: int, form: bytes) -> int:
 def _least_length(form: bytes) -> int:
     """From how many bytes on a part is as good as the whole."""
     return min(len(form), max(12, min(20, len(form) // 2)))
+
+
+def is_spelled(text: bytes) -> bool:
+    """Whether something may be spelled otherwise than as itself. False is certain."""
+    return _spelled_validator().is_valid(text.decode("latin-1"))
 
 
 @cache

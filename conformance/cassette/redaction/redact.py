@@ -33,10 +33,11 @@ from conformance.cassette.redaction.deltas import (
     is_suspect,
     texts_in,
 )
-from conformance.cassette.redaction.known_secrets import KnownSecrets
+from conformance.cassette.redaction.known_secrets import HEAD, KnownSecrets, is_spelled
 from conformance.cassette.redaction.opaque import secret_spans
 from conformance.cassette.redaction.own_keys import own_keys
 from conformance.cassette.redaction.placeholders import Placeholders, is_stand_in
+from conformance.cassette.redaction.spellings import decode_spellings, spell_alike
 from conformance.core.errors import CassetteError
 from conformance.core.events import Chunk, Exchange, Request, Response
 from conformance.core.framing import Framing
@@ -114,8 +115,8 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """Any text: a message, a line of a log, a report. As many bytes as came in."""
-        raw = text.encode("utf-8", "surrogatepass")
-        return self._clean_bytes(raw, clipped=True).decode("utf-8", "surrogatepass")
+        clean = self._clean_bytes(text.encode("utf-8", "surrogatepass"), clipped=True)
+        return self._without_spelled(clean).decode("utf-8", "surrogatepass")
 
     def exchange(self, exchange: Exchange) -> Exchange:
         """The exchange without secrets. Raises CassetteError for a body that is compressed."""
@@ -221,6 +222,22 @@ class Redactor:
             body = self._replace_spans(body, sorted(find_credentials(body)))
         return self._without_told_opaque(body) if self._told_opaque else body
 
+    def _without_spelled(self, text: bytes) -> bytes:
+        """Without shapes that are spelled otherwise than as themselves."""
+        if not is_spelled(text):
+            return text
+        decoded = decode_spellings(text)
+        if not (decoded.rounds and is_suspect(decoded.text)):
+            return text
+        clean = bytearray(text)
+        for span in find_credentials(decoded.text):
+            secret = decoded.text[span.start : span.stop]
+            start, stop = decoded.raw_span(span.start, span.stop)
+            stand_in = self._spell_placeholder(secret)
+            clean[start:stop] = spell_alike(text[start:stop], stand_in)
+            self._counts[span.rule] += stand_in != secret
+        return bytes(clean)
+
     def is_plain(self, frames: bytes) -> bool:
         """Whether whole frames can stay as they are, as nearly all can; False says nothing."""
         text = frames.decode("latin-1")
@@ -232,12 +249,15 @@ class Redactor:
             return False
         return not any(secret in frames for secret in self._told_opaque)
 
-    def ending(self, body: bytes) -> bytes:
-        """The last bytes of a body, clean before: half a key is a secret, too."""
+    def ending(self, body: bytes, least: int = HEAD) -> bytes:
+        """The last bytes of a body, clean before: half a key is a secret, too.
+
+        Of a known one as soon as `least` characters are there.
+        """
         cut = cut_short(body)
         if cut:
             return self._replace_spans(body, [cut])
-        known = self._known.cut_short(body) if self._known else None
+        known = self._known.cut_short(body, least) if self._known else None
         if known is None:
             return body
         start, _, stand_in = known
