@@ -42,6 +42,7 @@ _PAIRS: Final = (
 # Which letters follow a letter in at least 8 of 8,857 English words (prose and code, 2026-11-27).
 _FOLLOWING: Final = dict(each.split(":") for each in _PAIRS.split())
 _ABBREVIATION: Final = 4  # letters that may be those of several words
+_MANY: Final = 3  # words in a row, joined by marks, that nothing else has
 _MOST_ODD: Final = 1  # pairs of letters that do not follow each other so
 
 
@@ -57,6 +58,11 @@ def is_key_like(text: str, shortest: int = _SHORTEST) -> bool:
     if _HEXADECIMAL.fullmatch(head) or _STRANGE.search(head) or not all(map(_is_plain, pieces)):
         return True
     return sum(map(_odd_pairs, pieces)) > _MOST_ODD + len(head) // 24
+
+
+def is_unmistakable(text: str) -> bool:
+    """Whether no other text is spelled so by chance, not even as a part of something longer."""
+    return is_key_like(text, shortest=1) or len(_PIECE.findall(text)) >= _MANY
 
 
 def _is_plain(piece: str) -> bool:

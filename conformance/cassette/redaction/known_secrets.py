@@ -6,8 +6,8 @@ server decides neither what is replaced nor, by filling a memory, what is not.
 Rule 2: nothing that was learnt is forgotten. What is too much to be remembered is refused, aloud.
 Rule 3: a secret is known as itself, in hexadecimal and in the three alignments of base64 (both
 alphabets), each in any spelling that `spellings` decodes.
-Rule 4: what looks drawn at random is found anywhere, also glued to other characters. What is made
-of words (`key_likeness`) is found as a whole token only, never inside a word or a longer name.
+Rule 4: what looks drawn, or is three words and more, is found anywhere, also glued to others. One
+word or two (`key_likeness`) are found as a whole token only, never inside a word or a longer name.
 Rule 5: the first two characters stay, so a text that ends in one or two characters of a key need
 not wait for the next event. Half of a long key is a secret, too.
 """
@@ -26,7 +26,7 @@ import jsonschema_rs
 
 from conformance.cassette.redaction import spellings
 from conformance.cassette.redaction.credentials import find_credentials
-from conformance.cassette.redaction.key_likeness import is_key_like
+from conformance.cassette.redaction.key_likeness import is_key_like, is_unmistakable
 from conformance.cassette.redaction.placeholders import Placeholders
 from conformance.cassette.redaction.secret_forms import (
     SHORTEST,
@@ -114,7 +114,7 @@ class KnownSecrets:
                 message = f"more than {_MOST} secrets, or {_MOST_BYTES} bytes of them, were sent"
                 raise CassetteError(message, hint="record into several files")
             self._learnt.add(part)
-            if not (anywhere or is_key_like(part, shortest=1)):
+            if not (anywhere or is_unmistakable(part)):
                 self._words.add(raw)
             for form in forms_of(raw):
                 self._add_form(form)
@@ -130,7 +130,7 @@ class KnownSecrets:
         """
         key = value.strip().removeprefix("Bearer ")
         for part in (key, *parts_of(key)):
-            if words or is_key_like(part, shortest=SHORTEST_KEY):
+            if words or is_unmistakable(part):
                 self.learn(part, shortest=SHORTEST_KEY, anywhere=False)
 
     def learn_headers(self, headers: Iterable[tuple[str, str]], *, shown: Any = None) -> None:

@@ -84,7 +84,8 @@ def _is_name(plain: str) -> bool:
 def names_secret_header(name: str) -> bool:
     """Whether a header of this name carries a credential: its last word says so."""
     plain = name.lower()
-    last = re.split(r"[-_.]", plain.rstrip("0123456789-_"))[-1].removesuffix("s")
+    last = re.split(r"[-_.]", plain.rstrip("0123456789-_"))[-1]
+    last = last if last == "tokens" else last.removesuffix("s")  # `x-max-tokens` counts
     raw = plain.encode("utf-8", "replace")
     return plain in _HEADERS or last in _LAST_WORDS or is_secret_name(raw)
 
