@@ -14,9 +14,10 @@ import re
 from contextvars import ContextVar
 from functools import cache
 from importlib import import_module
-from typing import Final, Protocol, cast
+from typing import TYPE_CHECKING, Final, Protocol, cast
 
-from conformance.core.events import Request
+if TYPE_CHECKING:  # `conformance --help` passes here and needs no events
+    from conformance.core.events import Request
 
 MARGIN: Final = 8192
 """Characters on either side of what is shown in which a key may begin or end."""
