@@ -24,6 +24,7 @@ from typing import Final, NamedTuple
 from conformance.core.binary import read_text_message
 from conformance.core.clock import chunk_times
 from conformance.core.events import Exchange, Response
+from conformance.core.excerpts import clipped
 from conformance.core.framing import exchange_frames, framing_of
 
 _LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
@@ -73,7 +74,7 @@ def _head_lines(exchange: Exchange) -> Iterator[str]:
     if request is not None:
         yield f"> {_printable(request.method)} {_printable(request.path)}"
         if (raw := request.raw) is not None:
-            shown = _printable(raw[:_CLIP].decode("utf-8", "replace"))
+            shown = _printable(clipped(raw.decode("utf-8", "replace"), _CLIP))
             yield f"> {len(raw)} bytes that are not JSON: {shown}"
     if response is not None:
         yield f"< {_status_line(response)}"
@@ -176,7 +177,7 @@ class _Numbered:
 
 
 def _clip_line(text: str) -> str:
-    return text if len(text) <= _CLIP else f"{text[:_CLIP]}... ({len(text) - _CLIP} more)"
+    return text if len(text) <= _CLIP else f"{clipped(text, _CLIP)}... ({len(text) - _CLIP} more)"
 
 
 def _control_picture(match: re.Match[str]) -> str:

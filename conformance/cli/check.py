@@ -47,6 +47,7 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
     rechunk: _RechunkOption = 0,
     upstream: _UpstreamOption = None,
     trust: shared.TrustOption = None,
+    secret: shared.SecretOption = None,  # noqa: ARG001  # remembered when it was read
     strict: shared.StrictOption = False,
     require_exercised: shared.ExercisedOption = False,
     outputs: shared.OutputsOption = None,
@@ -70,8 +71,7 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
             trust=shared.trusted_by(trust),
             upstream=upstream or (),
         )
-        if rechunk:
-            _rechunk(paths, CheckChoices(dialect, profile), (suites, rules, rules_as_of), rechunk)
+        _rechunk(paths, CheckChoices(dialect, profile), (suites, rules, rules_as_of), rechunk)
     noted = shared.with_trust_note(clock.stopped(report))
     written = put_report(noted, baseline, format_, outputs or (), verbose=verbose)
     code = written.exit_code(strict=strict, require_exercised=require_exercised)
@@ -79,7 +79,8 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
 
 
 def _rechunk(paths: list[Path], choices: CheckChoices, chosen: _Chosen, rounds: int) -> None:
-    rechunk_paths(paths, Rulebook.load(*chosen), choices, rounds=rounds)
+    if rounds:
+        rechunk_paths(paths, Rulebook.load(*chosen), choices, rounds=rounds)
 
 
 def _exit_code(report: Report, code: int, paths: list[Path], rules: Sequence[str]) -> int:

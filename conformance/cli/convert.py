@@ -14,7 +14,7 @@ from conformance.cassette.recording import open_recording
 from conformance.cassette.search import named_path
 from conformance.cassette.source import plain_name
 from conformance.cassette.write import write
-from conformance.cli.options import DialectOption, ProfileOption
+from conformance.cli.options import DialectOption, ProfileOption, SecretOption
 from conformance.cli.terminal import put, warn
 from conformance.core.errors import Place, UsageError
 from conformance.dialects import NAMES, SUPPORTED
@@ -59,9 +59,11 @@ def convert_command(  # noqa: PLR0917  # typer makes options of parameters
     no_redact: NoRedactOption = False,
     to: ToOption = "recording",
     tokenizer: TokenizerOption = None,
+    secret: SecretOption = None,
     force: ForceOption = False,
 ) -> None:
     """Turn a recording into another format."""
+    del secret  # remembered when it was read
     source = named_path(source)
     if to == "vectors":
         put(_write_vectors(source, target, dialect, profile))

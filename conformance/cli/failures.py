@@ -14,6 +14,7 @@ from conformance.core.errors import (
     SpecError,
     UsageError,
 )
+from conformance.core.excerpts import redacted
 from conformance.core.unexpected import is_debugging
 from conformance.report.printable import visible
 
@@ -41,19 +42,21 @@ def exit_code(error: BaseException) -> int:
 def describe_failure(error: BaseException) -> str:
     """Say it in one line for people, and the traceback where $CONFORMANCE_DEBUG asks for it."""
     if is_debugging():
-        return "".join(traceback.format_exception(error)).rstrip()
+        return redacted("".join(traceback.format_exception(error)).rstrip())
     if isinstance(error, KeyboardInterrupt | typer.Abort):
         return "interrupted"
     if isinstance(error, ConformanceError):
-        return f"error: {visible(str(error))}"
+        return f"error: {visible(redacted(str(error)))}"
     if isinstance(error, _WRONG_CALL):
         return f"error: {_describe_call(error)}"
     name = type(error).__name__
-    return f"internal error: {visible(f'{name}: {error}')} (CONFORMANCE_DEBUG=1 shows where)"
+    return (
+        f"internal error: {visible(redacted(f'{name}: {error}'))} (CONFORMANCE_DEBUG=1 shows where)"
+    )
 
 
 def _describe_call(error: BaseException) -> str:
     message = getattr(error, "format_message", error.__str__)()
     context = getattr(error, "ctx", None)
     verb = getattr(context, "command_path", "conformance")
-    return f"{visible(message)} (see {verb} --help)"
+    return f"{visible(redacted(message))} (see {verb} --help)"

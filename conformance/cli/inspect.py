@@ -6,12 +6,16 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec.structs import replace
 
 from conformance.cassette.inspect import inspect
 from conformance.cassette.recording import open_recording
 from conformance.cassette.search import named_path
 from conformance.cli.terminal import put
-from conformance.core.errors import Place, UsageError
+from conformance.core.errors import CassetteError, Place, UsageError
+from conformance.core.events import Exchange
+from conformance.core.excerpts import now_about
+from conformance.report.redacted import without_secrets
 
 
 def inspect_command(
@@ -30,5 +34,15 @@ def inspect_command(
         what = "no exchange" if exchange is None else f"no exchange {exchange}"
         raise UsageError(f"has {what}", place=Place(str(file)))
     for one in shown:
-        for line in inspect(one, full=full):
+        now_about(one.request)
+        for line in inspect(_shown(one), full=full):
             put(line)
+
+
+def _shown(exchange: Exchange) -> Exchange:
+    """The exchange with a body that is redacted as a whole; heads are as each line is."""
+    try:
+        clean = without_secrets(exchange)
+    except CassetteError:  # it holds more than can be known: each line is looked through alone
+        return exchange
+    return replace(exchange, chunks=clean.chunks)

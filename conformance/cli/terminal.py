@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+from conformance.core.excerpts import redacted
 from conformance.core.own_keys import without_own_keys
 from conformance.report.printable import visible
 
@@ -18,7 +19,7 @@ _LONGEST_LINE = 100  # characters of progress
 
 def put(text: str) -> None:
     """Write a result. A reader that has gone away (`| head`) does not change the exit code."""
-    put_pieces((text if text.endswith("\n") else f"{text}\n",))
+    put_pieces((redacted(text if text.endswith("\n") else f"{text}\n"),))
 
 
 def put_pieces(texts: Iterable[str]) -> None:
@@ -36,12 +37,12 @@ def put_pieces(texts: Iterable[str]) -> None:
 
 def warn(line: str) -> None:
     """Write one line for people beside the results."""
-    sys.stderr.write(f"{without_own_keys(line)}\n")
+    sys.stderr.write(f"{redacted(line)}\n")
 
 
 def warn_errors(errors: Iterable[str]) -> None:
     for error in errors:
-        warn(f"error: {visible(error)}")
+        warn(f"error: {visible(redacted(error))}")
 
 
 def has_colour() -> bool:
@@ -73,7 +74,7 @@ def progress_line(text: str = "") -> Iterator[Callable[[str], None]]:
 
 
 def _show_line(text: str) -> None:
-    sys.stderr.write(f"{_CLEAR_LINE}{visible(without_own_keys(text), _LONGEST_LINE)}")
+    sys.stderr.write(f"{_CLEAR_LINE}{visible(redacted(text), _LONGEST_LINE)}")
     sys.stderr.flush()
 
 

@@ -95,6 +95,7 @@ class WatchArguments(Struct, frozen=True, kw_only=True):
     ] = False
     port_file: shared.PortFileOption = None
     allow_host: shared.AllowHostOption = None
+    secret: shared.SecretOption = None
     cacert: shared.CacertOption = None
     insecure: shared.InsecureOption = False
 

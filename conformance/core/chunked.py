@@ -18,6 +18,8 @@ import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from conformance.core.excerpts import clipped
+
 _SIZE: Final = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\r\n]*)?")
 _LONGEST_LINE: Final = 16 * 1024
 _MOST_TRAILER: Final = 64 * 1024
@@ -141,7 +143,8 @@ class ChunkedBodyReader:
             return
         match = _SIZE.fullmatch(line)
         if match is None:
-            raise _BrokenCodingError(f"expected the size of a chunk, got {line[:40]!r}")
+            shown = clipped(line.decode("latin-1"), 40)
+            raise _BrokenCodingError(f"expected the size of a chunk, got {shown!r}")
         self._left = self._begins = int(match[1], 16)
         self._open = self._left > 0
         self._trailing = None if self._open else 0

@@ -13,6 +13,8 @@ from typing import Final
 TakeOut = Callable[[bytes, tuple[str, ...]], bytes]
 
 KEYS: Final[dict[str, None]] = {}
+NAMES: Final[dict[str, None]] = {}
+"""Headers, in lower case, whose values are secrets because the user says so."""
 _TAKEN_OUT_BY: Final[list[TakeOut]] = []
 
 

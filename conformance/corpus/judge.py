@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from conformance import dialects
 from conformance.core.errors import ConformanceError, SpecError
+from conformance.core.excerpts import clipped
 from conformance.core.reading import Reading
 from conformance.corpus.columns import ColumnNames
 from conformance.corpus.rows import CorpusStream, FragmentRow, UnreadableStream, row_stream
@@ -90,7 +91,7 @@ class CorpusJudge:
             return UnreadableStream(row.row, row.id, err.message, row.path)
         except Exception as err:  # noqa: BLE001  # whatever one row does, the others are judged
             reason = f"internal error: {type(err).__name__}: {err}"
-            return UnreadableStream(row.row, row.id, reason[:_MOST_REASON], row.path)
+            return UnreadableStream(row.row, row.id, clipped(reason, _MOST_REASON), row.path)
         return JudgedStream(row, tuple(results))
 
     def judge_row(

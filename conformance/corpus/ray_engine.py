@@ -19,6 +19,7 @@ import msgspec
 
 from conformance import __version__
 from conformance.core.errors import HarnessError, UsageError
+from conformance.core.excerpts import clipped
 from conformance.corpus.arrow import load_module
 from conformance.corpus.engines import WorkerDeath, raise_error
 from conformance.corpus.fragment_work import FragmentOutcome, FragmentTask, FragmentWorker
@@ -69,7 +70,7 @@ class RayEngine:
                 **quiet,
             )
         except (ConnectionError, OSError, RuntimeError, ValueError) as err:
-            said = " ".join(str(err).split())[:300]
+            said = clipped(" ".join(str(err).split()), 300)
             self.stop()
             is_refused = "Failed to connect to Ray" in said and "RAY_AUTH_MODE" not in os.environ
             hint = _TOKEN if is_refused else ""

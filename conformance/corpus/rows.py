@@ -17,6 +17,7 @@ from conformance.cassette import Cassette, Recording
 from conformance.cassette.header import Header
 from conformance.core.errors import CassetteError
 from conformance.core.events import ENDINGS, Chunk, Exchange, Request, Response
+from conformance.core.excerpts import clipped
 from conformance.corpus.columns import ColumnNames, path_values, value_at
 from conformance.recordings.in_memory import InMemory
 
@@ -124,7 +125,7 @@ def _kept_word(value: Any) -> str:
         return "(an object)" if isinstance(value, Mapping) else "(a list)"
     if isinstance(value, bool):
         return "true" if value else "false"
-    return _word(value[:_MOST_KEPT] if isinstance(value, str | bytes) else value)
+    return clipped(_word(value), _MOST_KEPT)
 
 
 def model_of(exchange: Exchange, body: bytes) -> str:
@@ -132,7 +133,7 @@ def model_of(exchange: Exchange, body: bytes) -> str:
     requested = exchange.request.json if exchange.request else None
     model = requested.get("model") if isinstance(requested, Mapping) else None
     if isinstance(model, str) and model:
-        return model[:_MOST_TEXT]
+        return clipped(model, _MOST_TEXT)
     found = _MODEL.search(body, 0, _MODEL_WITHIN)
     return found[1].decode("utf-8", "replace") if found else ""
 
@@ -244,7 +245,7 @@ def _word(value: Any) -> str:
 
 
 def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:_MOST_TEXT] or type(error).__name__
+    return clipped(" ".join(str(error).split()), _MOST_TEXT) or type(error).__name__
 
 
 def recording_stream(

@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct, field
 
+from conformance.core.excerpts import clipped
 from conformance.corpus.arrow import load_module
 from conformance.corpus.fragments import Fragment
 from conformance.corpus.judge import JudgedStream
@@ -185,7 +186,7 @@ class FragmentTables(Struct):
         kept = zip(map(kept_column, self.keep), map(self._word, stream.kept), strict=True)
         return {
             **self._place(stream.row, stream.id, stream.path),
-            **{name: text[:_MOST_TEXT] for name, text in kept},
+            **{name: clipped(text, _MOST_TEXT) for name, text in kept},
             "exchange": result.exchange,
             "view": result.view,
             "dialect": result.dialect,

@@ -11,6 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from conformance.core.events import Event, Frame, Request
+from conformance.core.excerpts import both_ends
 from conformance.judging.result import ContextLine, EventBeside, Finding
 from conformance.rules.forms.base import Violation
 from conformance.rules.forms.grammar import Grammar
@@ -22,14 +23,20 @@ from conformance.rules.verdicts import Verdict
 CONTEXT: Final = 3
 CLIP: Final = 156  # characters of a frame that a finding shows
 _HEAD: Final = 56  # of them its first; what tells one delta from the next stands here or at the end
+_MOST_KEPT: Final = 1 << 15  # characters of a frame that wait for a finding
 
 
-RememberedFrame = tuple[int, int | None, str, str]  # number, offset, type, clipped text
+RememberedFrame = tuple[int, int | None, str, str]  # number, offset, type, text
 
 
 def clip_text(text: str) -> str:
-    """A long text's beginning and end."""
-    return text if len(text) <= CLIP else f"{text[:_HEAD]}…{text[_HEAD + 1 - CLIP :]}"
+    """A long text's beginning and end, without secrets."""
+    return both_ends(text, _HEAD, CLIP - _HEAD - 1)
+
+
+def _kept_text(text: str) -> str:
+    """The text until somebody wants to see it; of a very long one what would be shown."""
+    return text if len(text) <= _MOST_KEPT else clip_text(text)
 
 
 class RecentFrames:
@@ -48,11 +55,11 @@ class RecentFrames:
             if event.layer == "wire":
                 kind = event.type
                 break
-        self._last.append((number, frame.offset, kind, clip_text(frame.data)))
+        self._last.append((number, frame.offset, kind, _kept_text(frame.data)))
 
     def remember(self, number: int, kind: str, text: str, offset: int | None = None) -> None:
         """Remembers what is no frame: an event that a client reported, or the end."""
-        self._last.append((number, offset, kind, clip_text(text)))
+        self._last.append((number, offset, kind, _kept_text(text)))
 
     def recall(self, first: int, frames: Iterable[Frame], kind: str) -> None:
         """Remembers the last frames of a run, which all have one type, from number `first` on."""
@@ -66,7 +73,9 @@ class RecentFrames:
     def around(self, number: int) -> tuple[ContextLine, ...]:
         """The frame and up to three before it."""
         near = [seen for seen in self._last if number - CONTEXT <= seen[0] <= number]
-        return tuple(ContextLine(n, kind, text, at=n == number) for n, _, kind, text in near)
+        return tuple(
+            ContextLine(n, kind, clip_text(text), at=n == number) for n, _, kind, text in near
+        )
 
 
 def with_request(finding: Finding, request: Request | None) -> Finding:

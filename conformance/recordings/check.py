@@ -15,6 +15,7 @@ from conformance.cassette import Recording, find_recordings, open_recording
 from conformance.cassette.importers import NothingJudgedError
 from conformance.core.errors import CassetteError, ConformanceError, Place, SpecError, UsageError
 from conformance.core.events import Exchange
+from conformance.core.excerpts import now_about
 from conformance.core.unexpected import refuse_unexpected
 from conformance.dialects.base import Dialect
 from conformance.dialects.recognition import recognised_dialect
@@ -237,6 +238,7 @@ def _judge_exchanges(
             request = setting.dialect.stated(exchange.request)
             evidence = Evidence(request, exchange.response, user_choices=exchange.user_choices)
             scenario = ScenarioJudge(setting.bound, evidence)
+        now_about(exchange.request)
         transcript = Transcript(exchange)
         judged = check_wire(
             setting,

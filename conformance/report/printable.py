@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 from unicodedata import combining, east_asian_width
 
+from conformance.core.excerpts import excerpt
+
 LABELLED: Final = "  {:<9} {}"
 LIMIT: Final = 600  # characters; a sentence of a finding fits, a payload does not
 _CODES: Final[Mapping[str, str]] = {
@@ -30,9 +32,12 @@ _CODES: Final[Mapping[str, str]] = {
 
 
 def visible(text: str, limit: int = LIMIT) -> str:
-    """One line of printable characters; at most `limit` of the text's own, then how many more."""
+    """One line of printable characters; at most `limit` of the text's own, then how many more.
+
+    A text that is cut is redacted before.
+    """
     rest = len(text) - limit
-    shown = text[:limit] if rest > 0 else text
+    shown = excerpt(text, 0, limit) if rest > 0 else text
     if not shown.isprintable():
         shown = "".join(c if c.isprintable() else _escape_character(c) for c in shown)
     return f"{shown}… (+{rest} characters)" if rest > 0 else shown

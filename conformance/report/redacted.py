@@ -8,7 +8,6 @@ length of what they replace; ids, rules, places and verdicts stay.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -18,6 +17,7 @@ from conformance.cassette import Redactor
 from conformance.cassette.redaction.redact import REDACTED
 from conformance.core.errors import CassetteError
 from conformance.core.events import Exchange
+from conformance.core.excerpts import redacted
 from conformance.judging.result import JudgedCall, Report
 from conformance.recordings.redacted_result import Clean, redact_result
 
@@ -31,8 +31,7 @@ def text_cleaner() -> Clean:
 
     Opaque reasoning data stays: rules quote it, and it opens no door.
     """
-    # Thousands of streams give the same few reasons.
-    return lru_cache(maxsize=1 << 12)(Redactor(opaque=False).text)
+    return redacted
 
 
 def redact_report(report: Report, clean: Clean | None = None) -> Report:

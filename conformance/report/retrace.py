@@ -16,6 +16,7 @@ from typing import Any, Final, Literal
 from msgspec import Struct, field
 
 from conformance.core.events import Event, Exchange
+from conformance.core.excerpts import clipped
 from conformance.core.trace import TracedFrame
 from conformance.dialects import get
 from conformance.judging.result import StreamResult
@@ -78,7 +79,7 @@ def trace_exchange(
     profile = profile_at_hand(stream.profile, stream.dialect)
     text = "\n".join(head_lines(exchange)) or "not recorded"
     kind = "request and response head"
-    head = ShownFrame(0, 0.0, kind, text[:_RAW], len(text), ("stream",))
+    head = ShownFrame(0, 0.0, kind, clipped(text, _RAW), len(text), ("stream",))
     keeper = _FrameKeeper({*near, *(f.event for f in stream.findings)}, most, head)
     if profile.name != stream.profile:
         keeper.traced.note = f"profile {stream.profile} is not at hand: lanes as strict has them"
@@ -198,10 +199,10 @@ def _frame_moment(each: TracedFrame, lanes: tuple[Lane, ...]) -> ShownFrame:
     if frame is None:
         kind = events[0].type if events else "end of stream"
         text = "; ".join(f"{event.type} {_event_text(event)}".rstrip() for event in events)
-        return ShownFrame(number, ms, kind, text[:_RAW], len(text), lanes)
+        return ShownFrame(number, ms, kind, clipped(text, _RAW), len(text), lanes)
     named = {"comment": "comment", "ignored": frame.event, "body": "body"}.get(frame.kind)
     kind = wire[0] if wire else named or frame.event
-    return ShownFrame(number, ms, kind, frame.data[:_RAW], len(frame.data), lanes)
+    return ShownFrame(number, ms, kind, clipped(frame.data, _RAW), len(frame.data), lanes)
 
 
 def _event_text(event: Event) -> str:

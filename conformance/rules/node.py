@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from conformance.core.errors import Place, SpecError
+from conformance.core.excerpts import beginning
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -160,7 +161,7 @@ def shown(value: object) -> str:
     if value is None or isinstance(value, bool):
         return _JSON_NAMES[value]
     text = repr(value)
-    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
+    return beginning(text, _MAX_SHOWN)
 
 
 def _help(name: str, known: Collection[str]) -> str:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from conformance.core.errors import RemoteError, UsageError
 from conformance.core.events import Exchange, Request
+from conformance.core.excerpts import beginning
 from conformance.core.json_values import decode_json
 from conformance.dialects import SUPPORTED, get
 from conformance.dialects.base import Reading
@@ -38,7 +39,7 @@ async def only_model(
         said = (f"HTTP {status_of(each)} at {path_of(each)}" for each in failed)
         reason = ", ".join(dict.fromkeys(said))
         raise UsageError(f"{server.url} lists no model{reason and ': '}{reason}", hint=_HINT)
-    shown = ", ".join(name[:_SHOWN_LENGTH] for name in names[:_SHOWN])
+    shown = ", ".join(beginning(name, _SHOWN_LENGTH, "") for name in names[:_SHOWN])
     if names[_SHOWN:]:
         shown = f"{len(names):,} models: {shown}, ..."
     raise UsageError(f"{server.url} lists {shown}", hint=_HINT)

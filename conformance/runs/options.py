@@ -6,11 +6,11 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from conformance.cassette.redaction.own_keys import remember_keys
-from conformance.cassette.redaction.redact import is_secret_header
+from conformance.cassette.redaction.own_keys import remember_keys, secrets_sent
 from conformance.core.errors import UsageError
 from conformance.dialects import APIS, ENDPOINTS
 from conformance.rules.node import nearest
@@ -95,7 +95,7 @@ def parse_headers(lines: Sequence[str]) -> dict[str, str]:
             message = f"-H {match[1]}: whoever lists processes sees it"
             raise UsageError(message, hint="name a variable: --api-key-env NAME")
         found[match[1]] = match[2].strip()
-    remember_keys(value for name, value in found.items() if is_secret_header(name))
+    remember_keys(chain.from_iterable(secrets_sent(*each) for each in found.items()))
     return found
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from conformance.core.errors import RemoteError
 from conformance.core.events import Exchange
+from conformance.core.excerpts import redacted
 from conformance.dialects import ENDPOINTS, get
 from conformance.dialects.base import Reading
 from conformance.dialects.recognition import recognised_dialect
@@ -61,7 +62,7 @@ def elsewhere(exchange: Exchange, name: str) -> NotOfferedError | None:
         return None
     found = _TITLE.search(exchange.body[:_TITLE_WITHIN])
     title = unescape(found[1].decode("utf-8", "replace")).strip() if found else ""
-    called = f", {visible(title, _SHOWN)!r}" if title else ""
+    called = f", {visible(redacted(title), _SHOWN)!r}" if title else ""
     message = f"{name}: a web page came, no API's answer (HTTP {response.status}{called})"
     return NotOfferedError(message, hint=_BASE)
 

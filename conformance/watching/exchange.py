@@ -6,12 +6,15 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final
 
+from msgspec.structs import replace
+
 from conformance.cassette import Redactor
 from conformance.cassette.redaction.redact import REDACTED
 from conformance.core.chunked import ChunkedBodyReader, PlainBodyReader
 from conformance.core.content_coding import ContentDecoder, UndecodableError, readable_codings
 from conformance.core.errors import CassetteError
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
+from conformance.core.excerpts import now_about
 from conformance.dialects import stated_request
 from conformance.judging.result import Finding, StreamResult
 from conformance.judging.stream_check import StreamCheck
@@ -60,6 +63,7 @@ class WatchedExchange:
         self.clean = _text_cleaner(recorded)
         body = stated_request(recorded).json
         self.model = str(body.get("model") or "") if isinstance(body, dict) else ""
+        self._asked = replace(recorded, json={"model": self.model}, text=None, base64=None)
         self._kept: list[Chunk] | None = []
         self.kept_bytes = len(came.request.body)
         self._body: ChunkedBodyReader | PlainBodyReader = PlainBodyReader(None)
@@ -181,6 +185,7 @@ class WatchedExchange:
     def _feed_chunks(self, chunks: Sequence[Chunk]) -> Sequence[Finding]:
         assert self._stream is not None
         stream = self._stream
+        now_about(self._asked)
         return self._add_findings(f for chunk in chunks for f in stream.feed(chunk.data, chunk.ms))
 
     def _add_findings(self, found: Iterable[Finding]) -> Sequence[Finding]:
@@ -190,6 +195,7 @@ class WatchedExchange:
 
     def _take_end(self, message: ExchangeEnded) -> Sequence[Finding]:
         """The findings that nobody has been told of."""
+        now_about(self._asked)
         self.end = message.how
         self.note = message.lost or message.note or self.note
         live = None if self._stream is None else self._stream.close(message.how)

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 from msgspec import Struct
 
 from conformance.core.events import Event
+from conformance.core.excerpts import clipped
 
 Lane = Literal["thinking", "summary", "text", "tools"]
 LANES: Final[tuple[Lane, ...]] = ("thinking", "summary", "text", "tools")
@@ -77,7 +78,7 @@ class LaneTails:
                 self.finish = str(data.get("reason"))
             case "error":
                 words = (str(data.get(key) or "") for key in ("code", "message"))
-                self.error = ": ".join(filter(None, words))[:_TAIL] or "without a word"
+                self.error = clipped(": ".join(filter(None, words)), _TAIL) or "without a word"
 
     def _begin_call(self, name: object) -> None:
         lane = self._mark_lane("tools")

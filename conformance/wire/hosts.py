@@ -14,6 +14,7 @@ from typing import Final, Self
 
 from msgspec import Struct
 
+from conformance.core.excerpts import beginning
 from conformance.wire.heads import header_value
 from conformance.wire.requests import HttpRequest, RequestRejected
 
@@ -38,8 +39,9 @@ class AllowedHosts(Struct, frozen=True):
         found = _HOST.fullmatch(stated.strip()) if stated else None
         name = (found[1] or found[2] or "") if found else stated or ""
         if not self._allows_name(name.lower().rstrip(".")):
-            why = f"the Host header names {name[:100]!r}, and only this machine's own names are"
-            raise RequestRejected(_MISDIRECTED, f"{why} served; --allow-host adds one")
+            named = f"the Host header names {beginning(name, 100, '')!r}"
+            why = f"{named}, and only this machine's own names are served; --allow-host adds one"
+            raise RequestRejected(_MISDIRECTED, why)
 
     def _allows_name(self, name: str) -> bool:
         return (

@@ -8,6 +8,7 @@ from urllib.parse import SplitResult, urlsplit, urlunsplit
 from msgspec import Struct
 
 from conformance.core.errors import UsageError
+from conformance.core.excerpts import beginning
 from conformance.report.printable import visible
 
 _SHOWN: Final = 200
@@ -85,4 +86,4 @@ def _check_parts(parts: SplitResult, url: str) -> None:
 
 
 def _without_user(url: str) -> str:
-    return url[:100].rsplit("@", maxsplit=1)[-1]
+    return beginning(url.rsplit("@", maxsplit=1)[-1], 100, "")

@@ -119,7 +119,7 @@ def test_a_rule_that_read_opaque_data_is_untestable() -> None:
 
 
 def test_what_is_touched_does_not_hang_on_the_profile() -> None:
-    evidence = chat("Fine.", "reasoning_content-9")
+    evidence = chat("Fine.", "reasoning_content-9Zk3vX7Lr")
     clean = redact_evidence(evidence)
     (exchange,) = clean.exchanges
     for profile in [name for name, dialect, _ in available() if dialect == "openai.chat"][::4]:
@@ -136,7 +136,7 @@ def test_what_is_touched_does_not_hang_on_the_profile() -> None:
 def test_of_what_takes_long_under_all_profiles_the_worst_is_assumed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    evidence = chat("Fine.", "reasoning_content-9")
+    evidence = chat("Fine.", "reasoning_content-9Zk3vX7Lr")
     asked = set(redact_evidence(evidence).exchanges[0].touched)
     size = len(evidence.exchanges[0].body)
     monkeypatch.setattr("conformance.recordings.redaction._LONGEST", 2 * size)

@@ -118,6 +118,37 @@ def test_without_a_head_the_client_is_told_why(script: Script, end: str, tmp_pat
     assert cassette.exchanges[0].end == end
 
 
+KEY = "Zk9Qm3vX7Lr5tYpW8sBn/Hd2kLm+N4pQ"
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        b"Invalid API key %b\r\n\r\n",
+        b"HTTP/1.1 4O1 bad %b\r\n\r\n",
+        OK + b"%b: x\r\n\r\n",
+        OK + b"bad key %b\r\n\r\n",
+        OK + b"content-length: %b\r\n\r\n",
+        HEAD + b"%b\r\nx\r\n",
+        HEAD + b"%b%b\r\nx\r\n" % (b"z" * 30, b"%b"),
+    ],
+)
+def test_what_is_malformed_shows_no_key_of_the_client(says: bytes, tmp_path: Path) -> None:
+    told: list[str] = []
+
+    async def run() -> None:
+        async with origin(Script([says.replace(b"%b", KEY.encode())], "fin")) as server:
+            options = RecordingOptions()
+            shelf = RecordingFolder(tmp_path, options, tell=lambda _, one: told.append(one.note))
+            async with RecordingProxy(Origin.parse(server.url), shelf, warn=told.append) as proxy:
+                await ask(proxy.url, post("/v1/models", b"{}", f"Authorization: Bearer {KEY}"))
+
+    asyncio.run(run())
+    assert "".join(told)
+    assert not [line for line in told if KEY[2:8] in line]
+    assert not [path for path in tmp_path.iterdir() if KEY[2:8] in path.read_text()]
+
+
 def test_an_upstream_that_is_not_there_gives_502(tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
+from conformance.cassette.redaction import named_values
 from conformance.cassette.redaction.key_shapes import PATTERNS
 from conformance.cassette.redaction.key_shapes import PREFIXES as PUBLISHED
+from conformance.cassette.redaction.named_values import is_named_secret
 
 _START: Final = (
     rb"(?:(?<![A-Za-z0-9_-]%b)|(?<=\\[nrtbf]%b)|(?<=\\u[0-9a-fA-F]{4}%b)|(?<=%%[0-9A-F]{2}%b))"
@@ -41,6 +43,7 @@ _INNER: Final = rb'\\"[ \t]{0,8}:[ \t]{0,8}\\"'
 _AUTHRESS: Final = (
     rb"[A-Za-z0-9]{5,30}\.[A-Za-z0-9]{4,6}\.acc[_-]([A-Za-z0-9-]{10,32}\.[A-Za-z0-9+/_=-]{30,}+)"
 )
+_DISCORD: Final = r"[A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27}"
 # Rule, what must occur for the pattern to be tried at all, pattern.
 _SHAPES: Final = (
     ("key.sk", b"sk-", rb"sk-(" + _DIGIT + rb"[A-Za-z0-9_-]{16,}+)"),
@@ -97,6 +100,10 @@ _SHAPES: Final = (
     ("key.harness", b"at.", rb"[ps]at\.([A-Za-z0-9_-]{22}\.[0-9a-f]{24}\.[A-Za-z0-9]{20}+)"),
     ("key.maxmind", b"_mmk", rb"([A-Za-z0-9]{6}_[A-Za-z0-9]{29})_mmk"),
     ("key.resend", b"re_", rb"re_([1-9A-Za-z]{8}_[1-9A-Za-z]{24}+)"),
+    *(
+        ("key.discord", kind, kind + rb"([A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[\w-]{27,}+)")
+        for kind in (b"M", b"N", b"O")
+    ),
     ("key.workato", b"wrka", rb"wrka(?:[a-z]{2})?-([A-Za-z0-9_.-]{80,}+)"),
     *PATTERNS,
     ("id.organization", b"org-", rb"org-(" + _DIGIT + rb"[A-Za-z0-9]{16,}+)"),
@@ -180,7 +187,10 @@ _TELLING: Final = {
     b"secret_": "secret_[A-Za-z0-9]{40}",
     b"ion_": "ion_[A-Za-z0-9]{40}",
     b"@": r'://[^\s"]*@',
-    b"=": r"[?&][A-Za-z_-]{3,30}=|(?:Key|Signature|Password|Pwd)[ \t]{0,4}=",
+    b"=": r"[?&][A-Za-z_-]{3,30}=|(?:Key|Signature|Password|Pwd)[ \t]{0,4}=|"
+    + named_values.ASSIGNED,
+    **named_values.TELLING,
+    **{kind: kind.decode() + _DISCORD for kind in (b"M", b"N", b"O")},
     b'\\"': r'\\"[A-Za-z_-]*(?i:key|secret|password|token|authorization)\\"',
     b"asic": r"asic[ \t]",
     b"earer": r"earer[ \t]",
@@ -192,7 +202,9 @@ _TELLING: Final = {
 _PATTERNS: Final = (
     *_PHRASES,
     *((rule, hint, _anchored_shape(shape)) for rule, hint, shape in _SHAPES),
+    *named_values.PATTERNS,
 )
+_SHAPED: Final = _PATTERNS[: -len(named_values.PATTERNS)]
 
 
 # Prefixes that ordinary words end in: no text waits for what comes after them.
@@ -233,12 +245,15 @@ class Span(NamedTuple):
 def find_credentials(text: bytes) -> Iterator[Span]:
     """Every credential; two rules never claim the same byte."""
     taken = bytearray()
-    for rule, hint, pattern in _PATTERNS:
+    patterns = _PATTERNS if named_values.may_have_named(text) else _SHAPED
+    for rule, hint, pattern in patterns:
         if hint not in text:
             continue
         taken = taken or bytearray(len(text))
         for match in _compiled_pattern(pattern).finditer(text):
             for start, stop in match.regs[1:]:
+                if rule in named_values.RULES and not is_named_secret(rule, text[start:stop]):
+                    continue
                 if 1 not in taken[start:stop]:
                     taken[start:stop] = b"\x01" * (stop - start)
                     yield Span(start, stop, rule)

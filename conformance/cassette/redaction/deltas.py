@@ -141,7 +141,7 @@ class Deltas:
         known = bool(self._begun) or bool(self._known and self._known.may_begin_in(event.data))
         if not (shaped or known):
             return
-        for channel, start, raw in _texts_in(event.data):
+        for channel, start, raw in texts_in(event.data):
             piece = TextPiece(event, start, len(raw))
             if known and self._begun is not None:
                 self._begun.take(channel, piece, raw, self._number)
@@ -226,7 +226,7 @@ def _with_bytes_filled(before: bytes, after: bytes) -> bytes:
     return bytes(data)
 
 
-def _texts_in(event: bytes) -> Iterator[tuple[tuple[object, ...], int, bytes]]:
+def texts_in(event: bytes) -> Iterator[tuple[tuple[object, ...], int, bytes]]:
     """The pieces of texts in an event: to which text each belongs, its place, and what it says."""
     indices = _indices_in(event)
     for number, match in enumerate(_STRING.finditer(event)):

@@ -43,6 +43,7 @@ KEY_SHAPES: Final = (
     KeyShape("key.vault", ("hvs.", "hvb.", "hvr."), _BASE64URL, 20),
     KeyShape("key.notion", ("ntn_", "secret_"), _WORD, 40),
     KeyShape("key.shopify", ("shpat_", "shpca_", "shppa_", "shpss_"), _HEX, 32),
+    KeyShape("key.discord", ("mfa.",), _BASE64URL, 60),
     KeyShape("key.linear", ("lin_api_", "lin_oauth_"), _WORD, 30),
     KeyShape("key.doppler", ("dp.pt.", "dp.ct.", "dp.sa.", "dp.st.", "dp.scim."), _DOTTED, 40),
     KeyShape("key.elevenlabs", ("sk_",), _HEX, 40),

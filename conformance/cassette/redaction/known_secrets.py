@@ -6,7 +6,9 @@ server decides neither what is replaced nor, by filling a memory, what is not.
 Rule 2: nothing that was learnt is forgotten. What is too much to be remembered is refused, aloud.
 Rule 3: a secret is known as itself, in hexadecimal and in the three alignments of base64 (both
 alphabets), each in any spelling that `spellings` decodes.
-Rule 4: the first two characters stay, so a text that ends in one or two characters of a key need
+Rule 4: what looks drawn, or is three words and more, is found anywhere, also glued to others. One
+word or two (`key_likeness`) are found as a whole token only, never inside a word or a longer name.
+Rule 5: the first two characters stay, so a text that ends in one or two characters of a key need
 not wait for the next event. Half of a long key is a secret, too.
 """
 
@@ -14,7 +16,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import chain
 from typing import Any, Final, NamedTuple
@@ -24,6 +26,7 @@ import jsonschema_rs
 
 from conformance.cassette.redaction import spellings
 from conformance.cassette.redaction.credentials import find_credentials
+from conformance.cassette.redaction.key_likeness import is_key_like, is_unmistakable
 from conformance.cassette.redaction.placeholders import Placeholders
 from conformance.cassette.redaction.secret_forms import (
     SHORTEST,
@@ -32,13 +35,14 @@ from conformance.cassette.redaction.secret_forms import (
     parts_of,
     says_nothing,
 )
-from conformance.cassette.redaction.secret_names import search_validator
+from conformance.cassette.redaction.secret_names import names_secret_header, search_validator
 from conformance.cassette.redaction.spellings import decode_numbers, decode_spellings
 from conformance.core.errors import CassetteError
+from conformance.core.own_keys import NAMES
 
 KEPT: Final = 2  # characters at the front of a secret that stay
 HEAD: Final = 6  # so many characters of it tell a secret
-_SHORTEST_KEY: Final = HEAD
+SHORTEST_KEY: Final = HEAD
 _LONGEST: Final = 4096
 _MOST_BYTES: Final = 1 << 18
 _MOST: Final = 1024
@@ -49,6 +53,10 @@ _ELLIPSES: Final = ("\u2026".encode(), b"...", rb"\u2026", b"&hellip;", b"&#8230
 _ELLIPSIS: Final = re.compile(rb"\xe2\x80\xa6|\.\.\.")
 # An escape that was cut, and an ellipsis for the rest.
 _CLIPPED: Final = re.compile(rb"[\\%&#;A-Za-z0-9]{0,8}(?:\xe2\x80\xa6|\.\.\.)")
+# A letter or digit, also behind a mark that joins names (`openai.chat`).
+_JOINED_BEFORE: Final = re.compile(rb"(?<!\\)[A-Za-z0-9\x80-\xff][-._]?\Z|_\Z")
+_BESIDE: Final = 3
+_JOINED_BEHIND: Final = re.compile(rb"[-.]?[A-Za-z0-9\x80-\xff]|_")
 _NUMBERS: Final = re.compile(rb"\[[ \t]*+([0-9]{1,3}(?:[ \t\r\n]*+,[ \t\r\n]*+[0-9]{1,3})++)")
 _LISTED: Final = r"\[\s*[0-9]{1,3}\s*,\s*[0-9]{1,3}\s*,"
 _SPELLED: Final = f"{spellings.SIGNS}|{_LISTED}"
@@ -80,14 +88,23 @@ class KnownSecrets:
         self._size = 0
         self._forms: dict[bytes, list[bytes]] = {}
         self._beginnings: set[bytes] = set()
+        self._words: set[bytes] = set()  # forms of what is made of words (rule 4)
         self._stand_ins: dict[bytes, bytes] = {}
         self._marks: jsonschema_rs.Validator | None = None
 
     def __bool__(self) -> bool:
         return bool(self._forms)
 
-    def learn(self, secret: str, *, shortest: int = SHORTEST) -> None:
-        """A secret, whatever its shape. Raises CassetteError where it is too much to remember."""
+    @property
+    def has_words(self) -> bool:
+        """Whether what stands beside a text tells whether it is a secret."""
+        return bool(self._words)
+
+    def learn(self, secret: str, *, shortest: int = SHORTEST, anywhere: bool = True) -> None:
+        """A secret, whatever its shape. Raises CassetteError where it is too much to remember.
+
+        Without `anywhere` it is found as a whole token, unless it looks drawn.
+        """
         for part in (secret[at : at + _LONGEST] for at in range(0, len(secret), _LONGEST)):
             if len(part) < shortest or part in self._learnt or says_nothing(part):
                 continue
@@ -97,6 +114,8 @@ class KnownSecrets:
                 message = f"more than {_MOST} secrets, or {_MOST_BYTES} bytes of them, were sent"
                 raise CassetteError(message, hint="record into several files")
             self._learnt.add(part)
+            if not (anywhere or is_unmistakable(part)):
+                self._words.add(raw)
             for form in forms_of(raw):
                 self._add_form(form)
             spelled = json.dumps(part)[1:-1].encode()
@@ -104,32 +123,42 @@ class KnownSecrets:
                 self._add_form(spelled)
             self._marks = None
 
-    def learn_key(self, value: str) -> None:
-        """The value of a header that the user gave: all of it, its parts, and what they encode."""
+    def learn_key(self, value: str, *, words: bool = True) -> None:
+        """The value of a header that the user gave: all of it, its parts, and what they encode.
+
+        Without `words` nothing that is made of them.
+        """
         key = value.strip().removeprefix("Bearer ")
-        self.learn(key, shortest=_SHORTEST_KEY)
-        for part in parts_of(key):
-            self.learn(part, shortest=_SHORTEST_KEY)
+        for part in (key, *parts_of(key)):
+            if words or is_unmistakable(part):
+                self.learn(part, shortest=SHORTEST_KEY, anywhere=False)
 
     def learn_headers(self, headers: Iterable[tuple[str, str]], *, shown: Any = None) -> None:
-        """Values of request headers that are not on an allow-list; what is `shown` is none."""
+        """What request headers say that is a secret by the header's name, or looks drawn.
+
+        What is `shown` is none.
+        """
         for name, value in headers:
             if not is_harmless(name):
+                is_named = names_secret_header(name) or name.lower() in NAMES
                 for part in parts_of(value):
-                    if part != shown:
-                        self.learn(part)
+                    if part != shown and (is_named or is_key_like(part)):
+                        self.learn(part, anywhere=False)
 
-    def learn_parameter(self, value: str) -> None:
-        """The value of a query parameter, as it stands in the URL."""
-        self.learn(unquote(value))
+    def learn_parameter(self, name: str, value: str) -> None:
+        """The value of a query parameter, as it stands in the URL; as that of a header."""
+        plain = unquote(value)
+        if names_secret_header(name) or name.lower() in NAMES or is_key_like(plain):
+            self.learn(plain, anywhere=False)
 
     def may_stand_in(self, text: bytes) -> bool:
         """Whether one may be in there, in any spelling. False is certain."""
-        found = text.decode("latin-1")
-        return _spelled_validator().is_valid(found) or self.has_marks(found)
+        return is_spelled(text) or self.has_marks(text.decode("latin-1"))
 
     def may_begin_in(self, frames: bytes) -> bool:
         """Whether one may be in whole frames, or begin or go on in a text of theirs."""
+        if self._words:
+            return True  # what stands before a word is in an event that has none
         found = frames.decode("latin-1")
         return _otherwise_spelled_validator().is_valid(found) or self.has_marks(found)
 
@@ -146,12 +175,14 @@ class KnownSecrets:
             )
         return self._marks.is_valid(frames)
 
-    def cut_short(self, body: bytes) -> tuple[int, int, bytes] | None:
-        """What a body ends in the midst of; as `spots`."""
+    def cut_short(self, body: bytes, least: int = HEAD) -> tuple[int, int, bytes] | None:
+        """What a body ends in the midst of, if `least` characters are there; as `spots`."""
         end = max(0, len(body) - _LONGEST)
         decoded = decode_spellings(body[end:])
         for match in self.matches(decoded.text):
-            if match.start + match.size == len(decoded.text) and match.size >= HEAD:
+            if self.is_word(match) and not match.is_whole:
+                continue
+            if match.start + match.size == len(decoded.text) and match.size >= least:
                 start, stop = decoded.raw_span(match.start, match.start + match.size)
                 meant = self.stand_in(match.form)[: match.size]
                 raw = body[end + start : end + stop]
@@ -183,6 +214,7 @@ class KnownSecrets:
         found = {
             form[:size]: None
             for form in chain.from_iterable(self._forms.values())
+            if form not in self._words
             for size in range(1, KEPT + 1)
             if start == form[size : size + len(start)]
         }
@@ -193,11 +225,18 @@ class KnownSecrets:
         first = next(self.matches(text), None)
         return first.size if first is not None and not first.start else 0
 
-    def matches(self, text: bytes) -> Iterator[SecretMatch]:
-        """Secrets in a decoded text, and one that it may end in the midst of, however short."""
+    def is_word(self, match: SecretMatch) -> bool:
+        """Whether what stands beside it tells whether it is one."""
+        return match.form in self._words
+
+    def matches(self, text: bytes, before: bytes = b"") -> Iterator[SecretMatch]:
+        """Secrets in a decoded text, and one that it may end in the midst of, however short.
+
+        `before` is what is known of the text before it.
+        """
         at, last = 0, len(text) - HEAD
         while at <= last:
-            best = self._match_at(text, at)
+            best = self._match_at(text, at, before)
             if best is None:
                 at += 1
             else:
@@ -210,12 +249,16 @@ class KnownSecrets:
                 yield SecretMatch(start, len(text) - start, form)
                 return
 
-    def _match_at(self, text: bytes, at: int) -> SecretMatch | None:
+    def _match_at(self, text: bytes, at: int, before: bytes) -> SecretMatch | None:
         forms = self._forms.get(text[at : at + HEAD])
-        if forms is None:
+        if forms is not None and self._words:
+            forms = [f for f in forms if f not in self._words or _is_token(text, at, f, before)]
+        if not forms:
             return None
         size, form = max((_common_length(text, at, form), form) for form in forms)
-        if size == len(form) or at + size == len(text) or size >= _least_length(form):
+        if size == len(form) or at + size == len(text):
+            return SecretMatch(at, size, form)
+        if size >= _least_length(form) and form not in self._words:
             return SecretMatch(at, size, form)
         if size >= HEAD and _CLIPPED.match(text, at + size):
             return SecretMatch(at, size, form)
@@ -227,10 +270,13 @@ class KnownSecrets:
             return None
         return next(f for forms in self._forms.values() for f in forms if f.startswith(end))
 
-    def spots(self, raw: bytes, *, clipped: bool = False) -> list[tuple[int, int, bytes]]:
+    def spots(
+        self, raw: bytes, *, clipped: bool = False, going_on: Sequence[tuple[int, int]] = ()
+    ) -> list[tuple[int, int, bytes]]:
         """Start and stop in a raw text, and what is to stand there.
 
-        With `clipped`, an ellipsis may stand for the front of a secret, or for its end.
+        With `clipped`, an ellipsis may stand for the front of a secret, or for its end. What stands
+        beside the stretches `going_on` is elsewhere: no word is looked for in them.
         """
         if not (self.may_stand_in(raw) or (clipped and any(mark in raw for mark in _ELLIPSES))):
             return []
@@ -242,6 +288,8 @@ class KnownSecrets:
             found.append((start, stop, spellings.spell_alike(raw[start:stop], meant)))
         for match in self._settled(decoded.text):
             start, stop = decoded.raw_span(match.start, match.start + match.size)
+            if self.is_word(match) and any(a <= start < b for a, b in going_on):
+                continue
             meant = self.stand_in(match.form)[: match.size]
             found.append((start, stop, spellings.spell_alike(raw[start:stop], meant)))
         for listed in _NUMBERS.finditer(raw):
@@ -266,7 +314,7 @@ class KnownSecrets:
         """A secret of which the whole end stands there, and where that end begins."""
         gram = text[at : at + HEAD]
         for form in chain.from_iterable(self._forms.values()):
-            skipped = form.find(gram)
+            skipped = -1 if form in self._words else form.find(gram)
             while skipped >= 0:
                 if text.startswith(form[skipped:], at):
                     return form, skipped
@@ -278,7 +326,7 @@ class KnownSecrets:
             one
             for one in self.matches(text)
             if one.is_whole
-            or one.size >= _least_length(one.form)
+            or (one.size >= _least_length(one.form) and not self.is_word(one))
             or (one.size >= HEAD and _CLIPPED.match(text, one.start + one.size))
         )
 
@@ -288,6 +336,16 @@ class KnownSecrets:
         if form not in known:
             known.append(form)
             self._beginnings.update(form[:size] for size in range(1, HEAD))
+
+
+def _is_token(text: bytes, at: int, form: bytes, before: bytes) -> bool:
+    """Whether it stands there and is no part of a longer word or name, as far as anybody knows."""
+    size = _common_length(text, at, form)
+    if _JOINED_BEFORE.search((before + text[max(0, at - _BESIDE) : at])[-_BESIDE:]):
+        return False
+    if size == len(form):
+        return _JOINED_BEHIND.match(text, at + size) is None
+    return at + size == len(text) or _CLIPPED.match(text, at + size) is not None
 
 
 def _common_length(text: bytes, at: int, form: bytes) -> int:
@@ -302,6 +360,11 @@ def _common_length(text: bytes, at: int, form: bytes) -> int:
 def _least_length(form: bytes) -> int:
     """From how many bytes on a part is as good as the whole."""
     return min(len(form), max(12, min(20, len(form) // 2)))
+
+
+def is_spelled(text: bytes) -> bool:
+    """Whether something may be spelled otherwise than as itself. False is certain."""
+    return _spelled_validator().is_valid(text.decode("latin-1"))
 
 
 @cache

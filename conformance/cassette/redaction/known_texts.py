@@ -40,6 +40,7 @@ class _BegunSecret(Struct):
 
     raw: bytes = b""
     before: bytes = b""
+    left: bytes = b""  # what stands before that, where words are looked for
     unread: bool = True
     pieces: list[TextPiece] = field(default_factory=list)
     size: int = 0  # characters of the secret that are there
@@ -65,13 +66,16 @@ class KnownTexts:
         self._known = known
         self._count = count
         self._begun: dict[Channel, _BegunSecret] = {}
+        self._left: dict[Channel, bytes] = {}
 
     def __bool__(self) -> bool:
         return bool(self._begun)
 
     def take(self, channel: Channel, piece: TextPiece, raw: bytes, number: int) -> None:
         """A text goes on in event `number`."""
-        text = self._begun.pop(channel, None) or _BegunSecret(numbers=channel[0] == b"bytes")
+        left = self._left.pop(channel, b"")
+        text = self._begun.pop(channel, None)
+        text = text or _BegunSecret(left=left, numbers=channel[0] == b"bytes")
         text.raw += raw
         text.pieces.append(piece)
         text.grew = number
@@ -80,11 +84,16 @@ class KnownTexts:
         first = len(decoded.text) if rest is None else max(0, rest.start - len(text.before))
         keeps = decoded.place(first)
         text.size = rest.size if rest else 0
+        if self._known.has_words:
+            text.left = (text.left + decoded.text[:first])[-3:]
+            self._left[channel] = text.left
+            if len(self._left) > _MOST_TEXTS:
+                del self._left[next(iter(self._left))]
         if decoded.text and (rest is None or rest.start):
             text.before, text.unread = b"", False
         drop_front(text.pieces, keeps)
         text.raw = text.raw[keeps:]
-        if text.raw and not text.says_little:
+        if text.raw and (self._known.has_words or not text.says_little):
             self._begun[channel] = text
             if len(self._begun) > _MOST_TEXTS:
                 self._end_text(self._begun.pop(next(iter(self._begun))))
@@ -113,13 +122,14 @@ class KnownTexts:
 
     def _replace_found(self, text: _BegunSecret, decoded: DecodedText) -> SecretMatch | None:
         """Deals out stand-ins; what the text ends in the midst of, if anything."""
-        if text.unread:
+        if text.unread and not self._known.has_words:
             befores = self._known.before(decoded.text)
             reach = self._known.reach
             text.before = max((b"", *befores), key=lambda each: reach(each + decoded.text))
         said = text.before + decoded.text
-        for match in self._known.matches(said):
-            if not match.is_whole and match.start + match.size == len(said):
+        for match in self._known.matches(said, text.left):
+            is_open = not match.is_whole or self._known.is_word(match)
+            if is_open and match.start + match.size == len(said):
                 return match
             self._deal_match(text, decoded, match)
         return None
@@ -137,5 +147,6 @@ class KnownTexts:
         if text.size < HEAD:
             return
         decoded = text.decoded()
-        for match in self._known.matches(text.before + decoded.text):
-            self._deal_match(text, decoded, match)
+        for match in self._known.matches(text.before + decoded.text, text.left):
+            if match.is_whole or not self._known.is_word(match):
+                self._deal_match(text, decoded, match)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import starmap
 from typing import Any, Final
 
@@ -26,15 +26,22 @@ from msgspec.structs import replace
 from conformance.cassette.header import Cassette, Redaction
 from conformance.cassette.redaction.body_redaction import BodyRedactor
 from conformance.cassette.redaction.credentials import Span, cut_short, find_credentials
-from conformance.cassette.redaction.deltas import Deltas, is_plain, is_plainly_spelled, is_suspect
-from conformance.cassette.redaction.known_secrets import KnownSecrets
+from conformance.cassette.redaction.deltas import (
+    Deltas,
+    is_plain,
+    is_plainly_spelled,
+    is_suspect,
+    texts_in,
+)
+from conformance.cassette.redaction.known_secrets import HEAD, KnownSecrets, is_spelled
 from conformance.cassette.redaction.opaque import secret_spans
 from conformance.cassette.redaction.own_keys import own_keys
 from conformance.cassette.redaction.placeholders import Placeholders, is_stand_in
-from conformance.cassette.redaction.secret_forms import is_harmless
+from conformance.cassette.redaction.spellings import decode_spellings, spell_alike
 from conformance.core.errors import CassetteError
 from conformance.core.events import Chunk, Exchange, Request, Response
 from conformance.core.framing import Framing
+from conformance.core.own_keys import NAMES
 
 REDACTED: Final = "[redacted]"
 ALLOWED_HEADERS: Final = frozenset(
@@ -71,9 +78,10 @@ _IDENTITY: Final = ("", "identity")
 _FORM: Final = "application/x-www-form-urlencoded"
 
 
-def is_secret_header(name: str) -> bool:
-    """Whether what our side sends under this name is a secret from then on."""
-    return name.lower() not in ALLOWED_HEADERS and not is_harmless(name)
+def stated_model(request: Request) -> str | None:
+    """The name of the model that the body asks for."""
+    model = request.json.get("model") if isinstance(request.json, dict) else None
+    return model if isinstance(model, str) else None
 
 
 class Redactor:
@@ -107,8 +115,8 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """Any text: a message, a line of a log, a report. As many bytes as came in."""
-        raw = text.encode("utf-8", "surrogatepass")
-        return self._clean_bytes(raw, clipped=True).decode("utf-8", "surrogatepass")
+        clean = self._clean_bytes(text.encode("utf-8", "surrogatepass"), clipped=True)
+        return self._without_spelled(clean).decode("utf-8", "surrogatepass")
 
     def exchange(self, exchange: Exchange) -> Exchange:
         """The exchange without secrets. Raises CassetteError for a body that is compressed."""
@@ -140,15 +148,15 @@ class Redactor:
 
         Raises CassetteError where they are too much to remember.
         """
-        body = request.json
         self._known.learn_headers(
             (
                 (name, value)
                 for name, value in request.headers
-                if name.lower() not in self._headers and value != REDACTED
+                if (name.lower() not in self._headers or name.lower() in NAMES)
+                and value != REDACTED
             ),
             # Clients tell of their turns in headers of their own, with the model's name in them.
-            shown=body.get("model") if isinstance(body, dict) else None,
+            shown=stated_model(request),
         )
         self._learn_parameters(request.path)
         return bool(self._known)
@@ -180,8 +188,19 @@ class Redactor:
         """Bytes of a body, whole or event by event; as many as came in."""
         return self._clean_bytes(body)
 
-    def _clean_bytes(self, body: bytes, *, clipped: bool = False) -> bytes:
-        spots = self._known.spots(body, clipped=clipped) if self._known else []
+    def _event(self, event: bytes) -> bytes:
+        """As `body`, of an event whose texts may go on in the next ones."""
+        if not self._known.has_words:
+            return self._clean_bytes(event)
+        return self._clean_bytes(
+            event, going_on=[(at, at + len(s)) for _, at, s in texts_in(event)]
+        )
+
+    def _clean_bytes(
+        self, body: bytes, *, clipped: bool = False, going_on: Sequence[tuple[int, int]] = ()
+    ) -> bytes:
+        known = self._known
+        spots = known.spots(body, clipped=clipped, going_on=going_on) if known else []
         if not spots:
             return self._without_shapes(body)
         # A stand-in could look like a secret of its own: it is put in when all else is clean.
@@ -203,21 +222,42 @@ class Redactor:
             body = self._replace_spans(body, sorted(find_credentials(body)))
         return self._without_told_opaque(body) if self._told_opaque else body
 
+    def _without_spelled(self, text: bytes) -> bytes:
+        """Without shapes that are spelled otherwise than as themselves."""
+        if not is_spelled(text):
+            return text
+        decoded = decode_spellings(text)
+        if not (decoded.rounds and is_suspect(decoded.text)):
+            return text
+        clean = bytearray(text)
+        for span in find_credentials(decoded.text):
+            secret = decoded.text[span.start : span.stop]
+            start, stop = decoded.raw_span(span.start, span.stop)
+            stand_in = self._spell_placeholder(secret)
+            clean[start:stop] = spell_alike(text[start:stop], stand_in)
+            self._counts[span.rule] += stand_in != secret
+        return bytes(clean)
+
     def is_plain(self, frames: bytes) -> bool:
         """Whether whole frames can stay as they are, as nearly all can; False says nothing."""
         text = frames.decode("latin-1")
+        if self._known.has_words:
+            return False
         if self._known and (self._known.has_marks(text) or not is_plainly_spelled(text)):
             return False
         if not self._known and not is_plain(text):
             return False
         return not any(secret in frames for secret in self._told_opaque)
 
-    def ending(self, body: bytes) -> bytes:
-        """The last bytes of a body, clean before: half a key is a secret, too."""
+    def ending(self, body: bytes, least: int = HEAD) -> bytes:
+        """The last bytes of a body, clean before: half a key is a secret, too.
+
+        Of a known one as soon as `least` characters are there.
+        """
         cut = cut_short(body)
         if cut:
             return self._replace_spans(body, [cut])
-        known = self._known.cut_short(body) if self._known else None
+        known = self._known.cut_short(body, least) if self._known else None
         if known is None:
             return body
         start, _, stand_in = known
@@ -227,7 +267,7 @@ class Redactor:
     def deltas(self, framing: Framing | None = None) -> Deltas:
         """Redacts the frames of one body, and the secrets that they spell out together."""
         return Deltas(
-            self._spell_placeholder, self.body, self._count_rule, framing, known=self._known
+            self._spell_placeholder, self._event, self._count_rule, framing, known=self._known
         )
 
     def _spell_placeholder(self, secret: bytes) -> bytes:
@@ -287,9 +327,9 @@ class Redactor:
     def _learn_parameters(self, path: str) -> None:
         for _, name, value in _QUERY.findall(path):
             if name not in self._query and value != REDACTED:
-                self._known.learn_parameter(value)
+                self._known.learn_parameter(name, value)
         for userinfo in _USERINFO.findall(path):
-            self._known.learn_parameter(userinfo[2:-1].partition(":")[2])
+            self._known.learn_parameter("password", userinfo[2:-1].partition(":")[2])
 
     def _redact_chunks(self, exchange: Exchange) -> tuple[Chunk, ...]:
         body = exchange.body

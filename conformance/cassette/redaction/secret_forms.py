@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
+from conformance.cassette.redaction.key_likeness import is_key_like
 from conformance.cassette.redaction.placeholders import is_stand_in
 
 SHORTEST: Final = 8
@@ -45,7 +46,11 @@ def parts_of(value: str) -> Iterator[str]:
     """The values in a header's value, and the user and password that Basic encodes."""
     for part in _PART.findall(value):
         named = _NAMED.fullmatch(part)
-        yield from (part,) if named is None else named.groups()
+        if named is None:
+            yield part
+        else:
+            yield from (named[1],) if is_key_like(named[1]) else ()
+            yield named[2]
     basic = _BASIC.search(value)
     if basic is not None:
         try:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from conformance.core.excerpts import beginning, redacted
 from conformance.rules.forms.texts import difference
 from conformance.rules.paths import MISSING
 from conformance.rules.patterns import token
@@ -30,7 +31,7 @@ def first_difference(left: Any, right: Any, path: str = "") -> tuple[str, str, s
     if isinstance(left, str) and isinstance(right, str):
         at, had, has = difference(left, right)
         if path.rpartition(".")[2] == _WORD:
-            had, has = repr(left)[:_SHOWN], repr(right)[:_SHOWN]
+            had, has = (beginning(repr(each), _SHOWN, "") for each in (left, right))
         return f"{path or 'text'} (character {at})", had, has
     return path or "value", view(left), view(right)
 
@@ -40,7 +41,7 @@ def view(value: Any) -> str:
     if value is MISSING:
         return "nothing"
     text = json.dumps(value, ensure_ascii=False, default=repr)
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+    return redacted(text) if len(text) <= _SHOWN else beginning(text, _SHOWN - 3, "...")
 
 
 def first_missing(wanted: list[Any], within: Any) -> Any:

@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache, partial
 from typing import Any, ClassVar, Final, Self
 
 from conformance.core.events import Event
+from conformance.core.excerpts import beginning
 from conformance.rules.alias import Alias
 from conformance.rules.forms.base import (
     FIRED,
@@ -90,7 +91,7 @@ class _CheckSchema(Act):
             return FIRED if self.is_first and self._asks(event.data) else None
         error = self.test.first_error(event.data)
         path = ".".join(str(part) for part in error.instance_path) or "payload"
-        what = str(error.message)[:300]
+        what = beginning(str(error.message), 300, "")
         return Breach(f"{path} of {event.type}: {what}", (_broken_keyword(error),), what)
 
     @cached_property

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct, field
 
 from conformance.core.events import Event
+from conformance.core.excerpts import beginning, both_ends, ending
 from conformance.rules.alias import Alias
 from conformance.rules.forms.base import (
     FIRED,
@@ -204,7 +205,7 @@ class CollectMachine(Machine):
             missing = first_missing(collected, stated)
         if missing is MISSING:
             return None
-        what = json.dumps(missing, ensure_ascii=False)[:200]
+        what = beginning(json.dumps(missing, ensure_ascii=False), 200, "")
         message = f"{self.stated.path} of {event.type} lacks what was streamed: {what}"
         return Breach(message, (what,), "absent", after())
 
@@ -258,7 +259,7 @@ class CollectMachine(Machine):
             return _not_json(value)
         if (wanted := self.form.wanted) is not None:
             text = value if isinstance(value, str) else json.dumps(value)
-            ends = repr(text if len(text) <= 2 * _SHOWN else f"{text[:_SHOWN]}…{text[-_SHOWN:]}")
+            ends = repr(both_ends(text, _SHOWN, _SHOWN))
             return None if wanted.holds(text) else (wanted.says, ends)
         size = len(value) if isinstance(value, str | list) else value
         return None if size >= self.form.at_least else (f"at least {self.form.at_least}", str(size))
@@ -268,9 +269,7 @@ def _not_json(text: str) -> tuple[str, str] | None:
     try:
         msgspec.json.decode(text.encode("utf-8", "surrogatepass"))
     except (msgspec.DecodeError, UnicodeDecodeError) as err:
-        # The ellipsis tells redaction that what follows may be the end of a key.
-        end = text if len(text) <= _SHOWN else f"…{text[-_SHOWN:]}"
-        return "JSON", f"{err}, ends in {end!r}"
+        return "JSON", f"{err}, ends in {ending(text, _SHOWN)!r}"
     except RecursionError:
         return "JSON", "nesting deeper than the decoder goes"
     return None

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from conformance.core.events import Event
+from conformance.core.excerpts import beginning
 from conformance.rules.alias import Alias
 from conformance.rules.forms.base import (
     FIRED,
@@ -56,8 +57,8 @@ class WatchedText:
 
 def breach(hit: Hit, where: str, number: int | None = None) -> Breach:
     """What is told of a needle that was found."""
-    clipped = hit.needle if len(hit.needle) <= 60 else hit.needle[:60] + "…"
-    message = f"{clipped!r} in text (…{hit.around[:120]!r}…){where}"
+    clipped = beginning(hit.needle, 60)
+    message = f"{clipped!r} in text (…{beginning(hit.around, 120, '')!r}…){where}"
     return Breach(message, ("text without it",), repr(clipped), number=number)
 
 

@@ -23,7 +23,7 @@ from conformance.rules.forms.fold_lacks import (
     WatchedText,
     breach,
 )
-from conformance.rules.forms.texts import BEFORE, Hit, Needles
+from conformance.rules.forms.texts import BEFORE, Hit, Needles, text_around
 from conformance.rules.repetition import Columns, Stretch, is_related
 
 MOST_EARLIER: Final = 1024 * 1024
@@ -54,7 +54,7 @@ class EarlierText:
         if at < 0:
             return None
         end = at + len(needle)
-        around = whole[max(0, at - BEFORE) : end + BEFORE]
+        around = text_around(whole[:at], whole[at:], len(needle) + BEFORE)
         return Hit(needle, around, self._event_at(at), self._event_at(end - 1))
 
     def __bool__(self) -> bool:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Final, NamedTuple, Self
 
 from msgspec import Struct
 
 from conformance.core.events import Event, Layer
+from conformance.core.excerpts import beginning, redacted
 from conformance.rules.alias import Alias
 from conformance.rules.forms.base import (
     SILENT,
@@ -33,6 +34,8 @@ from conformance.rules.forms.reading import FormReader
 from conformance.rules.node import Node
 from conformance.rules.paths import MISSING, getter
 from conformance.rules.patterns import fields_named
+
+_SHOWN: Final = 60  # characters of a value
 
 
 class Never(Form, frozen=True):
@@ -219,4 +222,4 @@ def _view(value: object) -> str:
     if value is MISSING:
         return "absent"
     text = json.dumps(value, ensure_ascii=False, default=repr)
-    return text if len(text) <= 60 else text[:57] + "..."
+    return redacted(text) if len(text) <= _SHOWN else beginning(text, _SHOWN - 3, "...")

@@ -8,13 +8,17 @@ characters as a needle may still need and as stand before it in a message.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final, Self
 
 from msgspec import Struct
 
+from conformance.core.excerpts import excerpt, open_excerpt
+
 BEFORE: Final = 20  # characters shown before a needle
+_WITHIN: Final = 4096  # characters before those in which a key may begin
 _AFTER: Final = 20  # and behind it, of the event that it ends in
 _MOST_LATE: Final = 64  # pieces that are not joined before anything is looked for
 _MOST_LATE_SIZE: Final = 4096  # and their characters
@@ -54,6 +58,7 @@ class Search:
 
     __slots__ = (
         "_base",
+        "_earlier",
         "_ends",
         "_has_begun",
         "_kept",
@@ -68,6 +73,7 @@ class Search:
         self._since: dict[str, int] = {}  # where the search began for what was added
         self._base = 0  # how much of the text is no longer kept
         self._kept = ""
+        self._earlier = _EarlierText()  # the end of what is no longer kept
         self._ends: list[tuple[int, int]] = []  # where pieces of what is kept end, and their events
         self._late: list[tuple[str, int]] = []  # pieces behind what is kept, with their events
         self._late_size = 0
@@ -145,6 +151,7 @@ class Search:
             pieces.append(text)
             at -= len(text)
         kept = self._kept if end - at < self._keep() else ""
+        self._earlier.add((self._kept, *texts[-_WITHIN:]), end - at + len(kept))
         self._base = at - len(kept)
         self._ends += reversed(ends)
         self._has_begun = True
@@ -156,7 +163,8 @@ class Search:
     def _hit(self, whole: str, at: int, needle: str) -> Hit:
         (first, _), (last, end) = self._event_at(at), self._event_at(at + len(needle) - 1)
         behind = min(at + min(len(needle), _MOST_SHOWN) + _AFTER, end)
-        return Hit(needle, whole[max(0, at - BEFORE) : behind], first, last)
+        before = self._earlier.end() + whole[:at]
+        return Hit(needle, text_around(before, whole[at:end], behind - at), first, last)
 
     def _event_at(self, position: int) -> tuple[int, int]:
         """The event that holds a character, and where its text ends."""
@@ -171,10 +179,40 @@ class Search:
 
     def _trim(self, whole: str) -> None:
         surplus = max(0, len(whole) - self._keep())
+        if surplus:
+            self._earlier.add((whole,), len(whole) - surplus)
         self._kept = whole[surplus:]
         self._base += surplus
         while self._ends and self._ends[0][0] <= self._base:
             del self._ends[0]
+
+
+class _EarlierText:
+    """The end of a text, as pieces that are joined when somebody wants to read them."""
+
+    __slots__ = ("_pieces", "_size")
+
+    def __init__(self) -> None:
+        self._pieces: deque[tuple[Sequence[str], int, int]] = deque()
+        self._size = 0
+
+    def add(self, texts: Sequence[str], besides: int) -> None:
+        """Takes texts that follow each other, but not the last `besides` characters."""
+        size = sum(map(len, texts)) - besides
+        self._pieces.append((texts, besides, size))
+        self._size += size
+        while self._size - self._pieces[0][2] >= _WITHIN:
+            self._size -= self._pieces.popleft()[2]
+
+    def end(self) -> str:
+        joined = (("".join(texts), besides) for texts, besides, _ in self._pieces)
+        return "".join(text[: len(text) - besides] for text, besides in joined)
+
+
+def text_around(before: str, found: str, size: int) -> str:
+    """What stands before, and the first `size` characters of what was found, without secrets."""
+    near = before[-BEFORE - _WITHIN :]
+    return open_excerpt(near + found, len(near) - BEFORE, len(near) + size)
 
 
 def _ends_inside(needle: str, text: str, begin: int) -> bool:
@@ -203,7 +241,7 @@ def difference(left: str, right: str) -> tuple[int, str, str]:
     at = next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), -1)
     at = at if at >= 0 else min(len(left), len(right))
     begin = max(0, at - 12)
-    shown = left[begin : at + 12], right[begin : at + 12]
+    shown = excerpt(left, begin, at + 12), excerpt(right, begin, at + 12)
     if left[at : at + 1] and right[at : at + 1] and _alike(left[at], right[at]):
         return at, f"{shown[0]!r} (U+{ord(left[at]):04X})", f"{shown[1]!r} (U+{ord(right[at]):04X})"
     return at, repr(shown[0]), repr(shown[1])

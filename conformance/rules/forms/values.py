@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final, Literal, Self
 from msgspec import Struct, field
 
 from conformance.core.events import Event
+from conformance.core.excerpts import beginning
 from conformance.rules.alias import Alias
 from conformance.rules.forms.base import (
     FIRED,
@@ -144,7 +145,7 @@ class _TakeValue(Act):
     def _breach(self, slice_: Slice, event: Event, value: Any, wanted: str) -> Breach:
         after = slice_.last_mark(self.machine.position)
         # A long value is clipped with its path, as the message has both.
-        path, _, got = f"{self.path}={view(value)}"[:300].partition("=")
+        path, _, got = beginning(f"{self.path}={view(value)}", 300, "").partition("=")
         trail = f" (after {after})" if after else ""
         message = f"{path} of {event.type}: expected {wanted}, got {got}{trail}"
         return Breach(message, (wanted,), got, after)

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import IO, Final, Self
 
+from conformance.core.excerpts import MARGIN, ending
 from conformance.report.printable import visible
 from conformance.targets.child_process import (
     Program,
@@ -139,7 +140,7 @@ class AgentProcess:
     def stderr_words(self) -> str:
         """The end of its stderr, behind another message; empty where it said nothing."""
         tail = self._tail.decode("utf-8", "replace").strip()
-        return stderr_words(visible(tail[-_TAIL:], _TAIL))
+        return stderr_words(visible(ending(tail, _TAIL, ""), _TAIL))
 
     async def end(self, *, patient: bool) -> list[str]:
         """Closes its input, waits a little if `patient`, and ends all that it started.
@@ -173,7 +174,7 @@ class AgentProcess:
 
     async def _keep_stderr(self) -> None:
         while data := await self._stderr.read(_READ):
-            self._tail = (self._tail + data)[-_TAIL:]
+            self._tail = (self._tail + data)[-_TAIL - MARGIN :]
 
 
 def _abort(transport: BaseTransport) -> None:

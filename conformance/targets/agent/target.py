@@ -21,6 +21,7 @@ from conformance.cassette import CassetteClock
 from conformance.cassette.redaction.own_keys import remember_keys
 from conformance.core.errors import UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
+from conformance.core.excerpts import redacted
 from conformance.dialects import AGENTS
 from conformance.dialects.agent import AgentConversation, Message
 from conformance.report.printable import visible
@@ -241,7 +242,7 @@ class _Turn:
                 message = json.loads(line)
             except (ValueError, RecursionError):
                 text = line.decode("utf-8", "replace").strip()
-                self._stray = self._stray or visible(text, _SHOWN)
+                self._stray = self._stray or visible(redacted(text), _SHOWN)
                 continue
             if self._conversation is None:
                 self._is_answered = True

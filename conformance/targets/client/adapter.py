@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from conformance.core.events import Request
+from conformance.core.excerpts import ending, redacted
 from conformance.report.printable import visible
 from conformance.targets.child_process import stderr_words
 from conformance.targets.client.process import AdapterBounds, AdapterProcess
@@ -52,7 +53,7 @@ class AdapterAnswer(Struct, frozen=True):
         """What is said of how it ended, by the client and on stderr, in one line."""
         if self.how == "completed":
             return ""
-        why, tail = visible(self.why, _SHOWN), visible(self.stderr[-_SHOWN:], _SHOWN)
+        why, tail = visible(redacted(self.why), _SHOWN), visible(ending(self.stderr, _SHOWN, ""))
         return f"{why}{stderr_words(tail)}".removeprefix("; ")
 
     def told_end(self) -> str:

@@ -23,6 +23,7 @@ from typing import Final, Literal, Self
 from msgspec import Struct
 
 from conformance.core.errors import HarnessError
+from conformance.core.excerpts import MARGIN, ending
 from conformance.targets.child_process import (
     command_words,
     describe_exit,
@@ -125,7 +126,8 @@ class AdapterProcess:
     @property
     def stderr(self) -> str:
         """The end of its stderr in this case."""
-        return self._stderr.decode("utf-8", "replace").strip()
+        text = self._stderr.decode("utf-8", "replace").strip()
+        return ending(text, self.bounds.tail, "")
 
     def stderr_tail(self) -> str:
         """The end of its stderr in this case, for a message; empty where it said nothing."""
@@ -244,7 +246,7 @@ class AdapterProcess:
             self._keep_stderr(data)
 
     def _keep_stderr(self, data: bytes) -> None:
-        self._stderr = (self._stderr + data)[-self.bounds.tail :]
+        self._stderr = (self._stderr + data)[-self.bounds.tail - MARGIN :]
 
 
 def _read_pipe(pipe: int, most: int = _READ) -> bytes:

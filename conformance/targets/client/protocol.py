@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from conformance.core.errors import HarnessError
 from conformance.core.events import Request
+from conformance.core.excerpts import beginning
 from conformance.rules.forms.compare import MERGED_FIELDS
 
 VERSION: Final = 1
@@ -76,7 +77,7 @@ def decode_answer(line: bytes) -> Mapping[str, Any]:
 
 def stray_line(line: bytes, why: str) -> HarnessError:
     """What to raise for a line on stdout that is no answer."""
-    shown = line[:MOST_SHOWN].decode("utf-8", "replace")
+    shown = beginning(line.decode("utf-8", "replace"), MOST_SHOWN, "")
     hint = "only answers may go to stdout; see docs/clients.md"
     return HarnessError(f"the adapter wrote {shown!r}: {why}", hint=hint)
 
@@ -85,7 +86,7 @@ def read_introduction(value: Mapping[str, Any]) -> ClientImplementation:
     """The answer to `start`. Raises HarnessError where the adapter speaks another version."""
     about = value.get("implementation")
     if not isinstance(about, Mapping):
-        shown = json.dumps(value)[:MOST_SHOWN]
+        shown = beginning(json.dumps(value), MOST_SHOWN, "")
         raise HarnessError(f"the adapter does not speak version {VERSION}: {shown}")
     return ClientImplementation(
         name=about["name"],

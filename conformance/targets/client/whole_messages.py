@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from conformance.core.events import Chunk, Exchange, Response
+from conformance.core.excerpts import beginning
 from conformance.dialects import required
 from conformance.dialects.base import Dialect
 from conformance.dialects.client_cases import ScatteredThinking, StoredTurns
@@ -131,7 +132,7 @@ def _judge_stored(
     args = inner if isinstance(inner, Mapping) else stored
     thinking = message.get(keys.thinking_key) or None
     expected = ((keys.stored_text_key, message[keys.text_key]), (keys.thinking_key, thinking))
-    held = {key: f"{key} {json.dumps(args.get(key))[:_SHOWN]}" for key, _ in expected}
+    held = {key: f"{key} {beginning(json.dumps(args.get(key)), _SHOWN, '')}" for key, _ in expected}
     wrong = [held[key] for key, text in expected if text is not None and args.get(key) != text]
     fault = ("the texts themselves", "; ".join(wrong)) if wrong else None
     made.state_harness_rule(harness.STORED_FLAT, _WHERE, fault)

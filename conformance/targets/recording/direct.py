@@ -16,6 +16,7 @@ from conformance.cassette.redaction.redact import REDACTED
 from conformance.cassette.source import read_whole
 from conformance.core.errors import CassetteError, Place, RemoteError, UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Request
+from conformance.core.excerpts import now_about, redacted
 from conformance.dialects import ENDPOINTS, asks_for_stream, dialect_at
 from conformance.targets.aws_signing import AwsSigner
 from conformance.targets.recording.exchange import (
@@ -164,6 +165,7 @@ async def _record_exchange(
     connection: ClientConnection, recorder: ExchangeRecorder, limits: ExchangeLimits, name: str
 ) -> tuple[ExchangeOutcome, Exchange]:
     """What to tell of an exchange, and the exchange as it came."""
+    now_about(recorder.request)
     how: Ending = "client-closed"
     note = hint = ""
     try:
@@ -174,9 +176,9 @@ async def _record_exchange(
     except BrokenExchange as broken:
         how, note, hint = broken.end, str(broken), broken.hint
     finally:
-        outcome = recorder.record_end(how, note)
+        outcome = recorder.record_end(how, redacted(note))
     if recorder.response is None:
-        raise RemoteError(f"{name}: {note}", hint=hint)
+        raise RemoteError(f"{name}: {redacted(note)}", hint=hint)
     return outcome, Exchange(
         number=recorder.number,
         request=recorder.request,

@@ -22,6 +22,8 @@ class WorkerOrders(Struct, frozen=True, array_like=True, tag=0):
 
     folder: str
     options: RecordingOptions
+    keys: tuple[str, ...] = ()  # of the user, and headers that hold some
+    names: tuple[str, ...] = ()
 
 
 class RequestCame(Struct, frozen=True, array_like=True, tag=1):

@@ -23,7 +23,8 @@ import msgspec
 from msgspec import Struct
 
 from conformance.core.errors import ConformanceError
-from conformance.core.events import Ending
+from conformance.core.events import Ending, Request
+from conformance.core.excerpts import now_about, redacted
 from conformance.targets.recording.folder import RecordingFolder
 from conformance.targets.recording.guarded import (
     ExchangeLog,
@@ -163,7 +164,7 @@ class RecordingProxy:
     def _note_failure(self, error: BaseException) -> None:
         self.failures += 1
         text = str(error) if isinstance(error, ConformanceError) else f"{error!r}"
-        self._warn(f"not recorded: {text}")
+        self._warn(f"not recorded: {redacted(text)}")
 
 
 class RecordedConnection:
@@ -284,6 +285,7 @@ class RelayedExchange:
     """One exchange under way: what its recording is told, and when that came."""
 
     def __init__(self, log: ExchangeLog, request: HttpRequest, route: RelayRoute) -> None:
+        now_about(Request(request.method, request.target, request.headers))
         self.request = request
         self.route = route
         self.target = route.origin.target(request.target)
@@ -308,7 +310,7 @@ class RelayedExchange:
         """A second end says nothing."""
         if not self._begun:
             self.record_request()
-        self._log.record_end(how, perf_counter(), note)
+        self._log.record_end(how, perf_counter(), redacted(note))
 
 
 class _RelayedBody:

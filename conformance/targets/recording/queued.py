@@ -16,8 +16,10 @@ from typing import Any, Final, Protocol
 
 from msgspec import Struct
 
+from conformance.cassette.redaction.own_keys import own_keys
 from conformance.core.errors import HarnessError
 from conformance.core.events import Ending, Response
+from conformance.core.own_keys import NAMES
 from conformance.targets.recording.exchange import ExchangeOutcome, RecordingOptions
 from conformance.targets.recording.folder import RecordingFolder
 from conformance.targets.recording.guarded import OnFailure
@@ -79,7 +81,7 @@ class RecordingQueue:
         limits: QueueLimits | None = None,
     ) -> None:
         RecordingFolder(folder, options)  # whoever made the queue learns that it cannot be
-        self._orders = WorkerOrders(str(folder.absolute()), options)
+        self._orders = WorkerOrders(str(folder.absolute()), options, own_keys(), tuple(NAMES))
         self._tell = tell or (lambda _, __: None)
         self._limits = limits or QueueLimits()
         self._fail: OnFailure = lambda _: None

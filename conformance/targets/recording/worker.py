@@ -23,7 +23,9 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from conformance.cassette.redaction.own_keys import remember_keys
 from conformance.core.errors import ConformanceError
+from conformance.core.own_keys import NAMES
 from conformance.targets.recording.exchange import ExchangeOutcome
 from conformance.targets.recording.folder import RecordingFolder
 from conformance.targets.recording.guarded import GuardedRecorder
@@ -165,6 +167,8 @@ class RecordingWorker:
                 self._end_exchange(exchange, message)
 
     def _open_folder(self, orders: WorkerOrders) -> None:
+        remember_keys(orders.keys)
+        NAMES.update(dict.fromkeys(orders.names))
         try:
             self._folder = RecordingFolder(
                 Path(orders.folder),

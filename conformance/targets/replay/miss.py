@@ -12,6 +12,7 @@ from msgspec import Struct
 from conformance.cassette import Redactor
 from conformance.core.errors import CassetteError
 from conformance.core.events import Request
+from conformance.core.excerpts import beginning, excerpt
 from conformance.report.printable import visible
 from conformance.targets.replay.matching import ExchangeIndex, RequestKey, path_below_version
 from conformance.targets.replay.tape import ExchangeAddress, RecordedExchange
@@ -186,8 +187,8 @@ def _clipped_value(value: Any, start: int) -> str:
         return ABSENT
     if isinstance(value, str) and (start or len(value) > _SHOWN):
         lead = "…" if start else ""
-        part = value[start : start + _SHOWN]
+        part = excerpt(value, start, start + _SHOWN)
         rest = "…" if len(value) > start + _SHOWN else ""
         return f'"{lead}{part}{rest}"'
     text = msgspec.json.encode(value).decode()
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return beginning(text, _SHOWN)

@@ -1,0 +1,108 @@
+"""Parts of texts from outside that are shown: redacted whole, and cut afterwards.
+
+A key that is cut at its front has no shape any more, so nobody cuts first. How secrets are found is
+known to `cassette/redaction/leaving.py`, which is loaded when the first text is cut.
+
+Rule 1: of a very long text as much is looked at as any key takes, on both sides of what is shown.
+Rule 2: letters and digits in a row that go on beyond what was looked at are blanked: they could be
+the rest of a key.
+"""
+
+from __future__ import annotations
+
+import re
+from contextvars import ContextVar
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Final, Protocol, cast
+
+if TYPE_CHECKING:  # `conformance --help` passes here and needs no events
+    from conformance.core.events import Request
+
+MARGIN: Final = 8192
+"""Characters on either side of what is shown in which a key may begin or end."""
+
+_SENT: Final[ContextVar[Request | None]] = ContextVar("sent_request", default=None)
+_FRONT: Final = re.compile(r"[A-Za-z0-9+/=_.%~-]+")
+_REST: Final = re.compile(r"[A-Za-z0-9+/=_.%~-]+\Z")
+_LETTERS: Final = re.compile(r"[A-Za-z0-9]")
+
+
+def sent_request() -> Request | None:
+    """What our side sent in the exchange at hand: credentials that it holds are secrets."""
+    return _SENT.get()
+
+
+def now_about(request: Request | None) -> None:
+    """From here on, in this task or thread, texts are about an exchange that was asked so."""
+    _SENT.set(request)
+
+
+class _Redacts(Protocol):
+    def __call__(self, text: str, *, is_open: bool = False) -> str: ...
+
+
+@cache
+def _redacted_by() -> _Redacts:
+    # The one edge that leads upwards: whatever cuts a text stands below what knows secrets.
+    module = import_module("conformance.cassette.redaction.leaving")
+    return cast("_Redacts", module.redacted)
+
+
+def redacted(text: str) -> str:
+    """The text without secrets, as long as before."""
+    return _redacted_by()(text)
+
+
+def excerpt(text: str, start: int, stop: int) -> str:
+    """What stands from `start` to `stop` of the whole text, without secrets."""
+    start, stop = max(0, start), min(len(text), stop)
+    first, last = max(0, start - MARGIN), min(len(text), stop + MARGIN)
+    return _shown_part(text, first, last)[start - first : stop - first]
+
+
+def open_excerpt(text: str, start: int, stop: int) -> str:
+    """As `excerpt`, of a text that may begin and end in the midst of a key."""
+    start, stop = max(0, start), min(len(text), stop)
+    near = _redacted_by()(text, is_open=True)
+    if start >= MARGIN // 2:
+        near = _without_front(near)
+    return near[start:stop]
+
+
+def _shown_part(text: str, first: int, last: int) -> str:
+    near = redacted(text[first:last])
+    near = _without_front(near) if first else near
+    return _REST.sub(_blanked, near) if last < len(text) else near
+
+
+def _without_front(text: str) -> str:
+    front = _FRONT.match(text)
+    return text if front is None else _blanked(front) + text[front.end() :]
+
+
+def clipped(text: str, size: int) -> str:
+    """A text that is not longer as it is, else its first characters, without secrets."""
+    return text if len(text) <= size else excerpt(text, 0, size)
+
+
+def beginning(text: str, size: int, more: str = "…") -> str:
+    """A text's first characters; where there are others, `more` stands for them."""
+    return redacted(text) if len(text) <= size else f"{excerpt(text, 0, size)}{more}"
+
+
+def ending(text: str, size: int, more: str = "…") -> str:
+    """A text's last characters, behind `more` where there are others."""
+    whole = len(text)
+    return redacted(text) if whole <= size else f"{more}{excerpt(text, whole - size, whole)}"
+
+
+def both_ends(text: str, head: int, tail: int) -> str:
+    """A text's first and last characters; `…` stands for what is between them."""
+    if len(text) <= head + 1 + tail:
+        return redacted(text)
+    return f"{excerpt(text, 0, head)}…{excerpt(text, len(text) - tail, len(text))}"
+
+
+def _blanked(match: re.Match[str]) -> str:
+    return _LETTERS.sub("x", match[0])
