@@ -126,6 +126,7 @@ class Terms(Struct, frozen=True):
     neutral: bool  # it reads semantic events only
     request: tuple[tuple[str, Test], ...]
     response: tuple[tuple[str, Getter, Test], ...]
+    stated: tuple[tuple[str, Getter, Test], ...]
     choice: tuple[tuple[str, Test], ...]
     choosing: bool
     lacks: tuple[Lack, ...]
@@ -158,7 +159,7 @@ class Terms(Struct, frozen=True):
             return Verdict.NOT_APPLICABLE, reason
         refusals = (
             *(self._refused_by_choice, self._refused_by_request, self._refused_by_response),
-            self._refused_by_framing,
+            *(self._refused_by_statement, self._refused_by_framing),
         )
         for refused_by in refusals:
             if (refused := refused_by(evidence)) is not None:
@@ -190,7 +191,8 @@ class Terms(Struct, frozen=True):
             if value is MISSING and not _recorded(evidence, path):
                 return Verdict.UNTESTABLE, f"the request was not recorded ({path})"
             if not test(value, {}, evidence):
-                return Verdict.NOT_APPLICABLE, f"the request's {path} rules it out"
+                whose = "request's" if _recorded(evidence, path) else "answer's own"
+                return Verdict.NOT_APPLICABLE, f"the {whose} {path} rules it out"
         return None
 
     def _refused_by_response(self, evidence: Evidence) -> Refusal | None:
@@ -202,6 +204,15 @@ class Terms(Struct, frozen=True):
         for path, get, test in self.response:
             if not test(get(head), head, evidence):
                 return Verdict.NOT_APPLICABLE, f"the response's {path} rules it out"
+        return None
+
+    def _refused_by_statement(self, evidence: Evidence) -> Refusal | None:
+        if not self.stated:
+            return None
+        said = evidence.echo() or {}
+        for path, get, test in self.stated:
+            if not test(get(said), said, evidence):
+                return Verdict.NOT_APPLICABLE, f"the answer's own {path} rules it out"
         return None
 
     def _refused_by_framing(self, evidence: Evidence) -> Refusal | None:
@@ -232,18 +243,21 @@ class AskedEvidence:
         request: set[str] = set()
         choices: set[str] = set()
         response: set[str] = set()
+        stated: set[str] = set()
         for each in every:
             applies = each.rule.applies
             request |= {*each.echoed, *(path for path, _ in applies.request)}
             choices |= {path for path, _ in applies.user_choices}
-            for path, pattern in applies.response:
-                response |= {path, *fields_named(pattern)}
-            for _, pattern in (*applies.request, *applies.response, *applies.user_choices):
+            for into, conditions in ((response, applies.response), (stated, applies.stated)):
+                for path, pattern in conditions:
+                    into |= {path, *fields_named(pattern)}
+            for pattern in applies.of_exchange():
                 for name in filter(is_of_exchange, references(pattern)):
                     kind, _, path = name.partition(".")
                     (request if f"{kind}." == REQUEST else choices).add(path)
         self._request, self._choices = sorted(request), sorted(choices)
         self._response = [getter(path) for path in sorted(response)]
+        self._stated = [getter(path) for path in sorted(stated)]
 
     def key(self, evidence: Evidence) -> object | None:
         """None where an answer is too large to be remembered."""
@@ -255,6 +269,7 @@ class AskedEvidence:
             values += [evidence.chosen(path) for path in self._choices]
         if answered is not None:
             values += [get(answered) for get in self._response]
+        values += [get(evidence.echo() or {}) for get in self._stated]
         plain = [_plain(value) for value in values]
         if None in plain:
             return None
@@ -281,17 +296,20 @@ def terms(rule: Rule, knobs: Mapping[str, Any]) -> Terms:
     response = tuple(
         (path, getter(path), compile_value(v, knobs)) for path, v in rule.applies.response
     )
+    stated = tuple(
+        (path, getter(path), compile_value(v, knobs)) for path, v in rule.applies.stated
+    )
     choice = tuple((path, compile_value(v, knobs)) for path, v in rule.applies.user_choices)
     named = _references(rule)
     choosing = bool(choice) or any(name.startswith(CHOICES) for name in named)
     lacks = tuple(_lacks(rule))
     echoed = tuple(n.removeprefix(REQUEST) for n in sorted(named) if n.startswith(REQUEST))
-    bound = request or response or choosing or lacks or echoed
+    bound = request or response or stated or choosing or lacks or echoed
     free = not bound and rule.view == "wire" and not isinstance(rule.form, Compare)
     sse_only = _is_sse_only(_event_types(rule))
     neutral = all(alias.layer == "semantic" for alias in rule.aliases.values())
     return Terms(
-        *(rule, neutral, request, response, choice, choosing, lacks, echoed, free),
+        *(rule, neutral, request, response, stated, choice, choosing, lacks, echoed, free),
         sse_only=sse_only,
         of_event_streams=sse_only or ("framing", "sse") in rule.applies.profile,
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Final, NamedTuple, Self
 
 from msgspec import Struct
 
@@ -33,6 +33,10 @@ from conformance.rules.forms.reading import FormReader
 from conformance.rules.node import Node
 from conformance.rules.paths import MISSING, getter
 from conformance.rules.patterns import fields_named
+
+
+_UNSET: Final = {"not": True}
+"""A flag that is not set: that it is absent is nothing to report."""
 
 
 class Never(Form, frozen=True):
@@ -210,7 +214,8 @@ def _seen(event: Event, alias: Alias) -> str:
     """What the fields that the alias looks at hold: ` with reasoning 11, output 10`."""
     paths: list[str] = []
     for path, pattern in alias.conditions:
-        paths.extend([path, *fields_named(pattern)])
+        if pattern != _UNSET or getter(path)(event.data) is not MISSING:
+            paths.extend([path, *fields_named(pattern)])
     views = [f"{path} {_view(getter(path)(event.data))}" for path in dict.fromkeys(paths)]
     return f" with {', '.join(views)}" if views else ""
 
