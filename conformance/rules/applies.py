@@ -133,6 +133,7 @@ class Terms(Struct, frozen=True):
     echoed: tuple[str, ...]
     free: bool
     sse_only: bool  # it names events of an event stream, and none of lines
+    binary_only: bool  # it names binary messages alone
     of_event_streams: bool  # so it is, or it applies where profiles have such streams
 
     def excludes_early(self, evidence: Evidence) -> bool:
@@ -221,6 +222,8 @@ class Terms(Struct, frozen=True):
             return Verdict.NOT_APPLICABLE, "an array was asked for, or came"
         if self.sse_only and own != "sse" and framing != "sse":
             return Verdict.NOT_APPLICABLE, f"{_FRAMINGS[own]} the framing of this API"
+        if self.binary_only and framing not in (None, "binary"):
+            return Verdict.NOT_APPLICABLE, "no binary messages came"
         if self.sse_only and framing == "binary":
             return Verdict.NOT_APPLICABLE, "binary messages came, which wrap the events"
         return None
@@ -296,21 +299,21 @@ def terms(rule: Rule, knobs: Mapping[str, Any]) -> Terms:
     response = tuple(
         (path, getter(path), compile_value(v, knobs)) for path, v in rule.applies.response
     )
-    stated = tuple(
-        (path, getter(path), compile_value(v, knobs)) for path, v in rule.applies.stated
-    )
+    stated = tuple((path, getter(path), compile_value(v, knobs)) for path, v in rule.applies.stated)
     choice = tuple((path, compile_value(v, knobs)) for path, v in rule.applies.user_choices)
     named = _references(rule)
     choosing = bool(choice) or any(name.startswith(CHOICES) for name in named)
     lacks = tuple(_lacks(rule))
     echoed = tuple(n.removeprefix(REQUEST) for n in sorted(named) if n.startswith(REQUEST))
-    bound = request or response or stated or choosing or lacks or echoed
+    binary_only = _is_binary_only(_event_types(rule))
+    bound = request or response or stated or choosing or lacks or echoed or binary_only
     free = not bound and rule.view == "wire" and not isinstance(rule.form, Compare)
     sse_only = _is_sse_only(_event_types(rule))
     neutral = all(alias.layer == "semantic" for alias in rule.aliases.values())
     return Terms(
         *(rule, neutral, request, response, stated, choice, choosing, lacks, echoed, free),
         sse_only=sse_only,
+        binary_only=binary_only,
         of_event_streams=sse_only or ("framing", "sse") in rule.applies.profile,
     )
 
@@ -322,6 +325,11 @@ def _event_types(rule: Rule) -> set[str]:
 def _is_sse_only(types: set[str]) -> bool:
     names_sse = any(kind.startswith("sse.") or kind == "[DONE]" for kind in types)
     return names_sse and not any(kind.startswith(("line.", "binary.")) for kind in types)
+
+
+def _is_binary_only(types: set[str]) -> bool:
+    wired = types - {"http.end"}
+    return bool(wired) and all(kind.startswith("binary.") for kind in wired)
 
 
 def _lacks(rule: Rule) -> Iterator[Lack]:

@@ -28,12 +28,12 @@ from conformance.rules.forms.base import (
     State,
     Step,
     either,
+    listed,
 )
 from conformance.rules.forms.reading import FormReader
 from conformance.rules.node import Node
 from conformance.rules.paths import MISSING, getter
 from conformance.rules.patterns import fields_named
-
 
 _UNSET: Final = {"not": True}
 """A flag that is not set: that it is absent is nothing to report."""
@@ -50,6 +50,12 @@ class Never(Form, frozen=True):
         after, until = rule.get("after"), rule.get("until")
         named = (reader.named_events(each) for each in (node, after, until))
         return cls(*named)
+
+    def lack(self, events: Mapping[str, str]) -> str:
+        forbidden = listed(events, self.events)
+        if self.after:
+            return f"not both {forbidden} and, before it, {listed(events, self.after)}"
+        return f"no {forbidden}, and nothing that might have been"
 
     @property
     def is_ordered(self) -> bool:
@@ -117,6 +123,10 @@ class NeverMachine(Machine):
     def opens(self, names: Names) -> bool:
         # Before what opens the window, a candidate is none.
         return self._unbounded or not names <= self._candidates
+
+    def belongs(self, names: Names) -> bool:
+        # What may not come while something is open is often of no slice: the end of all.
+        return bool(names & ((self._after | self._until) or self._events))
 
     def opened_state(self) -> State:
         return Window()
