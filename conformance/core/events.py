@@ -126,7 +126,8 @@ class Event(msgspec.Struct, frozen=True, gc=False):
 class Request(Struct, frozen=True):
     """What was asked. `json` is None where the body was not recorded or is not JSON.
 
-    A body that is not JSON is `text`, or `base64` where it is not UTF-8.
+    A body that is not JSON is `text`, or `base64` where it is not UTF-8. `server` is what stood
+    before the path of a recorded URL: scheme and host.
     """
 
     method: str = "POST"
@@ -135,6 +136,14 @@ class Request(Struct, frozen=True):
     json: Any = None
     text: str | None = None
     base64: bytes | None = None
+    server: str = ""
+
+    @property
+    def host(self) -> str:
+        """The name of the server that was asked, without a port; empty where nothing says it."""
+        named = dict((k.lower(), v) for k, v in self.headers).get("host", "")
+        host = self.server.partition("://")[2] or named
+        return host.rpartition("@")[2].partition(":")[0].lower()
 
     @property
     def raw(self) -> bytes | None:

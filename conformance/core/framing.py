@@ -152,10 +152,9 @@ class FramingDecision:
             return "sse" if first in _SSE_BEGINNINGS else "lines"
         if first in _OPENING:
             return "body" if self._stated == "sse" else None
-        if self._stated == "body":
-            return "sse" if data.startswith(_SSE_FIELDS) else "body"
-        if self._stated == "sse":
-            return self._stated
+        if self._stated in ("sse", "body"):
+            is_stream = self._stated == "sse" or data.startswith(_SSE_FIELDS)
+            return "sse" if is_stream else "body"
         if beginning == MARKER_BEGINNING:
             return "text"
         if first in _FRAMED_BY:

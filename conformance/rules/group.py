@@ -186,6 +186,10 @@ class Group:
         """The machines to which this letter means nothing without a slice, by position, as bits."""
         return sum(1 << at for at, names in letter.concerned if self.machines[at].belongs(names))
 
+    def placed(self, state: JointState) -> int:
+        """The machines that have opened a slice, by position, as bits."""
+        return sum(1 << at for at, part in enumerate(state.parts) if part is not None)
+
     def _count_step(self) -> None:
         if self._steps >= MOST_STEPS:
             self._forget()

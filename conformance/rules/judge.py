@@ -124,12 +124,11 @@ class Judge:
     def _hear_elsewhere(self, group: Group, key: Key, letter: Letter, event: Event) -> None:
         """An event for a slice that is not there, or for all that agree with it."""
         if None in key:
-            is_placed = False
+            unplaced = group.belonging(letter) if event.layer == "wire" else 0
             for each in self._agreeing(group, key, letter):
+                unplaced &= ~group.placed(each.state)
                 self._hear(group, each, letter, event, opens=False)
-                is_placed = True
-            if not is_placed and event.layer == "wire":
-                self._unplaced[group.number] |= group.belonging(letter)
+            self._unplaced[group.number] |= unplaced
             return
         slice_ = Slice(key, self._opening[group.number], len(group.machines), self.context)
         if group.step(slice_.state, letter, step_code(letter, ages=True, opens=True)).opened:
