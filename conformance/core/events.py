@@ -141,7 +141,7 @@ class Request(Struct, frozen=True):
     @property
     def host(self) -> str:
         """The name of the server that was asked, without a port; empty where nothing says it."""
-        named = dict((k.lower(), v) for k, v in self.headers).get("host", "")
+        named = {name.lower(): value for name, value in self.headers}.get("host", "")
         host = self.server.partition("://")[2] or named
         return host.rpartition("@")[2].partition(":")[0].lower()
 

@@ -16,7 +16,6 @@ from conformance.judging.fast.joined import read_joined
 from conformance.profiles.fingerprints import Signs, Watch
 from conformance.profiles.lookup import fingerprints
 
-
 _HEADS: Final = frozenset({"http.request", "http.response"})
 
 
