@@ -19,7 +19,7 @@ from tests.authoring import (
 )
 from tests.authoring import converse as aws
 from tests.authoring.agui import event, run, snapshot, span, text, thought
-from tests.authoring.chat import Server
+from tests.authoring.chat import Server, counted
 from tests.authoring.draft import Draft
 from tests.authoring.gemini import answer as gemini_answer
 from tests.authoring.gemini import array, events, said
@@ -47,6 +47,10 @@ def drafts() -> Iterator[Draft]:
     yield _level_that_cannot_be_off()
     yield _call_without_arguments()
     yield _snapshot_of_the_earlier_protocol()
+    yield _billed_behind_the_end()
+    yield _not_named_chunks()
+    yield _without_done()
+    yield _raw_by_default()
 
 
 def _asked(**more: Any) -> Fields:
@@ -172,3 +176,54 @@ def _snapshot_of_the_earlier_protocol() -> Draft:
     parts = [agui_streams.earlier_thought(THOUGHT), text("t1", TEXT), [held]]
     name = "permits/permits-snapshot-of-the-earlier-protocol"
     return agui_streams.drafted(name, asked, run(parts, version=""))
+
+
+def _thought_and_said(server: Server) -> list[Message]:
+    return [
+        server.opening(content=None),
+        *server.each("reasoning_content", deltas(THOUGHT)),
+        *server.each("content", deltas(TEXT)),
+    ]
+
+
+def _billed_behind_the_end() -> Draft:
+    """OpenCode says behind `[DONE]` what the answer cost."""
+    server = Server()
+    bill = Message({"choices": [], "cost": "0"})
+    pieces = [*_thought_and_said(server), server.said(finish="stop"), DONE, bill]
+    asked = _asked(model="think-1")
+    return chat_streams.drafted("opencode-go/bill", asked, pieces, profile="opencode-go")
+
+
+def _not_named_chunks() -> Draft:
+    """Z.ai's chunks do not say what they are, and begin with a line end."""
+    server = Server(model="glm-4.6", repeats_role=True, bare=True)
+    finish = server.said(finish="stop", content="").payload
+    said = [server.said(content="\n"), *_thought_and_said(server)[1:]]
+    pieces = [*said, Message({**finish, "usage": counted((9, 31, 0), details=False)})]
+    unnamed = [replace(piece, payload=cut(piece.payload, "object")) for piece in pieces]
+    asked = _asked(model="glm-4.6")
+    return chat_streams.drafted("zai/chunks-without-object", asked, [*unnamed, DONE], profile="zai")
+
+
+def _without_done() -> Draft:
+    """Cerebras ends its streams without `[DONE]`, and only the last choice has a finish_reason."""
+    server = Server(bare=True)
+    pieces = [*_thought_and_said(server), server.said(finish="stop")]
+    asked = _asked(model="think-1")
+    return chat_streams.drafted("cerebras/without-done", asked, pieces, profile="cerebras")
+
+
+def _raw_by_default() -> Draft:
+    """Who asks Groq for no format gets the thinking in tags inside the text."""
+    server = Server(extra={"x_groq": {"id": "req_00"}})
+    pieces = [
+        server.opening(),
+        *server.each("content", ["<think>", "\n", *deltas(THOUGHT), "</think>", "\n\n"]),
+        *server.each("content", deltas(TEXT)),
+        server.said(finish="stop"),
+        DONE,
+    ]
+    return chat_streams.drafted(
+        "groq/raw-by-default", _asked(model="qwen-3"), pieces, profile="groq"
+    )

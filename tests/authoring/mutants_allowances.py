@@ -31,7 +31,43 @@ def _without_reasoning(messages: list[Fields]) -> list[Fields]:
     return [each for each in messages if each["role"] != "reasoning"]
 
 
+BILL: Final = "openai.chat/opencode-go/bill"
+
 MUTANTS: Final = (
+    # Nobody but OpenCode says anything behind the end.
+    Mutant(
+        "wire/chat/done-last",
+        BILL,
+        also=("wire/chat/chunk-fields", "wire/chat/chunk-object"),
+        facts={"profile": "strict"},
+        name="wire/chat/done-last-with-a-bill",
+    ),
+    Mutant(
+        "wire/chat/chunk-object",
+        "openai.chat/zai/chunks-without-object",
+        also=(
+            "wire/chat/finish-key",
+            "wire/chat/role-once",
+            "wire/chat/thinking-counted",
+            "wire/chat/usage-apart",
+        ),
+        facts={"profile": "strict"},
+        name="wire/chat/chunk-object-in-no-chunk",
+    ),
+    Mutant(
+        "wire/chat/done-present",
+        "openai.chat/cerebras/without-done",
+        also=("wire/chat/finish-key",),
+        facts={"profile": "strict"},
+        name="wire/chat/done-present-at-no-end",
+    ),
+    # Asked for in a field of its own, the thinking stands in the text all the same.
+    Mutant(
+        "stripping/visible-text/no-markers",
+        "openai.chat/groq/raw-by-default",
+        turns={1: asks("reasoning_format", "parsed")},
+        name="stripping/visible-text/no-markers-where-parsed",
+    ),
     # The white space says a word, and so the answer has begun.
     Mutant(
         "thinking/stream/before-text",
