@@ -47,7 +47,6 @@ def drafts() -> Iterator[Draft]:
     yield _level_that_cannot_be_off()
     yield _call_without_arguments()
     yield _snapshot_of_the_earlier_protocol()
-    yield _billed_behind_the_end()
     yield _not_named_chunks()
     yield _without_done()
     yield _raw_by_default()
@@ -73,14 +72,14 @@ def _white_space_first() -> Draft:
         DONE,
     ]
     asked = _asked(model="think-1")
-    return chat_streams.drafted("permits/permits-white-space-before-thinking", asked, pieces)
+    return chat_streams.drafted("allowed/white-space-before-thinking", asked, pieces)
 
 
 def _white_space_between_thoughts() -> Draft:
     parts = [gemini_thought("**Wind**\n"), {"text": "\n"}, gemini_thought(THOUGHT), *said(TEXT)]
     asked = _contents()
     chunks = events(gemini_answer(parts, 14, 27))
-    return gemini_streams.drafted("permits/permits-line-end-between-thoughts", asked, chunks)
+    return gemini_streams.drafted("allowed/line-end-between-thoughts", asked, chunks)
 
 
 def _numbers_for_enums() -> Draft:
@@ -90,7 +89,7 @@ def _numbers_for_enums() -> Draft:
     chunks[-1]["candidates"][0]["finishReason"] = 1
     path = f"{gemini_streams.ARRAY}{NUMBERS}"
     facts = {"path": path, "content_type": "application/json; charset=UTF-8"}
-    return gemini_streams.drafted("permits/permits-enums-as-numbers", asked, array(chunks), **facts)
+    return gemini_streams.drafted("allowed/enums-as-numbers", asked, array(chunks), **facts)
 
 
 def _cited() -> Draft:
@@ -108,7 +107,7 @@ def _cited() -> Draft:
     ]
     asked = {"messages": [{"role": "user", "content": [{"text": QUESTION}]}]}
     asked["additionalModelRequestFields"] = converse_streams.ENABLED
-    return converse_streams.drafted("claude/permits-citations", asked, aws.answer(blocks, (44, 27)))
+    return converse_streams.drafted("claude/citations", asked, aws.answer(blocks, (44, 27)))
 
 
 def _wind() -> tuple[Fields, tuple[Message, ...]]:
@@ -122,7 +121,7 @@ def _announced_as_complete() -> Draft:
     """A message that was written before it is streamed, as models do that answer in one piece."""
     asked, pieces = _wind()
     done = [_as_complete(piece) for piece in pieces]
-    return responses_streams.drafted("permits/permits-announced-as-complete", asked, done)
+    return responses_streams.drafted("allowed/announced-as-complete", asked, done)
 
 
 def _as_complete(piece: Message) -> Message:
@@ -137,7 +136,7 @@ def _not_numbered_yet() -> Draft:
     """Events of March 2025, which had no numbers."""
     asked, pieces = _wind()
     earlier = [replace(piece, payload=_as_of_march(piece.payload)) for piece in pieces]
-    return responses_streams.drafted("permits/permits-no-numbers-in-march-2025", asked, earlier)
+    return responses_streams.drafted("allowed/no-numbers-in-march-2025", asked, earlier)
 
 
 def _as_of_march(payload: Fields) -> Fields:
@@ -151,7 +150,7 @@ def _level_that_cannot_be_off() -> Draft:
     """gpt-oss thinks at every level; false is none that Ollama takes for it."""
     asked = _asked(model="gpt-oss:20b", think=False)
     lines = ollama_answer([*ollama_thought(THOUGHT), *spoken(TEXT)], (14, 27))
-    return ollama_streams.drafted("permits/permits-thinking-of-gpt-oss", asked, lines)
+    return ollama_streams.drafted("allowed/thinking-of-gpt-oss", asked, lines)
 
 
 def _call_without_arguments() -> Draft:
@@ -163,7 +162,7 @@ def _call_without_arguments() -> Draft:
         event("TOOL_CALL_RESULT", toolCallId="call_0", messageId="of-call_0", content="west"),
     ]
     parts = [span("r1", thought("r1", THOUGHT)), called, text("t1", TEXT)]
-    return agui_streams.drafted("permits/permits-call-without-arguments", asked, run(parts))
+    return agui_streams.drafted("allowed/call-without-arguments", asked, run(parts))
 
 
 def _snapshot_of_the_earlier_protocol() -> Draft:
@@ -174,7 +173,7 @@ def _snapshot_of_the_earlier_protocol() -> Draft:
         {"id": "t1", "role": "assistant", "content": TEXT},
     )
     parts = [agui_streams.earlier_thought(THOUGHT), text("t1", TEXT), [held]]
-    name = "permits/permits-snapshot-of-the-earlier-protocol"
+    name = "allowed/snapshot-of-the-earlier-protocol"
     return agui_streams.drafted(name, asked, run(parts, version=""))
 
 
@@ -186,7 +185,7 @@ def _thought_and_said(server: Server) -> list[Message]:
     ]
 
 
-def _billed_behind_the_end() -> Draft:
+def billed_behind_the_end() -> Draft:
     """OpenCode says behind `[DONE]` what the answer cost."""
     server = Server()
     bill = Message({"choices": [], "cost": "0"})
