@@ -10,11 +10,13 @@ import pytest
 
 from conformance.cassette import open_recording, write
 from conformance.cassette.redaction.public_hosts import is_public
-from conformance.core.events import Request
+from conformance.core.events import Event, Request
+from conformance.identify import named
 from conformance.judging.result import StreamResult
+from conformance.profiles.fingerprints import Signs, Watch
 from conformance.profiles.lookup import available, find, fingerprints
 from conformance.recordings.check import check_paths
-from tests.profiles.identifying import CHAT
+from tests.profiles.identifying import CHAT, identified, written
 
 CHUNK = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
 SAID = {"index": 0, "delta": {"role": "assistant", "content": "Yes."}, "finish_reason": "stop"}
@@ -146,6 +148,33 @@ def test_every_variant_is_a_profile() -> None:
     for name, dialect, _ in available():
         for each in find(name, dialect).variants:
             assert find(each.profile, dialect).dialect == dialect
+
+
+@pytest.mark.parametrize(
+    ("dialect", "host", "profile"),
+    [
+        ("openai.responses", "chatgpt.com", "chatgpt-codex"),
+        ("openai.responses", "openrouter.ai", "openrouter"),
+        ("openai.chat", "api.individual.githubcopilot.com", "copilot"),
+        ("anthropic.messages", "bedrock-runtime.eu-west-1.amazonaws.com", "bedrock"),
+        ("anthropic.messages", "aiplatform.googleapis.com", "vertex"),
+        ("gemini.generate", "us-central1-aiplatform.googleapis.com", "vertex"),
+        ("ollama.chat", "ollama.com", "ollama-cloud"),
+    ],
+)
+def test_host_is_a_sign_of_one_profile(dialect: str, host: str, profile: str) -> None:
+    watch = Watch(Signs(fingerprints(dialect)))
+    watch.see(Event("http.request", {"host": host}, 0, "transport"))
+    assert named(watch.met) == (profile, "certain")
+
+
+@pytest.mark.parametrize(("model", "profile"), [("openai/gpt-5", None), ("gpt-5", "openai")])
+def test_openrouter_is_never_taken_for_openai(
+    model: str, profile: str | None, tmp_path: Path
+) -> None:
+    own = {"id": "chatcmpl-" + "A" * 29, "obfuscation": "x", "service_tier": "default"}
+    chunk = {**CHUNK, **own, "model": model, "choices": [SAID]}
+    assert identified(written(tmp_path / "a.sse", [chunk]), CHAT).identity.profile == profile
 
 
 def test_chat_is_the_dialect_of_these_profiles() -> None:
