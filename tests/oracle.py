@@ -108,6 +108,7 @@ class _RuleAlone:
         compiled = self.compiled
         self.slices: dict[Key, Slice] = {}
         self.saw_subject = False
+        self.unplaced = False
         self.violations: list[Violation] = []
         self.unclear = ""
         self.visits = 0
@@ -168,9 +169,14 @@ class _RuleAlone:
             if self.visits > limits.MOST_VISITS:
                 text = "too many events lack a slice field while many slices are open"
                 raise CapReachedError(text)
-        for slice_ in self.slices.values():
-            if all(a is None or a == b for a, b in zip(key, slice_.key, strict=True)):
-                yield slice_
+        agreeing = [
+            slice_
+            for slice_ in self.slices.values()
+            if all(a is None or a == b for a, b in zip(key, slice_.key, strict=True))
+        ]
+        if not agreeing and event.layer == "wire" and self.machine.belongs(names):
+            self.unplaced = True
+        yield from agreeing
 
     def _open(self, key: Key, state: Any) -> None:
         if len(self.slices) >= limits.MOST_SLICES:
@@ -231,7 +237,9 @@ class _RuleAlone:
         )
         if compiled.subject:
             fired = self.saw_subject
-        return compiled.quiet_outcome(has_fired=fired, layers=judge.layers)
+        return compiled.quiet_outcome(
+            has_fired=fired, is_unplaced=self.unplaced, layers=judge.layers
+        )
 
     def sides(self) -> tuple[Rule, BothSides]:
         sides = self.slices[()].memory[0] if self.slices else self.machine.memory()

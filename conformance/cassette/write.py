@@ -21,6 +21,7 @@ from msgspec.structs import asdict
 
 from conformance.cassette.header import Cassette, CassetteClock, Header, Redaction
 from conformance.cassette.records import header_fields
+from conformance.cassette.redaction.public_hosts import is_public
 from conformance.cassette.segments import plain_segments, segments
 from conformance.cassette.target_file import TargetFile, encode_line
 from conformance.core.errors import UsageError
@@ -252,10 +253,15 @@ def _plain_lines(data: bytes, ms: float | None, framing: Framing | None = None) 
 
 
 def request_fields(request: Request | None) -> dict[str, Any] | None:
-    """The request as the object of its line; what is empty is left out."""
+    """The request as the object of its line; what is empty is left out.
+
+    So is a server that not everybody knows: its name may be nobody's business.
+    """
     if request is None:
         return None
     fields: dict[str, Any] = {"method": request.method, "path": request.path}
+    if is_public(request.host) and request.server:
+        fields["server"] = request.server
     if request.headers:
         fields["headers"] = request.headers
     if request.json is not None:

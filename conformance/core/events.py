@@ -67,12 +67,12 @@ SEMANTIC_EVENTS: Final[Mapping[str, frozenset[str]]] = {
     "step.start": frozenset({"step"}),
     "step.end": frozenset({"step"}),
     "thinking.start": frozenset({"block", "channel", "explicit", "id"}),
-    "thinking.delta": frozenset({"block", "channel", "part", "text"}),
+    "thinking.delta": frozenset({"blank", "block", "channel", "part", "text"}),
     "thinking.part": frozenset({"block", "part"}),
     "thinking.end": frozenset({"block", "explicit"}),
     "thinking.opaque": frozenset({"block", "kind", "data"}),
     "text.start": frozenset({"block"}),
-    "text.delta": frozenset({"block", "phase", "text"}),
+    "text.delta": frozenset({"blank", "block", "phase", "text"}),
     "text.end": frozenset({"block"}),
     "snapshot": frozenset({"text", "thinking"}),
     "refusal.delta": frozenset({"text"}),
@@ -133,7 +133,8 @@ class Event(msgspec.Struct, frozen=True, gc=False):
 class Request(Struct, frozen=True):
     """What was asked. `json` is None where the body was not recorded or is not JSON.
 
-    A body that is not JSON is `text`, or `base64` where it is not UTF-8.
+    A body that is not JSON is `text`, or `base64` where it is not UTF-8. `server` is what stood
+    before the path of a recorded URL: scheme and host.
     """
 
     method: str = "POST"
@@ -142,6 +143,14 @@ class Request(Struct, frozen=True):
     json: Any = None
     text: str | None = None
     base64: bytes | None = None
+    server: str = ""
+
+    @property
+    def host(self) -> str:
+        """The name of the server that was asked, without a port; empty where nothing says it."""
+        named = {name.lower(): value for name, value in self.headers}.get("host", "")
+        host = self.server.partition("://")[2] or named
+        return host.rpartition("@")[2].partition(":")[0].lower()
 
     @property
     def raw(self) -> bytes | None:

@@ -12,7 +12,8 @@ Rule 1: a content type of event streams says `sse` or, of AWS event streams, `bi
 bytes are; but under the first one a refusal (status 400 and above) whose first byte is `{` or `[`
 is a body.
 Rule 2: a content type of lines says `lines`, unless the first bytes are a field of an event stream.
-Rule 3: a content type of JSON says `body`, and none or any other leaves it to the first byte that
+Rule 3: a content type of JSON says `body`, unless a field of an event stream or a comment comes
+first, which no JSON begins with; none or any other leaves it to the first byte that
 is no white space: `{` or `[` begin a body, U+001E a line, U+0000 a binary message (whose length
 comes first), `<|` raw text, everything else an event stream. Where raw text is expected that is raw
 text too, unless a field of an event stream or a comment may begin there.
@@ -50,6 +51,7 @@ _LINE_TYPES: Final = ("ndjson", "jsonl", "json-lines", "json-seq", "stream+json"
 _OPENING: Final = (b"{", b"[")
 _CLOSING: Final = (b"}", b"]")
 _SSE_BEGINNINGS: Final = (b"d", b"e", b"i", b"r", b":")  # data, event, id, retry, a comment
+_SSE_FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
 _FRAMED_BY: Final[Mapping[bytes, Framing]] = {b"\x1e": "lines", b"\0": "binary"}
 """First bytes that begin no text: a record separator, a length."""
 _CONTENT_TYPES: Final[Mapping[str, Framing]] = {
@@ -109,9 +111,9 @@ class FramingDecision:
             if not data or BOM.startswith(self._head):
                 is_stream = len(self._head) >= _MOST_WHITE_SPACE
                 return (self._stated or "sse") if is_stream else None
-            if data == MARKER_BEGINNING[:1]:
+            if data == MARKER_BEGINNING[:1] or self._may_be_field(data):
                 return None
-            if (framing := self._by_first_bytes(data[:2])) is not None:
+            if (framing := self._by_first_bytes(data)) is not None:
                 return framing
             if self._may_grow and data[:1] == b"[":
                 second = data[1:].lstrip()[:1]
@@ -137,15 +139,22 @@ class FramingDecision:
         following = data.lstrip()[:1]
         return ("lines" if following in _OPENING else "body") if following else None
 
-    def _by_first_bytes(self, beginning: bytes) -> Framing | None:
-        """What one or two bytes decide; None where a JSON value begins that may be a body."""
-        first = beginning[:1]
+    def _may_be_field(self, data: bytes) -> bool:
+        """Whether what is labelled JSON may begin a field of an event stream, without its colon."""
+        return self._stated == "body" and any(
+            len(data) < len(name) and name.startswith(data) for name in _SSE_FIELDS
+        )
+
+    def _by_first_bytes(self, data: bytes) -> Framing | None:
+        """What the first bytes decide; None where a JSON value begins that may be a body."""
+        first, beginning = data[:1], data[:2]
         if self._stated == "lines":
             return "sse" if first in _SSE_BEGINNINGS else "lines"
         if first in _OPENING:
             return "body" if self._stated == "sse" else None
         if self._stated in ("sse", "body"):
-            return self._stated
+            is_stream = self._stated == "sse" or data.startswith(_SSE_FIELDS)
+            return "sse" if is_stream else "body"
         if beginning == MARKER_BEGINNING:
             return "text"
         if first in _FRAMED_BY:

@@ -49,6 +49,7 @@ class FrameTrace:
                 "method": request.method,
                 "path": request.path,
                 "headers": _lower_headers(request.headers),
+                "host": request.host,
             }
             events.append(Event("http.request", request_head, 0, "transport"))
             events.extend(self.reader.request(request) if request.json is not None else ())

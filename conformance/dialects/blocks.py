@@ -4,6 +4,8 @@ Rule 1: one counter numbers thinking and text blocks of a choice alike, from 0.
 Rule 2: a block starts before its first non-empty delta, or when the wire announces it.
 Rule 3: `explicit` says that the wire itself marked the start or the end.
 Rule 4: an explicit second end is reported again; what the wire says twice is not hidden.
+Rule 5: white space before the first word of a block is `blank`: it is shown to nobody, and no order
+hangs on it.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ class Block(Struct):
     channel: Channel | None
     is_open: bool = True
     phase: str = ""
+    has_word: bool = False  # something else than white space was said in it
 
 
 class Blocks:
@@ -60,6 +63,8 @@ class Blocks:
         data = {"choice": self._choice, "block": block.number, "channel": channel, "text": text}
         if part is not None:
             data["part"] = part
+        if not block.has_word:
+            _see_word(block, text, data)
         self._sink.say("thinking.delta", data)
 
     def text(self, block: Block, text: str) -> None:
@@ -67,6 +72,8 @@ class Blocks:
         data = {"choice": self._choice, "block": block.number, "text": text}
         if block.phase:
             data["phase"] = block.phase
+        if not block.has_word:
+            _see_word(block, text, data)
         self._sink.say("text.delta", data)
 
     def part(self, block: Block, part: int) -> None:
@@ -95,3 +102,11 @@ class Blocks:
         block = Block(self._count, channel)
         self._count += 1
         return block
+
+
+def _see_word(block: Block, text: str, data: dict[str, Any]) -> None:
+    """Marks a delta that says no word yet, or remembers that one was said."""
+    if text.isspace():
+        data["blank"] = True
+    else:
+        block.has_word = True

@@ -24,6 +24,7 @@ from conformance.rules.verdicts import Verdict
 IMPLEMENTATION: Final = "implementation"
 """Key of the header with what a client under test said of itself."""
 NOT_FIELDS = frozenset({"type", "ms"})
+_MAY_BE_BLANK: Final = frozenset({"thinking.delta", "text.delta"})
 
 
 def declared_events(header: Header) -> frozenset[str] | None:
@@ -107,6 +108,7 @@ class ClientView(ExchangeView):
             user_choices=exchange.user_choices,
         )
         super().__init__(setting, exchange, evidence)
+        self._words = _FirstWords()
 
     def report(self, number: int, fields: Mapping[str, Any]) -> None:
         """Takes one harness object; fields that the client left out stay absent."""
@@ -114,7 +116,8 @@ class ClientView(ExchangeView):
         data = {key: value for key, value in fields.items() if key not in NOT_FIELDS}
         shown = json.dumps(data, ensure_ascii=False, default=repr)
         self.memory.remember(number, kind, shown)
-        self.take([Event(kind, {"choice": 0, **data}, number, "semantic")])
+        given = self._words.marked(kind, {"choice": 0, **data})
+        self.take([Event(kind, given, number, "semantic")])
 
     def finish(self, *, breaks_off: bool) -> JudgedView:
         """The end of the report."""
@@ -124,3 +127,22 @@ class ClientView(ExchangeView):
 
     def outcomes_shown(self, outcomes: Outcomes) -> Outcomes:
         return Outcomes(each for each in outcomes if each.verdict is not Verdict.NOT_APPLICABLE)
+
+
+class _FirstWords:
+    """Marks white space before the first word of a run of deltas as readers of the wire do."""
+
+    def __init__(self) -> None:
+        self._run: tuple[Any, ...] = ()
+        self._has_word = False
+
+    def marked(self, kind: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The data of a reported event, `blank` where it says no word yet."""
+        text = data.get("text")
+        if kind not in _MAY_BE_BLANK or not isinstance(text, str):
+            return data
+        run = (kind, repr(data["choice"]), repr(data.get("block")))
+        if run != self._run:
+            self._run, self._has_word = run, False
+        self._has_word = self._has_word or not text.isspace()
+        return data if self._has_word else {**data, "blank": True}

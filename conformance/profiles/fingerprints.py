@@ -7,10 +7,13 @@ may well send the same.
 Rule 3: a `gateway` passes on what names the system behind it: of signs that name several systems
 its own decide.
 Rule 4: a profile's fingerprints are its own; what extends it does not inherit them.
+Rule 5: the host that was asked is one (`hosts`), and names the system by itself: nothing that its
+answers leave out can hide it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
@@ -26,6 +29,8 @@ from conformance.rules.paths import getter
 from conformance.rules.patterns import NO_REQUEST, compile_value
 
 MOST_SHAPES: Final = 1024
+
+_HOST: Final = "its address"
 
 _KEYS: Final = frozenset({"says", "weak", "gateway", "event", "keys", "seen"})
 
@@ -52,7 +57,27 @@ def read(root: Node, profile: str, dialect: str) -> tuple[Fingerprint, ...]:
     spoken = SUPPORTED.get(dialect)
     names = Names(spoken.vocabulary if spoken else None)
     entries = node.sequence() if node else ()
-    return tuple(_read_fingerprint(entry, profile, names) for entry in entries)
+    found = tuple(_read_fingerprint(entry, profile, names) for entry in entries)
+    return (*found, *_host_signs(root.get("hosts"), profile))
+
+
+def _host_signs(hosts: Node | None, profile: str) -> Iterator[Fingerprint]:
+    if hosts is None:
+        return
+    is_gateway = False
+    if hosts.kind == "mapping":
+        hosts.mapping(known=frozenset({"names", "gateway"}))
+        hosts, is_gateway = hosts.required("names"), _is_true(hosts, "gateway")
+    yield from (_host_sign(each, profile, is_gateway=is_gateway) for each in hosts.sequence())
+
+
+def _host_sign(node: Node, profile: str, *, is_gateway: bool) -> Fingerprint:
+    """The host of a recorded URL; `*` stands for any name before a domain."""
+    host = node.string()
+    pattern = re.escape(host).replace(r"\*", "[a-z0-9.-]*").replace(r"\-", "-")
+    conditions = (("host", {"type": "string", "pattern": f"^{pattern}$"}),)
+    event = Alias("event", "http.request", conditions, "transport")
+    return Fingerprint(profile, f"host {host}", False, event, is_gateway, seen=_HOST)
 
 
 def _read_fingerprint(node: Node, profile: str, names: Names) -> Fingerprint:

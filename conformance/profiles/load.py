@@ -17,6 +17,7 @@ from conformance.profiles.fingerprints import read
 from conformance.profiles.folders import candidate_paths, checked_folders, suggest_profile
 from conformance.profiles.knobs import Knob, KnobSide, declare, read_side
 from conformance.profiles.profile import KnobReason, Override, Profile
+from conformance.profiles.variants import read_variants
 from conformance.rules import document
 from conformance.rules.node import Node, nearest
 from conformance.rules.verdicts import Level
@@ -24,8 +25,8 @@ from conformance.rules.verdicts import Level
 MAX_OVERRIDES: Final = 3
 _MAX_CHAIN: Final = 16
 _HEAD: Final = frozenset({"profile", "dialect", "title", "fields", "promises", "knobs"})
-_OWN: Final = frozenset({"extends", "side", "overrides", "fingerprints"})
-_SERVERS_OWN: Final = ("fields", "fingerprints")
+_OWN: Final = frozenset({"extends", "side", "overrides", "fingerprints", "hosts", "variants"})
+_SERVERS_OWN: Final = ("fields", "fingerprints", "hosts", "variants")
 _LEVELS: Final = ("off", *Level)
 _SEMANTIC_FIELDS: Final = ("thinking", "opaque", "text")
 
@@ -126,6 +127,7 @@ def _derived_profile(root: Node, name: str, parent: Profile) -> Profile:
         declared=parent.declared,
         fingerprints=read(root, name, parent.dialect),
         side=side,
+        variants=read_variants(root),
     )
 
 

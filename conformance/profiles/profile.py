@@ -19,6 +19,7 @@ from conformance.core.errors import Place, UsageError
 from conformance.dialects.base import Reading
 from conformance.profiles.fingerprints import Fingerprint
 from conformance.profiles.knobs import Knob, KnobSide
+from conformance.profiles.variants import Variant
 from conformance.rules.verdicts import Level
 
 
@@ -43,7 +44,7 @@ class Profile(Struct, frozen=True):
 
     `knobs` holds a plain JSON value for every knob that the dialect declares; `reasons` only those
     that differ from strict. `extends` is empty for the profile that declares the knobs.
-    `fingerprints` are the one thing that is not inherited.
+    `fingerprints` and `variants` are not inherited.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Profile(Struct, frozen=True):
     extends: str = ""
     fingerprints: tuple[Fingerprint, ...] = ()
     side: KnobSide = "server"
+    variants: tuple[Variant, ...] = ()
 
 
 def laid_over(client: Profile, met: Profile) -> Profile:

@@ -14,7 +14,7 @@ from conformance import dialects
 from conformance.cassette import Recording, find_recordings, open_recording
 from conformance.cassette.importers import NothingJudgedError
 from conformance.core.errors import CassetteError, ConformanceError, Place, SpecError, UsageError
-from conformance.core.events import Exchange
+from conformance.core.events import Exchange, Request
 from conformance.core.excerpts import now_about
 from conformance.core.unexpected import refuse_unexpected
 from conformance.dialects.base import Dialect
@@ -312,6 +312,7 @@ def _exchange_setting(
         lambda: recognised.sender_of(dialect),
         rulebook.profile,
     )
+    by = as_asked(by, dialect.stated(exchange.request), choices.folders, rulebook.profile)
     return JudgeSetting(
         dialect,
         by.profile,
@@ -377,6 +378,18 @@ def judged_by(
         note = f"{said}; otherwise than strict: {own}" if own else said
         return ChosenProfile(by, named=False, notes=(note,))
     return ChosenProfile(profile, named=is_named)
+
+
+def as_asked(
+    by: ChosenProfile, request: Request | None, folders: tuple[Path, ...], named: ProfileFinder
+) -> ChosenProfile:
+    """The variant of the profile that a request asks for; else the profile itself."""
+    for variant in by.profile.variants:
+        if variant.fits(request):
+            profile = named(variant.profile, by.profile.dialect, folders)
+            note = f"profile {variant.profile}, a variant of {by.profile.name}: {variant.because}"
+            return ChosenProfile(profile, named=by.named, notes=(*by.notes, note))
+    return by
 
 
 def choose_profile(

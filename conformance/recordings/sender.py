@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
 
@@ -14,6 +15,8 @@ from conformance.identify.witness import named
 from conformance.judging.fast.joined import read_joined
 from conformance.profiles.fingerprints import Signs, Watch
 from conformance.profiles.lookup import fingerprints
+
+_HEADS: Final = frozenset({"http.request", "http.response"})
 
 
 class Sender(Struct, frozen=True):
@@ -55,10 +58,10 @@ def _shipped_signs(dialect: str) -> Signs:
 def answer_events(
     exchange: Exchange, dialect: Dialect, reading: Reading, *, joins: bool = False
 ) -> Iterator[Event]:
-    """What was answered; what was asked tells nothing of who answered.
+    """What was answered, and which host was asked; what else was asked tells nothing.
 
     With `joins`, of deltas that are alike only the first ones are given.
     """
     for number, _, events, is_joined in read_joined(exchange, dialect, reading, joins=joins):
         if not is_joined:
-            yield from (each for each in events if number or each.type == "http.response")
+            yield from (each for each in events if number or each.type in _HEADS)

@@ -126,12 +126,14 @@ class Terms(Struct, frozen=True):
     neutral: bool  # it reads semantic events only
     request: tuple[tuple[str, Test], ...]
     response: tuple[tuple[str, Getter, Test], ...]
+    stated: tuple[tuple[str, Getter, Test], ...]
     choice: tuple[tuple[str, Test], ...]
     choosing: bool
     lacks: tuple[Lack, ...]
     echoed: tuple[str, ...]
     free: bool
     sse_only: bool  # it names events of an event stream, and none of lines
+    binary_only: bool  # it names binary messages alone
     of_event_streams: bool  # so it is, or it applies where profiles have such streams
 
     def excludes_early(self, evidence: Evidence) -> bool:
@@ -158,7 +160,7 @@ class Terms(Struct, frozen=True):
             return Verdict.NOT_APPLICABLE, reason
         refusals = (
             *(self._refused_by_choice, self._refused_by_request, self._refused_by_response),
-            self._refused_by_framing,
+            *(self._refused_by_statement, self._refused_by_framing),
         )
         for refused_by in refusals:
             if (refused := refused_by(evidence)) is not None:
@@ -190,7 +192,8 @@ class Terms(Struct, frozen=True):
             if value is MISSING and not _recorded(evidence, path):
                 return Verdict.UNTESTABLE, f"the request was not recorded ({path})"
             if not test(value, {}, evidence):
-                return Verdict.NOT_APPLICABLE, f"the request's {path} rules it out"
+                whose = "request's" if _recorded(evidence, path) else "answer's own"
+                return Verdict.NOT_APPLICABLE, f"the {whose} {path} rules it out"
         return None
 
     def _refused_by_response(self, evidence: Evidence) -> Refusal | None:
@@ -204,12 +207,23 @@ class Terms(Struct, frozen=True):
                 return Verdict.NOT_APPLICABLE, f"the response's {path} rules it out"
         return None
 
+    def _refused_by_statement(self, evidence: Evidence) -> Refusal | None:
+        if not self.stated:
+            return None
+        said = evidence.echo() or {}
+        for path, get, test in self.stated:
+            if not test(get(said), said, evidence):
+                return Verdict.NOT_APPLICABLE, f"the answer's own {path} rules it out"
+        return None
+
     def _refused_by_framing(self, evidence: Evidence) -> Refusal | None:
         own, framing = evidence.own_framing, evidence.framing()
         if self.of_event_streams and "array" in (own, framing):
             return Verdict.NOT_APPLICABLE, "an array was asked for, or came"
         if self.sse_only and own != "sse" and framing != "sse":
             return Verdict.NOT_APPLICABLE, f"{_FRAMINGS[own]} the framing of this API"
+        if self.binary_only and framing not in (None, "binary"):
+            return Verdict.NOT_APPLICABLE, "no binary messages came"
         if self.sse_only and framing == "binary":
             return Verdict.NOT_APPLICABLE, "binary messages came, which wrap the events"
         return None
@@ -232,18 +246,21 @@ class AskedEvidence:
         request: set[str] = set()
         choices: set[str] = set()
         response: set[str] = set()
+        stated: set[str] = set()
         for each in every:
             applies = each.rule.applies
             request |= {*each.echoed, *(path for path, _ in applies.request)}
             choices |= {path for path, _ in applies.user_choices}
-            for path, pattern in applies.response:
-                response |= {path, *fields_named(pattern)}
-            for _, pattern in (*applies.request, *applies.response, *applies.user_choices):
+            for into, conditions in ((response, applies.response), (stated, applies.stated)):
+                for path, pattern in conditions:
+                    into |= {path, *fields_named(pattern)}
+            for pattern in applies.of_exchange():
                 for name in filter(is_of_exchange, references(pattern)):
                     kind, _, path = name.partition(".")
                     (request if f"{kind}." == REQUEST else choices).add(path)
         self._request, self._choices = sorted(request), sorted(choices)
         self._response = [getter(path) for path in sorted(response)]
+        self._stated = [getter(path) for path in sorted(stated)]
 
     def key(self, evidence: Evidence) -> object | None:
         """None where an answer is too large to be remembered."""
@@ -255,6 +272,7 @@ class AskedEvidence:
             values += [evidence.chosen(path) for path in self._choices]
         if answered is not None:
             values += [get(answered) for get in self._response]
+        values += [get(evidence.echo() or {}) for get in self._stated]
         plain = [_plain(value) for value in values]
         if None in plain:
             return None
@@ -281,18 +299,21 @@ def terms(rule: Rule, knobs: Mapping[str, Any]) -> Terms:
     response = tuple(
         (path, getter(path), compile_value(v, knobs)) for path, v in rule.applies.response
     )
+    stated = tuple((path, getter(path), compile_value(v, knobs)) for path, v in rule.applies.stated)
     choice = tuple((path, compile_value(v, knobs)) for path, v in rule.applies.user_choices)
     named = _references(rule)
     choosing = bool(choice) or any(name.startswith(CHOICES) for name in named)
     lacks = tuple(_lacks(rule))
     echoed = tuple(n.removeprefix(REQUEST) for n in sorted(named) if n.startswith(REQUEST))
-    bound = request or response or choosing or lacks or echoed
+    binary_only = _is_binary_only(_event_types(rule))
+    bound = request or response or stated or choosing or lacks or echoed or binary_only
     free = not bound and rule.view == "wire" and not isinstance(rule.form, Compare)
     sse_only = _is_sse_only(_event_types(rule))
     neutral = all(alias.layer == "semantic" for alias in rule.aliases.values())
     return Terms(
-        *(rule, neutral, request, response, choice, choosing, lacks, echoed, free),
+        *(rule, neutral, request, response, stated, choice, choosing, lacks, echoed, free),
         sse_only=sse_only,
+        binary_only=binary_only,
         of_event_streams=sse_only or ("framing", "sse") in rule.applies.profile,
     )
 
@@ -304,6 +325,11 @@ def _event_types(rule: Rule) -> set[str]:
 def _is_sse_only(types: set[str]) -> bool:
     names_sse = any(kind.startswith("sse.") or kind == "[DONE]" for kind in types)
     return names_sse and not any(kind.startswith(("line.", "binary.")) for kind in types)
+
+
+def _is_binary_only(types: set[str]) -> bool:
+    wired = types - {"http.end"}
+    return bool(wired) and all(kind.startswith("binary.") for kind in wired)
 
 
 def _lacks(rule: Rule) -> Iterator[Lack]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from conformance.core.events import Event, Layer
+from conformance.core.events import SEMANTIC_EVENTS, Event, Layer
 from conformance.rules.alias import Alias
 from conformance.rules.applies import Evidence, Terms, profile_excludes, terms
 from conformance.rules.forms.base import (
@@ -22,6 +22,7 @@ from conformance.rules.forms.base import (
     Violation,
 )
 from conformance.rules.forms.compare import Compare
+from conformance.rules.forms.grammar import Grammar
 from conformance.rules.model import Rule
 from conformance.rules.paths import Getter, getter
 from conformance.rules.patterns import RequestValues, Test, compile_value
@@ -117,6 +118,7 @@ class CompiledRule(Listener, frozen=True, kw_only=True):
     slice: tuple[str, ...]
     excluded: Outcome | None
     vacuous: Outcome
+    unplaced: Outcome
     passed: Outcome
 
     @property
@@ -139,11 +141,15 @@ class CompiledRule(Listener, frozen=True, kw_only=True):
             return Outcome(self.rule, Verdict.ERROR, why)
         return None
 
-    def quiet_outcome(self, *, has_fired: bool, layers: Collection[Layer]) -> Outcome:
+    def quiet_outcome(
+        self, *, has_fired: bool, is_unplaced: bool, layers: Collection[Layer]
+    ) -> Outcome:
         """The outcome of a rule that has a say and found nothing; `layers` had events."""
         if not self.subject:
             has_fired = has_fired or self.machine.fired_by(layers)
-        return self.passed if has_fired else self.vacuous
+        if has_fired:
+            return self.passed
+        return self.unplaced if is_unplaced else self.vacuous
 
 
 def compile_rule(rule: Rule, knobs: Mapping[str, Any]) -> CompiledRule:
@@ -153,7 +159,6 @@ def compile_rule(rule: Rule, knobs: Mapping[str, Any]) -> CompiledRule:
     machine = rule.form.machine(rule.aliases, knobs, sliced=bool(slice_))
     heard = {**rule.aliases, **({} if rule.subject else rule.form.candidates(rule.aliases))}
     excluded = profile_excludes(rule, knobs)
-    wanted = sorted({alias.describe() for alias in (rule.subject or rule.aliases).values()})
     return CompiledRule(
         names=tuple(_named_event(alias, machine, knobs) for alias in heard.values()),
         machine=machine,
@@ -162,9 +167,33 @@ def compile_rule(rule: Rule, knobs: Mapping[str, Any]) -> CompiledRule:
         terms=terms(rule, knobs),
         slice=slice_,
         excluded=Outcome(rule, Verdict.NOT_APPLICABLE, excluded) if excluded else None,
-        vacuous=Outcome(rule, Verdict.VACUOUS, f"never fired: no {' / '.join(wanted)}"),
+        vacuous=Outcome(rule, Verdict.VACUOUS, f"never fired: {_lack(rule)}"),
+        unplaced=Outcome(rule, Verdict.VACUOUS, _unplaced(slice_)),
         passed=Outcome(rule, Verdict.PASS),
     )
+
+
+def _lack(rule: Rule) -> str:
+    """What was not there where the rule never fired."""
+    if rule.subject:
+        return f"no {' / '.join(sorted({each.describe() for each in rule.subject.values()}))}"
+    is_word = isinstance(rule.form, Grammar)
+    aliases = rule.aliases.items()
+    return rule.form.lack(
+        {name: a.describe() for name, a in aliases if not is_word or _may_open(a, rule.slice)}
+    )
+
+
+def _may_open(alias: Alias, slice_: Sequence[str]) -> bool:
+    """Whether such an event may have all slice fields; of the wire's, that is not known."""
+    if alias.layer != "semantic":
+        return True
+    fields = [SEMANTIC_EVENTS.get(kind, frozenset()) | {"choice"} for kind in alias.types]
+    return all(set(slice_) <= each for each in fields)
+
+
+def _unplaced(paths: Sequence[str]) -> str:
+    return f"not placed: what came lacks {' or '.join(paths)}"
 
 
 def _subject_listener(alias: Alias, knobs: Mapping[str, Any]) -> Listener:

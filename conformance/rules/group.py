@@ -189,6 +189,14 @@ class Group:
             state.replaced[position, part] = found
         return found
 
+    def belonging(self, letter: Letter) -> int:
+        """The machines to which this letter means nothing without a slice, by position, as bits."""
+        return sum(1 << at for at, names in letter.concerned if self.machines[at].belongs(names))
+
+    def placed(self, state: JointState) -> int:
+        """The machines that have opened a slice, by position, as bits."""
+        return sum(1 << at for at, part in enumerate(state.parts) if part is not None)
+
     def _count_step(self) -> None:
         if self._steps >= MOST_STEPS:
             self._forget()

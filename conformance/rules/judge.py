@@ -63,6 +63,7 @@ class Judge:
         self._opened = [0] * len(rules.listeners)  # slices by number
         self._visits: dict[int, int] = {}
         self._waiting: list[tuple[Group, Slice]] = []
+        self._unplaced = [0] * len(rules.groups)  # rules an event of which lacked its place
         self._opening = list(rules.opening(self._silenced))
         self._slices: list[dict[Key, Slice]] = [{} for _ in rules.groups]
         for group, begun in rules.begun(self._silenced):
@@ -125,8 +126,11 @@ class Judge:
     def _hear_elsewhere(self, group: Group, key: Key, letter: Letter, event: Event) -> None:
         """An event for a slice that is not there, or for all that agree with it."""
         if None in key:
+            unplaced = group.belonging(letter) if event.layer == "wire" else 0
             for each in self._agreeing(group, key, letter):
+                unplaced &= ~group.placed(each.state)
                 self._hear(group, each, letter, event, opens=False)
+            self._unplaced[group.number] |= unplaced
             return
         slice_ = Slice(key, self._opening[group.number], len(group.machines), self.context)
         if group.step(slice_.state, letter, step_code(letter, ages=True, opens=True)).opened:
@@ -351,7 +355,9 @@ class Judge:
                     self._perform(group, slice_, (act,), end)
             for slice_ in slices:
                 fired[group.number] |= slice_.state.fired
-        quiet = QuietEnd(self._silenced, tuple(fired), frozenset(self.layers), self.overflow)
+        unplaced = tuple(self._unplaced)
+        layers = frozenset(self.layers)
+        quiet = QuietEnd(self._silenced, tuple(fired), unplaced, layers, self.overflow)
         return self._found.outcomes(self.rules.outcomes(self.evidence, quiet))
 
     def gathered(self) -> list[tuple[Rule, BothSides]]:

@@ -22,7 +22,7 @@ def knobs_read(rule: Rule) -> frozenset[str]:
     patterns = [alias.type for alias in rule.aliases.values()]
     patterns += [value for alias in rule.aliases.values() for _, value in alias.conditions]
     applies = rule.applies
-    patterns += [value for _, value in (*applies.request, *applies.response, *applies.user_choices)]
+    patterns += applies.of_exchange()
     patterns += rule.form.knob_values()
     named = frozenset[str]().union(*(references(pattern) for pattern in patterns))
     return frozenset(name for name in named if not name.startswith((REQUEST, *CHOICES)))

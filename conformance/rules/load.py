@@ -173,12 +173,14 @@ def _source(node: Node) -> tuple[Mapping[str, str], ...]:
 def _applies(node: Node | None) -> Applies:
     if node is None:
         return Applies()
-    entries = node.mapping({"request", "response", "profile", "user_choices", OLD_KEY, "view"})
+    known = {"request", "response", "stated", "profile", "user_choices", OLD_KEY, "view"}
+    entries = node.mapping(known)
     if OLD_KEY in entries and "user_choices" in entries:
         raise node.key(OLD_KEY).error(f"{OLD_KEY!r} is the old word for 'user_choices'")
     return Applies(
         request=_conditions(entries.get("request")),
         response=_conditions(entries.get("response")),
+        stated=_conditions(entries.get("stated")),
         profile=_conditions(entries.get("profile")),
         user_choices=_conditions(entries.get("user_choices") or entries.get(OLD_KEY)),
         view=chosen(entries["view"], VIEWS) if "view" in entries else "wire",

@@ -20,13 +20,22 @@ Scope = Literal["answer", "connection", "scenario"]
 
 
 class Applies(Struct, frozen=True):
-    """When a rule speaks at all; each a tuple of (path, pattern value)."""
+    """When a rule speaks at all; each a tuple of (path, pattern value).
+
+    `stated` looks at what an answer says of itself as a whole: its echo of the request, its date.
+    """
 
     request: tuple[tuple[str, Any], ...] = ()
     response: tuple[tuple[str, Any], ...] = ()
+    stated: tuple[tuple[str, Any], ...] = ()
     profile: tuple[tuple[str, Any], ...] = ()
     user_choices: tuple[tuple[str, Any], ...] = ()
     view: Literal["wire", "client"] = "wire"
+
+    def of_exchange(self) -> tuple[Any, ...]:
+        """The patterns that look at the exchange."""
+        conditions = (*self.request, *self.response, *self.stated, *self.user_choices)
+        return tuple(pattern for _, pattern in conditions)
 
 
 class Rule(Struct, frozen=True):

@@ -54,8 +54,7 @@ def fields_read(rule: Rule) -> ReadFields:
 def knobs_read(rule: Rule) -> frozenset[str]:
     """Names of what a profile says that the rule hangs on."""
     patterns = [value for alias in rule.aliases.values() for _, value in alias.conditions]
-    patterns += [value for _, value in (*rule.applies.request, *rule.applies.response)]
-    patterns += [value for _, value in (*rule.applies.profile, *rule.applies.user_choices)]
+    patterns += [*rule.applies.of_exchange(), *(value for _, value in rule.applies.profile)]
     patterns += rule.form.knob_values()
     named = {name for pattern in patterns for name in references(pattern)}
     own = frozenset(name for name in named if not is_of_exchange(name))

@@ -28,12 +28,14 @@ _Beginning = tuple[tuple[JointState, ...], tuple[tuple[Group, JointState], ...]]
 class QuietEnd(NamedTuple):
     """What an exchange leaves behind besides what was found in it.
 
-    `silenced` are numbers of rules, `fired` has a mask of positions for each group, `layers` had
+    `silenced` are numbers of rules. `fired` has a mask of positions for each group, and so has
+    `unplaced`: rules that an event concerned which lacked what says where it belongs. `layers` had
     events; `overflow` says that the stream opened more than its dialect follows.
     """
 
     silenced: frozenset[int]
     fired: tuple[int, ...]
+    unplaced: tuple[int, ...]
     layers: frozenset[Layer]
     overflow: bool
 
@@ -131,17 +133,25 @@ class RuleSet:
         return found
 
     def _outcomes_anew(self, evidence: Evidence, end: QuietEnd) -> Outcomes:
-        firing = {
+        firing, unplaced = self._numbers_of(end.fired), self._numbers_of(end.unplaced)
+        return Outcomes(
+            rule.refusal(evidence, is_silenced=number in end.silenced, overflow=end.overflow)
+            or rule.quiet_outcome(
+                has_fired=self._has_fired(number, firing),
+                is_unplaced=number in unplaced,
+                layers=end.layers,
+            )
+            for number, rule in enumerate(self.rules)
+        )
+
+    def _numbers_of(self, masks: Sequence[int]) -> set[int]:
+        """The numbers of rules that are set in a mask per group."""
+        return {
             number
-            for group, mask in zip(self.groups, end.fired, strict=True)
+            for group, mask in zip(self.groups, masks, strict=True)
             for position, number in enumerate(group.numbers)
             if mask >> position & 1
         }
-        return Outcomes(
-            rule.refusal(evidence, is_silenced=number in end.silenced, overflow=end.overflow)
-            or rule.quiet_outcome(has_fired=self._has_fired(number, firing), layers=end.layers)
-            for number, rule in enumerate(self.rules)
-        )
 
     def _has_fired(self, number: int, firing: Collection[int]) -> bool:
         if subjects := self._subjects.get(number):

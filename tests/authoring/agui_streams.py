@@ -35,14 +35,14 @@ def drafts() -> Iterator[Draft]:
     yield from _runs()
 
 
-def _asked(question: str) -> Fields:
+def run_input(question: str) -> Fields:
     said = {"id": "user-1", "role": "user", "content": question}
     rest: Fields = {"state": {}, "tools": [], "context": [], "forwardedProps": {}}
     return {**RUN, "messages": [said], **rest}
 
 
 def _thinking() -> Iterator[Draft]:
-    asked = _asked("Do these clouds bring rain?")
+    asked = run_input("Do these clouds bring rain?")
     shown = [span("r1", thought("r1", CLOUD)), text("t1", CLOUD_TEXT)]
     yield drafted("agent/thinking-then-text", asked, run(shown), sizes=(190, 61, 5, 700))
 
@@ -79,11 +79,11 @@ def _runs() -> Iterator[Draft]:
             )
         ],
     ]
-    yield drafted("agent/tool-and-snapshot", _asked(FERRY), run(parts), sizes=(97, 512))
+    yield drafted("agent/tool-and-snapshot", run_input(FERRY), run(parts), sizes=(97, 512))
 
     begun = event("RUN_STARTED", **RUN, protocolVersion="1.0")
     failed = event("RUN_ERROR", message="The model is overloaded.", code="overloaded")
-    asked = _asked("Do these clouds bring rain?")
+    asked = run_input("Do these clouds bring rain?")
     said = text("t1", CLOUD_TEXT)
     events = [begun, *span("r1", thought("r1", CLOUD)), *said[:2], said[-1], failed]
     yield drafted("agent/error-in-text", asked, map(Message, events))

@@ -106,7 +106,8 @@ def _tools() -> Iterator[Draft]:
         Message({**finish.payload, "x_groq": {"id": "req_00"}, "usage": counted((30, 28, 16))}),
         DONE,
     ]
-    yield drafted("groq/reasoning-then-tool", asked, pieces, profile="groq")
+    parsed = {**asked, "reasoning_format": "parsed"}
+    yield drafted("groq/reasoning-then-tool", parsed, pieces, profile="groq")
 
     server = Server(bare=True)
     finish = server.said(finish="tool_calls")
@@ -319,4 +320,5 @@ def _ends() -> Iterator[Draft]:
     fault = {"message": "The tool call did not fit its schema.", "type": "invalid_request_error"}
     body = {"error": {**fault, "code": "tool_use_failed", "status_code": 400}}
     pieces = [*pieces[:5], Message(body, "error")]
-    yield drafted("groq/error-in-the-middle", _asked(), pieces, profile="groq")
+    asked = _asked(reasoning_format="parsed")
+    yield drafted("groq/error-in-the-middle", asked, pieces, profile="groq")

@@ -75,7 +75,8 @@ def _usage_twice() -> Iterator[Draft]:
     finish = {**server.said(finish="stop").payload, "x_groq": {"id": "req_00"}, "usage": usage}
     said = answer(server, "reasoning", WIND_THOUGHT, WIND_TEXT)[:-2]
     pieces = [*said, Message(finish), server.usage((9, 31, 19)), DONE]
-    yield _chat("groq/usage-twice", pieces, stream_options={"include_usage": True})
+    more = {"reasoning_format": "parsed", "stream_options": {"include_usage": True}}
+    yield _chat("groq/usage-twice", pieces, **more)
 
     server = Server(model="@cf/think-1")
     said = [

@@ -148,7 +148,7 @@ MUTANTS: Final = (
         SEALED,
         (edits.change(VALUE, "encryptedValue", BOOKKEEPING),),
     ),
-    # The adapter's store knows no reasoning.
+    # The adapter keeps the reasoning of the last call alone.
     Mutant(
         f"{SUITE}/snapshot-has-thinking",
         TOOLS,
@@ -156,7 +156,7 @@ MUTANTS: Final = (
             edits.change(
                 SNAPSHOT,
                 "messages",
-                lambda all_of_them: [m for m in all_of_them if m["role"] != "reasoning"],
+                lambda all_of_them: [m for m in all_of_them if m["id"] != "r1"],
             ),
         ),
     ),

@@ -139,7 +139,14 @@ MUTANTS: Final = (
     Mutant(
         "wire/responses-items/announced-open",
         SUMMARY,
-        (edits.change(MESSAGE_ADDED, "item.status", "completed"),),
+        (edits.change(MESSAGE_ADDED, "item.status", "incomplete"),),
+    ),
+    # Clients run a call that is complete, and it has no arguments yet.
+    Mutant(
+        "wire/responses-items/announced-open",
+        CALLS,
+        (edits.change(CALL_ADDED, "item.status", "completed"),),
+        name="wire/responses-items/call-announced-open",
     ),
     # A bridge that knows one kind of text.
     Mutant(

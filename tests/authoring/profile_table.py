@@ -38,7 +38,12 @@ A fingerprint is something that a system puts on the wire and others do not.
 One that names a system is enough for `check` to use its profile.
 A weak one, marked *maybe*, is only ever a guess: `check` goes on with `strict`, and a note beside
 its findings says whose ways they may be.
+What a stream does as a knob describes it is a habit, and never more than a weak sign.
 A gateway passes on what names the system behind it, so its own signs decide.
+The host of a recorded URL is a sign, too: importers keep scheme and host.
+What is written names public services only, so that nobody learns the name of your own machine.
+A profile may have variants: where a request says so, another profile takes its place, and a note
+says which.
 In brackets: in how many recordings of the system it was met, and in how many of others.
 
 Some senders are named by nothing. Gemini, the Interactions API, Cohere and Ollama's own API were
@@ -115,7 +120,8 @@ def _settings(profile: Profile) -> str:
     knobs = [f"`{name}: {_short(profile.knobs[name])}`" for name in profile.reasons]
     rules = [f"`{rule}` {each.level}" for rule, each in profile.overrides.items()]
     promises = [f"promises `{promise}`" for promise in profile.promises]
-    return ", ".join([*knobs, *rules, *promises]) or "as strict"
+    variants = [f"variant `{each.profile}`" for each in profile.variants]
+    return ", ".join([*knobs, *rules, *promises, *variants]) or "as strict"
 
 
 def _text(text: str) -> str:

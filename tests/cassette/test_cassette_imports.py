@@ -144,6 +144,7 @@ def test_vcr_interactions_become_exchanges(tmp_path: Path) -> None:
         "/v1/messages?beta=true",
         (("content-type", "application/json"), ("x-api-key", "secret")),
         {"model": "m", "stream": True},
+        server="https://api.example.test",
     )
     assert stream.body == b'event: ping\r\ndata: {"a": 1}\r\n\r\n'
     assert stream.response is not None

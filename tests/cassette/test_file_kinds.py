@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from conformance.cassette import discover, find_recordings, locate, open_recording, read, write
 from conformance.cassette.importers.dotted_text import restore_line_ends
 from conformance.cassette.kinds import all_kinds
+from conformance.core.events import Exchange
 from conformance.recordings.check import check_paths
 from tests.cassette.saved_files import BODY, CHUNK, LAST, SAVED, archive, entry, stored
 
@@ -91,12 +93,18 @@ def test_answers_without_a_body_are_counted_not_judged() -> None:
     )
 
 
+def without_server(exchange: Exchange) -> Exchange:
+    """As it is written: these were recorded on a machine whose name is nobody's business."""
+    asked = exchange.request
+    return replace(exchange, request=asked and replace(asked, server=""))
+
+
 @pytest.mark.parametrize("name", sorted(path.name for path in SAVED.iterdir()))
 def test_what_was_saved_becomes_a_cassette_and_is_judged_alike(tmp_path: Path, name: str) -> None:
     target = tmp_path / "a.cassette.jsonl"
     recording = open_recording(SAVED / name)
     write(target, recording.cassette)
-    assert read(target).exchanges == recording.exchanges
+    assert read(target).exchanges == tuple(map(without_server, recording.exchanges))
     before, after = check_paths([SAVED / name]), check_paths([target])
     assert not before.errors
     assert [each.verdicts for each in before.streams] == [each.verdicts for each in after.streams]

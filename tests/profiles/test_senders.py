@@ -56,6 +56,7 @@ GROK = {**CHUNK, "id": UUID, "model": "grok-4-fast"}
 DEEP = {**CHUNK, "id": UUID, "model": "deepseek-chat", "choices": []}
 PASSED = {"reasoning_text": "so", "reasoning_opaque": "zz"}
 USED = {"usage": {"total_tokens": 3}, "choices": [{"index": 0, "delta": {}}]}
+OWN = {"choices": [{"index": 0, "delta": {"provider_specific_fields": {}}}]}
 CLAUDE = {"type": "message", "role": "assistant", "model": "claude-haiku-4-5", "content": []}
 NOTHING = {"input_tokens": 0, "output_tokens": 0}
 UNCACHED = {"cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
@@ -80,7 +81,8 @@ SENT: tuple[tuple[str, dict[str, Any], str | None, str], ...] = (
         "deepseek",
         "guess",
     ),
-    ("litellm", {**CHUNK, **USED}, "litellm", "certain"),
+    ("litellm by a habit", {**CHUNK, **USED}, "litellm", "guess"),
+    ("litellm", {**CHUNK, **OWN}, "litellm", "certain"),
     (
         "cloudflare before sglang",
         {**CHUNK, "choices": [{**OPEN_, "matched_stop": None}], "usage": {"neurons": 0.1}},
@@ -131,7 +133,7 @@ def test_sender_is_told_by_the_order_of_its_keys(tmp_path: Path) -> None:
 
 def test_gateway_is_named_by_its_own_signs_not_by_those_it_passes_on(tmp_path: Path) -> None:
     thought = {**CHUNK, "choices": [{"index": 0, "delta": PASSED}]}
-    identity = identified(written(tmp_path / "a.sse", [thought, {**CHUNK, **USED}])).identity
+    identity = identified(written(tmp_path / "a.sse", [thought, {**CHUNK, **OWN}])).identity
     assert (identity.profile, identity.certainty) == ("litellm", "certain")
     assert set(identity.rivals) == {"copilot"}
 

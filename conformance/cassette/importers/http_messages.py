@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
+
+from msgspec.structs import replace
 
 from conformance.cassette.importers import MAX_IMPORT, ForeignFile
 from conformance.core.chunked import ChunkedBodyReader
@@ -53,17 +55,23 @@ def header_pairs(lines: Iterable[bytes]) -> Headers:
 
 
 def request_of(method: str, url: str, headers: Headers, body: bytes | None) -> Request:
-    """A request by its URL or path; the server's name is left out, and a body that is no JSON kept.
+    """A request by its URL or path; a body that is no JSON is kept.
 
     Raises ValueError for what is no URL.
     """
     parts = urlsplit(url)
     path = f"{parts.path}?{parts.query}" if parts.query else parts.path
-    request = Request(method or "POST", path, headers)
+    request = Request(method or "POST", path, headers, server=server_of(parts))
     if not body:
         return request
     value: Any = decode_json(body.decode("utf-8", "replace"))
-    return request.with_raw(body) if value is NOT_JSON else Request(method, path, headers, value)
+    return request.with_raw(body) if value is NOT_JSON else replace(request, json=value)
+
+
+def server_of(url: SplitResult) -> str:
+    """Scheme and host of a URL, without what logs in; empty where it is a path."""
+    host = url.netloc.rpartition("@")[2]
+    return f"{url.scheme}://{host}" if url.scheme and host else ""
 
 
 class DecodedBody(NamedTuple):

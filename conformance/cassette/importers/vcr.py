@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from conformance.cassette.header import Cassette, Header
 from conformance.cassette.importers import MAX_IMPORT, ForeignFile, ImportedRecording, Importer
+from conformance.cassette.importers.http_messages import server_of
 from conformance.cassette.importers.yaml_tree import Scalar, load_tree, plain, tree_of
 from conformance.cassette.positions import Layout
 from conformance.core.events import Chunk, Exchange, Request, Response
@@ -92,6 +93,7 @@ def _request_of(file: ForeignFile, number: int, tree: Any) -> Request | None:
         path=path,
         headers=_header_pairs(tree.get("headers")),
         json=_request_json(tree),
+        server=server_of(url),
     )
 
 

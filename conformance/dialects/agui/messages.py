@@ -97,14 +97,19 @@ class RunMessages(OpenParts):
         self.add_arguments({**event, "toolCallId": stated})
 
     def snapshot(self, messages: Any) -> None:
-        """All messages as they stand now, those of earlier runs too."""
+        """All messages as they stand now, those of earlier runs too.
+
+        Without a message of reasoning nothing is said of thinking.
+        """
         held: dict[str, list[str]] = {"reasoning": [], "assistant": []}
         for message in objects(messages):
             texts = held.get(string(message.get("role")))
             if texts is not None:
                 texts.append(string(message.get("content")))
-        thinking, text = ("\n".join(held[role]) for role in ("reasoning", "assistant"))
-        self._sink.say("snapshot", {"choice": 0, "thinking": thinking, "text": text})
+        said = {"choice": 0, "text": "\n".join(held["assistant"])}
+        if held["reasoning"]:
+            said["thinking"] = "\n".join(held["reasoning"])
+        self._sink.say("snapshot", said)
 
     def close(self) -> None:
         """Ends still owed."""

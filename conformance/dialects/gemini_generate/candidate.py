@@ -32,6 +32,8 @@ _REASONS: Final = {
     "STOP": "stop",
     "MAX_TOKENS": "length",
 }
+# Beyond these the numbers of the Gemini API and of Vertex AI differ.
+_NUMBERED: Final = ("", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER")
 
 
 class Candidate:
@@ -110,6 +112,13 @@ class Candidate:
         if text := arguments_text(arguments) or _no_object(arguments):
             call.add(self._sink, text)
         call.end(self._sink)
+
+
+def reason_of(stated: Any) -> str:
+    """The name of a finish reason, which stands as a number where a request asks for numbers."""
+    if not isinstance(stated, int) or isinstance(stated, bool):
+        return string(stated)
+    return _NUMBERED[stated] if 0 <= stated < len(_NUMBERED) else "OTHER"
 
 
 def _no_object(arguments: Any) -> str:

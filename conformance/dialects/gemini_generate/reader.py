@@ -25,7 +25,7 @@ from conformance.core.events import Ending, Event, Frame, Request, Vocabulary
 from conformance.core.json_values import NOT_JSON
 from conformance.core.reading import Reading
 from conformance.dialects import outcome
-from conformance.dialects.gemini_generate.candidate import Candidate
+from conformance.dialects.gemini_generate.candidate import Candidate, reason_of
 from conformance.dialects.gemini_generate.parts import CALL, kind_of, part_data
 from conformance.dialects.gemini_usage import token_counts
 from conformance.dialects.history import request_events
@@ -172,7 +172,7 @@ class GeminiReader:
             place = {"candidate": number, "model": model}
             self._sink.wire("gemini.part", part_data(part, candidate.calls, **place))
             candidate.read(mapping(part))
-        reason = string(fields.get("finishReason"))
+        reason = reason_of(fields.get("finishReason"))
         return (candidate, reason) if reason else None
 
 

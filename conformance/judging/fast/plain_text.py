@@ -23,7 +23,12 @@ TEXTS: Final[Mapping[str, str]] = {
 
 
 def is_said_as_it_came(text: str, columns: DeltaColumns, said: Event) -> bool:
-    """Whether the reader held nothing back, before this text or of it."""
+    """Whether the reader held nothing back, before this text or of it.
+
+    Of white space before the first word, what follows may be something else.
+    """
+    if said.data.get("blank"):
+        return False
     if not columns.alone:
         return True
     return said.data.get(TEXTS[said.type]) == text and not set(columns.alone) & set(text)

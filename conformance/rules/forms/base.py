@@ -19,7 +19,7 @@ Rule 4: nothing grows without a cap; beyond it the rule ends with an error of it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final, NamedTuple, Self, TypeVar
 
 from msgspec import Struct
@@ -260,6 +260,10 @@ class Machine:
         del names
         return True
 
+    def belongs(self, names: Names) -> bool:
+        """Whether an event of these names means nothing but in one slice."""
+        return self.opens(names)
+
     def opened_state(self) -> State:
         """State of a slice that was just opened."""
         return OPEN
@@ -305,6 +309,12 @@ class Machine:
         return tuple(sorted({self.aliases[name].describe() for name in names}))
 
 
+def listed(events: Mapping[str, str], names: Iterable[str] | None = None) -> str:
+    """The events of some names, or of all, as a reason lists them."""
+    chosen = events if names is None else names
+    return " / ".join(sorted({events[name] for name in chosen}))
+
+
 class Form(Struct, frozen=True):
     """A form as a rule holds it: frozen data, and what reading, lint and docs know of it."""
 
@@ -323,6 +333,10 @@ class Form(Struct, frozen=True):
         `aliases` are the rule's events by name; `sliced` is False for a rule without slice fields.
         """
         raise NotImplementedError
+
+    def lack(self, events: Mapping[str, str]) -> str:
+        """What was not there where the rule never fired; `events` describes each name."""
+        return f"no {listed(events)}"
 
     @property
     def is_ordered(self) -> bool:

@@ -25,6 +25,7 @@ from conformance.rules.forms.base import (
     Slice,
     State,
     Step,
+    listed,
 )
 from conformance.rules.forms.reading import FormReader, must_compile
 from conformance.rules.node import Node
@@ -49,6 +50,9 @@ class Each(Form, frozen=True):
 
     def knob_values(self) -> Sequence[Any]:
         return (self.schema,)
+
+    def lack(self, events: Mapping[str, str]) -> str:
+        return f"no {listed(events, self.events)} with what is judged"
 
     @property
     def looked_at(self) -> Mapping[str, str]:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final, Self
 from msgspec import Struct
 
 from conformance.rules.alias import Alias
-from conformance.rules.forms.base import Form, Machine
+from conformance.rules.forms.base import Form, Machine, listed
 from conformance.rules.forms.fold_collect import (
     Collecting,
     CollectMachine,
@@ -91,6 +91,17 @@ class Fold(Form, frozen=True):
             grows=entries["grows"].boolean() if "grows" in entries else None,
             at=reader.named_events(entries.get("at")),
         )
+
+    def lack(self, events: Mapping[str, str]) -> str:
+        collected = listed(events, self.over)
+        others = self.stated.events if self.stated else self.at
+        if isinstance(self.lacks, Overlap):
+            others = tuple(self.lacks.paths)
+        if self.grows is not None:
+            return f"too few of {collected} to compare"
+        if others:
+            return f"not both {collected} and {listed(events, others)}"
+        return f"no {collected}"
 
     @property
     def is_ordered(self) -> bool:

@@ -29,13 +29,15 @@ from conformance.rules.forms.base import (
     State,
     Step,
     either,
+    listed,
 )
 from conformance.rules.forms.reading import FormReader
 from conformance.rules.node import Node
 from conformance.rules.paths import MISSING, getter
 from conformance.rules.patterns import fields_named
 
-_SHOWN: Final = 60  # characters of a value
+_UNSET: Final = {"not": True}
+"""A flag that is not set: that it is absent is nothing to report."""
 
 
 class Never(Form, frozen=True):
@@ -49,6 +51,12 @@ class Never(Form, frozen=True):
         after, until = rule.get("after"), rule.get("until")
         named = (reader.named_events(each) for each in (node, after, until))
         return cls(*named)
+
+    def lack(self, events: Mapping[str, str]) -> str:
+        forbidden = listed(events, self.events)
+        if self.after:
+            return f"not both {forbidden} and, before it, {listed(events, self.after)}"
+        return f"no {forbidden}, and nothing that might have been"
 
     @property
     def is_ordered(self) -> bool:
@@ -116,6 +124,10 @@ class NeverMachine(Machine):
     def opens(self, names: Names) -> bool:
         # Before what opens the window, a candidate is none.
         return self._unbounded or not names <= self._candidates
+
+    def belongs(self, names: Names) -> bool:
+        # What may not come while something is open is often of no slice: the end of all.
+        return bool(names & ((self._after | self._until) or self._events))
 
     def opened_state(self) -> State:
         return Window()
@@ -213,7 +225,8 @@ def _seen(event: Event, alias: Alias) -> str:
     """What the fields that the alias looks at hold: ` with reasoning 11, output 10`."""
     paths: list[str] = []
     for path, pattern in alias.conditions:
-        paths.extend([path, *fields_named(pattern)])
+        if pattern != _UNSET or getter(path)(event.data) is not MISSING:
+            paths.extend([path, *fields_named(pattern)])
     views = [f"{path} {_view(getter(path)(event.data))}" for path in dict.fromkeys(paths)]
     return f" with {', '.join(views)}" if views else ""
 

@@ -23,6 +23,7 @@ from conformance.rules.forms.base import (
     Step,
     Unclear,
     either,
+    listed,
 )
 from conformance.rules.forms.reading import FormReader
 from conformance.rules.node import Node
@@ -51,6 +52,9 @@ class Answer(Form, frozen=True):
             raise node.key("opens").error("opens stands for when: give one of them")
         named = (reader.named_events(entries.get(key)) for key in ("when", "before", "opens"))
         return cls(then, *named)
+
+    def lack(self, events: Mapping[str, str]) -> str:
+        return f"no {listed(events, self.when or self.opens or self.then)}"
 
     @property
     def is_ordered(self) -> bool:
@@ -100,6 +104,9 @@ class AnswerMachine(Machine):
     def opens(self, names: Names) -> bool:
         # An answer opens too: it may stand in the same frame, ahead of what it answers.
         return self.hears_all or bool(names & (self._opens | self._when | self._then))
+
+    def belongs(self, names: Names) -> bool:
+        return bool(names & (self._when or self._opens))
 
     def opened_state(self) -> State:
         return Debt()

@@ -25,6 +25,7 @@ from conformance.rules.forms.base import (
     Slice,
     State,
     Step,
+    listed,
 )
 from conformance.rules.forms.reading import FormReader
 from conformance.rules.node import Node
@@ -55,6 +56,9 @@ class Timing(Form, frozen=True):
             start=reader.named_events(entries.get("start")),
             within=within.number() if within else None,
         )
+
+    def lack(self, events: Mapping[str, str]) -> str:
+        return f"no {listed(events, self.events)} with a time to measure from"
 
     def machine(
         self, aliases: Mapping[str, Alias], knobs: Mapping[str, Any], *, sliced: bool

@@ -28,6 +28,7 @@ from conformance.rules.forms.base import (
     Slice,
     State,
     Step,
+    listed,
 )
 from conformance.rules.forms.differences import view
 from conformance.rules.forms.reading import FormReader, chosen
@@ -61,6 +62,12 @@ class Values(Form, frozen=True):
         are = chosen(node.required("are"), ARE)
         start = _read_start(node, entries.get("start"), are)
         return cls(reader.event_paths(of, path), are, start)
+
+    def lack(self, events: Mapping[str, str]) -> str:
+        values = "no value" if self.start is not None else "fewer than two values"
+        return (
+            f"{values} of {', '.join(sorted(set(self.of.values())))} in {listed(events, self.of)}"
+        )
 
     @property
     def looked_at(self) -> Mapping[str, str]:

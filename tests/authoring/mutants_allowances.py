@@ -1,0 +1,116 @@
+"""Mutants beside `allowance_streams`: what stands next to an allowance is still a fault.
+
+Those in `BESIDE` do not ship: the rule says nothing of their base, which the allowance is for.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.authoring import converse as aws
+from tests.authoring import edits
+from tests.authoring.edits import delta, having, typed
+from tests.authoring.gemini_streams import ARRAY
+from tests.authoring.mutant import Mutant
+from tests.authoring.pieces import Fields
+from tests.authoring.turns import asks
+
+CHAT: Final = "openai.chat/allowed"
+SPACED: Final = f"{CHAT}/white-space-before-thinking"
+NUMBERS: Final = "gemini.generate/allowed/enums-as-numbers"
+CITED: Final = "bedrock.converse/claude/citations"
+UNNUMBERED: Final = "openai.responses/allowed/no-numbers-in-march-2025"
+BARE: Final = "agui/allowed/call-without-arguments"
+RUN: Final = "agui/agent/tool-and-snapshot"
+NAMED: Final = "gemini.generate/gemini/thinking-then-text"
+RAW: Final = "openai.chat/groq/raw-by-default"
+REASON: Final = "candidates.0.finishReason"
+MAY_2025: Final = 1_746_057_600
+STRICT: Final = {"profile": "strict"}
+
+
+def _without_reasoning(messages: list[Fields]) -> list[Fields]:
+    return [each for each in messages if each["role"] != "reasoning"]
+
+
+MUTANTS: Final = (
+    # The white space says a word, and so the answer has begun.
+    Mutant(
+        "thinking/stream/before-text",
+        SPACED,
+        (edits.change(delta("content"), "choices.0.delta.content", "\nSo"),),
+        name="thinking/stream/before-text-after-a-word",
+    ),
+    Mutant(
+        "wire/gemini/finish-stated",
+        NUMBERS,
+        (edits.change(having(REASON), REASON, 0),),
+        name="wire/gemini/finish-stated-as-zero",
+    ),
+    Mutant("wire/gemini/enums-named", NAMED, (edits.change(having(REASON), REASON, 1),)),
+    # Reasoning stands beside text, as a citation may.
+    Mutant(
+        "wire/converse-blocks/text-in-text",
+        CITED,
+        (
+            edits.insert(
+                aws.delta(1, reasoningContent={"text": "Hm."}), having("delta.citation"), after=True
+            ),
+        ),
+        also=(
+            "wire/converse-blocks/reasoning-in-reasoning",
+            "wire/converse-blocks/signature-present",
+        ),
+        name="wire/converse-blocks/text-beside-reasoning",
+    ),
+    # The adapter's store knows no reasoning.
+    Mutant(
+        "wire/agui/snapshot-keeps-thinking",
+        RUN,
+        (edits.change(typed("MESSAGES_SNAPSHOT"), "messages", _without_reasoning),),
+    ),
+)
+BESIDE: Final = (
+    Mutant("wire/gemini/enums-named", NUMBERS, facts={"path": ARRAY}),
+    Mutant(
+        "wire/responses/sequence-present",
+        UNNUMBERED,
+        (edits.change_all(having("response"), "response.created_at", MAY_2025),),
+    ),
+    Mutant(
+        "effort/ollama/false-means-none",
+        "ollama.chat/allowed/thinking-of-gpt-oss",
+        turns={1: asks("model", "qwen3:8b")},
+    ),
+    Mutant("wire/agui/call-json", BARE, (edits.change(typed("TOOL_CALL_ARGS"), "delta", "{"),)),
+    # Nobody but OpenCode says anything behind the end.
+    Mutant(
+        "wire/chat/done-last",
+        "openai.chat/opencode-go/bill",
+        also=("wire/chat/chunk-fields", "wire/chat/chunk-object"),
+        facts=STRICT,
+    ),
+    Mutant(
+        "wire/chat/chunk-object",
+        "openai.chat/zai/chunks-without-object",
+        also=(
+            "wire/chat/finish-key",
+            "wire/chat/role-once",
+            "wire/chat/thinking-counted",
+            "wire/chat/usage-apart",
+        ),
+        facts=STRICT,
+    ),
+    Mutant(
+        "wire/chat/done-present",
+        "openai.chat/cerebras/without-done",
+        also=("wire/chat/finish-key",),
+        facts=STRICT,
+    ),
+    # Asked for in a field of its own, the thinking stands in the text all the same.
+    Mutant(
+        "stripping/visible-text/no-markers",
+        RAW,
+        turns={1: asks("reasoning_format", "parsed")},
+    ),
+)

@@ -1,0 +1,29 @@
+"""Beside everything that is allowed the rule still bites: mutants that do not ship."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.recordings.check import check_paths
+from conformance.rules.verdicts import Verdict
+from tests.authoring.allowance_streams import billed_behind_the_end
+from tests.authoring.catalogue import good
+from tests.authoring.draft import write
+from tests.authoring.mutant import Mutant
+from tests.authoring.mutants_allowances import BESIDE
+
+BILL = billed_behind_the_end()
+DRAFTS = {draft.name: draft for draft in (BILL, *good())}
+
+
+def failed(path: Path) -> set[str]:
+    verdicts = check_paths([path]).verdicts
+    return {rule for rule, verdict in verdicts.items() if verdict is Verdict.FAIL}
+
+
+@pytest.mark.parametrize("mutant", BESIDE, ids=lambda mutant: mutant.rule)
+def test_rule_bites_beside_what_is_allowed(mutant: Mutant, tmp_path: Path) -> None:
+    assert failed(write(DRAFTS[mutant.base], tmp_path)) == set()
+    assert failed(write(mutant.draft(DRAFTS), tmp_path)) == {mutant.rule, *mutant.also}

@@ -1,0 +1,141 @@
+"""What a verdict gives as its reason is true of the events: drawn from recordings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from conformance.core import shipped
+from conformance.core.events import Ending, Event
+from conformance.judging.view import ExchangeView
+from conformance.recordings.check import check_paths
+from conformance.rules.compiled import CompiledRule, NamedEvent, Outcome, Outcomes
+from conformance.rules.judge import Judge
+from conformance.rules.paths import MISSING, getter
+from conformance.rules.verdicts import Verdict
+
+NONE: Final = "never fired: no "
+LACKS: Final = "not placed: what came lacks "
+NOT_BOTH: Final = "never fired: not both "
+
+
+class Reasoned:
+    """One exchange with all of its events, to hold a reason of a rule against."""
+
+    def __init__(self, rule: CompiledRule, events: list[Event], judge: Judge) -> None:
+        named = chain(rule.names, (each.names[0] for each in rule.subject))
+        self.named = [each for each in named if not each.name.startswith("candidate of ")]
+        self.rule, self.events, self.judge = rule, events, judge
+
+    def came(self, described: str) -> bool:
+        """Whether an event came that is so described."""
+        found = [each for each in self.named if each.alias.describe() == described]
+        return any(self._holds(each, event) for each in found for event in self.events)
+
+    def _holds(self, named: NamedEvent, event: Event) -> bool:
+        context, data = self.judge.context, event.data
+        is_of_it = event.layer == named.alias.layer and named.is_type(event.type, context)
+        return is_of_it and all(c.test(c.get(data), data, context) for c in named.conditions)
+
+    def has_lacking(self, paths: list[str]) -> bool:
+        """Whether an event of the rule came without one of these fields."""
+        mine = (e for e in self.events if any(self._holds(each, e) for each in self.named))
+        return any(getter(path)(e.data) in (MISSING, None) for e in mine for path in paths)
+
+    def is_true(self, outcome: Outcome) -> bool:
+        """What can be said of a reason by looking at the events alone; True of all others."""
+        reason, evidence = outcome.reason, self.judge.evidence
+        if reason.startswith(LACKS):
+            return self.has_lacking(reason.removeprefix(LACKS).split(" or "))
+        if reason.startswith("the request's "):
+            return evidence.request is not None
+        if reason.startswith("the answer's own "):
+            return evidence.echo() is not None
+        if reason == "no binary messages came":
+            return not any(event.type.startswith("binary.") for event in self.events)
+        return not any(self._denied(reason))
+
+    def _denied(self, reason: str) -> Iterator[bool]:
+        """Whether what a reason denies came all the same."""
+        if reason.startswith(NONE):
+            denied = reason.removeprefix(NONE)
+            if not denied.endswith((" with what is judged", " with a time to measure from")):
+                denied = denied.removesuffix(", and nothing that might have been")
+                yield from map(self.came, denied.split(" / "))
+        elif reason.startswith(NOT_BOTH) and " and, before it, " not in reason:
+            sides = reason.removeprefix(NOT_BOTH).split(" and ", 1)
+            if not self.rule.slice:
+                yield all(any(map(self.came, side.split(" / "))) for side in sides)
+
+
+class ReasonJudge(Judge):
+    """Judges as ever, and holds every reason against the events."""
+
+    untrue: Final[list[tuple[str, str]]] = []
+    kinds: Final[Counter[str]] = Counter()
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.kept: list[Event] = []
+
+    def read(self, event: Event) -> None:
+        self.kept.append(event)
+        super().read(event)
+
+    def close(self, how: Ending) -> Outcomes:
+        outcomes = super().close(how)
+        for rule, outcome in zip(self.rules.rules, outcomes, strict=True):
+            if outcome.verdict in (Verdict.PASS, Verdict.FAIL) or rule.excluded is not None:
+                continue
+            self.kinds[" ".join(outcome.reason.split()[:3])] += 1
+            if not Reasoned(rule, self.kept, self).is_true(outcome):
+                self.untrue.append((rule.rule.id, outcome.reason))
+        return outcomes
+
+
+def check_reasons(monkeypatch: pytest.MonkeyPatch, paths: list[Path]) -> None:
+    monkeypatch.setattr(ExchangeView, "judge_type", ReasonJudge)
+    ReasonJudge.untrue.clear()
+    ReasonJudge.kinds.clear()
+    assert check_paths(paths).streams
+    assert Counter(ReasonJudge.untrue) == {}
+
+
+def drawn(folder: Path) -> list[Path]:
+    """Two cassettes of each folder: all dialects, bodies and mutants."""
+    folders = sorted({path.parent for path in folder.rglob("*.cassette.jsonl")})
+    return [path for each in folders for path in sorted(each.glob("*.cassette.jsonl"))[:2]]
+
+
+def test_reasons_are_true_of_the_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    unplaced = shipped.cassettes() / "mutants/wire/chat/tool-index-known.cassette.jsonl"
+    check_reasons(monkeypatch, [unplaced, *drawn(shipped.cassettes())])
+    kinds = {"never fired: no", "never fired: not", "not placed: what", "no binary messages"}
+    assert kinds <= ReasonJudge.kinds.keys()
+
+
+def test_a_body_alone_is_ruled_out_by_what_it_says_itself(tmp_path: Path) -> None:
+    path = tmp_path / "answer.json"
+    usage = '"usage":{"input_tokens":1,"output_tokens":1,"total_tokens":2}'
+    path.write_text(
+        '{"id":"resp_1","object":"response","status":"completed","model":"m","output":[],'
+        f'"reasoning":{{"effort":"low"}},{usage}}}',
+        encoding="utf-8",
+    )
+    (stream,) = check_paths([path], dialect="openai.responses").streams
+    reason = stream.reasons["effort/responses/none-means-none"]
+    assert reason == "the answer's own reasoning.effort rules it out"
+
+
+def test_a_stream_with_a_wrong_label_is_read_as_the_stream_it_is(tmp_path: Path) -> None:
+    source = shipped.cassettes() / "openai.chat/deepseek/thinking-then-text.cassette.jsonl"
+    path = tmp_path / "wrong-label.cassette.jsonl"
+    text = source.read_text(encoding="utf-8").replace("text/event-stream", "application/json")
+    path.write_text(text, encoding="utf-8")
+    found = {finding.rule for finding in check_paths([path]).findings}
+    assert found == {"wire/sse/content-type"}
