@@ -27,6 +27,7 @@ from conformance.evidence.expectations import (
 )
 from conformance.evidence.hop_comparisons import ReadAnswer
 from conformance.evidence.hops import upstream_reading
+from conformance.evidence.links.exchanges import LinkedExchanges
 from conformance.evidence.replaced_texts import ReplacedTexts
 from conformance.evidence.writing import (
     JudgedExchange,
@@ -35,6 +36,7 @@ from conformance.evidence.writing import (
     withdraw_undeclared,
     write_comparisons,
     write_exchange,
+    write_links,
 )
 from conformance.judging.checker import ProfileFinder, choose_named_profile
 from conformance.judging.client_view import check_client, declared_events
@@ -183,7 +185,9 @@ def _judged_results(
     recording = recognised.recording
     if not recording.exchanges:
         raise CassetteError("the recording holds no exchange", place=Place(str(recording.path)))
-    judged = list(_judge_exchanges(recognised, rulebook, choices, trusted=trusted))
+    linked = LinkedExchanges(str(recording.path)) if _may_link(recording) else None
+    judged = list(_judge_exchanges(recognised, rulebook, choices, linked, trusted=trusted))
+    write_links(linked, judged, recording, trusted=trusted)
     write_comparisons(judged, rulebook, recording, trusted=trusted)
     texts = None if trusted else partial(_replaced_texts, recognised, rulebook, choices)
     withdraw_touched(judged, recording, rulebook.rules, texts)
@@ -196,6 +200,8 @@ def _judged_results(
         beside = requests_beside(recording.header, exchange)
         result = recognised.with_guess(given)
         result = result if beside is None else replace(result, beside=beside)
+        if linked is not None and (links := linked.links.get(exchange.number)):
+            result = replace(result, links=links)
         results.append(without_sent_secrets(result, exchange.request))
     if recording.notes:
         results[0] = replace(results[0], notes=(*recording.notes, *results[0].notes))
@@ -214,8 +220,20 @@ def target_of(recording: Recording) -> str:
     return "-".join(str(target[key]) for key in ("name", "version") if target.get(key))
 
 
+def _may_link(recording: Recording) -> bool:
+    """Whether a later request may bring an earlier answer back."""
+    return any(
+        each.request is not None and each.request.json is not None for each in recording.judged[1:]
+    )
+
+
 def _judge_exchanges(
-    recognised: RecognisedRecording, rulebook: Rulebook, choices: CheckChoices, *, trusted: bool
+    recognised: RecognisedRecording,
+    rulebook: Rulebook,
+    choices: CheckChoices,
+    linked: LinkedExchanges | None,
+    *,
+    trusted: bool,
 ) -> Iterator[JudgedView]:
     scenario: ScenarioJudge | None = None
     recording = recognised.recording
@@ -238,6 +256,7 @@ def _judge_exchanges(
             scenario=scenario,
             is_last=exchange is last,
             transcript=transcript if looks_at_answers(recording, exchange) else None,
+            listener=linked.listener(setting, exchange) if linked is not None else None,
         )
         of_exchange = JudgedExchange(setting, exchange, recording, transcript, read_hop, trusted)
         if judged.judged.error is not None:

@@ -43,9 +43,11 @@ REPORTED: Final = frozenset(
 Gather = Literal["concat", "sum", "count", "merged"]
 Relation = Literal["equal", "equal-or-none", "contains", "greater"]
 View = Literal["wire", "client"]
+TurnAge = Literal["current", "earlier"]
 GATHER: Final[tuple[Gather, ...]] = ("concat", "sum", "count", "merged")
 RELATIONS: Final[tuple[Relation, ...]] = ("equal", "equal-or-none", "contains", "greater")
 VIEWS: Final[tuple[View, ...]] = ("wire", "client")
+TURNS: Final[tuple[TurnAge, ...]] = ("current", "earlier")
 _COMPARABLE: Final[Mapping[Relation, tuple[Gather, ...]]] = {
     "equal": GATHER,
     "equal-or-none": ("concat", "merged"),
@@ -58,6 +60,9 @@ class Side(Struct, frozen=True):
     """One side of a comparison: which exchange or view, and what is collected from it.
 
     `merged` lists the events themselves, adjacent deltas joined, without numbers and blocks.
+    A linked comparison has an `answer` on one side, and on the other the turn of a later `request`
+    that brings it back: any such turn, or one of the `turn` that is named. A turn is current while
+    nothing but results of calls came after it.
     """
 
     paths: Mapping[str, str]
@@ -65,6 +70,8 @@ class Side(Struct, frozen=True):
     role: str = ""
     hop: str = ""
     view: View = "wire"
+    link: Literal["answer", "request", ""] = ""
+    turn: TurnAge | None = None
 
 
 class Compare(Form, frozen=True):
@@ -82,10 +89,17 @@ class Compare(Form, frozen=True):
         are = chosen(node.required("are"), RELATIONS)
         if left.how != right.how:
             raise node.error(f"sides that compare collect alike, got {left.how} and {right.how}")
+        if {left.link, right.link} not in ({""}, {"answer", "request"}):
+            raise node.error("an `answer: linked` is compared with a `request: this`")
         if left.how not in _COMPARABLE[are]:
             wanted = " or ".join(_COMPARABLE[are])
             raise node.required("are").error(f"{are} compares {wanted}, got {left.how}")
         return cls(left, right, are)
+
+    @property
+    def is_linked(self) -> bool:
+        """Whether an answer is compared with the request that brings it back."""
+        return bool(self.left.link)
 
     def paths(self) -> Iterator[tuple[str, str]]:
         yield from (*self.left.paths.items(), *self.right.paths.items())
@@ -98,7 +112,9 @@ class Compare(Form, frozen=True):
 
 
 def _read_side(reader: FormReader, node: Node) -> Side:
-    entries = node.mapping({"role", "hop", "view", "over", "take", "with"})
+    entries = node.mapping(
+        {"role", "hop", "view", "over", "take", "with", "answer", "request", "turn"}
+    )
     how = chosen(entries["with"], GATHER) if "with" in entries else "concat"
     return Side(
         reader.event_paths(node.required("over"), entries.get("take")),
@@ -106,7 +122,21 @@ def _read_side(reader: FormReader, node: Node) -> Side:
         role=entries["role"].string() if "role" in entries else "",
         hop=entries["hop"].string() if "hop" in entries else "",
         view=chosen(entries["view"], VIEWS) if "view" in entries else "wire",
+        link=_read_link(node, entries),
+        turn=chosen(entries["turn"], TURNS) if "turn" in entries else None,
     )
+
+
+def _read_link(node: Node, entries: Mapping[str, Node]) -> Literal["answer", "request", ""]:
+    if "turn" in entries and "request" not in entries:
+        raise node.error("a turn is one of a request")
+    for name, word in (("answer", "linked"), ("request", "this")):
+        if name in entries:
+            chosen(entries[name], (word,))
+            others = sorted(entries.keys() & {"role", "hop", "view", "answer", "request"} - {name})
+            if others:
+                raise node.error(f"{name} stands without {' and '.join(others)}")
+    return "answer" if "answer" in entries else "request" if "request" in entries else ""
 
 
 class GatheredSide:
@@ -343,7 +373,7 @@ def _pairs(form: Compare, given: Sequence[Contribution]) -> list[tuple[Contribut
 
 def _judge(form: Compare, left: Contribution, right: Contribution) -> Violation | None:
     one, other = left.sides.left.value(), right.sides.right.value()
-    if _holds(form, one, other):
+    if holds(form.are, one, other):
         return None
     where, had, has = first_difference(one, other)
     relation = form.are.removesuffix("-or-none")
@@ -353,10 +383,11 @@ def _judge(form: Compare, left: Contribution, right: Contribution) -> Violation 
     return Violation(left.last, {"exchange": left.exchange}, (has,), had, "", message)
 
 
-def _holds(form: Compare, one: Any, other: Any) -> bool:
-    if form.are == "greater":
+def holds(relation: Relation, one: Any, other: Any) -> bool:
+    """Whether two gathered values stand in the relation."""
+    if relation == "greater":
         return bool(one > other)
-    if form.are in ("equal", "equal-or-none"):
+    if relation in ("equal", "equal-or-none"):
         return same(one, other)
     return other in one if isinstance(one, str) else first_missing(other, one) is MISSING
 
