@@ -55,10 +55,11 @@ class SaidEntry(Struct, frozen=True):
 class HistoryForm(Struct, frozen=True):
     """How requests of a dialect repeat what was said.
 
-    `entries` gives the history of a body, `position` for position as `request.item` has them.
+    `key` is where it stands in a body, `entries` gives it, one for each `position` of `request.item`.
     `thread` is the dotted path of what names the conversation, empty where nothing does.
     """
 
+    key: str
     entries: Callable[[Any], list[Any]]
     read: Callable[[Any], SaidEntry]
     thread: str = ""
@@ -151,5 +152,5 @@ def blocks_entry(
     )
 
 
-MESSAGES: Final = HistoryForm(listed("messages"), message_entry)
+MESSAGES: Final = HistoryForm("messages", listed("messages"), message_entry)
 """The history of Chat Completions, and of those that have it alike."""

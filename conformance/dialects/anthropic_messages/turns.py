@@ -47,4 +47,4 @@ def _shown(block: Mapping[str, Any]) -> str:
     return ""
 
 
-TURNS: Final = HistoryForm(listed("messages"), _read)
+TURNS: Final = HistoryForm("messages", listed("messages"), _read)

@@ -36,4 +36,4 @@ def _shown(block: Mapping[str, Any]) -> str:
     return string(block.get("text")) or spoken(mapping(block.get("toolResult")).get("content"))
 
 
-TURNS: Final = HistoryForm(listed("messages"), _read)
+TURNS: Final = HistoryForm("messages", listed("messages"), _read)

@@ -29,4 +29,4 @@ def _shown(part: dict[str, Any]) -> str:
     return string(part.get("text")) if kind_of(part) == "text" else ""
 
 
-TURNS: Final = HistoryForm(listed("contents"), _read)
+TURNS: Final = HistoryForm("contents", listed("contents"), _read)

@@ -28,4 +28,4 @@ def _read(entry: Any) -> SaidEntry:
     return SaidEntry("user" if is_user else "other", spoken(step.get("content")))
 
 
-TURNS: Final = HistoryForm(listed_or_said("input"), _read)
+TURNS: Final = HistoryForm("input", listed_or_said("input"), _read)

@@ -27,4 +27,4 @@ def _read(entry: Any) -> SaidEntry:
     return SaidEntry("model", content)
 
 
-TURNS: Final = HistoryForm(prompt_items, _read)
+TURNS: Final = HistoryForm("prompt", prompt_items, _read)

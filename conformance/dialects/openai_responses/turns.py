@@ -32,4 +32,4 @@ def _read(entry: Any) -> SaidEntry:
     return SaidEntry(by, spoken(item.get("content")), id=string(item.get("id")))
 
 
-TURNS: Final = HistoryForm(listed_or_said("input"), _read, thread="conversation")
+TURNS: Final = HistoryForm("input", listed_or_said("input"), _read, thread="conversation")

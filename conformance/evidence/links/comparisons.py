@@ -77,7 +77,8 @@ class RepeatedTurns:
         back = LinkGatherer(rules, "request", self._evidence)
         for place in link.entries:
             back.take(self._events.get(place, ()))
-        return {each.id: _compared(each, link, back.ends[each.id]) for each in rules}
+        where = f"{self.talk.form.key}.{_listed(link.entries)}"
+        return {each.id: _compared(each, link, back.ends[each.id], where) for each in rules}
 
     def finding(
         self, rule: LinkedRule, link: TurnLink, violation: Violation, beside: EventBeside | None
@@ -85,7 +86,7 @@ class RepeatedTurns:
         """The finding of a turn that came back broken, with the turn as it stands there."""
         made = make_finding(rule.compiled.rule, violation, RecentFrames(), "run", beside)
         lines = [
-            ContextLine(0, f"entry {place}", _shown(self.talk.entries[place]), at=True)
+            ContextLine(0, f"{self.talk.form.key}.{place}", _shown(self.talk.entries[place]), at=True)
             for place in link.entries[:3]
         ]
         return replace(made, context=tuple(lines))
@@ -98,7 +99,9 @@ def _shown(entry: Any) -> str:
         return ""
 
 
-def _compared(rule: LinkedRule, link: TurnLink, back: GatheredEnd) -> LinkVerdict:
+def _compared(
+    rule: LinkedRule, link: TurnLink, back: GatheredEnd, where: str
+) -> LinkVerdict:
     answers = [each for each in link.answers if rule.id in each.gathered]
     if not answers:
         return LinkVerdict(Verdict.NOT_APPLICABLE, "the profile of the answer rules it out")
@@ -111,7 +114,7 @@ def _compared(rule: LinkedRule, link: TurnLink, back: GatheredEnd) -> LinkVerdic
         return LinkVerdict(Verdict.ERROR, error)
     if answers[0].broken:
         return LinkVerdict(Verdict.INCONCLUSIVE, BROKEN)
-    return _judged(rule, link, first, back)
+    return _judged(rule, link, first, back, where)
 
 
 def _differ(rule: LinkedRule, answers: Sequence[AnswerTurn]) -> bool:
@@ -119,7 +122,9 @@ def _differ(rule: LinkedRule, answers: Sequence[AnswerTurn]) -> bool:
     return any(each != first for each in others)
 
 
-def _judged(rule: LinkedRule, link: TurnLink, given: GatheredEnd, back: GatheredEnd) -> LinkVerdict:
+def _judged(
+    rule: LinkedRule, link: TurnLink, given: GatheredEnd, back: GatheredEnd, where: str
+) -> LinkVerdict:
     if not (given.taken.parts or back.taken.parts):
         return LinkVerdict(Verdict.VACUOUS, _BOTH_EMPTY)
     form = rule.form
@@ -129,26 +134,24 @@ def _judged(rule: LinkedRule, link: TurnLink, given: GatheredEnd, back: Gathered
     if is_left_out or holds(form.are, one, other):
         is_both = given.taken.parts and back.taken.parts
         return LinkVerdict(Verdict.PASS) if is_both else LinkVerdict(Verdict.VACUOUS, _ONE_EMPTY)
-    return LinkVerdict(Verdict.FAIL, violation=_violation(rule, link, given, back))
+    return LinkVerdict(Verdict.FAIL, violation=_violation(rule, link, given, back, where))
 
 
 def _violation(
-    rule: LinkedRule, link: TurnLink, given: GatheredEnd, back: GatheredEnd
+    rule: LinkedRule, link: TurnLink, given: GatheredEnd, back: GatheredEnd, where: str
 ) -> Violation:
     number = link.answers[0].number
-    where, had, has = first_difference(given.taken.value(), back.taken.value())
-    places = f"entr{'y' if len(link.entries) == 1 else 'ies'} {_listed(link.entries)}"
-    if not back.taken.parts:
-        message = f"exchange {number} brought {had}, and {places} of the request bring none back"
-    else:
-        relation = rule.form.are.removesuffix("-or-none")
-        message = (
-            f"what exchange {number} brought and what {places} of the request bring back "
-            f"are not {relation} at {where}: {had} against {has}"
-        )
+    at, had, has = first_difference(given.taken.value(), back.taken.value())
+    relation = rule.form.are.removesuffix("-or-none")
+    message = (
+        f"what exchange {number} brought and what {where} brings back are not {relation} "
+        f"at {at}: {had} against {has}"
+        if back.taken.parts
+        else f"exchange {number} brought {had}, and nothing of it comes back with {where}"
+    )
     if link.merged:
-        message += f"; there stands something of exchange {_listed(link.merged)}, too"
-    return Violation(0, {"exchange": number}, (had,), has, "", message)
+        message += f"; something of exchange {_listed(link.merged)} stands there, too"
+    return Violation(0, {"exchange": number}, (), "", "", message)
 
 
 def _listed(numbers: Sequence[int]) -> str:

@@ -41,17 +41,21 @@ REPORTED: Final = frozenset(
 )
 
 Gather = Literal["concat", "sum", "count", "merged"]
-Relation = Literal["equal", "equal-or-none", "contains", "greater"]
+Relation = Literal["equal", "equal-or-none", "contains", "kept", "greater"]
 View = Literal["wire", "client"]
 TurnAge = Literal["current", "earlier"]
 GATHER: Final[tuple[Gather, ...]] = ("concat", "sum", "count", "merged")
-RELATIONS: Final[tuple[Relation, ...]] = ("equal", "equal-or-none", "contains", "greater")
+RELATIONS: Final[tuple[Relation, ...]] = (
+    *("equal", "equal-or-none", "contains", "kept"),
+    "greater",
+)
 VIEWS: Final[tuple[View, ...]] = ("wire", "client")
 TURNS: Final[tuple[TurnAge, ...]] = ("current", "earlier")
 _COMPARABLE: Final[Mapping[Relation, tuple[Gather, ...]]] = {
     "equal": GATHER,
     "equal-or-none": ("concat", "merged"),
     "contains": ("concat", "merged"),
+    "kept": ("concat", "merged"),
     "greater": ("sum", "count"),
 }
 
@@ -387,6 +391,8 @@ def holds(relation: Relation, one: Any, other: Any) -> bool:
     """Whether two gathered values stand in the relation."""
     if relation == "greater":
         return bool(one > other)
+    if relation == "kept":
+        return bool(other) or not one
     if relation in ("equal", "equal-or-none"):
         return same(one, other)
     return other in one if isinstance(one, str) else first_missing(other, one) is MISSING
