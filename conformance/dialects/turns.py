@@ -2,21 +2,20 @@
 
 Rule 1: an entry is the model's, the user's, a tool's, or of another kind (a system prompt). An
 entry with nothing but results of calls is a tool's, whatever its role is called.
-Rule 2: `text` is what was shown, not what was thought. `spelled` leaves out white space and the
-form in which Unicode is written: clients trim, and stores normalise.
+Rule 2: `text` is what was shown, not what was thought.
 Rule 3: a call is told by its id, where it has one, and by name and arguments: as JSON, however
 they are written.
 """
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
+from conformance.core.spelling import one_spelling
 from conformance.dialects.json_edge import elements, mapping, objects, string
 
 Speaker = Literal["model", "user", "tool", "other"]
@@ -55,7 +54,8 @@ class SaidEntry(Struct, frozen=True):
 class HistoryForm(Struct, frozen=True):
     """How requests of a dialect repeat what was said.
 
-    `key` is where it stands in a body, `entries` gives it, one for each `position` of `request.item`.
+    `key` is where it stands in a body, `entries` gives it: one for each `position` of
+    `request.item`.
     `thread` is the dotted path of what names the conversation, empty where nothing does.
     """
 
@@ -65,24 +65,18 @@ class HistoryForm(Struct, frozen=True):
     thread: str = ""
 
 
-def spelled(text: str) -> str:
-    """A text in one spelling: without white space, in one form of Unicode."""
-    packed = "".join(text.split())
-    return packed if packed.isascii() else unicodedata.normalize("NFC", packed)
-
-
 def said_call(id_: Any, name: Any, arguments: Any) -> SaidCall:
     """A call; `arguments` are a value or its JSON."""
-    return SaidCall(string(id_), string(name), _one_spelling(arguments))
+    return SaidCall(string(id_), string(name), _as_json(arguments))
 
 
-def _one_spelling(arguments: Any) -> str:
+def _as_json(arguments: Any) -> str:
     value = arguments
     if isinstance(arguments, str):
         try:
             value = msgspec.json.decode(arguments or "{}")
         except (msgspec.DecodeError, RecursionError):
-            return spelled(arguments)
+            return one_spelling(arguments)
     try:
         return msgspec.json.encode({} if value is None else value, order="sorted").decode()
     except (TypeError, ValueError, RecursionError):

@@ -58,7 +58,8 @@ from conformance.judging.run_rules import SCENARIO_RULES
 from conformance.judging.transcript import Transcript, is_refusal
 from conformance.judging.view import JudgedView, JudgeSetting
 from conformance.rules.applies import Evidence
-from conformance.rules.forms.compare import Compare, Contribution, compare
+from conformance.rules.forms.compare import Compare
+from conformance.rules.forms.contributions import Contribution, compare
 from conformance.rules.judge import Judge
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Level, Verdict

@@ -27,7 +27,7 @@ from conformance.evidence.expectations import (
 )
 from conformance.evidence.hop_comparisons import ReadAnswer
 from conformance.evidence.hops import upstream_reading
-from conformance.evidence.links.exchanges import LinkedExchanges
+from conformance.evidence.links.exchanges import LinkedExchanges, may_link
 from conformance.evidence.replaced_texts import ReplacedTexts
 from conformance.evidence.writing import (
     JudgedExchange,
@@ -185,7 +185,7 @@ def _judged_results(
     recording = recognised.recording
     if not recording.exchanges:
         raise CassetteError("the recording holds no exchange", place=Place(str(recording.path)))
-    linked = LinkedExchanges(str(recording.path)) if _may_link(recording) else None
+    linked = LinkedExchanges(str(recording.path)) if may_link(recording.judged) else None
     judged = list(_judge_exchanges(recognised, rulebook, choices, linked, trusted=trusted))
     write_links(linked, judged, recording, trusted=trusted)
     write_comparisons(judged, rulebook, recording, trusted=trusted)
@@ -220,13 +220,6 @@ def target_of(recording: Recording) -> str:
     return "-".join(str(target[key]) for key in ("name", "version") if target.get(key))
 
 
-def _may_link(recording: Recording) -> bool:
-    """Whether a later request may bring an earlier answer back."""
-    return any(
-        each.request is not None and each.request.json is not None for each in recording.judged[1:]
-    )
-
-
 def _judge_exchanges(
     recognised: RecognisedRecording,
     rulebook: Rulebook,
@@ -244,9 +237,7 @@ def _judge_exchanges(
         if scenario is not None:
             scenario.next()
         elif exchange is recording.exchanges[0] and setting.bound.scenario.rules:
-            request = setting.dialect.stated(exchange.request)
-            evidence = Evidence(request, exchange.response, user_choices=exchange.user_choices)
-            scenario = ScenarioJudge(setting.bound, evidence)
+            scenario = _begin_scenario(setting, exchange)
         transcript = Transcript(exchange)
         judged = check_wire(
             setting,
@@ -265,11 +256,20 @@ def _judge_exchanges(
         write_exchange(judged.ledger, of_exchange)
         yield judged
         if exchange.seen is not None:
-            # What the client said of the end is not recorded: of a break it may have said so.
-            breaks_off = exchange.end != "eof"
-            reported = check_client(setting, exchange, exchange.seen, breaks_off=breaks_off)
+            reported = _check_reported(setting, exchange)
             withdraw_undeclared(reported.ledger, of_exchange, rulebook.rules)
             yield reported
+
+
+def _begin_scenario(setting: JudgeSetting, exchange: Exchange) -> ScenarioJudge:
+    request = setting.dialect.stated(exchange.request)
+    evidence = Evidence(request, exchange.response, user_choices=exchange.user_choices)
+    return ScenarioJudge(setting.bound, evidence)
+
+
+def _check_reported(setting: JudgeSetting, exchange: Exchange) -> JudgedView:
+    # What the client said of the end is not recorded: of a break it may have said so.
+    return check_client(setting, exchange, exchange.seen or (), breaks_off=exchange.end != "eof")
 
 
 def _read_hop(

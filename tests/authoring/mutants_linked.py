@@ -13,6 +13,7 @@ OPENROUTER: Final = "openai.chat/openrouter/talk"
 STRICT: Final = "openai.chat/strict/talk"
 MESSAGES: Final = "anthropic.messages/anthropic/talk"
 CONVERSE: Final = "bedrock.converse/claude/talk"
+INTERACTIONS: Final = "gemini.interactions/gemini/next-turn"
 STATELESS: Final = "openai.responses/openai/stateless-talk"
 STORED: Final = "openai.responses/openai/stored-talk"
 _SIGNED: Final = "messages.1.tool_calls.0.extra_content.google.thought_signature"
@@ -43,7 +44,7 @@ MUTANTS: Final = (
         GOOGLE,
         turns={2: asks(_SIGNED, _OTHER)},
     ),
-    Mutant("history/chat/signed-calls-earlier", GOOGLE, turns={3: asks(_SIGNED, _cut)}),
+    Mutant("history/chat/earlier-calls-signed", GOOGLE, turns={3: asks(_SIGNED, _cut)}),
     Mutant(
         "history/chat/signed-in-place", GOOGLE, turns={2: asks("messages.1.tool_calls", _turned)}
     ),
@@ -58,7 +59,14 @@ MUTANTS: Final = (
         turns={2: asks("messages.1.reasoning_details.1.data", _cut)},
     ),
     Mutant(
-        "history/chat/details-kept", OPENROUTER, turns={2: asks_not("messages.1.reasoning_details")}
+        "history/chat/earlier-details-signed",
+        OPENROUTER,
+        turns={3: asks("messages.1.reasoning_details.0.signature", _cut)},
+    ),
+    Mutant(
+        "history/chat/earlier-details-sealed",
+        OPENROUTER,
+        turns={3: asks("messages.1.reasoning_details.1.data", _cut)},
     ),
     Mutant(
         "history/chat/opaque-unchanged",
@@ -81,6 +89,11 @@ MUTANTS: Final = (
         turns={
             3: asks("messages.1.content.0.reasoningContent.reasoningText.signature", _cut),
         },
+    ),
+    Mutant(
+        "history/interactions/turn-signed",
+        INTERACTIONS,
+        turns={2: asks("input.1.signature", _cut)},
     ),
     Mutant(
         "history/responses/turn-sealed",

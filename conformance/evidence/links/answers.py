@@ -8,8 +8,9 @@ from typing import Final
 from msgspec import Struct
 
 from conformance.core.events import Event, Exchange
+from conformance.core.spelling import one_spelling
 from conformance.dialects.base import Dialect
-from conformance.dialects.turns import SaidCall, said_call, spelled
+from conformance.dialects.turns import SaidCall, said_call
 from conformance.evidence.links.gathering import GatheredEnd, LinkedRule, LinkGatherer
 from conformance.rules.applies import Evidence
 
@@ -89,7 +90,7 @@ class AnswerListener:
 
     def turn(self) -> AnswerTurn | None:
         """What was heard; None where nothing was that could come back."""
-        texts = tuple(spelled("".join(pieces)) for pieces in self._texts.values())
+        texts = tuple(one_spelling("".join(pieces)) for pieces in self._texts.values())
         if not (self._ids or self._calls or any(texts)):
             return None
         return AnswerTurn(

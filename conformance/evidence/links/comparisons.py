@@ -20,13 +20,14 @@ from conformance.judging.result import ContextLine, EventBeside, Finding
 from conformance.judging.view import JudgeSetting
 from conformance.rules.applies import Evidence
 from conformance.rules.forms.base import Violation
-from conformance.rules.forms.compare import BROKEN, holds
+from conformance.rules.forms.compare import BROKEN
 from conformance.rules.forms.differences import first_difference
 from conformance.rules.verdicts import Verdict
 
 _BOTH_EMPTY: Final = "never fired: neither side has anything to compare"
 _ONE_EMPTY: Final = "never fired: one side has nothing to compare"
 _MOST_NUMBERS: Final = 8
+_MOST_SHOWN: Final = 3  # entries of a turn
 
 
 class LinkVerdict(Struct, frozen=True):
@@ -85,9 +86,10 @@ class RepeatedTurns:
     ) -> Finding:
         """The finding of a turn that came back broken, with the turn as it stands there."""
         made = make_finding(rule.compiled.rule, violation, RecentFrames(), "run", beside)
+        key = self.talk.form.key
         lines = [
-            ContextLine(0, f"{self.talk.form.key}.{place}", _shown(self.talk.entries[place]), at=True)
-            for place in link.entries[:3]
+            ContextLine(0, f"{key}.{place}", _shown(self.talk.entries[place]), at=True)
+            for place in link.entries[:_MOST_SHOWN]
         ]
         return replace(made, context=tuple(lines))
 
@@ -99,9 +101,7 @@ def _shown(entry: Any) -> str:
         return ""
 
 
-def _compared(
-    rule: LinkedRule, link: TurnLink, back: GatheredEnd, where: str
-) -> LinkVerdict:
+def _compared(rule: LinkedRule, link: TurnLink, back: GatheredEnd, where: str) -> LinkVerdict:
     answers = [each for each in link.answers if rule.id in each.gathered]
     if not answers:
         return LinkVerdict(Verdict.NOT_APPLICABLE, "the profile of the answer rules it out")
@@ -131,7 +131,7 @@ def _judged(
     pair = (given, back) if form.left.link == "answer" else (back, given)
     one, other = (each.taken.value() for each in pair)
     is_left_out = form.are == "equal-or-none" and not pair[1].taken.parts
-    if is_left_out or holds(form.are, one, other):
+    if is_left_out or form.holds(one, other):
         is_both = given.taken.parts and back.taken.parts
         return LinkVerdict(Verdict.PASS) if is_both else LinkVerdict(Verdict.VACUOUS, _ONE_EMPTY)
     return LinkVerdict(Verdict.FAIL, violation=_violation(rule, link, given, back, where))

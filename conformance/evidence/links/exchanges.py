@@ -34,6 +34,12 @@ _MOST_STATED: Final = 20  # links of one request that are told
 _MOST_CONTENTS: Final = 64  # forms of one answer's turn that are remembered
 
 
+def may_link(exchanges: Sequence[Exchange]) -> bool:
+    """Whether a later request may bring an earlier answer back."""
+    requests = (each.request for each in exchanges[1:])
+    return any(request is not None and request.json is not None for request in requests)
+
+
 class _Judged(Struct):
     """What is known of one answer: the turns that brought it back, and the rules it broke where."""
 

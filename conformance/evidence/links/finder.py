@@ -23,7 +23,8 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from conformance.dialects.turns import SaidCall, SaidEntry, spelled
+from conformance.core.spelling import one_spelling
+from conformance.dialects.turns import SaidCall, SaidEntry
 from conformance.evidence.links.answers import AnswerTurn
 from conformance.evidence.links.requests import RepeatedTalk, digest
 
@@ -134,7 +135,7 @@ class LinkFinder:
         return met.values()
 
     def _by_text(self, talk: RepeatedTalk, run: range, said: SaidEntry) -> Candidates | None:
-        text = spelled(said.text)
+        text = one_spelling(said.text)
         for key in _said_keys(text, said.calls):
             known = self._look(key)
             if not known:
@@ -147,7 +148,7 @@ class LinkFinder:
 
     def _by_place(self, talk: RepeatedTalk, run: range, said: SaidEntry) -> Candidates | None:
         """Rule 1, at its end: the text was altered."""
-        text = spelled(said.text)
+        text = one_spelling(said.text)
         if run.start == 0 or said.calls or len(text) < _SHARED:
             return None
         known = self._look(("last", talk.outlines[run.start - 1]))

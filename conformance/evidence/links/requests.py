@@ -13,8 +13,9 @@ from msgspec import Struct
 
 from conformance.core.events import Exchange
 from conformance.core.json_values import value_at
+from conformance.core.spelling import one_spelling
 from conformance.dialects.base import Dialect
-from conformance.dialects.turns import HistoryForm, SaidEntry, spelled
+from conformance.dialects.turns import HistoryForm, SaidEntry
 
 _SIZE: Final = 16
 
@@ -118,4 +119,4 @@ def _encoded(entry: Any) -> bytes:
 
 def _outline(said: SaidEntry) -> bytes:
     calls = (f"{call.name}({call.arguments})" for call in said.calls)
-    return digest(said.by, spelled(said.text), *calls, *said.results)
+    return digest(said.by, one_spelling(said.text), *calls, *said.results)
