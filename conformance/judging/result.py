@@ -27,12 +27,13 @@ class ContextLine(Struct, frozen=True):
 class CarriedAnswer(Struct, frozen=True):
     """An answer that a request carries on: its exchange, and how that was told.
 
-    `entries` are the places in the history, from 0, that bring it back; empty where it stayed with
+    `entries` are the places under `history`, from 0, that bring it back; empty where it stayed with
     the server. `others` are exchanges whose answers fit as well.
     """
 
     exchange: int
     evidence: str
+    history: str = ""
     entries: tuple[int, ...] = ()
     others: tuple[int, ...] = ()
 

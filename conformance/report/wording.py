@@ -10,7 +10,7 @@ from typing import Final
 from conformance.core.shipped import cassettes as shipped_cassettes
 from conformance.judging.group_id import group_id
 from conformance.judging.groups import FindingGroup
-from conformance.judging.result import AnswerError, Finding, Report, StreamResult
+from conformance.judging.result import AnswerError, CarriedAnswer, Finding, Report, StreamResult
 from conformance.report.printable import visible
 from conformance.rules.verdicts import COMBINING, Level, Verdict
 
@@ -27,6 +27,19 @@ def finding_place(file: str, finding: Finding) -> str:
     where = visible(named)
     what = f"event {finding.event}" if finding.event else "request or response head"
     return f"{where} ({what})" if finding.byte is None else f"{where} ({what}, byte {finding.byte})"
+
+
+def link_sentence(link: CarriedAnswer) -> str:
+    """An answer that a request carries on, and how that was told."""
+    where = f" in {visible(link.history)}.{', '.join(map(str, link.entries))}"
+    others = f", or of exchange {', '.join(map(str, link.others))}" if link.others else ""
+    told = f"exchange {link.exchange}{others}{where if link.entries else ''}"
+    return f"carries on the answer of {told}, told by {visible(link.evidence)}"
+
+
+def beside_label(finding: Finding) -> str:
+    """What the event beside a finding is of: what stands upstream, or the answer that came back."""
+    return finding.upstream.side if finding.upstream is not None else "upstream"
 
 
 def upstream_lines(finding: Finding) -> Iterator[str]:

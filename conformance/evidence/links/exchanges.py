@@ -28,6 +28,8 @@ from conformance.judging.view import EventListener, JudgeSetting
 from conformance.rules.rule_set import RuleSet
 from conformance.rules.verdicts import Verdict, combine
 
+OfLinks = dict[str, list[tuple[LinkVerdict, Finding | None]]]
+"""What came of each rule for the links of one request, with what is to be told of it."""
 NAME: Final = "links"
 _OWN_REQUEST: Final = "the scenario wrote the request"
 _MOST_STATED: Final = 20  # links of one request that are told
@@ -92,19 +94,16 @@ class LinkedExchanges:
             finder = finders.setdefault((setting.dialect.name, exchange.hop), LinkFinder())
             talk = RepeatedTalk.of(exchange, setting.dialect)
             if talk is not None and (links := finder.links(talk, _named_answer(setting, talk))):
-                self.links[exchange.number] = _stated(links)
+                self.links[exchange.number] = _stated(links, talk.form.key)
                 turns = RepeatedTurns(setting, talk, self._linked_rules(setting))
                 given = self._of_links(turns, links)
-                ours = is_ours(exchange)
-                for rule, verdicts in given.items():
-                    _write(ledgers[exchange.number], rule, verdicts, ours=ours, trusted=trusted)
+                if (ledger := ledgers.get(exchange.number)) is not None:
+                    _write(ledger, given, ours=is_ours(exchange), trusted=trusted)
             if (turn := listener.turn()) is not None:
                 finder.remember(turn, talk)
 
-    def _of_links(
-        self, turns: RepeatedTurns, links: Sequence[TurnLink]
-    ) -> dict[str, list[tuple[LinkVerdict, Finding | None]]]:
-        found: dict[str, list[tuple[LinkVerdict, Finding | None]]] = {}
+    def _of_links(self, turns: RepeatedTurns, links: Sequence[TurnLink]) -> OfLinks:
+        found: OfLinks = {}
         for link in links if turns.rules else ():
             if link.entries:
                 for rule, verdict in self._of_link(turns, link):
@@ -165,21 +164,15 @@ def _told(exchange: int | None) -> LinkVerdict:
     return LinkVerdict(Verdict.NOT_APPLICABLE, f"what comes back is told of {where}")
 
 
-def _write(
-    ledger: Ledger,
-    rule: str,
-    given: Sequence[tuple[LinkVerdict, Finding | None]],
-    *,
-    ours: bool,
-    trusted: bool,
-) -> None:
-    verdict = combine(each.verdict for each, _ in given)
-    if ours and (trusted or verdict is not Verdict.FAIL):  # rule 3
-        ledger.add(rule, Verdict.NOT_APPLICABLE, _OWN_REQUEST, by=NAME)
-        return
-    reason = next(each.reason for each, _ in given if each.verdict is verdict)
-    findings = [found for _, found in given if found is not None]
-    ledger.add(rule, verdict, reason, findings, by=NAME)
+def _write(ledger: Ledger, given: OfLinks, *, ours: bool, trusted: bool) -> None:
+    for rule, judged in given.items():
+        verdict = combine(each.verdict for each, _ in judged)
+        if ours and (trusted or verdict is not Verdict.FAIL):  # rule 3
+            ledger.add(rule, Verdict.NOT_APPLICABLE, _OWN_REQUEST, by=NAME)
+            continue
+        reason = next(each.reason for each, _ in judged if each.verdict is verdict)
+        findings = [found for _, found in judged if found is not None]
+        ledger.add(rule, verdict, reason, findings, by=NAME)
 
 
 def _named_answer(setting: JudgeSetting, talk: RepeatedTalk) -> str:
@@ -189,12 +182,13 @@ def _named_answer(setting: JudgeSetting, talk: RepeatedTalk) -> str:
     return named if isinstance(named, str) else ""
 
 
-def _stated(links: Sequence[TurnLink]) -> tuple[CarriedAnswer, ...]:
+def _stated(links: Sequence[TurnLink], history: str) -> tuple[CarriedAnswer, ...]:
     """The latest links of a request, in the order of its entries."""
     return tuple(
         CarriedAnswer(
             link.answers[0].number,
             link.evidence,
+            history,
             link.entries,
             tuple(each.number for each in link.answers[1:]),
         )
