@@ -17,6 +17,7 @@ from conformance.dialects.client_cases import ClientCases
 from conformance.dialects.endpoint import Endpoint, ModelListing
 from conformance.dialects.requests import RequestForm
 from conformance.dialects.script import Script
+from conformance.dialects.turns import HistoryForm
 from conformance.dialects.wire_keys import ItemPlaces, SseEnvelope, WireKeys
 
 __all__ = ["DeltaColumns", "Dialect", "Reader", "Reading"]
@@ -78,10 +79,11 @@ class Dialect(Struct, frozen=True):
     body in every dialect. `carriers` are dialects without a reader whose payloads may hold it in
     their texts: a stream that shows one of them does not contradict. `refines` is stated by a
     dialect that shares most payloads with another one. `special_tokens` are the markers of its text
-    by their ids. `is_application`: an application is asked in it at one address, its URL or, where
-    `agent` says how, a command. `carries_opaque`: it has a place for signatures and for thinking
-    that is sealed; `names_tools`: it tells of calls by the model's own name and arguments;
-    `tells_parts`: it tells one part of thinking from the next. `unit` is its word for one answer.
+    by their ids. `turns` says how requests repeat what was said. `is_application`: an application
+    is asked in it at one address, its URL or, where `agent` says how, a command. `carries_opaque`:
+    it has a place for signatures and for thinking that is sealed; `names_tools`: it tells of calls
+    by the model's own name and arguments; `tells_parts`: it tells one part of thinking from the
+    next. `unit` is its word for one answer.
     """
 
     name: str
@@ -99,6 +101,7 @@ class Dialect(Struct, frozen=True):
     endpoint: Endpoint | None = None
     models: ModelListing | None = None
     request: RequestForm | None = None
+    turns: HistoryForm | None = None
     client: ClientCases | None = None
     script: Script | None = None
     carriers: frozenset[str] = frozenset()

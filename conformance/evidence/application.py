@@ -150,14 +150,14 @@ def _write_differences(ledger: Ledger, hops: ApplicationHops) -> None:
 def _finding(rule: Rule, hops: ApplicationHops, found: HopDifference) -> Finding:
     exchange = hops.shown.exchange
     where = f"{exchange.scenario}/{exchange.role}/{exchange.number}/wire"
-    memory = _frames_until(hops.shown, found.sent.number)
+    memory = _memory_of(hops.shown, found.sent.number)
     violation = Violation(found.sent.number, {}, (), "", "", found.message)
     return make_finding(rule, violation, memory, where, _event_beside(hops, found.said))
 
 
 def _event_beside(hops: ApplicationHops, place: EventPlace) -> EventBeside:
     answer = hops.behind[place.answer]
-    memory = _frames_until(answer, place.number)
+    memory = _memory_of(answer, place.number)
     shown = next((each for each in memory.around(place.number) if each.at), None)
     return EventBeside(
         file=answer.source[0],
@@ -170,17 +170,23 @@ def _event_beside(hops: ApplicationHops, place: EventPlace) -> EventBeside:
     )
 
 
-def _frames_until(answer: ReadAnswer, number: int) -> RecentFrames:
+def _memory_of(answer: ReadAnswer, number: int) -> RecentFrames:
+    return frames_until(answer.exchange, answer.dialect, answer.reading, number)
+
+
+def frames_until(
+    exchange: Exchange, dialect: Dialect, reading: Reading, number: int
+) -> RecentFrames:
     """The frames up to that number, read anew: few streams have a finding."""
     memory = RecentFrames()
-    for traced in answer.dialect.trace(answer.exchange, answer.reading):
+    for traced in dialect.trace(exchange, reading):
         if traced.number > number:
             break
         if traced.frame is not None:
             memory.keep(traced.number, traced.frame, traced.events)
         elif traced.number:
-            size = len(answer.exchange.body)
-            memory.remember(traced.number, "end of stream", answer.exchange.end, size)
+            size = len(exchange.body)
+            memory.remember(traced.number, "end of stream", exchange.end, size)
     return memory
 
 

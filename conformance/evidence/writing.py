@@ -7,7 +7,8 @@ For each exchange of a recording that is
 - of a run, the target's:   `served recording`, `own requests`, `http status`, `expectations`,
                             `hops`, `hops` of an application, `profile`
 - reported by a client:     `undeclared`
-then, in the ledger of the last exchange: `comparisons`, `undeclared`, `own requests`, `randomness`,
+then, in the ledger of a request that brings an answer back: `links` (`evidence.links`); and in that
+of the last exchange: `comparisons`, `undeclared`, `own requests`, `randomness`,
 and in all of them `redaction`.
 Of a client under test, `targets.client.client_judge` writes after `comparisons` and `undeclared`:
 `broken stream`, `undeclared` once more, `sent bytes` and `harness`.
@@ -20,6 +21,7 @@ The names are those of `ledger.WRITERS`, which holds every ledger to this order.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain, groupby
 from typing import Any, Final, NamedTuple
 
@@ -44,6 +46,7 @@ from conformance.evidence.expectations import (
     stated_run,
 )
 from conformance.evidence.hops import compare_hops
+from conformance.evidence.links.exchanges import LinkedExchanges
 from conformance.evidence.replaced_texts import ReplacedTexts
 from conformance.judging.client_view import compares_views, declared_events, undeclared_rules
 from conformance.judging.findings import RecentFrames, make_finding
@@ -55,7 +58,8 @@ from conformance.judging.run_rules import SCENARIO_RULES
 from conformance.judging.transcript import Transcript, is_refusal
 from conformance.judging.view import JudgedView, JudgeSetting
 from conformance.rules.applies import Evidence
-from conformance.rules.forms.compare import Compare, Contribution, compare
+from conformance.rules.forms.compare import Compare
+from conformance.rules.forms.contributions import Contribution, compare
 from conformance.rules.judge import Judge
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Level, Verdict
@@ -102,6 +106,11 @@ def withdraw_served_faults(ledger: Ledger, judged: JudgedExchange) -> None:
     expected = expected_of(stated_run(judged.recording.header) or {}, judged.exchange)
     excused = {found.rule for found in ledger.findings} & set(expected.excused)
     ledger.withdraw(excused, "the recording breaks it, too", "served recording")
+
+
+def is_own_request(recording: Recording, exchange: Exchange) -> bool:
+    """Whether the toolkit wrote the request: in a run, all but those of what stands between."""
+    return _is_run(stated_run(recording.header) or {}) and exchange.hop != "upstream"
 
 
 def _is_run(run: Mapping[str, Any]) -> bool:
@@ -323,6 +332,20 @@ def write_comparisons(
         ]
         why = "the target is not deterministic"
         ledger.withdraw(chance, why, "randomness", Verdict.UNTESTABLE)
+
+
+def write_links(
+    linked: LinkedExchanges | None,
+    judged: Sequence[JudgedView],
+    recording: Recording,
+    *,
+    trusted: bool,
+) -> None:
+    """Rules over an answer and the request that brings it back; they stand with the request."""
+    if linked is not None:
+        ledgers = {one.judged.exchange: one.ledger for one in judged if one.judged.view == "wire"}
+        ours = partial(is_own_request, recording)
+        linked.write(ledgers, recording.judged, ours, trusted=trusted)
 
 
 def withdraw_touched(

@@ -25,6 +25,7 @@ WRITERS: Final = (
     "hops",  # what a gateway made of the answer behind it
     "profile",  # what the profile says of the rules that a run adds
     "undeclared",  # events that the client does not report
+    "links",  # rules over an answer and the request that brings it back
     "comparisons",  # rules over several exchanges, hops or views
     "undeclared",  # comparisons of events that the client does not report
     "own requests",  # comparisons of requests that the toolkit wrote

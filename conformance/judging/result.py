@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from msgspec import Struct, field
 
@@ -24,8 +24,25 @@ class ContextLine(Struct, frozen=True):
     at: bool = False  # the finding stands here
 
 
+class CarriedAnswer(Struct, frozen=True):
+    """An answer that a request carries on: its exchange, and how that was told.
+
+    `entries` are the places under `history`, from 0, that bring it back; empty where it stayed with
+    the server. `others` are exchanges whose answers fit as well.
+    """
+
+    exchange: int
+    evidence: str
+    history: str = ""
+    entries: tuple[int, ...] = ()
+    others: tuple[int, ...] = ()
+
+
 class EventBeside(Struct, frozen=True):
-    """The event of the other hop that a finding is about, in a file's exchange; as `Finding`."""
+    """The event of another exchange or hop that a finding is about; as `Finding`.
+
+    `side` says what it is of: the provider behind an application, or the answer that comes back.
+    """
 
     file: str
     exchange: int
@@ -34,6 +51,7 @@ class EventBeside(Struct, frozen=True):
     byte: int | None
     type: str
     text: str
+    side: Literal["upstream", "answer"] = "upstream"
 
 
 class Finding(Struct, frozen=True):
@@ -45,7 +63,8 @@ class Finding(Struct, frozen=True):
     `answers` are the numbers of the answers that have it, the first of them where there are very
     many; `in_answers` is how many have it. `unit` is what the dialect calls an answer, where the
     exchange holds several; else empty.
-    `upstream` is the provider's event where both hops of an application are compared.
+    `upstream` is the provider's event where both hops of an application are compared, or that of
+    the answer which a request brings back.
     `reproduce` is the command that shows it again, of a client under test; else empty.
     """
 
@@ -139,6 +158,7 @@ class StreamResult(Struct, frozen=True):
     error: AnswerError | None = None
     merged: MergedStreams | None = None
     answers: int = 1
+    links: tuple[CarriedAnswer, ...] = ()  # answers that its request carries on
 
 
 class FindingExcuse(Struct, frozen=True):

@@ -26,7 +26,7 @@ from conformance.profiles.profile import Profile
 from conformance.rules.applies import Evidence
 from conformance.rules.compiled import Outcome, Outcomes
 from conformance.rules.forms.base import Violation
-from conformance.rules.forms.compare import Contribution
+from conformance.rules.forms.contributions import Contribution
 from conformance.rules.judge import Judge
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict

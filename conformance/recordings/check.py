@@ -29,6 +29,7 @@ from conformance.evidence.expectations import (
 )
 from conformance.evidence.hop_comparisons import ReadAnswer
 from conformance.evidence.hops import upstream_reading
+from conformance.evidence.links.exchanges import LinkedExchanges, may_link
 from conformance.evidence.replaced_texts import ReplacedTexts
 from conformance.evidence.writing import (
     JudgedExchange,
@@ -37,6 +38,7 @@ from conformance.evidence.writing import (
     withdraw_undeclared,
     write_comparisons,
     write_exchange,
+    write_links,
 )
 from conformance.judging.checker import ProfileFinder, choose_named_profile
 from conformance.judging.client_view import check_client, declared_events
@@ -192,7 +194,9 @@ def _judged_results(
     recording = recognised.recording
     if not recording.exchanges:
         raise CassetteError("the recording holds no exchange", place=Place(str(recording.path)))
-    judged = list(_judge_exchanges(recognised, rulebook, choices, trusted=trusted))
+    linked = LinkedExchanges(str(recording.path)) if may_link(recording.judged) else None
+    judged = list(_judge_exchanges(recognised, rulebook, choices, linked, trusted=trusted))
+    write_links(linked, judged, recording, trusted=trusted)
     write_comparisons(judged, rulebook, recording, trusted=trusted)
     texts = None if trusted else partial(_replaced_texts, recognised, rulebook, choices)
     withdraw_touched(judged, recording, rulebook.rules, texts)
@@ -205,6 +209,8 @@ def _judged_results(
         beside = requests_beside(recording.header, exchange)
         result = recognised.with_guess(given)
         result = result if beside is None else replace(result, beside=beside)
+        if linked is not None and (links := linked.links.get(exchange.number)):
+            result = replace(result, links=links)
         results.append(without_sent_secrets(result, exchange.request))
     if recording.notes:
         results[0] = replace(results[0], notes=(*recording.notes, *results[0].notes))
@@ -224,7 +230,12 @@ def target_of(recording: Recording) -> str:
 
 
 def _judge_exchanges(
-    recognised: RecognisedRecording, rulebook: Rulebook, choices: CheckChoices, *, trusted: bool
+    recognised: RecognisedRecording,
+    rulebook: Rulebook,
+    choices: CheckChoices,
+    linked: LinkedExchanges | None,
+    *,
+    trusted: bool,
 ) -> Iterator[JudgedView]:
     scenario: ScenarioJudge | None = None
     recording = recognised.recording
@@ -235,9 +246,7 @@ def _judge_exchanges(
         if scenario is not None:
             scenario.next()
         elif exchange is recording.exchanges[0] and setting.bound.scenario.rules:
-            request = setting.dialect.stated(exchange.request)
-            evidence = Evidence(request, exchange.response, user_choices=exchange.user_choices)
-            scenario = ScenarioJudge(setting.bound, evidence)
+            scenario = _begin_scenario(setting, exchange)
         now_about(exchange.request)
         transcript = Transcript(exchange)
         judged = check_wire(
@@ -248,6 +257,7 @@ def _judge_exchanges(
             scenario=scenario,
             is_last=exchange is last,
             transcript=transcript if looks_at_answers(recording, exchange) else None,
+            listener=linked.listener(setting, exchange) if linked is not None else None,
         )
         of_exchange = JudgedExchange(setting, exchange, recording, transcript, read_hop, trusted)
         if judged.judged.error is not None:
@@ -256,11 +266,20 @@ def _judge_exchanges(
         write_exchange(judged.ledger, of_exchange)
         yield judged
         if exchange.seen is not None:
-            # What the client said of the end is not recorded: of a break it may have said so.
-            breaks_off = exchange.end != "eof"
-            reported = check_client(setting, exchange, exchange.seen, breaks_off=breaks_off)
+            reported = _check_reported(setting, exchange)
             withdraw_undeclared(reported.ledger, of_exchange, rulebook.rules)
             yield reported
+
+
+def _begin_scenario(setting: JudgeSetting, exchange: Exchange) -> ScenarioJudge:
+    request = setting.dialect.stated(exchange.request)
+    evidence = Evidence(request, exchange.response, user_choices=exchange.user_choices)
+    return ScenarioJudge(setting.bound, evidence)
+
+
+def _check_reported(setting: JudgeSetting, exchange: Exchange) -> JudgedView:
+    # What the client said of the end is not recorded: of a break it may have said so.
+    return check_client(setting, exchange, exchange.seen or (), breaks_off=exchange.end != "eof")
 
 
 def _read_hop(

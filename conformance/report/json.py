@@ -112,6 +112,7 @@ def _stream_object(stream: StreamResult) -> dict[str, Any]:
         "changes": [asdict(change) for change in stream.changes],
         "error": asdict(stream.error) if stream.error else None,
         "merged": asdict(stream.merged) if stream.merged else None,
+        "links": [asdict(link) for link in stream.links],
     }
 
 

@@ -14,6 +14,7 @@ from conformance.report.escaping import code_block, code_span, escape_markdown
 from conformance.report.ranking import gravest_first
 from conformance.report.wording import (
     authority_lines,
+    beside_label,
     count,
     finding_place,
     finding_sentence,
@@ -89,7 +90,9 @@ def _group_section(group: FindingGroup) -> Iterator[str]:
     if finding.slice:
         yield f"- slice: {code_span(slice_of(finding))}"
     yield from (f"- source: {escape_markdown(line)}" for line in authority_lines(finding.source))
-    yield from (f"- upstream: {escape_markdown(line)}" for line in upstream_lines(finding))
+    yield from (
+        f"- {beside_label(finding)}: {escape_markdown(line)}" for line in upstream_lines(finding)
+    )
     if finding.hint:
         yield f"- hint: {escape_markdown(finding.hint)}"
     of_group = f", group {code_span(group.id)}" if group.places[1:] else ""

@@ -39,12 +39,14 @@ from conformance.report.printable import (
 )
 from conformance.report.wording import (
     authority_lines,
+    beside_label,
     count,
     exchange_title,
     finding_place,
     finding_sentence,
     following_sentence,
     group_spread,
+    link_sentence,
     repaired_sentence,
     report_warnings,
     slice_of,
@@ -136,7 +138,7 @@ def finding_block(
     if finding.slice:
         yield LABELLED.format("slice", slice_of(finding))
     yield from _context_lines(page, finding.context)
-    yield from labelled_lines("upstream", list(upstream_lines(finding)))
+    yield from labelled_lines(beside_label(finding), list(upstream_lines(finding)))
     if first:
         yield from labelled_lines("source", list(authority_lines(finding.source)))
         yield from labelled_lines("hint", [visible(finding.hint)] if finding.hint else [])
@@ -189,6 +191,7 @@ def _all_lines(page: TextPage, report: Report) -> Iterator[str]:
 def _stream_head(page: TextPage, stream: StreamResult) -> Iterator[str]:
     yield page.paint("title", stream_title(stream))
     yield from (f"note: {visible(note)}" for note in stream.notes)
+    yield from (link_sentence(link) for link in stream.links if page.verbose)
 
 
 def _finding_name(page: TextPage, finding: Finding) -> str:

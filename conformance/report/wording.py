@@ -10,7 +10,7 @@ from typing import Final
 from conformance.core.shipped import cassettes as shipped_cassettes
 from conformance.judging.group_id import group_id
 from conformance.judging.groups import FindingGroup
-from conformance.judging.result import AnswerError, Finding, Report, StreamResult
+from conformance.judging.result import AnswerError, CarriedAnswer, Finding, Report, StreamResult
 from conformance.report.printable import visible
 from conformance.rules.verdicts import COMBINING, Level, Verdict
 
@@ -39,6 +39,19 @@ def answers_of(finding: Finding) -> str:
     others = finding.in_answers - _ANSWERS
     last = f"{others} more" if others > 0 else more.pop()
     return f"{finding.unit}s {', '.join((first, *more))} and {last}"
+
+
+def link_sentence(link: CarriedAnswer) -> str:
+    """An answer that a request carries on, and the evidence."""
+    where = f" in {visible(link.history)}.{', '.join(map(str, link.entries))}"
+    others = f", or of exchange {', '.join(map(str, link.others))}" if link.others else ""
+    answer = f"exchange {link.exchange}{others}{where if link.entries else ''}"
+    return f"carries on the answer of {answer} (evidence: {visible(link.evidence)})"
+
+
+def beside_label(finding: Finding) -> str:
+    """What the event beside a finding is of: what stands upstream, or the answer that came back."""
+    return finding.upstream.side if finding.upstream is not None else "upstream"
 
 
 def upstream_lines(finding: Finding) -> Iterator[str]:

@@ -62,7 +62,12 @@ class Evidence(Struct, frozen=True):
     user_choices: Mapping[str, Any] | None = None
 
     def is_side(self, side: Side) -> bool:
-        """Whether a comparison takes something from this exchange, seen in this view."""
+        """Whether a comparison takes something from this exchange, seen in this view.
+
+        What is linked is found once all exchanges are in.
+        """
+        if side.link:
+            return False
         if (side.role or side.hop) and (side.role or self.role, side.hop or self.hop) != (
             self.role,
             self.hop,

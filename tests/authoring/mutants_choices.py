@@ -209,7 +209,6 @@ HISTORY: Final = (
     Mutant(
         "history/messages/content-not-empty",
         MESSAGES_TURN,
-        also=("history/messages/always-carried",),
         turns={2: asks(CONTENT, [])},
     ),
     Mutant("history/messages/always-carried", MESSAGES_TURN, turns={2: asks_not(f"{CONTENT}.0")}),
@@ -217,7 +216,7 @@ HISTORY: Final = (
     Mutant(
         "history/messages/never-sent",
         MESSAGES_NEVER,
-        also=("history/messages/turn-unchanged",),
+        also=("history/messages/turn-signed", "history/messages/turn-unchanged"),
         turns={2: asks(CONTENT, _with_thinking)},
     ),
 )

@@ -145,6 +145,7 @@ MUTANTS: Final = (
     Mutant(
         "hop/opaque-returned",
         LOOP,
+        also=("history/responses/sealed-unchanged",),  # of the hop to the model alone
         turns={3: asks("input.1.encrypted_content", opaque("another item", 96))},
     ),
     # What is said to be hidden goes into data of the application's own.

@@ -13,7 +13,8 @@ from conformance.rules.applies import Evidence
 from conformance.rules.document import parse
 from conformance.rules.forms import compare as comparing
 from conformance.rules.forms.base import Violation
-from conformance.rules.forms.compare import Compare, Contribution, compare
+from conformance.rules.forms.compare import Compare
+from conformance.rules.forms.contributions import Contribution, compare
 from conformance.rules.judge import Judge
 from conformance.rules.load import read_suite
 from conformance.rules.model import Rule

@@ -13,6 +13,7 @@ from conformance.dialects.anthropic_messages.reader import (
 )
 from conformance.dialects.anthropic_messages.requests import REQUEST
 from conformance.dialects.anthropic_messages.script import SCRIPT
+from conformance.dialects.anthropic_messages.turns import TURNS
 from conformance.dialects.anthropic_messages.wire_keys import ENVELOPE, WIRE_KEYS
 from conformance.dialects.base import Dialect
 from conformance.dialects.client_cases import ClientCases, listing
@@ -34,6 +35,7 @@ DIALECT: Final = Dialect(
     ),
     models=ModelListing("/models"),
     request=REQUEST,
+    turns=TURNS,
     script=SCRIPT,
     client=ClientCases(listing("content"), own_models="claude"),
     unit="message",

@@ -14,6 +14,7 @@ from conformance.dialects.bedrock_converse.reader import (
 )
 from conformance.dialects.bedrock_converse.requests import REQUEST
 from conformance.dialects.bedrock_converse.script import SCRIPT
+from conformance.dialects.bedrock_converse.turns import TURNS
 from conformance.dialects.bedrock_converse.wire_keys import WIRE_KEYS
 from conformance.dialects.client_cases import ClientCases, message_at
 from conformance.dialects.endpoint import Endpoint
@@ -33,6 +34,7 @@ DIALECT: Final = Dialect(
         stream_path="/model/{model}/converse-stream",
     ),
     request=REQUEST,
+    turns=TURNS,
     client=ClientCases(
         message_at("output", "message"),
         effort_paths=(

@@ -13,6 +13,7 @@ from conformance.dialects.cohere_v2.script import SCRIPT
 from conformance.dialects.cohere_v2.vocabulary import NAME, VOCABULARY
 from conformance.dialects.cohere_v2.wire_keys import ENVELOPE, WIRE_KEYS
 from conformance.dialects.endpoint import Endpoint, ModelListing
+from conformance.dialects.turns import MESSAGES
 
 DIALECT: Final = Dialect(
     name=NAME,
@@ -25,6 +26,7 @@ DIALECT: Final = Dialect(
     endpoint=Endpoint("cohere", "/v2/chat", base=""),
     models=ModelListing("/v1/models", base="", entries="models", name="name", frame={}, details={}),
     request=REQUEST,
+    turns=MESSAGES,
     script=SCRIPT,
     client=ClientCases(message_at("message"), effort_paths=("thinking",), own_models="command"),
 )

@@ -17,6 +17,7 @@ from conformance.dialects.gemini_generate.reader import (
 )
 from conformance.dialects.gemini_generate.requests import REQUEST
 from conformance.dialects.gemini_generate.script import SCRIPT
+from conformance.dialects.gemini_generate.turns import TURNS
 from conformance.dialects.gemini_generate.wire_keys import WIRE_KEYS
 
 MODELS: Final = ModelListing(
@@ -51,6 +52,7 @@ DIALECT: Final = Dialect(
     ),
     models=MODELS,
     request=REQUEST,
+    turns=TURNS,
     client=ClientCases(
         message_at("candidates", 0, "content"),
         effort_paths=(

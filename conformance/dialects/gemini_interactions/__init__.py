@@ -12,6 +12,7 @@ from conformance.dialects.gemini_interactions.columns import delta_columns
 from conformance.dialects.gemini_interactions.reader import InteractionsReader, recognises
 from conformance.dialects.gemini_interactions.requests import REQUEST
 from conformance.dialects.gemini_interactions.script import SCRIPT
+from conformance.dialects.gemini_interactions.turns import TURNS
 from conformance.dialects.gemini_interactions.vocabulary import NAME, VOCABULARY
 from conformance.dialects.gemini_interactions.wire_keys import ENVELOPE, WIRE_KEYS
 
@@ -32,6 +33,7 @@ DIALECT: Final = Dialect(
     ),
     models=MODELS,
     request=REQUEST,
+    turns=TURNS,
     client=ClientCases(
         listing("steps"),
         effort_paths=("generation_config.thinking_level",),

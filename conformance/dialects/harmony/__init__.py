@@ -11,6 +11,7 @@ from typing import Final
 from conformance.dialects.base import Dialect
 from conformance.dialects.harmony.markers import SPECIAL_TOKENS
 from conformance.dialects.harmony.reader import NAME, VOCABULARY, HarmonyReader, recognises
+from conformance.dialects.harmony.turns import TURNS
 from conformance.dialects.harmony.wire_keys import WIRE_KEYS
 
 DIALECT: Final = Dialect(
@@ -20,6 +21,7 @@ DIALECT: Final = Dialect(
     recognises=recognises,
     framing="text",
     keys=WIRE_KEYS,
+    turns=TURNS,
     special_tokens=SPECIAL_TOKENS,
     carriers=frozenset({"openai.completions"}),
 )

@@ -26,9 +26,8 @@ def prompt_events(request: Request) -> list[Event]:
     """Wire events of a request, all with number 0; none where its JSON is not known."""
     if request.json is None:
         return []
-    prompt = mapping(request.json).get("prompt")
-    _, *parts = (prompt if isinstance(prompt, str) else "").split(_START)
-    items = [_item(part) for part in parts if _MESSAGE in part]
+    parts = _parts(request.json)
+    items = prompt_items(request.json)
     opens = parts[-1].strip() if parts and _MESSAGE not in parts[-1] else ""
     more = {"opens": opens} if parts else {}
     effort = next(_efforts(items), None)
@@ -38,6 +37,16 @@ def prompt_events(request: Request) -> list[Event]:
     placed = (event_data(item, position=n, kind="message") for n, item in enumerate(items))
     events = [Event("request", event_data(request.json, **more), 0, "wire")]
     return [*events, *(Event("request.item", data, 0, "wire") for data in placed)]
+
+
+def prompt_items(body: Any) -> list[dict[str, Any]]:
+    """The messages of a body's prompt."""
+    return [_item(part) for part in _parts(body) if _MESSAGE in part]
+
+
+def _parts(body: Any) -> list[str]:
+    prompt = mapping(body).get("prompt")
+    return (prompt if isinstance(prompt, str) else "").split(_START)[1:]
 
 
 def _item(part: str) -> dict[str, Any]:

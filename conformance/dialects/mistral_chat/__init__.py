@@ -25,6 +25,7 @@ from conformance.dialects.mistral_chat.script import SCRIPT
 from conformance.dialects.openai_chat.client_cases import whole_message
 from conformance.dialects.openai_chat.reader import NAME as CHAT
 from conformance.dialects.openai_chat.wire_keys import ENVELOPE, WIRE_KEYS
+from conformance.dialects.turns import MESSAGES
 
 DIALECT: Final = Dialect(
     name=NAME,
@@ -39,6 +40,7 @@ DIALECT: Final = Dialect(
     endpoint=Endpoint("mistral", "/chat/completions"),
     models=ModelListing("/models"),
     request=REQUEST,
+    turns=MESSAGES,
     script=SCRIPT,
     client=ClientCases(whole_message, ends_calls=False),
 )

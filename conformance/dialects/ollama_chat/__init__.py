@@ -13,6 +13,7 @@ from conformance.dialects.ollama_chat.script import SCRIPT
 from conformance.dialects.ollama_chat.wire_keys import WIRE_KEYS
 from conformance.dialects.ollama_columns import line_columns
 from conformance.dialects.ollama_knobs import OllamaKnobs
+from conformance.dialects.turns import MESSAGES
 
 DIALECT: Final = Dialect(
     name=NAME,
@@ -26,6 +27,7 @@ DIALECT: Final = Dialect(
     endpoint=Endpoint("ollama", "/api/chat", base=""),
     models=ModelListing("/api/tags", base="", entries="models", name="model", frame={}, details={}),
     request=REQUEST,
+    turns=MESSAGES,
     client=ClientCases(message_at("message"), effort_paths=("think",)),
     script=SCRIPT,
 )

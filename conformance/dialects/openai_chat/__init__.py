@@ -14,6 +14,7 @@ from conformance.dialects.openai_chat.reader import NAME, VOCABULARY, ChatReader
 from conformance.dialects.openai_chat.requests import REQUEST
 from conformance.dialects.openai_chat.script import SCRIPT
 from conformance.dialects.openai_chat.wire_keys import ENVELOPE, WIRE_KEYS
+from conformance.dialects.turns import MESSAGES
 
 DIALECT: Final = Dialect(
     name=NAME,
@@ -28,6 +29,7 @@ DIALECT: Final = Dialect(
     endpoint=Endpoint("chat", "/chat/completions"),
     models=ModelListing("/models"),
     request=REQUEST,
+    turns=MESSAGES,
     script=SCRIPT,
     client=CLIENT_CASES,
 )

@@ -45,7 +45,7 @@ from conformance.judging.fast.template import frames_end, line_end
 from conformance.judging.findings import CONTEXT
 from conformance.judging.scenario import ScenarioJudge
 from conformance.judging.transcript import Transcript
-from conformance.judging.view import JudgedView, JudgeSetting
+from conformance.judging.view import EventListener, JudgedView, JudgeSetting
 from conformance.judging.wire import WireView
 
 StreamParser = Parser | LineParser
@@ -70,21 +70,22 @@ def check_wire(
     scenario: ScenarioJudge | None = None,
     is_last: bool = True,
     transcript: Transcript | None = None,
+    listener: EventListener | None = None,
 ) -> JudgedView:
     """Judges the bytes of one exchange as they arrive, in bounded memory.
 
     `scenario` goes on over several exchanges; the last one's result holds its verdicts.
-    `transcript` takes the events as they go by, those of a run joined to one.
+    `transcript` takes the events as they go by, those of a run joined to one; so does `listener`.
     """
     several = scenario is not None and bool(setting.bound.scenario.rules)
     if several or setting.keep:
         view = WireView(setting, exchange, scenario)
-        view.transcript = transcript
+        view.transcript, view.listener = transcript, listener
         for data, ms in chunk_times(chunks):
             view.feed(data, ms)
         return view.finish(end, is_last=is_last)
     running = RunningView(setting, exchange, scenario)
-    running.transcript = transcript
+    running.transcript, running.listener = transcript, listener
     for each in join_chunks(chunks):
         running.feed_gathered(each)
     return running.finish(end, is_last=is_last)

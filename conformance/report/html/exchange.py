@@ -26,6 +26,7 @@ from conformance.report.redacted import text_cleaner, without_secrets
 from conformance.report.retrace import trace_exchange
 from conformance.report.wording import (
     authority_lines,
+    beside_label,
     count,
     finding_place,
     finding_sentence,
@@ -153,7 +154,8 @@ def _event_lines(stream: StreamResult, finding: Finding) -> Iterator[str]:
     beside = "".join(f"{escape_html(line)}\n" for line in upstream_lines(finding))
     if beside:
         yield f'<div class="hops"><div><p class="when">{escape_html(stream.hop or "sent")}</p>'
-        yield f'{context}</div><div><p class="when">upstream</p><pre>{beside}</pre></div></div>'
+        label = beside_label(finding)
+        yield f'{context}</div><div><p class="when">{label}</p><pre>{beside}</pre></div></div>'
     elif finding.context:
         yield context
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Final, Literal, Self
 
 import msgspec
 from msgspec import Struct
 
 from conformance.core.events import Event
+from conformance.core.spelling import one_spelling
 from conformance.rules.alias import Alias
 from conformance.rules.forms.base import (
     OPEN,
@@ -20,15 +21,13 @@ from conformance.rules.forms.base import (
     Slice,
     State,
     Step,
-    Violation,
 )
-from conformance.rules.forms.differences import first_difference, first_missing
+from conformance.rules.forms.differences import first_missing
 from conformance.rules.forms.reading import FormReader, chosen
 from conformance.rules.node import Node
 from conformance.rules.paths import MISSING, getter
 from conformance.rules.patterns import is_number, same
 from conformance.rules.repetition import Columns, Stretch
-from conformance.rules.verdicts import Verdict, combine
 
 MOST_BYTES: Final = 16 * 1024 * 1024
 MERGED_FIELDS: Final = (
@@ -41,15 +40,23 @@ REPORTED: Final = frozenset(
 )
 
 Gather = Literal["concat", "sum", "count", "merged"]
-Relation = Literal["equal", "equal-or-none", "contains", "greater"]
+Relation = Literal["equal", "equal-or-none", "contains", "kept", "greater"]
 View = Literal["wire", "client"]
+TurnAge = Literal["current", "earlier"]
+Spelling = Literal["exact", "any"]
 GATHER: Final[tuple[Gather, ...]] = ("concat", "sum", "count", "merged")
-RELATIONS: Final[tuple[Relation, ...]] = ("equal", "equal-or-none", "contains", "greater")
+RELATIONS: Final[tuple[Relation, ...]] = (
+    *("equal", "equal-or-none", "contains", "kept"),
+    "greater",
+)
 VIEWS: Final[tuple[View, ...]] = ("wire", "client")
+SPELLINGS: Final[tuple[Spelling, ...]] = ("exact", "any")
+TURNS: Final[tuple[TurnAge, ...]] = ("current", "earlier")
 _COMPARABLE: Final[Mapping[Relation, tuple[Gather, ...]]] = {
     "equal": GATHER,
     "equal-or-none": ("concat", "merged"),
     "contains": ("concat", "merged"),
+    "kept": ("concat", "merged"),
     "greater": ("sum", "count"),
 }
 
@@ -58,6 +65,9 @@ class Side(Struct, frozen=True):
     """One side of a comparison: which exchange or view, and what is collected from it.
 
     `merged` lists the events themselves, adjacent deltas joined, without numbers and blocks.
+    A linked comparison has an `answer` on one side, and on the other the turn of a later `request`
+    that brings it back: any such turn, or one of the `turn` that is named. A turn is current while
+    nothing but results of calls came after it.
     """
 
     paths: Mapping[str, str]
@@ -65,6 +75,8 @@ class Side(Struct, frozen=True):
     role: str = ""
     hop: str = ""
     view: View = "wire"
+    link: Literal["answer", "request", ""] = ""
+    turn: TurnAge | None = None
 
 
 class Compare(Form, frozen=True):
@@ -72,20 +84,42 @@ class Compare(Form, frozen=True):
     left: Side
     right: Side
     are: Relation
+    spelling: Spelling = "exact"
 
     @classmethod
     def read(cls, reader: FormReader, rule: Node, node: Node) -> Self:
         del rule
-        node.mapping({"left", "right", "are"})
+        entries = node.mapping({"left", "right", "are", "spelling"})
         left = _read_side(reader, node.required("left"))
         right = _read_side(reader, node.required("right"))
         are = chosen(node.required("are"), RELATIONS)
         if left.how != right.how:
             raise node.error(f"sides that compare collect alike, got {left.how} and {right.how}")
+        if {left.link, right.link} not in ({""}, {"answer", "request"}):
+            raise node.error("an `answer: linked` is compared with a `request: this`")
         if left.how not in _COMPARABLE[are]:
             wanted = " or ".join(_COMPARABLE[are])
             raise node.required("are").error(f"{are} compares {wanted}, got {left.how}")
-        return cls(left, right, are)
+        spelling = chosen(entries["spelling"], SPELLINGS) if "spelling" in entries else "exact"
+        return cls(left, right, are, spelling)
+
+    @property
+    def is_linked(self) -> bool:
+        """Whether an answer is compared with the request that brings it back."""
+        return bool(self.left.link)
+
+    def holds(self, one: Any, other: Any) -> bool:
+        """Whether two gathered values stand in the relation; `any` spelling reads texts alike."""
+        if self.spelling == "any" and isinstance(one, str) and isinstance(other, str):
+            one, other = one_spelling(one), one_spelling(other)
+        match self.are:
+            case "greater":
+                return bool(one > other)
+            case "kept":
+                return bool(other) or not one
+            case "contains":
+                return other in one if isinstance(one, str) else _has_all(one, other)
+        return same(one, other)
 
     def paths(self) -> Iterator[tuple[str, str]]:
         yield from (*self.left.paths.items(), *self.right.paths.items())
@@ -97,8 +131,14 @@ class Compare(Form, frozen=True):
         return CompareMachine(aliases, self, sliced=sliced)
 
 
+def _has_all(within: Any, wanted: Any) -> bool:
+    return first_missing(wanted, within) is MISSING
+
+
 def _read_side(reader: FormReader, node: Node) -> Side:
-    entries = node.mapping({"role", "hop", "view", "over", "take", "with"})
+    entries = node.mapping(
+        {"role", "hop", "view", "over", "take", "with", "answer", "request", "turn"}
+    )
     how = chosen(entries["with"], GATHER) if "with" in entries else "concat"
     return Side(
         reader.event_paths(node.required("over"), entries.get("take")),
@@ -106,7 +146,21 @@ def _read_side(reader: FormReader, node: Node) -> Side:
         role=entries["role"].string() if "role" in entries else "",
         hop=entries["hop"].string() if "hop" in entries else "",
         view=chosen(entries["view"], VIEWS) if "view" in entries else "wire",
+        link=_read_link(node, entries),
+        turn=chosen(entries["turn"], TURNS) if "turn" in entries else None,
     )
+
+
+def _read_link(node: Node, entries: Mapping[str, Node]) -> Literal["answer", "request", ""]:
+    if "turn" in entries and "request" not in entries:
+        raise node.error("a turn is one of a request")
+    for name, word in (("answer", "linked"), ("request", "this")):
+        if name in entries:
+            chosen(entries[name], (word,))
+            others = sorted(entries.keys() & {"role", "hop", "view", "answer", "request"} - {name})
+            if others:
+                raise node.error(f"{name} stands without {' and '.join(others)}")
+    return "answer" if "answer" in entries else "request" if "request" in entries else ""
 
 
 class GatheredSide:
@@ -280,89 +334,3 @@ def _adds_columns(side: GatheredSide, event: Event, name: str, columns: tuple[st
 
 def _column(side: Side, name: str) -> str:
     return side.paths[name] if side.how == "concat" else "text"
-
-
-class Contribution(Struct, frozen=True):
-    """What one exchange, seen in one view, brings to a comparison."""
-
-    exchange: int
-    role: str
-    hop: str
-    view: str
-    last: int
-    sides: BothSides
-
-
-def _matches(side: Side, given: Contribution) -> bool:
-    wanted = (side.role or given.role, side.hop or given.hop, side.view)
-    return wanted == (given.role, given.hop, given.view)
-
-
-def compare(
-    form: Compare, given: Sequence[Contribution]
-) -> tuple[Verdict, str, tuple[Violation, ...]]:
-    """Verdict, reason and violations over all exchanges of a run."""
-    pairs = _pairs(form, given)
-    if not pairs:
-        return Verdict.NOT_APPLICABLE, "no exchange has the role, hop or view it names", ()
-    results = [_result(form, *pair) for pair in pairs]
-    verdict = combine(each for each, _, _ in results)
-    reason = next(why for each, why, _ in results if each is verdict)
-    found = tuple(v for each, _, v in results if each is verdict and v is not None)
-    return verdict, reason, found
-
-
-def _result(
-    form: Compare, left: Contribution, right: Contribution
-) -> tuple[Verdict, str, Violation | None]:
-    if error := left.sides.error or right.sides.error:
-        return Verdict.ERROR, error, None
-    # Two views of one exchange saw the same end, however it came: that is comparable.
-    broken = left.sides.inconclusive or right.sides.inconclusive
-    if broken and left.exchange != right.exchange:
-        return Verdict.INCONCLUSIVE, broken, None
-    compared = left.sides.left.parts, right.sides.right.parts
-    if not any(compared):
-        return Verdict.VACUOUS, "never fired: neither side has anything to compare", None
-    is_left_out = form.are == "equal-or-none" and not compared[1]
-    violation = None if is_left_out else _judge(form, left, right)
-    if violation is None and not all(compared):
-        # Nothing is less than something, and part of everything.
-        return Verdict.VACUOUS, "never fired: one side has nothing to compare", None
-    return (Verdict.FAIL if violation else Verdict.PASS), "", violation
-
-
-def _pairs(form: Compare, given: Sequence[Contribution]) -> list[tuple[Contribution, Contribution]]:
-    lefts = [each for each in given if _matches(form.left, each)]
-    rights = [each for each in given if _matches(form.right, each)]
-    if (form.left.role, form.left.hop) != (form.right.role, form.right.hop):
-        return list(zip(lefts[:1], rights[:1], strict=False))
-    by_exchange = {each.exchange: each for each in rights}
-    return [(left, by_exchange[left.exchange]) for left in lefts if left.exchange in by_exchange]
-
-
-def _judge(form: Compare, left: Contribution, right: Contribution) -> Violation | None:
-    one, other = left.sides.left.value(), right.sides.right.value()
-    if _holds(form, one, other):
-        return None
-    where, had, has = first_difference(one, other)
-    relation = form.are.removesuffix("-or-none")
-    message = (
-        f"{_label(left)} and {_label(right)} are not {relation} at {where}: {had} against {has}"
-    )
-    return Violation(left.last, {"exchange": left.exchange}, (has,), had, "", message)
-
-
-def _holds(form: Compare, one: Any, other: Any) -> bool:
-    if form.are == "greater":
-        return bool(one > other)
-    if form.are in ("equal", "equal-or-none"):
-        return same(one, other)
-    return other in one if isinstance(one, str) else first_missing(other, one) is MISSING
-
-
-def _label(given: Contribution) -> str:
-    words = [f"exchange {given.exchange}", given.role, given.hop]
-    if given.view == "client":
-        words.append("as the client saw it")
-    return " ".join(word for word in words if word)

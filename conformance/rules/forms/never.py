@@ -36,6 +36,7 @@ from conformance.rules.node import Node
 from conformance.rules.paths import MISSING, getter
 from conformance.rules.patterns import fields_named
 
+_SHOWN: Final = 60  # characters of a value
 _UNSET: Final = {"not": True}
 """A flag that is not set: that it is absent is nothing to report."""
 

@@ -28,6 +28,7 @@ from conformance.core.events import Exchange, Request
 from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.dialects import get
 from conformance.evidence.expectations import judges_requests
+from conformance.evidence.links.exchanges import LinkedExchanges
 from conformance.evidence.writing import compare_exchanges, sent_contributions
 from conformance.judging import harness
 from conformance.judging.client_view import check_client, compares_views, undeclared_rules
@@ -170,14 +171,19 @@ class ClientJudge:
         return made
 
     def judge_requests(self, exchanges: Sequence[Exchange]) -> ClientLedger:
-        """Judges what a client would send: rules that look at requests, over these exchanges."""
-        judged = [check_wire(self.setting, each, each.chunks, each.end) for each in exchanges]
+        """Judges what a client would send last, and what it brings back of the answers before."""
+        linked = LinkedExchanges(self.setting.file)
+        judged = [
+            check_wire(
+                *(self.setting, each, each.chunks, each.end),
+                listener=linked.listener(self.setting, each),
+            )
+            for each in exchanges
+        ]
         rules = {rule.id for rule in self.rulebook.rules if judges_requests(rule)}
         made = ClientLedger()
         made.take_judged(judged[-1].result, rules)
-        given = [pair for each in judged for pair in each.contributions if pair[0] in rules]
-        for one in compare_exchanges(self.rulebook, given):
-            made.add(one.rule.id, one.verdict, one.reason, one.findings, by="comparisons")
+        linked.write({exchanges[-1].number: made}, exchanges, lambda _: False, trusted=True)
         return made
 
     def _judge_suites(

@@ -145,20 +145,13 @@ class ExchangeReplays(CaseSeries):
         adds = [_tool_result(call) for call in calls] or [dict(AGAIN)]
         options = {k: v for k, v in command["options"].items() if k == "tools"}
         options["history"] = _history_policy(self.judging.profile)
-        form = required(self.judging.dialect.request, self.dialect, "request bodies")
-        is_first = not any(form.is_answer(entry) for entry in command["messages"])
         for model in _models_to_continue(self.judging.profile, command["model"]):
             now = {**command, "model": model, "options": options}
             answered = self.endpoint.next_request(self.dialect, now, seq, adds)
             self.count_case(NEXT_REQUEST, answered)
             if answered.request is not None:
-                made = ClientLedger()
-                for roles in _turn_roles(is_first=is_first, calls=bool(calls)):
-                    turns = _turn_exchanges(
-                        sent.exchange, answered.request, roles, user_choices_in(now)
-                    )
-                    made.fill_open(self.judging.judge_requests(turns))
-                gathered.add_replay("next request", made)
+                turns = _turn_exchanges(sent.exchange, answered.request, user_choices_in(now))
+                gathered.add_replay("next request", self.judging.judge_requests(turns))
             elif answered.how != "skipped":
                 gathered.add_replay("next request", no_answer("next-request", answered))
 
@@ -191,18 +184,11 @@ def _models_to_continue(profile: Profile, model: str) -> list[str]:
     return [name for names in either for name in islice(names, 1)] or [model]
 
 
-def _turn_roles(*, is_first: bool, calls: bool) -> list[tuple[str, str]]:
-    """The roles under which rules compare an answer with what comes after it."""
-    if not is_first:
-        return [("", "")]
-    return [("turn", "next-turn"), *([("tool-turn", "follow-up")] if calls else [])]
-
-
 def _turn_exchanges(
-    exchange: Exchange, request: Request, roles: tuple[str, str], choice: Mapping[str, Any]
+    exchange: Exchange, request: Request, choice: Mapping[str, Any]
 ) -> list[Exchange]:
-    before = replace(exchange, role=roles[0], hop="", user_choices=choice)
-    after = request_exchange(request, exchange.number + 1, roles[1], exchange, choice)
+    before = replace(exchange, role="", hop="", user_choices=choice)
+    after = request_exchange(request, exchange.number + 1, "", exchange, choice)
     return [before, replace(after, chunks=())]  # nobody answers: the request alone is judged
 
 

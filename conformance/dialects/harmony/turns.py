@@ -1,0 +1,30 @@
+"""What a message of a prompt says to a model of the harmony format."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from conformance.dialects.harmony.header import ASSISTANT
+from conformance.dialects.harmony.prompt import prompt_items
+from conformance.dialects.json_edge import mapping, string
+from conformance.dialects.turns import HistoryForm, SaidEntry, said_call
+
+
+def _read(entry: Any) -> SaidEntry:
+    item = mapping(entry)
+    role, content = string(item.get("role")), string(item.get("content"))
+    if role == "user":
+        return SaidEntry("user", content)
+    if role in ("system", "developer"):
+        return SaidEntry("other", content)
+    if role != ASSISTANT:
+        return SaidEntry("tool", content, results=(role,))
+    if item.get("channel") == "analysis":
+        return SaidEntry("model")
+    if recipient := string(item.get("recipient")):
+        name = recipient.removeprefix("functions.")
+        return SaidEntry("model", calls=(said_call("", name, content),))
+    return SaidEntry("model", content)
+
+
+TURNS: Final = HistoryForm("prompt", prompt_items, _read)

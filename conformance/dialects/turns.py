@@ -1,0 +1,150 @@
+"""What an entry of a request's history says, as far as a turn is told by it.
+
+Rule 1: an entry is the model's, the user's, a tool's, or of another kind (a system prompt). An
+entry with nothing but results of calls is a tool's, whatever its role is called.
+Rule 2: `text` is what was shown, not what was thought.
+Rule 3: a call is told by its id, where it has one, and by name and arguments: as JSON, however
+they are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, Literal, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from conformance.core.spelling import one_spelling
+from conformance.dialects.json_edge import elements, mapping, objects, string
+
+Speaker = Literal["model", "user", "tool", "other"]
+
+_SPOKEN: Final = frozenset({"text", "input_text", "output_text"})
+_ROLES: Final[Mapping[str, Speaker]] = {
+    "assistant": "model",
+    "model": "model",
+    "user": "user",
+    "tool": "tool",
+    "function": "tool",
+}
+
+
+class SaidCall(NamedTuple):
+    """A call by its id, empty where it has none, its name, and its arguments in one spelling."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+class SaidEntry(Struct, frozen=True):
+    """An entry: who speaks, what is shown, which calls are made, and which are answered.
+
+    `id` is the entry's own, empty where it has none.
+    """
+
+    by: Speaker
+    text: str = ""
+    calls: tuple[SaidCall, ...] = ()
+    results: tuple[str, ...] = ()
+    id: str = ""
+
+
+class HistoryForm(Struct, frozen=True):
+    """How requests of a dialect repeat what was said.
+
+    `key` is where it stands in a body, `entries` gives it: one for each `position` of
+    `request.item`.
+    `thread` is the dotted path of what names the conversation, empty where nothing does.
+    """
+
+    key: str
+    entries: Callable[[Any], list[Any]]
+    read: Callable[[Any], SaidEntry]
+    thread: str = ""
+
+
+def said_call(id_: Any, name: Any, arguments: Any) -> SaidCall:
+    """A call; `arguments` are a value or its JSON."""
+    return SaidCall(string(id_), string(name), _as_json(arguments))
+
+
+def _as_json(arguments: Any) -> str:
+    value = arguments
+    if isinstance(arguments, str):
+        try:
+            value = msgspec.json.decode(arguments or "{}")
+        except (msgspec.DecodeError, RecursionError):
+            return one_spelling(arguments)
+    try:
+        return msgspec.json.encode({} if value is None else value, order="sorted").decode()
+    except (TypeError, ValueError, RecursionError):
+        return ""
+
+
+def speaker(role: Any) -> Speaker:
+    """Who speaks under a role; roles that nobody knows are none of the talk."""
+    return _ROLES.get(role, "other") if isinstance(role, str) else "other"
+
+
+def spoken(content: Any) -> str:
+    """The text of a content: a string, or parts of which some are text."""
+    if isinstance(content, str):
+        return content
+    return "".join(string(part.get("text")) for part in objects(content) if _is_spoken(part))
+
+
+def _is_spoken(part: Mapping[str, Any]) -> bool:
+    kind = part.get("type")
+    return kind is None or (isinstance(kind, str) and kind in _SPOKEN)
+
+
+def message_entry(entry: Any) -> SaidEntry:
+    """An entry with role, content and calls beside it, as Chat Completions and its kin have it."""
+    fields = mapping(entry)
+    by = speaker(fields.get("role"))
+    text = spoken(fields.get("content"))
+    if by == "tool":
+        named = fields.get("tool_call_id") or fields.get("tool_name") or fields.get("name")
+        return SaidEntry(by, text, results=(string(named),))
+    calls = [_message_call(each) for each in objects(fields.get("tool_calls"))]
+    return SaidEntry(by, text, tuple(calls))
+
+
+def _message_call(call: Mapping[str, Any]) -> SaidCall:
+    function = mapping(call.get("function"))
+    return said_call(call.get("id"), function.get("name"), function.get("arguments"))
+
+
+def listed(key: str) -> Callable[[Any], list[Any]]:
+    """The entries under a key of a body."""
+    return lambda body: elements(mapping(body).get(key))
+
+
+def listed_or_said(key: str) -> Callable[[Any], list[Any]]:
+    """As `listed`, where a bare text stands for one entry of the user's."""
+
+    def entries(body: Any) -> list[Any]:
+        value = mapping(body).get(key)
+        return [{"role": "user", "content": value}] if isinstance(value, str) else elements(value)
+
+    return entries
+
+
+def blocks_entry(
+    role: Any,
+    texts: Iterable[str],
+    calls: Iterable[SaidCall] = (),
+    results: Iterable[str] = (),
+) -> SaidEntry:
+    """An entry whose content is blocks; one with results carries the turn on (rule 1)."""
+    answered = tuple(results)
+    by = speaker(role)
+    return SaidEntry(
+        "tool" if answered and by == "user" else by, "".join(texts), tuple(calls), answered
+    )
+
+
+MESSAGES: Final = HistoryForm("messages", listed("messages"), message_entry)
+"""The history of Chat Completions, and of those that have it alike."""

@@ -1,0 +1,103 @@
+"""What an answer said, kept while it is judged: by what it is known again, and what is compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from conformance.core.events import Event, Exchange
+from conformance.core.spelling import one_spelling
+from conformance.dialects.base import Dialect
+from conformance.dialects.turns import SaidCall, said_call
+from conformance.evidence.links.gathering import GatheredEnd, LinkedRule, LinkGatherer
+from conformance.rules.applies import Evidence
+
+_BROKEN: Final = "the answer that comes back was broken"
+_MOST_TEXT: Final = 16 * 1024 * 1024
+_STARTS: Final = frozenset({"message.start", "thinking.start"})
+
+
+class AnswerTurn(Struct, frozen=True):
+    """An answer by which a later request may go on.
+
+    `ids` are those of the answer and its messages, `texts` what it showed, block by block, spelled.
+    `broken` says why it is not whole, and is empty where it is.
+    """
+
+    exchange: Exchange
+    ids: tuple[str, ...]
+    texts: tuple[str, ...]
+    calls: tuple[SaidCall, ...]
+    gathered: Mapping[str, GatheredEnd]
+    broken: str = ""
+
+    @property
+    def number(self) -> int:
+        return self.exchange.number
+
+    @property
+    def text(self) -> str:
+        """All that was shown, spelled."""
+        return "".join(self.texts)
+
+
+class AnswerListener:
+    """Hears the events of one answer, adjacent deltas joined or not."""
+
+    def __init__(self, exchange: Exchange, dialect: Dialect, rules: Sequence[LinkedRule]) -> None:
+        self._exchange = exchange
+        self._gatherer = LinkGatherer(rules, "answer", Evidence())
+        self._types = self._gatherer.types
+        self._texts: dict[int, list[str]] = {}
+        self._size = 0
+        self._calls: list[SaidCall] = []
+        self._ids: list[str] = []
+        self._answer_id = dialect.request.answer_id if dialect.request else None
+        self._broken = "" if exchange.end == "eof" else _BROKEN
+
+    def __call__(self, events: Sequence[Event]) -> None:
+        for event in events:
+            if event.layer == "semantic":
+                self._take_spoken(event)
+            elif self._answer_id is not None and event.layer == "wire":
+                self._take_id(event)
+            if event.type in self._types:
+                self._gatherer.take((event,))
+
+    def _take_id(self, event: Event) -> None:
+        if self._answer_id is not None and (named := self._answer_id(event)):
+            self._ids.append(named)
+            self._answer_id = None
+
+    def _take_spoken(self, event: Event) -> None:
+        kind, data = event.type, event.data
+        if kind == "text.delta":
+            if not data.get("choice") and self._size <= _MOST_TEXT:
+                self._size += len(data["text"])
+                self._texts.setdefault(data.get("block", 0), []).append(data["text"])
+        elif kind == "tool.end":
+            if not data.get("choice") and not data.get("hosted"):
+                self._calls.append(
+                    said_call(data.get("id"), data.get("name"), data.get("arguments"))
+                )
+        elif kind in _STARTS:
+            if isinstance(named := data.get("id"), str):
+                self._ids.append(named)
+        elif kind in ("error", "cut"):
+            self._broken = _BROKEN
+
+    def turn(self) -> AnswerTurn | None:
+        """What was heard; None where nothing was that could come back."""
+        texts = tuple(one_spelling("".join(pieces)) for pieces in self._texts.values())
+        if not (self._ids or self._calls or any(texts)):
+            return None
+        return AnswerTurn(
+            self._exchange,
+            tuple(dict.fromkeys(self._ids)),
+            tuple(filter(None, texts)),
+            tuple(self._calls),
+            self._gatherer.ends,
+            self._broken,
+        )

@@ -1,0 +1,159 @@
+"""One rule over one answer and the turn of a request that brings it back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from conformance.core.events import Event
+from conformance.evidence.links.answers import AnswerTurn
+from conformance.evidence.links.finder import TurnLink
+from conformance.evidence.links.gathering import GatheredEnd, LinkedRule, LinkGatherer
+from conformance.evidence.links.requests import RepeatedTalk
+from conformance.judging.findings import RecentFrames, clip_text, make_finding
+from conformance.judging.result import ContextLine, EventBeside, Finding
+from conformance.judging.view import JudgeSetting
+from conformance.rules.applies import Evidence
+from conformance.rules.forms.base import Violation
+from conformance.rules.forms.compare import BROKEN
+from conformance.rules.forms.differences import first_difference
+from conformance.rules.verdicts import Verdict
+
+_BOTH_EMPTY: Final = "never fired: neither side has anything to compare"
+_ONE_EMPTY: Final = "never fired: one side has nothing to compare"
+_MOST_NUMBERS: Final = 8
+_MOST_SHOWN: Final = 3  # entries of a turn
+
+
+class LinkVerdict(Struct, frozen=True):
+    """What came of one rule for one link; `violation` is None unless it failed."""
+
+    verdict: Verdict
+    reason: str = ""
+    violation: Violation | None = None
+
+
+class RepeatedTurns:
+    """The turns of one request, as events, before the rules that have a say over it."""
+
+    def __init__(
+        self, setting: JudgeSetting, talk: RepeatedTalk, rules: Sequence[LinkedRule]
+    ) -> None:
+        self.talk = talk
+        self._setting = setting
+        exchange = talk.exchange
+        self._evidence = Evidence(
+            setting.dialect.stated(exchange.request),
+            exchange.response,
+            setting.fidelity,
+            role=exchange.role,
+            hop=exchange.hop,
+            user_choices=exchange.user_choices,
+        )
+        self.rules = [r for r in rules if r.compiled.terms.refuses(self._evidence) is None]
+
+    @cached_property
+    def _events(self) -> Mapping[int, Sequence[Event]]:
+        request = self._evidence.request
+        reader = self._setting.dialect.reader(self._setting.bound.reading)
+        found: dict[int, list[Event]] = {}
+        for event in reader.request(request) if request is not None else ():
+            place = event.data.get("position")
+            if event.type != "request" and isinstance(place, int):
+                found.setdefault(place, []).append(event)
+        return found
+
+    def concerned(self, link: TurnLink) -> list[LinkedRule]:
+        """The rules that speak of such a turn."""
+        age = "current" if link.is_current else "earlier"
+        return [rule for rule in self.rules if rule.request_side.turn in (None, age)]
+
+    def judge(self, link: TurnLink, rules: Sequence[LinkedRule]) -> dict[str, LinkVerdict]:
+        """What comes of each rule."""
+        back = LinkGatherer(rules, "request", self._evidence)
+        for place in link.entries:
+            back.take(self._events.get(place, ()))
+        where = f"{self.talk.form.key}.{_listed(link.entries)}"
+        return {each.id: _compared(each, link, back.ends[each.id], where) for each in rules}
+
+    def finding(
+        self, rule: LinkedRule, link: TurnLink, violation: Violation, beside: EventBeside | None
+    ) -> Finding:
+        """The finding of a turn that came back broken, with the turn as it stands there."""
+        made = make_finding(rule.compiled.rule, violation, RecentFrames(), "run", beside)
+        key = self.talk.form.key
+        lines = [
+            ContextLine(0, f"{key}.{place}", _shown(self.talk.entries[place]), at=True)
+            for place in link.entries[:_MOST_SHOWN]
+        ]
+        return replace(made, context=tuple(lines))
+
+
+def _shown(entry: Any) -> str:
+    try:
+        return clip_text(json.dumps(entry, ensure_ascii=False))
+    except (TypeError, ValueError, RecursionError):
+        return ""
+
+
+def _compared(rule: LinkedRule, link: TurnLink, back: GatheredEnd, where: str) -> LinkVerdict:
+    answers = [each for each in link.answers if rule.id in each.gathered]
+    if not answers:
+        return LinkVerdict(Verdict.NOT_APPLICABLE, "the profile of the answer rules it out")
+    first = answers[0].gathered[rule.id]
+    if _differ(rule, answers):
+        numbers = " and ".join(str(each.number) for each in answers)
+        why = f"the answers of exchanges {numbers} fit this turn alike, and differ in it"
+        return LinkVerdict(Verdict.UNTESTABLE, why)
+    if error := first.error or back.error:
+        return LinkVerdict(Verdict.ERROR, error)
+    if answers[0].broken:
+        return LinkVerdict(Verdict.INCONCLUSIVE, BROKEN)
+    return _judged(rule, link, first, back, where)
+
+
+def _differ(rule: LinkedRule, answers: Sequence[AnswerTurn]) -> bool:
+    first, *others = (each.gathered[rule.id].taken.value() for each in answers)
+    return any(each != first for each in others)
+
+
+def _judged(
+    rule: LinkedRule, link: TurnLink, given: GatheredEnd, back: GatheredEnd, where: str
+) -> LinkVerdict:
+    if not (given.taken.parts or back.taken.parts):
+        return LinkVerdict(Verdict.VACUOUS, _BOTH_EMPTY)
+    form = rule.form
+    pair = (given, back) if form.left.link == "answer" else (back, given)
+    one, other = (each.taken.value() for each in pair)
+    is_left_out = form.are == "equal-or-none" and not pair[1].taken.parts
+    if is_left_out or form.holds(one, other):
+        is_both = given.taken.parts and back.taken.parts
+        return LinkVerdict(Verdict.PASS) if is_both else LinkVerdict(Verdict.VACUOUS, _ONE_EMPTY)
+    return LinkVerdict(Verdict.FAIL, violation=_violation(rule, link, given, back, where))
+
+
+def _violation(
+    rule: LinkedRule, link: TurnLink, given: GatheredEnd, back: GatheredEnd, where: str
+) -> Violation:
+    number = link.answers[0].number
+    at, had, has = first_difference(given.taken.value(), back.taken.value())
+    relation = rule.form.are.removesuffix("-or-none")
+    message = (
+        f"what exchange {number} brought and what {where} brings back are not {relation} "
+        f"at {at}: {had} against {has}"
+        if back.taken.parts
+        else f"exchange {number} brought {had}, and nothing of it comes back with {where}"
+    )
+    if link.merged:
+        message += f"; something of exchange {_listed(link.merged)} stands there, too"
+    return Violation(0, {"exchange": number}, (), "", "", message)
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    shown = ", ".join(map(str, numbers[:_MOST_NUMBERS]))
+    return f"{shown}, ..." if len(numbers) > _MOST_NUMBERS else shown

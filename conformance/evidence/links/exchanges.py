@@ -1,0 +1,196 @@
+"""The exchanges of one recording, linked and judged.
+
+Rule 1: what comes back is judged where it comes back first, and again where it changes on its way.
+Of one answer a rule tells one finding: whoever sends a broken turn sends it with every request.
+Rule 2: a turn that is left out, or that a summary replaces, is no altered turn: what no entry of a
+request brings back is not judged.
+Rule 3: requests that the toolkit wrote itself say nothing of a target. Where a recording that
+nobody trusts says that it wrote them, one that breaks a rule breaks it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct, field
+
+from conformance.core.events import Exchange
+from conformance.evidence.application import frames_until
+from conformance.evidence.links.answers import AnswerListener
+from conformance.evidence.links.comparisons import LinkVerdict, RepeatedTurns
+from conformance.evidence.links.finder import LinkFinder, TurnLink
+from conformance.evidence.links.gathering import LinkedRule, linked_rules
+from conformance.evidence.links.requests import RepeatedTalk
+from conformance.judging.ledger import Ledger
+from conformance.judging.result import CarriedAnswer, EventBeside, Finding
+from conformance.judging.view import EventListener, JudgeSetting
+from conformance.rules.rule_set import RuleSet
+from conformance.rules.verdicts import Verdict, combine
+
+OfLinks = dict[str, list[tuple[LinkVerdict, Finding | None]]]
+"""What came of each rule for the links of one request, with what is to be told of it."""
+NAME: Final = "links"
+_OWN_REQUEST: Final = "the scenario wrote the request"
+_MOST_STATED: Final = 20  # links of one request that are told
+_MOST_CONTENTS: Final = 64  # forms of one answer's turn that are remembered
+
+
+def may_link(exchanges: Sequence[Exchange]) -> bool:
+    """Whether a later request may bring an earlier answer back."""
+    requests = (each.request for each in exchanges[1:])
+    return any(request is not None and request.json is not None for request in requests)
+
+
+class _Judged(Struct):
+    """What is known of one answer: the turns that brought it back, and the rules it broke where."""
+
+    contents: dict[tuple[bytes, bool], dict[str, LinkVerdict]] = field(default_factory=dict)
+    broken: dict[str, int] = field(default_factory=dict)
+
+
+class LinkedExchanges:
+    """Hears the answers of one recording in turn, and judges what later requests bring back.
+
+    `links` has what each request carries on, by exchange. `file` is where exchanges stand.
+    """
+
+    def __init__(self, file: str) -> None:
+        self.links: dict[int, tuple[CarriedAnswer, ...]] = {}
+        self._file = file
+        self._heard: dict[int, tuple[AnswerListener, JudgeSetting]] = {}
+        self._rules: dict[int, tuple[RuleSet, tuple[LinkedRule, ...]]] = {}
+        self._judged: dict[tuple[int, ...], _Judged] = {}
+
+    def listener(self, setting: JudgeSetting, exchange: Exchange) -> EventListener | None:
+        """Who is to hear the events of an exchange; None where nothing of it can come back."""
+        if setting.dialect.turns is None:
+            return None
+        made = AnswerListener(exchange, setting.dialect, self._linked_rules(setting))
+        self._heard[exchange.number] = made, setting
+        return made
+
+    def _linked_rules(self, setting: JudgeSetting) -> tuple[LinkedRule, ...]:
+        rules = setting.bound.rules
+        known = self._rules.get(id(rules))
+        if known is None:
+            known = self._rules[id(rules)] = rules, linked_rules(rules)
+        return known[1]
+
+    def write(
+        self,
+        ledgers: Mapping[int, Ledger],
+        exchanges: Iterable[Exchange],
+        is_ours: Callable[[Exchange], bool],
+        *,
+        trusted: bool,
+    ) -> None:
+        """Writes into the ledger of each request what came of the answers that it brings back."""
+        finders: dict[tuple[str, str], LinkFinder] = {}
+        for exchange in exchanges:
+            if exchange.number not in self._heard:
+                continue
+            listener, setting = self._heard[exchange.number]
+            finder = finders.setdefault((setting.dialect.name, exchange.hop), LinkFinder())
+            talk = RepeatedTalk.of(exchange, setting.dialect)
+            if talk is not None and (links := finder.links(talk, _named_answer(setting, talk))):
+                self.links[exchange.number] = _stated(links, talk.form.key)
+                turns = RepeatedTurns(setting, talk, self._linked_rules(setting))
+                given = self._of_links(turns, links)
+                if (ledger := ledgers.get(exchange.number)) is not None:
+                    _write(ledger, given, ours=is_ours(exchange), trusted=trusted)
+            if (turn := listener.turn()) is not None:
+                finder.remember(turn, talk)
+
+    def _of_links(self, turns: RepeatedTurns, links: Sequence[TurnLink]) -> OfLinks:
+        found: OfLinks = {}
+        for link in links if turns.rules else ():
+            if link.entries:
+                for rule, verdict in self._of_link(turns, link):
+                    found.setdefault(rule, []).append(verdict)
+        return found
+
+    def _of_link(
+        self, turns: RepeatedTurns, link: TurnLink
+    ) -> Iterable[tuple[str, tuple[LinkVerdict, Finding | None]]]:
+        """Rule 1."""
+        known = self._judged.setdefault(tuple(a.number for a in link.answers), _Judged())
+        content = turns.talk.content(link.entries), link.is_current
+        given = known.contents.get(content, {})
+        concerned = turns.concerned(link)
+        missing = [rule for rule in concerned if rule.id not in given]
+        if missing:
+            given = {**given, **turns.judge(link, missing)}
+            if len(known.contents) < _MOST_CONTENTS:
+                known.contents[content] = given
+        for rule in concerned:
+            verdict = given[rule.id]
+            if verdict.violation is None:
+                yield rule.id, (verdict, None)
+            elif rule.id in known.broken or self._is_told(link, rule.id):
+                yield rule.id, (_told(known.broken.get(rule.id)), None)
+            else:
+                known.broken[rule.id] = turns.talk.exchange.number
+                end = link.answers[0].gathered[rule.id]
+                beside = self._beside(link.answers[0].exchange, end.event)
+                yield rule.id, (verdict, turns.finding(rule, link, verdict.violation, beside))
+
+    def _is_told(self, link: TurnLink, rule: str) -> bool:
+        """Whether the entries break the rule for another answer that they hold: one cause."""
+        others = (self._judged.get((number,)) for number in link.merged)
+        return any(rule in each.broken for each in others if each is not None)
+
+    def _beside(self, answer: Exchange, number: int) -> EventBeside | None:
+        """The event of the answer that had what is compared."""
+        if not number:
+            return None
+        setting = self._heard[answer.number][1]
+        memory = frames_until(answer, setting.dialect, setting.bound.reading, number)
+        shown = next((each for each in memory.around(number) if each.at), None)
+        return EventBeside(
+            file=self._file,
+            exchange=answer.number,
+            event=number,
+            line=None,
+            byte=memory.offset(number),
+            type=shown.type if shown else "",
+            text=shown.text if shown else "",
+            side="answer",
+        )
+
+
+def _told(exchange: int | None) -> LinkVerdict:
+    where = "for another answer" if exchange is None else f"in exchange {exchange}"
+    return LinkVerdict(Verdict.NOT_APPLICABLE, f"what comes back is told of {where}")
+
+
+def _write(ledger: Ledger, given: OfLinks, *, ours: bool, trusted: bool) -> None:
+    for rule, judged in given.items():
+        verdict = combine(each.verdict for each, _ in judged)
+        if ours and (trusted or verdict is not Verdict.FAIL):  # rule 3
+            ledger.add(rule, Verdict.NOT_APPLICABLE, _OWN_REQUEST, by=NAME)
+            continue
+        reason = next(each.reason for each, _ in judged if each.verdict is verdict)
+        findings = [found for _, found in judged if found is not None]
+        ledger.add(rule, verdict, reason, findings, by=NAME)
+
+
+def _named_answer(setting: JudgeSetting, talk: RepeatedTalk) -> str:
+    """The id of the answer that the request says it follows; empty where it names none."""
+    form = setting.dialect.request
+    named = talk.body.get(form.previous) if form is not None and form.previous else ""
+    return named if isinstance(named, str) else ""
+
+
+def _stated(links: Sequence[TurnLink], history: str) -> tuple[CarriedAnswer, ...]:
+    """The latest links of a request, in the order of its entries."""
+    return tuple(
+        CarriedAnswer(
+            link.answers[0].number,
+            link.evidence,
+            history,
+            link.entries,
+            tuple(each.number for each in link.answers[1:]),
+        )
+        for link in links[-_MOST_STATED:]
+    )

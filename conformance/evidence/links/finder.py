@@ -1,0 +1,276 @@
+"""Which answer a turn of a request brings back.
+
+Rule 1: evidence in this order: the id of the answer that the request names; ids of calls and of
+messages; the same text and calls; what stands where the answer was given, and shares its text.
+Rule 2: where several answers fit, those count to which the same was said before, then those to
+which the same was said last, then those with the same calls. What is left after that is given
+whole: where such answers differ in what a rule compares, nobody can tell which one came back.
+Rule 3: an id that several answers or several calls of a request have says nothing by itself: the
+call has to be the same. A short text says nothing by itself either: it has to answer the same.
+Rule 4: an entry without evidence of its own (thinking, most often) goes with what follows it in
+the same run of the model's entries, else with what stands before it.
+Rule 5: one answer comes back in one run, unless ids tell otherwise: of two turns with one text the
+later one is an answer that nobody recorded.
+The memory is one line for each answer and key, of each key the newest few: what is said very
+often tells nothing.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, NamedTuple
+
+from msgspec import Struct
+
+from conformance.core.spelling import one_spelling
+from conformance.dialects.turns import SaidCall, SaidEntry
+from conformance.evidence.links.answers import AnswerTurn
+from conformance.evidence.links.requests import RepeatedTalk, digest
+
+MOST_ALIKE: Final = 8  # answers of one key that are remembered
+MOST_KEYS: Final = 1_000_000
+LONG: Final = 40  # characters of a text that tells an answer by itself
+_SHARED: Final = 8  # characters that an altered text has to share
+
+Key = tuple[str, str | bytes]
+
+
+class AnswerAsked(NamedTuple):
+    """An answer, what was said before it, and what was said last; empty where nobody knows."""
+
+    turn: AnswerTurn
+    before: bytes
+    last: bytes
+
+
+class Candidates(NamedTuple):
+    """The answers that may come back in an entry, the newest first, and how that is told."""
+
+    evidence: str
+    answers: tuple[AnswerAsked, ...]
+    by_id: bool = False
+
+    @property
+    def key(self) -> tuple[int, ...]:
+        return tuple(each.turn.number for each in self.answers)
+
+
+class TurnLink(Struct, frozen=True):
+    """Entries of a request that bring back one of these answers, and how that is told.
+
+    `merged` are other answers of which the same entries bring something back.
+    """
+
+    answers: tuple[AnswerTurn, ...]
+    evidence: str
+    entries: tuple[int, ...]
+    is_current: bool
+    merged: tuple[int, ...] = ()
+
+
+class LinkFinder:
+    """Remembers answers of one dialect and hop, and finds them again in later requests."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[Key, deque[AnswerAsked]] = OrderedDict()
+
+    def remember(self, turn: AnswerTurn, asked: RepeatedTalk | None) -> None:
+        """An answer, and the request that it answers."""
+        has_talk = asked is not None and bool(asked.entries)
+        before = asked.before[-1] if asked is not None and has_talk else b""
+        last = asked.outlines[-1] if asked is not None and has_talk else b""
+        answer = AnswerAsked(turn, before, last)
+        for key in dict.fromkeys(_keys(answer)):
+            known = self._known.get(key)
+            if known is None:
+                known = self._known[key] = deque(maxlen=MOST_ALIKE)
+                if len(self._known) > MOST_KEYS:
+                    self._known.popitem(last=False)
+            known.appendleft(answer)
+        if asked is not None and asked.thread:
+            self._known[("thread", asked.thread)] = deque([answer])
+
+    def links(self, talk: RepeatedTalk, named: str = "") -> list[TurnLink]:
+        """What the request brings back; `named` is the id of the answer that it says it follows."""
+        found = _Assignment(talk)
+        for run in talk.runs():
+            found.take_run(run, [self._candidates(talk, run, place) for place in run])
+        links = found.links()
+        stated = self._stated(talk, named)
+        return [*stated, *links]
+
+    def _stated(self, talk: RepeatedTalk, named: str) -> list[TurnLink]:
+        for evidence, key in (
+            ("the id of the answer", ("id", named)),
+            ("the conversation", ("thread", talk.thread)),
+        ):
+            if key[1] and (answers := self._look(key)):
+                return [TurnLink(tuple(a.turn for a in answers[:1]), evidence, (), is_current=True)]
+        return []
+
+    def _look(self, key: Key) -> tuple[AnswerAsked, ...]:
+        return tuple(self._known.get(key, ()))
+
+    def _candidates(self, talk: RepeatedTalk, run: range, place: int) -> list[Candidates]:
+        """Several where one entry holds calls of several answers."""
+        said = talk.said[place]
+        if found := list(self._by_ids(talk, run, said)):
+            return found
+        by_text = self._by_text(talk, run, said) or self._by_place(talk, run, said)
+        return [by_text] if by_text else []
+
+    def _by_ids(self, talk: RepeatedTalk, run: range, said: SaidEntry) -> Iterable[Candidates]:
+        met: dict[tuple[int, ...], Candidates] = {}
+        for call in said.calls:
+            known = self._look(("call", call.id)) if call.id else ()
+            if len(known) > 1 or talk.call_counts[call.id] > 1:
+                known = _those(known, lambda each, call=call: _has_call(each, call))
+            if known:
+                found = Candidates(f"call {call.id}", _likeliest(talk, run, known), by_id=True)
+                met.setdefault(found.key, found)
+        if not met and said.id and (known := self._look(("id", said.id))):
+            found = Candidates(f"message {said.id}", _likeliest(talk, run, known), by_id=True)
+            met[found.key] = found
+        return met.values()
+
+    def _by_text(self, talk: RepeatedTalk, run: range, said: SaidEntry) -> Candidates | None:
+        text = one_spelling(said.text)
+        for key in _said_keys(text, said.calls):
+            known = self._look(key)
+            if not known:
+                continue
+            near = _near(talk, run, known)
+            if near or len(text) >= LONG:
+                what = "the same calls" if said.calls else "the same text"
+                return Candidates(what, _likeliest(talk, run, near or known))
+        return None
+
+    def _by_place(self, talk: RepeatedTalk, run: range, said: SaidEntry) -> Candidates | None:
+        """Rule 1, at its end: the text was altered."""
+        text = one_spelling(said.text)
+        if run.start == 0 or said.calls or len(text) < _SHARED:
+            return None
+        known = self._look(("last", talk.outlines[run.start - 1]))
+        near = tuple(each for each in known if not each.turn.calls and _shares(each.turn, text))
+        return Candidates("the same place", _likeliest(talk, run, near)) if near else None
+
+
+class _Found(Struct):
+    candidates: Candidates
+    entries: list[int]
+    runs: list[int]
+
+
+class _Assignment:
+    """Which entries of one request belong to which answers."""
+
+    def __init__(self, talk: RepeatedTalk) -> None:
+        self._talk = talk
+        self._found: dict[tuple[int, ...], _Found] = {}
+        self._holders: dict[int, set[tuple[int, ...]]] = {}
+
+    def take_run(self, run: range, candidates: Sequence[list[Candidates]]) -> None:
+        """Rule 4."""
+        following: list[Candidates] = []
+        taken: list[list[Candidates]] = []
+        for own in reversed(candidates):
+            following = own or following
+            taken.append(following)
+        preceding: list[Candidates] = []
+        for place, given in zip(run, reversed(taken), strict=True):
+            preceding = given or preceding
+            for each in preceding:
+                self._add(run.start, place, each)
+
+    def _add(self, run: int, place: int, given: Candidates) -> None:
+        found = self._found.setdefault(given.key, _Found(given, [], []))
+        is_new_run = found.runs and found.runs[-1] != run
+        if is_new_run and not given.by_id:  # rule 5
+            if _fits_place(self._talk, found.runs[-1], found.candidates):
+                return
+            for old in found.entries:
+                self._holders[old].discard(given.key)
+            found.entries.clear()
+            found.runs.clear()
+        found.entries.append(place)
+        found.runs.append(run)
+        self._holders.setdefault(place, set()).add(given.key)
+
+    def links(self) -> list[TurnLink]:
+        return [
+            TurnLink(
+                tuple(each.turn for each in found.candidates.answers),
+                found.candidates.evidence,
+                tuple(found.entries),
+                self._talk.is_current(found.entries[-1]),
+                tuple(self._others(key, found)),
+            )
+            for key, found in self._found.items()
+            if found.entries
+        ]
+
+    def _others(self, key: tuple[int, ...], found: _Found) -> list[int]:
+        beside = {other[0] for place in found.entries for other in self._holders[place] - {key}}
+        return sorted(beside)
+
+
+def _keys(answer: AnswerAsked) -> Iterable[Key]:
+    turn = answer.turn
+    yield from (("id", each) for each in turn.ids)
+    yield from (("call", call.id) for call in turn.calls if call.id)
+    yield from _said_keys(turn.text, turn.calls)
+    if len(turn.texts) > 1 or turn.calls:
+        yield from (key for text in turn.texts for key in _said_keys(text, ()))
+    if len(turn.calls) > 1:
+        yield from (key for call in turn.calls for key in _said_keys("", (call,)))
+    if answer.last:
+        yield ("last", answer.last)
+
+
+def _said_keys(text: str, calls: Sequence[SaidCall]) -> Iterable[Key]:
+    """Names of what is shown: whole, then the calls alone."""
+    spelled_calls = [f"{call.name}({call.arguments})" for call in calls]
+    if text or calls:
+        yield ("said", digest(text, *spelled_calls))
+    if text and calls:
+        yield ("said", digest("", *spelled_calls))
+
+
+def _has_call(answer: AnswerAsked, call: SaidCall) -> bool:
+    return any(each[1:] == call[1:] for each in answer.turn.calls)
+
+
+def _those(
+    known: Iterable[AnswerAsked], fits: Callable[[AnswerAsked], bool]
+) -> tuple[AnswerAsked, ...]:
+    return tuple(each for each in known if fits(each))
+
+
+def _near(talk: RepeatedTalk, run: range, known: Sequence[AnswerAsked]) -> tuple[AnswerAsked, ...]:
+    """Those to which the same was said before, else those to which the same was said last."""
+    before = _those(known, lambda each: each.before == talk.before[run.start])
+    if before or run.start == 0:
+        return before
+    return _those(known, lambda each: each.last == talk.outlines[run.start - 1])
+
+
+def _likeliest(
+    talk: RepeatedTalk, run: range, known: Sequence[AnswerAsked]
+) -> tuple[AnswerAsked, ...]:
+    """Rule 2."""
+    if len(known) == 1:
+        return tuple(known)
+    stated = _those(known, lambda each: each.turn.number == talk.exchange.after)
+    return stated or _near(talk, run, known) or tuple(known)
+
+
+def _fits_place(talk: RepeatedTalk, run: int, found: Candidates) -> bool:
+    return any(each.before == talk.before[run] for each in found.answers)
+
+
+def _shares(turn: AnswerTurn, text: str) -> bool:
+    said = turn.text
+    if len(said) < _SHARED:
+        return False
+    return said in text or text in said

@@ -1,0 +1,122 @@
+"""What a request repeats of a talk: its entries, what each says, and what was said up to each."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from conformance.core.events import Exchange
+from conformance.core.json_values import value_at
+from conformance.core.spelling import one_spelling
+from conformance.dialects.base import Dialect
+from conformance.dialects.turns import HistoryForm, SaidEntry
+
+_SIZE: Final = 16
+
+
+def digest(*parts: str) -> bytes:
+    """A short name for texts."""
+    made = hashlib.blake2b(digest_size=_SIZE)
+    for part in parts:
+        made.update(part.encode("utf-8", "surrogatepass"))
+        made.update(b"\x00")
+    return made.digest()
+
+
+class RepeatedTalk(Struct, frozen=True, dict=True):
+    """The history of one request."""
+
+    exchange: Exchange
+    form: HistoryForm
+    body: Any
+    entries: Sequence[Any]
+    said: Sequence[SaidEntry]
+
+    @classmethod
+    def of(cls, exchange: Exchange, dialect: Dialect) -> RepeatedTalk | None:
+        """None where the request was not recorded, or the dialect's requests repeat nothing."""
+        request, form = dialect.stated(exchange.request), dialect.turns
+        if form is None or request is None or not isinstance(request.json, dict):
+            return None
+        entries = form.entries(request.json)
+        return cls(exchange, form, request.json, entries, [form.read(each) for each in entries])
+
+    @cached_property
+    def before(self) -> Sequence[bytes]:
+        """For each number of entries, from 0, a name for all that they say."""
+        made = hashlib.blake2b(digest_size=_SIZE)
+        found = [made.digest()]
+        for each in self.outlines:
+            made.update(each)
+            found.append(made.digest())
+        return found
+
+    @cached_property
+    def outlines(self) -> Sequence[bytes]:
+        """A name for what each entry shows; thinking, signatures and marks of caches aside."""
+        return [_outline(each) for each in self.said]
+
+    @cached_property
+    def call_counts(self) -> Counter[str]:
+        """How often each id of a call stands in the history."""
+        return Counter(call.id for each in self.said for call in each.calls)
+
+    @cached_property
+    def last_question(self) -> int:
+        """The place of the last entry in which the user says something; -1 where there is none."""
+        return max((n for n, each in enumerate(self.said) if each.by == "user"), default=-1)
+
+    @cached_property
+    def last_result(self) -> int:
+        """The place of the last entry that brings a result; -1 where there is none."""
+        return max((n for n, each in enumerate(self.said) if each.by == "tool"), default=-1)
+
+    @property
+    def thread(self) -> str:
+        """What names the conversation; empty where nothing does."""
+        if not self.form.thread:
+            return ""
+        named = value_at(self.body, *self.form.thread.split("."))
+        named = named.get("id") if isinstance(named, dict) else named
+        return named if isinstance(named, str) else ""
+
+    def runs(self) -> Iterator[range]:
+        """Entries of the model that stand beside each other."""
+        begun: int | None = None
+        for place, each in enumerate(self.said):
+            if each.by == "model":
+                begun = place if begun is None else begun
+            elif begun is not None:
+                yield range(begun, place)
+                begun = None
+        if begun is not None:
+            yield range(begun, len(self.said))
+
+    def is_current(self, place: int) -> bool:
+        """Whether nothing but results of calls came after an entry."""
+        return self.last_question < place < self.last_result
+
+    def content(self, places: Sequence[int]) -> bytes:
+        """A name for the entries as they stand there."""
+        made = hashlib.blake2b(digest_size=_SIZE)
+        for place in places:
+            made.update(_encoded(self.entries[place]))
+        return made.digest()
+
+
+def _encoded(entry: Any) -> bytes:
+    try:
+        return msgspec.json.encode(entry)
+    except (TypeError, ValueError, RecursionError):
+        return repr(entry)[:1000].encode("utf-8", "replace")
+
+
+def _outline(said: SaidEntry) -> bytes:
+    calls = (f"{call.name}({call.arguments})" for call in said.calls)
+    return digest(said.by, one_spelling(said.text), *calls, *said.results)
