@@ -18,7 +18,7 @@ from tests.authoring import (
     responses_streams,
 )
 from tests.authoring import converse as aws
-from tests.authoring.agui import event, run, snapshot, span, text, thought
+from tests.authoring.agui import earlier_thought, event, run, snapshot, span, text, thought
 from tests.authoring.chat import Server, counted
 from tests.authoring.draft import Draft
 from tests.authoring.gemini import answer as gemini_answer
@@ -105,7 +105,7 @@ def _cited() -> Draft:
         aws.delta(1, text=second),
         aws.stopped(1),
     ]
-    asked = {"messages": [{"role": "user", "content": [{"text": QUESTION}]}]}
+    asked: Fields = {"messages": [{"role": "user", "content": [{"text": QUESTION}]}]}
     asked["additionalModelRequestFields"] = converse_streams.ENABLED
     return converse_streams.drafted("claude/citations", asked, aws.answer(blocks, (44, 27)))
 
@@ -172,7 +172,7 @@ def _snapshot_of_the_earlier_protocol() -> Draft:
         {"id": "user-1", "role": "user", "content": QUESTION},
         {"id": "t1", "role": "assistant", "content": TEXT},
     )
-    parts = [agui_streams.earlier_thought(THOUGHT), text("t1", TEXT), [held]]
+    parts = [earlier_thought(THOUGHT), text("t1", TEXT), [held]]
     name = "allowed/snapshot-of-the-earlier-protocol"
     return agui_streams.drafted(name, asked, run(parts, version=""))
 
