@@ -95,6 +95,7 @@ class WatchArguments(Struct, frozen=True, kw_only=True):
     ] = False
     port_file: shared.PortFileOption = None
     allow_host: shared.AllowHostOption = None
+    allow_origin: shared.AllowOriginOption = None
     cacert: shared.CacertOption = None
     insecure: shared.InsecureOption = False
 
@@ -115,7 +116,7 @@ def watch_command(given: WatchArguments) -> None:
         port=port,
         warn=lambda text: feed.post(NoticeText(visible(text))),
         limits=ProxyLimits(clients=allow_descriptors(ProxyLimits().clients, each=2)),
-        hosts=AllowedHosts.at(host, given.allow_host or ()),
+        hosts=AllowedHosts.at(host, given.allow_host or (), given.allow_origin or ()),
         watch=feed.new_log,
     )
     warn_beyond_loopback(host)
