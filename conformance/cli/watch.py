@@ -159,7 +159,7 @@ async def _watch_proxy(
 
 
 def _says_within(seconds: float, say: Callable[[], None]) -> bool:
-    """Whether somebody reads what is said last."""
+    """Whether somebody reads the last line."""
     saying = Thread(target=say, daemon=True)
     saying.start()
     saying.join(seconds)

@@ -5,7 +5,7 @@ what is served here. Its requests still carry its name: names of others are refu
 the header is nobody's name. https://www.rfc-editor.org/rfc/rfc9110#section-7.2
 
 A page need not read what it gets to do harm: what it sends is passed on, and recorded. Browsers say
-where a request comes from: what another site's page sends is refused, but for pages of this
+where a request comes from: what another site's page sends is refused, except pages of this
 machine. https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header
 """
 

@@ -225,7 +225,7 @@ class _WorkerLink(asyncio.Protocol):
         return self.ended.is_set()
 
     def went_on(self) -> bool:
-        """Whether it took or told anything since this was asked last."""
+        """Whether it took or reported anything since the last call."""
         before = self._known, self._waited
         self._known, self._waited = self._heard, self.waiting
         return before != (self._known, self._waited)

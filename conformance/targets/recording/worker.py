@@ -54,7 +54,7 @@ class WorkerLimits(Struct, frozen=True):
     """Bytes and seconds that messages may wait, and bytes that redaction may hold back, in all.
 
     Messages wait for this process, not for a machine that has no time for it: seconds are those of
-    its processor time, where nothing else is said.
+    its processor time, unless they say otherwise.
     """
 
     waiting: int = 64 * 1024 * 1024
