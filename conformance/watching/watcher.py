@@ -1,7 +1,7 @@
 """The thread that judges and draws, so that the relay never waits for either.
 
-It may be stopped at any time: what waits is then shown for half a second of processor time at most, and
-a terminal that does not read holds nobody up but this thread.
+It may be stopped at any time: what waits is then shown for half a second of processor time at
+most, and a terminal that does not read holds up this thread alone.
 """
 
 from __future__ import annotations
