@@ -17,6 +17,7 @@ from typing import IO, Any, Final, Self
 
 from conformance.cassette.source import MAX_BYTES, MAX_LINE, MAX_LINES
 from conformance.core.errors import CassetteError, Place
+from conformance.core.new_files import create_file
 
 # Legal in JSON, but they break lines, reorder or hide text in editors and terminals.
 _UNFIT: Final = re.compile("[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
@@ -30,6 +31,7 @@ class TargetFile:
     """A file beside `path` that takes its place when it is closed; a context manager.
 
     With `append` it is `path` itself, which must not be there, and a crash leaves what was flushed.
+    Who may read it says `core.new_files`.
     Raises CassetteError wherever the file cannot be written, or could not be read again.
     """
 
@@ -104,7 +106,8 @@ class TargetFile:
         if suffix == ".zst":
             raise CassetteError("expected a plain or .gz target, got .zst", place=place)
         try:
-            plain = self._target.open("xb")
+            replaced = None if self._append else self._path
+            plain = create_file(self._target, in_place_of=replaced, exclusive=True)
         except OSError as err:
             reason = (err.strerror or str(err)).lower()
             raise CassetteError(f"cannot be written: {reason}", place=place) from err

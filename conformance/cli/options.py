@@ -95,6 +95,13 @@ AllowHostOption = Annotated[
         help="Also answer requests for this host name; repeatable; always: localhost, addresses.",
     ),
 ]
+AllowOriginOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="ORIGIN",
+        help="Also answer pages of this origin in a browser; repeatable; always: this machine's.",
+    ),
+]
 PortFileOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write the port there once it listens.")
 ]

@@ -95,6 +95,7 @@ class RecordArguments(Struct, frozen=True, kw_only=True):
     )
     port_file: shared.PortFileOption = None
     allow_host: shared.AllowHostOption = None
+    allow_origin: shared.AllowOriginOption = None
     cacert: shared.CacertOption = None
     insecure: shared.InsecureOption = False
     header: shared.HeaderOption = None
@@ -157,7 +158,7 @@ def _record_passing(given: RecordArguments, proxy: str, terms: RecordingOptions)
         timeouts=ProxyTimeouts(idle=given.idle_timeout or ProxyTimeouts().idle),
         warn=lambda text: warn(visible(text)),
         limits=ProxyLimits(clients=allow_descriptors(ProxyLimits().clients, each=2)),
-        hosts=AllowedHosts.at(host, given.allow_host or ()),
+        hosts=AllowedHosts.at(host, given.allow_host or (), given.allow_origin or ()),
     )
     warn_beyond_loopback(host)
     code = asyncio.run(_serve_proxy(recorder, given.port_file))
@@ -191,6 +192,7 @@ def _record_asking(given: RecordArguments, terms: RecordingOptions) -> None:
         "--upstream": given.upstream,
         "--port-file": given.port_file,
         "--allow-host": given.allow_host,
+        "--allow-origin": given.allow_origin,
     }
     _refuse_options(others, "it belongs to --proxy HOST:PORT")
     if given.url is None or (given.request is None) is (given.scenario is None):

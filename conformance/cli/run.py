@@ -115,7 +115,8 @@ class _LiveRun(Struct, kw_only=True):
         async with AsyncExitStack() as stack:
             upstream = None
             if given.upstream_port is not None:
-                upstream = await stack.enter_async_context(serve_upstream(given.upstream_port))
+                served = serve_upstream(given.upstream_port, given.allow_origin or ())
+                upstream = await stack.enter_async_context(served)
             if given.protocol is not None and upstream is not None:
                 return await run_application(
                     await self._asked_target(stack, f"http://127.0.0.1:{upstream.port}"),

@@ -89,6 +89,7 @@ class RunArguments(Struct, frozen=True, kw_only=True):
             help="Port on which we play the server behind it; of an agent by default any.",
         ),
     ] = None
+    allow_origin: shared.AllowOriginOption = None
     client: Annotated[
         str | None,
         typer.Option(metavar="CMD", help="Command of a client's adapter (docs/clients.md)."),
@@ -289,6 +290,8 @@ def _check_companions(given: RunArguments, *, is_between: bool) -> None:
         raise UsageError("--only goes with --client")
     if given.passed and given.agent is None:
         raise UsageError("--pass goes with --agent and --client: no other command is started")
+    if given.allow_origin and not is_between:
+        raise UsageError("--allow-origin goes with --upstream-port N: nothing else listens")
     if given.aws_region and given.url is None:
         raise UsageError("--aws-region goes with --url")
     if given.cassette and not is_between:

@@ -16,7 +16,7 @@ from conformance.cli.listening import (
     tell_ready,
     warn_beyond_loopback,
 )
-from conformance.cli.options import AllowHostOption, PortFileOption
+from conformance.cli.options import AllowHostOption, AllowOriginOption, PortFileOption
 from conformance.cli.terminal import put, warn
 from conformance.cli.verbs import takes_fields_of
 from conformance.report.printable import visible
@@ -33,6 +33,7 @@ class ServeArguments(Struct, frozen=True, kw_only=True):
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: one that is free.")] = 0
     port_file: PortFileOption = None
     allow_host: AllowHostOption = None
+    allow_origin: AllowOriginOption = None
     chunking: Annotated[
         str,
         typer.Option(help="recorded, events, bytes:N or seed:N (at random, and where it hurts)."),
@@ -100,7 +101,7 @@ def serve_command(given: ServeArguments) -> None:
         on_exchange=session.take_exchange,
         host=given.host,
         port=given.port,
-        hosts=AllowedHosts.at(given.host, given.allow_host or ()),
+        hosts=AllowedHosts.at(given.host, given.allow_host or (), given.allow_origin or ()),
     )
     warn_beyond_loopback(given.host)
     code = asyncio.run(session.serve_until_end(server, given.port_file))

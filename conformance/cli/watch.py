@@ -96,6 +96,7 @@ class WatchArguments(Struct, frozen=True, kw_only=True):
     port_file: shared.PortFileOption = None
     allow_host: shared.AllowHostOption = None
     secret: shared.SecretOption = None
+    allow_origin: shared.AllowOriginOption = None
     cacert: shared.CacertOption = None
     insecure: shared.InsecureOption = False
 
@@ -116,7 +117,7 @@ def watch_command(given: WatchArguments) -> None:
         port=port,
         warn=lambda text: feed.post(NoticeText(visible(text))),
         limits=ProxyLimits(clients=allow_descriptors(ProxyLimits().clients, each=2)),
-        hosts=AllowedHosts.at(host, given.allow_host or ()),
+        hosts=AllowedHosts.at(host, given.allow_host or (), given.allow_origin or ()),
         watch=feed.new_log,
     )
     warn_beyond_loopback(host)
@@ -159,7 +160,7 @@ async def _watch_proxy(
 
 
 def _says_within(seconds: float, say: Callable[[], None]) -> bool:
-    """Whether somebody reads what is said last."""
+    """Whether somebody reads the last line."""
     saying = Thread(target=say, daemon=True)
     saying.start()
     saying.join(seconds)

@@ -10,9 +10,10 @@ import os
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import IO, TYPE_CHECKING, Final, cast
 
 from conformance.core.errors import Place, UsageError
+from conformance.core.new_files import create_file
 from conformance.core.own_keys import without_own_key_bytes
 
 if TYPE_CHECKING:  # `conformance --help` passes here and needs no engine
@@ -138,11 +139,13 @@ class _Draft:
 
     def write(self) -> None:
         if self._path is not None:
-            self._put_file(self._path)
+            with create_file(self._path, in_place_of=self._target) as out:
+                self._put_pieces(out)
 
     def replace_file(self) -> None:
         if self._path is None:
-            self._put_file(self.file)
+            with self.file.open("wb", _BUFFER) as out:
+                self._put_pieces(out)
         else:
             self._path.replace(self._target)
 
@@ -151,10 +154,9 @@ class _Draft:
             with suppress(OSError):
                 self._path.unlink()
 
-    def _put_file(self, path: Path) -> None:
-        with path.open("wb", _BUFFER) as out:
-            for piece in self._pieces:
-                out.write(without_own_key_bytes(piece))
+    def _put_pieces(self, out: IO[bytes]) -> None:
+        for piece in self._pieces:
+            out.write(without_own_key_bytes(piece))
 
 
 def _encoded_text(text: str) -> bytes:

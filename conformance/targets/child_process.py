@@ -1,4 +1,4 @@
-"""Programs of the user that are under test: how they are started, ended, and what is said of them.
+"""Programs of the user that are under test: how they start, end, and are reported.
 
 Each stands below a process of ours (`warden`), which ends it with all that it started: children in
 sessions of their own, children whose parents have ended, and also where we are killed.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from time import monotonic
 from typing import Any, Final
@@ -27,6 +27,7 @@ from conformance.dialects.script import CONTENT_TYPES, MODEL, ScriptedAnswer, en
 from conformance.scenarios.model import CHARACTERS
 from conformance.targets.side_calls import asks_question, holds_question
 from conformance.wire.heads import lower_names
+from conformance.wire.hosts import parsed_origins, refuse_foreign_pages
 from conformance.wire.requests import HttpRequest, RequestRejected, as_recorded, json_or_none
 from conformance.wire.server import PeerGoneError, ServerConnection, listening
 
@@ -301,9 +302,25 @@ class UpstreamStandIn(Struct):
             self.calls.append(call)
 
 
+async def _refuse_page(
+    connection: ServerConnection, request: HttpRequest, allowed: frozenset[str]
+) -> None:
+    """Raises RequestRejected, once the page that asked has its answer."""
+    try:
+        refuse_foreign_pages(request, allowed)
+    except RequestRejected as refused:
+        error = {"message": f"conformance: {refused}", "type": "invalid_request_error"}
+        await connection.refuse(refused.status, json.dumps({"error": error}).encode())
+        raise
+
+
 @asynccontextmanager
-async def serve_upstream(port: int) -> AsyncIterator[UpstreamStandIn]:
-    """Serves until the block is left. Raises UsageError where the port is taken."""
+async def serve_upstream(port: int, origins: Iterable[str] = ()) -> AsyncIterator[UpstreamStandIn]:
+    """Serves until the block is left. Raises UsageError where the port is taken.
+
+    `origins` are those of pages elsewhere that may ask, too.
+    """
+    allowed = parsed_origins(origins)
     upstream = UpstreamStandIn()
 
     async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -312,6 +329,7 @@ async def serve_upstream(port: int) -> AsyncIterator[UpstreamStandIn]:
             with suppress(RequestRejected, PeerGoneError):  # what is no request is closed
                 stays = True
                 while stays and (request := await connection.next_request()) is not None:
+                    await _refuse_page(connection, request, allowed)
                     upstream.open_calls += 1
                     upstream.idle.clear()
                     try:

@@ -151,12 +151,12 @@ def _set_process(option: int, value: int) -> None:
 
 def _signal(pid: int, number: int) -> None:
     """A process, or a group by its negative number."""
-    with suppress(OSError):  # it is gone, or another user's: then it is told as stuck
+    with suppress(OSError):  # it is gone, or another user's: then it is reported as stuck
         os.kill(pid, number)
 
 
 def _below(root: int) -> list[int]:
-    """All processes below one, but for zombies."""
+    """All processes below one, zombies excepted."""
     children: dict[int, list[int]] = {}
     dead = set()
     for name in _numbers("/proc"):

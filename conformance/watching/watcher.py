@@ -1,7 +1,7 @@
 """The thread that judges and draws, so that the relay never waits for either.
 
-It may be stopped at any time: what waits is then shown for 0.7 s of processor time at most, and
-a terminal that does not read holds nobody up but this thread.
+It may be stopped at any time: what waits is then shown for half a second of processor time at
+most, and a terminal that does not read holds up this thread alone.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if sys.platform == "linux":
     from time import clock_gettime, pthread_getcpuclockid
 
 _STEP_S: Final = 0.1  # between two drawings
-_REST_S: Final = 0.7  # of processor time, for what waits at the end
+_REST_S: Final = 0.5  # of processor time, for what waits at the end
 _STUCK_S: Final = 0.7  # after which what shows nothing is taken to read no more
 _ENDS_S: Final = 10.0  # that the thread may take on a busy machine
 _LOOK_S: Final = 0.05

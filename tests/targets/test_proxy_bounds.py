@@ -13,6 +13,7 @@ import pytest
 
 from conformance.cassette import read
 from conformance.cli import main
+from conformance.targets.gateway import serve_upstream
 from conformance.targets.recording import (
     Origin,
     ProxyLimits,
@@ -214,6 +215,32 @@ def test_only_names_of_this_machine_are_served(host: str | None, is_allowed: boo
         with pytest.raises(RequestRejected, match="--allow-host") as told:
             hosts.check_request(request)
         assert told.value.status == 421
+
+
+@pytest.mark.parametrize("kind", ["record", "serve", "gateway"])
+def test_a_page_of_another_site_gets_nothing(kind: str, tmp_path: Path) -> None:
+    page = post(PATH).replace(b"Host: localhost", b"Host: localhost\r\nOrigin: http://evil.example")
+    hosts = AllowedHosts.at("127.0.0.1")
+
+    async def run() -> Got:
+        if kind == "gateway":
+            async with serve_upstream(0) as upstream:
+                got = await ask(f"http://127.0.0.1:{upstream.port}", page)
+                assert not upstream.calls
+                return got
+        if kind == "serve":
+            async with ReplayServer([], hosts=hosts) as replay:
+                return await ask(replay.url, page)
+        async with origin(STREAM) as server:
+            shelf = RecordingFolder(tmp_path, RecordingOptions())
+            async with RecordingProxy(Origin.parse(server.url), shelf, hosts=hosts) as proxy:
+                got = await ask(proxy.url, page)
+                assert not server.connections
+                return got
+
+    got = asyncio.run(run())
+    assert got.head.startswith(b"HTTP/1.1 403")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("kind", ["record", "serve"])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -48,9 +50,11 @@ JSON = Response(200, "1.1", (("content-type", "application/json"),))
 
 @pytest.fixture(autouse=True)
 def _own_signals() -> Iterator[None]:
-    before = signal.getsignal(signal.SIGVTALRM)
+    taken = (signal.SIGVTALRM, signal.SIGALRM)
+    before = [(number, signal.getsignal(number)) for number in taken]
     yield
-    signal.signal(signal.SIGVTALRM, before)
+    for number, handler in before:
+        signal.signal(number, handler)
 
 
 def begun(number: int, head: Response = STREAM) -> list[Message]:
@@ -165,7 +169,8 @@ def test_where_recording_is_late_the_slowest_exchange_is_given_up(
         now[0] += 0.001
         return now[0]
 
-    monkeypatch.setattr(worker_module, "perf_counter", pass_time)
+    for clock in ("perf_counter", "process_time"):
+        monkeypatch.setattr(worker_module, clock, pass_time)
     slow_redaction(monkeypatch, lambda: now.__setitem__(0, now[0] + 1))
     slow = [BodyCame(1, 2.0, b'data: {"n":"SLOW"}\n\n') for _ in range(30)]
     others = [BodyCame(2, 2.0, EVENT) for _ in range(30)]
@@ -255,4 +260,74 @@ def test_clients_are_served_without_the_process_that_writes(tmp_path: Path) -> N
             assert (await ask(proxy.url, post(PATH))).chunks == (EVENT,)
 
     _, warnings = through_queue(tmp_path, action)
-    assert warnings == ["not recorded: the process that writes recordings is gone"]
+    (warning,) = warnings
+    assert warning.startswith("not recorded: the process that writes recordings is gone")
+
+
+def test_what_could_not_be_written_is_named(tmp_path: Path) -> None:
+    """Where the process that writes does nothing any more, nobody waits for ever."""
+
+    async def action(proxy: RecordingProxy, queue: RecordingQueue) -> None:
+        os.kill(queue._process.pid, signal.SIGSTOP)
+        for _ in range(7):
+            await ask(proxy.url, post(f"{PATH}?key=a-key-of-somebody"))
+
+    outcomes, warnings = through_queue(tmp_path, action, limits=QueueLimits(close_s=0.3))
+    assert not outcomes
+    names = ", ".join(f"#{number} POST {PATH}" for number in range(1, 6))
+    why = "nothing was written for 0.3 s: given up; missing or torn:"
+    assert warnings == [f"not recorded: {why} {names}, 2 more"]
+
+
+def keyed(number: int) -> list[Message]:
+    """An exchange whose answer repeats the key that its request has."""
+    key = "Zk9Qm3vX7Lr5tYpW8sBn"
+    headers = (("host", "x"), ("authorization", f"Bearer {key}"))
+    request = HttpRequest("POST", PATH, headers, b'{"model":"m","stream":true}')
+    delta = {"index": 0, "delta": {"content": f"it is {key}"}, "finish_reason": None}
+    chunk = {"id": "a", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    data = b"data: " + json.dumps({**chunk, "choices": [delta]}).encode() + b"\n\n"
+    return [
+        RequestCame(number, 1.0, PATH, request),
+        HeadCame(number, 1.5, STREAM, chunked=False),
+        BodyCame(number, 2.0, data),
+        ExchangeEnded(number, 4.0, "eof", ""),
+    ]
+
+
+UNJUDGED = "there was no time to judge which rules redaction touched: all are untestable"
+
+
+@pytest.mark.parametrize(
+    ("limits", "touched", "note"),
+    [
+        (WorkerLimits(judging_s=60), [(), ()], ""),
+        (WorkerLimits(judging_s=0), [("*",), ("*",)], UNJUDGED),
+        (WorkerLimits(unjudged=0), [("*",), ("*",)], UNJUDGED),
+        (WorkerLimits(unjudged_bytes=0), [("*",), ("*",)], UNJUDGED),
+    ],
+    ids=["judged", "no time", "too many", "too large"],
+)
+def test_what_was_touched_is_judged_where_there_is_time(
+    limits: WorkerLimits, touched: list[tuple[str, ...]], note: str, tmp_path: Path
+) -> None:
+    outcomes, failures, cassettes = worked(tmp_path, *keyed(1), *keyed(2), limits=limits)
+    assert [each.exchanges[0].touched for each in cassettes] == touched
+    assert [(each.end, each.note) for each in outcomes] == [("eof", note)] * 2
+    assert failures == []
+    assert all(each.sealed for each in cassettes)
+
+
+def test_all_that_came_is_written_before_anything_is_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = list[int]()
+
+    def judged(*_: object) -> tuple[str, ...]:
+        files = [path.read_text() for path in sorted(tmp_path.iterdir())]
+        written.append(sum("it is " in each for each in files))
+        return ()
+
+    monkeypatch.setattr("conformance.targets.recording.exchange.rules_touched", judged)
+    worked(tmp_path, *keyed(1), *keyed(2), *keyed(3))
+    assert written == [3, 3, 3]

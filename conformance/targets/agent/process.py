@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import BaseProtocol, BaseTransport, StreamReader, StreamReaderProtocol, WriteTransport
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import IO, Final, Self
+from typing import IO, Final, Self, SupportsIndex
 
 from conformance.core.excerpts import MARGIN, ending
 from conformance.report.printable import visible
@@ -46,9 +46,10 @@ class _OutputReader(StreamReader):
     _fed = 0
     _ends_at = float("inf")
 
-    def feed_data(self, data: bytes) -> None:
+    def feed_data(self, data: Iterable[SupportsIndex]) -> None:
         """As `StreamReader`."""
-        own = data[: int(min(len(data), self._ends_at - self._fed))]
+        own = bytes(data)
+        own = own[: int(min(len(own), self._ends_at - self._fed))]
         if own:
             self._fed += len(own)
             super().feed_data(own)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
@@ -48,6 +49,7 @@ _START: Final = 4096
 _LEAST_S: Final = 0.1
 _LEAST_SPEED: Final = 1_000_000
 _MOST_JUDGING_S: Final = 3.0
+_UNJUDGED: Final = "there was no time to judge which rules redaction touched: all are untestable"
 
 
 class RecordingOptions(Struct, frozen=True):
@@ -164,7 +166,8 @@ class ExchangeRecorder:
         self._pieces: list[bytes] = []
         self._joined = self._fed = self._written = 0
         self.response: Response | None = None
-        self._is_given_up = False
+        self._is_given_up = self._is_touching = False
+        self._end_ms, self._told_note = 0.0, ""
         self._chunks = self._size = 0
         self._ending: Ending | None = None
         self._last = perf_counter() if came is None else came
@@ -208,11 +211,33 @@ class ExchangeRecorder:
             self._writer.flush()
 
     def record_end(self, how: Ending, note: str = "", came: float | None = None) -> ExchangeOutcome:
-        """It is over; what was held back is written. Nothing may follow, whatever is raised."""
+        """It is over: `record_rest` and `finish`. Nothing may follow, whatever is raised."""
+        self.record_rest(how, note, came)
+        return self.finish()
+
+    def record_rest(self, how: Ending, note: str = "", came: float | None = None) -> bool:
+        """It is over, and what was held back is on disk. Whether its end needs judging.
+
+        Only `finish` may follow.
+        """
         try:
-            return self._write_end(how, note, came)
+            return self._write_rest(how, note, came)
+        except BaseException:
+            self.file.finish_exchange()
+            raise
+
+    def finish(self, *, judges: bool = True) -> ExchangeOutcome:
+        """Writes the end. Unless it `judges`, every rule is named as touched that may be."""
+        try:
+            return self._write_end(judges=judges)
         finally:
             self.file.finish_exchange()
+
+    @property
+    def kept_bytes(self) -> int:
+        """What is held until it is judged which rules redaction touched."""
+        changed = self._body.changed if self._body and self._is_touching else ()
+        return sum(len(data) for _, data in changed)
 
     def give_up(self, why: str) -> None:
         """Records no more of the body, not even what is held back."""
@@ -248,14 +273,28 @@ class ExchangeRecorder:
         # Where the decoder keeps it all, it comes with the next chunk.
         return Chunk(clear, self._elapsed_ms(came)) if clear or not data else None
 
-    def _write_end(self, how: Ending, note: str, came: float | None) -> ExchangeOutcome:
+    def _write_rest(self, how: Ending, note: str, came: float | None) -> bool:
         if self._pieces and (chunk := self._whole_chunk(b"".join(self._pieces), came)):
             self._write_chunks([chunk])
-        ms = self._elapsed_ms(came)
+        self._end_ms = self._elapsed_ms(came)
         self._write_chunks((), closes=True)
         self._ending = self._ending or how
-        touched = self._touched_rules(self._ending)
-        self._writer.end(self._ending, ms=ms, exchange=self.number, touched=touched, note=self.note)
+        self._told_note = self.note or note
+        changed = self._body.changed if self._body else []
+        counts = set(self._redactor.counts()) - self._counted if self._redactor else ()
+        self._is_touching = is_touching(counts) and bool(
+            changed or self._is_request_changed or self._is_given_up
+        )
+        if self._is_touching:
+            self._writer.flush()
+        return self._is_touching and not self._is_given_up
+
+    def _write_end(self, *, judges: bool) -> ExchangeOutcome:
+        assert self._ending is not None
+        touched = self._touched_rules(self._ending, judges=judges)
+        self._writer.end(
+            self._ending, ms=self._end_ms, exchange=self.number, touched=touched, note=self.note
+        )
         status = self.response.status if self.response else None
         return ExchangeOutcome(
             method=self._method,
@@ -264,25 +303,20 @@ class ExchangeRecorder:
             chunks=self._chunks,
             size=self._size,
             end=self._ending,
-            note=self.note or note,
+            note=self._told_note,
         )
 
-    def _touched_rules(self, end: Ending) -> tuple[str, ...]:
+    def _touched_rules(self, end: Ending, *, judges: bool) -> tuple[str, ...]:
         """What `Exchange.touched` is of this one."""
-        changed = self._body.changed if self._body else []
-        counts = set(self._redactor.counts()) - self._counted if self._redactor else ()
-        if not is_touching(counts) or not (
-            changed or self._is_request_changed or self._is_given_up
-        ):
+        if not self._is_touching:
             return ()
-        if self._is_given_up:
-            return EVERY_RULE
-        self._writer.flush()
-        try:
-            with self.file.limit_time(_MOST_JUDGING_S):
-                return rules_touched(self.file.path, self.number, end, self.request, changed)
-        except OverTimeError:
-            return EVERY_RULE
+        changed = self._body.changed if self._body else []
+        with suppress(OverTimeError):
+            if judges and not self._is_given_up:
+                with self.file.limit_time(_MOST_JUDGING_S):
+                    return rules_touched(self.file.path, self.number, end, self.request, changed)
+        self._told_note = self._told_note or _UNJUDGED
+        return EVERY_RULE
 
     def _write_chunks(self, chunks: Sequence[Chunk], *, closes: bool = False) -> None:
         """Writes what may be written after these; with `closes` all that was held back."""

@@ -76,11 +76,30 @@ class RecordingFolder:
         came: float | None = None,
     ) -> ExchangeOutcome:
         """The exchange is over. Raises CassetteError, OSError where it cannot be written."""
-        outcome = recorder.record_end(how, note, came)
+        self.record_rest(recorder, how, note, came)
+        return self.finish_exchange(recorder)
+
+    def record_rest(
+        self,
+        recorder: ExchangeRecorder,
+        how: Ending,
+        note: str = "",
+        came: float | None = None,
+    ) -> bool:
+        """As `ExchangeRecorder.record_rest`; other requests may carry the exchange on from now."""
+        needs_judging = recorder.record_rest(how, note, came)
         place = ExchangePlace(str(recorder.file.path), recorder.number)
-        if outcome.status is not None and outcome.status < 300:
+        status = recorder.response.status if recorder.response else None
+        if status is not None and status < 300:
             self._conversations.remember_request(recorder.request, place)
             self._conversations.remember_answer(recorder.start, place)
+        return needs_judging
+
+    def finish_exchange(
+        self, recorder: ExchangeRecorder, *, judges: bool = True
+    ) -> ExchangeOutcome:
+        """As `ExchangeRecorder.finish`."""
+        outcome = recorder.finish(judges=judges)
         if self._tell:
             self._tell(recorder.file.path.name, outcome)
         return outcome

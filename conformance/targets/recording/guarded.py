@@ -96,10 +96,27 @@ class GuardedRecorder:
 
     def record_end(self, how: Ending, came: float, note: str = "") -> None:
         """As `ExchangeLog`."""
+        self.record_rest(how, came, note)
+        self.finish()
+
+    def record_rest(self, how: Ending, came: float, note: str = "") -> bool:
+        """It is over, and all that came is written. Whether `finish` has something to judge."""
         if self._recorder is not None:
             with self._guarded_recording():
-                self._folder.end_exchange(self._recorder, how, note, came)
+                return self._folder.record_rest(self._recorder, how, note, came)
+        return False
+
+    def finish(self, *, judges: bool = True) -> None:
+        """Writes the end."""
+        if self._recorder is not None:
+            with self._guarded_recording():
+                self._folder.finish_exchange(self._recorder, judges=judges)
         self._recorder = None
+
+    @property
+    def kept_bytes(self) -> int:
+        """What is held until the end is judged."""
+        return self._recorder.kept_bytes if self._recorder else 0
 
     def flush(self) -> None:
         """What was recorded so far is safe from a crash."""

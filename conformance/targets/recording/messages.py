@@ -69,13 +69,15 @@ class NoMore(Struct, frozen=True, array_like=True, tag=5):
 class OutcomeMessage(Struct, frozen=True, array_like=True, tag=6):
     """An exchange is recorded, in the file of this name."""
 
+    number: int
     file: str
     outcome: ExchangeOutcome
 
 
 class FailureMessage(Struct, frozen=True, array_like=True, tag=7):
-    """An exchange, or its rest, cannot be recorded."""
+    """An exchange, or its rest, cannot be recorded; 0 where it is not one alone."""
 
+    number: int
     why: str
 
 

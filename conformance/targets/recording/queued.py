@@ -11,6 +11,7 @@ import asyncio
 import multiprocessing
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -20,6 +21,7 @@ from conformance.cassette.redaction.own_keys import own_keys
 from conformance.core.errors import HarnessError
 from conformance.core.events import Ending, Response
 from conformance.core.own_keys import NAMES
+from conformance.dialects import ENDPOINTS, dialect_at
 from conformance.targets.recording.exchange import ExchangeOutcome, RecordingOptions
 from conformance.targets.recording.folder import RecordingFolder
 from conformance.targets.recording.guarded import OnFailure
@@ -42,11 +44,15 @@ from conformance.wire.requests import HttpRequest
 
 _COLLECT_S: Final = 0.02
 _COLLECT_BYTES: Final = 256 * 1024
-_CLOSE_S: Final = 30.0
+_CLOSE_S: Final = 60.0
+_MOST_NAMED: Final = 5
 
 
 class QueueLimits(Struct, frozen=True):
-    """Bytes that may wait for the process that writes, and seconds that it may take at the end."""
+    """Bytes that may wait for the process that writes, and seconds in which it does nothing.
+
+    At the end it is waited for as long as it goes on.
+    """
 
     waiting: int = 64 * 1024 * 1024
     close_s: float = _CLOSE_S
@@ -86,6 +92,7 @@ class RecordingQueue:
         self._limits = limits or QueueLimits()
         self._fail: OnFailure = lambda _: None
         self._numbers = 0
+        self._unwritten: dict[int, str] = {}  # how to name exchanges that are not written yet
         self._frames: list[bytes] = []
         self._waiting = 0
         self._timer: asyncio.TimerHandle | None = None
@@ -108,17 +115,18 @@ class RecordingQueue:
         self.put(self._orders)
 
     async def close(self) -> None:
-        """Everything is written, unless that takes too long."""
+        """Everything is written, as long as the process goes on; what is not is named."""
         if self._link is None:
             return
         self.put(NoMore())
         self._write_collected()
-        try:
-            async with asyncio.timeout(self._limits.close_s):
-                await self._link.ended.wait()
-        except TimeoutError:
-            self._fail(HarnessError("what waited to be written was dropped: it took too long"))
-            self.kill()
+        self._link.went_on()
+        while not await self._link.has_ended(self._limits.close_s):
+            if not self._link.went_on():
+                why = f"nothing was written for {self._limits.close_s:g} s"
+                self._fail(HarnessError(f"{why}: given up{self._unwritten_names()}"))
+                self.kill()
+                break
         self._link.drop()
         self._link = None
         await asyncio.to_thread(self._process.join)
@@ -148,6 +156,8 @@ class RecordingQueue:
         """Sends a message soon."""
         if self._link is None or self._link.ended.is_set():
             return
+        if isinstance(message, RequestCame):
+            self._unwritten[message.number] = _exchange_name(message)
         frame = encode_message(message)
         self._frames.append(frame)
         self._waiting += len(frame)
@@ -168,11 +178,29 @@ class RecordingQueue:
     def _take_message(self, message: Any) -> None:
         match message:
             case OutcomeMessage():
+                self._unwritten.pop(message.number, None)
                 self._tell(message.file, message.outcome)
             case FailureMessage():
+                self._unwritten.pop(message.number, None)
                 self._fail(HarnessError(message.why))
             case None:
-                self._fail(HarnessError("the process that writes recordings is gone"))
+                why = "the process that writes recordings is gone"
+                self._fail(HarnessError(f"{why}{self._unwritten_names()}"))
+
+    def _unwritten_names(self) -> str:
+        """Exchanges whose recordings are missing or torn, behind a message."""
+        names = list(self._unwritten.values())
+        more = [f"{len(names) - _MOST_NAMED} more"] if names[_MOST_NAMED:] else []
+        named = ", ".join([*names[:_MOST_NAMED], *more])
+        return f"; missing or torn: {named}" if named else ""
+
+
+def _exchange_name(message: RequestCame) -> str:
+    """As much of a request as is nobody's secret."""
+    dialect = dialect_at(message.target)
+    endpoint = ENDPOINTS[dialect] if dialect else None
+    path = f" {endpoint.base}{endpoint.path}" if endpoint else ""
+    return f"#{message.number} {message.request.method}{path}"
 
 
 class _WorkerLink(asyncio.Protocol):
@@ -183,17 +211,33 @@ class _WorkerLink(asyncio.Protocol):
         self._take = take
         self._reader = MessageReader()
         self._transport: asyncio.Transport
+        self._heard = self._known = 0
+        self._waited = 0
 
     @property
     def waiting(self) -> int:
         """Bytes that the socket does not take yet."""
         return self._transport.get_write_buffer_size()
 
+    async def has_ended(self, seconds: float) -> bool:
+        """Whether the process ends within so many seconds."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self.ended.wait()
+        return self.ended.is_set()
+
+    def went_on(self) -> bool:
+        """Whether it took or reported anything since the last call."""
+        before = self._known, self._waited
+        self._known, self._waited = self._heard, self.waiting
+        return before != (self._known, self._waited)
+
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
+        self._heard += len(data)
         for message, _ in self._reader.feed(data):
             if isinstance(message, WorkerDone):
                 self.ended.set()

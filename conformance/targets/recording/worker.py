@@ -7,6 +7,9 @@ Rule 2: no exchange may keep the others waiting: redaction has a limit of proces
 is bounded in bytes and age, and so is what redaction holds back. The exchange whose messages would
 take longest is given up first; its recording says so.
 Rule 3: files are flushed when nothing waits, or after some milliseconds.
+Rule 4: what came is written first. Which rules redaction touched takes many times as long to find
+out: that is judged when nothing waits, and the end of the exchange is written then. Where there is
+no time at the end, or too much waits to be judged, every rule counts as touched.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ import sys
 from collections import Counter, deque
 from contextlib import suppress
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, Final
 
 from msgspec import Struct
@@ -47,15 +50,21 @@ from conformance.targets.recording.time_limit import ProcessorClock
 
 _READ_SIZE: Final = 1024 * 1024
 _FLUSH_S: Final = 0.02
-_NICENESS: Final = 10
 
 
 class WorkerLimits(Struct, frozen=True):
-    """Bytes and seconds that messages may wait, and bytes that redaction may hold back, in all."""
+    """Bytes and seconds that messages may wait, and bytes that redaction may hold back, in all.
+
+    Messages wait for this process, not for a machine that has no time for it: seconds are those of
+    its processor time, unless they say otherwise.
+    """
 
     waiting: int = 64 * 1024 * 1024
     waiting_s: float = 5.0
     held: int = 256 * 1024 * 1024
+    unjudged: int = 512  # exchanges whose end waits to be judged
+    unjudged_bytes: int = 64 * 1024 * 1024  # that these keep
+    judging_s: float = 15.0  # on the wall: for one end, and for all that are left at last
     step_s: float = 0.005  # of acting, between two looks at the socket
 
 
@@ -79,6 +88,8 @@ class RecordingWorker:
         self._reader = MessageReader()
         self._messages: deque[tuple[Any, int, float]] = deque()
         self._exchanges: dict[int, _WorkedExchange] = {}
+        self._unjudged: deque[tuple[int, GuardedRecorder]] = deque()
+        self._number = 0  # of the exchange that is worked on
         self._unflushed: set[int] = set()
         self._flushed = 0.0
         self._waiting = self._held = 0
@@ -91,18 +102,15 @@ class RecordingWorker:
 
     def run(self) -> None:
         """Returns when everything is written."""
-        while not self._finished and (self._connected or self._messages):
+        while not self._finished and (self._connected or self._messages or self._unjudged):
             self._take_messages()
             self._shed_load()
-            until = perf_counter() + self._limits.step_s
-            while self._messages:
-                message, size, _ = self._messages.popleft()
-                self._account_waiting(message, -size)
-                self._act_timed(message, size)
-                if perf_counter() > until:
-                    break
+            self._act_on_messages()
             if not self._messages or perf_counter() - self._flushed > _FLUSH_S:
                 self._flush_files()
+            if not self._messages and self._unjudged:
+                self._judge_oldest()
+        self._judge_rest()
         # Without a word of the relay, exchanges that are under way stay open: their files are torn.
         if self._folder is not None:
             try:
@@ -111,11 +119,20 @@ class RecordingWorker:
                 self._tell_failure(err)
         self._send_message(WorkerDone())
 
+    def _act_on_messages(self) -> None:
+        until = perf_counter() + self._limits.step_s
+        while self._messages:
+            message, size, _ = self._messages.popleft()
+            self._account_waiting(message, -size)
+            self._act_timed(message, size)
+            if perf_counter() > until:
+                break
+
     def _take_messages(self) -> None:
         """What is there; waits only where there is nothing to do."""
         if not self._connected:
             return
-        self._sock.settimeout(0 if self._messages else None)
+        self._sock.settimeout(0 if self._messages or self._unjudged else None)
         try:
             data = self._sock.recv(_READ_SIZE)
         except BlockingIOError:
@@ -123,7 +140,7 @@ class RecordingWorker:
         except OSError:
             data = b""
         self._connected = bool(data)
-        now = perf_counter()
+        now = process_time()
         for message, size in self._reader.feed(data):
             self._messages.append((message, size, now))
             self._account_waiting(message, size)
@@ -134,7 +151,7 @@ class RecordingWorker:
             self._bodies[message.number] += size
 
     def _act_timed(self, message: Any, size: int) -> None:
-        number = getattr(message, "number", 0)
+        self._number = number = getattr(message, "number", 0)
         begun = perf_counter()
         self._act_on_message(message, number)
         exchange = self._exchanges.get(number)
@@ -188,10 +205,36 @@ class RecordingWorker:
     def _end_exchange(self, exchange: _WorkedExchange, message: ExchangeEnded) -> None:
         if message.lost:
             exchange.recorder.give_up(message.lost)
-        exchange.recorder.record_end(message.how, message.came, message.note)
+        if exchange.recorder.record_rest(message.how, message.came, message.note):
+            self._unjudged.append((message.number, exchange.recorder))
+            self._shed_judging()
+        else:
+            exchange.recorder.finish()
         self._held -= exchange.held
         del self._exchanges[message.number], self._bodies[message.number]
         self._unflushed.discard(message.number)
+
+    def _shed_judging(self) -> None:
+        limits = self._limits
+        while len(self._unjudged) > limits.unjudged or (
+            sum(each.kept_bytes for _, each in self._unjudged) > limits.unjudged_bytes
+        ):
+            self._finish_oldest(judges=False)
+
+    def _judge_oldest(self) -> None:
+        self._clock.end_by(perf_counter() + self._limits.judging_s)
+        self._finish_oldest()
+        self._clock.end_by(None)  # for redaction only processor time counts
+
+    def _finish_oldest(self, *, judges: bool = True) -> None:
+        self._number, recorder = self._unjudged.popleft()
+        recorder.finish(judges=judges)
+
+    def _judge_rest(self) -> None:
+        until = perf_counter() + self._limits.judging_s
+        self._clock.end_by(until)
+        while self._unjudged:
+            self._finish_oldest(judges=perf_counter() < until)
 
     def _account_held(self, exchange: _WorkedExchange) -> None:
         held = exchange.recorder.held_bytes
@@ -209,7 +252,7 @@ class RecordingWorker:
             f"more than {most:,} bytes wait to be recorded"
         ):
             pass
-        now = perf_counter()
+        now = process_time()
         if self._messages and now > max(self._patient_until, self._messages[0][2] + latest):
             self._patient_until = now + latest
             self._give_up_slowest(f"recording is {latest:g} s late")
@@ -236,12 +279,11 @@ class RecordingWorker:
         self._unflushed.clear()
 
     def _tell_outcome(self, file: str, outcome: ExchangeOutcome) -> None:
-        self._send_message(OutcomeMessage(file, outcome))
+        self._send_message(OutcomeMessage(self._number, file, outcome))
 
     def _tell_failure(self, error: BaseException) -> None:
-        self._send_message(
-            FailureMessage(str(error) if isinstance(error, ConformanceError) else repr(error))
-        )
+        why = str(error) if isinstance(error, ConformanceError) else repr(error)
+        self._send_message(FailureMessage(self._number, why))
 
     def _send_message(self, message: FromWorker) -> None:
         self._sock.settimeout(None)
@@ -250,8 +292,10 @@ class RecordingWorker:
 
 
 def _yield_processor() -> None:
-    """Who relays comes first: nothing that wakes this process breaks into the relay's turn."""
-    os.nice(_NICENESS)
+    """Who relays comes first: nothing that wakes this process breaks into the relay's turn.
+
+    No more than that: on a busy machine a process of low priority would not keep up.
+    """
     if sys.platform == "linux":
         with suppress(OSError):  # a container may forbid it
             os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
