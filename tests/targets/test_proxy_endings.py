@@ -134,18 +134,18 @@ KEY = "Zk9Qm3vX7Lr5tYpW8sBn/Hd2kLm+N4pQ"
     ],
 )
 def test_what_is_malformed_shows_no_key_of_the_client(says: bytes, tmp_path: Path) -> None:
-    told: list[str] = []
+    notes: list[str] = []
 
     async def run() -> None:
         async with origin(Script([says.replace(b"%b", KEY.encode())], "fin")) as server:
             options = RecordingOptions()
-            shelf = RecordingFolder(tmp_path, options, tell=lambda _, one: told.append(one.note))
-            async with RecordingProxy(Origin.parse(server.url), shelf, warn=told.append) as proxy:
+            shelf = RecordingFolder(tmp_path, options, tell=lambda _, one: notes.append(one.note))
+            async with RecordingProxy(Origin.parse(server.url), shelf, warn=notes.append) as proxy:
                 await ask(proxy.url, post("/v1/models", b"{}", f"Authorization: Bearer {KEY}"))
 
     asyncio.run(run())
-    assert "".join(told)
-    assert not [line for line in told if KEY[2:8] in line]
+    assert "".join(notes)
+    assert not [line for line in notes if KEY[2:8] in line]
     assert not [path for path in tmp_path.iterdir() if KEY[2:8] in path.read_text()]
 
 

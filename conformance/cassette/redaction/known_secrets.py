@@ -97,7 +97,7 @@ class KnownSecrets:
 
     @property
     def has_words(self) -> bool:
-        """Whether what stands beside a text tells whether it is a secret."""
+        """Whether there are any that are secrets only by what stands beside them."""
         return bool(self._words)
 
     def learn(self, secret: str, *, shortest: int = SHORTEST, anywhere: bool = True) -> None:
@@ -226,7 +226,7 @@ class KnownSecrets:
         return first.size if first is not None and not first.start else 0
 
     def is_word(self, match: SecretMatch) -> bool:
-        """Whether what stands beside it tells whether it is one."""
+        """Whether it is a secret only by what stands beside it."""
         return match.form in self._words
 
     def matches(self, text: bytes, before: bytes = b"") -> Iterator[SecretMatch]:

@@ -1,6 +1,6 @@
 """Keys that an agent is started with: what our side gave it, it may say again.
 
-Rule 1: a variable of the environment, an option or a header tells by its name that its value is
+Rule 1: a variable of the environment, an option or a header shows by its name that its value is
 one; what may be called so and be none (`HOTKEY`, `AUTH`) must look drawn at random, too.
 Rule 2: a value of any name may hold one: a password in a URL, a field in JSON, a header in a list,
 what has the shape of a key.
