@@ -70,7 +70,10 @@ class FrameTrace:
             fields = {"event": frame.event, "named": frame.named, "id": frame.id, "data": data}
             if payload is not NOT_JSON:
                 fields["json"] = payload
-            return self._headed("sse.frame", fields, self.reader.read(frame, payload, number))
+            events = self.reader.read(frame, payload, number)
+            if events and events[-1].answer == 1:  # the usual case
+                return [Event("sse.frame", fields, number, "transport"), *events]
+            return self._headed("sse.frame", fields, events)
         if kind == "comment":
             return self._headed("sse.comment", {"text": data}, [])
         if kind in _IGNORED:
@@ -83,6 +86,8 @@ class FrameTrace:
         if kind == "binary":
             headed = {"event": frame.event, "headers": dict(frame.headers), **known}
             return self._headed("binary.frame", headed, events)
+        if events and events[-1].answer == 1:
+            return [Event(f"{kind}.frame", known, number, "transport"), *events]
         return self._headed(f"{kind}.frame", known, events)
 
     def _headed(self, kind: str, fields: Mapping[str, Any], events: list[Event]) -> list[Event]:
