@@ -70,10 +70,7 @@ class FrameTrace:
             fields = {"event": frame.event, "named": frame.named, "id": frame.id, "data": data}
             if payload is not NOT_JSON:
                 fields["json"] = payload
-            events = self.reader.read(frame, payload, number)
-            if events and events[-1].answer == 1:  # the usual case
-                return [Event("sse.frame", fields, number, "transport"), *events]
-            return self._headed("sse.frame", fields, events)
+            return self._headed("sse.frame", fields, self.reader.read(frame, payload, number))
         if kind == "comment":
             return self._headed("sse.comment", {"text": data}, [])
         if kind in _IGNORED:
@@ -86,8 +83,6 @@ class FrameTrace:
         if kind == "binary":
             headed = {"event": frame.event, "headers": dict(frame.headers), **known}
             return self._headed("binary.frame", headed, events)
-        if events and events[-1].answer == 1:
-            return [Event(f"{kind}.frame", known, number, "transport"), *events]
         return self._headed(f"{kind}.frame", known, events)
 
     def _headed(self, kind: str, fields: Mapping[str, Any], events: list[Event]) -> list[Event]:
@@ -95,6 +90,8 @@ class FrameTrace:
 
         What ends the answer before stays in front.
         """
+        if events and events[-1].answer == 1:  # the usual case
+            return [Event(kind, fields, self.number, "transport"), *events]
         answer = events[-1].answer if events else self._answer
         head = Event(kind, fields, self.number, "transport", answer)
         if answer == self._answer:

@@ -30,6 +30,7 @@ from conformance.dialects.json_edge import (
 )
 from conformance.dialects.ollama_message import Message
 from conformance.dialects.sink import Sink
+from conformance.dialects.wire_keys import AnswerBounds
 
 LINE_EVENTS: Final = frozenset(
     {
@@ -45,6 +46,7 @@ LINE_EVENTS: Final = frozenset(
         "ollama.unknown",
     }
 )
+BOUNDS: Final = AnswerBounds(first=frozenset({"ollama.chunk"}), last=frozenset({"ollama.last"}))
 _COUNTS: Final = {"input": "prompt_eval_count", "output": "eval_count"}
 
 
