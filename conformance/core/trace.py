@@ -91,6 +91,8 @@ class FrameTrace:
 
         What ends the answer before stays in front.
         """
+        if events and events[-1].answer == 1:  # the usual case
+            return [Event(kind, fields, self.number, "transport"), *events]
         answer = events[-1].answer if events else self._answer
         head = Event(kind, fields, self.number, "transport", answer)
         if answer == self._answer:

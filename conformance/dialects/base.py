@@ -18,7 +18,7 @@ from conformance.dialects.endpoint import Endpoint, ModelListing
 from conformance.dialects.requests import RequestForm
 from conformance.dialects.script import Script
 from conformance.dialects.turns import HistoryForm
-from conformance.dialects.wire_keys import ItemPlaces, SseEnvelope, WireKeys
+from conformance.dialects.wire_keys import AnswerBounds, ItemPlaces, SseEnvelope, WireKeys
 
 __all__ = ["DeltaColumns", "Dialect", "Reader", "Reading"]
 
@@ -95,6 +95,7 @@ class Dialect(Struct, frozen=True):
     framing_at: Callable[[str], Framing] | None = None
     keys: WireKeys = field(default_factory=WireKeys)
     envelope: SseEnvelope = field(default_factory=SseEnvelope)
+    bounds: AnswerBounds = field(default_factory=AnswerBounds)
     items: ItemPlaces | None = None
     knobs: Callable[[], KnobWatcher] | None = None
     private_texts: Callable[[], PrivateTextWatcher] | None = None

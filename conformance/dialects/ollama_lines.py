@@ -30,6 +30,7 @@ from conformance.dialects.json_edge import (
 )
 from conformance.dialects.ollama_message import Message
 from conformance.dialects.sink import Sink
+from conformance.dialects.wire_keys import AnswerBounds
 
 LINE_EVENTS: Final = frozenset(
     {
@@ -45,6 +46,7 @@ LINE_EVENTS: Final = frozenset(
         "ollama.unknown",
     }
 )
+BOUNDS: Final = AnswerBounds(first=frozenset({"ollama.chunk"}), last=frozenset({"ollama.last"}))
 _COUNTS: Final = {"input": "prompt_eval_count", "output": "eval_count"}
 
 
@@ -60,6 +62,7 @@ class LineReader:
         self._message = Message(self._sink, reading)
         self._is_whole = False  # a body has come
         self._is_done = False
+        self._may_be_over = False  # it is done, or has failed
         self._is_asked = False
         self._last_line: Mapping[str, Any] = {}
         self._lists_models = False
@@ -106,11 +109,12 @@ class LineReader:
         if error := fields.get("error"):
             self._sink.wire("ollama.error", fields)
             self._message.close()
+            self._may_be_over = True
             self._sink.say_error(outcome.error(error))
 
     def _line(self, fields: dict[str, Any], *, is_body: bool) -> None:
         is_last = fields.get("done") is True
-        if (self._is_done or self._sink.has_failed) and not (is_last or self._is_asked):
+        if self._may_be_over and not (is_last or self._is_asked):
             self._begin_answer(string(fields.get("created_at")))
         self._last_line = fields
         kind = "ollama.last" if is_last else "ollama.chunk"
@@ -130,7 +134,7 @@ class LineReader:
                 self._sink.say("cut", {"choice": 0, "how": "eof"})
             self._sink.next_answer()
             self._message = Message(self._sink, self._reading)
-            self._is_done = False
+            self._is_done = self._may_be_over = False
 
     def _finish(self, fields: dict[str, Any]) -> None:
         self._message.close()
@@ -140,7 +144,7 @@ class LineReader:
         self._done(explicit=True)
 
     def _done(self, *, explicit: bool) -> None:
-        self._is_done = True
+        self._is_done = self._may_be_over = True
         self._sink.say("done", {"choice": 0, "explicit": explicit})
 
     def _models(self, fields: dict[str, Any]) -> None:

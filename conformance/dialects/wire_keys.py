@@ -8,6 +8,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import fields
 
+from conformance.core.events import Event
+
 
 class WireKeys(Struct, frozen=True):
     """Keys of payloads, by what stands under them.
@@ -44,6 +46,21 @@ class SseEnvelope(Struct, frozen=True):
 
     is_named: Callable[[str], bool] = lambda _type: False
     finishes: Callable[[Any], bool] = lambda _payload: False
+
+
+class AnswerBounds(Struct, frozen=True):
+    """Types of wire events by which two answers in one exchange are told apart.
+
+    `first` may begin an answer; `once` does so, and comes once in it; `last` ends it. Where
+    answers bear an id on every event, `identified` is the type that has it, and `speaks` says
+    whether an event brings something new.
+    """
+
+    first: frozenset[str] = frozenset()
+    once: frozenset[str] = frozenset()
+    last: frozenset[str] = frozenset()
+    identified: str = ""
+    speaks: Callable[[Event], bool] = lambda _event: False
 
 
 class ItemPlaces(Struct, frozen=True):

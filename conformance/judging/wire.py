@@ -5,11 +5,9 @@ Frame by frame. `fast.running` takes runs of deltas in bulk.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Literal
-
-from msgspec.structs import replace
 
 from conformance.core.events import Ending, Event, Exchange, Frame, Request
 from conformance.core.framing import Framer
@@ -41,8 +39,8 @@ class WireView(ExchangeView):
         request = setting.dialect.stated(exchange.request)
         self.framer = Framer(exchange.response, expected=expected)
         self._judged = JudgedAnswer()
-        evidence = _wire_evidence(setting, exchange, request, self.framer)
-        evidence = replace(evidence, echo=partial(_echo, reader, self._judged))
+        echo = partial(_echo, reader, self._judged)
+        evidence = _wire_evidence(setting, exchange, request, self.framer, echo)
         super().__init__(setting, exchange, evidence, scenario)
         self.trace = FrameTrace(reader)
         self.bytes = 0
@@ -98,6 +96,7 @@ def _wire_evidence(
     exchange: Exchange,
     request: Request | None,
     framer: Framer,
+    echo: Callable[[], Mapping[str, Any] | None],
 ) -> Evidence:
     return Evidence(
         request,
@@ -106,6 +105,7 @@ def _wire_evidence(
         framing=lambda: framer.framing,
         own_framing=setting.dialect.stream_framing(request.path if request else ""),
         clock=any(chunk.ms is not None for chunk in exchange.chunks),
+        echo=echo,
         role=exchange.role,
         hop=exchange.hop,
         reported=exchange.seen is not None,

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from conformance.core.events import Event, Exchange
 from conformance.core.framing import exchange_frames
 from conformance.core.json_values import NOT_JSON, decode_json
+from conformance.dialects.wire_keys import AnswerBounds
 
 
 class CutEvent(NamedTuple):
@@ -60,6 +61,25 @@ def _begins_like_json(data: str) -> bool:
     return data[:1] in ("{", "[") and data != "[DONE]"
 
 
-def second_answer(events: Iterable[Event]) -> int | None:
-    """Number of the frame in which a second answer begins; None if there is one answer only."""
-    return next((event.number for event in events if event.answer > 1), None)
+def find_splice(events: Iterable[Event], bounds: AnswerBounds) -> int | None:
+    """Number of the frame in which a second answer begins; None if there is one answer only.
+
+    `bounds` are those of the dialect.
+    An answer begins with its first wire event, also where the one before never ended, and where
+    another id brings a role or a text after the finish.
+    """
+    begun, ended, shown, finished = False, False, "", ""
+    for event in events:
+        if event.layer == "semantic":
+            finished = shown if event.type == "finish" else finished
+        if event.layer != "wire":
+            continue
+        if (ended and event.type in bounds.first) or (begun and event.type in bounds.once):
+            return event.number
+        begun = begun or event.type in bounds.once
+        if event.type == bounds.identified:
+            shown = str(event.data.get("id"))
+        if finished not in ("", shown) and bounds.speaks(event):
+            return event.number
+        ended = ended or event.type in bounds.last
+    return None

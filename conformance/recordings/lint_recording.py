@@ -25,7 +25,7 @@ from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import CheckChoices, check_trusted
 from conformance.recordings.lint_claims import claimed_word, denies_thinking, thinking_field
-from conformance.recordings.lint_events import cut_events, frame_offset, second_answer
+from conformance.recordings.lint_events import cut_events, find_splice, frame_offset
 from conformance.recordings.lint_privacy import PrivacyScanner, PrivateLeftover
 from conformance.rules.lint import Problem, Severity
 from conformance.rules.node import nearest
@@ -197,7 +197,7 @@ class _RecordingLint(Struct, frozen=True):
                 yield self._make_problem("event-cut", message, severity, exchange, at)
 
     def _second_answers(self, exchange: Exchange, result: StreamResult) -> Iterator[Problem]:
-        number = second_answer(result.events)
+        number = find_splice(result.events, get(result.dialect).bounds)
         if number is not None and not get(result.dialect).is_application:
             message = f"a second answer begins with event {number}: record one to an exchange"
             at = frame_offset(exchange, number)

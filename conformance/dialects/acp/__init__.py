@@ -7,7 +7,7 @@ from typing import Final
 from conformance.dialects.acp.agent import AGENT, REQUEST
 from conformance.dialects.acp.columns import chunk_columns
 from conformance.dialects.acp.reader import NAME, VOCABULARY, AcpReader, recognises
-from conformance.dialects.acp.wire_keys import WIRE_KEYS
+from conformance.dialects.acp.wire_keys import BOUNDS, WIRE_KEYS
 from conformance.dialects.base import Dialect
 
 DIALECT: Final = Dialect(
@@ -18,6 +18,7 @@ DIALECT: Final = Dialect(
     columns=chunk_columns,
     framing="lines",
     keys=WIRE_KEYS,
+    bounds=BOUNDS,
     request=REQUEST,
     is_application=True,
     agent=AGENT,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.dialects.wire_keys import WireKeys
+from conformance.dialects.wire_keys import AnswerBounds, WireKeys
 
 WIRE_KEYS: Final = WireKeys(
     texts=("text",),
@@ -12,4 +12,7 @@ WIRE_KEYS: Final = WireKeys(
     indices=("messageId", "toolCallId"),
     words=("sessionUpdate", "stopReason", "kind", "status"),
     free=("rawInput", "rawOutput", "_meta"),
+)
+BOUNDS: Final = AnswerBounds(
+    first=frozenset({"session/prompt"}), last=frozenset({"prompt.response"})
 )

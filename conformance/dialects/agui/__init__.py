@@ -7,7 +7,7 @@ from typing import Final
 from conformance.dialects.agui.columns import delta_columns
 from conformance.dialects.agui.reader import NAME, VOCABULARY, AguiReader, recognises
 from conformance.dialects.agui.requests import REQUEST
-from conformance.dialects.agui.wire_keys import WIRE_KEYS
+from conformance.dialects.agui.wire_keys import BOUNDS, WIRE_KEYS
 from conformance.dialects.base import Dialect
 
 DIALECT: Final = Dialect(
@@ -17,6 +17,7 @@ DIALECT: Final = Dialect(
     recognises=recognises,
     columns=delta_columns,
     keys=WIRE_KEYS,
+    bounds=BOUNDS,
     request=REQUEST,
     is_application=True,
     unit="run",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.dialects.wire_keys import WireKeys
+from conformance.dialects.wire_keys import AnswerBounds, WireKeys
 
 WIRE_KEYS: Final = WireKeys(
     texts=("delta", "content"),
@@ -13,4 +13,9 @@ WIRE_KEYS: Final = WireKeys(
     opaque=("encryptedValue",),
     words=("type", "role", "subtype", "stepName"),
     free=("rawEvent", "forwardedProps", "outcome"),
+)
+BOUNDS: Final = AnswerBounds(
+    first=frozenset({"RUN_STARTED"}),
+    once=frozenset({"RUN_STARTED"}),
+    last=frozenset({"RUN_FINISHED", "RUN_ERROR"}),
 )

@@ -14,7 +14,7 @@ from conformance.dialects.anthropic_messages.reader import (
 from conformance.dialects.anthropic_messages.requests import REQUEST
 from conformance.dialects.anthropic_messages.script import SCRIPT
 from conformance.dialects.anthropic_messages.turns import TURNS
-from conformance.dialects.anthropic_messages.wire_keys import ENVELOPE, WIRE_KEYS
+from conformance.dialects.anthropic_messages.wire_keys import BOUNDS, ENVELOPE, WIRE_KEYS
 from conformance.dialects.base import Dialect
 from conformance.dialects.client_cases import ClientCases, listing
 from conformance.dialects.endpoint import Endpoint, ModelListing
@@ -27,6 +27,7 @@ DIALECT: Final = Dialect(
     columns=delta_columns,
     keys=WIRE_KEYS,
     envelope=ENVELOPE,
+    bounds=BOUNDS,
     endpoint=Endpoint(
         "messages",
         "/messages",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.dialects.wire_keys import SseEnvelope, WireKeys
+from conformance.dialects.wire_keys import AnswerBounds, SseEnvelope, WireKeys
 
 WIRE_KEYS: Final = WireKeys(
     texts=("content", "text", "thinking", "partial_json"),
@@ -27,3 +27,8 @@ _NAMED: Final = frozenset(
     }
 )
 ENVELOPE: Final = SseEnvelope(is_named=_NAMED.__contains__)
+BOUNDS: Final = AnswerBounds(
+    first=frozenset({"message_start"}),
+    once=frozenset({"message_start"}),
+    last=frozenset({"message_stop"}),
+)

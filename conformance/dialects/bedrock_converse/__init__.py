@@ -15,7 +15,7 @@ from conformance.dialects.bedrock_converse.reader import (
 from conformance.dialects.bedrock_converse.requests import REQUEST
 from conformance.dialects.bedrock_converse.script import SCRIPT
 from conformance.dialects.bedrock_converse.turns import TURNS
-from conformance.dialects.bedrock_converse.wire_keys import WIRE_KEYS
+from conformance.dialects.bedrock_converse.wire_keys import BOUNDS, WIRE_KEYS
 from conformance.dialects.client_cases import ClientCases, message_at
 from conformance.dialects.endpoint import Endpoint
 
@@ -26,6 +26,7 @@ DIALECT: Final = Dialect(
     recognises=recognises,
     framing="binary",
     keys=WIRE_KEYS,
+    bounds=BOUNDS,
     knobs=ConverseKnobs,
     endpoint=Endpoint(
         "bedrock",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.dialects.wire_keys import WireKeys
+from conformance.dialects.wire_keys import AnswerBounds, WireKeys
 
 WIRE_KEYS: Final = WireKeys(
     texts=("content", "text", "input"),
@@ -13,4 +13,9 @@ WIRE_KEYS: Final = WireKeys(
     opaque=("signature", "redactedContent"),
     words=("role", "stopReason"),
     free=("input", "additionalModelRequestFields", "additionalModelResponseFields"),
+)
+BOUNDS: Final = AnswerBounds(
+    first=frozenset({"messageStart"}),
+    once=frozenset({"messageStart"}),
+    last=frozenset({"metadata"}),
 )

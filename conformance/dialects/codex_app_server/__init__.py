@@ -13,7 +13,7 @@ from conformance.dialects.codex_app_server.reader import (
     AppServerReader,
     recognises,
 )
-from conformance.dialects.codex_app_server.wire_keys import WIRE_KEYS
+from conformance.dialects.codex_app_server.wire_keys import BOUNDS, WIRE_KEYS
 
 DIALECT: Final = Dialect(
     name=NAME,
@@ -23,6 +23,7 @@ DIALECT: Final = Dialect(
     columns=delta_columns,
     framing="lines",
     keys=WIRE_KEYS,
+    bounds=BOUNDS,
     request=REQUEST,
     is_application=True,
     agent=AGENT,

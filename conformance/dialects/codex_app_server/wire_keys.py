@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.dialects.wire_keys import WireKeys
+from conformance.dialects.wire_keys import AnswerBounds, WireKeys
 
 WIRE_KEYS: Final = WireKeys(
     texts=("delta", "text", "summary", "content"),
@@ -12,4 +12,9 @@ WIRE_KEYS: Final = WireKeys(
     indices=("itemId", "summaryIndex", "contentIndex"),
     words=("type", "status"),
     free=("arguments", "aggregatedOutput"),
+)
+BOUNDS: Final = AnswerBounds(
+    first=frozenset({"turn/started"}),
+    once=frozenset({"turn/started"}),
+    last=frozenset({"turn/completed"}),
 )

@@ -7,7 +7,7 @@ from typing import Final
 from conformance.dialects.base import Dialect
 from conformance.dialects.codex_exec.agent import AGENT, REQUEST
 from conformance.dialects.codex_exec.reader import NAME, VOCABULARY, ExecReader, recognises
-from conformance.dialects.codex_exec.wire_keys import WIRE_KEYS
+from conformance.dialects.codex_exec.wire_keys import BOUNDS, WIRE_KEYS
 
 DIALECT: Final = Dialect(
     name=NAME,
@@ -16,6 +16,7 @@ DIALECT: Final = Dialect(
     recognises=recognises,
     framing="lines",
     keys=WIRE_KEYS,
+    bounds=BOUNDS,
     request=REQUEST,
     is_application=True,
     agent=AGENT,

@@ -11,7 +11,7 @@ from conformance.dialects.cohere_v2.reader import CohereReader, recognises
 from conformance.dialects.cohere_v2.requests import REQUEST
 from conformance.dialects.cohere_v2.script import SCRIPT
 from conformance.dialects.cohere_v2.vocabulary import NAME, VOCABULARY
-from conformance.dialects.cohere_v2.wire_keys import ENVELOPE, WIRE_KEYS
+from conformance.dialects.cohere_v2.wire_keys import BOUNDS, ENVELOPE, WIRE_KEYS
 from conformance.dialects.endpoint import Endpoint, ModelListing
 from conformance.dialects.turns import MESSAGES
 
@@ -23,6 +23,7 @@ DIALECT: Final = Dialect(
     columns=delta_columns,
     keys=WIRE_KEYS,
     envelope=ENVELOPE,
+    bounds=BOUNDS,
     endpoint=Endpoint("cohere", "/v2/chat", base=""),
     models=ModelListing("/v1/models", base="", entries="models", name="name", frame={}, details={}),
     request=REQUEST,

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from conformance.dialects.cohere_v2.vocabulary import STREAMED
 from conformance.dialects.json_edge import mapping
-from conformance.dialects.wire_keys import SseEnvelope, WireKeys
+from conformance.dialects.wire_keys import AnswerBounds, SseEnvelope, WireKeys
 
 WIRE_KEYS: Final = WireKeys(
     texts=("content", "text", "thinking", "tool_plan", "arguments"),
@@ -24,3 +24,8 @@ def _is_last(payload: Any) -> bool:
 
 
 ENVELOPE: Final = SseEnvelope(is_named=STREAMED.__contains__, finishes=_is_last)
+BOUNDS: Final = AnswerBounds(
+    first=frozenset({"message-start"}),
+    once=frozenset({"message-start"}),
+    last=frozenset({"message-end"}),
+)

@@ -12,9 +12,8 @@ Rule 4: nothing on the wire says that all is over. An answer is done where it en
         every candidate has said why it finished, or the prompt was refused; else it is cut.
 Rule 5: a request gives `request.part` per part of its history. A part is of the `current` turn
         where no words of the user come after it.
-Rule 6: a chunk of another response begins the next answer once every candidate has finished
-        or an error came, where the one request is not known. A reason to finish on the way ends no
-        answer.
+Rule 6: a chunk of another response begins the next answer once every candidate has finished or
+        an error came, where the one request is not known. A reason to finish on the way ends none.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from conformance.dialects.gemini_interactions.requests import REQUEST
 from conformance.dialects.gemini_interactions.script import SCRIPT
 from conformance.dialects.gemini_interactions.turns import TURNS
 from conformance.dialects.gemini_interactions.vocabulary import NAME, VOCABULARY
-from conformance.dialects.gemini_interactions.wire_keys import ENVELOPE, WIRE_KEYS
+from conformance.dialects.gemini_interactions.wire_keys import BOUNDS, ENVELOPE, WIRE_KEYS
 
 DIALECT: Final = Dialect(
     name=NAME,
@@ -24,6 +24,7 @@ DIALECT: Final = Dialect(
     columns=delta_columns,
     keys=WIRE_KEYS,
     envelope=ENVELOPE,
+    bounds=BOUNDS,
     endpoint=Endpoint(
         "interactions",
         "/interactions",

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from conformance.dialects.gemini_interactions.vocabulary import STREAMED
 from conformance.dialects.json_edge import mapping
-from conformance.dialects.wire_keys import SseEnvelope, WireKeys
+from conformance.dialects.wire_keys import AnswerBounds, SseEnvelope, WireKeys
 
 WIRE_KEYS: Final = WireKeys(
     texts=("text", "arguments", "result"),
@@ -25,3 +25,8 @@ def _is_last(payload: Any) -> bool:
 
 
 ENVELOPE: Final = SseEnvelope(is_named=STREAMED.__contains__, finishes=_is_last)
+BOUNDS: Final = AnswerBounds(
+    first=frozenset({"interaction.created"}),
+    once=frozenset({"interaction.created"}),
+    last=frozenset({"interaction.completed"}),
+)

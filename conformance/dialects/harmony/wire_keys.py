@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.dialects.wire_keys import WireKeys
+from conformance.dialects.wire_keys import AnswerBounds, WireKeys
 
 WIRE_KEYS: Final = WireKeys(
     texts=("text",),
@@ -15,3 +15,4 @@ WIRE_KEYS: Final = WireKeys(
     unrolled=("choices",),
     unrolling=("harmony.",),
 )
+BOUNDS: Final = AnswerBounds(last=frozenset({"harmony.end"}))

@@ -24,7 +24,7 @@ from conformance.dialects.mistral_chat.requests import REQUEST
 from conformance.dialects.mistral_chat.script import SCRIPT
 from conformance.dialects.openai_chat.client_cases import whole_message
 from conformance.dialects.openai_chat.reader import NAME as CHAT
-from conformance.dialects.openai_chat.wire_keys import ENVELOPE, WIRE_KEYS
+from conformance.dialects.openai_chat.wire_keys import BOUNDS, ENVELOPE, WIRE_KEYS
 from conformance.dialects.turns import MESSAGES
 
 DIALECT: Final = Dialect(
@@ -36,6 +36,7 @@ DIALECT: Final = Dialect(
     columns=delta_columns,
     keys=WIRE_KEYS,
     envelope=ENVELOPE,
+    bounds=BOUNDS,
     knobs=MistralKnobs,
     endpoint=Endpoint("mistral", "/chat/completions"),
     models=ModelListing("/models"),

@@ -13,6 +13,7 @@ from conformance.dialects.ollama_chat.script import SCRIPT
 from conformance.dialects.ollama_chat.wire_keys import WIRE_KEYS
 from conformance.dialects.ollama_columns import line_columns
 from conformance.dialects.ollama_knobs import OllamaKnobs
+from conformance.dialects.ollama_lines import BOUNDS
 from conformance.dialects.turns import MESSAGES
 
 DIALECT: Final = Dialect(
@@ -23,6 +24,7 @@ DIALECT: Final = Dialect(
     columns=line_columns("message", "content"),
     framing="lines",
     keys=WIRE_KEYS,
+    bounds=BOUNDS,
     knobs=OllamaKnobs,
     endpoint=Endpoint("ollama", "/api/chat", base=""),
     models=ModelListing("/api/tags", base="", entries="models", name="model", frame={}, details={}),

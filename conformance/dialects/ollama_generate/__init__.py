@@ -18,6 +18,7 @@ from conformance.dialects.ollama_generate.requests import REQUEST
 from conformance.dialects.ollama_generate.script import SCRIPT
 from conformance.dialects.ollama_generate.wire_keys import WIRE_KEYS
 from conformance.dialects.ollama_knobs import OllamaKnobs
+from conformance.dialects.ollama_lines import BOUNDS
 
 DIALECT: Final = Dialect(
     name=NAME,
@@ -27,6 +28,7 @@ DIALECT: Final = Dialect(
     columns=line_columns("", "response"),
     framing="lines",
     keys=WIRE_KEYS,
+    bounds=BOUNDS,
     knobs=OllamaKnobs,
     endpoint=Endpoint("ollama-generate", "/api/generate", base=""),
     models=ModelListing("/api/tags", base="", entries="models", name="model", frame={}, details={}),

@@ -13,7 +13,7 @@ from conformance.dialects.openai_chat.private_fields import PrivateFields
 from conformance.dialects.openai_chat.reader import NAME, VOCABULARY, ChatReader, recognises
 from conformance.dialects.openai_chat.requests import REQUEST
 from conformance.dialects.openai_chat.script import SCRIPT
-from conformance.dialects.openai_chat.wire_keys import ENVELOPE, WIRE_KEYS
+from conformance.dialects.openai_chat.wire_keys import BOUNDS, ENVELOPE, WIRE_KEYS
 from conformance.dialects.turns import MESSAGES
 
 DIALECT: Final = Dialect(
@@ -24,6 +24,7 @@ DIALECT: Final = Dialect(
     columns=delta_columns,
     keys=WIRE_KEYS,
     envelope=ENVELOPE,
+    bounds=BOUNDS,
     knobs=ChatKnobs,
     private_texts=PrivateFields,
     endpoint=Endpoint("chat", "/chat/completions"),

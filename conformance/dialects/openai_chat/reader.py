@@ -84,6 +84,7 @@ class ChatReader:
         self._is_body = False
         self._is_done = False
         self._is_over = False  # rule 5
+        self._may_be_over = False  # it is done, or has failed
 
     def request(self, request: Request) -> list[Event]:
         self._is_asked = True
@@ -99,7 +100,7 @@ class ChatReader:
             self._read_payload(payload, "message", is_error=False)
         else:
             self._read_payload(payload, "delta", is_error=frame.event == "error")
-        return sink.events()
+        return sink.wired + sink.semantic if sink.answer == 1 else sink.events()
 
     def _read_text(self, frame: Frame) -> None:
         if frame.data == "[DONE]" and frame.kind != "body":
@@ -122,13 +123,11 @@ class ChatReader:
         if not self._is_done:
             self._sink.say("cut", {"choice": 0, "how": how})
 
-    @property
-    def _may_be_over(self) -> bool:
-        return self._is_done or self._sink.has_failed
-
-    def _see_id(self, fields: dict[str, Any]) -> None:
+    def _see_id(self, fields: dict[str, Any], field: str) -> None:
         """Another id, or a chunk behind the end: maybe the next answer (rule 6)."""
         name = string(fields.get("id"))
+        if field == "message":
+            return
         if self._id and not self._is_asked and self._begins_answer(name, fields):
             if not self._is_over:
                 self._say_end("eof")
@@ -160,7 +159,7 @@ class ChatReader:
     def _say_done(self, *, explicit: bool) -> None:
         if not self._is_over:
             self._close_choices()
-            self._is_done = True
+            self._is_done = self._may_be_over = True
             self._sink.say("done", {"choice": 0, "explicit": explicit})
 
     def _close_choices(self) -> None:
@@ -173,8 +172,8 @@ class ChatReader:
         error = fields.get("error")
         is_error = is_error or bool(error)
         if "choices" in fields:
-            if field == "delta" and (fields.get("id") != self._id or self._may_be_over):
-                self._see_id(fields)
+            if fields.get("id") != self._id or self._may_be_over:
+                self._see_id(fields, field)
             self._sink.wire("chat.chunk" if field == "delta" else "chat.completion", fields)
             fits = self._read_choices(fields, field)
         elif not is_error:
@@ -190,6 +189,7 @@ class ChatReader:
         if (usage := fields.get("usage")) is not None:
             self._say_usage(usage)
         if is_error:
+            self._may_be_over = True
             self._sink.say_error(outcome.error(error or payload))
 
     def _say_usage(self, usage: Any) -> None:

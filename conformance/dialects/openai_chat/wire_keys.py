@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from conformance.core.events import Event
 from conformance.dialects.json_edge import mapping, objects
-from conformance.dialects.wire_keys import SseEnvelope, WireKeys
+from conformance.dialects.wire_keys import AnswerBounds, SseEnvelope, WireKeys
 
 _CHUNK: Final = "chat.completion.chunk"
 
@@ -33,4 +34,15 @@ def _finishes(payload: Any) -> bool:
     return is_chunk and any(one.get("finish_reason") for one in objects(fields.get("choices")))
 
 
+def _speaks(event: Event) -> bool:
+    delta = mapping(event.data.get("delta")) if event.type == "chat.choice" else {}
+    return any(delta.get(key) for key in ("role", "content"))
+
+
 ENVELOPE: Final = SseEnvelope(finishes=_finishes)
+BOUNDS: Final = AnswerBounds(
+    first=frozenset({"chat.chunk"}),
+    last=frozenset({"[DONE]"}),
+    identified="chat.chunk",
+    speaks=_speaks,
+)

@@ -14,7 +14,7 @@ from conformance.dialects.openai_responses.requests import REQUEST
 from conformance.dialects.openai_responses.script import SCRIPT
 from conformance.dialects.openai_responses.turns import TURNS
 from conformance.dialects.openai_responses.vocabulary import NAME, VOCABULARY
-from conformance.dialects.openai_responses.wire_keys import ENVELOPE, ITEMS, WIRE_KEYS
+from conformance.dialects.openai_responses.wire_keys import BOUNDS, ENVELOPE, ITEMS, WIRE_KEYS
 
 DIALECT: Final = Dialect(
     name=NAME,
@@ -24,6 +24,7 @@ DIALECT: Final = Dialect(
     columns=delta_columns,
     keys=WIRE_KEYS,
     envelope=ENVELOPE,
+    bounds=BOUNDS,
     items=ITEMS,
     knobs=ResponsesKnobs,
     endpoint=Endpoint("responses", "/responses"),

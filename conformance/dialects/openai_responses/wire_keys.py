@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.dialects.wire_keys import ItemPlaces, SseEnvelope, WireKeys
+from conformance.dialects.wire_keys import AnswerBounds, ItemPlaces, SseEnvelope, WireKeys
 
 WIRE_KEYS: Final = WireKeys(
     texts=("delta", "content", "text", "arguments", "refusal", "summary"),
@@ -15,4 +15,9 @@ WIRE_KEYS: Final = WireKeys(
     free=("arguments", "input", "metadata", "parameters", "properties", "schema"),
 )
 ENVELOPE: Final = SseEnvelope(is_named=lambda kind: kind.startswith("response."))
+BOUNDS: Final = AnswerBounds(
+    first=frozenset({"response.created"}),
+    once=frozenset({"response.created"}),
+    last=frozenset({"response.completed", "response.incomplete", "response.failed"}),
+)
 ITEMS: Final = ItemPlaces(index="output_index", output=("response", "output"))

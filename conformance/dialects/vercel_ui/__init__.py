@@ -8,7 +8,7 @@ from conformance.dialects.base import Dialect
 from conformance.dialects.vercel_ui.columns import delta_columns
 from conformance.dialects.vercel_ui.reader import NAME, VOCABULARY, UiMessageReader, recognises
 from conformance.dialects.vercel_ui.requests import REQUEST
-from conformance.dialects.vercel_ui.wire_keys import ENVELOPE, WIRE_KEYS
+from conformance.dialects.vercel_ui.wire_keys import BOUNDS, ENVELOPE, WIRE_KEYS
 
 DIALECT: Final = Dialect(
     name=NAME,
@@ -18,6 +18,7 @@ DIALECT: Final = Dialect(
     columns=delta_columns,
     keys=WIRE_KEYS,
     envelope=ENVELOPE,
+    bounds=BOUNDS,
     request=REQUEST,
     is_application=True,
     unit="message",

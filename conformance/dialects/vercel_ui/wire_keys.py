@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from conformance.dialects.json_edge import mapping
 from conformance.dialects.vercel_ui.parts import OPAQUE_KEYS
-from conformance.dialects.wire_keys import SseEnvelope, WireKeys
+from conformance.dialects.wire_keys import AnswerBounds, SseEnvelope, WireKeys
 
 WIRE_KEYS: Final = WireKeys(
     texts=("delta", "inputTextDelta"),
@@ -23,3 +23,6 @@ def _finishes(payload: Any) -> bool:
 
 
 ENVELOPE: Final = SseEnvelope(finishes=_finishes)
+BOUNDS: Final = AnswerBounds(
+    first=frozenset({"start"}), once=frozenset({"start"}), last=frozenset({"[DONE]"})
+)
