@@ -130,7 +130,7 @@ def _openrouter_talk() -> Draft:
     detail = {"type": "reasoning.text", "format": "example-v1", "index": 0}
     sealed = {"type": "reasoning.encrypted", "format": "example-v1", "index": 1}
     signature, data = {"signature": opaque("ebb")}, {"data": opaque("ebb sealed")}
-    finish = server.said(content="", finish="tool_calls")
+    last = server.said(content="")
     pieces = [
         *(
             server.said(content="", reasoning=each, reasoning_details=[{**detail, "text": each}])
@@ -139,8 +139,8 @@ def _openrouter_talk() -> Draft:
         server.said(content="", reasoning=None, reasoning_details=[{**detail, **signature}]),
         server.said(content="", reasoning=None, reasoning_details=[{**sealed, **data}]),
         *(server.said(tool_calls=[{"index": 0, **each}]) for each in _calls()),
-        finish,
-        Message({**finish.payload, "usage": counted((43, 36, 19))}),
+        server.said(content="", finish="tool_calls"),
+        Message({**last.payload, "usage": counted((43, 36, 19))}),
         DONE,
     ]
     details = [{**detail, "text": THOUGHT, **signature}, {**sealed, **data}]

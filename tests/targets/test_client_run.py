@@ -37,6 +37,8 @@ SCENES = (
     "openai.chat/openai/two-choices",
     "openai.chat/openhands/thinking-left-out",
     "openai.chat/openrouter/signed-details",
+    "openai.chat/openrouter/talk",
+    "openai.chat/strict/talk",
     "openai.chat/reference/opt-in-through-gateway",
     "openai.responses/deepseek/raw-thinking",
     "openai.responses/demo/summary",
@@ -77,6 +79,13 @@ PROMISES = {
     *("summary/request/auto-beside-effort", "history/responses/summary-carried"),
     *("history/chat/always-carried", "history/messages/always-carried"),
     "harness/extracts-in-order",
+}
+
+
+# The reference client keeps no extra_content of a call, and goes one turn on from an answer.
+NOT_REACHED = {
+    *("history/chat/signed-calls", "history/chat/signed-in-place"),
+    *("history/chat/earlier-calls-signed", "history/chat/earlier-details-sealed"),
 }
 
 
@@ -123,7 +132,7 @@ def test_the_reference_leaves_no_gap(profile: str | None, promised: bool) -> Non
     excused = {rule for rule, verdict in judged.items() if verdict is Verdict.NOT_APPLICABLE}
     unclear = {rule for rule in judged.keys() - held - excused if rule.startswith(FAMILIES)}
     assert rules_of(outcome) == set()
-    assert unclear == set()
+    assert unclear <= NOT_REACHED
     assert held.issuperset(PROMISES) is promised
     assert excused.issuperset(PROMISES) is not promised
 

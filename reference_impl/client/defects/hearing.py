@@ -315,7 +315,7 @@ HEARING: Final = (
     Defect(
         "unicode-split",
         "Characters that are split over chunks are torn.",
-        (AGREES, "thinking/stream/characters-whole"),
+        (AGREES, "history/chat/text-unchanged", "thinking/stream/characters-whole"),
         bytes=_torn,
     ),
 )
