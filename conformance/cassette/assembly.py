@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import accumulate, pairwise
 
+import msgspec
 from msgspec import UNSET, Struct, field
 from msgspec.structs import replace
 
@@ -145,6 +146,7 @@ class Assembly:
         self._gone: set[int] = set()
         self._current: Draft | None = None
         self._highest = 0
+        self._latest: tuple[bytes, Request] | None = None  # as it is spelled
         self._takers = {
             "response": self._take_response,
             "end": self._take_end,
@@ -196,7 +198,21 @@ class Assembly:
             raise fault(self._file, line, f"a second request of exchange {number}")
         self._highest = max(self._highest, number)
         clock = CassetteClock(begun=_record_time(record))
-        self._current = self._drafts[number] = Draft(number, record, line.number, clock=clock)
+        shared = self._shared_request(record)
+        self._current = self._drafts[number] = Draft(number, shared, line.number, clock=clock)
+
+    def _shared_request(self, record: Record) -> Record:
+        """The record; a request that is spelled as the one before is held once."""
+        if not isinstance(record.request, Request):
+            return record
+        try:
+            spelled = msgspec.json.encode(record.request)
+        except (ValueError, OverflowError, RecursionError):  # a number of many digits
+            return record
+        if self._latest is not None and spelled == self._latest[0]:
+            return replace(record, request=self._latest[1])
+        self._latest = spelled, record.request
+        return record
 
     def _owning_draft(self, line: RawLine, record: Record, kind: str) -> Draft:
         if record.exchange is None:

@@ -1,7 +1,7 @@
 """Everything that writes to a ledger after the judge has closed, in the order in which it writes.
 
 For each exchange of a recording that is
-- no part of a run:         `http status`, `hops` of an application
+- no part of a run:         `http status`, `kept file`, `hops` of an application
 - of a run, ours behind
   a gateway:                `served recording`, `own answers`
 - of a run, the target's:   `served recording`, `own requests`, `http status`, `expectations`,
@@ -66,6 +66,9 @@ from conformance.rules.verdicts import Level, Verdict
 
 _REDACTED: Final = "redaction replaced what the rule reads"
 _NOT_REDACTED: Final = "the recording says that redaction did this, but no stand-in was read here"
+_UNSEEN_END: Final = "the file ends there; how the connection ended was not recorded"
+_END_RULES: Final = frozenset({"wire/sse/last-event-complete", "wire/lines/last-line-whole"})
+_STATES_ENDS: Final = frozenset({"cassette", "row"})  # kinds of recordings
 _SERIAL: Final = "overlap"  # the knob of rules by which parts come one after another
 _OUR_REQUEST: Final = "the scenario wrote the request"
 _FAIL: Final = Verdict.FAIL
@@ -209,7 +212,26 @@ def apply_overrides(ledger: Ledger, judged: JudgedExchange) -> None:
             ledger.remark(rule.id, why, "profile", Level(override.level))
 
 
-OF_RECORDING: Final[Sequence[Write]] = (withdraw_unstreamed, write_application, apply_overrides)
+def withdraw_unseen_end(ledger: Ledger, judged: JudgedExchange) -> None:
+    """Of a stream that ends inside an event, where a file is all that was kept.
+
+    Whoever kept the request, too, saw the connection; so did whoever kept a length that fits.
+    """
+    exchange = judged.exchange
+    broken = _END_RULES.intersection(ledger.rules_with(_FAIL))
+    if not broken or judged.recording.kind in _STATES_ENDS or exchange.request is not None:
+        return
+    length = exchange.response.header("content-length") if exchange.response else None
+    if length != str(len(exchange.body)):
+        ledger.withdraw(broken, _UNSEEN_END, "kept file", Verdict.UNTESTABLE)
+
+
+OF_RECORDING: Final[Sequence[Write]] = (
+    withdraw_unstreamed,
+    withdraw_unseen_end,
+    write_application,
+    apply_overrides,
+)
 OF_OWN_ANSWER: Final[Sequence[Write]] = (withdraw_served_faults, withdraw_own_answers)
 OF_TARGET: Final[Sequence[Write]] = (
     withdraw_served_faults,

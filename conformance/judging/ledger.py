@@ -21,6 +21,7 @@ WRITERS: Final = (
     "own answers",  # behind a gateway: answers that the toolkit wrote
     "own requests",  # requests that the toolkit wrote
     "http status",  # an HTTP answer that is no stream
+    "kept file",  # how the connection ended is not known
     "expectations",  # the ending and the thinking that the scenario expects
     "hops",  # what a gateway made of the answer behind it
     "profile",  # what the profile says of the rules that a run adds

@@ -12,6 +12,8 @@ from conformance.cassette.search import FoundFiles
 from conformance.judging.result import Report, StreamResult
 
 _MOST_SUFFIXES: Final = 5
+_UNKNOWN: Final = "no recording is known in"
+_OF_NO_API: Final = "no API that is judged is known in"
 
 
 def files_report(
@@ -19,20 +21,21 @@ def files_report(
 ) -> Report:
     """What was judged, in the order of the files; None stands for one that is none of ours."""
     pairs = zip(files.recordings, found, strict=True)
-    passed_over = (*files.passed_over, *(path for path, each in pairs if each is None))
+    of_no_api = tuple(path for path, each in pairs if each is None)
+    skipped = ((files.passed_over, _UNKNOWN), (of_no_api, _OF_NO_API))
     return Report(
         tuple(chain.from_iterable(each for each in found if isinstance(each, list))),
         tuple(each for each in found if isinstance(each, str)),
-        (*notes, *((_note_of(passed_over),) if passed_over else ())),
-        passed_over=tuple(str(path) for path in passed_over),
+        (*notes, *(_note_of(paths, why) for paths, why in skipped if paths)),
+        passed_over=tuple(str(path) for paths, _ in skipped for path in paths),
     )
 
 
-def _note_of(passed_over: Sequence[Path]) -> str:
+def _note_of(passed_over: Sequence[Path], why: str) -> str:
     kinds = Counter(path.suffix.lower() or "without a suffix" for path in passed_over)
     ordered = sorted(kinds.items(), key=lambda pair: (-pair[1], pair[0]))
     most = ", ".join(f"{number} {kind}" for kind, number in ordered[:_MOST_SUFFIXES])
     more = ", ..." if len(kinds) > _MOST_SUFFIXES else ""
     files = "1 file was" if len(passed_over) == 1 else f"{len(passed_over)} files were"
     within = "it" if len(passed_over) == 1 else "them"
-    return f"{files} passed over, for no recording is known in {within}: {most}{more}"
+    return f"{files} passed over, for {why} {within}: {most}{more}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
@@ -26,11 +26,15 @@ def without_sent_secrets(result: StreamResult, request: Request | None) -> Strea
 
 def redact_result(stream: StreamResult, clean: Clean) -> StreamResult:
     """The result with every text of the stream passed through `clean`."""
+    reasons = _cleaned(stream.reasons, clean)
+    plain = not (stream.findings or stream.changes or stream.error or stream.notes)
+    if plain and reasons is stream.reasons and clean(stream.target) == stream.target:
+        return stream
     return replace(
         stream,
         target=clean(stream.target),
         findings=tuple(redact_finding(each, clean) for each in stream.findings),
-        reasons={rule: clean(reason) for rule, reason in stream.reasons.items()},
+        reasons=reasons,
         notes=tuple(map(clean, stream.notes)),
         changes=tuple(replace(each, why=clean(each.why)) for each in stream.changes),
         error=stream.error
@@ -38,6 +42,12 @@ def redact_result(stream: StreamResult, clean: Clean) -> StreamResult:
             stream.error, code=clean(stream.error.code), message=clean(stream.error.message)
         ),
     )
+
+
+def _cleaned(reasons: Mapping[str, str], clean: Clean) -> Mapping[str, str]:
+    """The reasons; the same value where none changes, for thousands of results share a few."""
+    changed = {rule: text for rule, why in reasons.items() if (text := clean(why)) != why}
+    return {**reasons, **changed} if changed else reasons
 
 
 def redact_finding(finding: Finding, clean: Clean) -> Finding:

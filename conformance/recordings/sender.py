@@ -33,6 +33,8 @@ def sender_of(
     """The one profile that the exchanges show; None if there is none."""
     watch = Watch(known_signs(dialect.name, folders))
     for exchange in exchanges:
+        if exchange.response is None and not exchange.chunks:
+            continue  # nobody answered
         # Deltas that are alike show the watch no more than the first of them.
         joins = not watch.awaits("sse.frame")
         for event in answer_events(exchange, dialect, Reading(), joins=joins):

@@ -266,19 +266,31 @@ class AskedEvidence:
         self._request, self._choices = sorted(request), sorted(choices)
         self._response = [getter(path) for path in sorted(response)]
         self._stated = [getter(path) for path in sorted(stated)]
+        # A request is asked for before its answer and behind it, and many may be one.
+        self._latest: tuple[Request | None, list[object | None]] = (None, [])
+
+    def _asked(self, evidence: Evidence) -> list[object | None]:
+        """What the request says, of which a part may be told by the answer."""
+        request, latest = evidence.request, self._latest
+        if request is not None and request is latest[0]:
+            return latest[1]
+        asked = [_plain(evidence.requested(path)) for path in self._request]
+        if request is not None and isinstance(request.json, Mapping):  # all of it is its own
+            self._latest = request, asked
+        return asked
 
     def key(self, evidence: Evidence) -> object | None:
         """None where an answer is too large to be remembered."""
         request, answered = evidence.request, evidence.answered()
         values: list[Any] = []
-        if request is not None or evidence.echo() is not None:
-            values += [evidence.requested(path) for path in self._request]
+        is_asked = request is not None or evidence.echo() is not None
+        asked = self._asked(evidence) if is_asked else []
         if evidence.user_choices is not None:
             values += [evidence.chosen(path) for path in self._choices]
         if answered is not None:
             values += [get(answered) for get in self._response]
         values += [get(evidence.echo() or {}) for get in self._stated]
-        plain = [_plain(value) for value in values]
+        plain = [*asked, *map(_plain, values)]
         if None in plain:
             return None
         return (

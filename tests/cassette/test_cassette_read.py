@@ -8,6 +8,7 @@ import sys
 import tracemalloc
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -324,3 +325,17 @@ def test_many_small_exchanges_take_linear_time(tmp_path: Path) -> None:
         assert sum(1 for _ in exchanges(written(tmp_path, HEADER + one * size))) == size
 
     assert grows_linearly(read_exchanges, 10_000)
+
+
+def test_requests_spelled_alike_are_held_once(tmp_path: Path) -> None:
+    """A true is no 1, and a 1 no 1.0: only what is spelled alike is one value."""
+    bodies: list[Any] = [{"n": 1}, {"n": 1}, {"n": True}, {"n": 1.0}, {"n": 10**30}, {"n": 10**30}]
+    path = tmp_path / "a.cassette.jsonl"
+    asked = {"method": "POST", "path": "/", "headers": []}
+    lines: list[Any] = [{"cassette": "1.0", "origin": "live"}]
+    lines += [{"request": {**asked, "json": each}} for each in bodies]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    requests = [each.request for each in read(path).exchanges]
+    assert [repr(each and each.json) for each in requests] == list(map(repr, bodies))
+    assert requests[0] is requests[1]
+    assert requests[2] is not requests[1]

@@ -5,11 +5,13 @@ The name tells what such a file is; where it tells nothing, the first bytes do.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
 from conformance.cassette.header import Cassette, Header
 from conformance.cassette.importers import ForeignFile, ImportedRecording, Importer
+from conformance.cassette.importers.kept_end import TAKEN, missing_end
 from conformance.cassette.payloads import DONE, rebuild, sends_lines, spoken_dialect
 from conformance.cassette.positions import Layout, line_starts
 from conformance.cassette.token_ids import HINT, holds_token_ids
@@ -31,7 +33,7 @@ def imported_body(
     file: ForeignFile,
     body: bytes,
     fidelity: Fidelity,
-    layout: Layout | None = None,
+    layout: Layout | Callable[[], Layout] | None = None,
     *,
     content_type: str = "",
     notes: tuple[str, ...] = (),
@@ -53,8 +55,11 @@ def _begins_with_field(file: ForeignFile) -> bool:
 
 
 def _read_events(file: ForeignFile) -> ImportedRecording | None:
-    named = file.name.endswith(".sse")
-    return imported_body(file, file.data, "bytes") if named or _begins_with_field(file) else None
+    if not (file.name.endswith(".sse") or _begins_with_field(file)):
+        return None
+    lacking = missing_end(file.data)
+    layout, notes = partial(line_starts, file.data), (TAKEN,) if lacking else ()
+    return imported_body(file, file.data + lacking, "bytes", layout, notes=notes)
 
 
 def _begins_with_marker(file: ForeignFile) -> bool:

@@ -20,6 +20,7 @@ from typing import Any, Final, NamedTuple
 
 from conformance.cassette.header import Cassette, Header
 from conformance.cassette.importers import ForeignFile, ImportedRecording, Importer
+from conformance.cassette.importers.kept_end import TAKEN, missing_end
 from conformance.cassette.payloads import (
     DONE,
     Payload,
@@ -149,6 +150,8 @@ def _recording_of(
 ) -> ImportedRecording:
     """One exchange of these chunks. Raises CassetteError where they cannot be put together."""
     rebuilt, fidelity = _body_of(file, kept)
+    if fidelity == "text" and (lacking := missing_end(rebuilt.body)):
+        rebuilt = Rebuilt(rebuilt.body + lacking, rebuilt.layout, (*rebuilt.notes, TAKEN))
     cuts = [*rebuilt.layout.offsets[: len(kept)], len(rebuilt.body)]
     times = _chunk_times([each.ms for each in kept])
     note = _FIRST_TIME if times[0] is not None else _NO_TIMES

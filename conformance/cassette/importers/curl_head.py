@@ -12,6 +12,7 @@ from typing import Final
 from conformance.cassette.header import Cassette, Header
 from conformance.cassette.importers import ForeignFile, ImportedRecording, Importer
 from conformance.cassette.importers.http_messages import decode_body, skipped_heads
+from conformance.cassette.importers.kept_end import TAKEN, missing_end
 from conformance.cassette.positions import Layout, line_starts
 from conformance.core.events import Chunk, Exchange
 
@@ -31,7 +32,13 @@ def _read_printed(file: ForeignFile) -> ImportedRecording | None:
         raise file.error("expected a response head and a blank line", 1)
     size = sum(head.size for head in heads)
     body = file.data[size:]
+    lacking = missing_end(body)
     decoded = decode_body(file, heads[-1].response, (Chunk(body),) if body else ())
+    if lacking and decoded.is_whole is None and decoded.chunks == (Chunk(body),):
+        body += lacking  # nothing says that the body ends there
+        decoded = decoded._replace(chunks=(Chunk(body),))
+    else:
+        lacking = b""
     exchange = Exchange(
         response=decoded.response,
         chunks=decoded.chunks,
@@ -43,7 +50,7 @@ def _read_printed(file: ForeignFile) -> ImportedRecording | None:
     )
     as_printed = exchange.body == body
     layout = _layout_behind(file.data, size) if as_printed else Layout(1)
-    notes = () if as_printed else (_REBUILT,)
+    notes = (TAKEN,) if lacking else () if as_printed else (_REBUILT,)
     return ImportedRecording(Cassette(header, (exchange,), notes=notes), (layout,))
 
 
