@@ -38,8 +38,7 @@ MOST_SLICES: Final = 65_536
 MOST_VISITS: Final = 1_000_000
 FREE_VISITS: Final = 16
 
-
-# What repeats with an event: slices and the acts in them, and slices that hear a letter.
+# What repeats with an event: slices with their acts, and slices that hear a letter.
 Repeating = tuple[list[tuple[Slice, int, Act]], list[tuple[Slice, Letter]]]
 
 
@@ -310,9 +309,9 @@ class Judge:
                 self._perform(group, slice_, step.acts, end)
 
     def end_answer(self, number: int) -> Outcomes:
-        """Ends an answer as a clean end of the stream would; the next begins in frame `number`.
+        """Ends an answer as a clean end would; the next begins in frame `number`.
 
-        Outcomes of rules that go on over all answers say nothing yet.
+        Rules that go on over all answers say nothing yet.
         """
         self.settle()
         self.last = number
