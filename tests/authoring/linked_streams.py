@@ -169,7 +169,7 @@ def _messages_talk() -> Draft:
     signed = {"type": "thinking", "thinking": THOUGHT, "signature": blocks.signature_of(0)}
     sealed = {"type": "redacted_thinking", "data": opaque("redacted 1")}
     result = {"type": "tool_result", "tool_use_id": "toolu_2", "content": RESULT}
-    spoken = [
+    spoken: list[dict[str, Any]] = [
         {"role": "assistant", "content": [signed, sealed, use]},
         {"role": "user", "content": [result]},
     ]

@@ -125,7 +125,7 @@ class LinkFinder:
         for call in said.calls:
             known = self._look(("call", call.id)) if call.id else ()
             if len(known) > 1 or talk.call_counts[call.id] > 1:
-                known = _those(known, lambda each, call=call: _has_call(each, call))
+                known = tuple(each for each in known if _has_call(each, call))
             if known:
                 found = Candidates(f"call {call.id}", _likeliest(talk, run, known), by_id=True)
                 met.setdefault(found.key, found)
