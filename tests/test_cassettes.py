@@ -20,7 +20,8 @@ from conformance.judging.hop_rules import HOP_RULES
 from conformance.judging.result import Report
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.suites import load_suites
-from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.check import check_recording
+from conformance.recordings.choices import CheckChoices
 from conformance.rules.verdicts import Verdict
 from tests.authoring.catalogue import good, mutants
 from tests.authoring.draft import RECORDED, SUFFIX, write

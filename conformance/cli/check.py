@@ -17,7 +17,8 @@ from conformance.judging.result import Report
 from conformance.judging.rule_names import fits_rule
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.run_rules import ADDED_RULES
-from conformance.recordings.check import CheckChoices, check_paths
+from conformance.recordings.check import check_paths
+from conformance.recordings.choices import CheckChoices
 from conformance.recordings.rechunk import rechunk_paths
 from conformance.report.printable import visible
 

@@ -20,7 +20,7 @@ from conformance.cli.options import (
 from conformance.cli.terminal import has_colour, progress_line, put, warn, warn_errors
 from conformance.diff import RecordingDifference, compare
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import CheckChoices
+from conformance.recordings.choices import CheckChoices
 from conformance.report.difference import difference_renderer
 from conformance.report.files import split_output, write_whole
 

@@ -16,7 +16,7 @@ from conformance.identify import draft
 from conformance.judging.rulebook import Rulebook
 from conformance.profiles.folders import named_well
 from conformance.profiles.lookup import find
-from conformance.recordings.check import choose_dialect
+from conformance.recordings.choices import choose_dialect
 from conformance.recordings.identification import ExchangeIdentification, identify_exchange
 from conformance.report.identity import identity_json, identity_text
 

@@ -18,7 +18,7 @@ from conformance.cli.options import (
 from conformance.cli.terminal import progress_line, put
 from conformance.core.errors import UsageError
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import CheckChoices
+from conformance.recordings.choices import CheckChoices
 from conformance.report.printable import visible
 from conformance.report.reduction import SECONDS
 from conformance.report.selection import select_finding

@@ -21,7 +21,8 @@ from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.profiles.lookup import profile_at_hand
 from conformance.profiles.profile import reading
-from conformance.recordings.check import CheckChoices, check_recognised, check_recording
+from conformance.recordings.check import check_recognised, check_recording
+from conformance.recordings.choices import CheckChoices
 from conformance.recordings.recognised import RecognisedRecording
 from conformance.rules.model import Rule
 

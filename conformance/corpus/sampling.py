@@ -25,7 +25,8 @@ from conformance.corpus.grouping import STREAM, StreamPlace, shortest_streams, s
 from conformance.corpus.judge import CorpusJudge
 from conformance.corpus.output import read_about, read_table
 from conformance.judging.result import StreamResult
-from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.check import check_recording
+from conformance.recordings.choices import CheckChoices
 from conformance.recordings.in_memory import InMemory
 from conformance.recordings.redaction import redact_evidence
 from conformance.rules.verdicts import Verdict

@@ -16,7 +16,8 @@ from conformance.diff.changes import WireChange, shape_changes
 from conformance.diff.shape import shape_of
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.check import check_recording
+from conformance.recordings.choices import CheckChoices
 
 _MOST_KEYS: Final = 6  # keys of two requests that are named where they differ
 

@@ -22,12 +22,8 @@ from conformance.judging.rulebook import Rulebook
 from conformance.mutate.client_defects import client_mutants
 from conformance.mutate.stream import take_apart
 from conformance.profiles.profile import Profile
-from conformance.recordings.check import (
-    CheckChoices,
-    check_trusted,
-    choose_dialect,
-    judged_by,
-)
+from conformance.recordings.check import check_trusted
+from conformance.recordings.choices import CheckChoices, choose_dialect, judged_by
 from conformance.recordings.in_memory import InMemory
 from conformance.recordings.recognised import RecognisedRecording
 from conformance.rules.verdicts import Level, Verdict

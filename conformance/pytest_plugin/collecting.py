@@ -30,7 +30,8 @@ from conformance.pytest_plugin.verdicts import (
     SharedBaseline,
     shared_baseline,
 )
-from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.check import check_recording
+from conformance.recordings.choices import CheckChoices
 from conformance.recordings.parallel import run_parallel
 
 FileResults = list[StreamResult] | str

@@ -32,11 +32,8 @@ from conformance.judging.rulebook import Rulebook
 from conformance.pytest_plugin import responses
 from conformance.pytest_plugin.event_lines import event_lines
 from conformance.pytest_plugin.options import display_path
-from conformance.recordings.check import (
-    CheckChoices,
-    check_recording,
-    check_trusted,
-)
+from conformance.recordings.check import check_recording, check_trusted
+from conformance.recordings.choices import CheckChoices
 from conformance.recordings.redaction import redact_evidence
 from conformance.report import text
 from conformance.report.redacted import redact_report

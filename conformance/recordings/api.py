@@ -12,11 +12,8 @@ from conformance.judging.exchange_input import GivenChunk
 from conformance.judging.result import Finding, Report, StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.suites import load_suites
-from conformance.recordings.check import (
-    CheckChoices,
-    check_paths,
-    check_recording,
-)
+from conformance.recordings.check import check_paths, check_recording
+from conformance.recordings.choices import CheckChoices
 
 __all__ = [
     "CheckChoices",

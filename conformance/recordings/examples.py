@@ -16,7 +16,8 @@ from conformance.core.errors import ConformanceError, HarnessError
 from conformance.core.events import Exchange
 from conformance.judging.result import Finding, StreamResult
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.check import check_recording
+from conformance.recordings.choices import CheckChoices
 from conformance.rules.forms.compare import Compare
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict

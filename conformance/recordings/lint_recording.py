@@ -23,7 +23,8 @@ from conformance.core.framing import framing_of
 from conformance.dialects import asks_for_stream, get
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import CheckChoices, check_trusted
+from conformance.recordings.check import check_trusted
+from conformance.recordings.choices import CheckChoices
 from conformance.recordings.lint_claims import claimed_word, denies_thinking, thinking_field
 from conformance.recordings.lint_events import cut_events, find_splice, frame_offset
 from conformance.recordings.lint_privacy import PrivacyScanner, PrivateLeftover

@@ -17,7 +17,8 @@ from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.run_rules import ADDED_RULES
 from conformance.judging.suites import load_suites, shipped_suites
-from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.check import check_recording
+from conformance.recordings.choices import CheckChoices
 from conformance.recordings.lint_recording import find_flaws
 from conformance.recordings.lint_requests import RequestMatching
 from conformance.rules.lint import Problem

@@ -23,7 +23,8 @@ from conformance.core.events import Chunk, Exchange
 from conformance.core.framing import exchange_frames
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import CheckChoices, check_trusted, recording_files
+from conformance.recordings.check import check_trusted, recording_files
+from conformance.recordings.choices import CheckChoices
 
 _SIZES: Final = (1, 2, 3, 7, 40, 300, 4096)
 _BYTEWISE: Final = 256 * 1024  # bytes of a body that come one by one; the rest comes at once

@@ -20,7 +20,8 @@ from conformance.core.errors import ConformanceError
 from conformance.core.events import Exchange
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import CheckChoices, check_trusted
+from conformance.recordings.check import check_trusted
+from conformance.recordings.choices import CheckChoices
 from conformance.recordings.in_memory import InMemory
 from conformance.recordings.profile_variants import (
     narrow_rulebook,

@@ -18,7 +18,8 @@ from conformance.judging.rule_names import find_rule_id
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.run_rules import ADDED_RULES
 from conformance.profiles.lookup import profile_at_hand
-from conformance.recordings.check import CheckChoices, check_recording, recording_files
+from conformance.recordings.check import check_recording, recording_files
+from conformance.recordings.choices import CheckChoices
 from conformance.systems import read_streams
 
 _SHOWN: Final = 8  # ids that are named where the one that was asked for is not there

@@ -12,7 +12,7 @@ from conformance.core.events import Event, Layer
 from conformance.rules.applies import AskedEvidence, Evidence
 from conformance.rules.compiled import CompiledRule, Listener, Outcomes, compile_rule
 from conformance.rules.dispatch import EventRules, PlacedListener
-from conformance.rules.forms.base import Context
+from conformance.rules.forms.base import Context, Machine
 from conformance.rules.forms.compare import CompareMachine
 from conformance.rules.group import Group, JointState
 from conformance.rules.model import Rule
@@ -64,6 +64,7 @@ class RuleSet:
             (self.listeners[number], group, position)
             for group in self.groups
             for position, number in enumerate(group.numbers)
+            if not _is_linked(group.machines[position])
         ]
         self.types: dict[tuple[Layer, str], EventRules] = {}
         self.comparisons = [
@@ -157,6 +158,11 @@ class RuleSet:
         if subjects := self._subjects.get(number):
             return any(subject in firing for subject, _ in subjects)
         return number in firing
+
+
+def _is_linked(machine: Machine) -> bool:
+    """Whether a rule hears nothing while an exchange passes: what it compares is linked later."""
+    return isinstance(machine, CompareMachine) and machine.form.is_linked
 
 
 def _number_subjects(

@@ -14,7 +14,8 @@ from conformance.dialects import get
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import Transcript, read_transcript
-from conformance.recordings.check import CheckChoices, check_trusted
+from conformance.recordings.check import check_trusted
+from conformance.recordings.choices import CheckChoices
 from conformance.recordings.claims import STRICT, with_silenced
 from conformance.runs.cross_talk import CrossTalkWatch
 from conformance.runs.options import RunOptions

@@ -11,7 +11,7 @@ from conformance.core.events import Exchange
 from conformance.dialects import get, required
 from conformance.judging.transcript import read_transcript
 from conformance.profiles.profile import Profile, reading
-from conformance.recordings.check import CheckChoices, choose_profile
+from conformance.recordings.choices import CheckChoices, choose_profile
 from conformance.recordings.sender import sender_of
 from conformance.runs.api_run import ApiRun
 from conformance.runs.pace import RequestsSpentError

@@ -23,13 +23,8 @@ from conformance.dialects.requests import OPT_IN, Question
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import Transcript, read_transcript
 from conformance.profiles.profile import reading
-from conformance.recordings.check import (
-    CheckChoices,
-    check_recording,
-    choose_dialect,
-    choose_profile,
-    recording_files,
-)
+from conformance.recordings.check import check_recording, recording_files
+from conformance.recordings.choices import CheckChoices, choose_dialect, choose_profile
 from conformance.scenarios import Scenario, Step
 from conformance.targets.gateway import RecordedUpstream
 

@@ -14,7 +14,7 @@ from conformance.core.errors import RemoteError, UsageError
 from conformance.dialects import ENDPOINTS, get
 from conformance.judging.rulebook import Rulebook
 from conformance.profiles.profile import Profile
-from conformance.recordings.check import CheckChoices, choose_profile
+from conformance.recordings.choices import CheckChoices, choose_profile
 from conformance.runs.api_run import ApiRun, ApiTarget, ShowProgress
 from conformance.runs.cross_talk import CrossTalkWatch
 from conformance.runs.execute import Planner, run_planned_scenarios, run_probing_scenarios

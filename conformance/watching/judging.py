@@ -16,7 +16,8 @@ from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.profiles.load import load_profile
 from conformance.profiles.lookup import has_profile
-from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.check import check_recording
+from conformance.recordings.choices import CheckChoices
 from conformance.recordings.in_memory import InMemory
 
 _NOWHERE: Final = Path("live.cassette.jsonl")

@@ -22,7 +22,7 @@ from conformance.judging.fast.running import check_wire
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.suites import dialect_vocabulary
 from conformance.judging.view import JudgeSetting
-from conformance.recordings.check import CheckChoices, choose_profile
+from conformance.recordings.choices import CheckChoices, choose_profile
 from conformance.rules.document import parse
 from conformance.rules.load import read_suite
 from tests.benchmarks import corpora, peers

@@ -13,7 +13,7 @@ from time import perf_counter
 from conformance.cassette import open_recording
 from conformance.core import shipped
 from conformance.dialects import get
-from conformance.recordings.check import CheckChoices, choose_profile
+from conformance.recordings.choices import CheckChoices, choose_profile
 from conformance.targets.client import ClientOptions, run_client
 from conformance.targets.client.conversation import case_conversation
 from conformance.targets.client.replay_endpoint import ReplayEndpoint, RequestLog

@@ -21,7 +21,7 @@ from conformance.dialects import get
 from conformance.judging.fast.running import RunningView
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.view import JudgeSetting
-from conformance.recordings.check import CheckChoices, choose_profile
+from conformance.recordings.choices import CheckChoices, choose_profile
 from tests.benchmarks.corpora import CORPORA
 from tests.benchmarks.rounds import rounds, say, spread
 

@@ -9,7 +9,8 @@ import pytest
 
 from conformance.judging.result import Finding
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.check import check_recording
+from conformance.recordings.choices import CheckChoices
 from conformance.rules.verdicts import Verdict
 from tests.captures.upstreams import recorded_pairs
 from tests.tables import read_table

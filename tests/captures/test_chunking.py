@@ -15,7 +15,8 @@ from conformance.core.events import Chunk
 from conformance.core.sse import Parser
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.check import check_recording
+from conformance.recordings.choices import CheckChoices
 from tests.tables import read_table
 
 TABLE: list[dict[str, Any]] = read_table(Path(__file__).parent / "table.yaml")

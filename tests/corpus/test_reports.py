@@ -17,7 +17,8 @@ from conformance.corpus.grouping import corpus_report
 from conformance.corpus.report_html import render_html
 from conformance.corpus.sampling import sample_corpus
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.check import check_recording
+from conformance.recordings.choices import CheckChoices
 from tests.corpus import made
 from tests.corpus.checked import check, rows
 

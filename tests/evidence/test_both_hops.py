@@ -18,7 +18,8 @@ from conformance.dialects.base import Reading
 from conformance.evidence.application import answers_behind, read_answer
 from conformance.evidence.said import read_content
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import CheckChoices, check_paths, check_recording
+from conformance.recordings.check import check_paths, check_recording
+from conformance.recordings.choices import CheckChoices
 from conformance.rules.verdicts import Verdict
 from tests.evidence.two_hops import SIGNED
 

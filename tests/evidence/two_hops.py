@@ -16,7 +16,8 @@ from conformance.cassette import open_recording
 from conformance.core.events import Chunk
 from conformance.core.shipped import cassettes
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.check import check_recording
+from conformance.recordings.choices import CheckChoices
 from conformance.rules.verdicts import Verdict
 
 Payload = dict[str, Any]

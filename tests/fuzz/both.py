@@ -17,7 +17,7 @@ from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.view import JudgedView, JudgeSetting
 from conformance.judging.wire import WireView
-from conformance.recordings.check import CheckChoices, choose_profile
+from conformance.recordings.choices import CheckChoices, choose_profile
 from tests.oracle import OracleJudge
 
 

@@ -20,7 +20,8 @@ from conformance.judging.transcript import Transcript
 from conformance.judging.view import JudgedView, JudgeSetting
 from conformance.judging.wire import WireView
 from conformance.recordings import check as recordings
-from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.check import check_recording
+from conformance.recordings.choices import CheckChoices
 from tests.fuzz.cutting import cut
 
 Told = list[StreamResult] | str

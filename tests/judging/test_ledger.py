@@ -16,7 +16,8 @@ from conformance.evidence import writing
 from conformance.judging.ledger import WRITERS, Ledger
 from conformance.judging.result import Finding, StreamResult, VerdictChange
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.check import check_recording
+from conformance.recordings.choices import CheckChoices
 from conformance.recordings.in_memory import InMemory
 from conformance.rules.verdicts import Level, Verdict
 

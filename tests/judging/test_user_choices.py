@@ -18,7 +18,7 @@ from conformance.judging.rulebook import Rulebook
 from conformance.judging.view import JudgeSetting
 from conformance.judging.wire import WireView
 from conformance.profiles.lookup import find
-from conformance.recordings.check import CheckChoices, choose_profile
+from conformance.recordings.choices import CheckChoices, choose_profile
 from conformance.rules.verdicts import Verdict
 
 SENT = "effort/chat/sent"

@@ -15,7 +15,8 @@ from conformance.judging.rulebook import Rulebook
 from conformance.pytest_plugin.folders import folder_name
 from conformance.pytest_plugin.items import exchange_outcome
 from conformance.pytest_plugin.verdicts import FileVerdicts, ItemOutcome
-from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.check import check_recording
+from conformance.recordings.choices import CheckChoices
 from conformance.rules.verdicts import Verdict
 from tests.plugin.conftest import CASSETTES
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from conformance.cassette import open_recording
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import choose_dialect
+from conformance.recordings.choices import choose_dialect
 from conformance.recordings.identification import ExchangeIdentification, identify_exchange
 from tests.tables import read_table
 

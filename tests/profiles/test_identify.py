@@ -20,7 +20,8 @@ from conformance.identify import Identity, Witness, draft
 from conformance.profiles.fingerprints import Signs
 from conformance.profiles.load import limits, load_profile
 from conformance.profiles.lookup import find, fingerprints
-from conformance.recordings.check import CheckChoices, check_paths, check_recording
+from conformance.recordings.check import check_paths, check_recording
+from conformance.recordings.choices import CheckChoices
 from conformance.recordings.identification import ExchangeIdentification
 from conformance.rules.verdicts import Verdict
 from tests.profiles.identifying import (

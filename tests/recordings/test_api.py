@@ -15,7 +15,8 @@ from conformance.cassette import open_recording
 from conformance.core.errors import UsageError
 from conformance.core.shipped import cassettes
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.check import check_recording
+from conformance.recordings.choices import CheckChoices
 
 
 def chunk(**delta: object) -> bytes:

@@ -22,7 +22,8 @@ from conformance.judging.result import Report
 from conformance.judging.rulebook import Rulebook
 from conformance.profiles.lookup import available, find
 from conformance.profiles.profile import Profile
-from conformance.recordings.check import CheckChoices, check_paths, check_recording
+from conformance.recordings.check import check_paths, check_recording
+from conformance.recordings.choices import CheckChoices
 from conformance.recordings.trust import configured_trust
 from conformance.report import text
 from conformance.report.files import render

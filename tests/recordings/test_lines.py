@@ -27,7 +27,8 @@ from conformance.judging.rulebook import Rulebook
 from conformance.judging.view import JudgeSetting
 from conformance.judging.wire import WireView
 from conformance.profiles.lookup import find
-from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.check import check_recording
+from conformance.recordings.choices import CheckChoices
 from conformance.recordings.rechunk import rechunk_recording
 from conformance.rules.verdicts import Verdict
 from conformance.targets.replay import ReplayOptions, serving

@@ -15,7 +15,7 @@ from conformance.core.shipped import cassettes
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings import rechunk
-from conformance.recordings.check import CheckChoices
+from conformance.recordings.choices import CheckChoices
 from conformance.recordings.rechunk import rechunk_recording as try_chunkings
 from conformance.rules.verdicts import Verdict
 

@@ -22,7 +22,8 @@ from conformance.core.events import Chunk, Exchange, Request, Response
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.profiles.lookup import available
-from conformance.recordings.check import CheckChoices, check_recording, check_trusted
+from conformance.recordings.check import check_recording, check_trusted
+from conformance.recordings.choices import CheckChoices
 from conformance.recordings.in_memory import InMemory
 from conformance.recordings.redaction import redact_evidence, touched_rules
 from conformance.rules.verdicts import Verdict

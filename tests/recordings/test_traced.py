@@ -13,7 +13,8 @@ from conformance.dialects import Reading, get
 from conformance.judging.rulebook import Rulebook
 from conformance.profiles.lookup import profile_at_hand
 from conformance.profiles.profile import reading
-from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.check import check_recording
+from conformance.recordings.choices import CheckChoices
 
 FILES = [
     path

@@ -16,7 +16,7 @@ from conformance.judging.fast.running import check_wire
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.view import JudgeSetting
 from conformance.profiles.profile import Profile
-from conformance.recordings.check import CheckChoices, choose_profile
+from conformance.recordings.choices import CheckChoices, choose_profile
 from reference_impl.client import Event, Reader, Reading
 from reference_impl.client.apis import OF_DIALECT
 from reference_impl.client.wire import Api

@@ -17,7 +17,8 @@ from conformance.core.events import Exchange, Request, Response
 from conformance.dialects import get
 from conformance.judging.result import Report
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.check import check_recording
+from conformance.recordings.choices import CheckChoices
 from conformance.rules.verdicts import Verdict
 from reference_impl.server.defects import Api
 from reference_impl.server.settings import Settings

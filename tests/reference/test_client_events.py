@@ -21,7 +21,7 @@ from conformance.core.events import Chunk, Exchange, Response
 from conformance.core.framing import framing_of
 from conformance.judging.rulebook import Rulebook
 from conformance.mutate import OPERATORS, make_mutants, open_base
-from conformance.recordings.check import choose_dialect
+from conformance.recordings.choices import choose_dialect
 from reference_impl.client.apis import APIS as FORMS
 from tests.each import each_row
 from tests.fuzz.generated import generated

@@ -34,7 +34,8 @@ from conformance.core.excerpts import (
 )
 from conformance.judging.result import Report
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.check import check_recording
+from conformance.recordings.choices import CheckChoices
 from conformance.recordings.in_memory import InMemory
 from conformance.report.files import FORMATS, render
 from conformance.report.printable import visible

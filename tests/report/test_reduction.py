@@ -13,7 +13,8 @@ from conformance.cassette import Cassette, Recording, read
 from conformance.core import shipped
 from conformance.editing.piece import Piece
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.check import check_recording
+from conformance.recordings.choices import CheckChoices
 from conformance.recordings.in_memory import InMemory
 from conformance.report.reduction import ReducedRecording, minimise_items, reduce_recording
 from conformance.report.selection import SelectedFinding, select_finding

@@ -10,7 +10,8 @@ from conformance.cassette import open_recording
 from conformance.core.shipped import cassettes
 from conformance.judging.result import Report
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.check import check_recording
+from conformance.recordings.choices import CheckChoices
 from conformance.report.files import render
 from conformance.report.permitted import permission_lines
 

@@ -9,7 +9,7 @@ from conformance.cli import main
 from conformance.core import shipped
 from conformance.core.errors import UsageError
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import CheckChoices
+from conformance.recordings.choices import CheckChoices
 from conformance.report.selection import SelectedFinding, select_finding
 
 RULES = Rulebook.load()

@@ -14,7 +14,8 @@ from conformance.judging.rulebook import Rulebook
 from conformance.mutate.stream import take_apart
 from conformance.profiles.lookup import profile_at_hand
 from conformance.profiles.profile import reading
-from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.check import check_recording
+from conformance.recordings.choices import CheckChoices
 from conformance.recordings.in_memory import InMemory
 from conformance.report.simplification import merge_deltas, without_items
 from conformance.rules.verdicts import Verdict

@@ -11,7 +11,8 @@ from conformance.cassette import read
 from conformance.core import shipped
 from conformance.core.errors import UsageError
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import CheckChoices, check_paths
+from conformance.recordings.check import check_paths
+from conformance.recordings.choices import CheckChoices
 from conformance.report.reduction import SECONDS
 from conformance.report.selection import select_finding
 from conformance.report.upstream import CASSETTE, ISSUE, REQUEST, prepare_issue, save_issue

@@ -15,7 +15,7 @@ from conformance.core.events import Exchange, Request
 from conformance.dialects import get
 from conformance.judging.transcript import Transcript, read_transcript
 from conformance.profiles.profile import Profile, reading
-from conformance.recordings.check import CheckChoices, choose_profile
+from conformance.recordings.choices import CheckChoices, choose_profile
 from conformance.targets.client.adapter import AdapterAnswer
 from conformance.targets.client.case_results import answer_digest
 from conformance.targets.client.conversation import case_conversation

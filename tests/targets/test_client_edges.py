@@ -16,7 +16,7 @@ from conformance.dialects import get
 from conformance.judging.transcript import Transcript, read_transcript
 from conformance.mutate import take_apart
 from conformance.profiles.profile import reading
-from conformance.recordings.check import CheckChoices, choose_profile
+from conformance.recordings.choices import CheckChoices, choose_profile
 from conformance.targets.client.edge_cases import BYTEWISE, POISON, edge_cases
 from conformance.targets.client.variation import ReplayVariation, replay_variations
 from conformance.targets.client.vectors import joined_events

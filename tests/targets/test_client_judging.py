@@ -15,7 +15,8 @@ from conformance.core import shipped
 from conformance.core.events import SEMANTIC_EVENTS, Chunk, Exchange
 from conformance.dialects import get
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import CheckChoices, check_paths, choose_profile
+from conformance.recordings.check import check_paths
+from conformance.recordings.choices import CheckChoices, choose_profile
 from conformance.rules.verdicts import Verdict
 from conformance.targets.client.adapter import AdapterAnswer
 from conformance.targets.client.client_judge import ClientJudge, ClientLedger, respell_arguments

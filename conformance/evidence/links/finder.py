@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 from msgspec import Struct
@@ -125,7 +126,7 @@ class LinkFinder:
         for call in said.calls:
             known = self._look(("call", call.id)) if call.id else ()
             if len(known) > 1 or talk.call_counts[call.id] > 1:
-                known = tuple(each for each in known if _has_call(each, call))
+                known = _those(known, partial(_has_call, call))
             if known:
                 found = Candidates(f"call {call.id}", _likeliest(talk, run, known), by_id=True)
                 met.setdefault(found.key, found)
@@ -237,7 +238,7 @@ def _said_keys(text: str, calls: Sequence[SaidCall]) -> Iterable[Key]:
         yield ("said", digest("", *spelled_calls))
 
 
-def _has_call(answer: AnswerAsked, call: SaidCall) -> bool:
+def _has_call(call: SaidCall, answer: AnswerAsked) -> bool:
     return any(each[1:] == call[1:] for each in answer.turn.calls)
 
 

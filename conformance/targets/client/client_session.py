@@ -23,13 +23,8 @@ from conformance.judging.result import Report, StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import Transcript
 from conformance.profiles.profile import Profile, laid_over
-from conformance.recordings.check import (
-    CheckChoices,
-    agreed_dialect,
-    choose_profile,
-    judged_by,
-    recording_files,
-)
+from conformance.recordings.check import recording_files
+from conformance.recordings.choices import CheckChoices, agreed_dialect, choose_profile, judged_by
 from conformance.recordings.redaction import redact_evidence
 from conformance.recordings.sender import sender_of
 from conformance.report.wording import count

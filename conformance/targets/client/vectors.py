@@ -20,11 +20,7 @@ from conformance.dialects.base import Dialect
 from conformance.dialects.recognition import recognised_dialect
 from conformance.judging.transcript import read_transcript
 from conformance.profiles.profile import Profile, reading
-from conformance.recordings.check import (
-    CheckChoices,
-    choose_dialect,
-    choose_profile,
-)
+from conformance.recordings.choices import CheckChoices, choose_dialect, choose_profile
 from conformance.report.files import write_whole
 from conformance.rules.forms.compare import MERGED_FIELDS
 from conformance.targets.client.conversation import case_conversation

@@ -137,6 +137,8 @@ TELLING: Final = (
         "reasoning-dropped-from-history",
         "Thinking does not go back, whatever the policy says.",
         (
+            "history/chat/details-sealed",
+            "history/chat/details-signed",
             "history/chat/kept-with-tools",
             "history/converse/redacted-unchanged",
             "history/converse/signed-unchanged",

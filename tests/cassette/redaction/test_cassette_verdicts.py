@@ -12,7 +12,8 @@ import pytest
 from conformance.cassette import Cassette, discover, open_recording, redact, write
 from conformance.core.errors import ConformanceError
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.check import check_recording
+from conformance.recordings.choices import CheckChoices
 from conformance.recordings.redaction import redact_evidence
 from conformance.rules.verdicts import Verdict
 

@@ -28,7 +28,8 @@ from conformance.core.events import Chunk, Exchange, Request, Response
 from conformance.judging.result import Report
 from conformance.judging.rulebook import Rulebook
 from conformance.pytest_plugin.trace import ConformanceFailure, assert_conforms, trace_of
-from conformance.recordings.check import CheckChoices, check_paths, check_recording
+from conformance.recordings.check import check_paths, check_recording
+from conformance.recordings.choices import CheckChoices
 from conformance.recordings.in_memory import InMemory
 from conformance.recordings.redaction import redact_evidence
 from conformance.report.files import render

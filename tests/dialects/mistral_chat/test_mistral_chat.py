@@ -13,7 +13,8 @@ from conformance.core.events import Chunk, Exchange, Frame, Request, Response
 from conformance.core.reading import Reading
 from conformance.dialects.recognition import recognised_dialect
 from conformance.dialects.requests import Continuation
-from conformance.recordings.check import agreed_dialect, check_paths
+from conformance.recordings.check import check_paths
+from conformance.recordings.choices import agreed_dialect
 from tests.authoring.mistral import (
     END,
     answer,

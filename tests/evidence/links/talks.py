@@ -20,7 +20,8 @@ from conformance.dialects.requests import Question
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import read_transcript
-from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.check import check_recording
+from conformance.recordings.choices import CheckChoices
 from conformance.recordings.in_memory import InMemory
 from conformance.runs.turns import next_turns
 from conformance.scenarios import Carry

@@ -1,0 +1,111 @@
+"""By what a recording is judged: dialect and profile, named, recorded or recognised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from conformance import dialects
+from conformance.core.errors import UsageError
+from conformance.core.events import Exchange, Request
+from conformance.dialects.base import Dialect
+from conformance.dialects.recognition import recognised_dialect
+from conformance.judging.checker import ProfileFinder, choose_named_profile
+from conformance.profiles.lookup import find
+from conformance.profiles.profile import Profile, laid_over
+from conformance.recordings.sender import Sender
+
+
+class UnknownDialectError(UsageError):
+    """The stream shows no dialect, and nobody named one."""
+
+
+class CheckChoices(Struct, frozen=True):
+    """What the user asked for; None leaves it to the recording."""
+
+    dialect: str | None = None
+    profile: str | None = None
+    folders: tuple[Path, ...] = ()
+    keep: bool = False
+    trusted: tuple[Path, ...] = ()  # resolved; what lies there may excuse itself
+
+
+def choose_dialect(exchange: Exchange, stated: str | None) -> Dialect:
+    """As `agreed_dialect`, of what the stream shows."""
+    return agreed_dialect(stated, recognised_dialect(exchange))
+
+
+def agreed_dialect(stated: str | None, shown: str | None) -> Dialect:
+    """The dialect that was stated, unless the stream shows another; else the one it shows.
+
+    Raises UsageError where they contradict, where it is not supported, or where none shows.
+    """
+    if stated is None and shown is None:
+        known = ", ".join(dialects.SUPPORTED)
+        raise UnknownDialectError(
+            "no known dialect is recognised", hint=f"name one: --dialect {known}"
+        )
+    agreed = dialects.get(stated or shown or "")
+    if not dialects.agrees(agreed, shown):
+        raise UsageError(f"the dialect is said to be {agreed.name}, but the stream speaks {shown}")
+    return agreed
+
+
+class ChosenProfile(Struct, frozen=True):
+    """The profile by which an exchange is judged, whether somebody named it, and what to tell."""
+
+    profile: Profile
+    named: bool
+    notes: tuple[str, ...] = ()
+
+
+def judged_by(
+    dialect: Dialect,
+    choices: CheckChoices,
+    recorded: str | None,
+    sender: Callable[[], Sender | None],
+    named: ProfileFinder,
+) -> ChosenProfile:
+    """The profile that was chosen, recorded or recognised; a client's laid over the server's.
+
+    `sender` is asked for its signs only where nobody named a profile.
+    """
+    profile, is_named = choose_profile(dialect, choices, recorded, named)
+    if profile.side == "client" and choices.profile is not None and "/" not in profile.name:
+        of_server = recorded.rpartition("/")[2] if recorded is not None else None
+        met = judged_by(dialect, replace(choices, profile=None), of_server, sender, named)
+        return ChosenProfile(laid_over(profile, met.profile), named=True, notes=met.notes)
+    if not is_named and (found := sender()) and found.is_certain:
+        by = named(found.profile, dialect.name, choices.folders)
+        said = f"profile {found.profile} identified by: {'; '.join(found.signs)}"
+        own = ", ".join((*by.reasons, *by.overrides))
+        note = f"{said}; otherwise than strict: {own}" if own else said
+        return ChosenProfile(by, named=False, notes=(note,))
+    return ChosenProfile(profile, named=is_named)
+
+
+def as_asked(
+    by: ChosenProfile, request: Request | None, folders: tuple[Path, ...], named: ProfileFinder
+) -> ChosenProfile:
+    """The variant of the profile that a request asks for; else the profile itself."""
+    for variant in by.profile.variants:
+        if variant.fits(request):
+            profile = named(variant.profile, by.profile.dialect, folders)
+            note = f"profile {variant.profile}, a variant of {by.profile.name}: {variant.because}"
+            return ChosenProfile(profile, named=by.named, notes=(*by.notes, note))
+    return by
+
+
+def choose_profile(
+    dialect: Dialect, choices: CheckChoices, recorded: str | None, named: ProfileFinder = find
+) -> tuple[Profile, bool]:
+    """The profile to judge by, and whether somebody named it; `named` finds it by its name.
+
+    A user may name a file; a recording may not, it could lead anywhere.
+    """
+    if choices.profile:
+        return choose_named_profile(choices.profile, dialect, choices.folders, named), True
+    return named(recorded or "strict", dialect.name, choices.folders), recorded is not None
