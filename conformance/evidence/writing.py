@@ -20,10 +20,10 @@ The names are those of `ledger.WRITERS`, which holds every ledger to this order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import chain, groupby
-from typing import Any, Final, NamedTuple
+from itertools import chain
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -36,6 +36,7 @@ from conformance.evidence.application import (
     compare_application,
     later_requests,
 )
+from conformance.evidence.compared_exchanges import compare_exchanges
 from conformance.evidence.expectations import (
     compares_answers,
     expected_of,
@@ -49,18 +50,14 @@ from conformance.evidence.hops import compare_hops
 from conformance.evidence.links.exchanges import LinkedExchanges
 from conformance.evidence.replaced_texts import ReplacedTexts
 from conformance.judging.client_view import compares_views, declared_events, undeclared_rules
-from conformance.judging.findings import RecentFrames, make_finding
 from conformance.judging.hop_rules import HOP_RULES
 from conformance.judging.ledger import Ledger
-from conformance.judging.result import Finding
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.run_rules import SCENARIO_RULES
 from conformance.judging.transcript import Transcript, is_refusal
 from conformance.judging.view import JudgedView, JudgeSetting
-from conformance.rules.applies import Evidence
 from conformance.rules.forms.compare import Compare
-from conformance.rules.forms.contributions import Contribution, compare
-from conformance.rules.judge import Judge
+from conformance.rules.forms.contributions import Contribution
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Level, Verdict
 
@@ -262,57 +259,6 @@ def withdraw_undeclared(ledger: Ledger, judged: JudgedExchange, rules: Iterable[
         sent = judged.transcript.types
         for rule, why in undeclared_rules(rules, ledger.verdicts, sent, setting.declared):
             ledger.withdraw([rule], why, "undeclared")
-
-
-class RuleComparison(NamedTuple):
-    """What came of one rule that compares exchanges, hops or views."""
-
-    rule: Rule
-    verdict: Verdict
-    reason: str
-    findings: tuple[Finding, ...]
-
-
-def compare_exchanges(
-    rulebook: Rulebook, given: Iterable[tuple[str, Contribution]]
-) -> Iterator[RuleComparison]:
-    """Judges every rule of the book that compares, by what the exchanges of a run gave."""
-    by_rule: dict[str, list[Contribution]] = {}
-    for rule_id, contribution in given:
-        by_rule.setdefault(rule_id, []).append(contribution)
-    for rule, form in rulebook.comparing if by_rule else ():
-        if rule.id in by_rule:
-            verdict, reason, violations = compare(form, by_rule[rule.id])
-            findings = tuple(make_finding(rule, v, RecentFrames(), "run") for v in violations)
-            yield RuleComparison(rule, verdict, reason, findings)
-
-
-def sent_contributions(
-    setting: JudgeSetting, sent: Transcript
-) -> tuple[tuple[str, Contribution], ...]:
-    """What an exchange that a client reported brings, as sent, to rules that compare views.
-
-    These compare semantic events alone, which `sent` must have kept: no byte is read again.
-    """
-    exchange = sent.exchange
-    evidence = Evidence(
-        setting.dialect.stated(exchange.request),
-        exchange.response,
-        setting.fidelity,
-        role=exchange.role,
-        hop=exchange.hop,
-        reported=True,
-        declared=setting.declared,
-        user_choices=exchange.user_choices,
-    )
-    judge = Judge(setting.bound.rules, evidence)
-    for _, events in groupby(sent.events, key=lambda event: event.number):
-        for event in events:
-            judge.read(event)
-        judge.settle()
-    judge.close(exchange.end)
-    place = (exchange.number, exchange.role, exchange.hop, "wire", sent.last)
-    return tuple((rule.id, Contribution(*place, sides)) for rule, sides in judge.gathered())
 
 
 def write_comparisons(

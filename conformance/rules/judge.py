@@ -33,6 +33,7 @@ from conformance.rules.found import FoundByRules
 from conformance.rules.group import OPENS, Group, JointState, JointStep, PlacedAct, step_code
 from conformance.rules.model import Rule
 from conformance.rules.rule_set import QuietEnd, RuleSet
+from conformance.rules.slices import begun_slice, carried_on
 
 MOST_SLICES: Final = 65_536
 MOST_VISITS: Final = 1_000_000
@@ -66,7 +67,7 @@ class Judge:
         self._opening = list(rules.opening(self._silenced))
         self._slices: list[dict[Key, Slice]] = [{} for _ in rules.groups]
         for group, begun in rules.begun(self._silenced):
-            self._slices[group.number][()] = _begin_slice(group, begun, self.context)
+            self._slices[group.number][()] = begun_slice(group, begun, self.context)
 
     @property
     def ms(self) -> float | None:
@@ -332,8 +333,8 @@ class Judge:
             self._slices[group.number] = {}
             if before is not None:
                 begun = group.begun(self._opening[group.number])
-                slice_ = _begin_slice(group, begun, self.context)
-                self._slices[group.number][()] = _go_on(group, before, slice_)
+                slice_ = begun_slice(group, begun, self.context)
+                self._slices[group.number][()] = carried_on(group, before, slice_)
 
     def close(self, how: Ending) -> Outcomes:
         """Ends the exchange; one outcome per rule, in the order of the rule set."""
@@ -381,26 +382,3 @@ def _forget_alike(heard: dict[Letter, tuple[int, int, str]], letter: Letter) -> 
     """Letters past the cap are no longer one object each: the older of two is forgotten."""
     for other in [each for each in heard if each.code < 0 and each.names == letter.names]:
         del heard[other]
-
-
-def _go_on(group: Group, before: Slice, slice_: Slice) -> Slice:
-    """The slice of the next answer, with what rules that go on know of the answers before."""
-    if not group.kept:
-        return slice_
-    slice_.heard, slice_.frame = before.heard, before.frame
-    order = max((when for when, _, _ in before.heard.values()), default=0)
-    slice_.opened = [order + 1] * len(group.machines)
-    for position in group.kept:
-        slice_.state = group.replaced(slice_.state, position, before.state.parts[position])
-        slice_.memory[position] = before.memory[position]
-        slice_.opened[position] = before.opened[position]
-    return slice_
-
-
-def _begin_slice(group: Group, begun: JointState, context: Context) -> Slice:
-    """The only slice of rules that have no slice fields."""
-    slice_ = Slice((), begun, len(group.machines), context)
-    for position, part in enumerate(begun.parts):
-        if part is not None and part is not SILENT:
-            slice_.memory[position] = group.machines[position].memory()
-    return slice_

@@ -27,9 +27,9 @@ from msgspec.structs import replace
 from conformance.core.events import Exchange, Request
 from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.dialects import get
+from conformance.evidence.compared_exchanges import compare_exchanges, sent_contributions
 from conformance.evidence.expectations import judges_requests
 from conformance.evidence.links.exchanges import LinkedExchanges
-from conformance.evidence.writing import compare_exchanges, sent_contributions
 from conformance.judging import harness
 from conformance.judging.client_view import check_client, compares_views, undeclared_rules
 from conformance.judging.fast.running import check_wire

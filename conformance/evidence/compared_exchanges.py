@@ -1,0 +1,69 @@
+"""Rules that compare exchanges or views: what each exchange brings to them, and what they find."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import NamedTuple
+
+from conformance.judging.findings import RecentFrames, make_finding
+from conformance.judging.result import Finding
+from conformance.judging.rulebook import Rulebook
+from conformance.judging.transcript import Transcript
+from conformance.judging.view import JudgeSetting
+from conformance.rules.applies import Evidence
+from conformance.rules.forms.contributions import Contribution, compare
+from conformance.rules.judge import Judge
+from conformance.rules.model import Rule
+from conformance.rules.verdicts import Verdict
+
+
+class RuleComparison(NamedTuple):
+    """What came of one rule that compares exchanges, hops or views."""
+
+    rule: Rule
+    verdict: Verdict
+    reason: str
+    findings: tuple[Finding, ...]
+
+
+def compare_exchanges(
+    rulebook: Rulebook, given: Iterable[tuple[str, Contribution]]
+) -> Iterator[RuleComparison]:
+    """Judges every rule of the book that compares, by what the exchanges of a run gave."""
+    by_rule: dict[str, list[Contribution]] = {}
+    for rule_id, contribution in given:
+        by_rule.setdefault(rule_id, []).append(contribution)
+    for rule, form in rulebook.comparing if by_rule else ():
+        if rule.id in by_rule:
+            verdict, reason, violations = compare(form, by_rule[rule.id])
+            findings = tuple(make_finding(rule, v, RecentFrames(), "run") for v in violations)
+            yield RuleComparison(rule, verdict, reason, findings)
+
+
+def sent_contributions(
+    setting: JudgeSetting, sent: Transcript
+) -> tuple[tuple[str, Contribution], ...]:
+    """What an exchange that a client reported brings, as sent, to rules that compare views.
+
+    These compare semantic events alone, which `sent` must have kept: no byte is read again.
+    """
+    exchange = sent.exchange
+    evidence = Evidence(
+        setting.dialect.stated(exchange.request),
+        exchange.response,
+        setting.fidelity,
+        role=exchange.role,
+        hop=exchange.hop,
+        reported=True,
+        declared=setting.declared,
+        user_choices=exchange.user_choices,
+    )
+    judge = Judge(setting.bound.rules, evidence)
+    for _, events in groupby(sent.events, key=lambda event: event.number):
+        for event in events:
+            judge.read(event)
+        judge.settle()
+    judge.close(exchange.end)
+    place = (exchange.number, exchange.role, exchange.hop, "wire", sent.last)
+    return tuple((rule.id, Contribution(*place, sides)) for rule, sides in judge.gathered())

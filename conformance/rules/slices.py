@@ -1,0 +1,29 @@
+"""How slices begin: the one of rules without slice fields, and those of the next answer."""
+
+from __future__ import annotations
+
+from conformance.rules.forms.base import SILENT, Context, Slice
+from conformance.rules.group import Group, JointState
+
+
+def carried_on(group: Group, before: Slice, slice_: Slice) -> Slice:
+    """The slice of the next answer, with what rules that go on know of the answers before."""
+    if not group.kept:
+        return slice_
+    slice_.heard, slice_.frame = before.heard, before.frame
+    order = max((when for when, _, _ in before.heard.values()), default=0)
+    slice_.opened = [order + 1] * len(group.machines)
+    for position in group.kept:
+        slice_.state = group.replaced(slice_.state, position, before.state.parts[position])
+        slice_.memory[position] = before.memory[position]
+        slice_.opened[position] = before.opened[position]
+    return slice_
+
+
+def begun_slice(group: Group, begun: JointState, context: Context) -> Slice:
+    """The only slice of rules that have no slice fields."""
+    slice_ = Slice((), begun, len(group.machines), context)
+    for position, part in enumerate(begun.parts):
+        if part is not None and part is not SILENT:
+            slice_.memory[position] = group.machines[position].memory()
+    return slice_
