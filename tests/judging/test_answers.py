@@ -137,3 +137,20 @@ def test_a_rule_has_the_worst_verdict_of_its_answers() -> None:
     result = judged(mutants_turns.IN_SECOND[1].draft(drafts()))
     assert result.verdicts["wire/acp/prompt-answered"] is Verdict.FAIL
     assert result.verdicts["thinking/stream/before-finish"] is Verdict.PASS
+
+
+def gemini_chunk(*parts: dict[str, Any], name: str = "r1") -> bytes:
+    content = {"role": "model", "parts": list(parts)}
+    candidate = {"index": 0, "content": content, "finishReason": "STOP"}
+    chunk = {"candidates": [candidate], "responseId": name, "modelVersion": "gemini-2.5-pro"}
+    return b"data: " + json.dumps(chunk).encode() + b"\n\n"
+
+
+def test_a_reason_to_finish_behind_code_ends_no_answer() -> None:
+    code = {"executableCode": {"language": "PYTHON", "code": "1 + 1"}}
+    run = {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "2"}}
+    result = Checker("gemini.generate").check(
+        [gemini_chunk(code), gemini_chunk(run, {"text": "Two."})]
+    )
+    assert result.answers == 1
+    assert result.verdicts["thinking/stream/before-finish"] is Verdict.PASS

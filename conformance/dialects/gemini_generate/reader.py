@@ -55,6 +55,7 @@ _COUNTED: Final = (
     *("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount"),
     "toolUsePromptTokenCount",
 )
+_CODE: Final = frozenset({"executableCode", "codeExecutionResult"})
 _MOST_CANDIDATES: Final = 64
 
 
@@ -70,6 +71,7 @@ class GeminiReader:
     def _renew(self) -> None:
         self._name: str = ""  # the id of the response
         self._candidates: dict[int, Candidate] = {}
+        self._held: dict[int, str] = {}  # reasons behind code: more may come
         self._counted: dict[str, Any] = {}  # by the last chunk that counted
         self._is_refused = False  # the prompt was
         self._has_failed = False
@@ -96,6 +98,9 @@ class GeminiReader:
         return self._sink.events()
 
     def _say_end(self, how: Ending) -> None:
+        for number, reason in self._held.items():
+            self._candidates[number].finish(reason)
+        self._held = {}
         for candidate in self._candidates.values():
             candidate.close()
         if how == "eof" and self._is_over and not self._has_failed:
@@ -107,7 +112,9 @@ class GeminiReader:
     def _is_over(self) -> bool:
         """Whether every candidate has finished, or the prompt was refused."""
         spoke = self._candidates.values()
-        return all(each.is_finished for each in spoke) if spoke else self._is_refused
+        held = self._held
+        ended = (each.is_finished or number in held for number, each in self._candidates.items())
+        return all(ended) if spoke else self._is_refused
 
     def _see_name(self, name: str) -> None:
         """Rule 6."""
@@ -173,6 +180,12 @@ class GeminiReader:
             self._sink.wire("gemini.part", part_data(part, candidate.calls, **place))
             candidate.read(mapping(part))
         reason = reason_of(fields.get("finishReason"))
+        parts = elements(content.get("parts"))
+        if reason and parts and not _CODE.isdisjoint(mapping(parts[-1])):
+            self._held[number] = reason
+            return None
+        if reason:
+            self._held.pop(number, None)
         return (candidate, reason) if reason else None
 
 
