@@ -41,6 +41,7 @@ class SaidCall(NamedTuple):
 class SaidEntry(Struct, frozen=True):
     """An entry: who speaks, what is shown, which calls are made, and which are answered.
 
+    `thought` is the text of an entry that is thinking alone: what was shown may come back as that.
     `id` is the entry's own, empty where it has none.
     """
 
@@ -49,6 +50,7 @@ class SaidEntry(Struct, frozen=True):
     calls: tuple[SaidCall, ...] = ()
     results: tuple[str, ...] = ()
     id: str = ""
+    thought: str = ""
 
 
 class HistoryForm(Struct, frozen=True):

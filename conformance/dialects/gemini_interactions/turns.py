@@ -13,7 +13,7 @@ def _read(entry: Any) -> SaidEntry:
     step = mapping(entry)
     match step.get("type"):
         case kind if kind == THOUGHT:
-            return SaidEntry("model")
+            return SaidEntry("model", thought=spoken(step.get("summary")))
         case kind if kind == OUTPUT:
             return SaidEntry("model", spoken(step.get("content")))
         case kind if kind == CALL:

@@ -276,8 +276,8 @@ OPERATORS.add("N11-no-item", "An announcement holds no item.")(
 OPERATORS.add("N11-no-output", "A response comes without its list of output.", most=4)(
     places_with("response"), drop_value("response", "output")
 )
-OPERATORS.add("X20-announced-closed", "An item is announced as completed.")(
-    lambda stream: _added_items(stream, "message", "reasoning", "function_call"),
+OPERATORS.add("X20-announced-closed", "A call is announced as completed.")(
+    lambda stream: _added_items(stream, "function_call"),
     set_value("completed", "item", "status"),
 )
 OPERATORS.add("X21-no-summary-list", "A reasoning item has no list of summaries.")(

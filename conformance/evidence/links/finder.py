@@ -136,7 +136,7 @@ class LinkFinder:
         return met.values()
 
     def _by_text(self, talk: RepeatedTalk, run: range, said: SaidEntry) -> Candidates | None:
-        text = one_spelling(said.text)
+        text = one_spelling(said.text or said.thought)
         for key in _said_keys(text, said.calls):
             known = self._look(key)
             if not known:
