@@ -161,6 +161,7 @@ def test_where_nothing_can_be_written_no_file_is_left(
         sse = tmp_path / "a.sse"
         sse.write_bytes(b'data: {"choices":[]}\n\n' * 2000)
         convert(sse, source)
+        source.chmod(0o644)  # what is written is readable by its owner alone
         arguments = [verb, str(source), *(["-o"] if verb == "redact" else []), str(target)]
         command = [sys.executable, "-c", LIMITED, limit, *arguments]
         done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)

@@ -137,7 +137,8 @@ def test_an_agent_that_says_what_its_environment_holds_is_not_repeated(
     monkeypatch.setenv(echoing_agent.VARIABLE, KEY)
     monkeypatch.delenv("OWN_KEY")
     agent = f"{sys.executable} -m tests.fakes.echoing_agent {mode}"
-    run = ("run", "--agent", agent, "--scenario", "app-answer", "--timeout", "20", *AUTO)
+    passed = ("--pass", echoing_agent.VARIABLE)
+    run = ("run", "--agent", agent, *passed, "--scenario", "app-answer", "--timeout", "20", *AUTO)
     found = []
     for shown in SHOWN if mode == "updates" else SHOWN[:1]:
         kept = tmp_path / shown
