@@ -53,7 +53,8 @@ class Witness:
         self._watch.see(event)
         if self._private is not None:
             self._private.see(event)
-        if self._knobs is not None:
+        # Ids and numbers begin anew with every answer of an exchange: one shows the habits.
+        if self._knobs is not None and event.answer == 1:
             self._knobs.see(event)
 
     def identity(self) -> Identity:

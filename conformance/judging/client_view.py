@@ -24,6 +24,7 @@ from conformance.rules.verdicts import Verdict
 IMPLEMENTATION: Final = "implementation"
 """Key of the header with what a client under test said of itself."""
 NOT_FIELDS = frozenset({"type", "ms"})
+_ENDS: Final = frozenset({"done", "error", "cut"})
 _MAY_BE_BLANK: Final = frozenset({"thinking.delta", "text.delta"})
 
 
@@ -80,12 +81,14 @@ def check_client(
     seen: Iterable[Mapping[str, Any]],
     *,
     breaks_off: bool = False,
+    answers: int = 1,
 ) -> JudgedView:
     """Judges a client's report: semantic events in the order in which it gave them.
 
-    `breaks_off`: the client says so itself, so what is still owed then is not missing.
+    `breaks_off`: the client says so itself, so what is still owed then is not missing. `answers`
+    came one after the other: as many, and no more, may begin behind the end of one before.
     """
-    view = ClientView(setting, exchange)
+    view = ClientView(setting, exchange, answers)
     for number, fields in enumerate(seen, 1):
         view.report(number, fields)
     return view.finish(breaks_off=breaks_off)
@@ -96,7 +99,7 @@ class ClientView(ExchangeView):
 
     name: ClassVar[Literal["wire", "client"]] = "client"
 
-    def __init__(self, setting: JudgeSetting, exchange: Exchange) -> None:
+    def __init__(self, setting: JudgeSetting, exchange: Exchange, sent: int = 1) -> None:
         evidence = Evidence(
             setting.dialect.stated(exchange.request),
             exchange.response,
@@ -109,6 +112,8 @@ class ClientView(ExchangeView):
         )
         super().__init__(setting, exchange, evidence)
         self._words = _FirstWords()
+        self._sent = sent  # how many answers
+        self._is_over = False  # the answer under way is
 
     def report(self, number: int, fields: Mapping[str, Any]) -> None:
         """Takes one harness object; fields that the client left out stay absent."""
@@ -117,7 +122,9 @@ class ClientView(ExchangeView):
         shown = json.dumps(data, ensure_ascii=False, default=repr)
         self.memory.remember(number, kind, shown)
         given = self._words.marked(kind, {"choice": 0, **data})
-        self.take([Event(kind, given, number, "semantic")])
+        begins = self._is_over and kind == "message.start" and self.answers < self._sent
+        self._is_over = kind in _ENDS or (self._is_over and not begins)
+        self.take([Event(kind, given, number, "semantic", self.answers + begins)])
 
     def finish(self, *, breaks_off: bool) -> JudgedView:
         """The end of the report."""

@@ -250,7 +250,7 @@ def _judge_exchanges(
         write_exchange(judged.ledger, of_exchange)
         yield judged
         if exchange.seen is not None:
-            reported = _check_reported(setting, exchange)
+            reported = _check_reported(setting, exchange, judged.judged.answers)
             withdraw_undeclared(reported.ledger, of_exchange, rulebook.rules)
             yield reported
 
@@ -261,9 +261,11 @@ def _begin_scenario(setting: JudgeSetting, exchange: Exchange) -> ScenarioJudge:
     return ScenarioJudge(setting.bound, evidence)
 
 
-def _check_reported(setting: JudgeSetting, exchange: Exchange) -> JudgedView:
+def _check_reported(setting: JudgeSetting, exchange: Exchange, answers: int) -> JudgedView:
     # What the client said of the end is not recorded: of a break it may have said so.
-    return check_client(setting, exchange, exchange.seen or (), breaks_off=exchange.end != "eof")
+    breaks_off = exchange.end != "eof"
+    seen = exchange.seen or ()
+    return check_client(setting, exchange, seen, breaks_off=breaks_off, answers=answers)
 
 
 def _read_hop(

@@ -217,6 +217,7 @@ class _RecordingLint(Struct, frozen=True):
                 _opens_thinking(result)
                 or _hides_thinking(result)
                 or not _is_answered(exchange, result)
+                or self._carries_on_thinking(exchange, shown)
             ):
                 continue
             field = thinking_field(exchange.request) if exchange.request else ""
@@ -228,6 +229,12 @@ class _RecordingLint(Struct, frozen=True):
             if claimed_word(scenario) and not shown & same:
                 message = f"scenario {scenario!r} names thinking, but none is in its answers"
                 yield self._make_problem("thinking-claimed", message, "error")
+
+    def _carries_on_thinking(self, exchange: Exchange, shown: set[int]) -> bool:
+        """Whether the model thought before in the same talk: it need not think in every turn."""
+        same = (each for each in self.recording.exchanges if each.scenario == exchange.scenario)
+        earlier = {each.number for each in same if each.number < exchange.number}
+        return bool(earlier & shown)
 
     def _thinking_claim(self, name: str) -> str:
         """What says that there is thinking: the file's name, or how the recording is described."""

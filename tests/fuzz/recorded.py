@@ -17,7 +17,7 @@ from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.scenario import ScenarioJudge
 from conformance.judging.transcript import Transcript
-from conformance.judging.view import JudgedView, JudgeSetting
+from conformance.judging.view import EventListener, JudgedView, JudgeSetting
 from conformance.judging.wire import WireView
 from conformance.recordings import check as recordings
 from conformance.recordings.check import check_recording
@@ -36,6 +36,7 @@ def _in_runs(
     scenario: ScenarioJudge | None = None,
     is_last: bool = True,
     transcript: Transcript | None = None,
+    listener: EventListener | None = None,
 ) -> JudgedView:
     """As `check_wire`, but every chunk is fed as it is given."""
     if scenario is not None and setting.bound.scenario.rules:
@@ -44,9 +45,10 @@ def _in_runs(
             scenario=scenario,
             is_last=is_last,
             transcript=transcript,
+            listener=listener,
         )
     view = RunningView(setting, exchange, scenario)
-    view.transcript = transcript
+    view.transcript, view.listener = transcript, listener
     return _fed(view, chunks, end, is_last=is_last)
 
 
@@ -59,9 +61,10 @@ def _frame_by_frame(
     scenario: ScenarioJudge | None = None,
     is_last: bool = True,
     transcript: Transcript | None = None,
+    listener: EventListener | None = None,
 ) -> JudgedView:
     view = WireView(setting, exchange, scenario)
-    view.transcript = transcript
+    view.transcript, view.listener = transcript, listener
     return _fed(view, chunks, end, is_last=is_last)
 
 

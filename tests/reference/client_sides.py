@@ -89,14 +89,18 @@ def reading(profile: Profile) -> Reading:
 
 
 def merged(events: Iterable[Plain]) -> list[Plain]:
-    """The events with adjacent deltas of one place joined."""
+    """The events with adjacent deltas of one place joined.
+
+    That a delta is `blank` is a note of the toolkit's, which no client has to make.
+    """
     made: list[Plain] = []
-    for kind, data in events:
+    for kind, noted in events:
+        data = {name: value for name, value in noted.items() if name != "blank"}
         field = DELTAS.get(kind)
         if field and made and made[-1][0] == kind and _place(made[-1]) == _place((kind, data)):
             made[-1][1][field] += data[field]
         else:
-            made.append((kind, dict(data)))
+            made.append((kind, data))
     return made
 
 

@@ -93,11 +93,24 @@ def test_an_honest_client_breaks_no_rule(name: str) -> None:
     assert watched(stream(name), HONEST).judge(rules()).failing == frozenset()
 
 
+OF_RUNS = {
+    "history/chat/details-sealed",
+    "history/chat/details-signed",
+    "history/chat/text-unchanged",
+    "history/cohere/turn-unchanged",
+    "history/converse/turn-signed",
+    "history/gemini/turn-signed",
+    "history/messages/turn-redacted",
+    "history/responses/turn-sealed",
+}
+"""Rules that only the conversations of a whole run reach; `tests/targets/test_client_run.py`."""
+
+
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("defect", HEARING, ids=lambda defect: str(defect.name))
 def test_what_is_reported_wrongly_is_found_by_the_rules_listed(defect: Defect) -> None:
     found = [watched(stream(name), defect).judge(rules()).failing for name in STREAMS]
-    assert frozenset().union(*found) == set(defect.rules) - HARNESS
+    assert frozenset().union(*found) - OF_RUNS == set(defect.rules) - HARNESS - OF_RUNS
 
 
 @pytest.mark.parametrize("defect", HEARING, ids=lambda defect: str(defect.name))
@@ -220,7 +233,8 @@ def test_honest_requests_break_no_rule(name: str) -> None:
 @pytest.mark.parametrize("defect", TELLING, ids=lambda defect: str(defect.name))
 def test_what_is_sent_wrongly_is_found_by_the_rules_listed(defect: Defect) -> None:
     found = [judged(name, scene(), defect) for name, scene in SCENES.items()]
-    assert frozenset().union(*found) - PROMISED == set(defect.rules) - HARNESS
+    reached = frozenset().union(*found) - PROMISED - OF_RUNS
+    assert reached == set(defect.rules) - HARNESS - OF_RUNS
 
 
 @pytest.mark.parametrize(

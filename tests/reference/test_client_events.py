@@ -92,10 +92,23 @@ def cases(path: Path, profile: str | None = None) -> Iterator[Case]:
             yield case(path.name, dialect, profile or own, exchange)
 
 
+# The client asks for names of enums, and reads one answer of a stream.
+NOT_ASKED = frozenset({"enums-as-numbers.cassette.jsonl"})
+SEVERAL = frozenset(
+    {
+        "anthropic_spliced_message_start.jsonl",
+        "openai_responses_multistep_encrypted.jsonl",
+        "a second response in the same stream is an answer of its own",
+    }
+)
+
+
 def paths() -> list[Path]:
     folder = shipped.cassettes()
     found = [*discover(folder), *discover(folder / "mutants")]
-    return [path for path in found if path.name not in OTHERWISE_FRAMED | BROKEN_MESSAGES]
+    return [
+        path for path in found if path.name not in OTHERWISE_FRAMED | BROKEN_MESSAGES | NOT_ASKED
+    ]
 
 
 @cache
@@ -117,6 +130,8 @@ def test_shipped_streams_are_read_alike(path: Path) -> None:
 @pytest.mark.captures
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: str(row["file"]))
 def test_real_recordings_are_read_alike(row: dict[str, Any], captures: Path) -> None:
+    if Path(row["file"]).name in SEVERAL:
+        pytest.skip("the reference client reads one answer of a stream")
     for one in cases(captures / row["file"], row["profile"]):
         framing = framing_of(one.exchange)
         is_binary = FORMS[APIS[one.dialect]].framing == "binary"
@@ -142,7 +157,8 @@ def vectors() -> Iterator[tuple[str, dict[str, Any]]]:
                 not ({"fields", "last_close"} & set(reading)) and "harmony" not in vector["name"]
             )
             # A body that is no message is complete to the toolkit; a client has no answer.
-            if known and not reading and vector["name"] != "a body of something else":
+            left_out = {"a body of something else", *SEVERAL}
+            if known and not reading and vector["name"] not in left_out:
                 yield dialect, vector
 
 

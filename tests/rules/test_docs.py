@@ -51,7 +51,8 @@ def test_example_keeps_and_breaks_as_it_says(text: str, run_rules: Any) -> None:
 def common(rule: dict[str, Any]) -> str:
     """A suite of one rule, around an example that is no rule by itself."""
     filled = {"level": "MUST", "says": "So.", "source": {"advice": "here"}, "since": "0.1.0"}
-    return json.dumps({"suite": "page", "rules": [{"id": "one", **filled, **rule}]})
+    rules = [{"id": "one", **filled, **rule}]
+    return json.dumps({"suite": "page", "dialect": "anthropic.messages", "rules": rules})
 
 
 def test_whole_suite_and_partial_examples_load() -> None:

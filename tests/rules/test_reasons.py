@@ -88,7 +88,14 @@ class ReasonJudge(Judge):
         super().read(event)
 
     def close(self, how: Ending) -> Outcomes:
-        outcomes = super().close(how)
+        return self._held(super().close(how))
+
+    def end_answer(self, number: int) -> Outcomes:
+        outcomes = self._held(super().end_answer(number))
+        self.kept.clear()  # the reasons of the next answer are of its own events
+        return outcomes
+
+    def _held(self, outcomes: Outcomes) -> Outcomes:
         for rule, outcome in zip(self.rules.rules, outcomes, strict=True):
             if outcome.verdict in (Verdict.PASS, Verdict.FAIL) or rule.excluded is not None:
                 continue

@@ -111,7 +111,7 @@ def test_files_that_are_there_are_kept(tmp_path: Path) -> None:
 
 def test_a_request_that_cannot_be_recorded_leaves_no_file(tmp_path: Path) -> None:
     shelf = RecordingFolder(tmp_path, RecordingOptions())
-    secrets = tuple((f"x-{n}", f"secret-number-{n}") for n in range(1100))
+    secrets = tuple((f"x-token-{n}", f"secret-number-{n}") for n in range(1100))
     with pytest.raises(CassetteError, match="were sent"):
         shelf.begin_exchange(Request("GET", "/v1/models", secrets))
     shelf.close()

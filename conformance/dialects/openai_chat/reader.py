@@ -40,7 +40,6 @@ from conformance.dialects.sink import Sink
 NAME: Final = "openai.chat"
 OVERFLOW: Final = "openai.chat.overflow"
 MOST_CHOICES: Final = 4096
-_STEADY: Final = 2  # frames in which chunks have one id: it is not made anew for every chunk
 
 VOCABULARY: Final = Vocabulary(
     NAME,
@@ -75,7 +74,7 @@ class ChatReader:
         self._sink = Sink()
         self._is_asked = False
         self._id: str | None = None  # of the chunks
-        self._since = 0  # number of the frame that had the id first
+        self._is_steady = False  # two chunks had the id: it is not made anew for every chunk
         self._renew()
 
     def _renew(self) -> None:
@@ -135,7 +134,7 @@ class ChatReader:
             self._renew()
             self._id = None
         if name and name != self._id:
-            self._id, self._since = name, self._sink.number
+            self._id, self._is_steady = name, False
 
     def _begins_answer(self, name: str, fields: dict[str, Any]) -> bool:
         deltas = [mapping(each.get("delta")) for each in objects(fields.get("choices"))]
@@ -146,7 +145,7 @@ class ChatReader:
             return True
         if self._has_all() or self._sink.has_failed:
             return bool(name) and (has_role or any(delta.get("content") for delta in deltas))
-        return bool(name) and has_role and self._sink.number - self._since >= _STEADY
+        return bool(name) and has_role and self._is_steady
 
     def echo(self, answer: int) -> Mapping[str, Any] | None:
         del answer
@@ -174,6 +173,8 @@ class ChatReader:
         if "choices" in fields:
             if fields.get("id") != self._id or self._may_be_over:
                 self._see_id(fields, field)
+            else:
+                self._is_steady = True
             self._sink.wire("chat.chunk" if field == "delta" else "chat.completion", fields)
             fits = self._read_choices(fields, field)
         elif not is_error:
