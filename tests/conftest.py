@@ -11,6 +11,9 @@ from zlib import crc32
 import pytest
 from hypothesis import settings
 
+from conformance.core import own_keys
+from conformance.core.excerpts import now_about
+
 GARBAGE = 100_000
 """Objects that are made between two looks for garbage; a few tests leave so many, most few."""
 
@@ -29,6 +32,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     text = collection_path.read_text(encoding="utf-8")
     return "\npytestmark = pytest.mark.slow\n" in text or None
+
+
+@pytest.fixture(autouse=True)
+def _knows_no_secret() -> None:
+    """What one test sent, or named a key, is no secret of the next: looking for it takes time."""
+    now_about(None)
+    own_keys.KEYS.clear()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

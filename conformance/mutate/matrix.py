@@ -266,6 +266,33 @@ def judge_shipped(base: BaseRecording, rulebook: Rulebook) -> Trial:
     return Trial("shipped", base.name, base.name, outcome, judged.killed_by, judged.failing)
 
 
+def _judge_parts(
+    trials: _MatrixRun,
+    grounds: Sequence[BaseRecording],
+    operators: Operators,
+    seed: int,
+    jobs: int | None,
+) -> dict[int, list[Trial]]:
+    """The trials by the number of their base; `trials` counts what they used and planted."""
+
+    def judge_part(part: int | RuleShare) -> PartOfMatrix:
+        own = _MatrixRun(trials.rulebook, trials.allowances)
+        if isinstance(part, RuleShare):
+            return own.rule_part(grounds, part)
+        return own.base_part(part, grounds[part], operators, seed)
+
+    count = processor_count() if jobs is None else jobs
+    shares = [RuleShare(n, count) for n in range(count)]
+    # Shares take longest and come early, but behind the one part that this process does itself.
+    parts: list[int | RuleShare] = [*range(len(grounds))[:1], *shares, *range(len(grounds))[1:]]
+    every: dict[int, list[Trial]] = defaultdict(list)
+    for found in run_parallel(judge_part, iter(parts), jobs, at_once=1):
+        trials.take(found)
+        for number, made in found.trials:
+            every[number].extend(made)
+    return every
+
+
 def judge_matrix(
     bases: Iterable[BaseRecording],
     shipped: Iterable[BaseRecording] = (),
@@ -286,21 +313,7 @@ def judge_matrix(
     grounds = tuple(bases)
     trials = _MatrixRun(rules, allowed)
 
-    def judge_part(part: int | RuleShare) -> PartOfMatrix:
-        own = _MatrixRun(rules, allowed)
-        if isinstance(part, RuleShare):
-            return own.rule_part(grounds, part)
-        return own.base_part(part, grounds[part], operators, seed)
-
-    count = processor_count() if jobs is None else jobs
-    shares = [RuleShare(n, count) for n in range(count)]
-    # Shares take longest and come early, but behind the one part that this process does itself.
-    parts: list[int | RuleShare] = [*range(len(grounds))[:1], *shares, *range(len(grounds))[1:]]
-    every: dict[int, list[Trial]] = defaultdict(list)
-    for found in run_parallel(judge_part, iter(parts), jobs, at_once=1):
-        trials.take(found)
-        for number, made in found.trials:
-            every[number].extend(made)
+    every = _judge_parts(trials, grounds, operators, seed, jobs)
     judged = [trial for number in sorted(every) for trial in every[number]]
     judged.extend(trials.client_trials(grounds))
     judged.extend(judge_shipped(base, rules) for base in shipped)
