@@ -162,8 +162,6 @@ OF_BEDROCK: Final = (
         "the checksum of a message is that of another one",
         {
             "bedrock": (
-                "history/converse/signed-unchanged",  # nothing of it is read, so nothing was signed
-                "history/converse/text-unchanged",
                 "stripping/opt-in/stream-equals-body",
                 "stripping/opt-in/stream-thinks-as-body",
                 "wire/binary/checksums",

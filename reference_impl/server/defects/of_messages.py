@@ -40,6 +40,7 @@ OF_MESSAGES: Final = (
         "the start of a block holds the text of its first delta",
         {
             "messages": (
+                "history/messages/text-unchanged",  # what goes back has the first delta, too
                 "stripping/opt-in/stream-equals-body",
                 "stripping/opt-in/stream-thinks-as-body",
                 "wire/messages-blocks/start-without-text",
@@ -74,7 +75,6 @@ OF_MESSAGES: Final = (
         "content blocks are never stopped",
         {
             "messages": (
-                "history/messages/signed-unchanged",  # no block is complete, so none goes back
                 "wire/messages-blocks/block-lifecycle",
                 "wire/messages-blocks/blocks-serial",
             ),
