@@ -57,7 +57,7 @@ ALLOWED_HEADERS: Final = frozenset(
 )
 ALLOWED_QUERY: Final = frozenset(
     {
-        *("after", "alt", "api-version", "before", "beta", "include", "include[]", "limit"),
+        *("$alt", "after", "alt", "api-version", "before", "beta", "include", "include[]", "limit"),
         *("order", "starting_after", "stream"),
     }
 )
