@@ -57,7 +57,18 @@ ALLOWED_HEADERS: Final = frozenset(
 )
 ALLOWED_QUERY: Final = frozenset(
     {
-        *("$alt", "after", "alt", "api-version", "before", "beta", "include", "include[]", "limit"),
+        *(
+            "$alt",
+            "%24alt",
+            "after",
+            "alt",
+            "api-version",
+            "before",
+            "beta",
+            "include",
+            "include[]",
+            "limit",
+        ),
         *("order", "starting_after", "stream"),
     }
 )
