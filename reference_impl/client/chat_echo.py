@@ -2,7 +2,8 @@
 
 Copilot sends one `reasoning_opaque`; OpenRouter sends `reasoning_details` in fragments, which
 belong together where index and type agree, and wants the merged list back unmodified. LiteLLM sends
-`thinking_blocks` in fragments, too: a signature ends a block, and so does a redacted one.
+`thinking_blocks` in fragments, too: a signature ends a block, and so does a redacted one. Google's
+endpoint signs calls in their `extra_content`, which goes back on the call on which it came.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from .chat_fields import BLOCKS, DETAILS, OPAQUE
-from .payload import objects_of, text_of
+from .payload import object_of, objects_of, text_of
+
+EXTRAS: Final = "extra_contents"
+"""By the position of a call, as text; no field of the wire."""
 
 _GROWING: Final = ("text", "summary", "data")
 
@@ -24,6 +28,7 @@ class Echo:
         self._details: dict[tuple[str, str], dict[str, Any]] = {}
         self._texts: dict[tuple[str, str], dict[str, list[str]]] = {}
         self._blocks: list[tuple[dict[str, Any], list[str]]] = []
+        self._extras: dict[str, dict[str, Any]] = {}
 
     def add(self, delta: Mapping[str, Any]) -> None:
         """Note a delta, or a whole message."""
@@ -32,6 +37,9 @@ class Echo:
             self._merge((str(detail.get("index", at)), str(detail.get("type"))), detail)
         for block in objects_of(delta.get(BLOCKS)):
             self._block(block)
+        for at, call in enumerate(objects_of(delta.get("tool_calls"))):
+            if extra := object_of(call.get("extra_content")):
+                self._extras[str(call.get("index", at))] = extra
 
     def _merge(self, key: tuple[str, str], detail: Mapping[str, Any]) -> None:
         kept = self._details.setdefault(key, {})
@@ -53,6 +61,8 @@ class Echo:
     def fields(self) -> dict[str, Any]:
         """The fields of the assistant message that goes back."""
         fields: dict[str, Any] = {OPAQUE: self._opaque} if self._opaque else {}
+        if self._extras:
+            fields[EXTRAS] = self._extras
         details = [
             {**kept, **{name: "".join(texts) for name, texts in self._texts[key].items()}}
             for key, kept in self._details.items()

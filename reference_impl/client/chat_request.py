@@ -5,10 +5,13 @@ Opaque fields go back as they came, those of them that the client keeps.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from . import effort
 from .ask import Ask
+from .chat_echo import EXTRAS
+from .chat_fields import DETAILS
 from .likeness import FIELD
 from .turn import Called, Turn
 
@@ -45,7 +48,8 @@ def _message(turn: Turn, ask: Ask) -> dict[str, Any]:
         return message_to_model(turn)
     message = {"role": "assistant", "content": turn.text, **_thinking(turn, ask)}
     if turn.calls:
-        message["tool_calls"] = [_call(call) for call in turn.calls]
+        kept = turn.echo.get(EXTRAS, {}) if DETAILS in ask.like.opaque_fields else {}
+        message["tool_calls"] = [_call(call, kept.get(str(n))) for n, call in enumerate(turn.calls)]
     return message
 
 
@@ -61,6 +65,7 @@ def _thinking(turn: Turn, ask: Ask) -> dict[str, Any]:
     return fields
 
 
-def _call(call: Called) -> dict[str, Any]:
+def _call(call: Called, extra: Mapping[str, Any] | None) -> dict[str, Any]:
     function = {"name": call.name, "arguments": call.arguments}
-    return {"id": call.id, "type": "function", "function": function}
+    made = {"id": call.id, "type": "function", "function": function}
+    return {**made, "extra_content": extra} if extra else made
