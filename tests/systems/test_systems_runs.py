@@ -41,8 +41,7 @@ def test_preset_meets_what_its_system_asks_for(system: System, preset: Preset, r
     assert asked
     came = {each.id: verdict_of(each, ran.streams) for each in asked}
     assert came == {each.id: each.verdict for each in asked}
-    # The reference client keeps no signatures of calls that Google's endpoint sends.
-    assert ran.broken - {"history/chat/signed-calls"} == frozenset()
+    assert ran.broken == frozenset()
 
 
 @pytest.mark.long
