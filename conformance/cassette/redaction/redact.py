@@ -57,19 +57,8 @@ ALLOWED_HEADERS: Final = frozenset(
 )
 ALLOWED_QUERY: Final = frozenset(
     {
-        *(
-            "$alt",
-            "%24alt",
-            "after",
-            "alt",
-            "api-version",
-            "before",
-            "beta",
-            "include",
-            "include[]",
-            "limit",
-        ),
-        *("order", "starting_after", "stream"),
+        *("$alt", "%24alt", "after", "alt", "api-version", "before", "beta", "include"),
+        *("include[]", "limit", "order", "starting_after", "stream"),
     }
 )
 _QUERY: Final = re.compile(r"([?&])([^=&#]*)=([^&#]*)")
