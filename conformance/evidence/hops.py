@@ -14,7 +14,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from conformance.core.errors import UsageError
-from conformance.core.events import Exchange
+from conformance.core.events import Exchange, Request
 from conformance.core.framing import framing_of
 from conformance.dialects import SUPPORTED, get
 from conformance.dialects.base import Dialect, Reading
@@ -34,6 +34,7 @@ from conformance.judging.run_rules import (
 from conformance.judging.transcript import WHOLE_ENDS, Transcript, finding_at_end, read_transcript
 from conformance.profiles.lookup import find
 from conformance.profiles.profile import reading
+from conformance.profiles.variants import asked_variant
 from conformance.rules.forms.differences import first_difference
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
@@ -110,13 +111,17 @@ def _leave_open(ledger: Ledger, verdict: Verdict, why: str) -> None:
 def _read_upstream(exchange: Exchange, profile: str) -> Transcript:
     """What was said upstream, read as the profile of its recording has it."""
     dialect = get(exchange.dialect or _DEFAULT)
-    return read_transcript(exchange, dialect, upstream_reading(dialect, profile))
+    return read_transcript(exchange, dialect, upstream_reading(dialect, profile, exchange.request))
 
 
-def upstream_reading(dialect: Dialect, profile: str) -> Reading:
-    """How the toolkit's own answer upstream is read, by the profile of its recording."""
+def upstream_reading(dialect: Dialect, profile: str, request: Request | None) -> Reading:
+    """How our own answer upstream is read: by its recording's profile, or the variant asked for."""
+    if not profile:
+        return Reading()
     try:
-        return reading(find(profile, dialect.name)) if profile else Reading()
+        found = find(profile, dialect.name)
+        variant = asked_variant(found.variants, dialect.stated(request))
+        return reading(find(variant.profile, dialect.name) if variant else found)
     except UsageError:  # who asked did so in another API than the one that was recorded
         return Reading()
 

@@ -12,7 +12,7 @@ recorded none does. It is a profile that extends the one it stands for, or is ex
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from msgspec import Struct
@@ -42,6 +42,11 @@ class Variant(Struct, frozen=True):
             compile_value(pattern, {})(getter(path)(body), body, NO_REQUEST)
             for path, pattern in self.request
         )
+
+
+def asked_variant(variants: Iterable[Variant], request: Request | None) -> Variant | None:
+    """The first variant that a request asks for."""
+    return next((each for each in variants if each.fits(request)), None)
 
 
 def read_variants(root: Node) -> tuple[Variant, ...]:

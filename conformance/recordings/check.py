@@ -277,7 +277,8 @@ def _read_hop(
     file, number = recording.source_of(exchange.number)
     reading = setting.bound.reading
     if is_played(recording.header, exchange):
-        reading = upstream_reading(setting.dialect, played_profile(recording.header))
+        played = played_profile(recording.header)
+        reading = upstream_reading(setting.dialect, played, exchange.request)
     return read_answer(exchange, setting.dialect, reading, (str(file), number))
 
 

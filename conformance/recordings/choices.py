@@ -16,6 +16,7 @@ from conformance.dialects.recognition import recognised_dialect
 from conformance.judging.checker import ProfileFinder, choose_named_profile
 from conformance.profiles.lookup import find
 from conformance.profiles.profile import Profile, laid_over
+from conformance.profiles.variants import asked_variant
 from conformance.recordings.sender import Sender
 
 
@@ -91,12 +92,12 @@ def as_asked(
     by: ChosenProfile, request: Request | None, folders: tuple[Path, ...], named: ProfileFinder
 ) -> ChosenProfile:
     """The variant of the profile that a request asks for; else the profile itself."""
-    for variant in by.profile.variants:
-        if variant.fits(request):
-            profile = named(variant.profile, by.profile.dialect, folders)
-            note = f"profile {variant.profile}, a variant of {by.profile.name}: {variant.because}"
-            return ChosenProfile(profile, named=by.named, notes=(*by.notes, note))
-    return by
+    variant = asked_variant(by.profile.variants, request)
+    if variant is None:
+        return by
+    profile = named(variant.profile, by.profile.dialect, folders)
+    note = f"profile {variant.profile}, a variant of {by.profile.name}: {variant.because}"
+    return ChosenProfile(profile, named=by.named, notes=(*by.notes, note))
 
 
 def choose_profile(
