@@ -10,6 +10,7 @@ Rule 4: chunk boundaries and times stay where the bytes around them stayed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from msgspec import Struct
@@ -24,8 +25,10 @@ from conformance.editing.piece import Piece
 class Stream(Struct, frozen=True):
     """The pieces of one exchange; a *place* is the position of a piece.
 
-    `first` is its first sequence number, None: not counted. `framed` is False where the framing
-    was not recorded and stands for nothing. Methods that change something give another stream.
+    `first` is its first sequence number, None: not counted; `restarts` are the bytes of the pieces
+    that begin the numbering anew, as every answer but the first does. `framed` is False where the
+    framing was not recorded and stands for nothing. Methods that change something give another
+    stream.
     """
 
     exchange: Exchange
@@ -34,6 +37,7 @@ class Stream(Struct, frozen=True):
     pieces: tuple[Piece, ...]
     first: int | None = None
     framed: bool = True
+    restarts: frozenset[bytes] = frozenset()
 
     @classmethod
     def of(
@@ -46,10 +50,13 @@ class Stream(Struct, frozen=True):
         framed: bool = True,
     ) -> Stream:
         """The stream of these pieces, counted if its sequence numbers have no hole."""
-        numbers = [n for piece in pieces if (n := piece.number(layout.number)) is not None]
-        is_counted = bool(numbers) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-        first = numbers[0] if is_counted else None
-        return cls(exchange, dialect, layout, tuple(pieces), first, framed)
+        counted = [(n, p.raw) for p in pieces if (n := p.number(layout.number)) is not None]
+        first = counted[0][0] if counted else None
+        off = [pair for last, pair in pairwise(counted) if pair[0] != last[0] + 1]
+        if any(number != first for number, _ in off):
+            first, off = None, []
+        restarts = frozenset(raw for _, raw in off)
+        return cls(exchange, dialect, layout, tuple(pieces), first, framed, restarts)
 
     @property
     def body(self) -> bytes:
@@ -147,6 +154,7 @@ class Stream(Struct, frozen=True):
         count, pieces, key = self.first, list(self.pieces), self.layout.number
         for place, piece in enumerate(pieces):
             if piece.number(key) is not None:
+                count = self.first if piece.raw in self.restarts else count
                 pieces[place] = piece.with_number(key, count)
                 count += 1
         return self.with_pieces(pieces)

@@ -33,9 +33,6 @@ def rulebook() -> Rulebook:
     return Rulebook.load()
 
 
-SEVERAL = frozenset({"openai_responses_multistep_encrypted.jsonl"})
-
-
 @pytest.mark.one_in(20)
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: str(row["file"]))
 def test_what_must_pass_raises_nothing(
@@ -44,8 +41,6 @@ def test_what_must_pass_raises_nothing(
     path = folder / row["file"]
     if path.stat().st_size > MOST_BYTES:
         pytest.skip("long")
-    if path.name in SEVERAL:
-        pytest.skip("operators number the events of several answers as those of one")
     recording = open_base(path, profile=row["profile"])
     known = recording.judge(rulebook).failing
     gaps = [each for each in load_allowances() if each.missing]
