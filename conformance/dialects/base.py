@@ -81,8 +81,8 @@ class Dialect(Struct, frozen=True):
     dialect that shares most payloads with another one. `special_tokens` are the markers of its text
     by their ids. `turns` says how requests repeat what was said. `is_application`: an application
     is asked in it at one address, its URL or, where `agent` says how, a command. `carries_opaque`:
-    it has a place for signatures and for thinking that is sealed; `names_tools`: it tells of calls
-    by the model's own name and arguments; `tells_parts`: it tells one part of thinking from the
+    it has a place for signatures and for thinking that is sealed; `names_tools`: it shows calls
+    by the model's own name and arguments; `tells_parts`: it separates one part of thinking from the
     next. `unit` is its word for one answer.
     """
 

@@ -1,10 +1,10 @@
-"""What an entry of a request's history says, as far as a turn is told by it.
+"""What an entry of a request's history says, as far as it identifies a turn.
 
 Rule 1: an entry is the model's, the user's, a tool's, or of another kind (a system prompt). An
 entry with nothing but results of calls is a tool's, whatever its role is called.
 Rule 2: `text` is what was shown, not what was thought.
-Rule 3: a call is told by its id, where it has one, and by name and arguments: as JSON, however
-they are written.
+Rule 3: a call is identified by its id, where it has one, and by name and arguments, compared as
+JSON.
 """
 
 from __future__ import annotations

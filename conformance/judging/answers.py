@@ -63,7 +63,7 @@ class FindingsByAnswer:
         self._of_first = len(found) if is_first else self._of_first
         self._begins = len(self.every)
 
-    def told(self) -> Sequence[Finding]:
+    def with_answers(self) -> Sequence[Finding]:
         """All of them, each with the answers that have it."""
         if not self._counts:
             return self.every

@@ -25,7 +25,7 @@ class ContextLine(Struct, frozen=True):
 
 
 class CarriedAnswer(Struct, frozen=True):
-    """An answer that a request carries on: its exchange, and how that was told.
+    """An answer that a request carries on: its exchange, and the evidence.
 
     `entries` are the places under `history`, from 0, that bring it back; empty where it stayed with
     the server. `others` are exchanges whose answers fit as well.

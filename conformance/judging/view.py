@@ -208,7 +208,7 @@ class ExchangeView:
         several = {each.rule.id for each in self.setting.bound.scenario.rules}
         findings = [
             found
-            for found in self._findings.told()
+            for found in self._findings.with_answers()
             if verdicts.get(found.rule) is Verdict.FAIL or found.rule in several
         ]
         if self.answers > 1:

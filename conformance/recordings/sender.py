@@ -60,7 +60,7 @@ def _shipped_signs(dialect: str) -> Signs:
 def answer_events(
     exchange: Exchange, dialect: Dialect, reading: Reading, *, joins: bool = False
 ) -> Iterator[Event]:
-    """What was answered, and which host was asked; what else was asked tells nothing.
+    """What was answered, and which host was asked; the rest of the request identifies nobody.
 
     With `joins`, of deltas that are alike only the first ones are given.
     """

@@ -270,7 +270,7 @@ class AskedEvidence:
         self._latest: tuple[Request | None, list[object | None]] = (None, [])
 
     def _asked(self, evidence: Evidence) -> list[object | None]:
-        """What the request says, of which a part may be told by the answer."""
+        """What the request says; the answer may repeat a part of it."""
         request, latest = evidence.request, self._latest
         if request is not None and request is latest[0]:
             return latest[1]

@@ -137,7 +137,7 @@ class AcpReader(TypedReader):
                 self._opening.add(number)
 
     def _announce_turn(self, session: str) -> None:
-        """A prompt begins a turn, but for one of another session beside a turn under way."""
+        """A prompt begins a turn, except one of another session beside a turn under way."""
         if self._is_done or (self._prompted and self._prompted == session):
             self._next_answer()
         self._prompted = self._prompted or session

@@ -99,7 +99,7 @@ class RunMessages(OpenParts):
     def snapshot(self, messages: Any) -> None:
         """All messages as they stand now, those of earlier runs too.
 
-        Without a message of reasoning nothing is said of thinking.
+        Without a message of reasoning it states no thinking.
         """
         held: dict[str, list[str]] = {"reasoning": [], "assistant": []}
         for message in objects(messages):

@@ -101,7 +101,7 @@ class ResponsesReader(TypedReader):
             _ITEM_MEANINGS[kind](self._output, fields)
 
     def _announce_response(self, kind: str, name: str) -> None:
-        """What is said again of the response under way, or of the one that is done, begins none."""
+        """A repeated start of the response under way, or of the one that is done, begins none."""
         if kind == CREATED or (self._is_done and name not in ("", self._announced)):
             self._announce(name, has_spoken=self._output.runs.has_begun)
         if self._is_done:

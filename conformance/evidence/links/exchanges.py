@@ -1,7 +1,7 @@
 """The exchanges of one recording, linked and judged.
 
 Rule 1: what comes back is judged where it comes back first, and again where it changes on its way.
-Of one answer a rule tells one finding: whoever sends a broken turn sends it with every request.
+A rule reports one finding for one answer: whoever sends a broken turn sends it with every request.
 Rule 2: a turn that is left out, or that a summary replaces, is no altered turn: what no entry of a
 request brings back is not judged.
 Rule 3: requests that the toolkit wrote itself say nothing of a target. Where a recording that
@@ -29,10 +29,10 @@ from conformance.rules.rule_set import RuleSet
 from conformance.rules.verdicts import Verdict, combine
 
 OfLinks = dict[str, list[tuple[LinkVerdict, Finding | None]]]
-"""What came of each rule for the links of one request, with what is to be told of it."""
+"""What came of each rule for the links of one request, with its reason and findings."""
 NAME: Final = "links"
 _OWN_REQUEST: Final = "the scenario wrote the request"
-_MOST_STATED: Final = 20  # links of one request that are told
+_MOST_STATED: Final = 20  # links of one request that are listed
 _MOST_CONTENTS: Final = 64  # forms of one answer's turn that are remembered
 
 
@@ -161,7 +161,7 @@ class LinkedExchanges:
 
 def _told(exchange: int | None) -> LinkVerdict:
     where = "for another answer" if exchange is None else f"in exchange {exchange}"
-    return LinkVerdict(Verdict.NOT_APPLICABLE, f"what comes back is told of {where}")
+    return LinkVerdict(Verdict.NOT_APPLICABLE, f"reported {where}")
 
 
 def _write(ledger: Ledger, given: OfLinks, *, ours: bool, trusted: bool) -> None:

@@ -12,7 +12,7 @@ the same run of the model's entries, else with what stands before it.
 Rule 5: one answer comes back in one run, unless ids tell otherwise: of two turns with one text the
 later one is an answer that nobody recorded.
 The memory is one line for each answer and key, of each key the newest few: what is said very
-often tells nothing.
+often identifies nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from conformance.evidence.links.requests import RepeatedTalk, digest
 
 MOST_ALIKE: Final = 8  # answers of one key that are remembered
 MOST_KEYS: Final = 1_000_000
-LONG: Final = 40  # characters of a text that tells an answer by itself
+LONG: Final = 40  # characters of a text that identifies an answer by itself
 _SHARED: Final = 8  # characters that an altered text has to share
 
 Key = tuple[str, str | bytes]
@@ -46,7 +46,7 @@ class AnswerAsked(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """The answers that may come back in an entry, the newest first, and how that is told."""
+    """The answers that may come back in an entry, the newest first, and the evidence."""
 
     evidence: str
     answers: tuple[AnswerAsked, ...]
@@ -58,7 +58,7 @@ class Candidates(NamedTuple):
 
 
 class TurnLink(Struct, frozen=True):
-    """Entries of a request that bring back one of these answers, and how that is told.
+    """Entries of a request that bring back one of these answers, and the evidence.
 
     `merged` are other answers of which the same entries bring something back.
     """

@@ -64,7 +64,7 @@ class RepeatedTalk(Struct, frozen=True, dict=True):
 
     @cached_property
     def call_counts(self) -> Counter[str]:
-        """How often each id of a call stands in the history."""
+        """How often the history names each id of a call."""
         return Counter(call.id for each in self.said for call in each.calls)
 
     @cached_property

@@ -146,7 +146,7 @@ def test_of_one_broken_turn_one_finding_is_told() -> None:
     results = checked(exchanges, MESSAGES.dialect, MESSAGES.profile)
     found = [(each.exchange, f.rule) for each in results for f in each.findings]
     assert [each for each in found if each[1] == UNCHANGED] == [(2, UNCHANGED)]
-    assert results[2].reasons.get(UNCHANGED, "") in ("", "what comes back is told of in exchange 2")
+    assert results[2].reasons.get(UNCHANGED, "") in ("", "reported in exchange 2")
 
 
 def test_a_finding_shows_both_places() -> None:
