@@ -13,6 +13,7 @@ from conformance.core.events import Ending, Event, Exchange, Frame, Request
 from conformance.core.framing import Framer
 from conformance.core.trace import FrameTrace
 from conformance.dialects.base import Reader
+from conformance.judging.offered_tools import OfferedTools
 from conformance.judging.scenario import ScenarioJudge
 from conformance.judging.view import ExchangeView, JudgedView, JudgeSetting
 from conformance.rules.applies import Evidence
@@ -42,6 +43,9 @@ class WireView(ExchangeView):
         echo = partial(_echo, reader, self._judged)
         evidence = _wire_evidence(setting, exchange, request, self.framer, echo)
         super().__init__(setting, exchange, evidence, scenario)
+        self.tools = OfferedTools.of(setting.dialect, request)
+        if self.tools is not None:
+            self.show_judge = self.tools.noting(self.judge.read)
         self.trace = FrameTrace(reader)
         self.bytes = 0
         self.take(self.trace.head(request, exchange.response))
