@@ -77,9 +77,10 @@ class WireView(ExchangeView):
 
     def finish(self, how: Ending, *, is_last: bool = True) -> JudgedView:
         """Ends the stream and gives verdicts and findings."""
+        last: Sequence[Event] = ()
         for frame in self.framer.close():
-            self.frame(frame)
-        events = self.trace.end(how)
+            last = self.frame(frame)
+        events = self.trace.end(how, _body_held(last) if self.framer.framing == "body" else "")
         self.memory.remember(self.trace.number, "end of stream", how, self.bytes)
         self.take(events)
         self.framing = self.framer.framing or ""
@@ -89,6 +90,14 @@ class WireView(ExchangeView):
         if self.scenario is not None and is_last:
             outcomes = Outcomes((*outcomes, *self.conclude(self.scenario, how)))
         return self.judged(outcomes)
+
+
+def _body_held(events: Sequence[Event]) -> str:
+    """What a whole body is: an answer, nothing but an error, or (empty) neither."""
+    said = {event.type for event in events if event.layer == "semantic"}
+    if "error" not in said:
+        return "answer" if said else ""
+    return "error" if said == {"error"} else ""
 
 
 def _echo(reader: Reader, judged: JudgedAnswer) -> Mapping[str, Any] | None:

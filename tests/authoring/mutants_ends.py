@@ -13,15 +13,17 @@ from tests.authoring.mutants_claude import ENDING, RESULT, RETRIED
 from tests.authoring.mutants_codex import COMMAND, RUN
 from tests.authoring.mutants_codex_server import OVER, sent
 from tests.authoring.mutants_wire import TEXT
-from tests.authoring.pieces import Fields, Line, Message, Piece, at
-from tests.authoring.turns import asks, in_body
+from tests.authoring.pieces import Fields, Line, Message, Piece, at, compact
+from tests.authoring.turns import asks, asks_not, in_body
 
 FAULT: Final = {"message": "The model is overloaded.", "type": "server_error", "code": 503}
+RAISED: Final = {"type": "error", "sequence_number": 0, "error": FAULT}
 COMMAND_RUN: Final = "codex.app-server/codex/command-run"
 NOTED: Final = "codex.app-server/codex/raw-then-message"
 STEERED: Final = "codex.app-server/codex/both-directions"
 CALL: Final = "choices.0.delta.tool_calls.0.function"
 CALLED: Final = edits.delta("tool_calls")
+SAID_IN_BODY: Final = "choices.0.message.content"
 OVER_TEXT: Final = "openai.responses/demo/summary"
 
 
@@ -35,7 +37,7 @@ def _with_error(message: Message) -> bool:
 
 def _finishes_with_error(pieces: Pieces) -> list[Piece]:
     """A choice that finishes well beside the error."""
-    beside = {"index": 0, "delta": {}, "finish_reason": "stop"}
+    beside = {"index": 0, "delta": {"content": "At dusk."}, "finish_reason": "stop"}
     spot = edits.place(pieces, _with_error)
     failed = pieces[spot]
     assert isinstance(failed, Message)
@@ -75,13 +77,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "wire/responses/error-last",
-        "openai.responses/openai/error-then-failed",
-        (
-            edits.retype(typed("response.failed"), "response.completed"),
-            edits.change(typed("response.completed"), "response.status", "completed"),
-            edits.change(typed("response.completed"), "response.error", None),
-        ),
-        ("wire/responses/usage-present",),
+        OVER_TEXT,
+        (edits.insert(Message(RAISED, "error"), typed("response.completed")), edits.renumber),
     ),
     Mutant(
         "wire/responses/success-without-error",
@@ -164,6 +161,23 @@ MUTANTS: Final = (
         "claude.stream-json/claude-code/thinking-then-text",
         (edits.change(RESULT, "result", ""),),
     ),
+    # What the status says, and what was asked.
+    Mutant(
+        "wire/http/error-status",
+        "openai.chat/deepseek/body",
+        (lambda _pieces: [compact({"error": FAULT}).encode()],),
+    ),
+    Mutant(
+        "wire/http/streamed-as-asked",
+        "anthropic.messages/anthropic/body",
+        turns={1: asks("stream", value=True)},
+    ),
+    Mutant(
+        "wire/ollama/streamed-as-asked",
+        "ollama.chat/ollama/body",
+        turns={1: asks_not("stream")},
+    ),
+    Mutant("thinking/answer/said", "openai.chat/deepseek/body", (in_body(SAID_IN_BODY, ""),)),
     # What comes of a call.
     Mutant(
         "wire/chat/tool-titled-once",
