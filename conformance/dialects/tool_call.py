@@ -30,6 +30,11 @@ class ToolCall:
     def has_arguments(self) -> bool:
         return bool(self._pieces)
 
+    @property
+    def arguments(self) -> str:
+        """What came of them so far."""
+        return "".join(self._pieces)
+
     def start(self, sink: Sink) -> None:
         sink.say("tool.start", self._named())
 
@@ -42,7 +47,7 @@ class ToolCall:
     def end(self, sink: Sink) -> None:
         """Report the end with the whole arguments."""
         self.is_open = False
-        sink.say("tool.end", {**self._named(), "arguments": "".join(self._pieces)})
+        sink.say("tool.end", {**self._named(), "arguments": self.arguments})
 
     def _named(self) -> dict[str, Any]:
         data: dict[str, Any] = {"choice": self._choice, "index": self.index}

@@ -103,7 +103,8 @@ class Evidence(Struct, frozen=True):
         if self.response is None or self.response.status is None:
             return None
         headers = {name.lower(): value for name, value in self.response.headers}
-        return {"status": self.response.status, "http": self.response.http, "headers": headers}
+        stated = {"status": self.response.status, "http": self.response.http, "headers": headers}
+        return {**stated, "framing": self.framing()}
 
 
 def profile_excludes(rule: Rule, knobs: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.dialects.blocks import Block
 from conformance.dialects.json_edge import arguments_text, mapping, string
 from conformance.dialects.open_parts import OpenParts, PartKind
@@ -82,6 +83,11 @@ class UiParts(OpenParts):
         call = self._calls.get(string(part.get("toolCallId"))) or self.start_call(part)
         if call is not None and (piece := string(part.get("inputTextDelta"))):
             call.add(self._sink, piece)
+
+    def streamed_input(self, call_id: str) -> Any:
+        """What the pieces of an open call say together; NOT_JSON where they are none."""
+        call = self._calls.get(call_id)
+        return decode_json(call.arguments) if call is not None else NOT_JSON
 
     def end_call(self, part: dict[str, Any]) -> None:
         """The whole input of a call, or why it has none."""
