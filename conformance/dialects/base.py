@@ -17,7 +17,7 @@ from conformance.dialects.client_cases import ClientCases
 from conformance.dialects.endpoint import Endpoint, ModelListing
 from conformance.dialects.requests import RequestForm
 from conformance.dialects.script import Script
-from conformance.dialects.turns import HistoryForm
+from conformance.dialects.turns import HistoryForm, asked_texts
 from conformance.dialects.wire_keys import AnswerBounds, ItemPlaces, SseEnvelope, WireKeys
 
 __all__ = ["DeltaColumns", "Dialect", "Reader", "Reading"]
@@ -134,6 +134,10 @@ class Dialect(Struct, frozen=True):
         return (
             None if self.request is None or request is None else self.request.streams(request.json)
         )
+
+    def asked_texts(self, request: Request | None) -> Iterator[str]:
+        """Every text of a request, as `stated` gives it, but for what the model said before."""
+        return asked_texts(request.json if request else None, self.turns)
 
     def expected_framing(self, request: Request | None) -> Framing | None:
         """How the answer is framed that a request asks for; None where that is not known.

@@ -31,7 +31,19 @@ SEVERAL = (
     *("I3-", "I5-", "I9-", "I10-block-index-reused", "I10-steps-from-one"),
     *("N11-step-repeated", "N2-", "N12-"),
     *("U4-no-finish", "U5-no-usage", "U5-delta-without-usage", "U5-response-without-usage"),
-    *("X7-", "X10-", "X18-blank", "X15-thinking-block", "B12-", "B13-", "F13-"),
+    *(
+        "X7-",
+        "X10-",
+        "X18-blank",
+        "X15-thinking-block",
+        "B12-",
+        "B13-",
+        "B14-",
+        "B15-",
+        "B16-",
+        "B17-",
+        "F13-",
+    ),
     "X14-thought-step-lost",
 )
 OF_SEVERAL_EVENTS = [each for each in OPERATORS if each.name.startswith(SEVERAL)]
