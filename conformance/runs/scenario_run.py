@@ -28,7 +28,7 @@ from conformance.runs.step_requests import (
     step_request,
 )
 from conformance.scenarios import Step
-from conformance.targets.gateway import (
+from conformance.targets.played_answers import (
     RecordedCalls,
     RecordedUpstream,
     ScriptedUpstream,
@@ -247,7 +247,7 @@ def _facts_of_step(step: Step, reply: TargetReply, sent: Any, dialect: str) -> d
     form = get(dialect).request
     behind_gateway = reply.upstream is not None
     # Both hops of an application tell how it must end, once it has asked anything.
-    compares_hops = dialect in APPLICATIONS and bool(reply.upstream)
+    compares_hops = dialect in APPLICATIONS and any(not each.aside for each in reply.upstream or ())
     facts = {
         "ends": None if compares_hops else list(step.ends),
         "thinking": step.thinking,
@@ -257,5 +257,6 @@ def _facts_of_step(step: Step, reply: TargetReply, sent: Any, dialect: str) -> d
         "limit": form.limit(sent) if form and not behind_gateway else None,
         "excused": list(step.excused) or None,
         "calls": step.calls if behind_gateway and not reply.untestable else None,
+        "asked": kinds if (kinds := [each.kind for each in reply.upstream or ()]) else None,
     }
     return {name: value for name, value in facts.items() if value not in (None, "")}
