@@ -8,6 +8,7 @@ from typing import Any, Final
 NEUTRAL_KNOBS: Final[Mapping[str, Any]] = {
     "interleaved": False,
     "framing": "sse",  # each dialect has its own: what its streams fall into
+    "standard_streams": False,  # whether a dialect is that of a command, and not of HTTP
     "text_markers": [
         *("<think>", "</think>", "[THINK]", "[/THINK]"),
         *("<|channel|>", "<|message|>", "<|channel>", "<channel|>"),

@@ -25,7 +25,7 @@ from conformance.runs.api_run import ApiRun, ApiTarget, ShowProgress
 from conformance.runs.cross_talk import CrossTalkWatch
 from conformance.runs.options import RunOptions
 from conformance.runs.outcome import RunOutcome, run_outcome
-from conformance.runs.pace import RequestPace
+from conformance.runs.pace import RequestPace, RequestsSpentError
 from conformance.runs.plan import ScenarioRun, plan_requests
 from conformance.runs.refusals import elsewhere, status_of
 from conformance.runs.run_folder import RunFolder
@@ -36,6 +36,7 @@ from conformance.runs.step_requests import RequestSettings
 from conformance.scenarios import Scenario, load_scenarios
 from conformance.targets.gateway import UpstreamStandIn
 from conformance.targets.model_calls import SeenCall, call_shape, learnt_signs
+from conformance.targets.played_answers import breaks_off
 from conformance.targets.server import TurnTarget
 
 FIRST: Final = "app-answer"
@@ -80,10 +81,11 @@ async def run_application(
         if why := _why_not(scenario_run, call):
             run.leave_out(scenario_run.name, why)
             continue
+        if run.died:
+            run.leave_out(scenario_run.name, "the application had stopped answering")
+            continue
         show_progress(f"{protocol} {scenario_run.name} ({pace.sent} requests)")
         await _take_scenario(run, scenario_run)
-        if run.died:
-            break
     run.judge_kept()
     return run_outcome([run], [], [])
 
@@ -163,13 +165,7 @@ def _why_not(scenario_run: ScenarioRun, call: Exchange) -> str:
 async def _take_scenario(run: ApiRun, scenario_run: ScenarioRun) -> None:
     outcome = await run_scenario(scenario_run, run.target.sender, run.settings)
     run.left_out += outcome.left_out
-    run.silent += [f"{scenario_run.name}/{role}: {why}" for role, why in outcome.silent.items()]
-    faults = {role: facts.get("fault") for role, facts in outcome.step_facts.items()}
-    run.faults += [
-        f"{run.dialect} {scenario_run.name}/{role} did not end by itself: {why}"
-        for role, why in faults.items()
-        if why and role not in outcome.silent
-    ]
+    _note_faults(run, outcome)
     run.asked |= {
         f"{scenario_run.name}/{role}": tuple(facts["asked"])
         for role, facts in outcome.step_facts.items()
@@ -177,6 +173,41 @@ async def _take_scenario(run: ApiRun, scenario_run: ScenarioRun) -> None:
     }
     if outcome.exchanges:
         run.keep_outcome(outcome)
-    if outcome.silent:
+    if outcome.silent and not await _is_alive(run):
         role, why = next(iter(outcome.silent.items()))
         run.died = f"the application stopped answering at {scenario_run.name}/{role}: {why}"
+
+
+def _note_faults(run: ApiRun, outcome: ScenarioOutcome) -> None:
+    """What broke off answers, or kept them from coming at all.
+
+    Where its model broke off, what an application makes of that is judged, be it silence.
+    """
+    name, broken = outcome.run.name, {s.role for s in outcome.run.steps if breaks_off(s)}
+    for role, why in outcome.silent.items():
+        where = f"{name}/{role}"
+        if role in broken:
+            run.faults.append(
+                f"{run.dialect} {where} was not answered, as its model broke off: {why}"
+            )
+        else:
+            run.silent.append(f"{where}: {why}")
+    faults = ((role, facts.get("fault")) for role, facts in outcome.step_facts.items())
+    run.faults += [
+        f"{run.dialect} {name}/{role} did not end by itself: {fault}"
+        for role, fault in faults
+        if fault and role not in outcome.silent
+    ]
+    run.faults += [
+        f"{run.dialect} {name}/{role} was asked in a conversation of its own: {of}, which it was to"
+        " carry on, had not ended"
+        for role, of in outcome.anew.items()
+    ]
+
+
+async def _is_alive(run: ApiRun) -> bool:
+    """Whether the application still answers what it answered at first."""
+    try:
+        return not (await run_scenario(run.sanity.run, run.target.sender, run.settings)).silent
+    except RequestsSpentError:
+        return True

@@ -45,6 +45,7 @@ class ScenarioOutcome(Struct):
 
     `left_out` are steps that could not be taken; `silent` are those that nobody answered.
     `company` are answers to requests beside a step, each with the step's role: nobody judges them.
+    `anew` are steps that could not carry on the one that they name, and were asked by themselves.
     """
 
     run: ScenarioRun
@@ -55,6 +56,7 @@ class ScenarioOutcome(Struct):
     silent: dict[str, str] = field(default_factory=dict)
     spent: bool = False  # the run may send no more
     company: list[tuple[str, Exchange]] = field(default_factory=list)
+    anew: dict[str, str] = field(default_factory=dict)
     _began_at: float | None = None  # the first request, by `monotonic` in milliseconds
     most_bytes: int = MOST_RECORDED  # bytes that answers to come may take of its recording
     _transcripts: dict[int, tuple[Reading, Transcript]] = field(default_factory=dict)
@@ -64,6 +66,9 @@ class ScenarioOutcome(Struct):
         exchange = reply.fetched.exchange
         self.most_bytes -= reply.fetched.recorded_size
         carried = self.exchange_of(step.carry.role) if step.carry else None
+        if reply.fetched.is_anew and step.carry:
+            carried, sent = None, _without_previous(sent, self.run.dialect)
+            self.anew[step.role] = step.carry.role
         self._add_exchange(
             replace(
                 exchange,
@@ -122,6 +127,13 @@ class ScenarioOutcome(Struct):
             transcript = read_transcript(exchange, get(self.run.dialect), reading, keep=keep)
             self._transcripts[exchange.number] = (reading, transcript)
         return transcript
+
+
+def _without_previous(sent: Any, dialect: str) -> Any:
+    """A request without what it was to carry on."""
+    form = get(dialect).request
+    previous = form.previous if form else ""
+    return {k: v for k, v in sent.items() if k != previous} if isinstance(sent, dict) else sent
 
 
 def _hop_of(run: ScenarioRun, reply: TargetReply) -> str:

@@ -122,10 +122,10 @@ def _likeliest(shapes: Sequence[CallShape]) -> list[CallShape]:
     """Those of several shapes that are of the turn: what is called a title comes back by a leak."""
     kept = list(dict.fromkeys(shapes))
     unlike = [each for each in kept if any(each.distance(other) for other in kept)]
-    for keep in (lambda each: bool(each.tools), lambda each: each.name in (_OTHER, _ROUTER)):
-        if unlike and (chosen := [each for each in kept if keep(each)]):
-            kept = chosen
-    return kept
+    if not unlike:
+        return kept
+    kept = [each for each in kept if each.tools] or kept
+    return [each for each in kept if each.name in (_OTHER, _ROUTER)] or kept
 
 
 def call_shape(dialect: str, body: Mapping[str, Any], question: str) -> CallShape:

@@ -28,7 +28,7 @@ from conformance.dialects.script import (
     encode_stream,
 )
 from conformance.dialects.wishes import ANY_CALL, AnswerWish, offered_functions
-from conformance.scenarios.model import CHARACTERS
+from conformance.scenarios.model import CHARACTERS, Step
 
 _DELTAS: Final = 2  # of thinking, before an answer breaks inside it
 _JSON: Final = "application/json"
@@ -167,6 +167,11 @@ def _until_thinking(exchange: Exchange, dialect: str) -> Iterator[bytes]:
         size += len(chunk.data)
         if size >= len(body):
             return
+
+
+def breaks_off(step: Step) -> bool:
+    """Whether what is played behind a step does not end as an answer does."""
+    return bool(step.breaks or step.stops or _BROKEN.intersection(step.upstream))
 
 
 UpstreamSource = ScriptedUpstream | RecordedUpstream | RecordedCalls

@@ -55,6 +55,9 @@ def test_a_call_of_the_turn_ends_with_the_question(body: Any) -> None:
     assert shape(body).place == "last"
 
 
+NOWHERE: Final[tuple[Any, ...]] = (None, [], "x", {})
+
+
 @pytest.mark.parametrize(
     ("body", "place"),
     [
@@ -62,7 +65,7 @@ def test_a_call_of_the_turn_ends_with_the_question(body: Any) -> None:
         ({"messages": [user(text(f"<session>{ASKED}</session>"))]}, "spoken of"),
         ({"messages": [ANSWER]}, "nowhere"),
         *(({"messages": broken}, "nowhere") for broken in BROKEN),
-        *((body, "nowhere") for body in (None, [], "x", {})),
+        *((body, "nowhere") for body in NOWHERE),
     ],
 )
 def test_what_only_speaks_of_the_question_does_not_ask_it(body: Any, place: str) -> None:
