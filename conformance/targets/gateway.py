@@ -19,9 +19,10 @@ from msgspec.structs import replace
 
 from conformance.core.chunked import ChunkPart
 from conformance.core.events import Chunk, Ending, Exchange, Response
-from conformance.dialects import ENDPOINTS, SUPPORTED, dialect_at
+from conformance.dialects import ENDPOINTS, dialect_at
 from conformance.dialects.script import MODEL
 from conformance.targets.model_calls import RETRY, TURN, CallShape, TurnSigns, call_shape
+from conformance.targets.model_lookups import model_lookup
 from conformance.targets.played_answers import (
     ScriptedUpstream,
     UpstreamAnswer,
@@ -37,6 +38,7 @@ from conformance.wire.server import PeerGoneError, ServerConnection, listening
 MOST_BYTES: Final = 8 * 1024 * 1024
 MOST_CALLS: Final = 1000  # calls of one step
 _MOMENT: Final = 1.0  # seconds
+_NOWHERE: Final = {"error": {"message": "no such path", "type": "invalid_request_error"}}
 _DELTAS: Final = 2  # of thinking, before an answer breaks inside it
 _JSON: Final = "application/json"
 _STATUS: Final = {"refused": 400, "unavailable": 500}
@@ -60,13 +62,6 @@ class UpstreamCall(Struct, frozen=True):
     misfit: str = ""
     aside: bool = False
     kind: str = TURN
-
-
-def _model_list(path: str) -> UpstreamAnswer | None:
-    """The list of models, for gateways that look before they ask; None at another path."""
-    listings = (each.models for each in SUPPORTED.values() if each.models)
-    found = next((each for each in listings if path.rstrip("/").endswith(each.path)), None)
-    return json_answer(200, found.body(MODEL)) if found else None
 
 
 class UpstreamStandIn(Struct):
@@ -121,8 +116,8 @@ class UpstreamStandIn(Struct):
             answer = self._source.answer_call(dialect, call, self._number, fields)
             self._broke_off = answer.breaks_off
             return replace(answer, kind=self._kind_of_turn(shape))
-        listed = _model_list(path) if method == "GET" else None
-        return listed or json_answer(404, {"error": {"message": "no such path"}})
+        found = model_lookup(method, path, MODEL)
+        return json_answer(200, found) if found else json_answer(404, _NOWHERE)
 
     def _kind_of_turn(self, shape: CallShape) -> str:
         """What a call of the turn is called: the same request made again is a retry."""
