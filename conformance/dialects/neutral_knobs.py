@@ -12,5 +12,9 @@ from conformance.dialects.marker_families import marker_knobs
 @cache
 def neutral_knobs() -> Mapping[str, Any]:
     """The knobs and their defaults; the markers among them are those of all model families."""
-    # `framing`: each dialect has its own, which is what its streams fall into.
-    return {"interleaved": False, "framing": "sse", **marker_knobs()}
+    return {
+        "interleaved": False,
+        "framing": "sse",  # each dialect has its own: what its streams fall into
+        "standard_streams": False,  # whether a dialect is that of a command, and not of HTTP
+        **marker_knobs(),
+    }

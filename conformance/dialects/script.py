@@ -7,10 +7,11 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Protocol
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from conformance.core.binary import EVENT_TYPE, EXCEPTION_TYPE, MESSAGE_TYPE, encode_message
 from conformance.core.framing import Framing
+from conformance.dialects.wishes import WishForm
 
 CONTENT_TYPES: Final[Mapping[Framing, str]] = {
     "body": "application/json",
@@ -34,6 +35,7 @@ class ScriptedAnswer(Struct, frozen=True):
     empty where the server shows none; it is counted in any case. `summary` is said only where a
     request asks for one. `tokens` are those of the prompt, of all that was said, and of thinking
     among them; `states_usage` says that they are stated even where nobody asked for it.
+    `is_sealed`: thinking comes encrypted, too, where the API has a place for that.
     """
 
     word: str
@@ -44,10 +46,13 @@ class ScriptedAnswer(Struct, frozen=True):
     error: str = ""
     tokens: tuple[int, int, int] = (11, 21, 9)
     states_usage: bool = False
+    tool: str = TOOL
+    arguments: str = ARGUMENTS
+    is_sealed: bool = False
 
     @property
     def calls_tool(self) -> bool:
-        """Whether the answer calls `TOOL` with `ARGUMENTS`, and has no text."""
+        """Whether the answer calls `tool` with `arguments`, and has no text."""
         return self.word == "tools"
 
     @property
@@ -86,11 +91,15 @@ class ErrorBody(Protocol):
 
 
 class Script(Struct, frozen=True):
-    """How a dialect writes an answer to a request, as a stream and as a body, and an error."""
+    """How a dialect writes an answer to a request, as a stream and as a body, and an error.
+
+    `wishes` is where its requests say what the answer must be.
+    """
 
     stream: Callable[[ScriptedAnswer, Mapping[str, Any]], Iterator[ScriptedEvent]]
     body: Callable[[ScriptedAnswer, Mapping[str, Any]], Mapping[str, Any]]
     error: ErrorBody
+    wishes: WishForm = field(default_factory=WishForm)
 
 
 def encode_stream(events: Iterable[ScriptedEvent], framing: Framing) -> Iterator[bytes]:

@@ -204,7 +204,7 @@ def _known_causes(exchange: Exchange, answer: Transcript, expected: ExpectedStep
     response = exchange.response
     if response is None:
         parts.append("no response head")
-    elif response.status != 200:
+    elif response.status not in (None, 200):  # standard streams have none
         parts.append(f"HTTP {response.status}")
         if 300 <= (response.status or 0) < 400:
             parts.append("a redirect that is not followed")

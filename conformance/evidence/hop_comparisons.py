@@ -315,7 +315,8 @@ def _failure_told(hops: ApplicationHops) -> Compared:
     hung_up = hops.behind[-1].exchange.end == "client-closed"
     if not hops.broke_off or hops.is_stopped or hops.shown.is_whole:
         return False
-    if not (hops.was_heard or hung_up):
+    # Of an answer that never ended another rule tells.
+    if not (hops.was_heard or hung_up) or hops.shown.exchange.end == "idle-timeout":
         return False
     if hops.sent.errors or _TOLD & set(hops.shown.transcript.finishes):
         return True

@@ -62,7 +62,8 @@ class ApiRun(Struct):
 
     `profile` was named by the user, else by the target's own `signs`. `died` says when the target
     fell silent for good, `faults` what broke off the answers to steps; `finding_notes` are by id of
-    a finding; `telling` names requests whose answers would show cross-talk.
+    a finding; `telling` names requests whose answers would show cross-talk; `asked` are the calls
+    of an application to its model, by step.
     """
 
     target: ApiTarget
@@ -79,6 +80,7 @@ class ApiRun(Struct):
     kept: dict[str, KeptRun] = field(default_factory=dict)
     planned: tuple[ScenarioRun, ...] = ()
     telling: set[str] = field(default_factory=set)
+    asked: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def dialect(self) -> str:

@@ -26,9 +26,11 @@ from conformance.runs.sending import RequestSender
 from conformance.runs.soak import SoakOutcome
 from conformance.runs.streams_beside import with_cross_talk
 from conformance.scenarios import Scenario, load_scenarios
+from conformance.targets.model_calls import TURN
 
 _FIRED: Final = frozenset({Verdict.PASS, Verdict.FAIL})
 _SHOWN: Final = 6
+_SHOWN_STEPS: Final = 3
 
 
 class RunOutcome(Struct, frozen=True):
@@ -111,6 +113,7 @@ def _without_lines(result: StreamResult) -> StreamResult:
 
 def _api_notes(run: ApiRun) -> Iterator[str]:
     yield from map(run.target.folder.clean_line, run.faults)
+    yield from _calls_note(run.asked)
     if not get(run.dialect).carries_opaque:
         yield f"{run.dialect} {NO_PLACE}: who keeps a history of what it shows has none of them"
     if run.signs and run.target.options.profile is None:
@@ -119,6 +122,21 @@ def _api_notes(run: ApiRun) -> Iterator[str]:
     if not run.deterministic and run.target.sender.upstream is None:
         why = "its answers to one request differ, so texts are not compared between requests"
         yield f"{run.dialect}: the target is not deterministic: {why}"
+
+
+def _calls_note(asked: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Which calls an application made of its model, where any was more than the turn."""
+    steps: dict[tuple[str, ...], list[str]] = {}
+    for step, kinds in asked.items():
+        steps.setdefault(tuple(kinds), []).append(step)
+    if any(set(kinds) != {TURN} for kinds in steps):
+        listed = (f"{', '.join(kinds)} in {_shown(of)}" for kinds, of in steps.items())
+        yield f"calls of the model: {'; '.join(listed)}"
+
+
+def _shown(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN_STEPS} more" if names[_SHOWN_STEPS:] else ""
+    return ", ".join(names[:_SHOWN_STEPS]) + more
 
 
 def _cost_note(sender: RequestSender) -> str:

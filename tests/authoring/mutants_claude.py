@@ -77,6 +77,7 @@ MUTANTS: Final = (
         (edits.raw(SPOKEN, b"Through", b"Thr\xc3ough"),),
         ("thinking/stream/characters-whole", f"{SUITE}/text-agrees"),
     ),
+    Mutant("wire/lines/ends-cleanly", TEXT, facts={"end": "idle-timeout"}),
     Mutant(f"{SUITE}/result-present", TEXT, (edits.drop(RESULT),)),
     Mutant(f"{SUITE}/init-first", TEXT, (edits.drop(INIT),)),
     Mutant(

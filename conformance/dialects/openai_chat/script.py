@@ -7,14 +7,13 @@ from typing import Any, Final
 
 from conformance.dialects.json_edge import mapping
 from conformance.dialects.script import (
-    ARGUMENTS,
     MODEL,
-    TOOL,
     Script,
     ScriptedAnswer,
     ScriptedEvent,
     pieces_of,
 )
+from conformance.dialects.wishes import WishForm
 
 _REASONS: Final = {"tools": "tool_calls", "length": "length"}
 
@@ -30,7 +29,7 @@ def _stream_events(answer: ScriptedAnswer, request: Mapping[str, Any]) -> Iterat
         yield _delta_chunk(answer, {"reasoning_content": piece})
     for piece in answer.text_pieces():
         yield _delta_chunk(answer, {"content": piece})
-    for call in _tool_fragments(answer.number) if answer.calls_tool else ():
+    for call in _tool_fragments(answer) if answer.calls_tool else ():
         yield _delta_chunk(answer, {"tool_calls": [call]})
     if answer.word == "error":
         yield "", error_body(answer.error, is_refusal=False)
@@ -55,7 +54,7 @@ def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str
         message["reasoning_content"] = answer.thinking
     message["content"] = None if answer.calls_tool else answer.text
     if answer.calls_tool:
-        function = {"name": TOOL, "arguments": ARGUMENTS}
+        function = {"name": answer.tool, "arguments": answer.arguments}
         call = {"id": f"call_{answer.number}", "type": "function", "function": function}
         message["tool_calls"] = [call]
     reason = _REASONS.get(answer.word, None if answer.word == "no-finish" else "stop")
@@ -63,10 +62,10 @@ def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str
     return {**_chunk_head(answer, "chat.completion"), "choices": [choice], **_usage_field(answer)}
 
 
-def _tool_fragments(number: int) -> Iterator[dict[str, Any]]:
-    function = {"name": TOOL, "arguments": ""}
-    yield {"index": 0, "id": f"call_{number}", "type": "function", "function": function}
-    for piece in pieces_of(ARGUMENTS):
+def _tool_fragments(answer: ScriptedAnswer) -> Iterator[dict[str, Any]]:
+    function = {"name": answer.tool, "arguments": ""}
+    yield {"index": 0, "id": f"call_{answer.number}", "type": "function", "function": function}
+    for piece in pieces_of(answer.arguments):
         yield {"index": 0, "function": {"arguments": piece}}
 
 
@@ -89,4 +88,14 @@ def _delta_chunk(
     return "", {**_chunk_head(answer, "chat.completion.chunk"), "choices": [choice]}
 
 
-SCRIPT: Final = Script(_stream_events, _whole_body, error_body)
+SCRIPT: Final = Script(
+    _stream_events,
+    _whole_body,
+    error_body,
+    WishForm(
+        schemas=("response_format.json_schema.schema",),
+        json="response_format.type",
+        names=("tool_choice.function.name",),
+        stops="stop",
+    ),
+)
