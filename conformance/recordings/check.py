@@ -23,7 +23,7 @@ from conformance.evidence.expectations import (
     requests_beside,
     stated_run,
 )
-from conformance.evidence.hop_comparisons import ReadAnswer
+from conformance.evidence.hop_sides import ReadAnswer
 from conformance.evidence.hops import upstream_reading
 from conformance.evidence.links.exchanges import LinkedExchanges, may_link
 from conformance.evidence.replaced_texts import ReplacedTexts
