@@ -84,10 +84,10 @@ def sse(events: Sequence[Payload]) -> str:
     )
 
 
-def vercel(*events: Payload) -> tuple[str, str]:
+def vercel(*events: Payload, reason: str = "stop") -> tuple[str, str]:
     """An answer of one step in the UI message stream."""
     answer = [{"type": "start"}, {"type": "start-step"}, *events, {"type": "finish-step"}]
-    return "vercel.ui", sse([*answer, {"type": "finish", "finishReason": "stop"}]) + _DONE
+    return "vercel.ui", sse([*answer, {"type": "finish", "finishReason": reason}]) + _DONE
 
 
 def vercel_part(kind: str, text: str) -> list[Payload]:
