@@ -83,7 +83,8 @@ class Dialect(Struct, frozen=True):
     is asked in it at one address, its URL or, where `agent` says how, a command. `carries_opaque`:
     it has a place for signatures and for thinking that is sealed; `names_tools`: it shows calls
     by the model's own name and arguments; `tells_parts`: it separates one part of thinking from the
-    next. `unit` is its word for one answer.
+    next; `tells_reasons`: it says why a model stopped. `takes_back` are wire events by which its
+    interface forgets what it was shown before. `unit` is its word for one answer.
     """
 
     name: str
@@ -113,6 +114,8 @@ class Dialect(Struct, frozen=True):
     carries_opaque: bool = True
     names_tools: bool = True
     tells_parts: bool = True
+    tells_reasons: bool = True
+    takes_back: frozenset[str] = frozenset()
     unit: str = "answer"
 
     def stated(self, request: Request | None) -> Request | None:
