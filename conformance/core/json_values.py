@@ -54,12 +54,14 @@ def repeated_key(text: str, value: Any) -> str:
     """A key that an object of this JSON text has twice; empty where none has.
 
     `value` is what the text was decoded to, where the last of both is left: written again, it has
-    fewer colons behind a quote than the text. Whether that is why is then looked up.
+    fewer colons behind a quote than the text. Whether that is why is then looked up; so it is where
+    the text is written in a way that leaves the count open.
     """
-    if not isinstance(value, dict | list) or '":' not in text:
+    if not isinstance(value, dict | list):
         return ""
     try:
-        if text.count('":') <= _ENCODE(value).count(b'":'):
+        is_plain = "\\u0022" not in text and '" :' not in text
+        if is_plain and text.count('":') <= _ENCODE(value).count(b'":'):
             return ""
         _KEYS_IN_PAIRS(text)
     except _RepeatedKeyError as found:
