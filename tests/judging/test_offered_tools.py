@@ -111,7 +111,7 @@ def _called(arguments: str, reason: str) -> bytes:
     ("reason", "verdict"), [("tool_calls", Verdict.FAIL), ("length", Verdict.VACUOUS)]
 )
 def test_who_is_cut_off_by_a_limit_owes_no_arguments(reason: str, verdict: Verdict) -> None:
-    request = Request("POST", "/v1/chat/completions", (), {"stream": True, **OFFERS["openai.chat"]})
+    request = {"stream": True, **OFFERS["openai.chat"]}
     report = check_chunks([_called("", reason)], dialect="openai.chat", request=request)
     assert report.verdicts["wire/calls/arguments-there"] is verdict
     (stream,) = report.streams
