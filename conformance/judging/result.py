@@ -159,6 +159,8 @@ class StreamResult(Struct, frozen=True):
     merged: MergedStreams | None = None
     answers: int = 1
     links: tuple[CarriedAnswer, ...] = ()  # answers that its request carries on
+    calls: int = 0  # that were held against the tools of the request
+    fitting_calls: int = 0  # and fit them
 
 
 class FindingExcuse(Struct, frozen=True):

@@ -207,9 +207,18 @@ def summary_line(report: Report) -> str:
     found = [_finding_count(report)] if report.findings else []
     old = report.baseline.stale if report.baseline else ()
     silent = [silenced_sentence(report)] if report.silenced else []
+    is_wrong = any(each.fitting_calls < each.calls for each in report.streams)
+    calls = [calls_sentence(report.streams)] if is_wrong else []
     entries = [f"{len(old)} stale {'entry' if len(old) == 1 else 'entries'}"] if old else []
     counts = f"{head}: {_verdict_counts(report)}" if verdicts else head
-    return "; ".join([counts, *found, *silent, *entries, *errors])
+    return "; ".join([counts, *found, *calls, *silent, *entries, *errors])
+
+
+def calls_sentence(streams: Sequence[StreamResult]) -> str:
+    """How many calls fit the tools that their requests offer; empty where none was compared."""
+    calls = sum(each.calls for each in streams)
+    fitting = sum(each.fitting_calls for each in streams)
+    return f"{fitting} of {count(calls, 'call')} fit the tools that were offered" if calls else ""
 
 
 def silenced_sentence(report: Report) -> str:
