@@ -1,4 +1,4 @@
-"""Edits of one text of a stream: its key misspelt, dropped, or a value of another type under it."""
+"""Edits of one text of a stream: its key or type misspelt, or a value of another type under it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from conformance.core.json_values import Path, cut_at, put_at, value_at
 from conformance.dialects import get
 from conformance.editing.stream import Stream
+from conformance.mutate.lost_texts import misspelt, with_misspelt_key
 
 OTHERS: Final[dict[str, Any]] = {
     "list": ["Hm."],
@@ -16,39 +17,83 @@ OTHERS: Final[dict[str, Any]] = {
     "null": None,
 }
 EDITS: Final = ("misspelt", "dropped", *OTHERS)
+MISTYPED: Final = "mistyped"
 _KINDS: Final = ("type", "event_type", "sessionUpdate", "method")
 _ECHOED: Final = ("response", "reasoning", "summary")  # a word of the request, not a text
 
+Places = list[tuple[int, Path]]
+
 
 class TextKind(NamedTuple):
-    """A text by the type of its event and its path, without the positions in lists."""
+    """A text by the types around it and its path, without the positions in lists."""
 
-    event: str
+    types: str
     path: str
 
 
-def text_places(stream: Stream) -> dict[TextKind, list[tuple[int, Path]]]:
+def text_places(stream: Stream) -> dict[TextKind, Places]:
     """Every text of the streamed events, by kind, with the places that hold it."""
-    keys = frozenset(get(stream.dialect).keys.texts)
-    free = frozenset(get(stream.dialect).keys.free) - keys
-    found: dict[TextKind, list[tuple[int, Path]]] = {}
+    dialect = get(stream.dialect)
+    keys = frozenset(dialect.keys.texts)
+    free = frozenset(dialect.keys.free) - keys
+    found: dict[TextKind, Places] = {}
     for place, piece in stream.events():
-        if piece.kind == "body":
-            continue
-        for path in _texts(piece.payload, keys, free):
-            if path == _ECHOED:
-                continue
-            shown = ".".join("*" if isinstance(step, int) else step for step in path)
-            inner = _inner_type(piece.payload, path)
-            kind = TextKind("/".join(filter(None, (piece.type or piece.name, inner))), shown)
-            found.setdefault(kind, []).append((place, path))
+        for path in _texts(piece.payload, keys, free) if piece.kind != "body" else ():
+            if path != _ECHOED:
+                stated = [piece.type or piece.name, *_types_around(piece.payload, path)]
+                kind = TextKind("/".join(filter(None, stated)), _shown(path))
+                found.setdefault(kind, []).append((place, path))
     return found
 
 
-def _inner_type(payload: Any, path: Path) -> str:
+def holder_places(texts: dict[TextKind, Places]) -> dict[TextKind, Places]:
+    """What holds those texts, by kind, with the places."""
+    held: dict[TextKind, dict[tuple[int, Path], None]] = {}
+    for kind, places in texts.items():
+        for place, path in places:
+            for end in range(1, len(path)):
+                if isinstance(path[end - 1], str):
+                    own = TextKind(kind.types, _shown(path[:end]))
+                    held.setdefault(own, {})[place, path[:end]] = None
+    return {kind: list(places) for kind, places in held.items()}
+
+
+def type_places(stream: Stream, texts: dict[TextKind, Places]) -> dict[TextKind, Places]:
+    """The types of the events and parts that hold those texts, by the path of these."""
+    typed: dict[TextKind, dict[tuple[int, Path], None]] = {}
+    for kind, places in texts.items():
+        for place, path in places:
+            for end in range(len(path)):
+                holder = value_at(stream.pieces[place].payload, *path[:end])
+                for key in _KINDS:
+                    if isinstance(holder, dict) and isinstance(holder.get(key), str):
+                        own = TextKind(kind.types, _shown(path[:end]))
+                        typed.setdefault(own, {})[place, (*path[:end], key)] = None
+    return {kind: list(places) for kind, places in typed.items()}
+
+
+def edited(stream: Stream, place: int, path: Path, edit: str) -> Stream:
+    """The stream with one value edited."""
+    payload = stream.pieces[place].payload
+    if edit in OTHERS:
+        new = put_at(payload, path, OTHERS[edit])
+    elif edit == MISTYPED:
+        new = put_at(payload, path, misspelt(value_at(payload, *path)))
+    elif edit == "misspelt":
+        new = with_misspelt_key(payload, path)
+    else:
+        new = cut_at(payload, path)
+    return stream.with_payload(place, new)
+
+
+def _shown(path: Path) -> str:
+    return ".".join("*" if isinstance(step, int) else step for step in path)
+
+
+def _types_around(payload: Any, path: Path) -> list[str]:
     holders = [value_at(payload, *path[:end]) for end in range(1, len(path))]
-    types = [h.get(k) for h in holders if isinstance(h, dict) for k in _KINDS]
-    return "/".join(t for t in types if isinstance(t, str))
+    stated = [held.get(key) for held in holders if isinstance(held, dict) for key in _KINDS]
+    return [kind for kind in stated if isinstance(kind, str)]
 
 
 def _texts(value: Any, keys: frozenset[str], free: frozenset[str]) -> Iterator[Path]:
@@ -61,57 +106,3 @@ def _texts(value: Any, keys: frozenset[str], free: frozenset[str]) -> Iterator[P
     elif isinstance(value, list):
         for number, inner in enumerate(value):
             yield from ((number, *rest) for rest in _texts(inner, keys, free))
-
-
-def edited(stream: Stream, place: int, path: Path, edit: str) -> Stream:
-    """The stream with one text edited."""
-    payload = stream.pieces[place].payload
-    holder, key = path[:-1], path[-1]
-    assert isinstance(key, str)
-    if edit in OTHERS:
-        return stream.with_payload(place, put_at(payload, path, OTHERS[edit]))
-    less = cut_at(payload, path)
-    if edit == "misspelt":
-        misspelt = key[: len(key) // 2] + key[len(key) // 2 + 1 :]
-        less = put_at(less, (*holder, misspelt), value_at(payload, *path))
-    return stream.with_payload(place, less)
-
-
-def holders(
-    found: dict[TextKind, list[tuple[int, Path]]],
-) -> dict[TextKind, list[tuple[int, Path]]]:
-    """What holds those texts, by kind, with the places."""
-    held: dict[TextKind, dict[tuple[int, Path], None]] = {}
-    for kind, places in found.items():
-        for place, path in places:
-            for end in range(1, len(path)):
-                if isinstance(path[end - 1], str):
-                    shown = ".".join("*" if isinstance(step, int) else step for step in path[:end])
-                    held.setdefault(TextKind(kind.event, shown), {})[place, path[:end]] = None
-    return {kind: list(places) for kind, places in held.items()}
-
-
-def type_places(
-    stream: Stream, found: dict[TextKind, list[tuple[int, Path]]]
-) -> dict[TextKind, list[tuple[int, Path]]]:
-    """The types of the events and parts that hold those texts."""
-    typed: dict[TextKind, dict[tuple[int, Path], None]] = {}
-    for kind, places in found.items():
-        for place, path in places:
-            payload = stream.pieces[place].payload
-            for end in range(len(path)):
-                holder = value_at(payload, *path[:end])
-                for key in _KINDS:
-                    if isinstance(holder, dict) and isinstance(holder.get(key), str):
-                        own = TextKind(kind.event, f"{end}:{key}")
-                        typed.setdefault(own, {})[place, (*path[:end], key)] = None
-    return {kind: list(places) for kind, places in typed.items()}
-
-
-def mistyped(stream: Stream, place: int, path: Path) -> Stream:
-    """The stream with a letter less in a type."""
-    payload = stream.pieces[place].payload
-    word = value_at(payload, *path)
-    return stream.with_payload(
-        place, put_at(payload, path, word[: len(word) // 2] + word[len(word) // 2 + 1 :])
-    )
