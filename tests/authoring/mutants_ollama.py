@@ -60,15 +60,6 @@ MUTANTS: Final = (
         TEXT,
         (edits.change(SPOKEN, "message.thinkin", "So, sugar."),),
     ),
-    # The field that other servers have.
-    Mutant(
-        f"{SUITE}/line-speaks",
-        TEXT,
-        (
-            edits.change(THOUGHT, "message.reasoning", "Plums have pectin."),
-            edits.remove(having("message.reasoning"), "message.thinking"),
-        ),
-    ),
     Mutant(f"{SUITE}/answer-present", TEXT, (lambda _pieces: [],)),
     Mutant(
         f"{SUITE}/framed-as-lines",

@@ -19,15 +19,6 @@ DONE: Final = having("done")
 
 MUTANTS: Final = (
     Mutant(f"{SUITE}/carries", TEXT, (edits.change(SPOKEN, "thinkin", "So, sugar."),)),
-    # The field that other servers have.
-    Mutant(
-        f"{SUITE}/line-speaks",
-        TEXT,
-        (
-            edits.change(THOUGHT, "reasoning", "Plums have pectin."),
-            edits.remove(having("reasoning"), "thinking"),
-        ),
-    ),
     Mutant(f"{SUITE}/response-is-text", TEXT, (edits.remove(THOUGHT, "response"),)),
     Mutant(
         f"{SUITE}/thinking-is-text",
