@@ -52,6 +52,19 @@ def _of(
 
 
 MUTANTS: Final = (
+    # The name of the event's class.
+    Mutant(
+        f"{SUITE}/carries",
+        TEXT,
+        (edits.change(typed("TEXT_MESSAGE_CONTENT"), "type", "TextMessageContent"),),
+        (f"{SUITE}/type-known",),
+    ),
+    # What a framework adds, beside the protocol.
+    Mutant(
+        f"{SUITE}/type-known",
+        TEXT,
+        (edits.insert(Message(event("USAGE_METADATA", input_tokens=50)), OVER),),
+    ),
     # The word of another API.
     Mutant(
         f"{SUITE}/text-role",
@@ -82,6 +95,7 @@ MUTANTS: Final = (
         f"{SUITE}/event-typed",
         TEXT,
         (edits.insert(Message({"name": "state", "value": {}}), OVER),),
+        (f"{SUITE}/type-known",),
     ),
     Mutant(f"{SUITE}/run-fields", TEXT, (edits.remove(SPAN_OVER, "messageId"),)),
     Mutant(f"{SUITE}/outcome-known", TEXT, (edits.change(OVER, "outcome.type", "stop"),)),

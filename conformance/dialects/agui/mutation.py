@@ -39,6 +39,7 @@ _LAYOUT: Final = StreamLayout(
     },
     error=_run_error,
     error_ends=False,
+    refuses=frozenset({"ping"}),  # clients of 0.0.x refuse what they do not know
     openings=("RUN_STARTED",),
     starts=(
         *("RUN_STARTED", "STEP_STARTED", "REASONING_START"),
