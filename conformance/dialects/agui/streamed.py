@@ -86,7 +86,7 @@ def _adds(stated: Any, text: str, every: list[str]) -> bool:
         return False
     rest = stated
     for each in every:
-        rest = rest.replace(each, "", 1)
+        rest = rest.replace(each.strip(), "", 1)
     return bool(rest.strip())
 
 
