@@ -49,6 +49,7 @@ from conformance.targets.child_process import leftover_notes
 from conformance.targets.client import run_client
 from conformance.targets.gateway import serve_upstream
 from conformance.targets.server import LiveServer, TurnTarget
+from conformance.targets.waiting import wait_until_listening
 from conformance.wire.faults import ExchangeLimits
 from conformance.wire.trust import certificates
 
@@ -128,8 +129,10 @@ class _LiveRun(Struct, kw_only=True):
                     show_progress=self.show_progress,
                 )
             server = await _live_server(given, stack)
+            await wait_until_listening(server.url, given.wait)
             if not options.model:
-                model = await only_model(server, options.secrets, options.dialects)
+                played = MODEL if upstream is not None else ""
+                model = await only_model(server, options.secrets, options.dialects, unlisted=played)
                 options = replace(options, model=model)
             return await run_server(
                 *(server, self.scenarios, options, self.folder, self.show_progress),
@@ -139,7 +142,9 @@ class _LiveRun(Struct, kw_only=True):
     async def _asked_target(self, stack: AsyncExitStack, url: str) -> TurnTarget:
         """An application, or an agent; `url` is that of the played model."""
         if self.given.agent is None:
-            return await _live_server(self.given, stack)
+            server = await _live_server(self.given, stack)
+            await wait_until_listening(server.url, self.given.wait)
+            return server
         agent = _agent_target(self.given, self.options, url)
         agent.left = self.left
         return await stack.enter_async_context(agent)

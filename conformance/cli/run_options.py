@@ -89,6 +89,16 @@ class RunArguments(Struct, frozen=True, kw_only=True):
             help="Port on which we play the server behind it; of an agent by default any.",
         ),
     ] = None
+    wait: Annotated[
+        float,
+        typer.Option(
+            metavar="S",
+            min=0,
+            max=3600,
+            help="Wait so many seconds for the target to listen: one that looks for the server"
+            " behind it first finds us.",
+        ),
+    ] = 0.0
     allow_origin: shared.AllowOriginOption = None
     client: Annotated[
         str | None,

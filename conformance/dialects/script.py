@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Protocol
@@ -26,6 +27,7 @@ TOOL: Final = "calculator"
 ARGUMENTS: Final = '{"expression": "2 + 3"}'
 _BROKEN: Final = frozenset({"cut", "error"})
 _PIECE: Final = 7  # characters
+_WORDS: Final = re.compile(r"Answer [0-9]+:|thought [0-9]+:|summary [0-9]+:")
 
 
 class ScriptedAnswer(Struct, frozen=True):
@@ -74,6 +76,11 @@ class ScriptedAnswer(Struct, frozen=True):
         """The pieces of text that come in a stream."""
         pieces = [] if self.calls_tool else pieces_of(self.text)
         return pieces[:2] if self.is_broken else pieces
+
+
+def is_scripted(text: str) -> bool:
+    """Whether a text holds words that the script says, of whatever call."""
+    return _WORDS.search(text) is not None
 
 
 def pieces_of(text: str) -> list[str]:

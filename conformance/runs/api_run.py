@@ -127,6 +127,10 @@ class ApiRun(Struct):
             results = tuple(map(self._with_notes, self.judge_kept_run(name)))
             self.kept[name] = replace(self.kept[name], results=results)
 
+    def results(self) -> list[StreamResult]:
+        """How all that was kept was judged so far."""
+        return [each for kept in self.kept.values() for each in kept.results]
+
     def judge_kept_run(self, name: str) -> tuple[StreamResult, ...]:
         """How a recording was judged; that is done once, and again where it was restated."""
         kept = self.kept[name]

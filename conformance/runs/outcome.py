@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from conformance.cassette import Recording
 from conformance.core.errors import RemoteError
 from conformance.dialects import get
+from conformance.evidence.hops import CACHED
 from conformance.judging.hop_rules import NO_PLACE
 from conformance.judging.result import Report, StreamResult
 from conformance.report.permitted import permission_lines
@@ -114,6 +115,9 @@ def _without_lines(result: StreamResult) -> StreamResult:
 def _api_notes(run: ApiRun) -> Iterator[str]:
     yield from map(run.target.folder.clean_line, run.faults)
     yield from _calls_note(run.asked)
+    if cached := [s for s in run.results() if CACHED in s.reasons.values()]:
+        where = _shown([f"{each.scenario}/{each.role}" for each in cached])
+        yield f"{run.dialect} {where} {CACHED}: of that nothing is judged"
     if not get(run.dialect).carries_opaque:
         yield f"{run.dialect} {NO_PLACE}: who keeps a history of what it shows has none of them"
     if run.signs and run.target.options.profile is None:

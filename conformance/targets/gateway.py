@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from time import monotonic
 from typing import Any, Final
@@ -48,6 +48,10 @@ _ERRORS: Final = {
     "unavailable": "the script has no worker",
     "error": "the script breaks off",
 }
+
+
+TellRequest = Callable[[str, str, int], None]
+"""Hears of a request: its method, its path, and the status of its answer."""
 
 
 class UpstreamCall(Struct, frozen=True):
@@ -145,10 +149,12 @@ async def _refuse_page(
 
 
 @asynccontextmanager
-async def serve_upstream(port: int, origins: Iterable[str] = ()) -> AsyncIterator[UpstreamStandIn]:
+async def serve_upstream(
+    port: int, origins: Iterable[str] = (), tell: TellRequest = lambda *_: None
+) -> AsyncIterator[UpstreamStandIn]:
     """Serves until the block is left. Raises UsageError where the port is taken.
 
-    `origins` are those of pages elsewhere that may ask, too.
+    `origins` are those of pages elsewhere that may ask, too; `tell` hears of each request.
     """
     allowed = parsed_origins(origins)
     upstream = UpstreamStandIn()
@@ -163,7 +169,7 @@ async def serve_upstream(port: int, origins: Iterable[str] = ()) -> AsyncIterato
                     upstream.open_calls += 1
                     upstream.idle.clear()
                     try:
-                        stays = await _respond(upstream, connection, request)
+                        stays = await _respond(upstream, connection, request, tell)
                     finally:
                         upstream.open_calls -= 1
                         if not upstream.open_calls:
@@ -176,7 +182,10 @@ async def serve_upstream(port: int, origins: Iterable[str] = ()) -> AsyncIterato
 
 
 async def _respond(
-    upstream: UpstreamStandIn, connection: ServerConnection, request: HttpRequest
+    upstream: UpstreamStandIn,
+    connection: ServerConnection,
+    request: HttpRequest,
+    tell: TellRequest,
 ) -> bool:
     """Answers; whether the connection goes on."""
     path = request.target.partition("?")[0]
@@ -184,6 +193,7 @@ async def _respond(
     number = upstream.request
     begun = monotonic()
     answer = upstream.answer_call(request.method, path, body)
+    tell(request.method, path, answer.status)
     headers = (("content-type", answer.content_type), ("transfer-encoding", "chunked"))
     stays = connection.start_response(request, answer.status, headers)
     chunks: list[Chunk] = []
