@@ -26,6 +26,7 @@ from conformance.cli.run_options import (
 from conformance.cli.terminal import progress_line, put, warn, warn_errors
 from conformance.cli.verbs import takes_fields_of
 from conformance.core.errors import ConformanceError, UsageError
+from conformance.dialects.personas import named_persona
 from conformance.dialects.script import MODEL
 from conformance.judging.result import Report
 from conformance.judging.rulebook import Rulebook
@@ -118,6 +119,7 @@ class _LiveRun(Struct, kw_only=True):
             if given.upstream_port is not None:
                 served = serve_upstream(given.upstream_port, given.allow_origin or ())
                 upstream = await stack.enter_async_context(served)
+                upstream.persona = named_persona(given.persona) if given.persona else None
             if given.protocol is not None and upstream is not None:
                 return await run_application(
                     await self._asked_target(stack, f"http://127.0.0.1:{upstream.port}"),

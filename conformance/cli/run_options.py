@@ -17,6 +17,7 @@ from conformance.cli import options as shared
 from conformance.cli.completing import complete_profile, complete_scenario
 from conformance.core.errors import UsageError
 from conformance.dialects import AGENT_PROTOCOL, AGENTS, APPLICATIONS, ENDPOINTS, SUPPORTED
+from conformance.dialects.personas import NAMES
 from conformance.runs import RunOptions
 from conformance.runs.options import (
     API_WORDS,
@@ -99,6 +100,14 @@ class RunArguments(Struct, frozen=True, kw_only=True):
             " behind it first finds us.",
         ),
     ] = 0.0
+    persona: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help=f"Whose model is played, for the fields of its thinking: {', '.join(NAMES)}"
+            " (default: by what asks).",
+        ),
+    ] = None
     allow_origin: shared.AllowOriginOption = None
     client: Annotated[
         str | None,

@@ -12,6 +12,7 @@ from msgspec import Struct, field
 
 from conformance.core.binary import EVENT_TYPE, EXCEPTION_TYPE, MESSAGE_TYPE, encode_message
 from conformance.core.framing import Framing
+from conformance.dialects.personas import PLAIN, Persona
 from conformance.dialects.wishes import WishForm
 
 CONTENT_TYPES: Final[Mapping[Framing, str]] = {
@@ -37,7 +38,8 @@ class ScriptedAnswer(Struct, frozen=True):
     empty where the server shows none; it is counted in any case. `summary` is said only where a
     request asks for one. `tokens` are those of the prompt, of all that was said, and of thinking
     among them; `states_usage` says that they are stated even where nobody asked for it.
-    `is_sealed`: thinking comes encrypted, too, where the API has a place for that.
+    `is_sealed`: thinking comes encrypted, too, where the API has a place for that. `persona` says
+    what it is called where providers of one API differ.
     """
 
     word: str
@@ -51,6 +53,7 @@ class ScriptedAnswer(Struct, frozen=True):
     tool: str = TOOL
     arguments: str = ARGUMENTS
     is_sealed: bool = False
+    persona: Persona = PLAIN
 
     @property
     def calls_tool(self) -> bool:

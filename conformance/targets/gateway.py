@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from conformance.core.chunked import ChunkPart
 from conformance.core.events import Chunk, Ending, Exchange, Response
 from conformance.dialects import ENDPOINTS, dialect_at
+from conformance.dialects.personas import Persona, persona_of
 from conformance.dialects.script import MODEL
 from conformance.targets.model_calls import RETRY, TURN, CallShape, TurnSigns, call_shape
 from conformance.targets.model_lookups import model_lookup
@@ -30,7 +31,7 @@ from conformance.targets.played_answers import (
     json_answer,
     scripted_answer,
 )
-from conformance.wire.heads import lower_names
+from conformance.wire.heads import Headers, lower_names
 from conformance.wire.hosts import parsed_origins, refuse_foreign_pages
 from conformance.wire.requests import HttpRequest, RequestRejected, as_recorded, json_or_none
 from conformance.wire.server import PeerGoneError, ServerConnection, listening
@@ -68,10 +69,17 @@ class UpstreamCall(Struct, frozen=True):
     kind: str = TURN
 
 
+def _spoken_by(persona: Persona, path: str) -> str | None:
+    """The dialect that is spoken at a path; of two that share it, the persona's."""
+    own = ENDPOINTS.get(persona.dialect)
+    return persona.dialect if own is not None and own.serves(path) else dialect_at(path)
+
+
 class UpstreamStandIn(Struct):
     """What answers next, and the calls since `begin_request`, in the order of their answers."""
 
     port: int = 0
+    persona: Persona | None = None  # the one that the user named
     request: int = 0  # number of the one that is under way
     calls: list[UpstreamCall] = field(default_factory=list)
     released: asyncio.Event = field(default_factory=asyncio.Event)  # what hangs ends then
@@ -106,20 +114,24 @@ class UpstreamStandIn(Struct):
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.idle.wait(), _MOMENT)
 
-    def answer_call(self, method: str, path: str, body: Any) -> UpstreamAnswer:
+    def answer_call(
+        self, method: str, path: str, body: Any, headers: Headers = ()
+    ) -> UpstreamAnswer:
         """What a request is answered: 404 where nothing is known of its path."""
-        dialect = dialect_at(path)
+        fields = body if isinstance(body, dict) else {}
+        persona = self.persona or persona_of(path, headers, fields)
+        dialect = _spoken_by(persona, path)
         if method == "POST" and dialect is not None:
             self._number, call = self._number + 1, self._answered
-            fields = {**ENDPOINTS[dialect].stated(path), **(body if isinstance(body, dict) else {})}
+            fields = {**ENDPOINTS[dialect].stated(path), **fields}
             shape = call_shape(dialect, fields, self._signs.question)
             if not self._signs.is_of_turn(shape, goes_on=self._broke_off):
-                answer = scripted_answer("answer", dialect, self._number, fields)
-                return replace(answer, aside=True, kind=shape.name)
+                answer = scripted_answer("answer", dialect, self._number, fields, persona=persona)
+                return replace(answer, aside=True, kind=shape.name, dialect=dialect)
             self._answered += 1
-            answer = self._source.answer_call(dialect, call, self._number, fields)
+            answer = self._source.answer_call(dialect, call, self._number, fields, persona)
             self._broke_off = answer.breaks_off
-            return replace(answer, kind=self._kind_of_turn(shape))
+            return replace(answer, kind=self._kind_of_turn(shape), dialect=dialect)
         found = model_lookup(method, path, MODEL)
         return json_answer(200, found) if found else json_answer(404, _NOWHERE)
 
@@ -192,13 +204,13 @@ async def _respond(
     body = json_or_none(request.body)
     number = upstream.request
     begun = monotonic()
-    answer = upstream.answer_call(request.method, path, body)
+    answer = upstream.answer_call(request.method, path, body, request.headers)
     tell(request.method, path, answer.status)
     headers = (("content-type", answer.content_type), ("transfer-encoding", "chunked"))
     stays = connection.start_response(request, answer.status, headers)
     chunks: list[Chunk] = []
     end = await _send_body(connection, answer, chunks, upstream.released)
-    if dialect_at(path) and request.method == "POST":
+    if answer.dialect:
         exchange = Exchange(
             request=replace(
                 as_recorded(request, request.target), headers=lower_names(request.headers)
@@ -206,7 +218,7 @@ async def _respond(
             response=Response(answer.status, "1.1", headers),
             chunks=tuple(chunks),
             end=end,
-            dialect=dialect_at(path),
+            dialect=answer.dialect,
         )
         upstream.keep_call(
             UpstreamCall(exchange, begun, answer.misfit, answer.aside, answer.kind), number
