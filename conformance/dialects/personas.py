@@ -83,12 +83,15 @@ def persona_of(path: str, headers: Sequence[tuple[str, str]], body: Mapping[str,
     names = {name.lower() for name, _ in headers}
     agent = next((value.lower() for name, value in headers if name.lower() == _AGENT), "")
     model = str(body.get("model") or "").lower()
-    signs = (
-        lambda who: any(piece in path for piece in who.paths),
-        lambda who: any(body.get(key) is not None for key in who.keys),
-        lambda who: not names.isdisjoint(who.headers),
-        lambda who: any(word in agent for word in who.agents),
-        lambda who: model.startswith(who.models),
-    )
-    shown = (who for sign in signs for who in PERSONAS if sign(who))
-    return next(shown, PLAIN)
+
+    def signs(who: Persona) -> list[bool]:
+        return [
+            any(piece in path for piece in who.paths),
+            any(body.get(key) is not None for key in who.keys),
+            not names.isdisjoint(who.headers),
+            any(word in agent for word in who.agents),
+            model.startswith(who.models),
+        ]
+
+    shown = [(found.index(True), who) for who in PERSONAS if any(found := signs(who))]
+    return min(shown, key=lambda each: each[0])[1] if shown else PLAIN
