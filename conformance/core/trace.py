@@ -101,10 +101,14 @@ class FrameTrace:
         ended = [each for each in events if each.answer < answer]
         return [*ended, head, *events[len(ended) :]]
 
-    def end(self, how: Ending) -> list[Event]:
-        """What the end itself gives rise to; it counts as one more frame."""
+    def end(self, how: Ending, body: str = "") -> list[Event]:
+        """What the end itself gives rise to; it counts as one more frame.
+
+        `body` is what a whole body held, where one came: `answer` or `error`.
+        """
         self.number += 1
-        transport = Event("http.end", {"how": how}, self.number, "transport", self._answer)
+        data = {"how": how, "body": body} if body else {"how": how}
+        transport = Event("http.end", data, self.number, "transport", self._answer)
         return [transport, *self.reader.end(how, self.number)]
 
 

@@ -15,10 +15,9 @@ from msgspec.structs import replace
 
 from conformance.cassette import Header
 from conformance.core.events import REQUEST_EVENTS, Exchange
-from conformance.core.framing import framing_of
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding
-from conformance.judging.run_rules import ENDING, THINKING
+from conformance.judging.run_rules import ANSWER_SAID, ENDING, THINKING
 from conformance.judging.transcript import WHOLE_ENDS, Transcript, finding_at_end
 from conformance.rules.forms.compare import Compare
 from conformance.rules.model import Rule
@@ -133,7 +132,12 @@ def judge_expectations(
         return
     came = answer.ending
     if came in expected.ends:
-        _judge_right_ending(ledger, exchange, answer)
+        ledger.add(ENDING.id, Verdict.PASS, by=_NAME)
+        if ledger.verdicts.get(ANSWER_SAID) is Verdict.FAIL:
+            ledger.remark(ANSWER_SAID, "an answer was to come", _NAME, Level.MUST)
+        if came not in WHOLE_ENDS:
+            unfinished = ledger.rules_with(Verdict.INCONCLUSIVE)
+            ledger.withdraw(unfinished, "there was to be no answer", _NAME)
     elif why := _limit_explains(came, answer, expected):
         ledger.add(ENDING.id, Verdict.UNTESTABLE, why, by=_NAME)
         return
@@ -152,37 +156,6 @@ def judge_expectations(
     message = f"expected {wanted}, got {got}"
     found = finding_at_end(THINKING, answer, message, expected=(wanted,), got=got)
     ledger.add(THINKING.id, Verdict.FAIL, findings=(found,), by=_NAME)
-
-
-def _judge_right_ending(ledger: Ledger, exchange: Exchange, answer: Transcript) -> None:
-    """An answer that ends as it should may be none all the same."""
-    wanted, got = _emptiness(exchange, answer)
-    if got:
-        message = f"expected {wanted}, got {got}"
-        found = finding_at_end(ENDING, answer, message, expected=(wanted,), got=got)
-        ledger.add(ENDING.id, Verdict.FAIL, findings=(found,), by=_NAME)
-        if answer.usage.get("output"):
-            ledger.remark(ENDING.id, "tokens were counted, and none shown", _NAME, Level.SHOULD)
-        return
-    ledger.add(ENDING.id, Verdict.PASS, by=_NAME)
-    if answer.ending not in WHOLE_ENDS:
-        unfinished = ledger.rules_with(Verdict.INCONCLUSIVE)
-        ledger.withdraw(unfinished, "there was to be no answer", _NAME)
-
-
-def _emptiness(exchange: Exchange, answer: Transcript) -> tuple[str, str]:
-    """What an answer that ends as it should lacks, and what came instead; both may be empty.
-
-    Of an error as a whole body under HTTP 200 the stream helper of openai-python reads no event,
-    and raises nothing.
-    """
-    status = exchange.response.status if exchange.response else None
-    is_told = status is None or status >= 300 or framing_of(exchange) != "body"
-    if answer.errors and not answer.answers:
-        return ("", "") if is_told else ("a status that says so", f"an error under HTTP {status}")
-    if answer.ending != "complete" or answer.listed or answer.order or answer.opaque:
-        return "", ""
-    return ("", "") if answer.tools else ("an answer", "one that says nothing")
 
 
 def _other_ending(

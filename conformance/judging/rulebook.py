@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from conformance import dialects
 from conformance.core.errors import SpecError, UsageError
 from conformance.core.reading import Reading
-from conformance.dialects.neutral_knobs import NEUTRAL_KNOBS
+from conformance.dialects.neutral_knobs import neutral_knobs
 from conformance.judging.result import StreamResult
 from conformance.judging.rule_names import fits_rule, nearest_rule
 from conformance.judging.run_rules import ADDED_RULES
@@ -165,7 +165,7 @@ def profile_values(profile: Profile) -> dict[str, Any]:
     promises = {f"promises.{promise}": True for promise in profile.promises}
     dialect = dialects.get(profile.dialect)
     own = {"framing": dialect.framing, "standard_streams": dialect.agent is not None}
-    return {**NEUTRAL_KNOBS, **own, **profile.knobs, **promises}
+    return {**neutral_knobs(), **own, **profile.knobs, **promises}
 
 
 def _compile_rules(rules: Sequence[Rule], knobs: Mapping[str, Any]) -> RuleSet:

@@ -23,7 +23,7 @@ from conformance.evidence.expectations import (
     requests_beside,
     stated_run,
 )
-from conformance.evidence.hop_comparisons import ReadAnswer
+from conformance.evidence.hop_sides import ReadAnswer
 from conformance.evidence.hops import upstream_reading
 from conformance.evidence.links.exchanges import LinkedExchanges, may_link
 from conformance.evidence.replaced_texts import ReplacedTexts
@@ -43,11 +43,15 @@ from conformance.judging.rulebook import Rulebook
 from conformance.judging.scenario import ScenarioJudge
 from conformance.judging.transcript import Transcript, read_transcript, says_anything
 from conformance.judging.view import JudgedView, JudgeSetting
-from conformance.recordings.both_hops import pair_recordings
+from conformance.recordings.both_hops import (
+    dialect_in_place,
+    open_upstream,
+    pair_recordings,
+    stated_dialect,
+)
 from conformance.recordings.choices import (
     CheckChoices,
     UnknownDialectError,
-    agreed_dialect,
     as_asked,
     judged_by,
 )
@@ -93,7 +97,7 @@ def check_paths(
     rulebook = Rulebook.load(suites, rules, as_of)
     choices = CheckChoices(dialect, profile, tuple(folders), trusted=trusted_paths(trust))
     files = find_recordings(paths)
-    behind = [open_recording(path) for path in recording_files(upstream)] if upstream else []
+    behind = open_upstream(upstream)
 
     def judged(path: Path) -> list[StreamResult] | str | None:
         """Results, the line of an error, or None for a file that was found and is none of ours."""
@@ -152,8 +156,9 @@ def check_recognised(
     results = [with_lines(recording, each) for each in plain]
     if not (makes_claims(recording) or any(_is_by_own_profile(each, choices) for each in results)):
         return results
-    alone = RecognisedRecording(without_claims(recording), choices.folders)
-    by_evidence = _judged_results(alone, rulebook, choices, trusted=False)
+    spoken = {each.exchange: each.dialect for each in results}
+    alone = RecognisedRecording(without_claims(recording, spoken), choices.folders)
+    by_evidence = _judged_results(alone, rulebook, replace(choices, dialect=None), trusted=False)
     return with_silenced(recording, results, by_evidence)
 
 
@@ -305,10 +310,10 @@ def _exchange_setting(
 ) -> JudgeSetting:
     recording = recognised.recording
     named = recording.header.profile
+    stated = stated_dialect(recording, exchange, choices.dialect)
     if exchange.hop == "upstream" and any(each.hop == APP for each in recording.exchanges):
         choices, named = replace(choices, dialect=None, profile=None), None  # the application's
-    stated = choices.dialect or exchange.dialect or recording.header.dialect
-    dialect = agreed_dialect(stated, recognised.dialect_of(exchange))
+    dialect = dialect_in_place(recognised, exchange, stated)
     if is_played(recording.header, exchange):
         choices = replace(choices, profile="strict")  # the gateway's ways are not those behind it
     by = judged_by(

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from conformance import dialects
-from conformance.core.errors import UsageError
+from conformance.core.errors import Place, UsageError
 from conformance.core.events import Exchange, Request
 from conformance.dialects.base import Dialect
 from conformance.dialects.recognition import recognised_dialect
@@ -39,19 +39,21 @@ def choose_dialect(exchange: Exchange, stated: str | None) -> Dialect:
     return agreed_dialect(stated, recognised_dialect(exchange))
 
 
-def agreed_dialect(stated: str | None, shown: str | None) -> Dialect:
+def agreed_dialect(stated: str | None, shown: str | None, *, place: Place | None = None) -> Dialect:
     """The dialect that was stated, unless the stream shows another; else the one it shows.
 
     Raises UsageError where they contradict, where it is not supported, or where none shows.
+    `place` is the file of the stream.
     """
     if stated is None and shown is None:
         known = ", ".join(dialects.SUPPORTED)
         raise UnknownDialectError(
-            "no known dialect is recognised", hint=f"name one: --dialect {known}"
+            "no known dialect is recognised", place=place, hint=f"name one: --dialect {known}"
         )
     agreed = dialects.get(stated or shown or "")
     if not dialects.agrees(agreed, shown):
-        raise UsageError(f"the dialect is said to be {agreed.name}, but the stream speaks {shown}")
+        message = f"the dialect is said to be {agreed.name}, but the stream speaks {shown}"
+        raise UsageError(message, place=place)
     return agreed
 
 

@@ -21,8 +21,8 @@ def files_report(
 ) -> Report:
     """What was judged, in the order of the files; None stands for one that is none of ours."""
     pairs = zip(files.recordings, found, strict=True)
-    of_no_api = tuple(path for path, each in pairs if each is None)
-    skipped = ((files.passed_over, _UNKNOWN), (of_no_api, _OF_NO_API))
+    of_no_api = (*files.of_no_api, *(path for path, each in pairs if each is None))
+    skipped = ((files.unknown, _UNKNOWN), (of_no_api, _OF_NO_API))
     return Report(
         tuple(chain.from_iterable(each for each in found if isinstance(each, list))),
         tuple(each for each in found if isinstance(each, str)),

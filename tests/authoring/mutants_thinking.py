@@ -105,6 +105,17 @@ MUTANTS: Final = (
             edits.insert(Server(extra=FINGERPRINT).said(reasoning_content="<thi"), THOUGHT),
         ),
     ),
+    # The model called a tool before it closed its thinking.
+    Mutant(
+        "thinking/stream/no-call-markup",
+        TEXT,
+        (
+            edits.change(
+                THOUGHT, "choices.0.delta.reasoning_content", 'call>\n{"name": "look"} Street lamps'
+            ),
+            edits.insert(Server(extra=FINGERPRINT).said(reasoning_content="<tool_"), THOUGHT),
+        ),
+    ),
     # A character was cut by the chunks of a proxy.
     Mutant(
         "thinking/stream/characters-whole",

@@ -69,10 +69,6 @@ def counted(usage: int) -> str:
 
 CUT = stream({"role": "assistant", "content": "4"}, reason="length")
 
-EMPTY = stream({"role": "assistant", "content": ""})
-COUNTED = stream({"role": "assistant", "content": ""}, usage=7)
-REFUSED = json.dumps({"error": {"message": "no", "type": "invalid_request_error"}})
-
 ENDINGS: list[tuple[dict[str, Any], str, Verdict | None, Verdict | None]] = [
     # what is stated, body, verdict of the ending, verdict of thinking
     ({"ends": ["complete"]}, PLAIN, Verdict.PASS, None),
@@ -88,27 +84,7 @@ ENDINGS: list[tuple[dict[str, Any], str, Verdict | None, Verdict | None]] = [
     ({"ends": ["complete"], "limit": 64}, CUT, Verdict.UNTESTABLE, None),
     ({"ends": ["complete"], "untestable": "busy"}, "", Verdict.UNTESTABLE, Verdict.UNTESTABLE),
     ({"ends": ["complete"]}, PLAIN[:60], Verdict.FAIL, None),
-    ({"ends": ["complete"]}, EMPTY, Verdict.FAIL, None),
-    ({"ends": ["complete"]}, COUNTED, Verdict.FAIL, None),
-    # The status says that all is well, and a client of streams reads no event of a body.
-    ({"ends": ["refused", "failed"]}, REFUSED, Verdict.FAIL, None),
-    ({"ends": ["refused", "failed"]}, f"data: {REFUSED}\n\n", Verdict.PASS, None),
 ]
-
-
-def test_an_answer_that_hides_all_it_counted_is_advice(tmp_path: Path) -> None:
-    for body, level in ((EMPTY, Level.MUST), (COUNTED, Level.SHOULD)):
-        report = judged(tmp_path, stated(ends=["complete"]), ("plain", body))
-        (found,) = [each for each in report.findings if each.rule == ENDING]
-        assert (found.level, found.message) == (
-            level,
-            "expected an answer, got one that says nothing",
-        )
-
-
-def test_a_refusal_by_its_status_is_told(tmp_path: Path) -> None:
-    run = stated(ends=["refused", "failed"])
-    assert judged(tmp_path, run, ("plain", REFUSED), status=400).verdicts[ENDING] is Verdict.PASS
 
 
 @pytest.mark.parametrize(("step", "body", "ending", "thinking"), ENDINGS)

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from conformance.rules.alias import Alias
 from conformance.rules.forms.base import Form, Machine, listed
+from conformance.rules.forms.fold_begins import BeginsMachine
 from conformance.rules.forms.fold_collect import (
     Collecting,
     CollectMachine,
@@ -21,7 +22,7 @@ from conformance.rules.forms.fold_collect import (
     With,
 )
 from conformance.rules.forms.fold_grows import GrowsMachine
-from conformance.rules.forms.fold_lacks import LacksMachine
+from conformance.rules.forms.fold_lacks import LacksMachine, LacksMarkersMachine
 from conformance.rules.forms.fold_lacks_values import LacksValuesMachine
 from conformance.rules.forms.reading import FormReader, chosen, must_compile, read_texts
 from conformance.rules.node import Node
@@ -29,14 +30,16 @@ from conformance.rules.patterns import regex, texts
 
 WITH: Final[tuple[With, ...]] = ("concat", "list", "count", "sum", "json", "last")
 
-_COMPARISONS: Final = ("equals", "contains", "lacks", "matches", "at_least", "grows")
+_COMPARISONS: Final = ("equals", "contains", "lacks", "matches", "begins", "at_least", "grows")
 _OVERLAPS: Final[tuple[With, ...]] = ("concat", "list")
 # Option of a fold -> what it goes with; elsewhere it would be ignored in silence.
 _FITTING: Final[Mapping[str, tuple[str, ...]]] = {
     "at": ("json", "matches", "at_least"),
     "order": ("list",),
     "minus": ("list",),
+    "mentions": ("lacks",),
 }
+_MENTIONS: Final = ("allowed",)
 
 
 class Overlap(Struct, frozen=True):
@@ -62,8 +65,10 @@ class Fold(Form, frozen=True):
     equals: Stated | None = None
     contains: Stated | None = None
     lacks: Any = None  # marker list (or $knob), or Overlap
+    mentions: bool = False  # a text may speak of what it lacks
     matches: str | None = None
     unlike: str | None = None  # `matches: {not: REGEX}`
+    opening: Any = None  # `begins: {not: TEXTS}`, texts or a $knob
     at_least: Any = None
     grows: bool | None = None
     at: tuple[str, ...] = ()
@@ -71,7 +76,7 @@ class Fold(Form, frozen=True):
     @classmethod
     def read(cls, reader: FormReader, rule: Node, node: Node) -> Self:
         del rule
-        entries = node.mapping({"over", "take", "with", "order", "minus", "at", *_COMPARISONS})
+        entries = node.mapping({"over", "take", "with", *_FITTING, *_COMPARISONS})
         how = chosen(node.required("with"), WITH) if "with" in entries else "concat"
         _refuse_several_comparisons(node, entries, how)
         _refuse_ignored_options(node, entries, how)
@@ -85,8 +90,10 @@ class Fold(Form, frozen=True):
             equals=_read_stated(reader, entries.get("equals")),
             contains=_read_stated(reader, entries.get("contains")),
             lacks=_read_lacks(reader, entries.get("lacks")),
+            mentions="mentions" in entries and bool(chosen(entries["mentions"], _MENTIONS)),
             matches=_read_regex(_positive(entries.get("matches"))),
             unlike=_read_regex(_negative(entries.get("matches"))),
+            opening=_read_opening(entries.get("begins")),
             at_least=entries["at_least"].number() if "at_least" in entries else None,
             grows=entries["grows"].boolean() if "grows" in entries else None,
             at=reader.named_events(entries.get("at")),
@@ -116,7 +123,7 @@ class Fold(Form, frozen=True):
         return self.equals or self.contains
 
     def knob_values(self) -> Sequence[Any]:
-        return self.minus, self.lacks, self.at_least
+        return self.minus, self.lacks, self.unlike, self.opening, self.at_least
 
     def paths(self) -> Iterator[tuple[str, str]]:
         yield from self.over.items()
@@ -134,8 +141,13 @@ class Fold(Form, frozen=True):
             over, sizes = self.lacks.paths, (self.lacks.at_least, self.lacks.at_most)
             machine = LacksValuesMachine if self.lacks.is_list else LacksMachine
             return machine(aliases, self.over, over, sizes=sizes, sliced=sliced)
+        if self.opening is not None:
+            words = texts(self.opening, knobs)
+            return BeginsMachine(aliases, self.over, words, sliced=sliced)
         if self.lacks is not None:
             markers = texts(self.lacks, knobs)
+            if self.mentions:
+                return LacksMarkersMachine(aliases, self.over, markers, sliced=sliced)
             return LacksMachine(aliases, self.over, {}, markers=markers, sliced=sliced)
         return CollectMachine(aliases, self._collecting(knobs), sliced=sliced)
 
@@ -146,15 +158,16 @@ class Fold(Form, frozen=True):
             self.order,
             self.stated,
             contains=self.contains is not None,
-            wanted=self._wanted(),
+            wanted=self._wanted(knobs),
             at_least=self.at_least,
             at=self.at,
             masks=tuple(tuple(path.split(".")) for path in texts(self.minus, knobs)),
         )
 
-    def _wanted(self) -> Wanted | None:
+    def _wanted(self, knobs: Mapping[str, Any]) -> Wanted | None:
         if self.unlike is not None:
-            finds = regex(self.unlike)
+            (pattern,) = texts(self.unlike, knobs)
+            finds = regex(pattern)
             return Wanted(f"no match of {self.unlike!r}", lambda text: not finds(text))
         return (
             None
@@ -184,7 +197,7 @@ def _refuse_ignored_options(fold: Node, entries: Mapping[str, Node], how: With) 
         raise fold.key("contains").error(f"contains compares texts and lists, got {how}")
     if how == "last" and "equals" not in given:
         raise fold.required("with").error("the last value goes with equals only")
-    if not {"lacks", "grows"}.isdisjoint(given) and how != "concat":
+    if not {"lacks", "begins", "grows"}.isdisjoint(given) and how != "concat":
         raise fold.required("with").error(f"expected concat, got {how}")
 
 
@@ -217,9 +230,18 @@ def _negative(node: Node | None) -> Node | None:
     return node.required("not")
 
 
+def _read_opening(node: Node | None) -> Any:
+    if node is None:
+        return None
+    node.mapping({"not"})
+    return read_texts(node.required("not"))
+
+
 def _read_regex(node: Node | None) -> str | None:
     if node is None:
         return None
     pattern = node.string()
+    if pattern.startswith("$"):
+        return pattern  # a knob's
     must_compile(node, lambda: regex(pattern))
     return pattern
