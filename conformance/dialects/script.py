@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Protocol
@@ -11,6 +12,7 @@ from msgspec import Struct, field
 
 from conformance.core.binary import EVENT_TYPE, EXCEPTION_TYPE, MESSAGE_TYPE, encode_message
 from conformance.core.framing import Framing
+from conformance.dialects.personas import PLAIN, Persona
 from conformance.dialects.wishes import WishForm
 
 CONTENT_TYPES: Final[Mapping[Framing, str]] = {
@@ -26,6 +28,7 @@ TOOL: Final = "calculator"
 ARGUMENTS: Final = '{"expression": "2 + 3"}'
 _BROKEN: Final = frozenset({"cut", "error"})
 _PIECE: Final = 7  # characters
+_WORDS: Final = re.compile(r"Answer [0-9]+:|thought [0-9]+:|summary [0-9]+:")
 
 
 class ScriptedAnswer(Struct, frozen=True):
@@ -35,7 +38,8 @@ class ScriptedAnswer(Struct, frozen=True):
     empty where the server shows none; it is counted in any case. `summary` is said only where a
     request asks for one. `tokens` are those of the prompt, of all that was said, and of thinking
     among them; `states_usage` says that they are stated even where nobody asked for it.
-    `is_sealed`: thinking comes encrypted, too, where the API has a place for that.
+    `is_sealed`: thinking comes encrypted, too, where the API has a place for that. `persona` says
+    what it is called where providers of one API differ.
     """
 
     word: str
@@ -49,6 +53,7 @@ class ScriptedAnswer(Struct, frozen=True):
     tool: str = TOOL
     arguments: str = ARGUMENTS
     is_sealed: bool = False
+    persona: Persona = PLAIN
 
     @property
     def calls_tool(self) -> bool:
@@ -74,6 +79,11 @@ class ScriptedAnswer(Struct, frozen=True):
         """The pieces of text that come in a stream."""
         pieces = [] if self.calls_tool else pieces_of(self.text)
         return pieces[:2] if self.is_broken else pieces
+
+
+def is_scripted(text: str) -> bool:
+    """Whether a text holds words that the script says, of whatever call."""
+    return _WORDS.search(text) is not None
 
 
 def pieces_of(text: str) -> list[str]:

@@ -184,14 +184,23 @@ def _broken_answers(report: Report) -> Iterator[str]:
 
 
 def _unnamed_profiles(report: Report) -> tuple[str, ...]:
+    """A line for those that were assumed, and one for those that were identified."""
     unnamed = Counter((s.profile, s.dialect) for s in report.streams if not s.named)
-    # A note tells the signs of an identified one.
-    return tuple(
-        f"profile {visible(profile)} ({visible(dialect)}) was"
-        f" {'assumed' if profile == 'strict' else 'identified, not named,'} for"
-        f" {count(number, 'stream')}; name one with --profile"
-        for (profile, dialect), number in sorted(unnamed.items())
-    )
+    lines: dict[str, list[tuple[str, str]]] = {}
+    for (profile, dialect), number in sorted(unnamed.items()):
+        # A note tells the signs of an identified one.
+        how = "assumed" if profile == "strict" else "identified, not named,"
+        said = (f"{visible(profile)} ({visible(dialect)})", count(number, "stream"))
+        lines.setdefault(how, []).append(said)
+    return tuple(_unnamed_line(how, found) for how, found in lines.items())
+
+
+def _unnamed_line(how: str, found: Sequence[tuple[str, str]]) -> str:
+    (first, number), *more = found
+    if not more:
+        return f"profile {first} was {how} for {number}; name one with --profile"
+    listed = ", ".join(f"{name} for {streams}" for name, streams in found)
+    return f"profiles were {how.rstrip(',')}: {listed}; name them with --profile"
 
 
 def summary_line(report: Report) -> str:

@@ -21,7 +21,7 @@ from conformance.evidence.application import APP
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import read_transcript
 from conformance.report.printable import visible
-from conformance.runs.api_run import ApiRun, ApiTarget, ShowProgress
+from conformance.runs.api_run import ApiRun, ApiTarget, ShowProgress, StepFault
 from conformance.runs.cross_talk import CrossTalkWatch
 from conformance.runs.options import RunOptions
 from conformance.runs.outcome import RunOutcome, run_outcome
@@ -185,22 +185,22 @@ def _note_faults(run: ApiRun, outcome: ScenarioOutcome) -> None:
     """
     name, broken = outcome.run.name, {s.role for s in outcome.run.steps if breaks_off(s)}
     for role, why in outcome.silent.items():
-        where = f"{name}/{role}"
         if role in broken:
-            run.faults.append(
-                f"{run.dialect} {where} was not answered, as its model broke off: {why}"
-            )
+            told = f"was not answered, as its model broke off: {why}"
+            run.faults.append(StepFault(f"{name}/{role}", told))
         else:
-            run.silent.append(f"{where}: {why}")
+            run.silent.append(f"{name}/{role}: {why}")
     faults = ((role, facts.get("fault")) for role, facts in outcome.step_facts.items())
     run.faults += [
-        f"{run.dialect} {name}/{role} did not end by itself: {fault}"
+        StepFault(f"{name}/{role}", f"did not end by itself: {fault}")
         for role, fault in faults
         if fault and role not in outcome.silent
     ]
     run.faults += [
-        f"{run.dialect} {name}/{role} was asked in a conversation of its own: {of}, which it was to"
-        " carry on, had not ended"
+        StepFault(
+            f"{name}/{role}",
+            f"was asked in a conversation of its own: {of}, which came before, had not ended",
+        )
         for role, of in outcome.anew.items()
     ]
 

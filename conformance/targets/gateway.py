@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from time import monotonic
 from typing import Any, Final
@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from conformance.core.chunked import ChunkPart
 from conformance.core.events import Chunk, Ending, Exchange, Response
 from conformance.dialects import ENDPOINTS, dialect_at
+from conformance.dialects.personas import Persona, persona_of
 from conformance.dialects.script import MODEL
 from conformance.targets.model_calls import RETRY, TURN, CallShape, TurnSigns, call_shape
 from conformance.targets.model_lookups import model_lookup
@@ -30,7 +31,7 @@ from conformance.targets.played_answers import (
     json_answer,
     scripted_answer,
 )
-from conformance.wire.heads import lower_names
+from conformance.wire.heads import Headers, lower_names
 from conformance.wire.hosts import parsed_origins, refuse_foreign_pages
 from conformance.wire.requests import HttpRequest, RequestRejected, as_recorded, json_or_none
 from conformance.wire.server import PeerGoneError, ServerConnection, listening
@@ -50,6 +51,10 @@ _ERRORS: Final = {
 }
 
 
+TellRequest = Callable[[str, str, int], None]
+"""Hears of a request: its method, its path, and the status of its answer."""
+
+
 class UpstreamCall(Struct, frozen=True):
     """One call of the gateway, with what it was answered; its exchange has its dialect.
 
@@ -64,10 +69,17 @@ class UpstreamCall(Struct, frozen=True):
     kind: str = TURN
 
 
+def _spoken_by(persona: Persona, path: str) -> str | None:
+    """The dialect that is spoken at a path; of two that share it, the persona's."""
+    own = ENDPOINTS.get(persona.dialect)
+    return persona.dialect if own is not None and own.serves(path) else dialect_at(path)
+
+
 class UpstreamStandIn(Struct):
     """What answers next, and the calls since `begin_request`, in the order of their answers."""
 
     port: int = 0
+    persona: Persona | None = None  # the one that the user named
     request: int = 0  # number of the one that is under way
     calls: list[UpstreamCall] = field(default_factory=list)
     released: asyncio.Event = field(default_factory=asyncio.Event)  # what hangs ends then
@@ -102,20 +114,24 @@ class UpstreamStandIn(Struct):
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.idle.wait(), _MOMENT)
 
-    def answer_call(self, method: str, path: str, body: Any) -> UpstreamAnswer:
+    def answer_call(
+        self, method: str, path: str, body: Any, headers: Headers = ()
+    ) -> UpstreamAnswer:
         """What a request is answered: 404 where nothing is known of its path."""
-        dialect = dialect_at(path)
+        fields = body if isinstance(body, dict) else {}
+        persona = self.persona or persona_of(path, headers, fields)
+        dialect = _spoken_by(persona, path)
         if method == "POST" and dialect is not None:
             self._number, call = self._number + 1, self._answered
-            fields = {**ENDPOINTS[dialect].stated(path), **(body if isinstance(body, dict) else {})}
+            fields = {**ENDPOINTS[dialect].stated(path), **fields}
             shape = call_shape(dialect, fields, self._signs.question)
             if not self._signs.is_of_turn(shape, goes_on=self._broke_off):
-                answer = scripted_answer("answer", dialect, self._number, fields)
-                return replace(answer, aside=True, kind=shape.name)
+                answer = scripted_answer("answer", dialect, self._number, fields, persona=persona)
+                return replace(answer, aside=True, kind=shape.name, dialect=dialect)
             self._answered += 1
-            answer = self._source.answer_call(dialect, call, self._number, fields)
+            answer = self._source.answer_call(dialect, call, self._number, fields, persona)
             self._broke_off = answer.breaks_off
-            return replace(answer, kind=self._kind_of_turn(shape))
+            return replace(answer, kind=self._kind_of_turn(shape), dialect=dialect)
         found = model_lookup(method, path, MODEL)
         return json_answer(200, found) if found else json_answer(404, _NOWHERE)
 
@@ -145,10 +161,12 @@ async def _refuse_page(
 
 
 @asynccontextmanager
-async def serve_upstream(port: int, origins: Iterable[str] = ()) -> AsyncIterator[UpstreamStandIn]:
+async def serve_upstream(
+    port: int, origins: Iterable[str] = (), tell: TellRequest = lambda *_: None
+) -> AsyncIterator[UpstreamStandIn]:
     """Serves until the block is left. Raises UsageError where the port is taken.
 
-    `origins` are those of pages elsewhere that may ask, too.
+    `origins` are those of pages elsewhere that may ask, too; `tell` hears of each request.
     """
     allowed = parsed_origins(origins)
     upstream = UpstreamStandIn()
@@ -163,7 +181,7 @@ async def serve_upstream(port: int, origins: Iterable[str] = ()) -> AsyncIterato
                     upstream.open_calls += 1
                     upstream.idle.clear()
                     try:
-                        stays = await _respond(upstream, connection, request)
+                        stays = await _respond(upstream, connection, request, tell)
                     finally:
                         upstream.open_calls -= 1
                         if not upstream.open_calls:
@@ -176,19 +194,23 @@ async def serve_upstream(port: int, origins: Iterable[str] = ()) -> AsyncIterato
 
 
 async def _respond(
-    upstream: UpstreamStandIn, connection: ServerConnection, request: HttpRequest
+    upstream: UpstreamStandIn,
+    connection: ServerConnection,
+    request: HttpRequest,
+    tell: TellRequest,
 ) -> bool:
     """Answers; whether the connection goes on."""
     path = request.target.partition("?")[0]
     body = json_or_none(request.body)
     number = upstream.request
     begun = monotonic()
-    answer = upstream.answer_call(request.method, path, body)
+    answer = upstream.answer_call(request.method, path, body, request.headers)
+    tell(request.method, path, answer.status)
     headers = (("content-type", answer.content_type), ("transfer-encoding", "chunked"))
     stays = connection.start_response(request, answer.status, headers)
     chunks: list[Chunk] = []
     end = await _send_body(connection, answer, chunks, upstream.released)
-    if dialect_at(path) and request.method == "POST":
+    if answer.dialect:
         exchange = Exchange(
             request=replace(
                 as_recorded(request, request.target), headers=lower_names(request.headers)
@@ -196,7 +218,7 @@ async def _respond(
             response=Response(answer.status, "1.1", headers),
             chunks=tuple(chunks),
             end=end,
-            dialect=dialect_at(path),
+            dialect=answer.dialect,
         )
         upstream.keep_call(
             UpstreamCall(exchange, begun, answer.misfit, answer.aside, answer.kind), number

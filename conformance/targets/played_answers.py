@@ -20,6 +20,7 @@ from conformance.core.framing import framing_of
 from conformance.core.reading import Reading
 from conformance.core.schema_samples import sample_of
 from conformance.dialects import SUPPORTED, get, required
+from conformance.dialects.personas import PLAIN, Persona
 from conformance.dialects.script import (
     ARGUMENTS,
     CONTENT_TYPES,
@@ -48,7 +49,7 @@ class UpstreamAnswer(Struct, frozen=True):
     `misfit` says why this is no answer to what the gateway asked; else it is empty. `hangs`: after
     the last chunk nothing comes until the next request, or the other side hangs up. `breaks_off`:
     it is not all there. `aside`: the call is none of the turn that is under way; `kind` is what it
-    is called.
+    is called. `dialect` is that of the call, empty where nothing is known of its path.
     """
 
     status: int
@@ -60,6 +61,7 @@ class UpstreamAnswer(Struct, frozen=True):
     breaks_off: bool = False
     aside: bool = False
     kind: str = ""
+    dialect: str = ""
 
 
 class ScriptedUpstream(Struct, frozen=True):
@@ -72,11 +74,16 @@ class ScriptedUpstream(Struct, frozen=True):
     says: str = ""
 
     def answer_call(
-        self, dialect: str, call: int, number: int, body: Mapping[str, Any]
+        self,
+        dialect: str,
+        call: int,
+        number: int,
+        body: Mapping[str, Any],
+        persona: Persona = PLAIN,
     ) -> UpstreamAnswer:
         """The answer to call number `call` of the request (from 0), number `number` of the run."""
         word = self.words[min(call, len(self.words) - 1)]
-        answer = scripted_answer(word, dialect, number, body, self.says)
+        answer = scripted_answer(word, dialect, number, body, self.says, persona=persona)
         return replace(answer, breaks_off=word in _BROKEN)
 
 
@@ -90,11 +97,16 @@ class RecordedUpstream(Struct, frozen=True):
     exchange: Exchange
 
     def answer_call(
-        self, dialect: str, call: int, number: int, body: Mapping[str, Any]
+        self,
+        dialect: str,
+        call: int,
+        number: int,
+        body: Mapping[str, Any],
+        persona: Persona = PLAIN,
     ) -> UpstreamAnswer:
         """As `ScriptedUpstream.answer_call`."""
         if call:
-            return scripted_answer("answer", dialect, number, body)
+            return scripted_answer("answer", dialect, number, body, persona=persona)
         if misfit := self._misfit(dialect, body):
             return _misfit_answer(misfit)
         response = self.exchange.response or Response()
@@ -138,14 +150,19 @@ class RecordedCalls(Struct, frozen=True):
     breaks: str = ""
 
     def answer_call(
-        self, dialect: str, call: int, number: int, body: Mapping[str, Any]
+        self,
+        dialect: str,
+        call: int,
+        number: int,
+        body: Mapping[str, Any],
+        persona: Persona = PLAIN,
     ) -> UpstreamAnswer:
         """As `ScriptedUpstream.answer_call`."""
         recorded = self.exchanges.get(dialect, ())
         if not recorded:
             return _misfit_answer(f"nothing is recorded for an application that asks in {dialect}")
         at = min(call, len(recorded) - 1)
-        answer = RecordedUpstream(recorded[at]).answer_call(dialect, 0, number, body)
+        answer = RecordedUpstream(recorded[at]).answer_call(dialect, 0, number, body, persona)
         if not self.breaks or at < len(recorded) - 1 or answer.misfit:
             return answer
         begun = tuple(_until_thinking(recorded[at], dialect))
@@ -178,7 +195,13 @@ UpstreamSource = ScriptedUpstream | RecordedUpstream | RecordedCalls
 
 
 def scripted_answer(
-    word: str, dialect: str, number: int, body: Mapping[str, Any], says: str = ""
+    word: str,
+    dialect: str,
+    number: int,
+    body: Mapping[str, Any],
+    says: str = "",
+    *,
+    persona: Persona = PLAIN,
 ) -> UpstreamAnswer:
     """The answer to call `number` by one word; its texts hold the characters of that name."""
     script = required(get(dialect).script, dialect, "scripted answers")
@@ -186,7 +209,8 @@ def scripted_answer(
         is_refusal = word == "refused"
         return json_answer(_STATUS[word], script.error(_ERRORS[word], is_refusal=is_refusal))
     wish = script.wishes.read(body)
-    answer = _as_wished(_plain_answer(word, number, says), wish, dialect, body)
+    plain = replace(_plain_answer(word, number, says), persona=persona)
+    answer = _as_wished(plain, wish, dialect, body)
     if _wants_stream(dialect, body):
         framing = get(dialect).framing
         chunks = tuple(encode_stream(script.stream(answer, body), framing))

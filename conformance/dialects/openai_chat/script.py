@@ -26,7 +26,7 @@ def error_body(message: str, *, is_refusal: bool) -> dict[str, Any]:
 def _stream_events(answer: ScriptedAnswer, request: Mapping[str, Any]) -> Iterator[ScriptedEvent]:
     yield _delta_chunk(answer, {"role": "assistant", "content": ""})
     for piece in pieces_of(answer.thinking):
-        yield _delta_chunk(answer, {"reasoning_content": piece})
+        yield _delta_chunk(answer, _thinking_fields(answer, piece))
     for piece in answer.text_pieces():
         yield _delta_chunk(answer, {"content": piece})
     for call in _tool_fragments(answer) if answer.calls_tool else ():
@@ -51,7 +51,7 @@ def _stream_events(answer: ScriptedAnswer, request: Mapping[str, Any]) -> Iterat
 def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant"}
     if answer.thinking:
-        message["reasoning_content"] = answer.thinking
+        message |= _thinking_fields(answer, answer.thinking)
     message["content"] = None if answer.calls_tool else answer.text
     if answer.calls_tool:
         function = {"name": answer.tool, "arguments": answer.arguments}
@@ -60,6 +60,14 @@ def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str
     reason = _REASONS.get(answer.word, None if answer.word == "no-finish" else "stop")
     choice = {"index": 0, "message": message, "finish_reason": reason}
     return {**_chunk_head(answer, "chat.completion"), "choices": [choice], **_usage_field(answer)}
+
+
+def _thinking_fields(answer: ScriptedAnswer, text: str) -> dict[str, Any]:
+    """Thinking under the keys that the provider has for it."""
+    detail = {"type": "reasoning.text", "text": text, "format": "unknown", "index": 0}
+    return {
+        key: [detail] if key == "reasoning_details" else text for key in answer.persona.thinking
+    }
 
 
 def _tool_fragments(answer: ScriptedAnswer) -> Iterator[dict[str, Any]]:
