@@ -5,7 +5,8 @@ then the more frequent, then the wider slice: what is broken for a stream breaks
 Rule 2: a finding follows from an earlier one that is on the same event, or speaks of the same value
 of a field (an `output_index` of -1 breaks what is sliced by it), or of the same field that is
 missing. To be later in the same slice is not enough: an item may be wrong in many ways.
-Rule 3: nothing follows from what is less grave, and ERROR neither causes nor follows.
+Rule 3: thinking that never came as thinking follows from its markers in the text: it came there.
+Rule 4: nothing follows from what is less grave, and ERROR neither causes nor follows.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ _WHOLE: Final = frozenset({"choice", "exchange"})
 _WORD: Final = re.compile(r"-?[\w.]*\w")
 _MISSING: Final = re.compile(r'"(\w+)" is a required property')
 _JUDGED: Final = re.compile(r"^([\w.]+) of ")  # the field that a message speaks of
+_MARKER: Final = re.compile("think|thought|reason|analysis", re.IGNORECASE)
+_STRAY: Final = ("stray",)  # the sign of a marker of thinking in the text
 _LONGEST: Final = 2000  # characters of a message that are looked at
 
 # What a later finding is told by: an event, a value of a field, a missing field.
@@ -67,13 +70,25 @@ def direct_causes(ordered: Sequence[Finding]) -> Iterator[list[int]]:
         )
         own = _slice_pairs(finding)
         event: Sign = ("event", finding.event)
+        stray: list[Sign] = [_STRAY] if _lacks_thinking(finding) else []
         hangs_on = dict.fromkeys(
-            first[sign] for sign in (*lacking, *own, *named, event) if sign in first
+            first[sign] for sign in (*lacking, *own, *named, *stray, event) if sign in first
         )
         rank = level_rank(finding)
         yield [at for at in hangs_on if level_rank(ordered[at]) <= rank]
-        for sign in (*missing, *named, event):
+        shown: list[Sign] = [_STRAY] if _is_stray_marker(finding) else []
+        for sign in (*missing, *named, *shown, event):
             first.setdefault(sign, place)
+
+
+def _is_stray_marker(finding: Finding) -> bool:
+    return finding.expected == ("text without it",) and bool(_MARKER.search(finding.got))
+
+
+def _lacks_thinking(finding: Finding) -> bool:
+    """Whether thinking was expected until the end, and never came."""
+    expects = any(each.startswith("thinking.") for each in finding.expected)
+    return expects and finding.got.startswith("end of ")
 
 
 def _slice_pairs(finding: Finding) -> list[tuple[str, str]]:
