@@ -32,7 +32,7 @@ def identify_command(
     ] = None,
     format_: TextOrJsonOption = "text",
 ) -> None:
-    """Tell who sent a recorded stream, and how it speaks its dialect."""
+    """Find out who sent a recorded stream, and how it speaks its dialect."""
     require_format(format_, "text", "json")
     if write_profile is not None:
         _check_target(write_profile)

@@ -49,7 +49,7 @@ def agreed_dialect(stated: str | None, shown: str | None, exchange: Exchange) ->
         raise _unknown_dialect(exchange)
     agreed = dialects.get(stated or shown or "")
     if not dialects.agrees(agreed, shown):
-        raise UsageError(f"the dialect is said to be {agreed.name}, but the stream speaks {shown}")
+        raise UsageError(f"the stated dialect is {agreed.name}, but the stream speaks {shown}")
     return agreed
 
 

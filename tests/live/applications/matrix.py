@@ -251,7 +251,7 @@ _HEAD: Final = (
     "[baselines](../specs/baselines/applications).",
     "",
     "`kept`: thinking, its blocks and order, sealed data, text and calls arrived, and a failure",
-    "was told. An empty cell was not run. pydantic-ai and LangChain run without retries: what a",
+    "was reported. An empty cell was not run. pydantic-ai and LangChain run without retries: what a",
     "second call of the model would cover up shows.",
 )
 _KNOWN: Final = "# What is known of an application of docs/app-matrix.md (tests/live/applications)."
