@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -65,6 +65,7 @@ from conformance.recordings.claims import (
 from conformance.recordings.files_report import files_report
 from conformance.recordings.finding_lines import with_lines
 from conformance.recordings.parallel import run_parallel
+from conformance.recordings.progress import CheckProgress
 from conformance.recordings.recognised import RecognisedRecording
 from conformance.recordings.redacted_result import without_sent_secrets
 from conformance.recordings.trust import is_trusted, trusted_paths
@@ -85,33 +86,43 @@ def check_paths(
     jobs: int | None = 1,
     trust: Sequence[Path | str] = (),
     upstream: Sequence[Path | str] = (),
+    progress: CheckProgress | None = None,
 ) -> Report:
     """Judges files, and every recording below folders, with up to `jobs` processes (None: all).
 
-    A file that cannot be judged stands in the report's `errors`, whosever fault that is; the
-    others are judged all the same. With `as_of`, a version, newer rules are left out, and a note
-    counts them. What lies below a path in `trust` may excuse itself. `upstream` are recordings of
-    the provider behind the one application that is judged, in the order in which it asked. Raises
-    UsageError for a path that is not there and SpecError for a broken rule file.
+    A file that cannot be judged stands in the report's `errors`; the others are judged all the
+    same. With `as_of`, a version, newer rules are left out, and a note counts them. What lies below
+    a path in `trust` may excuse itself. `upstream` are recordings of the provider behind the one
+    application that is judged, in the order in which it asked. Raises UsageError for a path that
+    is not there and SpecError for a broken rule file.
     """
     rulebook = Rulebook.load(suites, rules, as_of)
     choices = CheckChoices(dialect, profile, tuple(folders), trusted=trusted_paths(trust))
-    files = find_recordings(paths)
+    watched = progress or CheckProgress()  # silent
+    files = find_recordings(paths, watched.met)
     behind = open_upstream(upstream)
 
     def judged(path: Path) -> list[StreamResult] | str | None:
-        """Results, the line of an error, or None for a file that was found and is none of ours."""
-        try:
-            return _check_file(path, behind, rulebook, choices)
-        except SpecError:
-            raise
-        except ConformanceError as err:
-            if path in files.searched and isinstance(err, _OF_NO_API):
-                return None
-            return str(err) if err.place else f"{path}: {err}"
+        may_be_none = path in files.searched
+        return _outcome(partial(_check_file, path, behind, rulebook, choices), path, may_be_none)
 
-    found = list(run_parallel(judged, iter(files.recordings), jobs))
-    return files_report(files, found, rulebook.notes)
+    outcomes = run_parallel(judged, iter(files.recordings), jobs)
+    found = watched.counted(outcomes, len(files.recordings))
+    return files_report(files, list(found), rulebook.notes)
+
+
+def _outcome(
+    check: Callable[[], list[StreamResult]], path: Path, may_be_none: bool
+) -> list[StreamResult] | str | None:
+    """Results, the line of an error, or None for a file that was found and is none of ours."""
+    try:
+        return check()
+    except SpecError:
+        raise
+    except ConformanceError as err:
+        if may_be_none and isinstance(err, _OF_NO_API):
+            return None
+        return str(err) if err.place else f"{path}: {err}"
 
 
 def _check_file(

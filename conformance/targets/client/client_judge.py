@@ -284,7 +284,7 @@ def _explain_lost_thinking(
     if not thinking or joined_text(events, "thinking.delta"):
         return found
     shown = thinking in joined_text(events, "text.delta")
-    fate = "the thinking is told as text" if shown else "all thinking is lost"
+    fate = "the thinking is reported as text" if shown else "all thinking is lost"
     return replace(found, message=f"{found.message}; {fate}")
 
 
