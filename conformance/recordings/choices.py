@@ -33,6 +33,7 @@ class CheckChoices(Struct, frozen=True):
     folders: tuple[Path, ...] = ()
     keep: bool = False
     trusted: tuple[Path, ...] = ()  # resolved; what lies there may excuse itself
+    among_others: bool = False  # other recordings may carry its answers on
 
 
 def choose_dialect(exchange: Exchange, stated: str | None) -> Dialect:
