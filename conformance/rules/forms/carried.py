@@ -109,7 +109,7 @@ class CarriedValue:
         self.elements = {key[1:]: CarriedValue(rest) for key, rest in elements.items()}
         self.required = frozenset(k for k, v in self.keys.items() if type(MISSING) not in v.types)
         self.field = own[0] if own else self._implied()
-        self.types = self.field.types
+        self.types: frozenset[type] = self.field.types
         self._entries = {key: (each.types, each.check()) for key, each in self.keys.items()}
         self._harmless: set[str] = set()
 
@@ -128,7 +128,7 @@ class CarriedValue:
             return self.is_sound
         return lambda value: value.__class__ is not dict or self.is_sound(value)
 
-    def is_sound(self, value: dict[str, Any]) -> bool:
+    def is_sound(self, value: Mapping[str, Any]) -> bool:
         """Whether nothing is wrong with an object: a quick answer, as hardly ever something is."""
         entries = self._entries
         for key, held in value.items():
