@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
-from tests.authoring import edits
+from tests.authoring import chat_streams, edits, ollama_streams
 from tests.authoring.claude import line
+from tests.authoring.draft import JSON_BODY, Draft
 from tests.authoring.edits import Pieces, Where, having, typed
 from tests.authoring.mutant import Mutant
-from tests.authoring.mutants_chat import FINISH, ONE_TOOL, SAID
+from tests.authoring.mutants_chat import ONE_TOOL, SAID
 from tests.authoring.mutants_claude import ENDING, RESULT, RETRIED
 from tests.authoring.mutants_codex import COMMAND, RUN
 from tests.authoring.mutants_codex_server import OVER, sent
 from tests.authoring.mutants_wire import TEXT
 from tests.authoring.pieces import Fields, Line, Message, Piece, at, compact
-from tests.authoring.turns import asks, asks_not, in_body
+from tests.authoring.responses import counted
+from tests.authoring.turns import asks, in_body
 
 FAULT: Final = {"message": "The model is overloaded.", "type": "server_error", "code": 503}
-RAISED: Final = {"type": "error", "sequence_number": 0, "error": FAULT}
 COMMAND_RUN: Final = "codex.app-server/codex/command-run"
 NOTED: Final = "codex.app-server/codex/raw-then-message"
 STEERED: Final = "codex.app-server/codex/both-directions"
 CALL: Final = "choices.0.delta.tool_calls.0.function"
 CALLED: Final = edits.delta("tool_calls")
+FAILED: Final = typed("response.failed")
+COMPLETED: Final = typed("response.completed")
 SAID_IN_BODY: Final = "choices.0.message.content"
 OVER_TEXT: Final = "openai.responses/demo/summary"
 
@@ -44,6 +48,31 @@ def _finishes_with_error(pieces: Pieces) -> list[Piece]:
     chunk = {"id": "chatcmpl-00", "object": "chat.completion.chunk", "created": 1_795_176_000}
     both = {**chunk, "model": "think-1", "choices": [beside], **failed.payload}
     return [*pieces[:spot], Message(both)]
+
+
+def _goes_on(pieces: Pieces) -> list[Piece]:
+    """Behind the error comes the chunk that came before it once more."""
+    spot = edits.place(pieces, _with_error)
+    return [*pieces, pieces[spot - 1]]
+
+
+def _error_in_line(pieces: Pieces) -> list[Piece]:
+    """The error stands in a line of the answer."""
+    spot = edits.place(pieces, _with_error)
+    failed, before = pieces[spot], pieces[spot - 1]
+    assert isinstance(failed, Message)
+    assert isinstance(before, Message)
+    return [*pieces[:spot], Line({**before.payload, **failed.payload})]
+
+
+def _succeeded(response: Fields) -> Fields:
+    """A response that failed, told as one that is complete."""
+    return {**response, "status": "completed", "error": None, "usage": counted((9, 0, 0))}
+
+
+def _pieces_of(drafts: Iterable[Draft], name: str) -> list[Piece]:
+    """What another answer was made of."""
+    return next(list(draft.pieces) for draft in drafts if draft.name == name)
 
 
 def _named_twice(pieces: Pieces) -> list[Piece]:
@@ -70,11 +99,11 @@ GEMINI_ERROR: Final[Fields] = {
 
 MUTANTS: Final = (
     # The gateway asks another provider, and goes on with its answer.
-    Mutant("wire/chat/error-last", TEXT, (edits.insert(Message({"error": FAULT}), FINISH),)),
+    Mutant("wire/chat/error-last", "openai.chat/groq/error-in-the-middle", (_goes_on,)),
     Mutant(
         "wire/chat/error-last",
-        "mistral.chat/mistral/closed",
-        (edits.insert(Message({"error": FAULT}), FINISH),),
+        "mistral.chat/mistral/error-in-thinking",
+        (_goes_on,),
         name="wire/chat/error-last-of-mistral",
     ),
     Mutant(
@@ -84,8 +113,11 @@ MUTANTS: Final = (
     ),
     Mutant(
         "wire/responses/error-last",
-        OVER_TEXT,
-        (edits.insert(Message(RAISED, "error"), typed("response.completed")), edits.renumber),
+        "openai.responses/openai/error-then-failed",
+        (
+            edits.retype(FAILED, "response.completed"),
+            edits.change(COMPLETED, "response", _succeeded),
+        ),
     ),
     Mutant(
         "wire/responses/success-without-error",
@@ -103,11 +135,7 @@ MUTANTS: Final = (
         "gemini.generate/gemini/error-in-text",
         (edits.change(_with_error, "candidates", GEMINI_ERROR["candidates"]),),
     ),
-    Mutant(
-        "wire/ollama/error-alone",
-        "ollama.chat/ollama/thinking-then-text",
-        (edits.change(having("done_reason"), "error", "the model runner has stopped"),),
-    ),
+    Mutant("wire/ollama/error-alone", "ollama.chat/ollama/error-in-text", (_error_in_line,)),
     Mutant(
         "wire/cohere/success-without-error",
         "cohere.v2/cohere/thinking-then-text",
@@ -129,11 +157,10 @@ MUTANTS: Final = (
     ),
     Mutant(
         "wire/codex-app-server/failure-final",
-        NOTED,
+        "codex.app-server/codex/turn-failed",
         (
-            edits.insert(
-                _note("error", turnId="turn-1", error={"message": "No."}, willRetry=False), OVER
-            ),
+            edits.change(OVER, "params.turn.status", "completed"),
+            edits.change(OVER, "params.turn.error", None),
         ),
     ),
     Mutant(
@@ -176,13 +203,15 @@ MUTANTS: Final = (
     ),
     Mutant(
         "wire/http/streamed-as-asked",
-        "anthropic.messages/anthropic/body",
-        turns={1: asks("stream", value=True)},
+        "openai.chat/deepseek/thinking-then-text",
+        (lambda _pieces: _pieces_of(chat_streams.drafts(), "openai.chat/deepseek/body"),),
+        facts={"content_type": JSON_BODY},
     ),
     Mutant(
         "wire/ollama/streamed-as-asked",
-        "ollama.chat/ollama/body",
-        turns={1: asks_not("stream")},
+        "ollama.chat/ollama/thinking-then-text",
+        (lambda _pieces: _pieces_of(ollama_streams.drafts(), "ollama.chat/ollama/body"),),
+        facts={"content_type": JSON_BODY},
     ),
     Mutant("thinking/answer/said", "openai.chat/deepseek/body", (in_body(SAID_IN_BODY, ""),)),
     # Half of the answer comes from somewhere else, or through a proxy that reads it wrongly.
