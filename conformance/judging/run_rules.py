@@ -46,7 +46,7 @@ HOP_THINKING: Final = _scenario_rule(
 )
 HOP_SUMMARY: Final = _scenario_rule(
     "hop-summary",
-    "A summary that a gateway shows was said upstream.",
+    "A summary that a gateway shows came from upstream.",
     "It is the text of the call for it, or the thinking or summary of the answer.",
     Level.SHOULD,
 )
@@ -58,7 +58,7 @@ HOP_OPAQUE: Final = _scenario_rule(
 )
 HOP_TOOLS: Final = _scenario_rule(
     "hop-tools",
-    "A gateway passes tool calls on with name and arguments, and tells them apart.",
+    "A gateway passes tool calls on with name and arguments, each by itself.",
     "Ids may be the gateway's own, one for each call.",
 )
 HOP_ORDER: Final = _scenario_rule(
@@ -84,6 +84,8 @@ CROSS_TALK: Final = _scenario_rule(
     "An answer holds nothing of the answer to another request.",
     "Buffers or slots that are shared between requests look like this.",
 )
+ANSWER_SAID: Final = "thinking/answer/said"
+"""The rule of a suite that binds where a scenario expects an answer."""
 SCENARIO_RULES: Final = (
     *(ENDING, THINKING, HOP_TEXT, HOP_THINKING, HOP_SUMMARY, HOP_OPAQUE),
     *(HOP_TOOLS, HOP_ORDER, HOP_USAGE, HOP_CALLS, CROSS_TALK),

@@ -26,7 +26,7 @@ from conformance.profiles.profile import reading
 from conformance.recordings.check import check_recording, recording_files
 from conformance.recordings.choices import CheckChoices, choose_dialect, choose_profile
 from conformance.scenarios import Scenario, Step
-from conformance.targets.gateway import RecordedUpstream
+from conformance.targets.played_answers import RecordedUpstream
 
 SUFFIX: Final = ".cassette.jsonl"
 _ASK: Final = "Say again what was recorded."

@@ -130,7 +130,6 @@ MUTANTS: Final = (
         TEXT,
         (_as_array,),
         facts={"content_type": "application/json"},
-        also=("wire/sse/content-type",),
     ),
     Mutant(f"{SUITE}/array-closed", ARRAY, (_without_last,)),
     Mutant(
