@@ -6,7 +6,7 @@ written otherwise. Short words are nearly many others, so they resemble none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 _SHORTEST: Final = 4
@@ -14,10 +14,13 @@ _LONGEST: Final = 100
 _JOINTS: Final = str.maketrans("", "", "_-./ ")
 
 
-def resembled(word: str, known: Iterable[str]) -> str:
+def resembled(word: str, known: tuple[str, ...]) -> str:
     """The first of the known words that the word is not, but nearly is; empty where none is."""
-    if not _SHORTEST - 1 <= len(word) <= _LONGEST:
-        return ""
+    return _resembled(word, known) if _SHORTEST - 1 <= len(word) <= _LONGEST else ""
+
+
+@lru_cache(maxsize=4096)
+def _resembled(word: str, known: tuple[str, ...]) -> str:
     plain = _plain(word)
     near = (each for each in known if len(each) >= _SHORTEST and _is_near(plain, _plain(each)))
     return next((each for each in near if each != word), "")

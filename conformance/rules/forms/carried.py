@@ -105,13 +105,18 @@ class CarriedValue:
         inner = [(path, field) for path, field in rows if path]
         keys = _grouped((path, field) for path, field in inner if path[0][0] != "*")
         elements = _grouped((path, field) for path, field in inner if path[0][0] == "*")
-        self.keys = {key: CarriedValue(rest) for key, rest in keys.items()}
+        self.keys: dict[str, CarriedValue] = {k: CarriedValue(rest) for k, rest in keys.items()}
         self.elements = {key[1:]: CarriedValue(rest) for key, rest in elements.items()}
         self.required = frozenset(k for k, v in self.keys.items() if type(MISSING) not in v.types)
         self.field = own[0] if own else self._implied()
         self.types: frozenset[type] = self.field.types
         self._entries = {key: (each.types, each.check()) for key, each in self.keys.items()}
         self._harmless: set[str] = set()
+        is_strict = len(self.required) == len(self.keys)
+        # Whether nothing is wrong with an object: a quick answer, as hardly ever something is.
+        self.is_sound: Callable[[Mapping[str, Any]], bool] = (
+            self._holds_all if is_strict else self._holds_what_is_right
+        )
 
     def _implied(self) -> CarriedField:
         """What has no row of its own, but holds what has one (rule 1)."""
@@ -120,16 +125,42 @@ class CarriedValue:
 
     def check(self) -> Callable[[Any], bool] | None:
         """Whether a value of a right type is right in itself; None where its type is enough."""
-        if self.elements or self.field.words or FILLED in self.field.kinds:
-            return lambda value: next(self.inner_faults(value, ""), None) is None
-        if not self.keys:
-            return None
-        if self.types == {dict}:
+        if self.keys and self.types == {dict}:
             return self.is_sound
-        return lambda value: value.__class__ is not dict or self.is_sound(value)
+        if self.keys or self.elements or self.field.words or FILLED in self.field.kinds:
+            return self._is_right
+        return None
 
-    def is_sound(self, value: Mapping[str, Any]) -> bool:
-        """Whether nothing is wrong with an object: a quick answer, as hardly ever something is."""
+    def _is_right(self, value: Any) -> bool:
+        """As `check`, for values of several types."""
+        if value.__class__ is dict:
+            return not self.keys or self.is_sound(value)
+        if value.__class__ is list:
+            return not self.elements or all(map(self._is_right_element, value))
+        if value.__class__ is str:
+            return (bool(value) or FILLED not in self.field.kinds) and not self._meant(value)
+        return True
+
+    def _is_right_element(self, element: Any) -> bool:
+        """Rule 3."""
+        if element.__class__ is not dict:
+            return False
+        kind = element.get("type")
+        for name, known in self.elements.items():
+            if name in ("", kind) and not known.is_sound(element):
+                return False
+        return True
+
+    def _holds_all(self, value: Mapping[str, Any]) -> bool:
+        """Whether an object is sound of whose keys none may be absent: no other key matters."""
+        for key, (types, check) in self._entries.items():
+            held = value.get(key, MISSING)
+            if held.__class__ not in types or (check is not None and not check(held)):
+                return False
+        return True
+
+    def _holds_what_is_right(self, value: Mapping[str, Any]) -> bool:
+        """Whether an object is sound of whose keys some may be absent (rule 2)."""
         entries = self._entries
         for key, held in value.items():
             entry = entries.get(key)
@@ -142,7 +173,7 @@ class CarriedValue:
 
     def _is_harmless(self, key: str, value: Mapping[str, Any]) -> bool:
         """Whether a key that has no row is not one that has, misspelt."""
-        if resembled(key, self.keys):
+        if resembled(key, tuple(self.keys)):
             return not self._misspelt(key, value)
         if len(self._harmless) < _MOST_HARMLESS:
             self._harmless.add(key)
@@ -150,7 +181,7 @@ class CarriedValue:
 
     def _misspelt(self, key: str, value: Mapping[str, Any]) -> str:
         """The absent key that this one is, misspelt (rule 2); empty where it is none."""
-        near = resembled(key, [name for name in self.keys if name not in value])
+        near = resembled(key, tuple(name for name in self.keys if name not in value))
         held = value[key]
         return near if near and held and held.__class__ in self.keys[near].types else ""
 
@@ -185,10 +216,10 @@ class CarriedValue:
             yield from self._element_faults(held, where)
         elif held == "" and FILLED in field.kinds:
             yield CarriedFault(where, field.wanted, "an empty text")
-        elif isinstance(held, str) and (near := self._misspelt_word(held)):
+        elif isinstance(held, str) and (near := self._meant(held)):
             yield CarriedFault(where, near, repr(held[:_LONGEST_KEY]))
 
-    def _misspelt_word(self, held: str) -> str:
+    def _meant(self, held: str) -> str:
         """The known word that a text misspells; empty where it is one, or is like none."""
         return "" if held in self.field.words else resembled(held, self.field.words)
 

@@ -137,10 +137,10 @@ class _CheckFields(Act):
 
     def perform(self, slice_: Slice, event: Event) -> Report:
         del slice_
-        payload = self.payload
-        if payload.is_sound(event.data):
-            return FIRED if self.is_first and self._asks(event.data) else None
-        faults = list(payload.faults(event.data, ""))
+        payload, data = self.payload, event.data
+        if payload.is_sound(data):
+            return FIRED if self.is_first and self._asks(data) else None
+        faults = list(payload.faults(data, ""))
         # A key that is there instead says most; what holds others says more than what it holds.
         fault = min(faults, key=lambda each: (not each.note, each.path.count(".")))
         more = f" ({fault.note})" if fault.note else ""
