@@ -57,7 +57,7 @@ class Arrivals(Struct):
 
 
 class BurstMachine(Machine):
-    """Of events that came in bursts, told at the end."""
+    """Reports events that came in bursts, at the end."""
 
     needs_clock = True
 
