@@ -139,7 +139,7 @@ class Dialect(Struct, frozen=True):
         )
 
     def asked_texts(self, request: Request | None) -> Iterator[str]:
-        """Every text of a request, as `stated` gives it, but for what the model said before."""
+        """Every text of a request, as `stated` gives it, except what the model said before."""
         return asked_texts(request.json if request else None, self.turns)
 
     def expected_framing(self, request: Request | None) -> Framing | None:

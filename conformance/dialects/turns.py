@@ -153,7 +153,7 @@ MESSAGES: Final = HistoryForm("messages", listed("messages"), message_entry)
 
 
 def asked_texts(body: Any, form: HistoryForm | None) -> Iterator[str]:
-    """Every text of a request, but for what the model said before."""
+    """Every text of a request, except what the model said before."""
     if form is None or not isinstance(body, Mapping):
         yield from _texts_within(body)
         return

@@ -20,6 +20,7 @@ from conformance.report.permitted import permission_lines
 from conformance.report.wording import calls_sentence, count
 from conformance.rules.verdicts import Verdict
 from conformance.runs.api_run import ApiRun
+from conformance.runs.arrival import arrival_note
 from conformance.runs.plan import LeftOut
 from conformance.runs.refusals import NotOfferedError
 from conformance.runs.run_folder import SUFFIX
@@ -136,6 +137,10 @@ def _api_notes(run: ApiRun) -> Iterator[str]:
     if run.signs and run.target.options.profile is None:
         signs = "; ".join(run.signs)
         yield f"{run.dialect}: profile {run.profile} identified by: {signs}"
+    kept = (each for scenario in run.kept.values() for each in scenario.evidence.exchanges)
+    answers = (each for each in kept if each.hop != "upstream")
+    if arrived := arrival_note(get(run.dialect), run.settings.reading, answers):
+        yield arrived
     if not run.deterministic and run.target.sender.upstream is None:
         why = "its answers to one request differ, so texts are not compared between requests"
         yield f"{run.dialect}: the target is not deterministic: {why}"

@@ -36,7 +36,7 @@ IN_CLEAR: Final = json.dumps({"id": "r1", "provider_details": {"raw_content": ["
 UNAPPLIED: Final = {"op": "replace", "path": "/steps", "value": 2}
 
 
-def _told(edited: Callable[[Fields], Fields]) -> edits.Step:
+def _restated(edited: Callable[[Fields], Fields]) -> edits.Step:
     """The snapshot states the last message, the answer, in another way."""
 
     def step(pieces: edits.Pieces) -> list[Piece]:
@@ -170,12 +170,12 @@ MUTANTS: Final = (
     Mutant(
         f"{SUITE}/snapshot-adds-nothing",
         TOOLS,
-        (_told(lambda message: {**message, "content": f"{message['content']} And on."}),),
+        (_restated(lambda message: {**message, "content": f"{message['content']} And on."}),),
     ),
     Mutant(
         f"{SUITE}/snapshot-keeps-ids",
         TOOLS,
-        (_told(lambda message: {**message, "id": "stored-1"}),),
+        (_restated(lambda message: {**message, "id": "stored-1"}),),
     ),
     # A change that was worked out against an older state, with a client that has a newer one.
     Mutant(

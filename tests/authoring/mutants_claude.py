@@ -165,6 +165,7 @@ MUTANTS: Final = (
         (edits.change(stating("thinking"), f"{BLOCK}.signature", "another"),),
     ),
     Mutant(f"{SUITE}/session-agrees", TEXT, (edits.change(RESULT, "session_id", "session-2"),)),
+    Mutant(f"{SUITE}/events-of-session", TEXT, (edits.change(SPOKEN, "session_id", "session-2"),)),
     Mutant(f"{SUITE}/line-fields", TEXT, (edits.remove(stating("text"), "message.model"),)),
     Mutant(
         f"{SUITE}/line-typed",

@@ -70,8 +70,8 @@ def test_thinking_may_name_a_tag_and_text_a_word() -> None:
 def test_what_the_model_said_before_excuses_nothing() -> None:
     talk = [{"role": "user", "content": "Go."}, ANSWER, {"role": "user", "content": "On."}]
     assert said("content", "<think>", prompt=talk) == {TEXT_RULES["text_markers"]}
-    told = [{"role": "system", "content": "Write <think> first."}, *talk]
-    assert said("content", "<think>", prompt=told) == set()
+    asked = [{"role": "system", "content": "Write <think> first."}, *talk]
+    assert said("content", "<think>", prompt=asked) == set()
 
 
 def test_rows_name_dialects_and_lists_repeat_nothing() -> None:

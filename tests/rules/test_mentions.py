@@ -25,6 +25,7 @@ SPOKEN_OF = [
     "```\n<think>",  # a fence that the end leaves open
     'the tags "<think>" and "</think>"',
     "\u201c<think>\u201d and \u00ab</think>\u00bb",
+    "the tag (<think>), and **<think>**",
     "<thinking> <think_ assistantFinal assistant final",
 ]
 HELD = [

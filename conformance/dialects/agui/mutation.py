@@ -104,8 +104,8 @@ def _show_empty_thought(stream: Stream, site: int) -> Stream:
     return stream.insert(site, end).insert(site, start)
 
 
-def _tell_last(key: str, more: str) -> Edit:
-    """The last message of a snapshot, an answer that was streamed, is told in another way."""
+def _restate_last(key: str, more: str) -> Edit:
+    """The last message of a snapshot, an answer that was streamed, is stated in another way."""
 
     def edit(stream: Stream, site: int) -> Stream | None:
         messages = stream.value_at(site, "messages")
@@ -113,17 +113,17 @@ def _tell_last(key: str, more: str) -> Edit:
         texts = {each.text for each in find_deltas(stream, "text")}
         if last.get("role") != "assistant" or not texts or not isinstance(last.get(key), str):
             return None
-        told = [*messages[:-1], {**last, key: last[key] + more}]
-        return stream.with_value(site, ("messages",), told)
+        changed = [*messages[:-1], {**last, key: last[key] + more}]
+        return stream.with_value(site, ("messages",), changed)
 
     return edit
 
 
 OPERATORS.add("X25-snapshot-adds", "A snapshot adds words to what was streamed.")(
-    places_of("MESSAGES_SNAPSHOT"), _tell_last("content", " And on.")
+    places_of("MESSAGES_SNAPSHOT"), _restate_last("content", " And on.")
 )
 OPERATORS.add("X25-snapshot-renames", "A snapshot has another id for what was streamed.")(
-    places_of("MESSAGES_SNAPSHOT"), _tell_last("id", "-stored")
+    places_of("MESSAGES_SNAPSHOT"), _restate_last("id", "-stored")
 )
 OPERATORS.add("X26-state-not-there", "A delta changes what is not in the state.")(
     places_of("STATE_DELTA"), set_value([{"op": "remove", "path": "/nowhere/0"}], "delta")

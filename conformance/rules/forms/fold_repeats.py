@@ -70,7 +70,7 @@ class _Part:
 
 
 class Repeats(Struct, frozen=True):
-    """Options of the fold: the fields that part what is said, how long it is, what parts it off."""
+    """Options of the fold: the fields of a part, how long a repetition is, what begins afresh."""
 
     parts: tuple[str, ...]
     at_least: int

@@ -1,7 +1,7 @@
 """Search for markers in text that may also speak of them.
 
 Rule 1: a marker is spoken of in a fenced block of code, and in a code span that closes on its line.
-Rule 2: so it is between two quotation marks that stand right before and right behind it.
+Rule 2: so it is between two quotation marks, brackets or stars right before and right behind it.
 Rule 3: so it is where the request spells it, outside of what the model said before.
 Rule 4: where that is not clear yet (a span or a quotation that is open), what comes next decides;
         a span that has not closed after LONGEST_SPAN characters, at the end of its line, or at the
@@ -24,6 +24,8 @@ LONGEST_SPAN: Final = 1024
 _QUOTES: Final = {
     '"': '"',
     "'": "'",
+    "(": ")",
+    "*": "*",
     "\u2018": "\u2019",
     "\u201c": "\u201d",
     "\u201e": "\u201c\u201d",
