@@ -45,7 +45,7 @@ test-newest:                 ## `make test` with the newest of everything, not o
 	$(MAKE) test DEV=.venv-newest DEV_STEPS='--named "$(TORCH)" --editable "[dev,reference,oracles,bench]"'
 
 # Oldest of what pyproject.toml names; what that depends on is as new as fits, so an old package may
-# call what a newer one has deprecated (typer 0.19 does, of click 8.5).
+# call what a newer one has deprecated (typer 0.20 does, of click 8.5).
 OLDEST_TORCH ?= torch==2.5.0
 test-oldest: $(LOCK)/installed  ## the tests with the lower bounds of pyproject.toml, in an environment made anew
 	rm -rf .venv-oldest

@@ -13,6 +13,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from conformance.cassette.content import described_content
 from conformance.cassette.importers import (
     ForeignFile,
     ImportedRecording,
@@ -154,6 +155,10 @@ def _unknown_kind(file: ForeignFile) -> CassetteError:
     of_name = [kind for kind in all_kinds() if file.name.endswith(_own_suffixes(kind))]
     if expected := " or ".join(kind.expects for kind in of_name if kind.expects):
         return file.error(f"expected {expected}", line=1)
+    if (found := described_content(file.data)) is not None:
+        error = file.error(f"no answer of a model, but {found}")
+        error.hint = "conformance list files says what is read"
+        return error
     names = dict.fromkeys(suffix for kind in all_kinds() for suffix in _own_suffixes(kind))
     known = ", ".join(names)
     unknown = file.error(f"unknown kind of recording, expected {known}")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import glob
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -51,13 +51,20 @@ class FoundFiles(NamedTuple):
     searched: frozenset[Path] = frozenset()  # recordings that only their bytes made known
 
 
-def find_recordings(paths: Iterable[Path | str]) -> FoundFiles:
+Seen = Callable[[Path], None]
+
+
+def _see_nothing(path: Path) -> None:
+    """Where nobody watches a search."""
+
+
+def find_recordings(paths: Iterable[Path | str], seen: Seen = _see_nothing) -> FoundFiles:
     """What users mean by these paths, in their order, without what was met before.
 
-    Raises UsageError for a path that is not there, and CassetteError for a folder that cannot be
-    searched.
+    `seen` is called with each file that a search meets. Raises UsageError for a path that is not
+    there, and CassetteError for a folder that cannot be searched.
     """
-    found = [_found_at(named) for path in paths for named in named_paths(path)]
+    found = [_found_at(named, seen) for path in paths for named in named_paths(path)]
     return FoundFiles(
         tuple(path for each in found for path in each.recordings),
         tuple(path for each in found for path in each.unknown),
@@ -113,7 +120,7 @@ def discover(folder: Path | str) -> tuple[Path, ...]:
     return search_folder(folder).recordings
 
 
-def search_folder(folder: Path | str) -> FoundFiles:
+def search_folder(folder: Path | str, seen: Seen = _see_nothing) -> FoundFiles:
     """The recordings below a folder, sorted, and other files that may hold streams.
 
     Folders named `mutants` are skipped (their cassettes fail on purpose), unless that is what was
@@ -127,6 +134,7 @@ def search_folder(folder: Path | str) -> FoundFiles:
     named: list[Path] = []
     shown: dict[Recognition, list[Path]] = {each: [] for each in Recognition}
     for path, is_hidden in _files_below(root):
+        seen(path)
         if not _is_inside(path, inside):
             continue
         if is_named_recording(path):
@@ -142,10 +150,10 @@ def search_folder(folder: Path | str) -> FoundFiles:
     )
 
 
-def _found_at(path: Path) -> FoundFiles:
+def _found_at(path: Path, seen: Seen) -> FoundFiles:
     if not path.is_dir():
         return FoundFiles((path,))
-    return search_folder(path)
+    return search_folder(path, seen)
 
 
 def _fitting_paths(pattern: str) -> list[Path]:

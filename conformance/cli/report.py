@@ -52,7 +52,7 @@ def report_command(  # noqa: PLR0917  # typer makes options of parameters
     if not paths:
         raise UsageError("name a recording, a folder, or a json report that has the finding")
     if output is None:
-        raise UsageError("-o DIR says where to write it")
+        raise UsageError("name the folder to write it to: -o DIR")
     rulebook = Rulebook.load(suite or ())
     with progress_line("looking for the finding, and reducing it ..."):
         choices = CheckChoices(dialect, profile, trusted=trusted_by(trust))

@@ -207,7 +207,7 @@ class RunArguments(Struct, frozen=True, kw_only=True):
         ),
     ] = None
     confirm: Annotated[
-        int, typer.Option(min=1, max=100, help="Ask so often for each finding; tells k of n.")
+        int, typer.Option(min=1, max=100, help="Ask so often for each finding; counts k of n.")
     ] = 1
     timeout: shared.TimeoutOption = LIMITS.timeout
     idle_timeout: Annotated[

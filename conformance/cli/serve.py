@@ -76,7 +76,7 @@ class ServeArguments(Struct, frozen=True, kw_only=True):
         typer.Option(metavar="NAME", help="Request header that must match, too; repeatable."),
     ] = None
     exact_path: Annotated[
-        bool, typer.Option("--exact-path", help="Tell /v1/responses from /responses.")
+        bool, typer.Option("--exact-path", help="Distinguish /v1/responses from /responses.")
     ] = False
     exit_when_used: Annotated[
         bool, typer.Option("--exit-when-used", help="End when every exchange has answered.")

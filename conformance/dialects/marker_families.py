@@ -66,9 +66,9 @@ def _read_family(row: Node) -> MarkerFamily:
     entries = row.mapping(known={*_SAYS, *_LISTS, "raw"})
     if not entries.keys() & set(_LISTS):
         raise row.error(f"a family has at least one of {', '.join(_LISTS)}")
-    said: dict[str, Any] = {key: row.required(key).string() for key in _SAYS}
-    lists = {key: _texts(entries[key]) for key in (*_LISTS, "raw") if key in entries}
-    return MarkerFamily(**{**said, **lists})
+    given: dict[str, Any] = {key: row.required(key).string() for key in _SAYS}
+    given |= {key: _texts(entries[key]) for key in (*_LISTS, "raw") if key in entries}
+    return MarkerFamily(**given)
 
 
 def _texts(node: Node) -> tuple[str, ...]:

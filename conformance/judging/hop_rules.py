@@ -90,7 +90,7 @@ RETURNED: Final = _hop_rule(
 )
 HIDDEN: Final = _hop_rule(
     "thinking-hidden",
-    "An application that is said to hide thinking sends its text in no field.",
+    "An application that states that it hides thinking sends its text in no field.",
     "2 of 2",
     "Metadata, snapshots and an application's own data show it, too.",
     Level.MUST,
@@ -106,7 +106,7 @@ FAILURE_TOLD: Final = _hop_rule(
     "failure-told",
     "An answer that broke off ends with an error of the application's protocol.",
     "27 of 30",
-    "A body that breaks off tells a user interface nothing that it could show.",
+    "A body that breaks off gives a user interface nothing that it could show.",
 )
 ANSWER_WHOLE: Final = _hop_rule(
     "answer-whole",

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Literal
 
+from msgspec.structs import replace
+
 from conformance.core.events import Ending, Event, Exchange, Frame, Request
 from conformance.core.framing import Framer
 from conformance.core.trace import FrameTrace
@@ -89,7 +91,11 @@ class WireView(ExchangeView):
         outcomes = self.close(how)
         if self.scenario is not None and is_last:
             outcomes = Outcomes((*outcomes, *self.conclude(self.scenario, how)))
-        return self.judged(outcomes)
+        view = self.judged(outcomes)
+        if self.tools is None or not self.tools.calls:
+            return view
+        calls, fitting = self.tools.calls, self.tools.fitting
+        return replace(view, judged=replace(view.judged, calls=calls, fitting_calls=fitting))
 
 
 def _body_held(events: Sequence[Event]) -> str:

@@ -74,7 +74,7 @@ def dialect_in_place(
     file, _ = recording.source_of(exchange.number)
     place, shown = Place(str(file)), recognised.dialect_of(exchange)
     if not isinstance(recording, PairedRecording) or exchange.number not in recording.sources:
-        return agreed_dialect(stated, shown, place=place)
+        return agreed_dialect(stated, shown, exchange, place=place)
     if stated is None and shown is None:
         hint = "conformance convert FILE NEW --dialect NAME makes a cassette that names it"
         raise UsageError("no known dialect is recognised", place=place, hint=hint)
@@ -82,7 +82,7 @@ def dialect_in_place(
     if shown in dialects.APPLICATIONS and first is not None and first not in dialects.APPLICATIONS:
         message = f"--upstream takes what a provider sent; here an application answers in {shown}"
         raise UsageError(message, place=place, hint=f"{recording.path} may be the provider's")
-    return agreed_dialect(stated, shown, place=place)
+    return agreed_dialect(stated, shown, exchange, place=place)
 
 
 def pair_recordings(shown: Recording, behind: Sequence[Recording]) -> Recording:

@@ -18,7 +18,7 @@ from conformance.evidence.writing import PLAYED_BROKEN
 from conformance.judging.hop_rules import NO_PLACE
 from conformance.judging.result import Report, StreamResult
 from conformance.report.permitted import permission_lines
-from conformance.report.wording import count
+from conformance.report.wording import calls_sentence, count
 from conformance.rules.verdicts import Verdict
 from conformance.runs.api_run import ApiRun
 from conformance.runs.plan import LeftOut
@@ -70,6 +70,8 @@ def run_outcome(
     notes += permission_lines(_judged_recordings(runs), target.rulebook)
     report = Report(streams, notes=tuple(notes), soak=soak.figures if soak else None)
     notes += _exercised_notes(report, left_out)
+    if calls := calls_sentence(streams):
+        notes.append(calls)
     notes.append(_cost_note(target.sender))
     unanswered = [line for run in runs for line in ([run.died] if run.died else run.silent)]
     # What was named must be there; of what was merely tried the notes tell.

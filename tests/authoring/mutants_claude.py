@@ -63,6 +63,12 @@ def _one_more(text: str) -> str:
 
 
 MUTANTS: Final = (
+    Mutant(
+        f"{SUITE}/carries",
+        TEXT,
+        (edits.change(SPOKEN, "event.delta", lambda said: {"type": said["type"], "txt": "So."}),),
+        (f"{SUITE}/text-agrees",),
+    ),
     # A library of the tool's prints to standard output.
     Mutant("wire/lines/line-is-json", TEXT, (edits.insert(b"Loading settings\n", BEGUN),)),
     Mutant(

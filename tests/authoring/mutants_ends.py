@@ -8,7 +8,7 @@ from tests.authoring import edits
 from tests.authoring.claude import line
 from tests.authoring.edits import Pieces, Where, having, typed
 from tests.authoring.mutant import Mutant
-from tests.authoring.mutants_chat import FINISH, ONE_TOOL
+from tests.authoring.mutants_chat import FINISH, ONE_TOOL, SAID
 from tests.authoring.mutants_claude import ENDING, RESULT, RETRIED
 from tests.authoring.mutants_codex import COMMAND, RUN
 from tests.authoring.mutants_codex_server import OVER, sent
@@ -44,6 +44,13 @@ def _finishes_with_error(pieces: Pieces) -> list[Piece]:
     chunk = {"id": "chatcmpl-00", "object": "chat.completion.chunk", "created": 1_795_176_000}
     both = {**chunk, "model": "think-1", "choices": [beside], **failed.payload}
     return [*pieces[:spot], Message(both)]
+
+
+def _named_twice(pieces: Pieces) -> list[Piece]:
+    """A proxy writes its own name of the model in front of the other."""
+    (body,) = pieces
+    assert isinstance(body, bytes)
+    return [body.replace(b'"model":', b'"model":"think-0","model":', 1)]
 
 
 def _ends_call(message: object) -> bool:
@@ -178,6 +185,41 @@ MUTANTS: Final = (
         turns={1: asks_not("stream")},
     ),
     Mutant("thinking/answer/said", "openai.chat/deepseek/body", (in_body(SAID_IN_BODY, ""),)),
+    # Half of the answer comes from somewhere else, or through a proxy that reads it wrongly.
+    Mutant("wire/chat/same-model", TEXT, (edits.change(SAID, "model", "think-0"),)),
+    Mutant(
+        "wire/responses/same-model",
+        OVER_TEXT,
+        (edits.change(typed("response.completed"), "response.model", "think-0"),),
+    ),
+    Mutant(
+        "wire/gemini/same-model",
+        "gemini.generate/gemini/thinking-then-text",
+        (edits.change(having("modelVersion"), "modelVersion", "gemini-0", -1),),
+    ),
+    Mutant(
+        "wire/ollama/same-model",
+        "ollama.chat/ollama/thinking-then-text",
+        (edits.change(having("done_reason"), "model", "think-0"),),
+    ),
+    Mutant("wire/json/keys-unique", TEXT, (edits.raw(SAID, b'"index":0', b'"index":1,"index":0'),)),
+    Mutant(
+        "wire/json/keys-unique",
+        "acp/agent/thought-then-message",
+        (edits.raw(ENDED, b'"id":', b'"id":7,"id":'),),
+        name="wire/json/keys-unique-in-lines",
+    ),
+    Mutant(
+        "wire/json/keys-unique",
+        "openai.chat/deepseek/body",
+        (_named_twice,),
+        name="wire/json/keys-unique-in-body",
+    ),
+    Mutant(
+        "thinking/stream/decoded-once",
+        TEXT,
+        (edits.change(SAID, "choices.0.delta.content", lambda said: f"{said} cafÃ©"),),
+    ),
     # What comes of a call.
     Mutant(
         "wire/chat/tool-titled-once",

@@ -78,7 +78,7 @@ def test_an_installed_importer_is_found_and_read(tmp_path: Path, install: Instal
 
 
 def test_without_one_nobody_knows_the_file(tmp_path: Path) -> None:
-    with pytest.raises(CassetteError, match="unknown kind of recording"):
+    with pytest.raises(CassetteError, match="no answer of a model, but text"):
         open_recording(taped(tmp_path))
 
 

@@ -189,7 +189,8 @@ interactions:
 BAD: dict[str, tuple[str, str | bytes, str]] = {
     "empty": ("a.sse", "", "the file is empty"),
     "empty lines": ("a.jsonl", "\n\n", "the file is empty"),
-    "unknown": ("a.txt", "hello\n", r"unknown kind of recording, expected \.cassette\.jsonl"),
+    "unknown": ("a.bin", "\0", r"unknown kind of recording, expected \.cassette\.jsonl"),
+    "text": ("a.txt", "hello\n", "no answer of a model, but text, and no stream: 'hello'"),
     "not json": ("a.jsonl", '{"a":1}\nnope\n', r"a\.jsonl:2: expected one JSON value a line"),
     "deep line": ("a.jsonl", "[" * 100_000, r"a\.jsonl:1: expected one JSON value"),
     "broken body": ("a.json", "{", "broken JSON"),

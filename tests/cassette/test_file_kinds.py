@@ -189,8 +189,8 @@ def test_folders_find_every_known_kind_and_count_the_rest(tmp_path: Path) -> Non
     report = check_paths([tmp_path])
     assert report.errors == ()
     assert report.notes == (
-        "2 files were passed over, for no recording is known in them: 1 .json, 1 .txt",
-        "1 file was passed over, for no API that is judged is known in it: 1 .har",
+        "2 files were skipped: no recording is known in them: 1 .json, 1 .txt",
+        "1 file was skipped: no answer of an API that is judged is in it: 1 .har",
     )
     assert report.exit_code(require_exercised=True) == 1
 

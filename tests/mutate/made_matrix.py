@@ -24,7 +24,7 @@ def made_matrix(file: Path, *, one_in: int = 1) -> Matrix:
 
     With fewer than all bases it judges no mutants that stand in files: other tests do.
     """
-    command = [sys.executable, "-m", "tests.mutate.made_matrix", file, str(one_in)]
+    command = [sys.executable, "-m", "tests.mutate.made_matrix", str(file), str(one_in)]
     subprocess.run(command, check=True, cwd=ROOT)
     found: Matrix = pickle.loads(file.read_bytes())
     return replace(found, operators=tuple(OPERATORS), allowances=tuple(load_allowances()))

@@ -203,7 +203,7 @@ HOSTILE: Final = {
     ),
     "asks without end": (
         'import os\nwhile True: os.write(1, b\'{"id": 1, "method": "x"}\\n\' * 1000)',
-        "the agent does not read what it is told",
+        "the agent does not read its input",
     ),
 }
 

@@ -92,7 +92,7 @@ def test_a_target_that_ignores_effort_is_not_asked_for_it(run: Runner) -> None:
     server = Chatty(deaf=True)
     outcome = run(server)
     assert violated(outcome.report) == set()
-    assert noted(outcome, "effort, which the target does not look at")
+    assert noted(outcome, "effort, which the target ignores")
     assert not [each for each in server.asked if each.get("reasoning_effort") == "none"]
 
 

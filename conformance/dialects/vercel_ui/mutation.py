@@ -134,7 +134,7 @@ OPERATORS.add("S7-seal-lost", "What the provider sealed is not sent on.")(
 OPERATORS.add("T3-call-renamed", "A call is complete under another name than it began with.")(
     places_of("tool-input-available"), prolong_text("-other", "toolName")
 )
-OPERATORS.add("T6-output-of-nobody", "The output of a call names none that was told.")(
+OPERATORS.add("T6-output-of-nobody", "The output of a call names none that was announced.")(
     places_of("tool-output-available"), prolong_text("-other", "toolCallId")
 )
 OPERATORS.add("N11-no-start", "A part has no start.")(

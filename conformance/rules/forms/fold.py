@@ -24,13 +24,23 @@ from conformance.rules.forms.fold_collect import (
 from conformance.rules.forms.fold_grows import GrowsMachine
 from conformance.rules.forms.fold_lacks import LacksMachine, LacksMarkersMachine
 from conformance.rules.forms.fold_lacks_values import LacksValuesMachine
+from conformance.rules.forms.fold_repeats import Repeats, RepeatsMachine
 from conformance.rules.forms.reading import FormReader, chosen, must_compile, read_texts
 from conformance.rules.node import Node
 from conformance.rules.patterns import regex, texts
 
 WITH: Final[tuple[With, ...]] = ("concat", "list", "count", "sum", "json", "last")
 
-_COMPARISONS: Final = ("equals", "contains", "lacks", "matches", "begins", "at_least", "grows")
+_COMPARISONS: Final = (
+    "equals",
+    "contains",
+    "lacks",
+    "matches",
+    "begins",
+    "at_least",
+    "grows",
+    "repeats",
+)
 _OVERLAPS: Final[tuple[With, ...]] = ("concat", "list")
 # Option of a fold -> what it goes with; elsewhere it would be ignored in silence.
 _FITTING: Final[Mapping[str, tuple[str, ...]]] = {
@@ -71,6 +81,7 @@ class Fold(Form, frozen=True):
     opening: Any = None  # `begins: {not: TEXTS}`, texts or a $knob
     at_least: Any = None
     grows: bool | None = None
+    repeats: Repeats | None = None
     at: tuple[str, ...] = ()
 
     @classmethod
@@ -96,6 +107,7 @@ class Fold(Form, frozen=True):
             opening=_read_opening(entries.get("begins")),
             at_least=entries["at_least"].number() if "at_least" in entries else None,
             grows=entries["grows"].boolean() if "grows" in entries else None,
+            repeats=_read_repeats(reader, entries.get("repeats")),
             at=reader.named_events(entries.get("at")),
         )
 
@@ -104,7 +116,7 @@ class Fold(Form, frozen=True):
         others = self.stated.events if self.stated else self.at
         if isinstance(self.lacks, Overlap):
             others = tuple(self.lacks.paths)
-        if self.grows is not None:
+        if self.grows is not None or self.repeats is not None:
             return f"too few of {collected} to compare"
         if others:
             return f"not both {collected} and {listed(events, others)}"
@@ -131,25 +143,34 @@ class Fold(Form, frozen=True):
             yield from ((name, self.stated.path) for name in self.stated.events)
         if isinstance(self.lacks, Overlap):
             yield from self.lacks.paths.items()
+        if self.repeats is not None:
+            yield from ((name, path) for name in self.over for path in self.repeats.parts)
 
     def machine(
         self, aliases: Mapping[str, Alias], knobs: Mapping[str, Any], *, sliced: bool
     ) -> Machine:
         if self.grows is not None:
             return GrowsMachine(aliases, self.over, sliced=sliced)
-        if isinstance(self.lacks, Overlap):
-            over, sizes = self.lacks.paths, (self.lacks.at_least, self.lacks.at_most)
-            machine = LacksValuesMachine if self.lacks.is_list else LacksMachine
-            return machine(aliases, self.over, over, sizes=sizes, sliced=sliced)
+        if self.repeats is not None:
+            return RepeatsMachine(aliases, self.over, self.repeats, sliced=sliced)
         if self.opening is not None:
             words = texts(self.opening, knobs)
             return BeginsMachine(aliases, self.over, words, sliced=sliced)
         if self.lacks is not None:
-            markers = texts(self.lacks, knobs)
-            if self.mentions:
-                return LacksMarkersMachine(aliases, self.over, markers, sliced=sliced)
-            return LacksMachine(aliases, self.over, {}, markers=markers, sliced=sliced)
+            return self._searching(aliases, knobs, sliced=sliced)
         return CollectMachine(aliases, self._collecting(knobs), sliced=sliced)
+
+    def _searching(
+        self, aliases: Mapping[str, Alias], knobs: Mapping[str, Any], *, sliced: bool
+    ) -> Machine:
+        if isinstance(self.lacks, Overlap):
+            over, sizes = self.lacks.paths, (self.lacks.at_least, self.lacks.at_most)
+            machine = LacksValuesMachine if self.lacks.is_list else LacksMachine
+            return machine(aliases, self.over, over, sizes=sizes, sliced=sliced)
+        markers = texts(self.lacks, knobs)
+        if self.mentions:
+            return LacksMarkersMachine(aliases, self.over, markers, sliced=sliced)
+        return LacksMachine(aliases, self.over, {}, markers=markers, sliced=sliced)
 
     def _collecting(self, knobs: Mapping[str, Any]) -> Collecting:
         return Collecting(
@@ -197,7 +218,7 @@ def _refuse_ignored_options(fold: Node, entries: Mapping[str, Node], how: With) 
         raise fold.key("contains").error(f"contains compares texts and lists, got {how}")
     if how == "last" and "equals" not in given:
         raise fold.required("with").error("the last value goes with equals only")
-    if not {"lacks", "begins", "grows"}.isdisjoint(given) and how != "concat":
+    if not {"lacks", "begins", "grows", "repeats"}.isdisjoint(given) and how != "concat":
         raise fold.required("with").error(f"expected concat, got {how}")
 
 
@@ -235,6 +256,15 @@ def _read_opening(node: Node | None) -> Any:
         return None
     node.mapping({"not"})
     return read_texts(node.required("not"))
+
+
+def _read_repeats(reader: FormReader, node: Node | None) -> Repeats | None:
+    if node is None:
+        return None
+    entries = node.mapping({"parts", "at_least", "afresh"})
+    parts = tuple(each.string() for each in node.required("parts").sequence())
+    least = node.required("at_least").integer()
+    return Repeats(parts, least, reader.named_events(entries.get("afresh")))
 
 
 def _read_regex(node: Node | None) -> str | None:

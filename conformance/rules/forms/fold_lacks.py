@@ -188,8 +188,8 @@ class LacksMarkersMachine(LacksMachine):
         return WatchedText(MentionSearch(self.markers))
 
     def step(self, state: State, names: Names) -> Step:
-        is_first = state is OPEN
-        return state, (_SearchMarkers(self, self.over[min(names)], is_first=is_first),)
+        act = _SearchFirst if state is OPEN else SearchText
+        return state, (act(self, self.over[min(names)], is_first=state is OPEN),)
 
     def close(self, state: State) -> tuple[Act, ...]:
         del state
@@ -201,11 +201,10 @@ class LacksMarkersMachine(LacksMachine):
         return hit and breach(hit, "", number=hit.last)
 
 
-class _SearchMarkers(SearchText):
-    """Searches the next piece of text; what the request spells is known by then."""
+class _SearchFirst(SearchText):
+    """Searches the first piece of text; what the request spells is known by then."""
 
     def perform(self, slice_: Slice, event: Event) -> Report:
-        if self.is_first:
-            search: MentionSearch = slice_.memory[self.machine.position].search
-            search.is_spelled = cache(slice_.context.spelled)
+        search: MentionSearch = slice_.memory[self.machine.position].search
+        search.is_spelled = cache(slice_.context.spelled)
         return super().perform(slice_, event)

@@ -136,11 +136,6 @@ class MentionSearch(Search):
         self._open: int | None = None  # where a marker begins of which more has to come (rule 4)
         self.is_spelled: Callable[[str], bool] = lambda _needle: False
 
-    def feed(self, text: str, number: int) -> Hit | None:
-        hit = super().feed(text, number)
-        self._has_begun = self._has_begun or self._open is not None
-        return hit
-
     def end(self) -> Hit | None:
         """The text is over: what a marker that is still open comes to."""
         return None if self._open is None else self._search_from(self._join_late(), is_over=True)
@@ -177,7 +172,9 @@ class MentionSearch(Search):
 
     def _ends_inside(self, whole: str, begin: int) -> bool:
         begin = max(begin, len(whole) - self._needles.longest + 1)
-        return any(whole[at:] in self._markers.beginnings for at in range(begin, len(whole)))
+        return self._open is not None or any(
+            whole[at:] in self._markers.beginnings for at in range(begin, len(whole))
+        )
 
     def _is_mention(self, whole: str, found: re.Match[str], *, is_over: bool) -> bool | None:
         if self.is_spelled(found.group()):

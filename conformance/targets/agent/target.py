@@ -261,7 +261,7 @@ class _Turn:
             line = json.dumps(message).encode() + b"\n"
             self._keep(line)
             if not self._process.write(line):
-                raise BrokenExchange("client-closed", "the agent does not read what it is told")
+                raise BrokenExchange("client-closed", "the agent does not read its input")
 
     def _stop_process(self) -> None:
         if self._conversation is None:

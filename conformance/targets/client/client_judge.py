@@ -30,7 +30,7 @@ from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.dialects import get
 from conformance.evidence.compared_exchanges import compare_exchanges, sent_contributions
 from conformance.evidence.expectations import judges_requests
-from conformance.evidence.links.exchanges import LinkedExchanges
+from conformance.evidence.links.exchanges import ExchangePlaces, LinkedExchanges
 from conformance.judging import harness
 from conformance.judging.client_view import check_client, compares_views, undeclared_rules
 from conformance.judging.fast.running import check_wire
@@ -183,7 +183,7 @@ class ClientJudge:
 
     def judge_requests(self, exchanges: Sequence[Exchange]) -> ClientLedger:
         """Judges what a client would send last, and what it brings back of the answers before."""
-        linked = LinkedExchanges(self.setting.file)
+        linked = LinkedExchanges(ExchangePlaces(self.setting.file))
         judged = [
             check_wire(
                 *(self.setting, each, each.chunks, each.end),
@@ -284,7 +284,7 @@ def _explain_lost_thinking(
     if not thinking or joined_text(events, "thinking.delta"):
         return found
     shown = thinking in joined_text(events, "text.delta")
-    fate = "the thinking is told as text" if shown else "all thinking is lost"
+    fate = "the thinking is reported as text" if shown else "all thinking is lost"
     return replace(found, message=f"{found.message}; {fate}")
 
 

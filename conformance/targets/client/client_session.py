@@ -267,7 +267,7 @@ class ClientSession:
         shown = recognised_dialect(exchange)
         if (stated or shown) not in self.dialects:
             return None
-        dialect = agreed_dialect(stated, shown)
+        dialect = agreed_dialect(stated, shown, exchange)
         by = judged_by(
             dialect,
             self.chosen,
