@@ -29,7 +29,7 @@ from conformance.rules.applies import REBUILT
 from conformance.rules.verdicts import Verdict
 
 STRICT: Final = "strict"
-_EXCUSES: Final = frozenset({"excused", "untestable"})
+_EXCUSES: Final = frozenset({"excused", "broken", "untestable"})
 _CLAIMED: Final = frozenset({RUN, IMPLEMENTATION})
 _OPEN: Final = frozenset({Verdict.FAIL, Verdict.INCONCLUSIVE})
 _REDACTION: Final = "redaction"

@@ -14,6 +14,7 @@ from conformance.cassette import Recording
 from conformance.core.errors import RemoteError
 from conformance.dialects import get
 from conformance.evidence.hops import CACHED
+from conformance.evidence.writing import PLAYED_BROKEN
 from conformance.judging.hop_rules import NO_PLACE
 from conformance.judging.result import Report, StreamResult
 from conformance.report.permitted import permission_lines
@@ -132,6 +133,7 @@ def _api_notes(run: ApiRun) -> Iterator[str]:
     if cached := [s for s in run.results() if CACHED in s.reasons.values()]:
         where = _shown([f"{each.scenario}/{each.role}" for each in cached])
         yield f"{run.dialect} {where} {CACHED}: of that nothing is judged"
+    yield from _broken_upstream_notes(run)
     if not get(run.dialect).carries_opaque:
         yield f"{run.dialect} {NO_PLACE}: who keeps a history of what it shows has none of them"
     if run.signs and run.target.options.profile is None:
@@ -144,6 +146,17 @@ def _api_notes(run: ApiRun) -> Iterator[str]:
     if not run.deterministic and run.target.sender.upstream is None:
         why = "its answers to one request differ, so texts are not compared between requests"
         yield f"{run.dialect}: the target is not deterministic: {why}"
+
+
+def _broken_upstream_notes(run: ApiRun) -> Iterator[str]:
+    """Where what was played is itself at fault, so that a refusal of it is right."""
+    whys: dict[str, list[str]] = {}
+    for each in run.results():
+        given = dict.fromkeys(change.why for change in each.changes)
+        for why in (each for each in given if each.startswith(PLAYED_BROKEN)):
+            whys.setdefault(why, []).append(f"{each.scenario}/{each.role}")
+    for why, steps in whys.items():
+        yield f"{run.dialect} {_shown(steps)} was refused, as it may be: {why}"
 
 
 def _fault_notes(run: ApiRun) -> Iterator[str]:

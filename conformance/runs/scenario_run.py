@@ -268,6 +268,7 @@ def _facts_of_step(step: Step, reply: TargetReply, sent: Any, dialect: str) -> d
         # Behind a gateway nobody counted: the script says what the answer was cut by.
         "limit": form.limit(sent) if form and not behind_gateway else None,
         "excused": list(step.excused) or None,
+        "broken": list(step.broken) or None,
         "calls": step.calls if behind_gateway and not reply.untestable else None,
         "asked": kinds if (kinds := [each.kind for each in reply.upstream or ()]) else None,
     }

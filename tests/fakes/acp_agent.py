@@ -34,6 +34,7 @@ AgentFault = Literal[
 ]
 DIAGNOSTIC: Final = "Defaulting to fallback metadata; this can degrade performance."
 _CHUNKS: Final = {"reasoning-delta": "agent_thought_chunk", "text-delta": "agent_message_chunk"}
+_REASONS: Final = {"length": "max_tokens"}
 _STATUS: Final = {"tool-input-available": "in_progress", "tool-output-available": "completed"}
 
 
@@ -95,6 +96,7 @@ class AcpAgent:
             async for part in self.application.answer({"messages": [*session.messages, asked]}):
                 if isinstance(part, dict):
                     error = part.get("errorText", error)
+                    reason = _REASONS.get(part.get("finishReason", ""), reason)
                     _collect(shown, part)
                     self.tell(params, part)
             session.messages += [asked, {"role": "assistant", "parts": self.remembered(shown)}]
