@@ -36,31 +36,37 @@ from conformance.report.upstream import prepare_issue, save_issue
 MERGE: Final = "merge"
 
 
+_FindingArgument = Annotated[
+    str,
+    typer.Argument(
+        help="Id of a finding or group, or its beginning; or a rule, as explain takes it;"
+        " or `merge`: one report of several json reports.",
+        autocompletion=complete_rule,
+    ),
+]
+_PathsArgument = Annotated[
+    list[Path] | None,
+    typer.Argument(help="Recordings, folders of cassettes, or json reports of checks."),
+]
+_OutputOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="DIR",
+        help="Where to write it; of merge FORMAT=FILE, repeatable.",
+    ),
+]
+_SecondsOption = Annotated[
+    float, typer.Option(min=0, max=3600, help="Time to spend on making the recording small.")
+]
+
+
 def report_command(  # noqa: PLR0917  # typer makes options of parameters
-    finding: Annotated[
-        str,
-        typer.Argument(
-            help="Id of a finding or group, or its beginning; or a rule, as explain takes it;"
-            " or `merge`: one report of several json reports.",
-            autocompletion=complete_rule,
-        ),
-    ],
-    paths: Annotated[
-        list[Path] | None,
-        typer.Argument(help="Recordings, folders of cassettes, or a json report of a check."),
-    ] = None,
-    output: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="DIR",
-            help="Where to write it; of merge FORMAT=FILE, repeatable.",
-        ),
-    ] = None,
-    seconds: Annotated[
-        float, typer.Option(min=0, max=3600, help="Time to spend on making the recording small.")
-    ] = SECONDS,
+    finding: _FindingArgument,
+    paths: _PathsArgument = None,
+    output: _OutputOption = None,
+    seconds: _SecondsOption = SECONDS,
     dialect: DialectOption = None,
     profile: ProfileOption = None,
     suite: SuiteOption = None,
