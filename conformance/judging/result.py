@@ -68,7 +68,8 @@ class Finding(Struct, frozen=True):
     exchange holds several; else empty.
     `upstream` is the provider's event where both hops of an application are compared, or that of
     the answer which a request brings back.
-    `reproduce` is the command that shows it again, of a client under test; else empty.
+    `reproduce` is the command that shows it again, of a client under test; else empty. `fix` is
+    what the rule says to do about it.
     """
 
     rule: str
@@ -92,6 +93,7 @@ class Finding(Struct, frozen=True):
     answers: tuple[int, ...] = (1,)
     in_answers: int = 1
     unit: str = ""
+    fix: str = ""
 
 
 class VerdictChange(Struct, frozen=True):

@@ -170,6 +170,7 @@ def finding_block(
     if first:
         yield from labelled_lines("source", list(authority_lines(finding.source)))
         yield from labelled_lines("hint", [visible(finding.hint)] if finding.hint else [])
+        yield from labelled_lines("fix", [visible(finding.fix)] if finding.fix else [])
     if group and not finding.reproduce and (again := command_again(page.call, stream, finding)):
         yield LABELLED.format("again", visible(again, _CALL))
     of_group = f", group {group.id}" if group and group.places[1:] else ""

@@ -122,7 +122,7 @@ def _own_profile(selected: SelectedFinding) -> Path | None:
 
 def _issue_text(selected: SelectedFinding, small: ReducedRecording, exchange: Exchange) -> str:
     finding = small.finding
-    why = [*authority_lines(finding.source), *([finding.hint] if finding.hint else [])]
+    why = [*authority_lines(finding.source), *filter(None, (finding.hint, finding.fix))]
     parts = {
         "The stream": _stream_excerpt(exchange),
         "Why it matters": [f"- {escape_markdown(line)}" for line in why],

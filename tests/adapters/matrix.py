@@ -67,7 +67,7 @@ REASONS: Final = {
     "ai-sdk-ui-6": "A part that came with version 7 ends the message in an error.",
     "ai-sdk-compatible": _SCHEMAS,
     "ai-sdk-openai-chat": "The chat model of @ai-sdk/openai drops reasoning_content.",
-    "ai-sdk-openai-responses": "Raw thinking is dropped; summaries are shown by their events.",
+    "ai-sdk-openai-responses": "Raw thinking is dropped; summaries come by their events alone.",
     "ai-sdk-openrouter": "The provider reads reasoning and reasoning_details alone.",
     "anthropic-node": "An error event ends the iteration of messages.stream() without an error.",
     "claude-code": "After an error in an answer that has begun it asks again, and shows every try.",
