@@ -92,7 +92,8 @@ def _stopped(reason: str) -> Callable[[Draft], Draft]:
 
     def changed(draft: Draft) -> Draft:
         where = edits.typed("message_delta")
-        return replace(draft, pieces=edits.change(where, "delta.stop_reason", reason)(draft.pieces))
+        pieces = edits.change(where, "delta.stop_reason", reason)(draft.pieces)
+        return replace(draft, pieces=tuple(pieces))
 
     return changed
 

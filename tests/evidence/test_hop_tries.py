@@ -25,7 +25,7 @@ BEGUN: Final = "The ferry leaves at "
 WHOLE: Final = "The ferry leaves at nine."
 OTHER: Final = "At nine, from the old harbour."
 ASKED: Final = {"model": "m", "messages": [{"role": "user", "content": "When?"}], "stream": True}
-ELSE: Final = {**ASKED, "messages": [*ASKED["messages"], {"role": "user", "content": "Go on."}]}
+ELSE: Final = {**ASKED, "messages": [{"role": "user", "content": "Go on."}]}
 
 
 def _cut(text: str) -> tuple[str, str]:
