@@ -22,13 +22,12 @@ from conformance.evidence.application import frames_until
 from conformance.evidence.links.answers import AnswerListener
 from conformance.evidence.links.comparisons import LinkVerdict, RepeatedTurns
 from conformance.evidence.links.finder import LinkFinder, TurnLink
-from conformance.evidence.links.gathering import LinkedRule, linked_rules
+from conformance.evidence.links.gathering import linked_rules
 from conformance.evidence.links.keys import LinkKeys
 from conformance.evidence.links.requests import RepeatedTalk
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import CarriedAnswer, EventBeside, Finding
 from conformance.judging.view import EventListener, JudgeSetting
-from conformance.rules.rule_set import RuleSet
 from conformance.rules.verdicts import Verdict, combine
 
 OfLinks = dict[str, list[tuple[LinkVerdict, Finding | None]]]
@@ -95,23 +94,15 @@ class LinkedExchanges:
         self._by = by
         self._collects = collects
         self._heard: dict[int, tuple[AnswerListener, JudgeSetting]] = {}
-        self._rules: dict[int, tuple[RuleSet, tuple[LinkedRule, ...]]] = {}
         self._judged: dict[tuple[int, ...], _Judged] = {}
 
     def listener(self, setting: JudgeSetting, exchange: Exchange) -> EventListener | None:
         """Who is to hear the events of an exchange; None where nothing of it can come back."""
         if setting.dialect.turns is None:
             return None
-        made = AnswerListener(exchange, setting.dialect, self._linked_rules(setting))
+        made = AnswerListener(exchange, setting.dialect, linked_rules(setting.bound.rules))
         self._heard[exchange.number] = made, setting
         return made
-
-    def _linked_rules(self, setting: JudgeSetting) -> tuple[LinkedRule, ...]:
-        rules = setting.bound.rules
-        known = self._rules.get(id(rules))
-        if known is None:
-            known = self._rules[id(rules)] = rules, linked_rules(rules)
-        return known[1]
 
     def write(
         self,
@@ -158,7 +149,7 @@ class LinkedExchanges:
     ) -> OfLinks:
         setting = self._heard[exchange.number][1]
         self.links[exchange.number] = self._stated(links, talk.form.key)
-        turns = RepeatedTurns(setting, talk, self._linked_rules(setting))
+        turns = RepeatedTurns(setting, talk, linked_rules(setting.bound.rules))
         turns.named = self._places.name
         return self._of_links(turns, links)
 
@@ -172,7 +163,8 @@ class LinkedExchanges:
         listener, setting = self._heard[exchange.number]
         turn = listener.turn()
         if self._collects:
-            named = _named_answer(setting, talk) if talk is not None else ""
+            is_here = any(not each.entries for each in links)
+            named = "" if is_here or talk is None else _named_answer(setting, talk)
             carried = frozenset(place for each in links for place in each.entries)
             self.keys[exchange.number] = LinkKeys.of(turn, talk, named, carried)
         if turn is not None:

@@ -39,7 +39,7 @@ class LinkKeys(Struct, frozen=True):
         said = list(answer_keys(turn, last)) if turn is not None else []
         if talk is not None and talk.thread:
             said.append(("thread", talk.thread))
-        repeated = _repeated_keys(talk, named) if talk is not None else ()
+        repeated = _repeated_keys(talk, named, carried) if talk is not None else ()
         return cls(_short(said), _short(repeated), carried)
 
 
@@ -48,17 +48,19 @@ def _short(keys: Iterable[Key]) -> tuple[bytes, ...]:
     return tuple(dict.fromkeys(digest(*each) for each in named))
 
 
-def _repeated_keys(talk: RepeatedTalk, named: str) -> Iterator[Key]:
+def _repeated_keys(talk: RepeatedTalk, named: str, carried: frozenset[int]) -> Iterator[Key]:
+    """What only other recordings can hold."""
     if named:
         yield "id", named
     if talk.thread:
         yield "thread", talk.thread
     for run in talk.runs():
-        if run.stop < len(talk.said) - _MOST_TURNS:
+        sought = [place for place in run[-_MOST_TURNS:] if place not in carried]
+        if not sought or run.stop < len(talk.said) - _MOST_TURNS:
             continue
         if run.start:
             yield "last", talk.outlines[run.start - 1]
-        for place in run[-_MOST_TURNS:]:
+        for place in sought:
             said = talk.said[place]
             yield from (("call", call.id) for call in said.calls if call.id)
             if said.id:
