@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,10 +22,10 @@ GOOD = shipped.cassettes() / "openai.responses/demo/summary.cassette.jsonl"
 BROKEN = shipped.cassettes() / "mutants/demo/summary.cassette.jsonl"
 
 
-def judged(folder: Path, *, path: str = "", **inputs: str) -> tuple[str, str]:
+def judged(folder: Path, *, path: str = "", fine: bool = True, **inputs: str) -> tuple[str, str]:
     """Runs the step `Judge`; gives its output and what it told the runner.
 
-    Programs are looked for in the folder `path` first.
+    Programs are looked for in the folder `path` first. `fine`: the step itself is to succeed.
     """
     step = STEPS["conformance"]
     given = {name: each.get("default", "") for name, each in ACTION["inputs"].items()} | {
@@ -43,7 +44,7 @@ def judged(folder: Path, *, path: str = "", **inputs: str) -> tuple[str, str]:
     # As the runner calls `shell: bash`.
     call = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
     done = subprocess.run(
-        call, cwd=folder, env=environment, capture_output=True, text=True, check=True
+        call, cwd=folder, env=environment, capture_output=True, text=True, check=fine
     )
     return done.stdout + done.stderr, told.read_text()
 
@@ -89,6 +90,33 @@ def test_a_live_run_is_saved_below_the_output(tmp_path: Path) -> None:
         )
         assert out.count("--save\nout/recordings\n") == saves
     assert "--save\nout" not in judged(tmp_path, path=str(told.parent), output="out")[0]
+
+
+@pytest.mark.parametrize("output", ["/tmp/report", "../report", "a/../../b", "C:/report", ".."])
+def test_an_output_outside_the_workspace_fails_visibly(tmp_path: Path, output: str) -> None:
+    out, told = judged(tmp_path, paths=str(GOOD), output=output, fine=False)
+    assert out.startswith("::error title=conformance::output is to be a folder below the workspace")
+    assert told == "exit-code=2\n"
+
+
+def test_the_environment_of_the_caller_stays_as_it_is(tmp_path: Path) -> None:
+    """With a Python that is too old: nothing is made of it."""
+    old = tmp_path / "old"
+    old.write_text("#!/bin/sh\nexit 1\n")
+    old.chmod(0o755)
+    environment = {"PYTHON": str(old), "RUNNER_TEMP": str(tmp_path / "temp"), "PATH": "/bin"}
+    call = ["bash", "-eo", "pipefail", "-c", STEPS["Install"]["run"]]
+    done = subprocess.run(call, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "or older than 3.11 (input python)" in done.stdout
+    assert not (tmp_path / "temp").exists()
+    assert not [step for step in STEPS.values() if "setup-python" in step.get("uses", "")]
+
+
+def test_actions_of_others_are_pinned_by_hash() -> None:
+    used = [step["uses"] for step in STEPS.values() if "uses" in step]
+    assert used
+    assert not [each for each in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", each)]
 
 
 def test_an_upload_that_a_repository_may_not_make_fails_nothing() -> None:

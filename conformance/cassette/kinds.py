@@ -1,26 +1,33 @@
 """Every kind of file that holds recorded streams, in the order in which they are asked.
 
 What has first bytes of its own comes first; then what its name tells; one JSON value is an answer
-if nobody else takes it. Kinds of other distributions are asked behind ours, and loaded only then.
+if nobody else takes it. Rows of `conformance.yaml` and kinds of other distributions are asked
+behind ours, and loaded only then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import Enum
 from typing import Final
 
 from msgspec.structs import replace
 
-from conformance.cassette.importers import ForeignFile, ImportedRecording, Importer
+from conformance.cassette.content import described_content
+from conformance.cassette.importers import (
+    ForeignFile,
+    ImportedRecording,
+    Importer,
+    NothingJudgedError,
+)
 from conformance.cassette.importers.bodies import ANSWER, EVENTS, LINES, MESSAGES, PAYLOADS, TEXT
 from conformance.cassette.importers.chunk_lists import ARRAY, TIMED
 from conformance.cassette.importers.curl_head import IMPORTER as CURL_HEAD
 from conformance.cassette.importers.curl_trace import IMPORTER as CURL_TRACE
-from conformance.cassette.importers.har import IMPORTER as HAR
 from conformance.cassette.importers.mitmproxy import IMPORTER as MITMPROXY
 from conformance.cassette.importers.ogx import IMPORTER as OGX
-from conformance.cassette.importers.opal import IMPORTER as OPAL
-from conformance.cassette.importers.vcr import IMPORTER as VCR
+from conformance.cassette.importers.recorders.reading import importer_of
+from conformance.cassette.importers.recorders.table import ROWS
 from conformance.cassette.read import read
 from conformance.core.errors import CassetteError
 
@@ -45,10 +52,14 @@ CASSETTE: Final = Importer(
     _is_cassette,
     _read_cassette,
     says="a cassette: exchanges with requests, chunks and times, exact to the byte",
+    trusted="as the header says",
+    keeps="request, head, times",
 )
+RECORDERS: Final = tuple(map(importer_of, ROWS))
+"""Files of other people's recorders, each by its row."""
 OWN: Final = (
     *(CASSETTE, CURL_TRACE, CURL_HEAD, EVENTS, TIMED, LINES, PAYLOADS, MESSAGES),
-    *(HAR, VCR, OPAL, OGX, ARRAY, MITMPROXY, TEXT),
+    *(OGX, *RECORDERS, ARRAY, MITMPROXY, TEXT),
 )
 """Our own kinds but for the last resort."""
 
@@ -71,7 +82,7 @@ def read_file(file: ForeignFile) -> ImportedRecording:
         try:
             found = kind.read(file)
         except CassetteError as err:
-            if kind in OWN and kind.recognises(file):
+            if kind in OWN and _is_of(kind, file):
                 raise  # whoever else would take it knows less of it
             fault = fault or err
             continue
@@ -80,18 +91,39 @@ def read_file(file: ForeignFile) -> ImportedRecording:
     raise fault or _unknown_kind(file)
 
 
-def is_known(file: ForeignFile) -> bool:
-    """Whether a kind that is looked for in folders recognises the file. Raises nothing.
+class Recognition(Enum):
+    """What a look into a file says of it."""
 
-    A file on which our own code fails is taken for one: who reads it says so.
+    NO = "no recording"
+    OF_NO_API = "a recording without an answer of an API that is judged"
+    YES = "a recording"
+
+
+def known_as(file: ForeignFile) -> Recognition:
+    """What the kinds that are looked for in folders make of a file. Raises nothing.
+
+    A file on which our own code fails is taken for a recording: who reads it says so.
     """
+    found = Recognition.NO
     try:
-        return any(
-            kind.recognises(file) for kind in _asked_kinds(file, in_folders=True) if kind.in_folders
-        )
+        for kind in _asked_kinds(file, in_folders=True):
+            if kind.in_folders:
+                try:
+                    if kind.recognises(file):
+                        return Recognition.YES
+                except NothingJudgedError:
+                    found = Recognition.OF_NO_API
     except CassetteError:
-        return False
+        return found
     except Exception:  # noqa: BLE001  # as above
+        return Recognition.YES
+    return found
+
+
+def _is_of(kind: Importer, file: ForeignFile) -> bool:
+    try:
+        return kind.recognises(file)
+    except NothingJudgedError:
         return True
 
 
@@ -99,7 +131,7 @@ def all_kinds() -> tuple[Importer, ...]:
     """Ours, then those of other distributions."""
     from conformance.cassette.importers.registry import load_importers  # noqa: PLC0415  # 20 ms that few files need
 
-    return (*OWN, ANSWER, *load_importers())
+    return (*OWN, ANSWER, *_own_rows(), *load_importers())
 
 
 def _asked_kinds(file: ForeignFile, *, in_folders: bool = False) -> Iterator[Importer]:
@@ -108,14 +140,25 @@ def _asked_kinds(file: ForeignFile, *, in_folders: bool = False) -> Iterator[Imp
         yield ANSWER  # for strangers 20 ms are spent where nobody else knows the file
     from conformance.cassette.importers.registry import load_importers  # noqa: PLC0415  # as above
 
-    yield from (kind for kind in load_importers() if kind.may_read(file))
+    others = (*_own_rows(), *load_importers())
+    yield from (kind for kind in others if kind.may_read(file))
     yield ANSWER
+
+
+def _own_rows() -> tuple[Importer, ...]:
+    from conformance.cassette.importers.recorders.own_rows import own_importers  # noqa: PLC0415  # YAML
+
+    return own_importers()
 
 
 def _unknown_kind(file: ForeignFile) -> CassetteError:
     of_name = [kind for kind in all_kinds() if file.name.endswith(_own_suffixes(kind))]
     if expected := " or ".join(kind.expects for kind in of_name if kind.expects):
         return file.error(f"expected {expected}", line=1)
+    if (found := described_content(file.data)) is not None:
+        error = file.error(f"no answer of a model, but {found}")
+        error.hint = "conformance list files says what is read"
+        return error
     names = dict.fromkeys(suffix for kind in all_kinds() for suffix in _own_suffixes(kind))
     known = ", ".join(names)
     unknown = file.error(f"unknown kind of recording, expected {known}")

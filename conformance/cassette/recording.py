@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from conformance.cassette.header import Cassette, Header
 from conformance.cassette.importers import ForeignFile
-from conformance.cassette.kinds import CASSETTE, is_known, is_named, read_file
+from conformance.cassette.kinds import CASSETTE, Recognition, is_named, known_as, read_file
 from conformance.cassette.positions import cassette_layout
 from conformance.cassette.read import read
 from conformance.cassette.source import plain_name
@@ -113,8 +113,13 @@ def is_recording(path: Path | str) -> bool:
 
 
 def holds_recording(path: Path) -> bool:
-    """Whether the file's first bytes are those of a recording. Raises nothing."""
-    return is_known(ForeignFile(path))
+    """Whether a look into the file shows a recording. Raises nothing."""
+    return look_into(path) is Recognition.YES
+
+
+def look_into(path: Path) -> Recognition:
+    """What the file shows itself to be. Raises nothing."""
+    return known_as(ForeignFile(path))
 
 
 def import_file(path: Path | str, *, dialect: str | None = None) -> Cassette:

@@ -11,13 +11,14 @@ from __future__ import annotations
 import glob
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from conformance.cassette.kinds import Recognition
 from conformance.cassette.pipes import STDIN
-from conformance.cassette.recording import holds_recording, is_named_recording
+from conformance.cassette.recording import is_named_recording, look_into
 from conformance.cassette.source import plain_name
 from conformance.core import shipped
 from conformance.core.errors import CassetteError, HarnessError, Place, UsageError
@@ -42,23 +43,32 @@ _YAML: Final = (".yaml", ".yml")
 
 
 class FoundFiles(NamedTuple):
-    """Recordings, and what lies beside them and may be one, but nobody knows it."""
+    """Recordings, and what lies beside them: of no kind that is known, or of APIs nobody judges."""
 
     recordings: tuple[Path, ...]
-    passed_over: tuple[Path, ...] = ()
+    unknown: tuple[Path, ...] = ()
+    of_no_api: tuple[Path, ...] = ()
     searched: frozenset[Path] = frozenset()  # recordings that only their bytes made known
 
 
-def find_recordings(paths: Iterable[Path | str]) -> FoundFiles:
+Seen = Callable[[Path], None]
+
+
+def _see_nothing(path: Path) -> None:
+    """Where nobody watches a search."""
+
+
+def find_recordings(paths: Iterable[Path | str], seen: Seen = _see_nothing) -> FoundFiles:
     """What users mean by these paths, in their order, without what was met before.
 
-    Raises UsageError for a path that is not there, and CassetteError for a folder that cannot be
-    searched.
+    `seen` is called with each file that a search meets. Raises UsageError for a path that is not
+    there, and CassetteError for a folder that cannot be searched.
     """
-    found = [_found_at(named) for path in paths for named in named_paths(path)]
+    found = [_found_at(named, seen) for path in paths for named in named_paths(path)]
     return FoundFiles(
         tuple(path for each in found for path in each.recordings),
-        tuple(path for each in found for path in each.passed_over),
+        tuple(path for each in found for path in each.unknown),
+        tuple(path for each in found for path in each.of_no_api),
         frozenset().union(*(each.searched for each in found)),
     )
 
@@ -110,7 +120,7 @@ def discover(folder: Path | str) -> tuple[Path, ...]:
     return search_folder(folder).recordings
 
 
-def search_folder(folder: Path | str) -> FoundFiles:
+def search_folder(folder: Path | str, seen: Seen = _see_nothing) -> FoundFiles:
     """The recordings below a folder, sorted, and other files that may hold streams.
 
     Folders named `mutants` are skipped (their cassettes fail on purpose), unless that is what was
@@ -121,27 +131,29 @@ def search_folder(folder: Path | str) -> FoundFiles:
     if not root.is_dir():
         raise CassetteError("expected a folder", place=Place(str(root)))
     inside = root.resolve()
-    recordings: list[Path] = []
-    searched: list[Path] = []
-    others: list[Path] = []
+    named: list[Path] = []
+    shown: dict[Recognition, list[Path]] = {each: [] for each in Recognition}
     for path, is_hidden in _files_below(root):
+        seen(path)
         if not _is_inside(path, inside):
             continue
         if is_named_recording(path):
-            recordings.append(path)
+            named.append(path)
         elif not is_hidden and not plain_name(path).endswith(tuple(_OTHERS)):
-            if holds_recording(path):
-                searched.append(path)
-            elif not plain_name(path).endswith(_YAML):
-                others.append(path)
-    found = sorted([*recordings, *searched])
-    return FoundFiles(tuple(found), tuple(sorted(others)), frozenset(searched))
+            shown[look_into(path)].append(path)
+    unknown = (each for each in shown[Recognition.NO] if not plain_name(each).endswith(_YAML))
+    return FoundFiles(
+        tuple(sorted([*named, *shown[Recognition.YES]])),
+        tuple(sorted(unknown)),
+        tuple(sorted(shown[Recognition.OF_NO_API])),
+        frozenset(shown[Recognition.YES]),
+    )
 
 
-def _found_at(path: Path) -> FoundFiles:
+def _found_at(path: Path, seen: Seen) -> FoundFiles:
     if not path.is_dir():
         return FoundFiles((path,))
-    return search_folder(path)
+    return search_folder(path, seen)
 
 
 def _fitting_paths(pattern: str) -> list[Path]:

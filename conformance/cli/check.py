@@ -19,6 +19,7 @@ from conformance.judging.rulebook import Rulebook
 from conformance.judging.run_rules import ADDED_RULES
 from conformance.recordings.check import check_paths
 from conformance.recordings.choices import CheckChoices
+from conformance.recordings.progress import CheckProgress
 from conformance.recordings.rechunk import rechunk_paths
 from conformance.report.printable import visible
 
@@ -58,9 +59,8 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
     """Judge recorded streams by the rules, offline."""
     check_outputs(format_, outputs or ())
     baseline = load_baseline(expected_failures) if expected_failures else None
-    suites, rules = suite or (), rule or ()
-    clock = CallClock(suites, rules_as_of)
-    with progress_line(f"checking {_named(paths)} ..."):
+    suites, rules, clock = suite or (), rule or (), CallClock(suite or (), rules_as_of)
+    with progress_line(f"checking {_named(paths)} ...") as show:
         report = check_paths(
             paths,
             dialect=dialect,
@@ -71,10 +71,11 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
             jobs=None,
             trust=shared.trusted_by(trust),
             upstream=upstream or (),
+            progress=CheckProgress(show),
         )
         _rechunk(paths, CheckChoices(dialect, profile), (suites, rules, rules_as_of), rechunk)
-    noted = shared.with_trust_note(clock.stopped(report))
-    written = put_report(noted, baseline, format_, outputs or (), verbose=verbose)
+    report = shared.with_trust_note(clock.stopped(report))
+    written = put_report(report, baseline, format_, outputs or (), verbose=verbose)
     code = written.exit_code(strict=strict, require_exercised=require_exercised)
     raise typer.Exit(_exit_code(written, code, paths, rules))
 

@@ -29,7 +29,7 @@ def diff_command(  # noqa: PLR0917  # typer makes options of parameters
     old: Annotated[Path, typer.Argument(help="A recording, or a folder of cassettes.")],
     new: Annotated[Path, typer.Argument(help="What came later: of the same kind.")],
     text: Annotated[
-        bool, typer.Option("--text", help="Compare what was said, too; default: the wire only.")
+        bool, typer.Option("--text", help="Compare texts, too; default: the wire only.")
     ] = False,
     dialect: DialectOption = None,
     profile: ProfileOption = None,
@@ -41,7 +41,7 @@ def diff_command(  # noqa: PLR0917  # typer makes options of parameters
     ] = "text",
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every change.")] = False,
 ) -> None:
-    """Tell what changed on the wire between two recordings."""
+    """Show what changed on the wire between two recordings."""
     shown = difference_renderer(format_)
     wanted = [split_output(each) for each in outputs or ()]
     writing = [(file, difference_renderer(name)) for name, file in wanted]

@@ -42,7 +42,7 @@ def explain_command(
         Path | None, typer.Option("--pages", help="Write a Markdown page per rule to this folder.")
     ] = None,
 ) -> None:
-    """Tell what a rule says, on whose authority, and what silences it."""
+    """Explain a rule: what it says, on whose authority, what silences it."""
     if to is not None:
         put(f"{write_pages(to, suite or ())} pages in {to}")
     elif rule is None:

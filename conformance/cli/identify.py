@@ -16,7 +16,7 @@ from conformance.identify import draft
 from conformance.judging.rulebook import Rulebook
 from conformance.profiles.folders import named_well
 from conformance.profiles.lookup import find
-from conformance.recordings.choices import choose_dialect
+from conformance.recordings.choices import UnknownDialectError, choose_dialect
 from conformance.recordings.identification import ExchangeIdentification, identify_exchange
 from conformance.report.identity import identity_json, identity_text
 
@@ -32,7 +32,7 @@ def identify_command(
     ] = None,
     format_: TextOrJsonOption = "text",
 ) -> None:
-    """Tell who sent a recorded stream, and how it speaks its dialect."""
+    """Find out who sent a recorded stream, and how it speaks its dialect."""
     require_format(format_, "text", "json")
     if write_profile is not None:
         _check_target(write_profile)
@@ -48,12 +48,16 @@ def _identify_file(file: Path, dialect: str | None) -> list[ExchangeIdentificati
         raise UsageError("the recording holds no exchange", place=Place(str(file)))
     rulebook = Rulebook.load()
     stated = dialect or recording.header.dialect
-    return [
-        identify_exchange(
-            recording, exchange, choose_dialect(exchange, exchange.dialect or stated), rulebook
-        )
-        for exchange in recording.exchanges
-    ]
+    try:
+        return [
+            identify_exchange(
+                recording, exchange, choose_dialect(exchange, exchange.dialect or stated), rulebook
+            )
+            for exchange in recording.exchanges
+        ]
+    except UnknownDialectError as err:
+        err.place = err.place or Place(str(file))
+        raise
 
 
 def _check_target(path: Path) -> None:

@@ -30,7 +30,7 @@ def markers_command(
     ],
     format_: TextOrJsonOption = "text",
 ) -> None:
-    """Tell which tokens a model puts around its thinking."""
+    """Show which tokens a model puts around its thinking."""
     require_format(format_, "text", "json")
     found = find(tokenizer)
     put(

@@ -49,7 +49,7 @@ def mutate_command(  # noqa: PLR0917  # typer makes options of parameters
     dialect: DialectOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Put known defects into a recording and tell which rules find them."""
+    """Put known defects into a recording and show which rules find them."""
     wanted = tuple(each for glob in operator or () for each in find_operators(glob)) or OPERATORS
     if with_matrix == (file is not None):
         raise UsageError("expected either a recording or --matrix")

@@ -39,7 +39,7 @@ def redact_command(  # noqa: PLR0917  # typer makes options of parameters
     api_key_env: KeyOption = None,
     secret: SecretOption = None,
 ) -> None:
-    """Take secrets out of recordings, or tell where some stand."""
+    """Take secrets out of recordings, or show where they are."""
     del secret  # remembered when it was read
     credential_headers(api_key_env, None)  # a key of one's own is looked for from now on
     if scan_only:

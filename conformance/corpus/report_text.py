@@ -68,7 +68,7 @@ def _text_lines(report: CorpusReport, paint: Paint, *, verbose: bool) -> Iterato
         yield ""
         yield from _group_lines(report, group, paint, verbose=verbose)
     if report.groups[most:]:
-        yield f"\n{count(len(report.groups) - most, 'more cause')}; -v tells all"
+        yield f"\n{count(len(report.groups) - most, 'more cause')}; -v shows all"
     yield from _change_lines(report, verbose=verbose)
     if report.reasons:
         yield "\nnot readable"
@@ -108,7 +108,7 @@ def _change_lines(report: CorpusReport, *, verbose: bool) -> Iterator[str]:
     most = len(changes) if verbose else _CHANGES
     yield from (f"  {visible(change_text(each))}" for each in changes[:most])
     if changes[most:]:
-        yield f"  {len(changes) - most} more; -v tells all"
+        yield f"  {len(changes) - most} more; -v shows all"
 
 
 def change_text(change: WeekChange) -> str:

@@ -44,6 +44,7 @@ class ExpectedStep(Struct, frozen=True):
     calls: int | None = None  # of a gateway to what stands behind it
     upstream: str = ""  # profile of the recording that answered there
     excused: tuple[str, ...] = ()  # rules that this recording breaks itself
+    broken: tuple[str, ...] = ()  # those of them that bind
     without: tuple[str, ...] = ()
 
 
@@ -80,6 +81,7 @@ def expected_of(run: Mapping[str, Any], exchange: Exchange) -> ExpectedStep:
         calls=calls if isinstance(calls := step.get("calls"), int) else None,
         upstream=str(run.get("upstream") or ""),
         excused=_string_list(step.get("excused")),
+        broken=_string_list(step.get("broken")),
     )
 
 
@@ -204,7 +206,7 @@ def _known_causes(exchange: Exchange, answer: Transcript, expected: ExpectedStep
     response = exchange.response
     if response is None:
         parts.append("no response head")
-    elif response.status != 200:
+    elif response.status not in (None, 200):  # standard streams have none
         parts.append(f"HTTP {response.status}")
         if 300 <= (response.status or 0) < 400:
             parts.append("a redirect that is not followed")

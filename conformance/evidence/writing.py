@@ -14,6 +14,7 @@ and in all of them `redaction`.
 Of a client under test, `targets.client.client_judge` writes after `comparisons` and `undeclared`:
 `broken stream`, `undeclared` once more, `sent bytes` and `harness`.
 Of a recording that nobody trusts, `recordings.claims` writes `claims`.
+Of several recordings that hold one conversation, `recordings.linked_files` writes `linked files`.
 A run with streams side by side adds `streams beside`, a baseline comes last.
 
 The names are those of `ledger.WRITERS`, which holds every ledger to this order.
@@ -54,7 +55,7 @@ from conformance.judging.client_view import compares_views, declared_events, und
 from conformance.judging.hop_rules import HOP_RULES
 from conformance.judging.ledger import Ledger
 from conformance.judging.rulebook import Rulebook
-from conformance.judging.run_rules import ANSWER_SAID, SCENARIO_RULES
+from conformance.judging.run_rules import ANSWER_SAID, CROSS_TALK, SCENARIO_RULES
 from conformance.judging.transcript import Transcript, is_refusal
 from conformance.judging.view import JudgedView, JudgeSetting
 from conformance.rules.forms.compare import Compare
@@ -71,9 +72,13 @@ _SWITCHES: Final = "effort/"  # rules of what is asked of the thinking
 _FOLLOWING: Final = {
     "wire/ui-message/call-answered": "wire/ui-message/output-of-call",
     "wire/stream-json/call-answered": "wire/stream-json/result-of-call",
+    "wire/ui-message/input-agrees": "hop/tools",
 }
 _SERIAL: Final = "overlap"  # the knob of rules by which parts come one after another
 _OUR_REQUEST: Final = "the scenario wrote the request"
+PLAYED_BROKEN: Final = "what was played upstream breaks"
+_TOLD: Final = frozenset({"failed", "refused"})
+_OF_UPSTREAM: Final = frozenset(rule.id for rule in (*SCENARIO_RULES, *HOP_RULES)) - {CROSS_TALK.id}
 _FAIL: Final = Verdict.FAIL
 _TARGETS: Final = frozenset({"server", "gateway", APP})
 _PASS_OR_FAIL: Final = frozenset({Verdict.PASS, _FAIL})
@@ -201,6 +206,18 @@ def write_application(ledger: Ledger, judged: JudgedExchange) -> None:
         )
 
 
+def withdraw_of_broken_upstream(ledger: Ledger, judged: JudgedExchange) -> None:
+    """Who is given what breaks a binding rule may refuse it: nothing is owed of that.
+
+    An answer that came whole all the same is compared; one that just breaks off tells nobody.
+    """
+    run = stated_run(judged.recording.header) or {}
+    expected = expected_of(run, judged.exchange)
+    if expected.broken and judged.transcript.ending in _TOLD:
+        failed = _OF_UPSTREAM.intersection(ledger.rules_with(_FAIL))
+        ledger.withdraw(failed, f"{PLAYED_BROKEN} {expected.broken[0]} itself", "hops")
+
+
 def apply_overrides(ledger: Ledger, judged: JudgedExchange) -> None:
     """What the profile says of the rules that a run adds."""
     overrides = judged.setting.profile.overrides
@@ -263,6 +280,7 @@ OF_TARGET: Final[Sequence[Write]] = (
     withdraw_unstreamed,
     write_expectations,
     write_application,
+    withdraw_of_broken_upstream,
     apply_overrides,
     withdraw_consequences,
 )

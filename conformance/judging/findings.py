@@ -109,6 +109,7 @@ def make_finding(
         message=violation.message,
         says=rule.says,
         hint=rule.hint,
+        fix=rule.fix,
         context=memory.around(violation.number),
         source=rule.source,
         id=finding_id(rule, where, violation.slice, violation),

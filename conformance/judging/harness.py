@@ -48,13 +48,13 @@ DECLARED: Final = _harness_rule(
 )
 ENDING: Final = _harness_rule(
     "ending",
-    "A stream that broke off is never told as complete, nor a whole one as broken.",
+    "A stream that broke off is never reported as complete, nor a whole one as broken.",
     {"breaks": "half an answer is stored, shown or executed as if it were the whole"},
     "The end of the body is no success: wait for the dialect's own terminal event.",
 )
 IN_ORDER: Final = _harness_rule(
     "extracts-in-order",
-    "Thinking that stands in several places of a message is told in order, joined by newlines.",
+    "Thinking that stands in several places of a message is reported in order, joined by newlines.",
     {
         "advice": "OpenHands reasoning_content document: reasoning_content, reasoning, thinking, "
         "then blocks of the content; never rendered twice"

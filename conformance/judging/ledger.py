@@ -38,6 +38,7 @@ WRITERS: Final = (
     "sent bytes",  # what breaks the rule before any client sees it
     "harness",  # what a harness run asks of a client
     "claims",  # what a rule would say without what the recording says of itself
+    "linked files",  # rules over an answer and a request that stand in two recordings
     "streams beside",  # text of another stream of the same run
     "baseline",  # findings that were expected
 )

@@ -28,7 +28,8 @@ class CarriedAnswer(Struct, frozen=True):
     """An answer that a request carries on: its exchange, and the evidence.
 
     `entries` are the places under `history`, from 0, that bring it back; empty where it stayed with
-    the server. `others` are exchanges whose answers fit as well.
+    the server. `others` are exchanges whose answers fit as well. `file` and `other_files` name the
+    recordings that hold them, and are empty where that is the request's own.
     """
 
     exchange: int
@@ -36,6 +37,8 @@ class CarriedAnswer(Struct, frozen=True):
     history: str = ""
     entries: tuple[int, ...] = ()
     others: tuple[int, ...] = ()
+    file: str = ""
+    other_files: tuple[str, ...] = ()
 
 
 class EventBeside(Struct, frozen=True):
@@ -65,7 +68,8 @@ class Finding(Struct, frozen=True):
     exchange holds several; else empty.
     `upstream` is the provider's event where both hops of an application are compared, or that of
     the answer which a request brings back.
-    `reproduce` is the command that shows it again, of a client under test; else empty.
+    `reproduce` is the command that shows it again, of a client under test; else empty. `fix` is
+    what the rule says to do about it.
     """
 
     rule: str
@@ -89,6 +93,7 @@ class Finding(Struct, frozen=True):
     answers: tuple[int, ...] = (1,)
     in_answers: int = 1
     unit: str = ""
+    fix: str = ""
 
 
 class VerdictChange(Struct, frozen=True):
@@ -161,6 +166,7 @@ class StreamResult(Struct, frozen=True):
     links: tuple[CarriedAnswer, ...] = ()  # answers that its request carries on
     calls: int = 0  # that were held against the tools of the request
     fitting_calls: int = 0  # and fit them
+    keys: Any = None  # while files are linked: by what others may carry it on
 
 
 class FindingExcuse(Struct, frozen=True):

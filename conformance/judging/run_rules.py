@@ -46,7 +46,7 @@ HOP_THINKING: Final = _scenario_rule(
 )
 HOP_SUMMARY: Final = _scenario_rule(
     "hop-summary",
-    "A summary that a gateway shows was said upstream.",
+    "A summary that a gateway shows came from upstream.",
     "It is the text of the call for it, or the thinking or summary of the answer.",
     Level.SHOULD,
 )
@@ -58,7 +58,7 @@ HOP_OPAQUE: Final = _scenario_rule(
 )
 HOP_TOOLS: Final = _scenario_rule(
     "hop-tools",
-    "A gateway passes tool calls on with name and arguments, and tells them apart.",
+    "A gateway passes tool calls on with name and arguments, each by itself.",
     "Ids may be the gateway's own, one for each call.",
 )
 HOP_ORDER: Final = _scenario_rule(

@@ -14,7 +14,7 @@ from conformance.mutate.matrix import Matrix, Trial
 
 _SHOWN: Final = 3  # rules named beside an operator
 _VERSION: Final = "1.0"
-_WORDS: Final = {"kill": "must be found", "pass": "must stay PASS", "either": "cannot be told"}
+_WORDS: Final = {"kill": "must be found", "pass": "must stay PASS", "either": "cannot be seen"}
 
 
 def format_matrix(matrix: Matrix, form: str = "text") -> str:

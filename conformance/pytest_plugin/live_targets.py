@@ -36,7 +36,7 @@ from conformance.targets.client import ClientOptions, run_client
 from conformance.targets.server import LiveServer
 
 _NO_TARGET: Final = "needs a live target: --conformance-url URL, or asgi:MODULE:APP"
-_FOR_SERVERS: Final = "scenarios are asked of servers: this run has a client"
+_FOR_SERVERS: Final = "scenarios are for servers: this run has a client"
 
 
 def live_nodes(collection: SpecCollection) -> Iterator[pytest.Item | pytest.Collector]:

@@ -1,4 +1,4 @@
-"""One report over many files, with those that were passed over."""
+"""One report over many files, with those that were skipped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from conformance.judging.result import Report, StreamResult
 
 _MOST_SUFFIXES: Final = 5
 _UNKNOWN: Final = "no recording is known in"
-_OF_NO_API: Final = "no API that is judged is known in"
+_OF_NO_API: Final = "no answer of an API that is judged is in"
 
 
 def files_report(
@@ -21,8 +21,8 @@ def files_report(
 ) -> Report:
     """What was judged, in the order of the files; None stands for one that is none of ours."""
     pairs = zip(files.recordings, found, strict=True)
-    of_no_api = tuple(path for path, each in pairs if each is None)
-    skipped = ((files.passed_over, _UNKNOWN), (of_no_api, _OF_NO_API))
+    of_no_api = (*files.of_no_api, *(path for path, each in pairs if each is None))
+    skipped = ((files.unknown, _UNKNOWN), (of_no_api, _OF_NO_API))
     return Report(
         tuple(chain.from_iterable(each for each in found if isinstance(each, list))),
         tuple(each for each in found if isinstance(each, str)),
@@ -31,11 +31,11 @@ def files_report(
     )
 
 
-def _note_of(passed_over: Sequence[Path], why: str) -> str:
-    kinds = Counter(path.suffix.lower() or "without a suffix" for path in passed_over)
+def _note_of(skipped: Sequence[Path], why: str) -> str:
+    kinds = Counter(path.suffix.lower() or "without a suffix" for path in skipped)
     ordered = sorted(kinds.items(), key=lambda pair: (-pair[1], pair[0]))
     most = ", ".join(f"{number} {kind}" for kind, number in ordered[:_MOST_SUFFIXES])
     more = ", ..." if len(kinds) > _MOST_SUFFIXES else ""
-    files = "1 file was" if len(passed_over) == 1 else f"{len(passed_over)} files were"
-    within = "it" if len(passed_over) == 1 else "them"
-    return f"{files} passed over, for {why} {within}: {most}{more}"
+    files = "1 file was" if len(skipped) == 1 else f"{len(skipped):,} files were"
+    within = "it" if len(skipped) == 1 else "them"
+    return f"{files} skipped: {why} {within}: {most}{more}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
@@ -75,6 +76,7 @@ def _run_forked(
 
 
 def _begin_process(work: Callable[[Any], object]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends without a word: the parent says it
     # What was inherited is no garbage, and one file leaves little; looking takes time.
     gc.freeze()
     gc.set_threshold(_GARBAGE)

@@ -10,15 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import Final
 
 from conformance.cassette.pipes import is_pipe
 from conformance.core import shipped
+from conformance.core.configuration import CONFIGURATION, KEYS
 from conformance.core.errors import Place, UsageError
 from conformance.rules import document
-
-CONFIGURATION: Final = "conformance.yaml"
-"""Name of the file with the defaults of a project."""
 
 
 def is_trusted(path: Path, trusted: Iterable[Path]) -> bool:
@@ -52,7 +49,7 @@ def configured_trust(folder: Path) -> tuple[Path, ...]:
     file = folder / CONFIGURATION
     if not file.is_file():
         return ()
-    entries = document.load(file).mapping(("trust",))
+    entries = document.load(file).mapping(KEYS)
     if "trust" not in entries:
         return ()
     node = entries["trust"]

@@ -95,6 +95,8 @@ def _group_section(group: FindingGroup) -> Iterator[str]:
     )
     if finding.hint:
         yield f"- hint: {escape_markdown(finding.hint)}"
+    if finding.fix:
+        yield f"- fix: {escape_markdown(finding.fix)}"
     of_group = f", group {code_span(group.id)}" if group.places[1:] else ""
     yield f"- id: {code_span(finding.id)}{of_group}"
     for other in group.following[:_FOLLOWING]:

@@ -1,9 +1,12 @@
-"""The report for people: groups of findings, the gravest first, then one summary line.
+"""The report for people: what to know first, findings in groups, then one summary line.
 
-Rule 1: of a group the first finding is told in full; groups that follow it in one line each.
-Rule 2: what a rule says, its authority and its hint are told once in a report.
-Rule 3: broken streams do not flood the page; `verbose` shows every finding of every stream in
-full, and a verdict per rule.
+Rule 1: what one must know to read findings (notes, warnings) stands above them, notes folded to one
+line: on a terminal the last lines are the findings and the summary.
+Rule 2: of a group the first finding stands in full, with the command that shows it again; groups
+that follow from it in one line each.
+Rule 3: what a rule says, its authority and its hint stand once in a report.
+Rule 4: broken streams do not flood the page; `verbose` shows every finding of every stream in
+full, every note, and a verdict per rule.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ from conformance.judging.result import (
     StreamResult,
     finding_key,
 )
+from conformance.report.again import command_again, repeated_call
 from conformance.report.printable import (
     LABELLED,
     Paint,
@@ -69,12 +73,13 @@ _BEFORE: Final = 14  # columns that type and data do not have
 
 
 class TextPage(Struct):
-    """What a renderer must remember while it writes: the rules it has told already."""
+    """What a renderer must remember while it writes: the rules it has explained already."""
 
     paint: Paint
     verbose: bool = False
     width: int = 0  # columns that a frame's data must fit in; 0 for any number
     is_alone: bool = False  # only one stream was judged
+    call: tuple[str, ...] = ()  # options of the call that a command needs, too; with its verb
     explained_rules: set[str] = field(default_factory=set)
 
 
@@ -91,22 +96,45 @@ def render(
     `width` is that of the terminal, 0 where nothing is to be cut.
     """
     page = TextPage(
-        Paint(colour), verbose, 0 if verbose else width, is_alone=len(report.streams) == 1
+        Paint(colour),
+        verbose,
+        0 if verbose else width,
+        is_alone=len(report.streams) == 1,
+        call=repeated_call(report),
     )
-    lines = list(_all_lines(page, report) if verbose else _group_lines(page, report))
+    lines = list(_lines_above(page, report))
+    lines += _all_lines(page, report) if verbose else _group_lines(page, report)
     errors = report.errors if has_errors else ()
     lines += (f"{page.paint('ERROR', 'error:')} {visible(error)}" for error in errors)
     old = report.baseline.stale if verbose and report.baseline else stale_entries(report)
     lines += (f"{page.paint('FAIL', 'stale:')} {visible(line)}" for line in old)
     if repaired := repaired_sentence(report):
         lines.append(f"to delete: {repaired}")
-    lines += (f"soak: {line}" for line in soak_lines(report))
     lines += (f"note: {visible(note)}" for note in report.notes)
-    lines += (
-        f"{page.paint('warning', 'warning:')} {warning}" for warning in report_warnings(report)
-    )
     lines.append(page.paint("title", summary_line(report)))
     return "\n".join(lines) + "\n"
+
+
+def _lines_above(page: TextPage, report: Report) -> Iterator[str]:
+    """What one must know before the findings: notes in one line, figures of a soak, warnings."""
+    notes = Counter(note for stream in report.streams for note in stream.notes)
+    has_groups = any(group.excuse is None for group in finding_groups(report))
+    if page.is_alone and not page.verbose and (has_groups or notes):
+        yield page.paint("title", stream_title(report.streams[0]))
+    if notes and not page.verbose:
+        yield _folded_notes(page, notes)
+    yield from (f"soak: {line}" for line in soak_lines(report))
+    yield from (
+        f"{page.paint('warning', 'warning:')} {warning}" for warning in report_warnings(report)
+    )
+
+
+def _folded_notes(page: TextPage, notes: Counter[str]) -> str:
+    """The first note, on how many streams it stands, and how many more there are."""
+    note, number = next(iter(notes.items()))
+    streams = "" if page.is_alone else f" ({count(number, 'stream')})"
+    more = f"; {count(len(notes) - 1, 'more note')} (-v shows them)" if len(notes) > 1 else ""
+    return f"note: {visible(note)}{streams}{more}"
 
 
 def finding_block(
@@ -142,16 +170,16 @@ def finding_block(
     if first:
         yield from labelled_lines("source", list(authority_lines(finding.source)))
         yield from labelled_lines("hint", [visible(finding.hint)] if finding.hint else [])
+        yield from labelled_lines("fix", [visible(finding.fix)] if finding.fix else [])
+    if group and not finding.reproduce and (again := command_again(page.call, stream, finding)):
+        yield LABELLED.format("again", visible(again, _CALL))
     of_group = f", group {group.id}" if group and group.places[1:] else ""
     yield LABELLED.format("id", page.paint("quiet", f"{visible(finding.id)}{of_group}"))
 
 
 def _group_lines(page: TextPage, report: Report) -> Iterator[str]:
-    """Groups of unexpected findings, each told by its first one."""
+    """Groups of unexpected findings, each by its first one."""
     groups = [group for group in finding_groups(report) if group.excuse is None]
-    notes = Counter(note for stream in report.streams for note in stream.notes)
-    if page.is_alone and (groups or notes):
-        yield from _stream_head(page, report.streams[0])
     for group in groups[:_GROUPS]:
         head, *block = finding_block(page, group.stream, group.first, group=group)
         named = () if page.is_alone else (LABELLED.format("stream", exchange_title(group.stream)),)
@@ -159,11 +187,6 @@ def _group_lines(page: TextPage, report: Report) -> Iterator[str]:
         yield ""
     if groups[_GROUPS:]:
         yield from (f"{count(len(groups) - _GROUPS, 'more group')} of findings (-v shows all)", "")
-    if page.is_alone:
-        yield from () if groups or not notes else ("",)
-        return
-    for note, number in notes.items():
-        yield f"note: {visible(note)} ({count(number, 'stream')})"
 
 
 def _following_lines(page: TextPage, group: FindingGroup) -> Iterator[str]:

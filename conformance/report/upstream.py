@@ -21,6 +21,7 @@ from conformance.cassette.redaction.redact import REDACTED
 from conformance.core.errors import Place, UsageError
 from conformance.core.events import Exchange, Request
 from conformance.dialects import ENDPOINTS, Endpoint
+from conformance.dialects.recognition import recognised_dialect
 from conformance.judging.rulebook import Rulebook
 from conformance.report.escaping import code_block, code_span, escape_markdown
 from conformance.report.files import write_whole
@@ -91,7 +92,10 @@ def save_issue(issue: UpstreamIssue, folder: Path) -> list[Path]:
 
 
 def _expecting_failure(selected: SelectedFinding) -> Cassette:
-    """The recording with the profile it was judged by and the failure it shows; no more clocks."""
+    """The recording with the profile it was judged by and the failure it shows; no more clocks.
+
+    A raw body does not state what it speaks: what it shows is written down.
+    """
     cassette, stream = selected.recording.cassette, selected.stream
     header = replace(
         cassette.header,
@@ -100,7 +104,14 @@ def _expecting_failure(selected: SelectedFinding) -> Cassette:
         dialect=cassette.header.dialect or stream.dialect,
         expect={selected.finding.rule: "FAIL"},
     )
-    return replace(cassette, header=header, clocks={}, sealed=False, torn=False)
+    spoken = tuple(
+        replace(each, dialect=each.dialect or cassette.header.dialect or recognised_dialect(each))
+        for each in cassette.exchanges
+    )
+    of_stream = tuple(replace(each, dialect=each.dialect or stream.dialect) for each in spoken)
+    return replace(
+        cassette, header=header, exchanges=of_stream, clocks={}, sealed=False, torn=False
+    )
 
 
 def _own_profile(selected: SelectedFinding) -> Path | None:
@@ -111,7 +122,7 @@ def _own_profile(selected: SelectedFinding) -> Path | None:
 
 def _issue_text(selected: SelectedFinding, small: ReducedRecording, exchange: Exchange) -> str:
     finding = small.finding
-    why = [*authority_lines(finding.source), *([finding.hint] if finding.hint else [])]
+    why = [*authority_lines(finding.source), *filter(None, (finding.hint, finding.fix))]
     parts = {
         "The stream": _stream_excerpt(exchange),
         "Why it matters": [f"- {escape_markdown(line)}" for line in why],

@@ -66,7 +66,7 @@ def plan_requests(
     gateway is sent scenarios of its own.
     """
     lacks = {
-        **dict.fromkeys(ignored, "which the target does not look at"),
+        **dict.fromkeys(ignored, "which the target ignores"),
         **dict.fromkeys(options.without, "which --without leaves out"),
     }
     kept = frozenset(promises)

@@ -52,7 +52,7 @@ _BASELINE: Final = "What {} is known to do wrong with the shipped recordings, ea
 _BASELINE_MORE: Final = ("# Adapter: tests/adapters; more in docs/client-matrix.md.",)
 _SCHEMAS: Final = "Fields and events beyond the provider's schema are dropped or end the stream."
 _HELPER: Final = (
-    "The stream helper of Chat Completions tells no thinking, and that of Responses raises on what "
+    "The stream helper of Chat Completions shows no thinking, and that of Responses raises on what "
     "it does not expect."
 )
 _EXTRA_FIELDS: Final = (
@@ -67,16 +67,16 @@ REASONS: Final = {
     "ai-sdk-ui-6": "A part that came with version 7 ends the message in an error.",
     "ai-sdk-compatible": _SCHEMAS,
     "ai-sdk-openai-chat": "The chat model of @ai-sdk/openai drops reasoning_content.",
-    "ai-sdk-openai-responses": "Raw thinking is dropped; summaries are told by their events alone.",
+    "ai-sdk-openai-responses": "Raw thinking is dropped; summaries come by their events alone.",
     "ai-sdk-openrouter": "The provider reads reasoning and reasoning_details alone.",
     "anthropic-node": "An error event ends the iteration of messages.stream() without an error.",
-    "claude-code": "After an error in an answer that has begun it asks again, and tells every try.",
+    "claude-code": "After an error in an answer that has begun it asks again, and shows every try.",
     "codex-exec": (
         "Raw thinking is hidden by default, parts of a summary are joined by a line end, and an "
         "answer that was cut short is told as an error, without what had come of it."
     ),
     "langchain-chat": (
-        "ChatOpenAI drops reasoning_content, and of Responses tells summaries alone."
+        "ChatOpenAI drops reasoning_content, and of Responses shows summaries alone."
     ),
     "litellm-sdk": "Thinking in fields that the SDK does not know is lost.",
     "openhands-sdk": _AS_TEXT,
@@ -308,7 +308,7 @@ def _word(stream: Result) -> tuple[str, str]:
     findings = stream["findings"]
     if "expected completed" in findings.get(ENDING, ""):
         return "fails", ENDING
-    if "; the thinking is told as text" in findings.get(AGREES, ""):
+    if re.search("; the thinking is (?:told|reported) as text", findings.get(AGREES, "")):
         return "shows reasoning as text", AGREES
     if re.search(r"against 'thinking\.del|; all thinking is lost", findings.get(AGREES, "")):
         return "loses reasoning", AGREES
@@ -343,7 +343,7 @@ _HEAD: Final = (
     "`claude-code` and `codex-exec` are the commands of both packages, run once a recording.",
     "",
     "Every recording is replayed once, and for the edits of the framing a few in every replay;",
-    "`run on` are the days of both, where they differ.",
+    "`run on` names both days where they differ.",
     "",
     "How many recordings each client takes without a finding, of those that exercise the rules.",
     "A link leads to the one finding behind it, the first where there are several:",
@@ -357,22 +357,22 @@ What earlier versions of this page held against clients, and was the toolkit's o
   `cut event:0` and so on in 7 exchanges of Chat Completions and 3 of Responses, and
   `openai.responses/openai/closed-by-client`).
   The replay server had sent `connection: close`, which no recording has, and undici takes such a
-  body for whole however it ends. Without it every cut is told as broken.
+  body for whole however it ends. Without it every cut is reported as broken.
   What is left is one replay, `A-unfinished-event`: a stream of Responses that ends cleanly without
   its terminal event finishes as `other`, without an error.
 - LiteLLM's SDK asks for a whole body where it does not know a model of Responses.
   A stream is no longer replayed to it then, and no such case is judged.
 - In `interleaved-thinking` of Messages a result of a web search had no `encrypted_content`, which
-  the API requires and AI SDK asks for. Calls that the server carries out itself are no longer asked
-  of a client.
+  the API requires and AI SDK asks for. Calls that the server carries out itself no longer
+  concern a client.
 - The rows of the OpenHands SDK said that it loses streams of Responses, which it had not asked for:
   it is built on LiteLLM's. It was run anew with Python 3.12, and `openhands-sdk-bodies` asks for
   whole bodies.
 - Follow-ups of the toolkit dropped keys that it did not know (`thinking_blocks`), and the loss was
-  told as the client's: they go back as they came.
+  blamed on the client: they go back as they came.
 
 In the run of 2026-11-23 no recording that an earlier run had replayed once gained or lost a
-finding. Of the edits, `A-cr-bytewise` and `F2-cr` are no longer told of `ai-sdk-openai-responses`,
+finding. Of the edits, `A-cr-bytewise` and `F2-cr` no longer fail for `ai-sdk-openai-responses`,
 and `A-bom-mid-stream` not of `openai-node-helper`; why was not looked into.
 The machine was busy: seven recordings in `codex-exec` and one in `litellm-sdk` exceeded the
 deadline of 5 s, and were replayed again with 60 s. The edits were not replayed anew to
@@ -380,13 +380,13 @@ deadline of 5 s, and were replayed again with 60 s. The edits were not replayed 
 """
 _BY_SERVER: Final = (
     "What becomes of a server's recordings in a client, at the worst of them: "
-    "`loses reasoning` (thinking that was sent is not told), `shows reasoning as text`, "
+    "`loses reasoning` (thinking that was sent is not shown), `shows reasoning as text`, "
     "`fails` (a whole answer ends in an error), "
     "`breaks off untold` (half an answer ends as if it were whole), `differs`. "
     "Empty: the client does not speak it."
 )
 _FINDINGS: Final = (
-    "The first difference: what the client told, against what the bytes say. "
+    "The first difference: what the client reported, against what the bytes say. "
     "Known defects stand in [baselines](../specs/baselines/clients)."
 )
 

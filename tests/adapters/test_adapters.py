@@ -203,7 +203,7 @@ def test_clients_on_undici_tell_every_cut(command: tuple[str, ...], names: tuple
 def test_openhands_hands_a_summary_to_on_token_as_content() -> None:
     command = [*python("openhands_llm"), "bodies"]
     message = found(run(command, "openai.responses/openai/body"))[AGREES]
-    assert "the thinking is told as text" in message
+    assert "the thinking is reported as text" in message
 
 
 # -- examples and generated pages -----------------------------------------------------------------

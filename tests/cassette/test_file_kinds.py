@@ -85,11 +85,11 @@ def test_a_trace_that_stops_is_torn(tmp_path: Path) -> None:
 
 def test_answers_without_a_body_are_counted_not_judged() -> None:
     [note] = open_recording(SAVED / "flow.mitm").notes
-    assert note.startswith("answers without a body were passed over: 1 (mitmproxy keeps none of")
+    assert note.startswith("answers without a body were skipped: 1 (mitmproxy keeps none of")
     assert (
         open_recording(SAVED / "flow.har")
         .notes[0]
-        .startswith("answers without a body were passed over: 2 (save the archive with contents")
+        .startswith("answers without a body were skipped: 2 (save the archive with contents")
     )
 
 
@@ -123,7 +123,7 @@ def test_an_archive_gives_the_answers_of_models_and_counts_the_rest(tmp_path: Pa
     assert [each.body for each in recording.exchanges] == [BODY, BODY]
     assert [each.number for each in recording.exchanges] == [1, 2]
     assert recording.cassette.clocks[1].head == 12.5
-    assert recording.notes == ("exchanges of no API that is judged were passed over: 2",)
+    assert recording.notes == ("exchanges of other APIs were skipped: 2",)
     request = recording.exchanges[0].request
     assert request is not None
     assert (request.path, request.headers) == ("/v1/chat/completions", (("accept", "*/*"),))
@@ -181,15 +181,16 @@ def test_folders_find_every_known_kind_and_count_the_rest(tmp_path: Path) -> Non
     stored(tmp_path, "README.md", "data: 5")
     (tmp_path / ".git").mkdir()
     stored(tmp_path / ".git", "x", BODY)
-    names = {path.name for path in SAVED.iterdir()} | {"answer.json", "page.har"}
+    names = {path.name for path in SAVED.iterdir()} | {"answer.json"}
     assert {path.name for path in discover(tmp_path)} == names
-    others = {path.name for path in find_recordings([tmp_path]).passed_over}
-    assert others == {"package.json", "notes.txt"}
+    found = find_recordings([tmp_path])
+    assert {path.name for path in found.unknown} == {"package.json", "notes.txt"}
+    assert {path.name for path in found.of_no_api} == {"page.har"}
     report = check_paths([tmp_path])
     assert report.errors == ()
     assert report.notes == (
-        "2 files were passed over, for no recording is known in them: 1 .json, 1 .txt",
-        "1 file was passed over, for no API that is judged is known in it: 1 .har",
+        "2 files were skipped: no recording is known in them: 1 .json, 1 .txt",
+        "1 file was skipped: no answer of an API that is judged is in it: 1 .har",
     )
     assert report.exit_code(require_exercised=True) == 1
 

@@ -47,7 +47,7 @@ BAD: dict[str, tuple[str, bytes | str, str]] = {
     "nothing judged": (
         "a.har",
         archive(entry("/", "<p>")),
-        "holds no answer of an API that is judged: exchanges of no API that is judged were passed",
+        "holds no answer of an API that is judged: exchanges of other APIs were skipped",
     ),
     "packed bomb": (
         "a",

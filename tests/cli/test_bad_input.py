@@ -74,7 +74,7 @@ RECORDINGS: list[tuple[str, str | bytes, str]] = [
     (
         "says.cassette.jsonl",
         GOOD.replace("openai.chat", "openai.responses"),
-        ": the dialect is said to be openai.responses, but the stream speaks openai.chat",
+        ": the stated dialect is openai.responses, but the stream speaks openai.chat",
     ),
     (
         "claude.sse",

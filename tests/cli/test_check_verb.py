@@ -13,6 +13,7 @@ from conformance import __version__
 from conformance.cli import check, main
 from conformance.core.errors import SpecError
 from conformance.judging.result import AnswerError, Report, StreamResult
+from conformance.recordings.progress import CheckProgress
 from conformance.rules.verdicts import Level, Verdict
 from tests.plain_results import plain_finding
 
@@ -94,6 +95,7 @@ def test_options_reach_the_engine(judge: Judge) -> None:
     calls = judge(stream(Verdict.PASS))
     arguments = "check a b --dialect d --profile p --suite s --suite t --rule wire/* --rule x"
     assert main(arguments.split()) == 0
+    assert isinstance(calls[0].pop("progress"), CheckProgress)
     assert calls == [
         {
             "paths": [Path("a"), Path("b")],

@@ -16,6 +16,7 @@ from conformance.core.shipped import cassettes
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import check_recording
 from conformance.recordings.choices import CheckChoices
+from tests.cassette.recorder_files import FILES as RECORDED
 from tests.cassette.saved_files import (
     CHUNK,
     LAST,
@@ -39,24 +40,6 @@ _OGX: Final[dict[str, Any]] = {
         "body": [{"__type__": "C", "__data__": CHUNK}, {"__type__": "C", "__data__": LAST}],
         "is_streaming": True,
     },
-}
-_OPAL: Final = {
-    "description": "a",
-    "events": [{"data": json.dumps(CHUNK)}, {"data": json.dumps(LAST)}],
-    "recorded_at": "2026-02-13T09:48:34Z",
-}
-_VCR: Final[dict[str, Any]] = {
-    "interactions": [
-        {
-            "request": {"method": "POST", "uri": _URL, "body": json.dumps(_ASKED), "headers": {}},
-            "response": {
-                "status": {"code": 200, "message": "OK"},
-                "headers": {"content-type": ["text/event-stream"]},
-                "body": {"string": _EVENTS},
-            },
-        }
-    ],
-    "version": 1,
 }
 _FLOW: Final[dict[str, Any]] = {
     "type": "http",
@@ -130,19 +113,20 @@ def kept_files(kind: str) -> list[NamedFile]:
             *_files("a.json", f"[{timed(stamps, as_event).strip().replace(chr(10), ',')}]"),
         ],
         "jsonl": _files("a.jsonl", *("\n".join(map(json.dumps, each)) for each in [payloads])),
-        "har": [*_saved("a.har", "flow.har"), *_files("a.har", _packed_entry())],
-        "vcr": _files("a.json", json.dumps(_VCR)) + _files("a.yaml", json.dumps(_VCR, indent=1)),
-        "opal": _files("a.json", json.dumps(_OPAL), json.dumps(_OPAL, indent=2)),
         "ogx": _files("a.json", json.dumps(_OGX), json.dumps(_OGX, indent=2)),
         "chunk-array": _files("a.json", json.dumps(payloads), json.dumps(texts, indent=1)),
         "mitmproxy": [*_saved("a.mitm", "flow.mitm"), *_files("a.flow", netstring(_FLOW))],
     }
+    if kind in RECORDED:
+        more = [*_saved("a.har", "flow.har"), *_files("a.har", _packed_entry())]
+        written = [(name, text.encode()) for name, text in RECORDED[kind]]
+        return [*written, *(more if kind == "har" else ())]
     return made[kind] if kind in made else _bodies(kind)
 
 
 IMPORTED: Final = (
-    *("curl-trace", "curl", "sse", "timed-chunks", "ndjson", "jsonl", "binary", "har", "vcr"),
-    *("opal", "ogx", "chunk-array", "mitmproxy", "text", "json"),
+    *("curl-trace", "curl", "sse", "timed-chunks", "ndjson", "jsonl", "binary"),
+    *("ogx", "chunk-array", "mitmproxy", "text", "json", *RECORDED),
 )
 
 

@@ -164,7 +164,7 @@ TARGETS: Final = {
     **{
         kind: ReaderTarget(
             partial(kept_files, kind),
-            b"|".join((_VALUES, _JSON, _KEPT, _HTTP, _MARKS)),
+            b"|".join((_VALUES, _JSON, _KEPT, _HTTP, _MARKS, _YAML)),
             read_kept_file,
             (CassetteError,),
         )

@@ -46,6 +46,18 @@ PAIRS: list[tuple[str, dict[str, Any], dict[str, Any], bool]] = [
         {"event": 4, "message": "part_index of text.done: expected 0, got 4"},
         True,
     ),
+    (
+        "a marker in the text is the thinking that never came",
+        {"got": "'<think>'", "expected": ("text without it",), "event": 1},
+        {"event": 9, "expected": ("thinking.delta",), "got": "end of stream"},
+        True,
+    ),
+    (
+        "another text is not",
+        {"got": "'sk-1'", "expected": ("text without it",), "event": 1},
+        {"event": 9, "expected": ("thinking.delta",), "got": "end of stream"},
+        False,
+    ),
     ("nothing mild is a cause", {"level": Level.SHOULD}, {"event": 1}, False),
     ("mild may follow", {}, {"event": 1, "level": Level.SHOULD}, True),
     ("our own fault is no cause", {"verdict": Verdict.ERROR}, {"event": 1}, False),

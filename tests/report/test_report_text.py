@@ -3,10 +3,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import pytest
 from msgspec.structs import replace
 
 from conformance.judging.group_id import group_id
-from conformance.judging.result import ContextLine, Finding, Report, StreamResult, VerdictChange
+from conformance.judging.result import (
+    ContextLine,
+    Finding,
+    JudgedCall,
+    Report,
+    StreamResult,
+    VerdictChange,
+)
 from conformance.report.printable import columns
 from conformance.report.text import render
 from conformance.rules.verdicts import Level, Verdict
@@ -97,6 +105,7 @@ def test_what_follows_is_cut_and_counted(finding: MakeFinding, stream: MakeStrea
 
 
 GROUPED = """\
+note: slow (16 streams)
 FAIL MUST summary/lifecycle/part-lifecycle  ogx.cassette.jsonl:26 (event 8, byte 2641)
   stream    exchange 1, openai.responses, profile ogx
   in        8 of 16 streams, 9 findings, only streamed (8 of 8, 0 of 8 in bodies)
@@ -106,7 +115,6 @@ FAIL MUST summary/lifecycle/part-lifecycle  ogx.cassette.jsonl:26 (event 8, byte
   id        3f2a90, group GROUP
   then      FAIL SHOULD wire/order: too early
 
-note: slow (16 streams)
 1 rule over 16 streams: 1 FAIL (1 MUST, 1 SHOULD); 10 findings in 2 groups
 """
 
@@ -157,6 +165,49 @@ def test_files_that_could_not_be_judged_are_named(stream: MakeStream) -> None:
 def test_notes_are_told_without_findings(stream: MakeStream) -> None:
     judged = stream(notes=("timing rules left out: no clock",), verdicts={"a/b/c": Verdict.PASS})
     assert "note: timing rules left out: no clock\n" in render(Report((judged,)))
+
+
+def test_notes_are_one_line_with_a_count(finding: MakeFinding, stream: MakeStream) -> None:
+    report = Report((stream(finding(), notes=("one", "two", "three")),))
+    lines = render(report).splitlines()
+    assert lines[1] == "note: one; 2 more notes (-v shows them)"
+    assert lines[2].startswith("FAIL MUST ")
+    verbose = render(report, verbose=True).splitlines()
+    assert verbose[1:4] == ["note: one", "note: two", "note: three"]
+
+
+def test_what_one_must_know_stands_above_the_findings(
+    finding: MakeFinding, stream: MakeStream
+) -> None:
+    report = Report((stream(finding(), named=False),), notes=("1 file was skipped",))
+    lines = render(report).splitlines()
+    places = [
+        lines.index(next(each for each in lines if each.startswith(begun)))
+        for begun in ("warning: profile", "FAIL MUST", "note: 1 file was skipped", "1 rule")
+    ]
+    assert places == sorted(places)
+    assert places[-1] == len(lines) - 1
+
+
+@pytest.mark.parametrize(
+    ("command", "again"),
+    [
+        (("check", "a.sse"), "conformance check 'my dir/a.sse' --rule wire/order"),
+        (
+            ("check", "a", "--suite", "own.yaml", "--strict", "--profile=groq", "-v"),
+            "conformance check 'my dir/a.sse' --rule wire/order --suite own.yaml --profile=groq",
+        ),
+        (("run", "--url", "http://h"), ""),
+    ],
+)
+def test_a_group_names_the_command_that_shows_it_again(
+    finding: MakeFinding, stream: MakeStream, command: tuple[str, ...], again: str
+) -> None:
+    call = JudgedCall("2026-01-01T00:00:00.000+00:00", 1.0, ("conformance", *command))
+    judged = stream(finding(rule="wire/order"), file="my dir/a.sse")
+    text = render(Report((judged,), call=call))
+    assert text.count("  again ") == bool(again)
+    assert again in text
 
 
 def test_colour_only_wraps_words(finding: MakeFinding, stream: MakeStream) -> None:

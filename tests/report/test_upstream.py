@@ -54,6 +54,14 @@ def test_the_issue_says_what_where_why_and_how(tmp_path: Path) -> None:
     assert str(DEMO.parent) not in text
 
 
+def test_a_raw_stream_need_not_say_what_it_speaks(tmp_path: Path) -> None:
+    chunk = {"object": "chat.completion.chunk", "choices": [{"delta": {"content": "</think>"}}]}
+    source = tmp_path / "a.sse"
+    source.write_text(f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n", encoding="utf-8")
+    assert "`openai.chat` stream" in written(RULE, source, tmp_path / "out")[ISSUE]
+    assert read(tmp_path / "out" / CASSETTE).exchanges[0].body.endswith(b"[DONE]\n\n")
+
+
 def test_no_secret_leaves(tmp_path: Path) -> None:
     found = check_paths([leaking(tmp_path)]).findings
     files = written(found[0].rule, leaking(tmp_path), tmp_path / "out")

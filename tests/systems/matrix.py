@@ -43,7 +43,7 @@ $ conformance run --url http://127.0.0.1:8000 --profile ogx-merged
 _AXES: Final = """\
 ## The questions
 
-What each system does, what tells it apart, and where that shows above.
+What each system does, what distinguishes it, and where that shows above.
 Where nothing can fail, the last column says why.
 """
 
@@ -105,7 +105,7 @@ def _cell(rules: frozenset[str]) -> str:
 def _axes(axes: Sequence[Axis]) -> Iterator[str]:
     systems = system_names()
     yield row(
-        "question", *(find_system(name).title.partition(",")[0] for name in systems), "told by"
+        "question", *(find_system(name).title.partition(",")[0] for name in systems), "shown by"
     )
     yield row("---", *("---" for _ in systems), "---")
     for axis in axes:

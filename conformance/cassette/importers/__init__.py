@@ -59,11 +59,36 @@ class ForeignFile:
         return data
 
     @cached_property
-    def json(self) -> Any:
+    def _parsed_json(self) -> tuple[Any, CassetteError | None]:
         try:
-            return msgspec.json.decode(self.data.removeprefix(BOM))
+            return msgspec.json.decode(self.data.removeprefix(BOM)), None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
-            raise self.error(f"broken JSON: {err}") from err
+            return None, self.error(f"broken JSON: {err}")
+
+    @property
+    def json(self) -> Any:
+        """The file as one value of JSON."""
+        value, fault = self._parsed_json
+        if fault is not None:
+            raise fault
+        return value
+
+    @cached_property
+    def _parsed_tree(self) -> tuple[Any, CassetteError | None]:
+        from conformance.cassette.importers.yaml_tree import load_tree  # noqa: PLC0415  # for YAML alone
+
+        try:
+            return load_tree(str(self.path), self.data), None
+        except CassetteError as err:
+            return None, err
+
+    @property
+    def tree(self) -> Any:
+        """The file as YAML: mappings, lists and `yaml_tree.Scalar` values."""
+        tree, fault = self._parsed_tree
+        if fault is not None:
+            raise fault
+        return tree
 
     def error(self, message: str, line: int | None = None) -> CassetteError:
         """The error to raise for a fault of this file, at a 1-based line."""
@@ -94,10 +119,11 @@ class Importer(Struct, frozen=True):
     """How files of one kind are known and read.
 
     `suffixes` are endings of names that may be theirs, in lower case; an empty one fits any name.
-    `recognises` tells by little of a file whether it is one; where `in_folders`, a search of a
+    `recognises` looks into a file, whether it is one; where `in_folders`, a search of a
     folder finds those. `read` gives None for a file that is none after all, and raises
     CassetteError for a broken one; `expects` says what it would have read, and `says`, for lists,
-    what such files are. Whatever a file does not hold is left out, not made up.
+    what such files are. `trusted` is how far the bytes may be trusted, `keeps` what is known beside
+    them. Whatever a file does not hold is left out, not made up.
     """
 
     name: str
@@ -107,6 +133,8 @@ class Importer(Struct, frozen=True):
     expects: str = ""
     in_folders: bool = True
     says: str = ""
+    trusted: str = ""
+    keeps: str = ""
 
     def may_read(self, file: ForeignFile) -> bool:
         """Whether the file's name may be one of this kind."""

@@ -7,12 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import accumulate
 from typing import Any, Final
 
 from conformance.cassette.header import Cassette, Header
 from conformance.cassette.importers import ForeignFile, ImportedRecording, Importer
-from conformance.cassette.importers.kept_end import TAKEN, missing_end
-from conformance.cassette.payloads import DONE, rebuild, sends_lines, spoken_dialect
+from conformance.cassette.importers.kept_end import (
+    REBUILT,
+    TAKEN,
+    missing_end,
+    without_blank_lines,
+)
+from conformance.cassette.payloads import DONE, join_frames, rebuild, sends_lines, spoken_dialect
+from conformance.cassette.pipes import is_pipe
 from conformance.cassette.positions import Layout, line_starts
 from conformance.cassette.token_ids import HINT, holds_token_ids
 from conformance.core.errors import CassetteError, Place
@@ -57,6 +64,12 @@ def _begins_with_field(file: ForeignFile) -> bool:
 def _read_events(file: ForeignFile) -> ImportedRecording | None:
     if not (file.name.endswith(".sse") or _begins_with_field(file)):
         return None
+    events = None if is_pipe(file.path) else without_blank_lines(file.data)
+    if events is not None:
+        frames = [each.rstrip(b"\r\n") + b"\n\n" for each in events]
+        firsts = accumulate((each.count(b"\n") for each in events[:-1]), initial=1)
+        rebuilt = join_frames(frames, list(firsts), (REBUILT,))
+        return imported_body(file, rebuilt.body, "events", rebuilt.layout, notes=rebuilt.notes)
     lacking = missing_end(file.data)
     layout, notes = partial(line_starts, file.data), (TAKEN,) if lacking else ()
     return imported_body(file, file.data + lacking, "bytes", layout, notes=notes)
@@ -182,6 +195,8 @@ EVENTS: Final = Importer(
     _begins_with_field,
     _read_events,
     says="an event stream, as it came",
+    trusted="`bytes`",
+    keeps="nothing",
 )
 LINES: Final = Importer(
     "ndjson",
@@ -189,6 +204,8 @@ LINES: Final = Importer(
     _holds_lines,
     _read_lines,
     says="lines of JSON of an API that sends lines (Ollama), as they came",
+    trusted="`bytes`",
+    keeps="nothing",
 )
 MESSAGES: Final = Importer(
     "binary",
@@ -196,6 +213,8 @@ MESSAGES: Final = Importer(
     _holds_messages,
     _read_messages,
     says="binary messages of an AWS event stream, as they came",
+    trusted="`bytes`",
+    keeps="nothing",
 )
 TEXT: Final = Importer(
     "text",
@@ -203,6 +222,8 @@ TEXT: Final = Importer(
     _begins_with_marker,
     _read_text,
     says="what a model said, with its markers (`<|channel|>`)",
+    trusted="`bytes`",
+    keeps="nothing",
 )
 PAYLOADS: Final = Importer(
     "jsonl",
@@ -210,6 +231,8 @@ PAYLOADS: Final = Importer(
     _holds_payloads,
     _read_payloads,
     says="the payload of one event a line; the framing is rebuilt",
+    trusted="`events`",
+    keeps="nothing",
 )
 ANSWER: Final = Importer(
     "json",
@@ -217,4 +240,6 @@ ANSWER: Final = Importer(
     _holds_answer,
     _read_answer,
     says="one whole answer, as it came; with --dialect also the body of one request",
+    trusted="`bytes`",
+    keeps="nothing, or the request alone",
 )

@@ -225,6 +225,8 @@ TIMED: Final = Importer(
     _is_timed,
     _read_timed,
     says='objects of a time and a chunk, {"ts": ..., "chunk": ...}, in lines or in an array',
+    trusted="`text` for texts with line ends, else `events`",
+    keeps="times",
 )
 ARRAY: Final = Importer(
     "chunk-array",
@@ -232,4 +234,6 @@ ARRAY: Final = Importer(
     _begins_array,
     _read_array,
     says="a JSON array of chunks, or of texts as they came",
+    trusted="`text` for texts, else `events`",
+    keeps="nothing",
 )

@@ -67,4 +67,6 @@ IMPORTER: Final = Importer(
     _begins_with_head,
     _read_printed,
     says="what `curl -i` prints: the head, then the body",
+    trusted="`bytes`",
+    keeps="head",
 )

@@ -203,4 +203,6 @@ IMPORTER: Final = Importer(
     _is_trace,
     _read_trace,
     says="what `curl --trace` or `--trace-ascii` wrote, with times by `--trace-time`",
+    trusted="`bytes`; `events` for `--trace-ascii`, which writes dots",
+    keeps="request, head, times of chunks",
 )

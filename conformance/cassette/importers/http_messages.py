@@ -93,11 +93,11 @@ def decode_body(file: ForeignFile, response: Response, chunks: tuple[Chunk, ...]
     is_whole = size >= int(length) if length.isascii() and length.isdigit() else None
     found = chunks
     if "chunked" in (response.header("transfer-encoding") or "").lower():
-        joined = _without_transfer_chunks(chunks)
+        joined = without_transfer_chunks(chunks)
         if joined is not None:
             found, is_whole = joined
     coding = (response.header("content-encoding") or "").strip().lower()
-    if coding not in ("", "identity") and _is_packed(coding, found):
+    if coding not in ("", "identity") and is_packed(coding, found):
         found = _unpack_chunks(file, coding, found)
     plain = tuple(pair for pair in response.headers if pair[0].lower() not in _CODED)
     same = found is chunks and not coding
@@ -105,10 +105,13 @@ def decode_body(file: ForeignFile, response: Response, chunks: tuple[Chunk, ...]
     return DecodedBody(Response(response.status, response.http, headers), found, is_whole)
 
 
-def _without_transfer_chunks(
+def without_transfer_chunks(
     chunks: tuple[Chunk, ...],
 ) -> tuple[tuple[Chunk, ...], bool] | None:
-    """None where the bytes are no transfer chunks: then whoever printed them took those off."""
+    """The chunks inside, and whether they came to their end.
+
+    None where the bytes are no transfer chunks: then whoever printed them took those off.
+    """
     reader = ChunkedBodyReader()
     found: list[Chunk] = []
     for chunk in chunks:
@@ -133,7 +136,8 @@ def drop_empty(chunks: Sequence[Chunk], lines: Sequence[int]) -> tuple[list[Chun
     return kept, at
 
 
-def _is_packed(coding: str, chunks: tuple[Chunk, ...]) -> bool:
+def is_packed(coding: str, chunks: tuple[Chunk, ...]) -> bool:
+    """Whether the first bytes are of a content coding: many keep the head over a decoded body."""
     first = b"".join(chunk.data for chunk in chunks[:8])[:4]
     magic = {"gzip": _GZIP, "x-gzip": _GZIP, "zstd": _ZSTD}.get(coding)
     if magic is not None:

@@ -3,6 +3,9 @@
 A kept file is no closed connection: editors and shells take the last line end off, and nobody wrote
 down how the server ended. Where the last event lacks its blank line alone and is whole by itself,
 it is taken, and a note says so. Half an event stays half an event.
+
+Some programs keep the lines of a stream and drop the blank ones. Where a file has several events,
+each whole by itself, and no blank line at all, the blank lines are put back, and a note says so.
 """
 
 from __future__ import annotations
@@ -15,8 +18,10 @@ from conformance.core.sse import Parser
 TAKEN: Final = (
     "the last event lacks its blank line, and is taken: a kept file is no closed connection"
 )
+REBUILT: Final = "no blank line ends an event in this file: they were put back"
 _BLANK_LINES: Final = (b"\n\n", b"\n\r\n", b"\r\r")
 _DONE: Final = "[DONE]"
+_FIELDS: Final = (b"event:", b"id:", b"retry:", b":")
 
 
 def missing_end(body: bytes) -> bytes:
@@ -42,3 +47,29 @@ def _lacking_ends(tail: bytes) -> bytes:
 
 def _is_value(data: str) -> bool:
     return data == _DONE or isinstance(decode_json(data), dict | list)
+
+
+def without_blank_lines(body: bytes) -> list[bytes] | None:
+    """The events of a stream whose blank lines were dropped; None where it is not so.
+
+    A line `event:` or `id:` begins an event, `data:` ends it: each holds one whole value.
+    """
+    if any(each in body.rstrip(b"\r\n") for each in _BLANK_LINES):
+        return None  # as nearly always: seen before the lines are cut
+    lines = body.rstrip(b"\r\n").splitlines(keepends=True)
+    if len(lines) < 2 or any(not line.strip() for line in lines):
+        return None
+    events: list[list[bytes]] = []
+    for line in lines:
+        is_data = line.startswith(b"data:")
+        if not events or any(each.startswith(b"data:") for each in events[-1]):
+            events.append([])
+        if not is_data and not line.startswith(_FIELDS):
+            return None
+        events[-1].append(line)
+    whole = [each for each in events if _is_value(_data_of(each[-1]))]
+    return [b"".join(each) for each in events] if len(whole) == len(events) > 1 else None
+
+
+def _data_of(line: bytes) -> str:
+    return line.removeprefix(b"data:").strip().decode("utf-8", "replace")

@@ -143,5 +143,7 @@ IMPORTER: Final = Importer(
     (".mitm", ".flow", ".flows", ""),
     _begins_flow,
     _read_flows,
-    says="flows that mitmproxy saved; what is no model's API is passed over",
+    says="flows that mitmproxy saved; exchanges of other APIs are skipped",
+    trusted="`bytes`",
+    keeps="request, head, time of the head",
 )

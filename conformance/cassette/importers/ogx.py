@@ -167,4 +167,6 @@ IMPORTER: Final = Importer(
     _is_judged_recording,
     _read_recording,
     says="a recording of OGX (Llama Stack): a request, and objects of an SDK",
+    trusted="`events`: objects of an SDK, ids and times made up",
+    keeps="request",
 )

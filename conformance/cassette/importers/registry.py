@@ -8,6 +8,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
 
 from conformance.cassette.importers import ForeignFile, ImportedRecording, Importer
+from conformance.cassette.importers.recorders.table import ROWS
 from conformance.core.errors import CassetteError
 from conformance.core.events import Chunk, Exchange
 
@@ -16,7 +17,7 @@ _MOST_SHOWN: Final = 200  # characters of a stranger's error
 _OWN_KINDS: Final = frozenset(
     {
         *("", "cassette", "curl-trace", "curl", "sse", "timed-chunks", "ndjson", "jsonl", "binary"),
-        *("har", "vcr", "opal", "ogx", "chunk-array", "mitmproxy", "text", "json"),
+        *("ogx", "chunk-array", "mitmproxy", "text", "json", *(row.name for row in ROWS)),
     }
 )
 
@@ -76,6 +77,8 @@ def _guarded_importer(entry: EntryPoint, importer: Importer) -> Importer:
         importer.expects,
         importer.in_folders,
         importer.says,
+        importer.trusted,
+        importer.keeps,
     )
 
 

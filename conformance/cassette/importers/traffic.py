@@ -1,7 +1,8 @@
-"""What a browser or a proxy saw: the exchanges of it that are of an API which is judged.
+"""What a browser, a proxy or a recorder saw: the exchanges of APIs that are judged.
 
-Others (pages, pictures, telemetry) are passed over and counted, and so are answers of which no body
-was kept: they would look like servers that said nothing.
+Others (pages, pictures, telemetry) are skipped and counted, and so are answers of which no body was
+kept (they would look like servers that said nothing) and entries that cannot be read: each costs
+itself alone. Where nothing shows an API, the dialect that the user names is that of all.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 from conformance.cassette.header import Cassette, CassetteClock, Header
 from conformance.cassette.importers import ForeignFile, ImportedRecording, NothingJudgedError
 from conformance.cassette.positions import Layout
-from conformance.core.errors import Place
+from conformance.core.errors import CassetteError, Place
 from conformance.core.events import Exchange
 from conformance.dialects import dialect_at
 from conformance.dialects.recognition import recognised_dialect
@@ -29,35 +30,56 @@ class SeenExchange(NamedTuple):
     has_body: bool
 
 
+class FaultyEntry(NamedTuple):
+    """An entry that cannot be read: why, and the line on which it begins."""
+
+    message: str
+    line: int
+
+
 def judged_traffic(
-    file: ForeignFile, seen: Iterable[SeenExchange], header: Header, *, hint: str
+    file: ForeignFile,
+    seen: Iterable[SeenExchange | FaultyEntry],
+    header: Header,
+    *,
+    hint: str,
+    notes: tuple[str, ...] = (),
 ) -> ImportedRecording:
-    """The exchanges of judged APIs, numbered from 1.
+    """The exchanges of judged APIs, numbered from 1; what was skipped stands in the notes.
 
     `hint` says how a body is kept. Raises CassetteError where there are none.
     """
-    kept: list[SeenExchange] = []
-    others = without = 0
-    for each in seen:
-        spoken = _spoken_dialect(file, each.exchange)
-        if spoken is None:
-            others += 1
-        elif not each.has_body:
-            without += 1
-        else:
-            exchange = replace(each.exchange, number=len(kept) + 1, dialect=spoken)
-            kept.append(each._replace(exchange=exchange))
-    notes = _counts(others, without, hint)
+    found = list(seen)
+    faults = [each for each in found if isinstance(each, FaultyEntry)]
+    exchanges = [each for each in found if isinstance(each, SeenExchange)]
+    spoken = [_spoken_dialect(file, each.exchange) for each in exchanges]
+    if file.dialect and not any(spoken):
+        spoken = [file.dialect] * len(exchanges)
+    judged = [(name, each) for name, each in zip(spoken, exchanges, strict=True) if name]
+    kept = [(name, each) for name, each in judged if each.has_body]
+    skipped = _counts(len(exchanges) - len(judged), len(judged) - len(kept), faults, hint)
     if not kept:
-        message = f"holds no answer of an API that is judged: {', '.join(notes) or 'empty'}"
-        raise NothingJudgedError(message, place=Place(str(file.path)))
+        raise _nothing_judged(file, faults, skipped)
+    numbered = tuple(
+        each._replace(exchange=replace(each.exchange, number=number, dialect=name))
+        for number, (name, each) in enumerate(kept, 1)
+    )
     cassette = Cassette(
         header,
-        tuple(each.exchange for each in kept),
-        clocks={each.exchange.number: each.clock for each in kept},
-        notes=notes,
+        tuple(each.exchange for each in numbered),
+        clocks={each.exchange.number: each.clock for each in numbered},
+        notes=(*notes, *skipped),
     )
-    return ImportedRecording(cassette, tuple(each.layout for each in kept))
+    return ImportedRecording(cassette, tuple(each.layout for each in numbered))
+
+
+def _nothing_judged(
+    file: ForeignFile, faults: list[FaultyEntry], skipped: tuple[str, ...]
+) -> CassetteError:
+    if faults:
+        return file.error(*faults[0])
+    message = f"holds no answer of an API that is judged: {', '.join(skipped) or 'empty'}"
+    return NothingJudgedError(message, place=Place(str(file.path)))
 
 
 def _spoken_dialect(file: ForeignFile, exchange: Exchange) -> str | None:
@@ -68,10 +90,14 @@ def _spoken_dialect(file: ForeignFile, exchange: Exchange) -> str | None:
     return file.dialect or shown or requested
 
 
-def _counts(others: int, without: int, hint: str) -> tuple[str, ...]:
+def _counts(others: int, without: int, faults: list[FaultyEntry], hint: str) -> tuple[str, ...]:
     notes = []
     if others:
-        notes.append(f"exchanges of no API that is judged were passed over: {others}")
+        notes.append(f"exchanges of other APIs were skipped: {others}")
     if without:
-        notes.append(f"answers without a body were passed over: {without} ({hint})")
+        notes.append(f"answers without a body were skipped: {without} ({hint})")
+    if faults:
+        more = f", and {len(faults) - 1} more" if len(faults) > 1 else ""
+        first = f"{faults[0].message} (line {faults[0].line})"
+        notes.append(f"broken entries were skipped: {len(faults)}: {first}{more}")
     return tuple(notes)

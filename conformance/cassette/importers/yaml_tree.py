@@ -1,8 +1,10 @@
 """Plain YAML from outside: mappings, sequences and scalars, each scalar with its line.
 
 Built from parser events, so no tag can construct anything: `!!binary` gives bytes, every other
-scalar text, or what the JSON spelling of a plain one means. Aliases are refused, nesting is
-bounded: what comes out is never larger than the file.
+scalar text, or what the JSON spelling of a plain one means; a key that a tag would construct of one
+text is that text (vcrpy over aiohttp writes names of headers so). Nesting is bounded. An alias may
+stand for a small value that is complete and holds no alias itself: what comes out is at most
+`_LARGEST_ALIASED` times the file.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
     import yaml
 
 _MAX_DEPTH: Final = 200
-_BINARY: Final = "tag:yaml.org,2002:binary"
+_LARGEST_ALIASED: Final = 16  # scalars
+_BINARY: Final = ("tag:yaml.org,2002:binary", "!binary")  # the latter as Ruby writes it
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,17})(\.[0-9]{1,17})?([eE][+-]?[0-9]{1,3})?")
 _WORDS: Final = {"": None, "~": None, "null": None, "true": True, "false": False}
 
@@ -71,6 +74,9 @@ class _TreeBuilder:
         self._file = file
         self._events = events
         self._depth = 0
+        self._scalars = 0
+        self._aliases = 0
+        self._anchored: dict[str, Any] = {}  # small values; None for what may not be repeated
 
     def build(self) -> Any:
         for event in self._events:
@@ -80,15 +86,34 @@ class _TreeBuilder:
 
     def _node(self, event: Any) -> Any:
         kind = type(event).__name__
-        if kind == "ScalarEvent":
-            return Scalar(self._scalar_value(event), event.start_mark.line + 1)
         if kind == "AliasEvent":
-            raise self._refused(event, f"aliases are not allowed, got *{event.anchor}")
+            return self._aliased(event)
+        scalars, aliases, anchor = self._scalars, self._aliases, event.anchor
+        if kind == "ScalarEvent":
+            self._scalars += 1
+            node: Any = Scalar(self._scalar_value(event), event.start_mark.line + 1)
+        else:
+            node = self._collection(event, kind)
+        if anchor is not None:
+            is_small = self._scalars - scalars <= _LARGEST_ALIASED and aliases == self._aliases
+            self._anchored[anchor] = node if is_small else None
+        return node
+
+    def _collection(self, event: Any, kind: str) -> Any:
         self._depth += 1
         if self._depth > _MAX_DEPTH:
             raise self._refused(event, f"nested more than {_MAX_DEPTH} deep")
         node = dict(self._entries()) if kind == "MappingStartEvent" else list(self._items())
         self._depth -= 1
+        return node
+
+    def _aliased(self, event: Any) -> Any:
+        self._aliases += 1
+        node = self._anchored.get(event.anchor)
+        if node is None:
+            raise self._refused(
+                event, f"aliases of large values are not allowed, got *{event.anchor}"
+            )
         return node
 
     def _items(self) -> Iterator[Any]:
@@ -98,13 +123,23 @@ class _TreeBuilder:
     def _entries(self) -> Iterator[tuple[str, Any]]:
         key: Any
         while type(key := next(self._events)).__name__ != "MappingEndEvent":
-            if type(key).__name__ != "ScalarEvent":
-                raise self._refused(key, "expected a scalar key")
-            yield key.value, self._node(next(self._events))
+            yield self._key(key), self._node(next(self._events))
+
+    def _key(self, event: Any) -> str:
+        """The text of a key, or the only one inside what a tag would make of it."""
+        if type(event).__name__ == "ScalarEvent" and event.anchor is None:
+            self._scalars += 1
+            return str(event.value)
+        node = self._node(event)
+        while isinstance(node, list) and len(node) == 1:
+            node = node[0]
+        if not isinstance(node, Scalar):
+            raise self._refused(event, "expected a scalar key")
+        return node.value.decode("latin-1") if isinstance(node.value, bytes) else str(node.value)
 
     def _scalar_value(self, event: Any) -> Any:
         text: str = event.value
-        if event.tag == _BINARY:
+        if event.tag in _BINARY:
             try:
                 return base64.b64decode("".join(text.split()), validate=True)
             except ValueError as err:

@@ -297,7 +297,7 @@ class Redactor:
         for opaque in self._told_opaque:
             if opaque in body and not is_stand_in(opaque.decode("utf-8", "surrogateescape")):
                 places = (
-                    Span(*match.span(), "told again")
+                    Span(*match.span(), "repeated")
                     for match in re.finditer(re.escape(opaque), body)
                 )
                 body = self._replace_spans(body, places)

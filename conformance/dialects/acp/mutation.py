@@ -106,7 +106,7 @@ OPERATORS.add("B28-diagnostic", "A warning of the agent's own is sent as its mes
     places_of("agent_message_chunk"),
     set_value("Defaulting to fallback metadata; this can degrade performance.", *_TEXT),
 )
-OPERATORS.add("T6-update-of-nobody", "News of a call name none that was told of.")(
+OPERATORS.add("T6-update-of-nobody", "News of a call name none that was announced.")(
     places_of("tool_call_update"), set_value("call-other", *_UPDATE, "toolCallId")
 )
 

@@ -53,6 +53,7 @@ class StreamJsonReader(MessagesReader):
     is_of_lines = True
 
     def __init__(self, reading: Reading) -> None:
+        self._session = ""  # as it was announced
         super().__init__(reading)
 
     def _renew(self) -> None:
@@ -72,6 +73,7 @@ class StreamJsonReader(MessagesReader):
             return
         if kind == "system" and fields.get("subtype") == "init":
             self._announce("", has_spoken=self._has_begun)
+            self._session = string(fields.get("session_id"))
         self._sink.wire(kind if kind in LINES else self.unknown, event_data(payload))
         if kind == "assistant":
             self._read_assistant(fields)
@@ -84,7 +86,9 @@ class StreamJsonReader(MessagesReader):
         event, parent = mapping(line.get("event")), string(line.get("parent_tool_use_id"))
         started = string(mapping(event.get("message")).get("id"))
         message_id = string(line.get("api_message_id")) or parent or started or self._message_id
-        own = {**event, "api_message_id": message_id}
+        session = line.get("session_id")
+        astray = {} if session == self._session or not self._session else {"astray": True}
+        own = {**event, "api_message_id": message_id, **astray}
         if parent or event.get("type") == "error":  # it is tried again after an error
             self._sink.wire(string(event.get("type")) or self.unknown, own)
             return

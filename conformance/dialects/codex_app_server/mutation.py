@@ -95,7 +95,7 @@ OPERATORS.add("X14-piece-lost", "A delta is lost.")(_restated_pieces, drop_piece
 OPERATORS.add("X21-other-text", "The completed message has another text.")(
     _completed("agentMessage"), set_value("Hm.", *_ITEM, "text")
 )
-OPERATORS.add("X21-other-end", "The completed turn sums up another message than was said.")(
+OPERATORS.add("X21-other-end", "The completed turn sums up another message than the one sent.")(
     places_with(*_LAST_MESSAGE, "text"), prolong_text(" Hm.", *_LAST_MESSAGE, "text")
 )
 OPERATORS.add("U3-status-unknown", "The turn is completed with no known status.")(

@@ -4,7 +4,8 @@ Rule 1: a part of text or reasoning is found by its kind and `id`, a call by its
 Rule 2: the end of a step forgets every part, as the SDK's client does: what is open ends there.
 Rule 3: `providerMetadata` on a part of reasoning, or on a call, is opaque data. It is said as often
         as the wire says it: several values of one item differ, and the last one is right.
-Rule 4: a call is complete when its input is: the input stands for deltas only where none came.
+Rule 4: a call is complete when its input is, which is what is shown and runs. The input stands for
+        deltas only where none came.
 """
 
 from __future__ import annotations
@@ -95,7 +96,9 @@ class UiParts(OpenParts):
         call = self._calls.get(call_id) or self.start_call(part)
         if call is None:
             return
-        if not call.has_arguments and (text := arguments_text(part.get("input"))):
+        if call.has_arguments:
+            call.state(part.get("input"))
+        elif text := arguments_text(part.get("input")):
             call.add(self._sink, text)
         self._end_open_call(call_id)
 

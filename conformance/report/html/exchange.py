@@ -144,7 +144,8 @@ def _finding_article(
     within = f" · <code>{escape_html(slice_of(finding))}</code>" if finding.slice else ""
     yield f'<p class="when">{shown}{within} · id <code>{escape_html(finding.id)}</code></p>'
     yield from _event_lines(stream, finding)
-    why = [*authority_lines(finding.source), *([f"hint: {finding.hint}"] if finding.hint else [])]
+    said = (("hint", finding.hint), ("fix", finding.fix))
+    why = [*authority_lines(finding.source), *(f"{name}: {text}" for name, text in said if text)]
     yield f"<ul>{''.join(f'<li>{escape_html(line)}</li>' for line in why)}</ul></article>"
 
 

@@ -251,8 +251,8 @@ _HEAD: Final = (
     "[baselines](../specs/baselines/applications).",
     "",
     "`kept`: thinking, its blocks and order, sealed data, text and calls arrived, and a failure",
-    "was told. An empty cell was not run. pydantic-ai and LangChain run without retries: what a",
-    "second call of the model would cover up shows.",
+    "was reported. An empty cell was not run. pydantic-ai and LangChain run without retries: what",
+    "a second call of the model would cover up shows.",
 )
 _KNOWN: Final = "# What is known of an application of docs/app-matrix.md (tests/live/applications)."
 _WRONG: Final = "Every finding of the run, by cause. Those of the protocol's grammar are here, too."

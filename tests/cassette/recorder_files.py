@@ -1,0 +1,219 @@
+"""Files as recorders of other people write them: one small stream, in the shape of each."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any, Final
+
+from tests.cassette.saved_files import CHUNK, LAST, archive, as_event, entry
+
+STREAM: Final = as_event(CHUNK) + as_event(LAST) + as_event("[DONE]")
+URL: Final = "https://api.example.test/v1/chat/completions"
+TYPE: Final = "text/event-stream"
+_ASKED: Final = json.dumps({"model": "m", "stream": True})
+_PIECES: Final = (as_event(CHUNK), as_event(LAST) + as_event("[DONE]"))
+GEMINI: Final = {"candidates": [{"content": {"parts": [{"text": "Hi"}]}, "finishReason": "STOP"}]}
+
+
+def packed(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+def interaction(url: str = URL, body: Any = None, **status: Any) -> dict[str, Any]:
+    """One of VCR's."""
+    return {
+        "request": {"method": "post", "uri": url, "body": _ASKED, "headers": {}},
+        "response": {
+            "status": {"code": 200, "message": "OK", **status},
+            "headers": {"Content-Type": [TYPE]},
+            "body": {"string": STREAM} if body is None else body,
+        },
+    }
+
+
+def indented(text: str, by: int) -> str:
+    return "".join(f"{' ' * by}{line}" for line in text.splitlines(keepends=True))
+
+
+RUBY: Final = f"""\
+---
+http_interactions:
+- request:
+    method: post
+    uri: {URL}
+    body:
+      encoding: UTF-8
+      string: '{_ASKED}'
+    headers:
+      Content-Type:
+      - application/json
+  response:
+    status:
+      code: 200
+      message: OK
+    headers:
+      Content-Type:
+      - {TYPE}
+    body:
+      encoding: ASCII-8BIT
+      string: !binary |-
+        {packed(STREAM)}
+  recorded_at: Sun, 28 Apr 2024 14:14:21 GMT
+recorded_with: VCR 6.1.0
+"""
+R_VCR: Final = f"""\
+http_interactions:
+- request:
+    method: post
+    uri: {URL}
+    body:
+      encoding: ''
+      string: '{_ASKED}'
+    headers: {{}}
+  response:
+    status: 200
+    headers:
+      content-type: {TYPE}
+    body:
+      encoding: ''
+      string: |+
+{indented(STREAM, 8).rstrip(" ")}  recorded_at: 2025-07-03 12:00:00 GMT
+recorded_with: vcr/2.0.0
+"""
+LANGCHAIN: Final = f"""\
+requests:
+- body: '{_ASKED}'
+  headers: {{}}
+  method: POST
+  uri: {URL}
+responses:
+- body:
+    string: |+
+{indented(STREAM, 6).rstrip(" ")}  headers:
+    content-type:
+    - {TYPE}
+  status:
+    code: 200
+    message: OK
+"""
+ISTR: Final = f"""\
+interactions:
+- request:
+    body: '{_ASKED}'
+    headers:
+      ? &id001 !!python/object/apply:multidict._multidict.istr
+      - Accept
+      : - '*/*'
+    method: POST
+    uri: {URL}
+  response:
+    body:
+      string: {json.dumps(STREAM)}
+    headers:
+      ? !!python/object/apply:multidict._multidict.istr
+      - Content-Type
+      : - {TYPE}
+      *id001 : ['again']
+    status: {{code: 200, message: OK}}
+version: 1
+"""
+NOCK: Final = {
+    "scope": "https://api.example.test:443",
+    "method": "POST",
+    "path": "/v1/chat/completions",
+    "body": {"model": "m", "stream": True},
+    "status": 200,
+    "response": STREAM,
+    "rawHeaders": ["content-type", TYPE],
+    "responseIsBinary": False,
+}
+MASTRA: Final[dict[str, Any]] = {
+    "hash": "0123456789abcdef",
+    "request": {"url": URL, "method": "POST", "body": {"model": "m"}, "timestamp": 1},
+    "response": {
+        "status": 200,
+        "statusText": "OK",
+        "headers": {"content-type": TYPE},
+        "chunks": list(_PIECES),
+        "chunkTimings": [12, 3],
+        "isStreaming": True,
+    },
+}
+REQ_LLM: Final = {
+    "captured_at": "2025-10-14T17:26:38Z",
+    "chunks": [{"b64": packed(each)} for each in _PIECES],
+    "request": {"method": "POST", "url": URL, "headers": {}, "canonical_json": {"model": "m"}},
+    "response": {"status": 200, "headers": {"content-type": [TYPE]}, "body": None},
+}
+DATADOG: Final = {
+    "request": {"method": "POST", "url": URL, "headers": {}, "body": _ASKED},
+    "response": {
+        "status": {"code": 200, "message": "OK"},
+        "headers": {"Content-Type": TYPE},
+        "body": STREAM,
+    },
+}
+WIREMOCK: Final = {
+    "request": {"method": "POST", "urlPath": "/v1/chat/completions"},
+    "response": {"status": 200, "body": STREAM, "headers": {"Content-Type": TYPE}},
+}
+_SENT: Final = f"POST {URL} HTTP/1.1\r\nHost: h\r\nContent-Length: {len(_ASKED)}\r\n\r\n{_ASKED}"
+_CAME: Final = f"HTTP/2.0 200 OK\r\nContent-Type: {TYPE}\r\n\r\n{STREAM}"
+HTTPRR: Final = f"httprr trace v1\n{len(_SENT)} {len(_CAME)}\n{_SENT}{_CAME}"
+TXTAR: Final = f"A comment.\n-- request --\n{_ASKED}\n-- streaming --\n{STREAM}-- notes --\nNone.\n"
+RESPONSES: Final = "".join(
+    json.dumps(each) + "\n"
+    for each in (
+        {"method": "countTokens", "response": {"totalTokens": 5}},
+        {"method": "generateContentStream", "response": [GEMINI]},
+        {"method": "generateContent", "response": GEMINI},
+    )
+)
+OPAL: Final = {
+    "description": "a",
+    "events": [{"data": json.dumps(CHUNK)}, {"data": json.dumps(LAST)}],
+    "recorded_at": "2026-02-13T09:48:34Z",
+}
+POLLY: Final = archive(
+    entry(URL, json.dumps([packed(each) for each in _PIECES]), encoding="base64"),
+    entry("http://h/v1/embeddings", "?", encoding="base64"),
+)
+
+FILES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
+    "har": (("a.har", POLLY),),
+    "vcr": (
+        ("a.yaml", ISTR),
+        ("a.json", json.dumps({"interactions": [interaction()], "version": 1})),
+        ("a.yaml", json.dumps({"interactions": [interaction()], "version": 1}, indent=1)),
+    ),
+    "ruby-vcr": (("a.yml", RUBY), ("b.yml", R_VCR)),
+    "langchain-tests": (("a.yaml", LANGCHAIN),),
+    "nock": (("a.json", json.dumps([NOCK])),),
+    "mastra": (
+        ("a.json", json.dumps({"meta": {"name": "a"}, "recordings": [MASTRA]}, indent=2)),
+        ("b.json", json.dumps([MASTRA])),
+    ),
+    "req-llm": (("a.json", json.dumps(REQ_LLM)),),
+    "datadog": (
+        ("a.json", json.dumps(DATADOG)),
+        (
+            "b.json",
+            json.dumps(
+                {
+                    **DATADOG,
+                    "response": {"status": {"code": 200}, "body": f"base64:{packed(STREAM)}"},
+                }
+            ),
+        ),
+    ),
+    "wiremock": (
+        ("a.json", json.dumps(WIREMOCK)),
+        ("b.json", json.dumps({"mappings": [WIREMOCK], "meta": {"total": 1}})),
+    ),
+    "httprr": (("a.httprr", HTTPRR),),
+    "txtar": (("a.txtar", TXTAR),),
+    "gemini-cli": (("a.responses", RESPONSES),),
+    "opal": (("a.json", json.dumps(OPAL)), ("b.json", json.dumps(OPAL, indent=2))),
+}
+"""By the name of the row: names and contents."""

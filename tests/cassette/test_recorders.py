@@ -1,0 +1,246 @@
+"""Recorders of other people: every row reads what its recorder writes, by name and in folders."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from conformance.cassette import discover, open_recording
+from conformance.cassette.importers.recorders.table import ROWS
+from conformance.cassette.search import find_recordings
+from conformance.core.errors import CassetteError, SpecError
+from conformance.recordings.check import check_paths
+from tests.authoring import file_table
+from tests.cassette.recorder_files import (
+    FILES,
+    MASTRA,
+    NOCK,
+    REQ_LLM,
+    STREAM,
+    TXTAR,
+    WIREMOCK,
+    interaction,
+    packed,
+)
+from tests.cassette.saved_files import archive, entry, stored
+
+CASES: Final = [(kind, name, text) for kind, files in FILES.items() for name, text in files]
+_NO_STREAM: Final = ("opal", "gemini-cli")
+"""Their files keep payloads, no bytes of a stream."""
+
+
+def test_every_row_has_a_file() -> None:
+    assert {row.name for row in ROWS} == set(FILES)
+
+
+@pytest.mark.parametrize(("kind", "name", "text"), CASES)
+def test_a_recorder_is_read_by_name_and_in_a_folder(
+    tmp_path: Path, kind: str, name: str, text: str
+) -> None:
+    path = stored(tmp_path, name, text)
+    recording = open_recording(path)
+    assert recording.kind == kind
+    assert discover(tmp_path) == (path,)
+    first = recording.exchanges[0]
+    if kind not in _NO_STREAM:
+        assert first.body.decode() == STREAM
+        assert first.dialect == "openai.chat"
+    for offset in (-1, 0, len(first.body) - 1):
+        [line] = recording.locate(1, [offset])
+        assert 1 <= line <= text.count("\n") + 1
+    report = check_paths([tmp_path])
+    assert not report.errors
+    assert len(report.streams) == len(recording.exchanges)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in FILES if kind not in (*_NO_STREAM, "txtar")])
+def test_request_and_head_are_kept(tmp_path: Path, kind: str) -> None:
+    name, text = FILES[kind][0]
+    first = open_recording(stored(tmp_path, name, text)).exchanges[0]
+    assert first.request is not None
+    assert first.request.path == "/v1/chat/completions"
+    assert first.response is not None
+    assert first.response.status == 200
+    assert first.response.header("content-type") == "text/event-stream"
+
+
+def test_chunks_and_their_times_are_kept(tmp_path: Path) -> None:
+    recording = open_recording(stored(tmp_path, "a.json", json.dumps([MASTRA])))
+    assert [each.ms for each in recording.exchanges[0].chunks] == [12, 3]
+    pieces = open_recording(stored(tmp_path, "b.json", json.dumps(REQ_LLM))).exchanges[0].chunks
+    assert [len(each.data) for each in pieces] == [len(e) for e in MASTRA["response"]["chunks"]]
+    assert pieces[0].ms is None
+
+
+def test_a_key_that_a_tag_would_construct_is_its_text(tmp_path: Path) -> None:
+    name, text = FILES["vcr"][0]
+    [exchange] = open_recording(stored(tmp_path, name, text)).exchanges
+    assert exchange.request is not None
+    assert exchange.request.headers == (("Accept", "*/*"),)
+    assert exchange.response is not None
+    assert exchange.response.headers == (("Content-Type", "text/event-stream"), ("Accept", "again"))
+
+
+def test_the_path_does_not_decide(tmp_path: Path) -> None:
+    answer = interaction(url="https://h/agents/run")
+    path = stored(tmp_path, "a.json", json.dumps({"interactions": [answer]}))
+    assert discover(tmp_path) == (path,)
+    assert open_recording(path).exchanges[0].dialect == "openai.chat"
+
+
+BROKEN: Final[dict[str, Any]] = {
+    "har": lambda: archive(entry("/a", "?", encoding="base64"), entry("/b", STREAM)),
+    "vcr": lambda: {"interactions": [interaction(body={"base64_string": "?"}), interaction()]},
+    "vcr no response": lambda: {"interactions": [{"request": {}}, interaction()]},
+    "vcr no object": lambda: {"interactions": [5, interaction()]},
+    "nock": lambda: [{**NOCK, "responseIsBinary": True}, NOCK],
+    "nock url": lambda: [{**NOCK, "scope": "http://a[b"}, NOCK],
+    "mastra": lambda: [{**MASTRA, "response": {"chunks": [{}], "status": 200}}, MASTRA],
+    "wiremock": lambda: {
+        "mappings": [{**WIREMOCK, "response": {"status": 200, "bodyFileName": "a.txt"}}, WIREMOCK]
+    },
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_one_bad_entry_costs_itself(tmp_path: Path, case: str) -> None:
+    made = BROKEN[case]()
+    text = made if isinstance(made, str) else json.dumps(made)
+    path = stored(tmp_path, "a.json", text)
+    recording = open_recording(path)
+    assert [each.body.decode() for each in recording.exchanges] == [STREAM]
+    assert [each.number for each in recording.exchanges] == [1]
+    assert any("broken entries were skipped: 1: entry 1 " in each for each in recording.notes)
+    assert check_paths([tmp_path]).errors == ()
+
+
+def test_what_holds_no_judged_answer_is_counted_by_kind(tmp_path: Path) -> None:
+    other = interaction(url="https://h/rates", body={"string": "{}"})
+    stored(tmp_path, "a.json", json.dumps({"interactions": [other]}))
+    stored(tmp_path, "b.yaml", json.dumps({"interactions": [other]}))
+    stored(tmp_path, "c.json", json.dumps({"name": "x"}))
+    stored(tmp_path, "d.sse", STREAM)
+    found = find_recordings([tmp_path])
+    assert [path.name for path in found.of_no_api] == ["a.json", "b.yaml"]
+    assert [path.name for path in found.unknown] == ["c.json"]
+    assert len(check_paths([tmp_path]).notes) == 2
+
+
+def test_a_dialect_that_the_user_names_is_that_of_all(tmp_path: Path) -> None:
+    other = interaction(url="https://h/odd", body={"string": '{"a": 1}'})
+    path = stored(tmp_path, "a.json", json.dumps({"interactions": [other]}))
+    with pytest.raises(CassetteError, match="holds no answer of an API that is judged"):
+        open_recording(path)
+    [exchange] = open_recording(path, dialect="openai.chat").exchanges
+    assert exchange.dialect == "openai.chat"
+
+
+def test_what_inflates_is_bounded_for_the_whole_file(tmp_path: Path) -> None:
+    bomb = base64.b64encode(gzip.compress(bytes(40_000_000), mtime=0)).decode()
+    answer = interaction(body={"base64_string": bomb})
+    answer["response"]["headers"]["content-encoding"] = "gzip"
+    path = stored(tmp_path, "a.json", json.dumps({"interactions": [answer, answer, interaction()]}))
+    recording = open_recording(path)
+    assert [len(each.body) for each in recording.exchanges] == [40_000_000, len(STREAM)]
+    assert "entry 2 cannot be read: it inflates to more than" in recording.notes[-1]
+
+
+LARGE: Final = "a: &a [" + "x, " * 17 + "x]\nb: *a\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (LARGE, r"a\.yaml:2:4: aliases of large values are not allowed, got \*a"),
+        ("a: *b\n", "aliases of large values|undefined alias"),
+        ("a: &a [1]\nb: &b [*a]\nc: *b\n", r"a\.yaml:3:4: aliases of large values"),
+    ],
+)
+def test_aliases_repeat_small_values_only(tmp_path: Path, text: str, why: str) -> None:
+    with pytest.raises(CassetteError, match=why):
+        open_recording(stored(tmp_path, "a.yaml", text))
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+@pytest.mark.parametrize("lead", ["", "event: x\n"])
+def test_events_whose_blank_lines_were_dropped(tmp_path: Path, ends: str, lead: str) -> None:
+    kept = "".join(f"{lead}{line}\n" for line in STREAM.split("\n\n") if line)
+    path = stored(tmp_path, "a.sse", kept.replace("\n", ends))
+    recording = open_recording(path)
+    assert recording.header.fidelity == "events"
+    assert recording.notes == ("no blank line ends an event in this file: they were put back",)
+    [exchange] = recording.exchanges
+    assert exchange.body.count(b"\n\n") == 3
+    last = len(exchange.body) - 1
+    assert recording.locate(1, [0, last]) == [1, kept.count("\n") - (1 if lead else 0)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        STREAM.replace("\n\n", "\n", 1),  # one event runs into the next: the server's fault
+        'data: {"a":\ndata: 1}\n',  # one value over two lines
+        "data: [DONE]\n",
+    ],
+)
+def test_other_streams_stay_as_they_are(tmp_path: Path, text: str) -> None:
+    recording = open_recording(stored(tmp_path, "a.sse", text))
+    assert recording.header.fidelity == "bytes"
+
+
+ROW: Final = """\
+importers:
+  - name: tapes
+    says: tapes of ours
+    entries: calls
+    needs: [answer]
+    url: where
+    headers: answer.head
+    status: answer.code
+    body: {answer.raw: base64}
+"""
+
+
+def test_users_add_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    call = {"where": "/v1/chat/completions", "answer": {"code": 200, "raw": packed(STREAM)}}
+    path = stored(tmp_path, "a.json", json.dumps({"calls": [call]}))
+    assert not discover(tmp_path)
+    stored(tmp_path, "conformance.yaml", ROW)
+    assert discover(tmp_path) == (path,)
+    recording = open_recording(path)
+    assert (recording.kind, recording.exchanges[0].body.decode()) == ("tapes", STREAM)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (("base64", "base46"), "no coding is called 'base46'"),
+        (("    url:", "    uri:"), "unknown field `uri`"),
+        (("    body: {answer.raw: base64}\n", ""), "does not say where a body is"),
+        (("needs: [answer]", "marks: ['(']"), "is no regular expression"),
+    ],
+)
+def test_a_row_with_a_mistake_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: tuple[str, str], why: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    stored(tmp_path, "conformance.yaml", ROW.replace(*change))
+    path = stored(tmp_path, "a.json", "{}")
+    with pytest.raises(SpecError, match=why):
+        open_recording(path)
+
+
+def test_the_page_lists_every_kind() -> None:
+    text = file_table.PAGE.read_text(encoding="utf-8")
+    assert text == file_table.page(text), "stale: python -m tests.authoring.file_table"
+
+
+def test_a_section_that_is_no_answer_is_counted(tmp_path: Path) -> None:
+    recording = open_recording(stored(tmp_path, "a.txtar", TXTAR))
+    assert recording.notes == ("exchanges of other APIs were skipped: 1",)
