@@ -69,6 +69,11 @@ _UNSEEN_END: Final = "the file ends there; how the connection ended was not reco
 _END_RULES: Final = frozenset({"wire/sse/last-event-complete", "wire/lines/last-line-whole"})
 _STATES_ENDS: Final = frozenset({"cassette", "row"})  # kinds of recordings
 _SWITCHES: Final = "effort/"  # rules of what is asked of the thinking
+_FOLLOWING: Final = {
+    "wire/ui-message/call-answered": "wire/ui-message/output-of-call",
+    "wire/stream-json/call-answered": "wire/stream-json/result-of-call",
+    "wire/ui-message/input-agrees": "hop/tools",
+}
 _SERIAL: Final = "overlap"  # the knob of rules by which parts come one after another
 _OUR_REQUEST: Final = "the scenario wrote the request"
 PLAYED_BROKEN: Final = "what was played upstream breaks"
@@ -228,8 +233,15 @@ def apply_overrides(ledger: Ledger, judged: JudgedExchange) -> None:
 
 
 def withdraw_consequences(ledger: Ledger, judged: JudgedExchange) -> None:
-    """That an answer is empty, where what broke another rule may be why: one cause, one finding."""
+    """What follows from another fault: one cause, one finding.
+
+    An answer is empty because something else broke; a call has no result as that names another.
+    """
     del judged
+    failing = ledger.verdicts
+    for rule, leader in _FOLLOWING.items():
+        if failing.get(rule) is _FAIL and failing.get(leader) is _FAIL:
+            ledger.withdraw([rule], f"what breaks {leader} may be why", "consequences")
     if ledger.verdicts.get(ANSWER_SAID) is not _FAIL:
         return
     others = (each for each in ledger.findings if each.rule != ANSWER_SAID)

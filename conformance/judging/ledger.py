@@ -25,7 +25,7 @@ WRITERS: Final = (
     "expectations",  # the ending and the thinking that the scenario expects
     "hops",  # what a gateway made of the answer behind it
     "profile",  # what the profile says of the rules that a run adds
-    "consequences",  # an answer that is empty, where another fault may be why
+    "consequences",  # what follows from another fault: an empty answer, a call without a result
     "undeclared",  # events that the client does not report
     "links",  # rules over an answer and the request that brings it back
     "comparisons",  # rules over several exchanges, hops or views

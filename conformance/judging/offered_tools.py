@@ -91,7 +91,7 @@ def _fit(name: str, text: str, schema: Mapping[str, Any]) -> str | None:
     if value is NOT_JSON:
         return None
     if not isinstance(value, dict) and takes_object(schema):
-        return f"nothing: {name} takes an object" if required else "fits"
+        return f"{'nothing' if required else 'unfit'}: {name} takes an object"
     found = misfit(value, schema)
     return f"unfit: {name}: {found}" if found else "fits"
 

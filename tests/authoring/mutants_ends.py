@@ -195,6 +195,27 @@ MUTANTS: Final = (
         "claude.stream-json/claude-code/thinking-then-text",
         (edits.change(RESULT, "result", ""),),
     ),
+    Mutant(
+        "wire/codex-exec/item-outcome",
+        RUN,
+        (edits.change(COMMAND, "item.status", "failed"),),
+        name="wire/codex-exec/item-outcome-failed-well",
+    ),
+    Mutant(
+        "wire/codex-exec/success-without-error",
+        RUN,
+        (edits.change(typed("turn.completed"), "error", FAULT),),
+    ),
+    Mutant(
+        "wire/responses/complete-without-details",
+        OVER_TEXT,
+        (edits.change(COMPLETED, "response.incomplete_details", {"reason": "max_output_tokens"}),),
+    ),
+    Mutant(
+        "wire/messages/body-without-error",
+        "anthropic.messages/anthropic/body",
+        (in_body("error", FAULT),),
+    ),
     # What the status says, and what was asked.
     Mutant(
         "wire/http/error-status",
@@ -288,6 +309,26 @@ MUTANTS: Final = (
         (edits.retype(typed("tool-output-available"), "tool-output-error"),),
     ),
     Mutant(
+        "wire/ui-message/output-once",
+        "vercel.ui/ai-sdk/tool-in-two-steps",
+        (edits.duplicate(typed("tool-output-available")),),
+    ),
+    Mutant(
+        "wire/ui-message/call-answered",
+        "vercel.ui/ai-sdk/tool-in-two-steps",
+        (edits.drop(typed("tool-output-available")),),
+    ),
+    Mutant(
+        "wire/ui-message/input-there",
+        "vercel.ui/ai-sdk/tool-in-two-steps",
+        (edits.remove(typed("tool-input-available"), "input"),),
+    ),
+    Mutant(
+        "wire/agui/result-once",
+        "agui/agent/tool-and-snapshot",
+        (edits.duplicate(typed("TOOL_CALL_RESULT")),),
+    ),
+    Mutant(
         "wire/agui/result-of-call",
         "agui/agent/tool-and-snapshot",
         (edits.change(typed("TOOL_CALL_RESULT"), "toolCallId", "nobody"),),
@@ -302,7 +343,6 @@ MUTANTS: Final = (
         "wire/stream-json/result-of-call",
         "claude.stream-json/claude-code/tool-loop",
         (edits.change(typed("user"), "message.content.0.tool_use_id", "toolu_9"),),
-        ("wire/stream-json/call-answered",),
     ),
     Mutant(
         "wire/stream-json/call-answered",
