@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
 from conformance.baseline.linting import lint_baselines
 from conformance.cli.failures import CONFORMS, FINDINGS, USAGE
 from conformance.cli.terminal import progress_line, put
+from conformance.core.errors import UsageError
 from conformance.core.shipped import specs
 from conformance.linting import lint_paths
+from conformance.mutate.completeness import dialect_gaps
 from conformance.recordings.linting import lint_recordings, split_paths, suites_in
 from conformance.report.printable import visible
 from conformance.report.wording import count
@@ -25,8 +27,13 @@ def lint_command(
         list[Path] | None, typer.Argument(help="Files or folders; default: the shipped ones.")
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Warnings exit 1.")] = False,
+    dialect: Annotated[
+        str | None, typer.Option("--dialect", help="Say what this dialect lacks, and no more.")
+    ] = None,
 ) -> None:
     """Check rules, profiles and recordings for mistakes."""
+    if dialect is not None:
+        _put_gaps(dialect, has_paths=bool(paths))
     with progress_line("linting ..."):
         written, recorded = split_paths(paths or [specs()])
         problems = list(lint_paths(written)) if written else []
@@ -43,6 +50,17 @@ def lint_command(
     if errors:
         raise typer.Exit(USAGE)
     raise typer.Exit(FINDINGS if problems and strict else CONFORMS)
+
+
+def _put_gaps(dialect: str, *, has_paths: bool) -> NoReturn:
+    if has_paths:
+        raise UsageError("--dialect looks at what ships: it takes no files")
+    with progress_line("looking ..."):
+        gaps = dialect_gaps(dialect)
+    for gap in gaps:
+        put(f"{dialect}: {visible(gap)}")
+    put(f"{dialect}: {count(len(gaps), 'gap')}")
+    raise typer.Exit(FINDINGS if gaps else CONFORMS)
 
 
 def _count_kinds(kinds: Mapping[str, int]) -> str:
