@@ -44,7 +44,8 @@ test-newest:                 ## `make test` with the newest of everything, not o
 	rm -rf .venv-newest
 	$(MAKE) test DEV=.venv-newest DEV_STEPS='--named "$(TORCH)" --editable "[dev,reference,oracles,bench]"'
 
-# Oldest of what pyproject.toml names; what that depends on is as new as fits.
+# Oldest of what pyproject.toml names; what that depends on is as new as fits, so an old package may
+# call what a newer one has deprecated (typer 0.20 does, of click 8.5).
 OLDEST_TORCH ?= torch==2.5.0
 test-oldest: $(LOCK)/installed  ## the tests with the lower bounds of pyproject.toml, in an environment made anew
 	rm -rf .venv-oldest
@@ -52,7 +53,7 @@ test-oldest: $(LOCK)/installed  ## the tests with the lower bounds of pyproject.
 	$(LOCK)/$(SCRIPTS)/uv pip compile -q --resolution lowest-direct --python-version 3.11 --generate-hashes --no-emit-package torch \
 	  --extra dev --extra reference --extra oracles --extra bench pyproject.toml requirements/build.in -o build/oldest.txt
 	$(INSTALL) .venv-oldest --lock build/oldest.txt --named "$(OLDEST_TORCH)" --editable ""
-	.venv-oldest/$(SCRIPTS)/python -m pytest -n $(JOBS) -m "not slow and $(NEEDS_NOTHING)"
+	.venv-oldest/$(SCRIPTS)/python -m pytest -n $(JOBS) -W default::DeprecationWarning -m "not slow and $(NEEDS_NOTHING)"
 
 test-slow: $(DEV)/installed  ## what `make test` leaves out for its time: no GPU and no other server either
 	$(RUN)/python -m pytest -n $(JOBS) -m "slow and $(NEEDS_NOTHING)"

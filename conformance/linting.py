@@ -14,7 +14,8 @@ from msgspec import Struct, field
 from conformance import __version__
 from conformance.core import shipped
 from conformance.core.errors import ConformanceError, Place, SpecError, UsageError
-from conformance.dialects.neutral_knobs import NEUTRAL_KNOBS
+from conformance.dialects.marker_families import read_families
+from conformance.dialects.neutral_knobs import neutral_knobs
 from conformance.judging.run_rules import ADDED_RULES
 from conformance.judging.suites import dialect_vocabulary, shipped_suites
 from conformance.profiles.load import limits, load_profile
@@ -28,7 +29,7 @@ from conformance.rules.model import Rule, Suite
 from conformance.rules.node import Node, nearest
 
 # Scenarios, baselines (`entries`) and systems are linted where they are read, a floor above.
-_KINDS: Final = ("suite", "profile", "scenario", "entries", "system")
+_KINDS: Final = ("suite", "profile", "scenario", "entries", "system", "markers")
 _SUFFIXES: Final = (".yaml", ".yml")
 
 
@@ -83,9 +84,11 @@ def _read_file(path: Path, found: _SpecFiles) -> None:
             found.suites.append((read_suite(root, dialect_vocabulary), root))
         elif kind == "profile":
             found.profiles.append(path)
+        elif kind == "markers":
+            read_families(root)
         elif kind is None:
             raise root.error(
-                "neither a suite, a profile, a scenario, a system nor a baseline",
+                "neither a suite, a profile, a scenario, a system, a baseline nor markers",
                 hint=f"it has none of the keys {', '.join(map(repr, _KINDS))}",
             )  # told like any other mistake
     except ConformanceError as err:
@@ -95,7 +98,7 @@ def _read_file(path: Path, found: _SpecFiles) -> None:
 def _declared_knobs() -> Mapping[str, Mapping[str, tuple[Any, ...]]]:
     """Per dialect the allowed values of every knob, from the shipped strict profiles."""
     strict = [load_profile(path) for name, _, path in available() if name == "strict"]
-    defaults: Mapping[str, tuple[Any, ...]] = dict.fromkeys(NEUTRAL_KNOBS, ())
+    defaults: Mapping[str, tuple[Any, ...]] = dict.fromkeys(neutral_knobs(), ())
     return {
         p.dialect: {**defaults, **{name: knob.values for name, knob in p.declared.items()}}
         for p in strict

@@ -8,6 +8,7 @@ from typing import Final
 import typer
 
 from conformance.core.errors import (
+    AdapterError,
     CassetteError,
     ConformanceError,
     RemoteError,
@@ -34,7 +35,7 @@ def exit_code(error: BaseException) -> int:
     """Give the exit code that an exception stands for."""
     if isinstance(error, KeyboardInterrupt | typer.Abort):
         return INTERRUPTED
-    if isinstance(error, _WRONG_CALL | UsageError | SpecError | CassetteError):
+    if isinstance(error, _WRONG_CALL | UsageError | SpecError | CassetteError | AdapterError):
         return USAGE
     return REMOTE if isinstance(error, RemoteError) else INTERNAL
 

@@ -16,9 +16,10 @@ from conformance.cli.completing import (
     complete_rule,
     complete_suite,
 )
+from conformance.core.configuration import CONFIGURATION
 from conformance.core.errors import UsageError
 from conformance.judging.result import Report
-from conformance.recordings.trust import CONFIGURATION, configured_trust, trusted_paths
+from conformance.recordings.trust import configured_trust, trusted_paths
 
 SuiteOption = Annotated[
     list[str] | None,

@@ -26,6 +26,7 @@ from conformance.cli.run_options import (
 from conformance.cli.terminal import progress_line, put, warn, warn_errors
 from conformance.cli.verbs import takes_fields_of
 from conformance.core.errors import ConformanceError, UsageError
+from conformance.dialects.personas import named_persona
 from conformance.dialects.script import MODEL
 from conformance.judging.result import Report
 from conformance.judging.rulebook import Rulebook
@@ -49,6 +50,7 @@ from conformance.targets.child_process import leftover_notes
 from conformance.targets.client import run_client
 from conformance.targets.gateway import serve_upstream
 from conformance.targets.server import LiveServer, TurnTarget
+from conformance.targets.waiting import wait_until_listening
 from conformance.wire.faults import ExchangeLimits
 from conformance.wire.trust import certificates
 
@@ -117,6 +119,7 @@ class _LiveRun(Struct, kw_only=True):
             if given.upstream_port is not None:
                 served = serve_upstream(given.upstream_port, given.allow_origin or ())
                 upstream = await stack.enter_async_context(served)
+                upstream.persona = named_persona(given.persona) if given.persona else None
             if given.protocol is not None and upstream is not None:
                 return await run_application(
                     await self._asked_target(stack, f"http://127.0.0.1:{upstream.port}"),
@@ -128,8 +131,10 @@ class _LiveRun(Struct, kw_only=True):
                     show_progress=self.show_progress,
                 )
             server = await _live_server(given, stack)
+            await wait_until_listening(server.url, given.wait)
             if not options.model:
-                model = await only_model(server, options.secrets, options.dialects)
+                played = MODEL if upstream is not None else ""
+                model = await only_model(server, options.secrets, options.dialects, unlisted=played)
                 options = replace(options, model=model)
             return await run_server(
                 *(server, self.scenarios, options, self.folder, self.show_progress),
@@ -139,7 +144,9 @@ class _LiveRun(Struct, kw_only=True):
     async def _asked_target(self, stack: AsyncExitStack, url: str) -> TurnTarget:
         """An application, or an agent; `url` is that of the played model."""
         if self.given.agent is None:
-            return await _live_server(self.given, stack)
+            server = await _live_server(self.given, stack)
+            await wait_until_listening(server.url, self.given.wait)
+            return server
         agent = _agent_target(self.given, self.options, url)
         agent.left = self.left
         return await stack.enter_async_context(agent)

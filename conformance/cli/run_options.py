@@ -17,6 +17,7 @@ from conformance.cli import options as shared
 from conformance.cli.completing import complete_profile, complete_scenario
 from conformance.core.errors import UsageError
 from conformance.dialects import AGENT_PROTOCOL, AGENTS, APPLICATIONS, ENDPOINTS, SUPPORTED
+from conformance.dialects.personas import NAMES
 from conformance.runs import RunOptions
 from conformance.runs.options import (
     API_WORDS,
@@ -87,6 +88,24 @@ class RunArguments(Struct, frozen=True, kw_only=True):
             min=0,
             max=65535,
             help="Port on which we play the server behind it; of an agent by default any.",
+        ),
+    ] = None
+    wait: Annotated[
+        float,
+        typer.Option(
+            metavar="S",
+            min=0,
+            max=3600,
+            help="Wait so many seconds for the target to listen: one that looks for the server"
+            " behind it first finds us.",
+        ),
+    ] = 0.0
+    persona: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help=f"Whose model is played, for the fields of its thinking: {', '.join(NAMES)}"
+            " (default: by what asks).",
         ),
     ] = None
     allow_origin: shared.AllowOriginOption = None

@@ -19,8 +19,10 @@ from conformance.cli.listening import (
 from conformance.cli.options import AllowHostOption, AllowOriginOption, PortFileOption
 from conformance.cli.terminal import put, warn
 from conformance.cli.verbs import takes_fields_of
+from conformance.core.errors import UsageError
 from conformance.report.printable import visible
 from conformance.report.wording import count
+from conformance.targets.gateway import serve_upstream
 from conformance.targets.replay import ReplayOptions, ReplayServer, SeenRequest, url_prefix
 from conformance.wire.hosts import AllowedHosts
 
@@ -28,7 +30,16 @@ from conformance.wire.hosts import AllowedHosts
 class ServeArguments(Struct, frozen=True, kw_only=True):
     """The command line as it was given."""
 
-    paths: Annotated[list[Path], typer.Argument(help="Recordings, or folders of cassettes.")]
+    paths: Annotated[
+        list[Path] | None, typer.Argument(help="Recordings, or folders of cassettes.")
+    ] = None
+    scripted: Annotated[
+        bool,
+        typer.Option(
+            "--scripted",
+            help="Answer as the server behind a gateway that is run: by a script, in every API.",
+        ),
+    ] = False
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1"
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: one that is free.")] = 0
     port_file: PortFileOption = None
@@ -79,7 +90,13 @@ class ServeArguments(Struct, frozen=True, kw_only=True):
 
 @takes_fields_of(ServeArguments)
 def serve_command(given: ServeArguments) -> None:
-    """Play recordings to a client under test."""
+    """Play recordings to a client under test, or a scripted server to a gateway."""
+    if given.scripted:
+        if given.paths or given.host != "127.0.0.1":
+            raise UsageError("--scripted plays no recordings, and on 127.0.0.1 only")
+        raise typer.Exit(asyncio.run(_serve_script(given)))
+    if not given.paths:
+        raise UsageError("no recording is named", hint="or --scripted")
     options = ReplayOptions.parse(
         chunking=given.chunking,
         timing=given.timing,
@@ -108,6 +125,19 @@ def serve_command(given: ServeArguments) -> None:
     put(_serving_summary(server, session.misses))
     unwanted = session.misses or server.unused()
     raise typer.Exit(FINDINGS if given.strict and unwanted else code)
+
+
+async def _serve_script(given: ServeArguments) -> int:
+    """Answers whatever is asked until a signal comes; the exit code."""
+    code = exit_code_on_signal()
+
+    def tell(method: str, path: str, status: int) -> None:
+        if not given.quiet:
+            warn(f"{visible(method, 20)} {visible(path, 120)} -> {status}")
+
+    async with serve_upstream(given.port, given.allow_origin or (), tell) as upstream:
+        tell_ready(f"http://127.0.0.1:{upstream.port}", given.port_file)
+        return await code
 
 
 class _ServingSession:

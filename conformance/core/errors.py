@@ -6,6 +6,7 @@ A finding about the implementation under test is a value, never an exception. Wh
 `CassetteError`  a recording cannot be read: whoever made the file mends it.
 `UsageError`     the call names something that does not exist or does not fit.
 `HarnessError`   our own fault, or an adapter's: never blamed on the implementation under test.
+`AdapterError`   of these, a line of an adapter that is none of the protocol: its author mends it.
 `RemoteError`    the implementation under test could not be reached, refused, or fell silent.
 
 Every message is one line that starts with the place, as far as it is known:
@@ -63,6 +64,10 @@ class UsageError(ConformanceError):
 
 class HarnessError(ConformanceError):
     """The toolkit or an adapter failed; says nothing about the implementation under test."""
+
+
+class AdapterError(HarnessError):
+    """An adapter wrote a line that is none of the protocol."""
 
 
 class RemoteError(ConformanceError):

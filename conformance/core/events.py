@@ -78,7 +78,8 @@ SEMANTIC_EVENTS: Final[Mapping[str, frozenset[str]]] = {
     "refusal.delta": frozenset({"text"}),
     "tool.start": frozenset({"index", "id", "name", "hosted"}),
     "tool.delta": frozenset({"index", "arguments"}),
-    "tool.end": frozenset({"index", "id", "name", "arguments", "hosted"}),
+    # `fit` is added by who judges, where the request says what a call has to be.
+    "tool.end": frozenset({"index", "id", "name", "arguments", "hosted", "fit"}),
     "usage": frozenset({"input", "output", "reasoning", "total"}),
     "finish": frozenset({"reason"}),
     "error": frozenset({"code", "final", "message", "status"}),

@@ -5,6 +5,7 @@ A path is a tuple of keys and list positions. Values are never changed in place.
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any, Final
 
@@ -19,6 +20,7 @@ _SHALLOW: Final = (
 # Each may take 240 bytes where it is an object of its own; a text that is shorter holds no more.
 MOST_VALUES: Final = 4 * 1024 * 1024
 _DECODE: Final = msgspec.json.Decoder().decode
+_ENCODE: Final = msgspec.json.Encoder().encode
 _STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _BRACKETS: Final = re.compile(r"[\[\]{}]")
 
@@ -46,6 +48,42 @@ def decode_json(text: str) -> Any:
         return _DECODE(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return NOT_JSON
+
+
+def repeated_key(text: str, value: Any) -> str:
+    """A key that an object of this JSON text has twice; empty where none has.
+
+    `value` is what the text was decoded to, where the last of both is left: written again, it has
+    fewer colons behind a quote than the text. Whether that is why is then looked up; so it is where
+    the text is written in a way that leaves the count open.
+    """
+    if not isinstance(value, dict | list):
+        return ""
+    try:
+        is_plain = "\\u0022" not in text and '" :' not in text
+        if is_plain and text.count('":') <= _ENCODE(value).count(b'":'):
+            return ""
+        _KEYS_IN_PAIRS(text)
+    except _RepeatedKeyError as found:
+        return str(found)
+    except (ValueError, RecursionError):
+        return ""
+    return ""
+
+
+class _RepeatedKeyError(Exception):
+    """Its text is the key."""
+
+
+def _refuse_repeated(pairs: list[tuple[str, Any]]) -> None:
+    seen: set[str] = set()
+    for key, _ in pairs:
+        if key in seen:
+            raise _RepeatedKeyError(key)
+        seen.add(key)
+
+
+_KEYS_IN_PAIRS: Final = json.JSONDecoder(object_pairs_hook=_refuse_repeated).decode
 
 
 def _may_be_deep(text: str) -> bool:

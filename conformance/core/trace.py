@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from conformance.core.events import Ending, Event, Exchange, Frame, Request, Response
 from conformance.core.framing import Framing, exchange_frames
-from conformance.core.json_values import NOT_JSON, decode_json
+from conformance.core.json_values import NOT_JSON, decode_json, repeated_key
 from conformance.core.reading import Reader
 
 _IGNORED: Final[Mapping[str, str]] = {
@@ -40,6 +40,7 @@ class FrameTrace:
         self.reader = reader
         self.number = 0
         self._answer = 1  # that the last frame belongs to
+        self._of_body: Mapping[str, str] = {}  # what is to be said of a whole body
 
     def head(self, request: Request | None, response: Response | None) -> list[Event]:
         """Events of number 0: what was asked, and the head of the answer."""
@@ -71,6 +72,8 @@ class FrameTrace:
             fields = {"event": frame.event, "named": frame.named, "id": frame.id, "data": data}
             if payload is not NOT_JSON:
                 fields["json"] = payload
+                if key := repeated_key(data, payload):
+                    fields["repeated_key"] = key
             return self._headed("sse.frame", fields, self.reader.read(frame, payload, number))
         if kind == "comment":
             return self._headed("sse.comment", {"text": data}, [])
@@ -78,9 +81,12 @@ class FrameTrace:
             return self._headed(_IGNORED[kind], {"reason": frame.event, "text": data}, [])
         payload = frame_payload(frame)
         events = self.reader.read(frame, payload, number)
+        key = "" if kind == "text" else repeated_key(data, payload)
+        stated = {"repeated_key": key} if key else {}
         if kind in ("text", "body"):
+            self._of_body = stated
             return events
-        known = {"data": data} if payload is NOT_JSON else {"data": data, "json": payload}
+        known = {"data": data, **stated, **({} if payload is NOT_JSON else {"json": payload})}
         if kind == "binary":
             headed = {"event": frame.event, "headers": dict(frame.headers), **known}
             return self._headed("binary.frame", headed, events)
@@ -101,10 +107,14 @@ class FrameTrace:
         ended = [each for each in events if each.answer < answer]
         return [*ended, head, *events[len(ended) :]]
 
-    def end(self, how: Ending) -> list[Event]:
-        """What the end itself gives rise to; it counts as one more frame."""
+    def end(self, how: Ending, body: str = "") -> list[Event]:
+        """What the end itself gives rise to; it counts as one more frame.
+
+        `body` is what a whole body held, where one came: `answer` or `error`.
+        """
         self.number += 1
-        transport = Event("http.end", {"how": how}, self.number, "transport", self._answer)
+        data = {"how": how, **self._of_body, **({"body": body} if body else {})}
+        transport = Event("http.end", data, self.number, "transport", self._answer)
         return [transport, *self.reader.end(how, self.number)]
 
 

@@ -123,7 +123,9 @@ class RpcConversation:
         self.is_asked = self.is_over = False
         key = self.session_key
         self.turn = {name: value for name, value in body.items() if name != key}
-        self.session = (string(body[key]) or self.session) if key in body else ""
+        # A process that was started anew knows no session of the one before.
+        carries_on = key in body and self._is_greeted
+        self.session = (string(body[key]) or self.session) if carries_on else ""
         if self._is_greeted:
             return [self.next_request()]
         return [self.request("initialize", self.greeting)]

@@ -17,7 +17,7 @@ from conformance.dialects.client_cases import ClientCases
 from conformance.dialects.endpoint import Endpoint, ModelListing
 from conformance.dialects.requests import RequestForm
 from conformance.dialects.script import Script
-from conformance.dialects.turns import HistoryForm
+from conformance.dialects.turns import HistoryForm, asked_texts
 from conformance.dialects.wire_keys import AnswerBounds, ItemPlaces, SseEnvelope, WireKeys
 
 __all__ = ["DeltaColumns", "Dialect", "Reader", "Reading"]
@@ -83,7 +83,8 @@ class Dialect(Struct, frozen=True):
     is asked in it at one address, its URL or, where `agent` says how, a command. `carries_opaque`:
     it has a place for signatures and for thinking that is sealed; `names_tools`: it shows calls
     by the model's own name and arguments; `tells_parts`: it separates one part of thinking from the
-    next. `unit` is its word for one answer.
+    next; `tells_reasons`: it says why a model stopped. `takes_back` are wire events by which its
+    interface forgets what it was shown before. `unit` is its word for one answer.
     """
 
     name: str
@@ -113,6 +114,8 @@ class Dialect(Struct, frozen=True):
     carries_opaque: bool = True
     names_tools: bool = True
     tells_parts: bool = True
+    tells_reasons: bool = True
+    takes_back: frozenset[str] = frozenset()
     unit: str = "answer"
 
     def stated(self, request: Request | None) -> Request | None:
@@ -134,6 +137,10 @@ class Dialect(Struct, frozen=True):
         return (
             None if self.request is None or request is None else self.request.streams(request.json)
         )
+
+    def asked_texts(self, request: Request | None) -> Iterator[str]:
+        """Every text of a request, as `stated` gives it, except what the model said before."""
+        return asked_texts(request.json if request else None, self.turns)
 
     def expected_framing(self, request: Request | None) -> Framing | None:
         """How the answer is framed that a request asks for; None where that is not known.

@@ -76,7 +76,8 @@ class ModelListing(Struct, frozen=True):
     """Where models are listed: the path below the base URL, the keys of the list and of a name.
 
     `prefix` is what a list puts before each name. `frame` and `details` are what stands beside the
-    list, and beside each name.
+    list, and beside each name. `shown` is what is told of a model at `show_path`, where that is
+    asked by a request of its own.
     """
 
     path: str
@@ -86,6 +87,11 @@ class ModelListing(Struct, frozen=True):
     prefix: str = ""
     frame: Mapping[str, Any] = field(default_factory=lambda: {"object": "list"})
     details: Mapping[str, Any] = field(default_factory=lambda: {"object": "model", "created": 1})
+    show_path: str = ""
+    shown: Mapping[str, Any] = field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash((self.path, self.base, self.entries, self.name))
 
     def names(self, payload: Any) -> list[str]:
         """The names that a list holds."""
@@ -96,7 +102,11 @@ class ModelListing(Struct, frozen=True):
 
     def body(self, name: str) -> dict[str, Any]:
         """A list of one model, as a server has it."""
-        return {**self.frame, self.entries: [{self.name: self.prefix + name, **self.details}]}
+        return {**self.frame, self.entries: [self.entry(name)]}
+
+    def entry(self, name: str) -> dict[str, Any]:
+        """One model, as a list holds it and as it is told by itself."""
+        return {self.name: self.prefix + name, **self.details}
 
 
 def _plain(path: str) -> str:

@@ -4,9 +4,25 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from conformance.dialects.endpoint import ModelListing
 from conformance.dialects.script import MODEL, ScriptedAnswer
 
 _CREATED: Final = "2026-01-01T00:00:00Z"
+MODELS: Final = ModelListing(
+    "/api/tags",
+    base="",
+    entries="models",
+    name="model",
+    frame={},
+    details={},
+    show_path="/api/show",
+    shown={
+        "modified_at": _CREATED,
+        "details": {"format": "gguf", "family": "scripted"},
+        "model_info": {},
+        "capabilities": ["completion", "tools", "thinking"],
+    },
+)
 
 
 def error_body(message: str, *, is_refusal: bool) -> dict[str, Any]:

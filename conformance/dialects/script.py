@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Protocol
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from conformance.core.binary import EVENT_TYPE, EXCEPTION_TYPE, MESSAGE_TYPE, encode_message
 from conformance.core.framing import Framing
+from conformance.dialects.personas import PLAIN, Persona
+from conformance.dialects.wishes import WishForm
 
 CONTENT_TYPES: Final[Mapping[Framing, str]] = {
     "body": "application/json",
@@ -25,6 +28,7 @@ TOOL: Final = "calculator"
 ARGUMENTS: Final = '{"expression": "2 + 3"}'
 _BROKEN: Final = frozenset({"cut", "error"})
 _PIECE: Final = 7  # characters
+_WORDS: Final = re.compile(r"Answer [0-9]+:|thought [0-9]+:|summary [0-9]+:")
 
 
 class ScriptedAnswer(Struct, frozen=True):
@@ -34,6 +38,8 @@ class ScriptedAnswer(Struct, frozen=True):
     empty where the server shows none; it is counted in any case. `summary` is said only where a
     request asks for one. `tokens` are those of the prompt, of all that was said, and of thinking
     among them; `states_usage` says that they are stated even where nobody asked for it.
+    `is_sealed`: thinking comes encrypted, too, where the API has a place for that. `persona` says
+    what it is called where providers of one API differ.
     """
 
     word: str
@@ -44,10 +50,14 @@ class ScriptedAnswer(Struct, frozen=True):
     error: str = ""
     tokens: tuple[int, int, int] = (11, 21, 9)
     states_usage: bool = False
+    tool: str = TOOL
+    arguments: str = ARGUMENTS
+    is_sealed: bool = False
+    persona: Persona = PLAIN
 
     @property
     def calls_tool(self) -> bool:
-        """Whether the answer calls `TOOL` with `ARGUMENTS`, and has no text."""
+        """Whether the answer calls `tool` with `arguments`, and has no text."""
         return self.word == "tools"
 
     @property
@@ -71,6 +81,11 @@ class ScriptedAnswer(Struct, frozen=True):
         return pieces[:2] if self.is_broken else pieces
 
 
+def is_scripted(text: str) -> bool:
+    """Whether a text holds words that the script says, of whatever call."""
+    return _WORDS.search(text) is not None
+
+
 def pieces_of(text: str) -> list[str]:
     """The text in pieces, as a stream has it."""
     return [text[at : at + _PIECE] for at in range(0, len(text), _PIECE)]
@@ -86,11 +101,15 @@ class ErrorBody(Protocol):
 
 
 class Script(Struct, frozen=True):
-    """How a dialect writes an answer to a request, as a stream and as a body, and an error."""
+    """How a dialect writes an answer to a request, as a stream and as a body, and an error.
+
+    `wishes` is where its requests say what the answer must be.
+    """
 
     stream: Callable[[ScriptedAnswer, Mapping[str, Any]], Iterator[ScriptedEvent]]
     body: Callable[[ScriptedAnswer, Mapping[str, Any]], Mapping[str, Any]]
     error: ErrorBody
+    wishes: WishForm = field(default_factory=WishForm)
 
 
 def encode_stream(events: Iterable[ScriptedEvent], framing: Framing) -> Iterator[bytes]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+from conformance.dialects.json_edge import arguments_text
 from conformance.dialects.sink import Sink
 
 
@@ -11,15 +13,26 @@ class ToolCall:
     """Reports start, deltas and end; unknown `id` and `name` are left out of the events.
 
     A hosted call is carried out by the server: `hosted` is true in the events of no other.
+    Arguments that were stated whole, other than in pieces, are those that count.
     """
 
-    __slots__ = ("_choice", "_pieces", "call_id", "index", "is_hosted", "is_open", "name")
+    __slots__ = (
+        "_choice",
+        "_pieces",
+        "_stated",
+        "call_id",
+        "index",
+        "is_hosted",
+        "is_open",
+        "name",
+    )
 
     def __init__(
         self, choice: int, index: int, call_id: str, name: str, *, is_hosted: bool = False
     ) -> None:
         self._choice = choice
         self._pieces: list[str] = []
+        self._stated = ""
         self.index = index
         self.call_id = call_id
         self.name = name
@@ -30,6 +43,11 @@ class ToolCall:
     def has_arguments(self) -> bool:
         return bool(self._pieces)
 
+    @property
+    def arguments(self) -> str:
+        """What came of them so far."""
+        return "".join(self._pieces)
+
     def start(self, sink: Sink) -> None:
         sink.say("tool.start", self._named())
 
@@ -39,10 +57,16 @@ class ToolCall:
         data = {"choice": self._choice, "index": self.index, "arguments": arguments}
         sink.say("tool.delta", data)
 
+    def state(self, value: Any) -> None:
+        """The whole arguments; their spelling in pieces stays where it says the same."""
+        text = arguments_text(value)
+        self._stated = text if text and not _says_same("".join(self._pieces), value) else ""
+
     def end(self, sink: Sink) -> None:
         """Report the end with the whole arguments."""
         self.is_open = False
-        sink.say("tool.end", {**self._named(), "arguments": "".join(self._pieces)})
+        arguments = self._stated or self.arguments
+        sink.say("tool.end", {**self._named(), "arguments": arguments})
 
     def _named(self) -> dict[str, Any]:
         data: dict[str, Any] = {"choice": self._choice, "index": self.index}
@@ -53,3 +77,11 @@ class ToolCall:
         if self.is_hosted:
             data["hosted"] = True
         return data
+
+
+def _says_same(written: str, value: Any) -> bool:
+    try:
+        said = json.loads(written)
+    except (ValueError, RecursionError):
+        return False
+    return bool(said == value)

@@ -9,7 +9,7 @@ JSON.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
@@ -150,3 +150,26 @@ def blocks_entry(
 
 MESSAGES: Final = HistoryForm("messages", listed("messages"), message_entry)
 """The history of Chat Completions, and of those that have it alike."""
+
+
+def asked_texts(body: Any, form: HistoryForm | None) -> Iterator[str]:
+    """Every text of a request, except what the model said before."""
+    if form is None or not isinstance(body, Mapping):
+        yield from _texts_within(body)
+        return
+    yield from _texts_within({key: value for key, value in body.items() if key != form.key})
+    for entry in form.entries(body):
+        if form.read(entry).by != "model":
+            yield from _texts_within(entry)
+
+
+def _texts_within(value: Any) -> Iterator[str]:
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, Mapping):
+            waiting += each.values()
+        elif isinstance(each, list):
+            waiting += each

@@ -16,16 +16,13 @@ from conformance.core.events import Exchange, Request
 from conformance.core.json_values import NOT_JSON
 from conformance.core.trace import frame_payload
 from conformance.dialects.base import Dialect, Reading
-from conformance.evidence.hop_comparisons import (
-    COMPARISONS,
-    ApplicationHops,
-    HopDifference,
-    ReadAnswer,
-    overlap,
-)
+from conformance.evidence.hop_comparisons import COMPARISONS, overlap
+from conformance.evidence.hop_sides import ApplicationHops, Compared, HopDifference, ReadAnswer
+from conformance.evidence.hop_tries import try_replaced, without_tries
 from conformance.evidence.marked_answers import marked_readings
 from conformance.evidence.said import EventPlace, read_content
 from conformance.judging.findings import RecentFrames, make_finding
+from conformance.judging.hop_rules import TRY_REPLACED
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import EventBeside, Finding
 from conformance.judging.transcript import read_transcript
@@ -106,7 +103,7 @@ def compare_application(
     if any(each.exchange.end == "open" for each in (shown, *behind)):
         return
     behind = _as_shown(behind, shown)
-    hops = ApplicationHops(
+    whole = ApplicationHops(
         tuple(behind),
         shown,
         said=read_content([each.transcript for each in behind]),
@@ -115,11 +112,23 @@ def compare_application(
         later=later,
         hides=hides,
         has_no_place=has_no_place,
+        taken_back=_taken_back(shown),
     )
+    hops = without_tries(whole)
     if overlap(hops.said):
         broken = {found.rule for found in ledger.findings} & serial
         ledger.withdraw(broken, "the provider's own parts overlap", _NAME)
-    _write_differences(ledger, hops)
+    for rule, compared in COMPARISONS:
+        _write(ledger, rule, hops, compared(hops))
+    _write(ledger, TRY_REPLACED, whole, try_replaced(whole))
+
+
+def _taken_back(shown: ReadAnswer) -> int:
+    """The last event by which the interface forgets what it was shown; 0 where there is none."""
+    forgets = shown.dialect.takes_back
+    traced = shown.dialect.trace(shown.exchange, shown.reading) if forgets else ()
+    numbers = (e.number for each in traced for e in each.events if e.type in forgets)
+    return max(numbers, default=0)
 
 
 def _as_shown(behind: Sequence[ReadAnswer], shown: ReadAnswer) -> Sequence[ReadAnswer]:
@@ -136,15 +145,13 @@ def _as_shown(behind: Sequence[ReadAnswer], shown: ReadAnswer) -> Sequence[ReadA
     return behind
 
 
-def _write_differences(ledger: Ledger, hops: ApplicationHops) -> None:
-    for rule, compared in COMPARISONS:
-        found = compared(hops)
-        if isinstance(found, HopDifference):
-            ledger.add(rule.id, Verdict.FAIL, findings=(_finding(rule, hops, found),), by=_NAME)
-        elif isinstance(found, str):
-            ledger.add(rule.id, Verdict.NOT_APPLICABLE, found, by=_NAME)
-        elif found:
-            ledger.add(rule.id, Verdict.PASS, by=_NAME)
+def _write(ledger: Ledger, rule: Rule, hops: ApplicationHops, found: Compared) -> None:
+    if isinstance(found, HopDifference):
+        ledger.add(rule.id, Verdict.FAIL, findings=(_finding(rule, hops, found),), by=_NAME)
+    elif isinstance(found, str):
+        ledger.add(rule.id, Verdict.NOT_APPLICABLE, found, by=_NAME)
+    elif found:
+        ledger.add(rule.id, Verdict.PASS, by=_NAME)
 
 
 def _finding(rule: Rule, hops: ApplicationHops, found: HopDifference) -> Finding:

@@ -17,7 +17,7 @@ from conformance.cassette import Header
 from conformance.core.events import REQUEST_EVENTS, Exchange
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding
-from conformance.judging.run_rules import ENDING, THINKING
+from conformance.judging.run_rules import ANSWER_SAID, ENDING, THINKING
 from conformance.judging.transcript import WHOLE_ENDS, Transcript, finding_at_end
 from conformance.rules.forms.compare import Compare
 from conformance.rules.model import Rule
@@ -44,6 +44,7 @@ class ExpectedStep(Struct, frozen=True):
     calls: int | None = None  # of a gateway to what stands behind it
     upstream: str = ""  # profile of the recording that answered there
     excused: tuple[str, ...] = ()  # rules that this recording breaks itself
+    broken: tuple[str, ...] = ()  # those of them that bind
     without: tuple[str, ...] = ()
 
 
@@ -80,6 +81,7 @@ def expected_of(run: Mapping[str, Any], exchange: Exchange) -> ExpectedStep:
         calls=calls if isinstance(calls := step.get("calls"), int) else None,
         upstream=str(run.get("upstream") or ""),
         excused=_string_list(step.get("excused")),
+        broken=_string_list(step.get("broken")),
     )
 
 
@@ -133,6 +135,8 @@ def judge_expectations(
     came = answer.ending
     if came in expected.ends:
         ledger.add(ENDING.id, Verdict.PASS, by=_NAME)
+        if ledger.verdicts.get(ANSWER_SAID) is Verdict.FAIL:
+            ledger.remark(ANSWER_SAID, "an answer was to come", _NAME, Level.MUST)
         if came not in WHOLE_ENDS:
             unfinished = ledger.rules_with(Verdict.INCONCLUSIVE)
             ledger.withdraw(unfinished, "there was to be no answer", _NAME)
@@ -202,7 +206,7 @@ def _known_causes(exchange: Exchange, answer: Transcript, expected: ExpectedStep
     response = exchange.response
     if response is None:
         parts.append("no response head")
-    elif response.status != 200:
+    elif response.status not in (None, 200):  # standard streams have none
         parts.append(f"HTTP {response.status}")
         if 300 <= (response.status or 0) < 400:
             parts.append("a redirect that is not followed")

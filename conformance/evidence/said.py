@@ -34,7 +34,9 @@ class SaidPart(Struct):
     channel: str = ""
     pieces: list[tuple[EventPlace, str]] = field(default_factory=list)
     end: EventPlace | None = None
-    call: tuple[str, str] = ("", "")  # name and arguments
+    call: tuple[str, str] = ("", "")  # name, and arguments as they were written
+    stated: str = ""  # arguments as they are when the call is whole
+    written: list[str] = field(default_factory=list)
     is_hosted: bool = False  # a call that whoever sent it carries out itself
 
     @property
@@ -188,8 +190,12 @@ class _AnswerParts:
         key = ("tool", event.data.get("choice"), event.data.get("index"))
         if what == "start":
             self._begin(key, "tool", "", place)
+        elif what == "delta":
+            if self._blocks.get(key):
+                self._blocks[key][-1].written.append(str(event.data.get("arguments") or ""))
         elif what == "end":
             part = self._blocks.get(key, [None])[-1] or self._begin(key, "tool", "", place)
             part.end = place
-            part.call = (str(event.data.get("name")), str(event.data.get("arguments") or ""))
+            part.stated = str(event.data.get("arguments") or "")
+            part.call = (str(event.data.get("name")), "".join(part.written) or part.stated)
             part.is_hosted = bool(event.data.get("hosted"))

@@ -1,11 +1,12 @@
 """Everything that writes to a ledger after the judge has closed, in the order in which it writes.
 
 For each exchange of a recording that is
-- no part of a run:         `http status`, `kept file`, `hops` of an application
+- no part of a run:         `http status`, `kept file`, `hops` of an application, `profile`,
+                            `consequences`
 - of a run, ours behind
   a gateway:                `served recording`, `own answers`
 - of a run, the target's:   `served recording`, `own requests`, `http status`, `expectations`,
-                            `hops`, `hops` of an application, `profile`
+                            `hops`, `hops` of an application, `profile`, `consequences`
 - reported by a client:     `undeclared`
 then, in the ledger of a request that brings an answer back: `links` (`evidence.links`); and in that
 of the last exchange: `comparisons`, `undeclared`, `own requests`, `randomness`,
@@ -13,6 +14,7 @@ and in all of them `redaction`.
 Of a client under test, `targets.client.client_judge` writes after `comparisons` and `undeclared`:
 `broken stream`, `undeclared` once more, `sent bytes` and `harness`.
 Of a recording that nobody trusts, `recordings.claims` writes `claims`.
+Of several recordings that hold one conversation, `recordings.linked_files` writes `linked files`.
 A run with streams side by side adds `streams beside`, a baseline comes last.
 
 The names are those of `ledger.WRITERS`, which holds every ledger to this order.
@@ -53,7 +55,7 @@ from conformance.judging.client_view import compares_views, declared_events, und
 from conformance.judging.hop_rules import HOP_RULES
 from conformance.judging.ledger import Ledger
 from conformance.judging.rulebook import Rulebook
-from conformance.judging.run_rules import SCENARIO_RULES
+from conformance.judging.run_rules import ANSWER_SAID, CROSS_TALK, SCENARIO_RULES
 from conformance.judging.transcript import Transcript, is_refusal
 from conformance.judging.view import JudgedView, JudgeSetting
 from conformance.rules.forms.compare import Compare
@@ -66,8 +68,12 @@ _NOT_REDACTED: Final = "the recording says that redaction did this, but no stand
 _UNSEEN_END: Final = "the file ends there; how the connection ended was not recorded"
 _END_RULES: Final = frozenset({"wire/sse/last-event-complete", "wire/lines/last-line-whole"})
 _STATES_ENDS: Final = frozenset({"cassette", "row"})  # kinds of recordings
+_SWITCHES: Final = "effort/"  # rules of what is asked of the thinking
 _SERIAL: Final = "overlap"  # the knob of rules by which parts come one after another
 _OUR_REQUEST: Final = "the scenario wrote the request"
+PLAYED_BROKEN: Final = "what was played upstream breaks"
+_TOLD: Final = frozenset({"failed", "refused"})
+_OF_UPSTREAM: Final = frozenset(rule.id for rule in (*SCENARIO_RULES, *HOP_RULES)) - {CROSS_TALK.id}
 _FAIL: Final = Verdict.FAIL
 _TARGETS: Final = frozenset({"server", "gateway", APP})
 _PASS_OR_FAIL: Final = frozenset({Verdict.PASS, _FAIL})
@@ -195,6 +201,18 @@ def write_application(ledger: Ledger, judged: JudgedExchange) -> None:
         )
 
 
+def withdraw_of_broken_upstream(ledger: Ledger, judged: JudgedExchange) -> None:
+    """Who is given what breaks a binding rule may refuse it: nothing is owed of that.
+
+    An answer that came whole all the same is compared; one that just breaks off tells nobody.
+    """
+    run = stated_run(judged.recording.header) or {}
+    expected = expected_of(run, judged.exchange)
+    if expected.broken and judged.transcript.ending in _TOLD:
+        failed = _OF_UPSTREAM.intersection(ledger.rules_with(_FAIL))
+        ledger.withdraw(failed, f"{PLAYED_BROKEN} {expected.broken[0]} itself", "hops")
+
+
 def apply_overrides(ledger: Ledger, judged: JudgedExchange) -> None:
     """What the profile says of the rules that a run adds."""
     overrides = judged.setting.profile.overrides
@@ -207,6 +225,19 @@ def apply_overrides(ledger: Ledger, judged: JudgedExchange) -> None:
         else:
             why = f"{override.level}, {override.because}"
             ledger.remark(rule.id, why, "profile", Level(override.level))
+
+
+def withdraw_consequences(ledger: Ledger, judged: JudgedExchange) -> None:
+    """That an answer is empty, where what broke another rule may be why: one cause, one finding."""
+    del judged
+    if ledger.verdicts.get(ANSWER_SAID) is not _FAIL:
+        return
+    others = (each for each in ledger.findings if each.rule != ANSWER_SAID)
+    for found in others:
+        if found.level is Level.MUST or found.rule.startswith(_SWITCHES):
+            why = f"what breaks {found.rule} may be why"
+            ledger.withdraw([ANSWER_SAID], why, "consequences")
+            return
 
 
 def withdraw_unseen_end(ledger: Ledger, judged: JudgedExchange) -> None:
@@ -228,6 +259,7 @@ OF_RECORDING: Final[Sequence[Write]] = (
     withdraw_unseen_end,
     write_application,
     apply_overrides,
+    withdraw_consequences,
 )
 OF_OWN_ANSWER: Final[Sequence[Write]] = (withdraw_served_faults, withdraw_own_answers)
 OF_TARGET: Final[Sequence[Write]] = (
@@ -236,7 +268,9 @@ OF_TARGET: Final[Sequence[Write]] = (
     withdraw_unstreamed,
     write_expectations,
     write_application,
+    withdraw_of_broken_upstream,
     apply_overrides,
+    withdraw_consequences,
 )
 
 

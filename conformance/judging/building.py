@@ -7,6 +7,7 @@ from pathlib import Path
 
 from conformance.core.built_values import SpecValue, write_values
 from conformance.core.shipped import specs
+from conformance.dialects.marker_families import FILE_NAME, marker_families
 from conformance.judging.suites import dialect_vocabulary, suite_files
 from conformance.profiles.fingerprints import read
 from conformance.profiles.load import load_named
@@ -24,11 +25,13 @@ def spec_values() -> Iterator[SpecValue]:
     """Every shipped suite, profile, and fingerprints of a profile, as YAML tells them."""
     for path in suite_files(specs()):
         yield SpecValue("suite", path, load_suite(path, dialect_vocabulary))
+    registry = specs() / FILE_NAME
+    yield SpecValue("markers", registry, marker_families())
     folder = specs() / "profiles"
     for path in sorted(folder.glob("*/*.yaml")):
         name, dialect = path.stem, path.parent.name
         profile = _load_shipped(folder, name, dialect)
-        yield SpecValue("profile", path, profile, tuple(_ancestor_files(folder, profile)))
+        yield SpecValue("profile", path, profile, (*_ancestor_files(folder, profile), registry))
         yield SpecValue("fingerprints", path, read(document.load(path), name, dialect))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, ClassVar, Final, Literal
 
 from conformance.cassette import Header
@@ -100,8 +101,9 @@ class ClientView(ExchangeView):
     name: ClassVar[Literal["wire", "client"]] = "client"
 
     def __init__(self, setting: JudgeSetting, exchange: Exchange, sent: int = 1) -> None:
+        request = setting.dialect.stated(exchange.request)
         evidence = Evidence(
-            setting.dialect.stated(exchange.request),
+            request,
             exchange.response,
             view="client",
             role=exchange.role,
@@ -109,6 +111,7 @@ class ClientView(ExchangeView):
             reported=True,
             declared=setting.declared,
             user_choices=exchange.user_choices,
+            asked=partial(setting.dialect.asked_texts, request),
         )
         super().__init__(setting, exchange, evidence)
         self._words = _FirstWords()

@@ -5,6 +5,7 @@ No YAML file states them: they compare several answers, and are judged in `evide
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from conformance.core.errors import Place
@@ -18,10 +19,22 @@ NO_PLACE: Final = "has no place for signatures and for thinking that is sealed"
 """What is said of a protocol in which they cannot stand."""
 
 
-def _hop_rule(id_: str, says: str, seen: str, hint: str, level: Level = Level.SHOULD) -> Rule:
+NO_REASON: Final = "has no word for an answer that was cut at its limit, or by a filter"
+"""What is said of a protocol that does not say why a model stopped."""
+
+
+def _hop_rule(
+    id_: str,
+    says: str,
+    seen: str,
+    hint: str,
+    level: Level = Level.SHOULD,
+    *,
+    more: tuple[Mapping[str, str], ...] = (),
+) -> Rule:
     """A rule `hop/...`; `seen` says how many of the recorded pairs keep it that show it."""
     place = Place("added by a run, and to recordings of both hops")
-    source = (_SOURCE, {"observed": f"{seen} recordings of both hops"})
+    source = (_SOURCE, *more, *(({"observed": f"{seen} recordings of both hops"},) if seen else ()))
     return Rule(f"hop/{id_}", level, says, source, "0.1.0", Never(()), {}, place, hint=hint)
 
 
@@ -101,7 +114,29 @@ ANSWER_WHOLE: Final = _hop_rule(
     "103 of 110",
     "An application that refuses what its provider sends looks like this.",
 )
+REASON: Final = _hop_rule(
+    "reason-kept",
+    "An answer that was cut at a limit, or by a filter, is not sent on as finished.",
+    "64 of 64",
+    "A finish reason that is written by hand, or taken from another call of the model, looks so.",
+    Level.MUST,
+    more=(
+        {
+            "spec": "https://agentclientprotocol.com/protocol/prompt-turn",
+            "quote": "When an Agent stops a turn, it must specify the corresponding `StopReason`",
+        },
+    ),
+)
+TRY_REPLACED: Final = _hop_rule(
+    "try-replaced",
+    "What a try said that was asked again does not stay beside the answer of the next one.",
+    "",
+    "Whoever streams a call that may be tried again has to take back what was shown of it.",
+    more=(
+        {"observed": "Gemini CLI 0.61.0 shows an answer 4 times, Mastra 1.71.0 thinking 5 times"},
+    ),
+)
 HOP_RULES: Final = (
     *(TEXT, TOOLS, THINKING, THINKING_PARTS, THINKING_APART, ORDER, OPAQUE, RETURNED, HIDDEN),
-    *(FAILURE, FAILURE_TOLD, ANSWER_WHOLE),
+    *(FAILURE, FAILURE_TOLD, ANSWER_WHOLE, REASON, TRY_REPLACED),
 )

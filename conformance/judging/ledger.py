@@ -25,6 +25,7 @@ WRITERS: Final = (
     "expectations",  # the ending and the thinking that the scenario expects
     "hops",  # what a gateway made of the answer behind it
     "profile",  # what the profile says of the rules that a run adds
+    "consequences",  # an answer that is empty, where another fault may be why
     "undeclared",  # events that the client does not report
     "links",  # rules over an answer and the request that brings it back
     "comparisons",  # rules over several exchanges, hops or views
@@ -37,6 +38,7 @@ WRITERS: Final = (
     "sent bytes",  # what breaks the rule before any client sees it
     "harness",  # what a harness run asks of a client
     "claims",  # what a rule would say without what the recording says of itself
+    "linked files",  # rules over an answer and a request that stand in two recordings
     "streams beside",  # text of another stream of the same run
     "baseline",  # findings that were expected
 )

@@ -5,6 +5,7 @@ then the more frequent, then the wider slice: what is broken for a stream breaks
 Rule 2: a finding follows from an earlier one that is on the same event, or speaks of the same value
 of a field (an `output_index` of -1 breaks what is sliced by it), or of the same field that is
 missing. To be later in the same slice is not enough: an item may be wrong in many ways.
+A joined text that differs follows from an event whose text could not be read.
 Rule 3: thinking that never came as thinking follows from its markers in the text: it came there.
 Rule 4: nothing follows from what is less grave, and ERROR neither causes nor follows.
 """
@@ -25,12 +26,15 @@ _WHOLE: Final = frozenset({"choice", "exchange"})
 _WORD: Final = re.compile(r"-?[\w.]*\w")
 _MISSING: Final = re.compile(r'"(\w+)" is a required property')
 _JUDGED: Final = re.compile(r"^([\w.]+) of ")  # the field that a message speaks of
+_UNREAD: Final = re.compile(r"^[\w.]+ of \S+: expected .+, found ")
+_JOINED: Final = re.compile(r"\b(?:joined|streamed)\b|^expected JSON\b")
 _MARKER: Final = re.compile("think|thought|reason|analysis", re.IGNORECASE)
 _STRAY: Final = ("stray",)  # the sign of a marker of thinking in the text
 _LONGEST: Final = 2000  # characters of a message that are looked at
 
 # What a later finding is told by: an event, a value of a field, a missing field.
 Sign = tuple[object, ...]
+_LOST: Final[Sign] = ("lost text",)
 
 
 def level_rank(finding: Finding) -> int:
@@ -70,14 +74,15 @@ def direct_causes(ordered: Sequence[Finding]) -> Iterator[list[int]]:
         )
         own = _slice_pairs(finding)
         event: Sign = ("event", finding.event)
+        joined = [_LOST] if _JOINED.search(finding.message[:_LONGEST]) else []
         stray: list[Sign] = [_STRAY] if _lacks_thinking(finding) else []
-        hangs_on = dict.fromkeys(
-            first[sign] for sign in (*lacking, *own, *named, *stray, event) if sign in first
-        )
+        signs = (*lacking, *own, *named, *stray, event, *joined)
+        hangs_on = dict.fromkeys(first[sign] for sign in signs if sign in first)
         rank = level_rank(finding)
         yield [at for at in hangs_on if level_rank(ordered[at]) <= rank]
+        lost_text = [_LOST] if _UNREAD.match(finding.message[:_LONGEST]) else []
         shown: list[Sign] = [_STRAY] if _is_stray_marker(finding) else []
-        for sign in (*missing, *named, *shown, event):
+        for sign in (*missing, *named, *shown, event, *lost_text):
             first.setdefault(sign, place)
 
 

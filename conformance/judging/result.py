@@ -28,7 +28,8 @@ class CarriedAnswer(Struct, frozen=True):
     """An answer that a request carries on: its exchange, and the evidence.
 
     `entries` are the places under `history`, from 0, that bring it back; empty where it stayed with
-    the server. `others` are exchanges whose answers fit as well.
+    the server. `others` are exchanges whose answers fit as well. `file` and `other_files` name the
+    recordings that hold them, and are empty where that is the request's own.
     """
 
     exchange: int
@@ -36,6 +37,8 @@ class CarriedAnswer(Struct, frozen=True):
     history: str = ""
     entries: tuple[int, ...] = ()
     others: tuple[int, ...] = ()
+    file: str = ""
+    other_files: tuple[str, ...] = ()
 
 
 class EventBeside(Struct, frozen=True):
@@ -161,6 +164,9 @@ class StreamResult(Struct, frozen=True):
     merged: MergedStreams | None = None
     answers: int = 1
     links: tuple[CarriedAnswer, ...] = ()  # answers that its request carries on
+    calls: int = 0  # that were held against the tools of the request
+    fitting_calls: int = 0  # and fit them
+    keys: Any = None  # while files are linked: by what others may carry it on
 
 
 class FindingExcuse(Struct, frozen=True):

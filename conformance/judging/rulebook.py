@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from conformance import dialects
 from conformance.core.errors import SpecError, UsageError
 from conformance.core.reading import Reading
-from conformance.dialects.neutral_knobs import NEUTRAL_KNOBS
+from conformance.dialects.neutral_knobs import neutral_knobs
 from conformance.judging.result import StreamResult
 from conformance.judging.rule_names import fits_rule, nearest_rule
 from conformance.judging.run_rules import ADDED_RULES
@@ -161,10 +161,11 @@ def _bind_rules(rules: Sequence[Rule], profile: Profile) -> BoundRules:
 
 
 def profile_values(profile: Profile) -> dict[str, Any]:
-    """What a rule may ask of a profile, by name: knobs, promises, and the dialect's framing."""
+    """What a rule may ask of a profile, by name: knobs, promises, and what its dialect is."""
     promises = {f"promises.{promise}": True for promise in profile.promises}
-    framing = {"framing": dialects.get(profile.dialect).framing}
-    return {**NEUTRAL_KNOBS, **framing, **profile.knobs, **promises}
+    dialect = dialects.get(profile.dialect)
+    own = {"framing": dialect.framing, "standard_streams": dialect.agent is not None}
+    return {**neutral_knobs(), **own, **profile.knobs, **promises}
 
 
 def _compile_rules(rules: Sequence[Rule], knobs: Mapping[str, Any]) -> RuleSet:

@@ -84,6 +84,8 @@ CROSS_TALK: Final = _scenario_rule(
     "An answer holds nothing of the answer to another request.",
     "Buffers or slots that are shared between requests look like this.",
 )
+ANSWER_SAID: Final = "thinking/answer/said"
+"""The rule of a suite that binds where a scenario expects an answer."""
 SCENARIO_RULES: Final = (
     *(ENDING, THINKING, HOP_TEXT, HOP_THINKING, HOP_SUMMARY, HOP_OPAQUE),
     *(HOP_TOOLS, HOP_ORDER, HOP_USAGE, HOP_CALLS, CROSS_TALK),

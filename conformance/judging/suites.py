@@ -12,11 +12,12 @@ from conformance.core import shipped
 from conformance.core.built_values import built_value
 from conformance.core.errors import SpecError, UsageError
 from conformance.core.events import Vocabulary
+from conformance.dialects.marker_families import FILE_NAME
 from conformance.rules.load import load_suite
 from conformance.rules.model import Suite
 from conformance.rules.node import nearest
 
-NOT_SUITES = frozenset({"baselines", "profiles", "scenarios", "systems"})
+NOT_SUITES = frozenset({"baselines", "profiles", "scenarios", "systems", FILE_NAME})
 
 
 def dialect_vocabulary(dialect: str) -> Vocabulary:

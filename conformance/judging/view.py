@@ -113,6 +113,7 @@ class ExchangeView:
         self.setting = setting
         self.exchange = exchange
         self.judge = self.judge_type(setting.bound.rules, evidence)
+        self.show_judge: Callable[[Event], None] = self.judge.read
         self.scenario = scenario
         self.memory = RecentFrames()
         self.transcript: Transcript | None = None
@@ -132,8 +133,9 @@ class ExchangeView:
         """Hands over everything that one frame gave rise to."""
         if events and events[-1].answer != self.answers:
             events = self._begin_answer(events)
+        show = self.show_judge
         for event in events:
-            self.judge.read(event)
+            show(event)
         self.judge.settle()
         if self.setting.keep:
             self.events.extend(events)

@@ -9,10 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Literal
 
+from msgspec.structs import replace
+
 from conformance.core.events import Ending, Event, Exchange, Frame, Request
 from conformance.core.framing import Framer
 from conformance.core.trace import FrameTrace
 from conformance.dialects.base import Reader
+from conformance.judging.offered_tools import OfferedTools
 from conformance.judging.scenario import ScenarioJudge
 from conformance.judging.view import ExchangeView, JudgedView, JudgeSetting
 from conformance.rules.applies import Evidence
@@ -42,6 +45,9 @@ class WireView(ExchangeView):
         echo = partial(_echo, reader, self._judged)
         evidence = _wire_evidence(setting, exchange, request, self.framer, echo)
         super().__init__(setting, exchange, evidence, scenario)
+        self.tools = OfferedTools.of(setting.dialect, request)
+        if self.tools is not None:
+            self.show_judge = self.tools.noting(self.judge.read)
         self.trace = FrameTrace(reader)
         self.bytes = 0
         self.take(self.trace.head(request, exchange.response))
@@ -73,9 +79,10 @@ class WireView(ExchangeView):
 
     def finish(self, how: Ending, *, is_last: bool = True) -> JudgedView:
         """Ends the stream and gives verdicts and findings."""
+        last: Sequence[Event] = ()
         for frame in self.framer.close():
-            self.frame(frame)
-        events = self.trace.end(how)
+            last = self.frame(frame)
+        events = self.trace.end(how, _body_held(last) if self.framer.framing == "body" else "")
         self.memory.remember(self.trace.number, "end of stream", how, self.bytes)
         self.take(events)
         self.framing = self.framer.framing or ""
@@ -84,7 +91,19 @@ class WireView(ExchangeView):
         outcomes = self.close(how)
         if self.scenario is not None and is_last:
             outcomes = Outcomes((*outcomes, *self.conclude(self.scenario, how)))
-        return self.judged(outcomes)
+        view = self.judged(outcomes)
+        if self.tools is None or not self.tools.calls:
+            return view
+        calls, fitting = self.tools.calls, self.tools.fitting
+        return replace(view, judged=replace(view.judged, calls=calls, fitting_calls=fitting))
+
+
+def _body_held(events: Sequence[Event]) -> str:
+    """What a whole body is: an answer, nothing but an error, or (empty) neither."""
+    said = {event.type for event in events if event.layer == "semantic"}
+    if "error" not in said:
+        return "answer" if said else ""
+    return "error" if said == {"error"} else ""
 
 
 def _echo(reader: Reader, judged: JudgedAnswer) -> Mapping[str, Any] | None:
@@ -111,4 +130,5 @@ def _wire_evidence(
         reported=exchange.seen is not None,
         declared=setting.declared,
         user_choices=exchange.user_choices,
+        asked=partial(setting.dialect.asked_texts, request),
     )

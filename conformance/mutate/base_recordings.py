@@ -22,6 +22,7 @@ from conformance.judging.rulebook import Rulebook
 from conformance.mutate.client_defects import client_mutants
 from conformance.mutate.stream import take_apart
 from conformance.profiles.profile import Profile
+from conformance.recordings.both_hops import stated_dialect
 from conformance.recordings.check import check_trusted
 from conformance.recordings.choices import CheckChoices, choose_dialect, judged_by
 from conformance.recordings.in_memory import InMemory
@@ -63,7 +64,7 @@ class BaseRecording(Struct, frozen=True):
     def streams(self) -> Iterator[Stream]:
         """Every exchange, taken apart. Raises UsageError where its dialect is not known."""
         for exchange in self.cassette.exchanges:
-            stated = self.choices.dialect or exchange.dialect or self.cassette.header.dialect
+            stated = stated_dialect(self.recording, exchange, self.choices.dialect)
             dialect = choose_dialect(exchange, stated).name
             yield take_apart(exchange, dialect, framed=self.cassette.header.fidelity != "events")
 

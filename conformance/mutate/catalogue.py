@@ -15,6 +15,7 @@ from conformance.mutate.chunks import CHUNKS
 from conformance.mutate.endings import ENDINGS
 from conformance.mutate.events import EVENTS
 from conformance.mutate.framing import FRAMING
+from conformance.mutate.lost_texts import LOST_TEXTS
 from conformance.mutate.markers import MARKERS
 from conformance.mutate.stream import mutation_of
 from conformance.mutate.texts import TEXTS
@@ -31,7 +32,7 @@ def _sort_key(operator: Operator) -> tuple[int, int, str]:
 OPERATORS: Final[tuple[Operator, ...]] = tuple(
     sorted(
         (
-            *(*FRAMING, *MARKERS, *EVENTS, *CHUNKS, *TEXTS, *ENDINGS),
+            *(*FRAMING, *MARKERS, *EVENTS, *CHUNKS, *TEXTS, *LOST_TEXTS, *ENDINGS),
             *(
                 replace(operator, dialect=name)
                 for name in SUPPORTED

@@ -90,12 +90,21 @@ def _end_before(how: Ending) -> Callable[[Stream, int], Stream]:
     return edit
 
 
-def _end_with_error(stream: Stream, site: int) -> Stream:
-    """The stream ends with an error event in the dialect's own form."""
+def _error_event(stream: Stream, site: int) -> Piece:
+    """An error event in the dialect's own form, as it would come at this place."""
     error = stream.layout.error("The model is overloaded.", "server_error")
     said = stream.pieces[site].with_payload(stream.numbered(site, error))
-    raised = said.as_raised(stream.layout.raised) if stream.layout.raised else said
-    return stream.with_pieces([*stream.pieces[:site], raised])
+    return said.as_raised(stream.layout.raised) if stream.layout.raised else said
+
+
+def _end_with_error(stream: Stream, site: int) -> Stream:
+    """The stream ends with an error event."""
+    return stream.with_pieces([*stream.pieces[:site], _error_event(stream, site)])
+
+
+def _go_on_after_error(stream: Stream, site: int) -> Stream:
+    """Behind an error event the stream goes on."""
+    return stream.insert(site, _error_event(stream, site))
 
 
 def _long_events(stream: Stream) -> list[int]:
@@ -126,6 +135,9 @@ ENDINGS.add("E1-error-in-thinking", "An error event ends the stream inside the t
 )
 ENDINGS.add("E1-error", "An error event ends the stream.", "pass")(
     _if_final(_middle_events), _end_with_error
+)
+ENDINGS.add("E8-error-swallowed", "An error event comes, and the stream goes on to a good end.")(
+    _if_final(_middle_events), _go_on_after_error
 )
 for _name, _says, _how, _must in _BROKEN_OFF:
     ENDINGS.add(_name, _says, _must)(_middle_events, _end_before(_how))

@@ -143,10 +143,23 @@ for _name, _says, _before, _after in (
     ("B4-other-family", "Markers of another family leak.", "[THINK]", ""),
     ("B5-channel-header", "A channel header leaks.", "<|channel|>final", ""),
     ("B13-call-markup", "A tool call is left in the text.", "", '<tool_call>{"name":"look"}'),
+    ("B16-terminator", "What ends a message is left in the text.", "", "<|close|>message<|sep|>"),
+    (
+        "B17-bare-channel",
+        "Names of channels are left in the text.",
+        "",
+        "assistantfinal",
+    ),
 ):
     MARKERS.add(_name, _says)(_unmarked_texts, _add_around("text", _before, _after))
 MARKERS.add("B12-open-marker-in-thinking", "The thinking begins with its marker.")(
     lambda stream: _thinking_deltas(stream)[:1], _add_around("thinking", f"{_OPEN}\n", "")
+)
+MARKERS.add("B14-call-in-thinking", "A call is left in the thinking.")(
+    _thinking_deltas, _add_around("thinking", "", '\n<tool_call>\n{"name":"look"}\n</tool_call>')
+)
+MARKERS.add("B15-opening-word", "The name of the channel opens the text.")(
+    lambda stream: _unmarked_texts(stream)[:1], _add_around("text", "thought\n", "")
 )
 MARKERS.add("B12-close-marker-in-thinking", "The thinking ends with its marker.")(
     lambda stream: _thinking_deltas(stream)[-1:], _add_around("thinking", "", f"\n{_CLOSE}\n\n")

@@ -5,6 +5,7 @@ never     an event that may not come is moved, copied, or made of one that near_
 response  the answers are dropped, or moved
 values    one value is changed, or made that of another event
 each      a required field is dropped, a field has a value of another type
+carries   a field is dropped, or has a value of another type
 fold      one of the collected texts is changed, dropped or doubled, or the statement is changed
 
 Whether such an edit violates the rule shows only when it is judged: these mutants prove that a
@@ -30,6 +31,7 @@ from conformance.mutate.rule_events import (
     near_misses,
 )
 from conformance.rules.compiled import CompiledRule, NamedEvent
+from conformance.rules.forms.carries import Carries
 from conformance.rules.forms.each import Each
 from conformance.rules.forms.fold import Fold
 from conformance.rules.forms.grammar import Grammar
@@ -76,6 +78,8 @@ class RuledStream(Struct, frozen=True):
             yield from _violate_values(self.stream, form, found)
         elif isinstance(form, Each):
             yield from _violate_each(self.stream, form, found)
+        elif isinstance(form, Carries):
+            yield from _violate_carries(self.stream, form, found)
         elif isinstance(form, Fold):
             yield from _violate_fold(self.stream, form, found)
 
@@ -228,6 +232,14 @@ def _violate_each(stream: Stream, form: Each, found: _Found) -> _Edits:
                 yield _change_field(stream, what, _drop_field(field_place))
                 for value in (_WRONG, 7, "", None):  # the schema may refuse any of them
                     yield _change_field(stream, what, _set_to(field_place, value))
+
+
+def _violate_carries(stream: Stream, form: Carries, found: _Found) -> _Edits:
+    for name, dotted in form.paths():
+        for what in _first_and_last(found.get(name, [])):
+            if "*" not in dotted and (field_place := field_path(stream, what, dotted)):
+                yield _change_field(stream, what, _drop_field(field_place))
+                yield _change_field(stream, what, _set_to(field_place, [_WRONG]))
 
 
 def _schema_paths(schema: Any, field_place: str = "") -> Iterator[str]:

@@ -12,6 +12,7 @@ from conformance.editing.deltas import (
     find_deltas,
     joined_text,
     restate_delta,
+    restate_in_parts,
     rewrite_deltas,
     split_delta,
 )
@@ -21,6 +22,8 @@ from conformance.editing.stream import Stream
 
 ENOUGH: Final = 40
 """Characters of thinking of which a copy shows."""
+_WHOLE: Final = 64
+"""Characters of thinking of which the whole shows when it comes again."""
 _ENOUGH_OPAQUE: Final = 16
 _SHORT: Final = range(16, 32)
 """Characters of thinking that is short and of which a copy shows all the same."""
@@ -48,6 +51,24 @@ def make_cumulative(stream: Stream, site: int) -> Stream:
         whole += each.text
         edits.append((each, whole))
     return rewrite_deltas(stream, edits)
+
+
+def _long_groups(stream: Stream) -> list[int]:
+    """Numbers of texts of thinking that are so long that a copy shows, and can be sent again."""
+    if "split delta" in stream.layout.refuses or stream.is_body:
+        return []
+    groups = enumerate(delta_groups(stream, "thinking"))
+    long = [(n, group) for n, group in groups if sum(len(d.text) for d in group) >= _WHOLE]
+    # What else comes between may part one thought from the next.
+    return [n for n, group in long if group[-1].place - group[0].place + 1 == len(group)]
+
+
+@TEXTS.edit("X24-whole-again", _long_groups)
+def _say_again(stream: Stream, site: int) -> Stream:
+    """The last delta of a thought is followed by one with all of it."""
+    group = delta_groups(stream, "thinking")[site]
+    whole = "".join(each.text for each in group)
+    return restate_in_parts(stream, group[-1], group[-1].text, whole)
 
 
 def _splittable_deltas(stream: Stream) -> list[int]:

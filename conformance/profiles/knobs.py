@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from conformance.core.errors import Place
+from conformance.dialects.neutral_knobs import neutral_knobs
 from conformance.rules.node import Node, nearest, shown
 from conformance.rules.patterns import PatternError, regex
 
@@ -53,7 +54,10 @@ class Knob(Struct, frozen=True):
 
 
 def declare(name: str, node: Node) -> Knob:
-    """Read one declaration of a strict profile: `value`, `says`, `values`, maybe `side`."""
+    """Read one declaration of a strict profile: `value`, `says`, `values`, maybe `side`.
+
+    Without `value` it is that of all dialects, where they have such a knob.
+    """
     node.mapping(known={"value", "says", "values", "side"})
     allowed = node.required("values")
     says = node.required("says").string()
@@ -62,6 +66,8 @@ def declare(name: str, node: Node) -> Knob:
         knob = Knob(name, None, says, _read_constants(allowed), "", "", node.place, side)
     else:
         knob = Knob(name, None, says, (), *_read_type(allowed), node.place, side)
+    if node.get("value") is None and name in neutral_knobs():
+        return replace(knob, strict=neutral_knobs()[name])
     return replace(knob, strict=knob.read(node.required("value")))
 
 

@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
+from typing import Final
 
 from msgspec import field
 from msgspec.structs import replace
 
-from conformance.cassette import Recording
+from conformance import dialects
+from conformance.cassette import Recording, find_recordings, open_recording
 from conformance.core.errors import Place, UsageError
 from conformance.core.events import Exchange
+from conformance.dialects.base import Dialect
 from conformance.evidence.application import APP
+from conformance.recordings.choices import agreed_dialect
+from conformance.recordings.recognised import RecognisedRecording
+
+_IN_FRONT: Final = frozenset({APP, "downstream"})
 
 
 class PairedRecording(Recording, frozen=True):
@@ -30,6 +37,52 @@ class PairedRecording(Recording, frozen=True):
     def source_of(self, exchange: int) -> tuple[Path, int]:
         recording, number = self.sources.get(exchange, (self, exchange))
         return recording.path, number
+
+
+def open_upstream(paths: Sequence[Path | str]) -> list[Recording]:
+    """The recordings of a provider, in the order given. Raises UsageError where a path has none."""
+    found: list[Recording] = []
+    for path in paths:
+        files = find_recordings([path]).recordings
+        if not files:
+            raise UsageError("no recording for --upstream", place=Place(str(path)))
+        found += map(open_recording, files)
+    return found
+
+
+def stands_behind(recording: Recording, exchange: Exchange) -> bool:
+    """Whether an exchange is what a gateway or an application had from its own provider."""
+    return exchange.hop == "upstream" and any(e.hop in _IN_FRONT for e in recording.exchanges)
+
+
+def stated_dialect(recording: Recording, exchange: Exchange, chosen: str | None) -> str | None:
+    """What is known of the dialect of an exchange without a look at its bytes.
+
+    `chosen` is the user's word. It is about whom the recording is of: a provider behind may answer
+    in another API, and never answers in that of an application.
+    """
+    if not stands_behind(recording, exchange):
+        return chosen or exchange.dialect or recording.header.dialect
+    return None if exchange.dialect in dialects.APPLICATIONS else exchange.dialect
+
+
+def dialect_in_place(
+    recognised: RecognisedRecording, exchange: Exchange, stated: str | None
+) -> Dialect:
+    """As `agreed_dialect`, of one exchange; an error names the file that holds it."""
+    recording = recognised.recording
+    file, _ = recording.source_of(exchange.number)
+    place, shown = Place(str(file)), recognised.dialect_of(exchange)
+    if not isinstance(recording, PairedRecording) or exchange.number not in recording.sources:
+        return agreed_dialect(stated, shown, exchange, place=place)
+    if stated is None and shown is None:
+        hint = "conformance convert FILE NEW --dialect NAME makes a cassette that names it"
+        raise UsageError("no known dialect is recognised", place=place, hint=hint)
+    first = recognised.dialect_of(recording.exchanges[0])
+    if shown in dialects.APPLICATIONS and first is not None and first not in dialects.APPLICATIONS:
+        message = f"--upstream takes what a provider sent; here an application answers in {shown}"
+        raise UsageError(message, place=place, hint=f"{recording.path} may be the provider's")
+    return agreed_dialect(stated, shown, exchange, place=place)
 
 
 def pair_recordings(shown: Recording, behind: Sequence[Recording]) -> Recording:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -23,9 +23,9 @@ from conformance.evidence.expectations import (
     requests_beside,
     stated_run,
 )
-from conformance.evidence.hop_comparisons import ReadAnswer
+from conformance.evidence.hop_sides import ReadAnswer
 from conformance.evidence.hops import upstream_reading
-from conformance.evidence.links.exchanges import LinkedExchanges, may_link
+from conformance.evidence.links.exchanges import ExchangePlaces, LinkedExchanges, may_link
 from conformance.evidence.replaced_texts import ReplacedTexts
 from conformance.evidence.writing import (
     JudgedExchange,
@@ -36,20 +36,20 @@ from conformance.evidence.writing import (
     write_exchange,
     write_links,
 )
-from conformance.judging.client_view import check_client, declared_events
+from conformance.judging.client_view import check_client
 from conformance.judging.fast.running import check_wire
 from conformance.judging.result import AnswerError, Report, StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.scenario import ScenarioJudge
 from conformance.judging.transcript import Transcript, read_transcript, says_anything
 from conformance.judging.view import JudgedView, JudgeSetting
-from conformance.recordings.both_hops import pair_recordings
+from conformance.recordings.both_hops import (
+    open_upstream,
+    pair_recordings,
+)
 from conformance.recordings.choices import (
     CheckChoices,
     UnknownDialectError,
-    agreed_dialect,
-    as_asked,
-    judged_by,
 )
 from conformance.recordings.claims import (
     STRICT,
@@ -58,8 +58,10 @@ from conformance.recordings.claims import (
     without_claims,
     without_excuses,
 )
+from conformance.recordings.exchange_setting import exchange_setting
 from conformance.recordings.files_report import files_report
 from conformance.recordings.finding_lines import with_lines
+from conformance.recordings.linked_files import FileOutcome, link_files
 from conformance.recordings.parallel import run_parallel
 from conformance.recordings.progress import CheckProgress
 from conformance.recordings.recognised import RecognisedRecording
@@ -93,30 +95,38 @@ def check_paths(
     is not there and SpecError for a broken rule file.
     """
     rulebook = Rulebook.load(suites, rules, as_of)
-    choices = CheckChoices(dialect, profile, tuple(folders), trusted=trusted_paths(trust))
     watched = progress or CheckProgress()  # silent
     files = find_recordings(paths, watched.met)
-    behind = [open_recording(path) for path in recording_files(upstream)] if upstream else []
+    behind = open_upstream(upstream)
+    choices = CheckChoices(
+        dialect,
+        profile,
+        tuple(folders),
+        trusted=trusted_paths(trust),
+        among_others=len(files.recordings) > 1 and not behind,
+    )
 
-    def judged(path: Path) -> list[StreamResult] | str | None:
-        may_be_none = path in files.searched
-        return _outcome(partial(_check_file, path, behind, rulebook, choices), path, may_be_none)
-
+    judged = partial(_file_outcome, files.searched, behind, rulebook, choices)
     outcomes = run_parallel(judged, iter(files.recordings), jobs)
-    found = watched.counted(outcomes, len(files.recordings))
-    return files_report(files, list(found), rulebook.notes)
+    found = list(watched.counted(outcomes, len(files.recordings)))
+    notes = link_files(files.recordings, found, rulebook, choices) if choices.among_others else ()
+    return files_report(files, found, (*rulebook.notes, *notes))
 
 
-def _outcome(
-    check: Callable[[], list[StreamResult]], path: Path, may_be_none: bool
-) -> list[StreamResult] | str | None:
+def _file_outcome(
+    searched: frozenset[Path],
+    behind: Sequence[Recording],
+    rulebook: Rulebook,
+    choices: CheckChoices,
+    path: Path,
+) -> FileOutcome:
     """Results, the line of an error, or None for a file that was found and is none of ours."""
     try:
-        return check()
+        return _check_file(path, behind, rulebook, choices)
     except SpecError:
         raise
     except ConformanceError as err:
-        if may_be_none and isinstance(err, _OF_NO_API):
+        if path in searched and isinstance(err, _OF_NO_API):
             return None
         return str(err) if err.place else f"{path}: {err}"
 
@@ -163,8 +173,9 @@ def check_recognised(
     results = [with_lines(recording, each) for each in plain]
     if not (makes_claims(recording) or any(_is_by_own_profile(each, choices) for each in results)):
         return results
-    alone = RecognisedRecording(without_claims(recording), choices.folders)
-    by_evidence = _judged_results(alone, rulebook, choices, trusted=False)
+    spoken = {each.exchange: each.dialect for each in results}
+    alone = RecognisedRecording(without_claims(recording, spoken), choices.folders)
+    by_evidence = _judged_results(alone, rulebook, replace(choices, dialect=None), trusted=False)
     return with_silenced(recording, results, by_evidence)
 
 
@@ -189,7 +200,9 @@ def _judged_results(
     recording = recognised.recording
     if not recording.exchanges:
         raise CassetteError("the recording holds no exchange", place=Place(str(recording.path)))
-    linked = LinkedExchanges(str(recording.path)) if may_link(recording.judged) else None
+    is_linked = choices.among_others or may_link(recording.judged)
+    places = ExchangePlaces(str(recording.path))
+    linked = LinkedExchanges(places, collects=choices.among_others) if is_linked else None
     judged = list(_judge_exchanges(recognised, rulebook, choices, linked, trusted=trusted))
     write_links(linked, judged, recording, trusted=trusted)
     write_comparisons(judged, rulebook, recording, trusted=trusted)
@@ -204,8 +217,9 @@ def _judged_results(
         beside = requests_beside(recording.header, exchange)
         result = recognised.with_guess(given)
         result = result if beside is None else replace(result, beside=beside)
-        if linked is not None and (links := linked.links.get(exchange.number)):
-            result = replace(result, links=links)
+        if linked is not None:
+            keys = linked.keys.get(exchange.number) if choices.among_others else None
+            result = replace(result, links=linked.links.get(exchange.number, ()), keys=keys)
         results.append(without_sent_secrets(result, exchange.request))
     if recording.notes:
         results[0] = replace(results[0], notes=(*recording.notes, *results[0].notes))
@@ -215,7 +229,7 @@ def _judged_results(
 def _replaced_texts(
     recognised: RecognisedRecording, rulebook: Rulebook, choices: CheckChoices, exchange: Exchange
 ) -> ReplacedTexts:
-    return ReplacedTexts(_exchange_setting(recognised, exchange, rulebook, choices), exchange)
+    return ReplacedTexts(exchange_setting(recognised, exchange, rulebook, choices), exchange)
 
 
 def target_of(recording: Recording) -> str:
@@ -237,7 +251,7 @@ def _judge_exchanges(
     last = recording.judged[-1]
     read_hop = partial(_read_hop, recognised, rulebook, choices)
     for exchange in recording.judged:
-        setting = _exchange_setting(recognised, exchange, rulebook, choices)
+        setting = exchange_setting(recognised, exchange, rulebook, choices)
         if scenario is not None:
             scenario.next()
         elif exchange is recording.exchanges[0] and setting.bound.scenario.rules:
@@ -284,7 +298,7 @@ def _read_hop(
 ) -> ReadAnswer:
     """An exchange as the recording has it, to stand beside another hop."""
     recording = recognised.recording
-    setting = _exchange_setting(recognised, exchange, rulebook, choices)
+    setting = exchange_setting(recognised, exchange, rulebook, choices)
     file, number = recording.source_of(exchange.number)
     reading = setting.bound.reading
     if is_played(recording.header, exchange):
@@ -306,38 +320,3 @@ def _error_to_tell(error: AnswerError, judged: JudgedExchange) -> AnswerError | 
     if behind and not judged.read_hop(behind[-1]).is_whole:
         return None
     return replace(error, is_all=not says_anything(exchange, *how))
-
-
-def _exchange_setting(
-    recognised: RecognisedRecording,
-    exchange: Exchange,
-    rulebook: Rulebook,
-    choices: CheckChoices,
-) -> JudgeSetting:
-    recording = recognised.recording
-    named = recording.header.profile
-    if exchange.hop == "upstream" and any(each.hop == APP for each in recording.exchanges):
-        choices, named = replace(choices, dialect=None, profile=None), None  # the application's
-    stated = choices.dialect or exchange.dialect or recording.header.dialect
-    dialect = agreed_dialect(stated, recognised.dialect_of(exchange), exchange)
-    if is_played(recording.header, exchange):
-        choices = replace(choices, profile="strict")  # the gateway's ways are not those behind it
-    by = judged_by(
-        dialect,
-        choices,
-        named,
-        lambda: recognised.sender_of(dialect),
-        rulebook.profile,
-    )
-    by = as_asked(by, dialect.stated(exchange.request), choices.folders, rulebook.profile)
-    return JudgeSetting(
-        dialect,
-        by.profile,
-        rulebook.bound(by.profile),
-        file=str(recording.path),
-        fidelity=recording.header.fidelity,
-        named=by.named,
-        keep=choices.keep,
-        notes=by.notes,
-        declared=declared_events(recording.header),
-    )

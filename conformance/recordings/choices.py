@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from conformance import dialects
 from conformance.cassette.content import described_content
-from conformance.core.errors import UsageError
+from conformance.core.errors import Place, UsageError
 from conformance.core.events import Exchange, Request
 from conformance.dialects.base import Dialect
 from conformance.dialects.recognition import recognised_dialect
@@ -33,6 +33,7 @@ class CheckChoices(Struct, frozen=True):
     folders: tuple[Path, ...] = ()
     keep: bool = False
     trusted: tuple[Path, ...] = ()  # resolved; what lies there may excuse itself
+    among_others: bool = False  # other recordings may carry its answers on
 
 
 def choose_dialect(exchange: Exchange, stated: str | None) -> Dialect:
@@ -40,26 +41,30 @@ def choose_dialect(exchange: Exchange, stated: str | None) -> Dialect:
     return agreed_dialect(stated, recognised_dialect(exchange), exchange)
 
 
-def agreed_dialect(stated: str | None, shown: str | None, exchange: Exchange) -> Dialect:
+def agreed_dialect(
+    stated: str | None, shown: str | None, exchange: Exchange, *, place: Place | None = None
+) -> Dialect:
     """The dialect that was stated, unless the stream shows another; else the one it shows.
 
     Raises UsageError where they contradict, where it is not supported, or where none shows.
+    `place` is the file of the stream.
     """
     if stated is None and shown is None:
-        raise _unknown_dialect(exchange)
+        raise _unknown_dialect(exchange, place)
     agreed = dialects.get(stated or shown or "")
     if not dialects.agrees(agreed, shown):
-        raise UsageError(f"the stated dialect is {agreed.name}, but the stream speaks {shown}")
+        message = f"the stated dialect is {agreed.name}, but the stream speaks {shown}"
+        raise UsageError(message, place=place)
     return agreed
 
 
-def _unknown_dialect(exchange: Exchange) -> UnknownDialectError:
+def _unknown_dialect(exchange: Exchange, place: Place | None) -> UnknownDialectError:
     """Says what the exchange holds instead of an answer, as far as its bytes show it."""
     if (found := described_content(exchange.body)) is not None:
-        return UnknownDialectError(f"no answer of a model, but {found}")
+        return UnknownDialectError(f"no answer of a model, but {found}", place=place)
     known = ", ".join(dialects.SUPPORTED)
     return UnknownDialectError(
-        "no known dialect is recognised", hint=f"name one: --dialect {known}"
+        "no known dialect is recognised", place=place, hint=f"name one: --dialect {known}"
     )
 
 

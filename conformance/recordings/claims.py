@@ -29,7 +29,7 @@ from conformance.rules.applies import REBUILT
 from conformance.rules.verdicts import Verdict
 
 STRICT: Final = "strict"
-_EXCUSES: Final = frozenset({"excused", "untestable"})
+_EXCUSES: Final = frozenset({"excused", "broken", "untestable"})
 _CLAIMED: Final = frozenset({RUN, IMPLEMENTATION})
 _OPEN: Final = frozenset({Verdict.FAIL, Verdict.INCONCLUSIVE})
 _REDACTION: Final = "redaction"
@@ -73,8 +73,11 @@ def makes_claims(recording: Recording) -> bool:
     )
 
 
-def without_claims(recording: Recording) -> Recording:
-    """The recording as evidence alone, to be judged by the strict profile."""
+def without_claims(recording: Recording, dialects: Mapping[int, str] | None = None) -> Recording:
+    """The recording as evidence alone, to be judged by the strict profile.
+
+    `dialects` are those in which its exchanges were read, by number.
+    """
     header = recording.header
     evidence = replace(
         header,
@@ -83,7 +86,13 @@ def without_claims(recording: Recording) -> Recording:
         extra={key: value for key, value in header.extra.items() if key not in _CLAIMED},
     )
     exchanges = tuple(
-        replace(each, hop="", touched=(), response=_answered_response(each))
+        replace(
+            each,
+            hop="",
+            touched=(),
+            response=_answered_response(each),
+            dialect=(dialects or {}).get(each.number, each.dialect),
+        )
         for each in recording.exchanges
     )
     return replace(

@@ -32,6 +32,8 @@ _STREAM_KEYS: Final = (
         "framing",
         "beside",
         "answers",
+        "calls",
+        "fitting_calls",
     ),
 )
 

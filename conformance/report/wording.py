@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 from conformance.core.shipped import cassettes as shipped_cassettes
@@ -44,9 +45,16 @@ def answers_of(finding: Finding) -> str:
 def link_sentence(link: CarriedAnswer) -> str:
     """An answer that a request carries on, and the evidence."""
     where = f" in {visible(link.history)}.{', '.join(map(str, link.entries))}"
-    others = f", or of exchange {', '.join(map(str, link.others))}" if link.others else ""
-    answer = f"exchange {link.exchange}{others}{where if link.entries else ''}"
+    numbers = (link.exchange, *link.others)
+    files = (link.file, *link.other_files) if link.file else ("",) * len(numbers)
+    named = [_exchange_of(*each) for each in zip(numbers, files, strict=False)]
+    others = f", or of exchange {', '.join(named[1:])}" if named[1:] else ""
+    answer = f"exchange {named[0]}{others}{where if link.entries else ''}"
     return f"carries on the answer of {answer} (evidence: {visible(link.evidence)})"
+
+
+def _exchange_of(number: int, file: str) -> str:
+    return f"{number} of {visible(Path(file).name)}" if file else str(number)
 
 
 def beside_label(finding: Finding) -> str:
@@ -184,14 +192,23 @@ def _broken_answers(report: Report) -> Iterator[str]:
 
 
 def _unnamed_profiles(report: Report) -> tuple[str, ...]:
+    """A line for those that were assumed, and one for those that were identified."""
     unnamed = Counter((s.profile, s.dialect) for s in report.streams if not s.named)
-    # A note tells the signs of an identified one.
-    return tuple(
-        f"profile {visible(profile)} ({visible(dialect)}) was"
-        f" {'assumed' if profile == 'strict' else 'identified, not named,'} for"
-        f" {count(number, 'stream')}; name one with --profile"
-        for (profile, dialect), number in sorted(unnamed.items())
-    )
+    lines: dict[str, list[tuple[str, str]]] = {}
+    for (profile, dialect), number in sorted(unnamed.items()):
+        # A note tells the signs of an identified one.
+        how = "assumed" if profile == "strict" else "identified, not named,"
+        said = (f"{visible(profile)} ({visible(dialect)})", count(number, "stream"))
+        lines.setdefault(how, []).append(said)
+    return tuple(_unnamed_line(how, found) for how, found in lines.items())
+
+
+def _unnamed_line(how: str, found: Sequence[tuple[str, str]]) -> str:
+    (first, number), *more = found
+    if not more:
+        return f"profile {first} was {how} for {number}; name one with --profile"
+    listed = ", ".join(f"{name} for {streams}" for name, streams in found)
+    return f"profiles were {how.rstrip(',')}: {listed}; name them with --profile"
 
 
 def summary_line(report: Report) -> str:
@@ -207,9 +224,18 @@ def summary_line(report: Report) -> str:
     found = [_finding_count(report)] if report.findings else []
     old = report.baseline.stale if report.baseline else ()
     silent = [silenced_sentence(report)] if report.silenced else []
+    is_wrong = any(each.fitting_calls < each.calls for each in report.streams)
+    calls = [calls_sentence(report.streams)] if is_wrong else []
     entries = [f"{len(old)} stale {'entry' if len(old) == 1 else 'entries'}"] if old else []
     counts = f"{head}: {_verdict_counts(report)}" if verdicts else head
-    return "; ".join([counts, *found, *silent, *entries, *errors])
+    return "; ".join([counts, *found, *calls, *silent, *entries, *errors])
+
+
+def calls_sentence(streams: Sequence[StreamResult]) -> str:
+    """How many calls fit the tools that their requests offer; empty where none was compared."""
+    calls = sum(each.calls for each in streams)
+    fitting = sum(each.fitting_calls for each in streams)
+    return f"{fitting} of {count(calls, 'call')} fit the tools that were offered" if calls else ""
 
 
 def silenced_sentence(report: Report) -> str:

@@ -45,6 +45,7 @@ class Evidence(Struct, frozen=True):
     own copy of request parameters, likewise. `own_framing` is that of the API's streams. `role`,
     `hop` and `reported` (a client's report was recorded) decide what comparisons can take from it,
     and `declared`, the events that the client says it reports. `choice` is what its user chose.
+    `asked` gives the texts of the request that are not the model's own.
     """
 
     request: Request | None = None
@@ -60,6 +61,7 @@ class Evidence(Struct, frozen=True):
     reported: bool = False
     declared: frozenset[str] | None = None
     user_choices: Mapping[str, Any] | None = None
+    asked: Callable[[], Iterable[str]] = tuple
 
     def is_side(self, side: Side) -> bool:
         """Whether a comparison takes something from this exchange, seen in this view.
@@ -87,6 +89,10 @@ class Evidence(Struct, frozen=True):
         """What the user of the client chose at `path`, or MISSING."""
         return MISSING if self.user_choices is None else getter(path)(self.user_choices)
 
+    def spelled(self, text: str) -> bool:
+        """Whether the request spells a text, outside of what the model said before."""
+        return any(text in each for each in self.asked())
+
     def head(self) -> Mapping[str, Any]:
         if self.request is None:
             return {}
@@ -103,7 +109,8 @@ class Evidence(Struct, frozen=True):
         if self.response is None or self.response.status is None:
             return None
         headers = {name.lower(): value for name, value in self.response.headers}
-        return {"status": self.response.status, "http": self.response.http, "headers": headers}
+        stated = {"status": self.response.status, "http": self.response.http, "headers": headers}
+        return {**stated, "framing": self.framing()}
 
 
 def profile_excludes(rule: Rule, knobs: Mapping[str, Any]) -> str:

@@ -109,7 +109,8 @@ class CompiledRule(Listener, frozen=True, kw_only=True):
     """A rule made ready for one profile.
 
     `excluded` is its outcome where the profile rules it out, `vacuous` where its subject was not
-    there. `subject` are the events that have to come, where the rule names them.
+    there, `unplaced` where all that came lacks what says of which slice it is. `subject` are the
+    events that have to come, where the rule names them.
     """
 
     rule: Rule
@@ -168,7 +169,7 @@ def compile_rule(rule: Rule, knobs: Mapping[str, Any]) -> CompiledRule:
         slice=slice_,
         excluded=Outcome(rule, Verdict.NOT_APPLICABLE, excluded) if excluded else None,
         vacuous=Outcome(rule, Verdict.VACUOUS, f"never fired: {_lack(rule)}"),
-        unplaced=Outcome(rule, Verdict.VACUOUS, _unplaced(slice_)),
+        unplaced=Outcome(rule, Verdict.INCONCLUSIVE, _unplaced(slice_)),
         passed=Outcome(rule, Verdict.PASS),
     )
 

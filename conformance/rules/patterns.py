@@ -42,6 +42,9 @@ class RequestValues(Protocol):
     def chosen(self, path: str) -> Any:
         """The value at `path` of what the user of a client chose, or MISSING."""
 
+    def spelled(self, text: str) -> bool:
+        """Whether the request spells a text, outside of what the model said before."""
+
 
 class _NoRequest:
     """Knows neither a request nor a user: patterns that refer to one do not hold."""
@@ -53,6 +56,10 @@ class _NoRequest:
     def chosen(self, path: str) -> Any:
         del path
         return MISSING
+
+    def spelled(self, text: str) -> bool:
+        del text
+        return False
 
 
 NO_REQUEST: Final = _NoRequest()

@@ -57,12 +57,20 @@ class KeptRun(Struct, frozen=True):
         return self.evidence.path
 
 
+class StepFault(Struct, frozen=True):
+    """What befell the answer to a step, in words that follow its name."""
+
+    step: str
+    what: str
+
+
 class ApiRun(Struct):
     """What came of an API so far. It grows, for scenarios run side by side.
 
     `profile` was named by the user, else by the target's own `signs`. `died` says when the target
     fell silent for good, `faults` what broke off the answers to steps; `finding_notes` are by id of
-    a finding; `telling` names requests whose answers would show cross-talk.
+    a finding; `telling` names requests whose answers would show cross-talk; `asked` are the calls
+    of an application to its model, by step.
     """
 
     target: ApiTarget
@@ -73,12 +81,13 @@ class ApiRun(Struct):
     deterministic: bool = True
     died: str = ""
     silent: list[str] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
+    faults: list[StepFault] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     finding_notes: dict[str, str] = field(default_factory=dict)
     kept: dict[str, KeptRun] = field(default_factory=dict)
     planned: tuple[ScenarioRun, ...] = ()
     telling: set[str] = field(default_factory=set)
+    asked: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def dialect(self) -> str:
@@ -124,6 +133,10 @@ class ApiRun(Struct):
                 )
             results = tuple(map(self._with_notes, self.judge_kept_run(name)))
             self.kept[name] = replace(self.kept[name], results=results)
+
+    def results(self) -> list[StreamResult]:
+        """How all that was kept was judged so far."""
+        return [each for kept in self.kept.values() for each in kept.results]
 
     def judge_kept_run(self, name: str) -> tuple[StreamResult, ...]:
         """How a recording was judged; that is done once, and again where it was restated."""

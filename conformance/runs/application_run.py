@@ -8,23 +8,24 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 from conformance.core.errors import RemoteError
 from conformance.core.events import Exchange
-from conformance.dialects import AGENTS
+from conformance.dialects import AGENTS, get
 from conformance.dialects.base import Reading
 from conformance.dialects.script import TOOL
 from conformance.evidence.application import APP
 from conformance.judging.rulebook import Rulebook
+from conformance.judging.transcript import read_transcript
 from conformance.report.printable import visible
-from conformance.runs.api_run import ApiRun, ApiTarget, ShowProgress
+from conformance.runs.api_run import ApiRun, ApiTarget, ShowProgress, StepFault
 from conformance.runs.cross_talk import CrossTalkWatch
 from conformance.runs.options import RunOptions
 from conformance.runs.outcome import RunOutcome, run_outcome
-from conformance.runs.pace import RequestPace
+from conformance.runs.pace import RequestPace, RequestsSpentError
 from conformance.runs.plan import ScenarioRun, plan_requests
 from conformance.runs.refusals import elsewhere, status_of
 from conformance.runs.run_folder import RunFolder
@@ -34,8 +35,9 @@ from conformance.runs.session import profiles_of
 from conformance.runs.step_requests import RequestSettings
 from conformance.scenarios import Scenario, load_scenarios
 from conformance.targets.gateway import UpstreamStandIn
+from conformance.targets.model_calls import SeenCall, call_shape, learnt_signs
+from conformance.targets.played_answers import breaks_off
 from conformance.targets.server import TurnTarget
-from conformance.targets.side_calls import asks_question
 
 FIRST: Final = "app-answer"
 """The shipped scenario whose step asks for no more than an answer."""
@@ -79,10 +81,11 @@ async def run_application(
         if why := _why_not(scenario_run, call):
             run.leave_out(scenario_run.name, why)
             continue
+        if run.died:
+            run.leave_out(scenario_run.name, "the application had stopped answering")
+            continue
         show_progress(f"{protocol} {scenario_run.name} ({pace.sent} requests)")
         await _take_scenario(run, scenario_run)
-        if run.died:
-            break
     run.judge_kept()
     return run_outcome([run], [], [])
 
@@ -102,15 +105,30 @@ async def _find_upstream(run: ApiRun) -> Exchange:
     if outcome.silent:
         hint = "see --agent" if run.dialect in AGENTS else "see --app"
         raise RemoteError(next(iter(outcome.silent.values())), hint=hint)
-    calls = [each for each in outcome.exchanges if each.hop == "upstream"]
-    if not calls:
+    if not any(each.hop == "upstream" for each in outcome.exchanges):
         port = run.target.sender.upstream.port if run.target.sender.upstream else 0
         raise _unasked(outcome, port)
-    # Who has its own words for the user's is taken to make no call but for the turn.
-    bodies = [each.request.json for each in calls if each.request]
-    (question,) = {step.asks for step in run.sanity.run.steps[:1]}
-    run.target.sender.quotes = any(asks_question(each, question) for each in bodies)
-    return calls[0]
+    seen = list(_seen_calls(outcome, run))
+    signs = run.target.sender.signs = learnt_signs([call for _, call in seen])
+    of_turn = (exchange for exchange, call in seen if call.shape in signs.turns)
+    return next(of_turn, seen[0][0])
+
+
+def _seen_calls(outcome: ScenarioOutcome, run: ApiRun) -> Iterator[tuple[Exchange, SeenCall]]:
+    """Every call of the first scenario, and whether the user was shown its answer."""
+    for shown in outcome.answers:
+        question = next(s.asks for s in outcome.run.steps if s.role == shown.role)
+        answer = outcome.transcript_of(shown, run.settings.reading)
+        texts = "".join((*answer.text, *answer.thinking))
+        for each in outcome.exchanges:
+            if each.hop != "upstream" or each.role != shown.role or not each.dialect:
+                continue
+            said = read_transcript(each, get(each.dialect), Reading())
+            own = ("".join(said.text).strip(), "".join(said.thinking).strip())
+            came_back = any(text and text in texts for text in own)
+            body = each.request.json if each.request else None
+            fields = body if isinstance(body, dict) else {}
+            yield each, SeenCall(call_shape(each.dialect, fields, question), came_back)
 
 
 def _unasked(outcome: ScenarioOutcome, port: int) -> RemoteError:
@@ -147,15 +165,49 @@ def _why_not(scenario_run: ScenarioRun, call: Exchange) -> str:
 async def _take_scenario(run: ApiRun, scenario_run: ScenarioRun) -> None:
     outcome = await run_scenario(scenario_run, run.target.sender, run.settings)
     run.left_out += outcome.left_out
-    run.silent += [f"{scenario_run.name}/{role}: {why}" for role, why in outcome.silent.items()]
-    faults = {role: facts.get("fault") for role, facts in outcome.step_facts.items()}
-    run.faults += [
-        f"{run.dialect} {scenario_run.name}/{role} did not end by itself: {why}"
-        for role, why in faults.items()
-        if why and role not in outcome.silent
-    ]
+    _note_faults(run, outcome)
+    run.asked |= {
+        f"{scenario_run.name}/{role}": tuple(facts["asked"])
+        for role, facts in outcome.step_facts.items()
+        if "asked" in facts
+    }
     if outcome.exchanges:
         run.keep_outcome(outcome)
-    if outcome.silent:
+    if outcome.silent and not await _is_alive(run):
         role, why = next(iter(outcome.silent.items()))
         run.died = f"the application stopped answering at {scenario_run.name}/{role}: {why}"
+
+
+def _note_faults(run: ApiRun, outcome: ScenarioOutcome) -> None:
+    """What broke off answers, or kept them from coming at all.
+
+    Where its model broke off, what an application makes of that is judged, be it silence.
+    """
+    name, broken = outcome.run.name, {s.role for s in outcome.run.steps if breaks_off(s)}
+    for role, why in outcome.silent.items():
+        if role in broken:
+            told = f"was not answered, as its model broke off: {why}"
+            run.faults.append(StepFault(f"{name}/{role}", told))
+        else:
+            run.silent.append(f"{name}/{role}: {why}")
+    faults = ((role, facts.get("fault")) for role, facts in outcome.step_facts.items())
+    run.faults += [
+        StepFault(f"{name}/{role}", f"did not end by itself: {fault}")
+        for role, fault in faults
+        if fault and role not in outcome.silent
+    ]
+    run.faults += [
+        StepFault(
+            f"{name}/{role}",
+            f"was asked in a conversation of its own: {of}, which came before, had not ended",
+        )
+        for role, of in outcome.anew.items()
+    ]
+
+
+async def _is_alive(run: ApiRun) -> bool:
+    """Whether the application still answers what it answered at first."""
+    try:
+        return not (await run_scenario(run.sanity.run, run.target.sender, run.settings)).silent
+    except RequestsSpentError:
+        return True

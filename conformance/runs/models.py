@@ -23,16 +23,22 @@ _HINT: Final = "name one with --model"
 
 
 async def only_model(
-    server: LiveServer, secrets: Mapping[str, Mapping[str, str]], dialects: Sequence[str] = ()
+    server: LiveServer,
+    secrets: Mapping[str, Mapping[str, str]],
+    dialects: Sequence[str] = (),
+    *,
+    unlisted: str = "",
 ) -> str:
     """The one model that the server lists, in any of the dialects (default: all).
 
-    Raises UsageError where there is none, or several, RemoteError where no list comes to its end,
-    and where no API answers at all.
+    `unlisted` is the one where it lists none, as many gateways do. Raises UsageError where there is
+    none else, or several, RemoteError where no list comes to its end, and where no API answers.
     """
     names, answers = await _ask_for_names(server, secrets, dialects or tuple(SUPPORTED))
     if len(names) == 1:
         return names[0]
+    if not names and unlisted:
+        return unlisted
     if not names:
         _refuse_answers(server, answers)
         failed = [each for each in answers.values() if status_of(each) != _OK]

@@ -13,12 +13,15 @@ from msgspec.structs import replace
 from conformance.cassette import Recording
 from conformance.core.errors import RemoteError
 from conformance.dialects import get
+from conformance.evidence.hops import CACHED
+from conformance.evidence.writing import PLAYED_BROKEN
 from conformance.judging.hop_rules import NO_PLACE
 from conformance.judging.result import Report, StreamResult
 from conformance.report.permitted import permission_lines
-from conformance.report.wording import count
+from conformance.report.wording import calls_sentence, count
 from conformance.rules.verdicts import Verdict
 from conformance.runs.api_run import ApiRun
+from conformance.runs.arrival import arrival_note
 from conformance.runs.plan import LeftOut
 from conformance.runs.refusals import NotOfferedError
 from conformance.runs.run_folder import SUFFIX
@@ -26,9 +29,13 @@ from conformance.runs.sending import RequestSender
 from conformance.runs.soak import SoakOutcome
 from conformance.runs.streams_beside import with_cross_talk
 from conformance.scenarios import Scenario, load_scenarios
+from conformance.targets.model_calls import TURN
 
 _FIRED: Final = frozenset({Verdict.PASS, Verdict.FAIL})
 _SHOWN: Final = 6
+_SHOWN_EACH: Final = 2  # of several lists
+_SHOWN_STEPS: Final = 3
+_LISTED: Final = 12  # names of what was not run
 
 
 class RunOutcome(Struct, frozen=True):
@@ -59,13 +66,13 @@ def run_outcome(
     streams = tuple(each for run in runs for each in _api_streams(run, soak))
     left_out = [each for run in runs for each in run.left_out]
     notes = [*target.rulebook.notes, *map(_absence_note, absent), *unjudged]
-    # Rounds of a soak are left out for one reason: it is told once.
-    once = dict.fromkeys(left_out)
-    notes += [f"{each.dialect} {each.name} was not run: {each.why}" for each in once]
+    notes += _left_out_notes(left_out)
     notes += [note for run in runs for note in _api_notes(run)]
     notes += permission_lines(_judged_recordings(runs), target.rulebook)
     report = Report(streams, notes=tuple(notes), soak=soak.figures if soak else None)
     notes += _exercised_notes(report, left_out)
+    if calls := calls_sentence(streams):
+        notes.append(calls)
     notes.append(_cost_note(target.sender))
     unanswered = [line for run in runs for line in ([run.died] if run.died else run.silent)]
     # What was named must be there; of what was merely tried the notes tell.
@@ -76,6 +83,17 @@ def run_outcome(
         scenarios=sum(name != "sanity" for run in runs for name in run.kept),
         interrupted=soak is not None and soak.figures.interrupted,
     )
+
+
+def _left_out_notes(left_out: Sequence[LeftOut]) -> Iterator[str]:
+    """What was not run, a line for each reason; rounds of a soak are left out for one of them."""
+    names: dict[tuple[str, str], dict[str, None]] = {}
+    for each in left_out:
+        names.setdefault((each.dialect, each.why), {})[each.name] = None
+    for (dialect, why), those in names.items():
+        more = f" and {len(those) - _LISTED} more" if len(those) > _LISTED else ""
+        listed = ", ".join(list(those)[:_LISTED]) + more
+        yield f"{dialect} {listed} {'was' if len(those) == 1 else 'were'} not run: {why}"
 
 
 def _absence_note(error: RemoteError) -> str:
@@ -110,15 +128,59 @@ def _without_lines(result: StreamResult) -> StreamResult:
 
 
 def _api_notes(run: ApiRun) -> Iterator[str]:
-    yield from map(run.target.folder.clean_line, run.faults)
+    yield from map(run.target.folder.clean_line, _fault_notes(run))
+    yield from _calls_note(run.asked)
+    if cached := [s for s in run.results() if CACHED in s.reasons.values()]:
+        where = _shown([f"{each.scenario}/{each.role}" for each in cached])
+        yield f"{run.dialect} {where} {CACHED}: of that nothing is judged"
+    yield from _broken_upstream_notes(run)
     if not get(run.dialect).carries_opaque:
         yield f"{run.dialect} {NO_PLACE}: who keeps a history of what it shows has none of them"
     if run.signs and run.target.options.profile is None:
         signs = "; ".join(run.signs)
         yield f"{run.dialect}: profile {run.profile} identified by: {signs}"
+    kept = (each for scenario in run.kept.values() for each in scenario.evidence.exchanges)
+    answers = (each for each in kept if each.hop != "upstream")
+    if arrived := arrival_note(get(run.dialect), run.settings.reading, answers):
+        yield arrived
     if not run.deterministic and run.target.sender.upstream is None:
         why = "its answers to one request differ, so texts are not compared between requests"
         yield f"{run.dialect}: the target is not deterministic: {why}"
+
+
+def _broken_upstream_notes(run: ApiRun) -> Iterator[str]:
+    """Where what was played is itself at fault, so that a refusal of it is right."""
+    whys: dict[str, list[str]] = {}
+    for each in run.results():
+        given = dict.fromkeys(change.why for change in each.changes)
+        for why in (each for each in given if each.startswith(PLAYED_BROKEN)):
+            whys.setdefault(why, []).append(f"{each.scenario}/{each.role}")
+    for why, steps in whys.items():
+        yield f"{run.dialect} {_shown(steps)} was refused, as it may be: {why}"
+
+
+def _fault_notes(run: ApiRun) -> Iterator[str]:
+    """What broke off answers or kept them from coming, a line for each way."""
+    steps: dict[str, list[str]] = {}
+    for fault in run.faults:
+        steps.setdefault(fault.what, []).append(fault.step)
+    for what, of in steps.items():
+        yield f"{run.dialect} {_shown(list(dict.fromkeys(of)))} {what}"
+
+
+def _calls_note(asked: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Which calls an application made of its model, where any was more than the turn."""
+    steps: dict[tuple[str, ...], list[str]] = {}
+    for step, kinds in asked.items():
+        steps.setdefault(tuple(kinds), []).append(step)
+    if any(set(kinds) != {TURN} for kinds in steps):
+        listed = (f"{', '.join(kinds)} in {_shown(of)}" for kinds, of in steps.items())
+        yield f"calls of the model: {'; '.join(listed)}"
+
+
+def _shown(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN_STEPS} more" if names[_SHOWN_STEPS:] else ""
+    return ", ".join(names[:_SHOWN_STEPS]) + more
 
 
 def _cost_note(sender: RequestSender) -> str:
@@ -141,10 +203,16 @@ def _exercised_notes(report: Report, left_out: Sequence[LeftOut]) -> Iterator[st
     by_reason: dict[str, list[str]] = {}
     for rule in idle:
         by_reason.setdefault(_idle_reason(rule, report, scenarios, missing), []).append(rule)
-    for reason, rules in by_reason.items():
-        shown = ", ".join(rules[:_SHOWN])
-        more = f" and {len(rules) - _SHOWN} more (-v)" if rules[_SHOWN:] else ""
-        yield f"not exercised, {len(rules)} ({reason}): {shown}{more}"
+    shown = _SHOWN if len(by_reason) == 1 else _SHOWN_EACH
+    listed = (
+        f"{len(rules)} ({reason}): {_first_of(rules, shown)}" for reason, rules in by_reason.items()
+    )
+    yield f"not exercised, {'; '.join(listed)}"
+
+
+def _first_of(names: Sequence[str], most: int) -> str:
+    more = f" and {len(names) - most} more (-v)" if names[most:] else ""
+    return ", ".join(names[:most]) + more
 
 
 def _idle_reason(

@@ -25,8 +25,9 @@ from conformance.judging.transcript import Transcript, read_transcript
 from conformance.profiles.profile import reading
 from conformance.recordings.check import check_recording, recording_files
 from conformance.recordings.choices import CheckChoices, choose_dialect, choose_profile
+from conformance.rules.verdicts import Level
 from conformance.scenarios import Scenario, Step
-from conformance.targets.gateway import RecordedUpstream
+from conformance.targets.played_answers import RecordedUpstream
 
 SUFFIX: Final = ".cassette.jsonl"
 _ASK: Final = "Say again what was recorded."
@@ -82,17 +83,19 @@ def _recording_name(path: Path) -> str:
 def _recorded_steps(
     recording: Recording, rulebook: Rulebook, choices: CheckChoices
 ) -> Iterator[Step]:
-    broken: dict[int, set[str]] = {}
+    broken: dict[int, dict[str, Level]] = {}
     for result in check_recording(recording, rulebook, choices) if recording.exchanges else ():
-        found = {f.rule for f in result.findings if not f.rule.startswith(_OF_RUNS)}
-        broken.setdefault(result.exchange, set()).update(found)
+        found = {f.rule: f.level for f in result.findings if not f.rule.startswith(_OF_RUNS)}
+        broken.setdefault(result.exchange, {}).update(found)
     for exchange in recording.exchanges:
         request = exchange.request
         if exchange.hop == "downstream" or (request and request.method != "POST"):
             continue
         if exchange.chunks:
             step = _recorded_step(recording, exchange, choices)
-            yield replace(step, excused=tuple(sorted(broken[exchange.number])))
+            rules = broken[exchange.number]
+            binding = tuple(sorted(r for r, level in rules.items() if level is Level.MUST))
+            yield replace(step, excused=tuple(sorted(rules)), broken=binding)
 
 
 def _recorded_step(recording: Recording, exchange: Exchange, choices: CheckChoices) -> Step:

@@ -28,7 +28,7 @@ from conformance.runs.step_requests import (
     step_request,
 )
 from conformance.scenarios import Step
-from conformance.targets.gateway import (
+from conformance.targets.played_answers import (
     RecordedCalls,
     RecordedUpstream,
     ScriptedUpstream,
@@ -45,6 +45,7 @@ class ScenarioOutcome(Struct):
 
     `left_out` are steps that could not be taken; `silent` are those that nobody answered.
     `company` are answers to requests beside a step, each with the step's role: nobody judges them.
+    `anew` are steps that could not carry on the one that they name, and were asked by themselves.
     """
 
     run: ScenarioRun
@@ -55,6 +56,7 @@ class ScenarioOutcome(Struct):
     silent: dict[str, str] = field(default_factory=dict)
     spent: bool = False  # the run may send no more
     company: list[tuple[str, Exchange]] = field(default_factory=list)
+    anew: dict[str, str] = field(default_factory=dict)
     _began_at: float | None = None  # the first request, by `monotonic` in milliseconds
     most_bytes: int = MOST_RECORDED  # bytes that answers to come may take of its recording
     _transcripts: dict[int, tuple[Reading, Transcript]] = field(default_factory=dict)
@@ -64,6 +66,9 @@ class ScenarioOutcome(Struct):
         exchange = reply.fetched.exchange
         self.most_bytes -= reply.fetched.recorded_size
         carried = self.exchange_of(step.carry.role) if step.carry else None
+        if reply.fetched.is_anew and step.carry:
+            carried, sent = None, _without_previous(sent, self.run.dialect)
+            self.anew[step.role] = step.carry.role
         self._add_exchange(
             replace(
                 exchange,
@@ -122,6 +127,13 @@ class ScenarioOutcome(Struct):
             transcript = read_transcript(exchange, get(self.run.dialect), reading, keep=keep)
             self._transcripts[exchange.number] = (reading, transcript)
         return transcript
+
+
+def _without_previous(sent: Any, dialect: str) -> Any:
+    """A request without what it was to carry on."""
+    form = get(dialect).request
+    previous = form.previous if form else ""
+    return {k: v for k, v in sent.items() if k != previous} if isinstance(sent, dict) else sent
 
 
 def _hop_of(run: ScenarioRun, reply: TargetReply) -> str:
@@ -247,7 +259,7 @@ def _facts_of_step(step: Step, reply: TargetReply, sent: Any, dialect: str) -> d
     form = get(dialect).request
     behind_gateway = reply.upstream is not None
     # Both hops of an application tell how it must end, once it has asked anything.
-    compares_hops = dialect in APPLICATIONS and bool(reply.upstream)
+    compares_hops = dialect in APPLICATIONS and any(not each.aside for each in reply.upstream or ())
     facts = {
         "ends": None if compares_hops else list(step.ends),
         "thinking": step.thinking,
@@ -256,6 +268,8 @@ def _facts_of_step(step: Step, reply: TargetReply, sent: Any, dialect: str) -> d
         # Behind a gateway nobody counted: the script says what the answer was cut by.
         "limit": form.limit(sent) if form and not behind_gateway else None,
         "excused": list(step.excused) or None,
+        "broken": list(step.broken) or None,
         "calls": step.calls if behind_gateway and not reply.untestable else None,
+        "asked": kinds if (kinds := [each.kind for each in reply.upstream or ()]) else None,
     }
     return {name: value for name, value in facts.items() if value not in (None, "")}

@@ -12,12 +12,9 @@ from conformance.cassette import CassetteClock
 from conformance.core.errors import RemoteError
 from conformance.core.events import Exchange, Request
 from conformance.runs.pace import RequestPace, asks_to_wait
-from conformance.targets.gateway import (
-    ScriptedUpstream,
-    UpstreamCall,
-    UpstreamSource,
-    UpstreamStandIn,
-)
+from conformance.targets.gateway import UpstreamCall, UpstreamStandIn
+from conformance.targets.model_calls import TurnSigns
+from conformance.targets.played_answers import ScriptedUpstream, UpstreamSource
 from conformance.targets.server import FetchedAnswer, NoAnswerError, TurnTarget
 from conformance.wire.received import MOST_RECORDED
 
@@ -60,7 +57,7 @@ class RequestSender(Struct):
     secrets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     tokens: TokenCount = field(default_factory=TokenCount)
     upstream: UpstreamStandIn | None = None
-    quotes: bool = False  # the target passes on to its model what the user says, as it is
+    signs: TurnSigns = field(default_factory=TurnSigns)  # how calls of a turn look
 
     async def send(
         self,
@@ -80,7 +77,8 @@ class RequestSender(Struct):
         """
         if self.upstream is None:
             return await self._send_patiently(request, dialect, most_bytes)
-        self.upstream.begin_request(source or ScriptedUpstream(), question if self.quotes else "")
+        signs = replace(self.signs, question=question)
+        self.upstream.begin_request(source or ScriptedUpstream(), signs)
         reply = await self._send_patiently(request, dialect, most_bytes, stops=stops)
         if stops:
             self.upstream.release()

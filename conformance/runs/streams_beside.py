@@ -2,17 +2,16 @@
 
 Words and ids are what `cross_talk` finds. The first round goes one request at a time and tells what
 each request is answered; an answer of a later round that differs from its own and holds a piece of
-another request's is not the model's doing. Where no other answer has anything that this one does
-not say too, that comparison says nothing. A target that is not deterministic is given a word to say
-in each request of later rounds instead.
+another request's is not the model's doing (`foreign_pieces` says when). A word or an id is no
+chance; a piece is a MUST once it has come in two scenarios. Where no other answer has anything that
+this one does not say too, that comparison says nothing. A target that is not deterministic is given
+a word to say in each request of later rounds instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
-
-from msgspec import Struct
 
 from conformance.core.events import Exchange
 from conformance.dialects import get
@@ -23,15 +22,22 @@ from conformance.judging.result import Finding, StreamResult
 from conformance.judging.run_rules import CROSS_TALK
 from conformance.judging.transcript import Transcript, finding_at_end
 from conformance.rules.forms.base import Violation
-from conformance.rules.verdicts import Verdict
+from conformance.rules.verdicts import Level, Verdict
 from conformance.runs.api_run import ApiRun, KeptRun
 from conformance.runs.cross_talk import AnswerSigns, ForeignSign, answer_signs
+from conformance.runs.foreign_pieces import (
+    ForeignPiece,
+    LoneAnswer,
+    foreign_pieces,
+    said_by,
+    shows_in,
+)
 from conformance.runs.plan import ScenarioRun
 from conformance.runs.scenario_run import ScenarioOutcome, request_group, request_name
 
-PIECE: Final = 8  # characters of another answer that are no chance
 _WRITER: Final = "streams beside"
 _SILENT: Final = "the answer has no word, id or text that only its own request brings"
+_ONCE: Final = "a piece of a text that came once; what comes again is no chance"
 _MIXED: Final = "the answer holds parts of another one, or lost some to it"
 
 
@@ -43,19 +49,13 @@ class AnswerKey(NamedTuple):
     wording: int
 
 
-class LoneAnswer(Struct, frozen=True):
-    """What one request was answered when it was alone."""
-
-    name: str
-    text: str
-
-
 class LoneAnswers:
     """What requests were answered when they were alone, to compare later answers with."""
 
     def __init__(self, known: Mapping[AnswerKey, LoneAnswer] | None = None) -> None:
         self._known = dict(known or {})
         self._telling: dict[AnswerKey, bool] = {}
+        self._accused: set[str] = set()
 
     def own(self, run: ScenarioRun, role: str) -> LoneAnswer | None:
         """The answer to this request; the first round is itself what others are compared with."""
@@ -67,8 +67,13 @@ class LoneAnswers:
         if own is None:
             return False
         if key not in self._telling:
-            self._telling[key] = any(strange_pieces(own.text, each) for each in self.others())
+            self._telling[key] = any(shows_in(own, each) for each in self.others())
         return self._telling[key]
+
+    def is_first(self, run: ScenarioRun) -> bool:
+        """Whether no other scenario run was accused before by a piece of a text."""
+        self._accused.add(run.name)
+        return self._accused == {run.name}
 
     def others(self) -> Iterable[LoneAnswer]:
         return self._known.values()
@@ -127,7 +132,8 @@ def lone_answer(
     if scenario_run.wording:
         name += f" in wording {scenario_run.wording}"
     text = _joined_words(run.read_transcript(exchange))
-    return answer_key(scenario_run, exchange.role), LoneAnswer(name, text)
+    said = said_by(exchange.request)
+    return answer_key(scenario_run, exchange.role), LoneAnswer(name, text, said)
 
 
 def judged_beside(run: ApiRun, kept: KeptRun, alone: LoneAnswers) -> Iterator[StreamResult]:
@@ -156,6 +162,8 @@ def judged_beside(run: ApiRun, kept: KeptRun, alone: LoneAnswers) -> Iterator[St
         is_compared = alone.is_telling(kept.run, result.role)
         if found is not None:
             ledger.add(CROSS_TALK.id, Verdict.FAIL, "", (found,), by=_WRITER)
+            if names[result.role] not in run.target.watch.foreign and alone.is_first(kept.run):
+                ledger.remark(CROSS_TALK.id, _ONCE, _WRITER, Level.SHOULD)
         elif is_compared or names[result.role] in run.telling:
             ledger.add(CROSS_TALK.id, Verdict.PASS, by=_WRITER)
         elif kept.run.round > 1:
@@ -182,8 +190,9 @@ def _foreign_finding(
         return _sign_finding(exchange, sign, run)
     assert own is not None
     answer = run.read_transcript(exchange)
-    found = next(foreign_pieces(_joined_words(answer), own.text, alone.others()), None)
-    return _piece_finding(answer, own.name, *found) if found else None
+    words, asked = _joined_words(answer), said_by(exchange.request)
+    found = next(foreign_pieces(words, asked, own, alone.others()), None)
+    return _piece_finding(answer, own.name, found) if found else None
 
 
 def _sign_finding(exchange: Exchange, sign: ForeignSign, run: ApiRun) -> Finding:
@@ -198,25 +207,8 @@ def _sign_finding(exchange: Exchange, sign: ForeignSign, run: ApiRun) -> Finding
     return with_request(found, exchange.request)
 
 
-def foreign_pieces(text: str, own: str, others: Iterable[LoneAnswer]) -> Iterator[tuple[str, str]]:
-    """Pieces of other answers in this one, with the name of where they belong."""
-    if text == own:
-        return
-    for other in others:
-        strange = strange_pieces(own, other)
-        at = next((i for i in range(len(text) - PIECE + 1) if text[i : i + PIECE] in strange), None)
-        if at is not None:
-            yield text[at : at + PIECE], other.name
-
-
-def strange_pieces(own: str, other: LoneAnswer) -> set[str]:
-    """Pieces of another answer that this text does not have."""
-    starts = range(len(other.text) - PIECE + 1)
-    return {piece for at in starts if (piece := other.text[at : at + PIECE]) not in own}
-
-
-def _piece_finding(answer: Transcript, own: str, piece: str, whose: str) -> Finding:
-    message = f"{piece!r} belongs to the answer to {whose!r}, not to {own!r}"
+def _piece_finding(answer: Transcript, own: str, piece: ForeignPiece) -> Finding:
+    message = f"{piece.text!r} belongs to the answer to {piece.owner!r}, not to {own!r}"
     return finding_at_end(CROSS_TALK, answer, message)
 
 

@@ -16,15 +16,14 @@ from msgspec.structs import replace
 
 from conformance.runs.api_run import ApiRun
 from conformance.runs.execute import judge_unkept
+from conformance.runs.foreign_pieces import LoneAnswer, shows_in
 from conformance.runs.plan import ScenarioRun
 from conformance.runs.scenario_run import run_scenario
 from conformance.runs.streams_beside import (
     AnswerKey,
-    LoneAnswer,
     LoneAnswers,
     answers_of_first_round,
     lone_answer,
-    strange_pieces,
 )
 
 MOST: Final = 3  # other wordings of one scenario
@@ -63,8 +62,8 @@ async def learn_wordings(run: ApiRun, scenarios: Sequence[ScenarioRun]) -> Wordi
 
 def _is_told_apart(name: str, answers: Mapping[AnswerKey, LoneAnswer]) -> bool:
     """Whether a piece of some other answer would show in each answer of a scenario."""
-    own = (each.text for key, each in answers.items() if key.scenario == name)
-    return all(any(strange_pieces(text, other) for other in answers.values()) for text in own)
+    own = (each for key, each in answers.items() if key.scenario == name)
+    return all(any(shows_in(each, other) for other in answers.values()) for each in own)
 
 
 def _known_findings(run: ApiRun, scenario_run: ScenarioRun) -> set[str]:

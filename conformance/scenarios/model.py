@@ -92,10 +92,11 @@ class Step(Struct, frozen=True):
     happens behind a gateway meanwhile, a word for each of its calls, or `recorded`, an exchange
     with its dialect; `calls` is how often it must ask there (None: as it likes). `beside` are
     roles of earlier steps whose requests are sent again at the same time; nobody judges what they
-    get. `excused` are rules that what stands behind breaks itself. `says` is one of `CHARACTERS`
-    that all texts said upstream hold. `behind` are recorded exchanges that are given to an
-    application, call by call, by the dialect in which it asks; `breaks` is what happens to the last
-    of them inside its thinking. `stops`: the user stops the answer once nothing more comes.
+    get. `excused` are rules that what stands behind breaks itself, `broken` those of them that
+    bind. `says` is one of `CHARACTERS` that all texts said upstream hold. `behind` are recorded
+    exchanges that are given to an application, call by call, by the dialect in which it asks;
+    `breaks` is what happens to the last of them inside its thinking. `stops`: the user stops the
+    answer once nothing more comes.
     `asks` is what the user says to an application.
     """
 
@@ -115,6 +116,7 @@ class Step(Struct, frozen=True):
     calls: int | None = None
     beside: tuple[str, ...] = ()
     excused: tuple[str, ...] = ()
+    broken: tuple[str, ...] = ()
     says: str = ""
     behind: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     breaks: str = ""

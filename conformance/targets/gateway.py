@@ -1,16 +1,15 @@
-"""The server behind a gateway, played by the toolkit: by a script, call by call, or as recorded.
+"""The server behind a gateway or an application, played by the toolkit: what it is asked, and when.
 
 The gateway is the target, so what it asks is hostile until proven otherwise: requests are bounded,
-and whatever is no request is closed. Every scripted answer is another one, so that two calls cannot
-be taken for each other. Its texts are plain, so that one loss is one finding: what gateways lose
-in texts is said where a scenario asks for it, one character at a time.
+and whatever is no request is closed.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from time import monotonic
 from typing import Any, Final
@@ -20,13 +19,19 @@ from msgspec.structs import replace
 
 from conformance.core.chunked import ChunkPart
 from conformance.core.events import Chunk, Ending, Exchange, Response
-from conformance.core.framing import framing_of
-from conformance.core.reading import Reading
-from conformance.dialects import ENDPOINTS, SUPPORTED, dialect_at, get, required
-from conformance.dialects.script import CONTENT_TYPES, MODEL, ScriptedAnswer, encode_stream
-from conformance.scenarios.model import CHARACTERS
-from conformance.targets.side_calls import asks_question, holds_question
-from conformance.wire.heads import lower_names
+from conformance.dialects import ENDPOINTS, dialect_at
+from conformance.dialects.personas import Persona, persona_of
+from conformance.dialects.script import MODEL
+from conformance.targets.model_calls import RETRY, TURN, CallShape, TurnSigns, call_shape
+from conformance.targets.model_lookups import model_lookup
+from conformance.targets.played_answers import (
+    ScriptedUpstream,
+    UpstreamAnswer,
+    UpstreamSource,
+    json_answer,
+    scripted_answer,
+)
+from conformance.wire.heads import Headers, lower_names
 from conformance.wire.hosts import parsed_origins, refuse_foreign_pages
 from conformance.wire.requests import HttpRequest, RequestRejected, as_recorded, json_or_none
 from conformance.wire.server import PeerGoneError, ServerConnection, listening
@@ -34,6 +39,7 @@ from conformance.wire.server import PeerGoneError, ServerConnection, listening
 MOST_BYTES: Final = 8 * 1024 * 1024
 MOST_CALLS: Final = 1000  # calls of one step
 _MOMENT: Final = 1.0  # seconds
+_NOWHERE: Final = {"error": {"message": "no such path", "type": "invalid_request_error"}}
 _DELTAS: Final = 2  # of thinking, before an answer breaks inside it
 _JSON: Final = "application/json"
 _STATUS: Final = {"refused": 400, "unavailable": 500}
@@ -45,203 +51,35 @@ _ERRORS: Final = {
 }
 
 
-class UpstreamAnswer(Struct, frozen=True):
-    """A response: head, body chunk by chunk, and whether the connection is reset after it.
-
-    `misfit` says why this is no answer to what the gateway asked; else it is empty. `hangs`: after
-    the last chunk nothing comes until the next request, or the other side hangs up. `breaks_off`:
-    it is not all there. `aside`: the call is none of the turn that is under way.
-    """
-
-    status: int
-    content_type: str
-    chunks: tuple[bytes, ...]
-    is_cut: bool = False
-    misfit: str = ""
-    hangs: bool = False
-    breaks_off: bool = False
-    aside: bool = False
+TellRequest = Callable[[str, str, int], None]
+"""Hears of a request: its method, its path, and the status of its answer."""
 
 
 class UpstreamCall(Struct, frozen=True):
     """One call of the gateway, with what it was answered; its exchange has its dialect.
 
     `misfit` says why that was no answer to it; else it is empty. `aside`: it is none of the turn.
-    `begun` is when it came, by `monotonic`.
+    `begun` is when it came, by `monotonic`; `kind` is what it is called beside the others.
     """
 
     exchange: Exchange
     begun: float
     misfit: str = ""
     aside: bool = False
+    kind: str = TURN
 
 
-class ScriptedUpstream(Struct, frozen=True):
-    """Words of `scenarios.UPSTREAM`, one for each call of a request; the last one goes on.
-
-    `says` is one of `scenarios.CHARACTERS`, or empty.
-    """
-
-    words: Sequence[str] = ("answer",)
-    says: str = ""
-
-    def answer_call(
-        self, dialect: str, call: int, number: int, body: Mapping[str, Any]
-    ) -> UpstreamAnswer:
-        """The answer to call number `call` of the request (from 0), number `number` of the run."""
-        word = self.words[min(call, len(self.words) - 1)]
-        answer = scripted_answer(word, dialect, number, body, self.says)
-        return replace(answer, breaks_off=word in _BROKEN)
-
-
-class RecordedUpstream(Struct, frozen=True):
-    """A recorded exchange with its dialect, given to the first call as it was recorded.
-
-    Later calls (a summary) are answered by a script. A call in another API, or for a whole body
-    where a stream was recorded, has no answer here: it is told as a misfit.
-    """
-
-    exchange: Exchange
-
-    def answer_call(
-        self, dialect: str, call: int, number: int, body: Mapping[str, Any]
-    ) -> UpstreamAnswer:
-        """As `ScriptedUpstream.answer_call`."""
-        if call:
-            return scripted_answer("answer", dialect, number, body)
-        if misfit := self._misfit(dialect, body):
-            return _misfit_answer(misfit)
-        response = self.exchange.response or Response()
-        return UpstreamAnswer(
-            status=response.status or 200,
-            content_type=response.header("content-type") or self._default_content_type,
-            chunks=tuple(chunk.data for chunk in self.exchange.chunks),
-            is_cut=self.exchange.end != "eof",
-            breaks_off=self.exchange.end != "eof",
-        )
-
-    @property
-    def streams(self) -> bool:
-        """Whether a stream was recorded."""
-        return framing_of(self.exchange) != "body"
-
-    @property
-    def _default_content_type(self) -> str:
-        recorded = SUPPORTED.get(self.exchange.dialect or "")
-        return CONTENT_TYPES[recorded.framing if recorded else "sse"] if self.streams else _JSON
-
-    def _misfit(self, dialect: str, body: Mapping[str, Any]) -> str:
-        recorded = self.exchange.dialect
-        if dialect != recorded:
-            return f"the gateway asked upstream in {dialect}, {recorded} was recorded"
-        status = self.exchange.response.status if self.exchange.response else None
-        if (status or 200) < 300 and _wants_stream(dialect, body) is not self.streams:
-            forms = ("a whole body", "a stream")
-            had, wanted = forms if not self.streams else reversed(forms)
-            return f"the gateway asked upstream for {wanted}, {had} was recorded"
-        return ""
-
-
-class RecordedCalls(Struct, frozen=True):
-    """Recorded exchanges by dialect, one for each call of a request; the last one goes on.
-
-    `breaks` is a word of `scenarios.BREAKS`: it happens to the last of them inside its thinking.
-    """
-
-    exchanges: Mapping[str, Sequence[Exchange]]
-    breaks: str = ""
-
-    def answer_call(
-        self, dialect: str, call: int, number: int, body: Mapping[str, Any]
-    ) -> UpstreamAnswer:
-        """As `ScriptedUpstream.answer_call`."""
-        recorded = self.exchanges.get(dialect, ())
-        if not recorded:
-            return _misfit_answer(f"nothing is recorded for an application that asks in {dialect}")
-        at = min(call, len(recorded) - 1)
-        answer = RecordedUpstream(recorded[at]).answer_call(dialect, 0, number, body)
-        if not self.breaks or at < len(recorded) - 1 or answer.misfit:
-            return answer
-        begun = tuple(_until_thinking(recorded[at], dialect))
-        how = {"is_cut": self.breaks == "cut", "hangs": self.breaks == "hangs"}
-        return replace(answer, chunks=begun, breaks_off=True, **how)
-
-
-def _until_thinking(exchange: Exchange, dialect: str) -> Iterator[bytes]:
-    """The bytes of an answer up to its second delta of thinking."""
-    deltas, size, body = 0, 0, exchange.body
-    for traced in get(dialect).trace(exchange, Reading()):
-        if deltas == _DELTAS and traced.frame is not None:
-            body = body[: traced.frame.offset]
-            break
-        deltas += sum(event.type == "thinking.delta" for event in traced.events)
-    for chunk in exchange.chunks:
-        if piece := chunk.data[: len(body) - size]:
-            yield piece
-        size += len(chunk.data)
-        if size >= len(body):
-            return
-
-
-UpstreamSource = ScriptedUpstream | RecordedUpstream | RecordedCalls
-
-
-def scripted_answer(
-    word: str, dialect: str, number: int, body: Mapping[str, Any], says: str = ""
-) -> UpstreamAnswer:
-    """The answer to call `number` by one word; its texts hold the characters of that name."""
-    script = required(get(dialect).script, dialect, "scripted answers")
-    if word in _STATUS:
-        is_refusal = word == "refused"
-        return _json_answer(_STATUS[word], script.error(_ERRORS[word], is_refusal=is_refusal))
-    edge, midst = CHARACTERS.get(says, ("", " "))
-    answer = ScriptedAnswer(
-        word,
-        number,
-        # Who hides thinking counts it all the same.
-        thinking=(
-            "" if word == "hidden" else f"{edge}Two and two, thought {number}:{midst}is 4.{edge}"
-        ),
-        text=f"{edge}Answer {number}:{midst}**4**, no more.{edge}",
-        summary=f"A sum, summary {number}:{midst}done.",
-        error=_ERRORS["error"],
-    )
-    if _wants_stream(dialect, body):
-        framing = get(dialect).framing
-        chunks = tuple(encode_stream(script.stream(answer, body), framing))
-        return UpstreamAnswer(200, CONTENT_TYPES[framing], chunks, is_cut=word == "cut")
-    if word == "error":
-        return _json_answer(500, script.error(answer.error, is_refusal=False))
-    return _json_answer(200, script.body(answer, body), is_cut=word == "cut")
-
-
-def _wants_stream(dialect: str, body: Mapping[str, Any]) -> bool:
-    return required(get(dialect).request, dialect, "request bodies").streams(body)
-
-
-def _misfit_answer(misfit: str) -> UpstreamAnswer:
-    error = {"message": misfit, "type": "invalid_request_error", "code": None}
-    return _json_answer(501, {"type": "error", "error": error}, misfit=misfit)
-
-
-def _json_answer(
-    status: int, payload: Mapping[str, Any], *, is_cut: bool = False, misfit: str = ""
-) -> UpstreamAnswer:
-    data = json.dumps(payload, ensure_ascii=False).encode()
-    return UpstreamAnswer(status, _JSON, (data,), is_cut, misfit)
-
-
-def _model_list(path: str) -> UpstreamAnswer | None:
-    """The list of models, for gateways that look before they ask; None at another path."""
-    listings = (each.models for each in SUPPORTED.values() if each.models)
-    found = next((each for each in listings if path.rstrip("/").endswith(each.path)), None)
-    return _json_answer(200, found.body(MODEL)) if found else None
+def _spoken_by(persona: Persona, path: str) -> str | None:
+    """The dialect that is spoken at a path; of two that share it, the persona's."""
+    own = ENDPOINTS.get(persona.dialect)
+    return persona.dialect if own is not None and own.serves(path) else dialect_at(path)
 
 
 class UpstreamStandIn(Struct):
     """What answers next, and the calls since `begin_request`, in the order of their answers."""
 
     port: int = 0
+    persona: Persona | None = None  # the one that the user named
     request: int = 0  # number of the one that is under way
     calls: list[UpstreamCall] = field(default_factory=list)
     released: asyncio.Event = field(default_factory=asyncio.Event)  # what hangs ends then
@@ -250,17 +88,19 @@ class UpstreamStandIn(Struct):
     _source: UpstreamSource = field(default_factory=ScriptedUpstream)
     _number: int = 0
     _answered: int = 0
-    _question: str = ""
+    _signs: TurnSigns = field(default_factory=TurnSigns)
+    _asked: Counter[str] = field(default_factory=Counter)  # calls of the turn by their history
     _broke_off: bool = False  # the last answer
 
-    def begin_request(self, source: UpstreamSource, question: str = "") -> None:
+    def begin_request(self, source: UpstreamSource, signs: TurnSigns | None = None) -> None:
         """A request goes out to the gateway: calls that were made before are nobody's.
 
-        `question` is what the user says in it, where the target is known to pass that on as it is.
+        `signs` are how calls of its turn look, and what the user says in it.
         """
         self.release()
         self._source, self._answered, self.calls = source, 0, []
-        self._question, self._broke_off = question, False
+        self._signs, self._broke_off = signs or TurnSigns(), False
+        self._asked.clear()
         self.request += 1
 
     def release(self) -> None:
@@ -274,27 +114,33 @@ class UpstreamStandIn(Struct):
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.idle.wait(), _MOMENT)
 
-    def answer_call(self, method: str, path: str, body: Any) -> UpstreamAnswer:
+    def answer_call(
+        self, method: str, path: str, body: Any, headers: Headers = ()
+    ) -> UpstreamAnswer:
         """What a request is answered: 404 where nothing is known of its path."""
-        dialect = dialect_at(path)
+        fields = body if isinstance(body, dict) else {}
+        persona = self.persona or persona_of(path, headers, fields)
+        dialect = _spoken_by(persona, path)
         if method == "POST" and dialect is not None:
             self._number, call = self._number + 1, self._answered
-            fields = {**ENDPOINTS[dialect].stated(path), **(body if isinstance(body, dict) else {})}
-            if self._is_aside(fields):
-                answer = scripted_answer("answer", dialect, self._number, fields)
-                return replace(answer, aside=True)
+            fields = {**ENDPOINTS[dialect].stated(path), **fields}
+            shape = call_shape(dialect, fields, self._signs.question)
+            if not self._signs.is_of_turn(shape, goes_on=self._broke_off):
+                answer = scripted_answer("answer", dialect, self._number, fields, persona=persona)
+                return replace(answer, aside=True, kind=shape.name, dialect=dialect)
             self._answered += 1
-            answer = self._source.answer_call(dialect, call, self._number, fields)
+            answer = self._source.answer_call(dialect, call, self._number, fields, persona)
             self._broke_off = answer.breaks_off
-            return answer
-        listed = _model_list(path) if method == "GET" else None
-        return listed or _json_answer(404, {"error": {"message": "no such path"}})
+            return replace(answer, kind=self._kind_of_turn(shape), dialect=dialect)
+        found = model_lookup(method, path, MODEL)
+        return json_answer(200, found) if found else json_answer(404, _NOWHERE)
 
-    def _is_aside(self, fields: Mapping[str, Any]) -> bool:
-        question = self._question
-        if not question or asks_question(fields, question):
-            return False
-        return not (self._broke_off and holds_question(fields, question))
+    def _kind_of_turn(self, shape: CallShape) -> str:
+        """What a call of the turn is called: the same request made again is a retry."""
+        again = self._asked[shape.history]
+        if again or len(self._asked) < MOST_CALLS:
+            self._asked[shape.history] += 1
+        return f"{RETRY} {again}" if again else TURN
 
     def keep_call(self, call: UpstreamCall, request: int) -> None:
         """Keeps a call that was made for that request, unless another one is under way now."""
@@ -315,10 +161,12 @@ async def _refuse_page(
 
 
 @asynccontextmanager
-async def serve_upstream(port: int, origins: Iterable[str] = ()) -> AsyncIterator[UpstreamStandIn]:
+async def serve_upstream(
+    port: int, origins: Iterable[str] = (), tell: TellRequest = lambda *_: None
+) -> AsyncIterator[UpstreamStandIn]:
     """Serves until the block is left. Raises UsageError where the port is taken.
 
-    `origins` are those of pages elsewhere that may ask, too.
+    `origins` are those of pages elsewhere that may ask, too; `tell` hears of each request.
     """
     allowed = parsed_origins(origins)
     upstream = UpstreamStandIn()
@@ -333,7 +181,7 @@ async def serve_upstream(port: int, origins: Iterable[str] = ()) -> AsyncIterato
                     upstream.open_calls += 1
                     upstream.idle.clear()
                     try:
-                        stays = await _respond(upstream, connection, request)
+                        stays = await _respond(upstream, connection, request, tell)
                     finally:
                         upstream.open_calls -= 1
                         if not upstream.open_calls:
@@ -346,19 +194,23 @@ async def serve_upstream(port: int, origins: Iterable[str] = ()) -> AsyncIterato
 
 
 async def _respond(
-    upstream: UpstreamStandIn, connection: ServerConnection, request: HttpRequest
+    upstream: UpstreamStandIn,
+    connection: ServerConnection,
+    request: HttpRequest,
+    tell: TellRequest,
 ) -> bool:
     """Answers; whether the connection goes on."""
     path = request.target.partition("?")[0]
     body = json_or_none(request.body)
     number = upstream.request
     begun = monotonic()
-    answer = upstream.answer_call(request.method, path, body)
+    answer = upstream.answer_call(request.method, path, body, request.headers)
+    tell(request.method, path, answer.status)
     headers = (("content-type", answer.content_type), ("transfer-encoding", "chunked"))
     stays = connection.start_response(request, answer.status, headers)
     chunks: list[Chunk] = []
     end = await _send_body(connection, answer, chunks, upstream.released)
-    if dialect_at(path) and request.method == "POST":
+    if answer.dialect:
         exchange = Exchange(
             request=replace(
                 as_recorded(request, request.target), headers=lower_names(request.headers)
@@ -366,9 +218,11 @@ async def _respond(
             response=Response(answer.status, "1.1", headers),
             chunks=tuple(chunks),
             end=end,
-            dialect=dialect_at(path),
+            dialect=answer.dialect,
         )
-        upstream.keep_call(UpstreamCall(exchange, begun, answer.misfit, answer.aside), number)
+        upstream.keep_call(
+            UpstreamCall(exchange, begun, answer.misfit, answer.aside, answer.kind), number
+        )
     return stays and end == "eof"
 
 

@@ -53,13 +53,15 @@ _KEEPING: Final = frozenset({307, 308})  # redirects that keep method and body
 class FetchedAnswer(Struct, frozen=True):
     """What one request gave. `fault` says why it ended otherwise than by itself; else empty.
 
-    `recorded_size` is what the body takes of a recording, in bytes.
+    `recorded_size` is what the body takes of a recording, in bytes. `is_anew`: it was asked in a
+    conversation of its own, though it was to carry on another one.
     """
 
     exchange: Exchange
     clock: CassetteClock
     fault: str = ""
     recorded_size: int = 0
+    is_anew: bool = False
 
 
 class NoAnswerError(RemoteError):

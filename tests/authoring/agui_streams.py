@@ -81,9 +81,25 @@ def _runs() -> Iterator[Draft]:
     ]
     yield drafted("agent/tool-and-snapshot", run_input(FERRY), run(parts), sizes=(97, 512))
 
+    plan = {"step": 1, "done": []}
+    changes = [
+        {"op": "test", "path": "/step", "value": 1},
+        {"op": "replace", "path": "/step", "value": 2},
+        {"op": "add", "path": "/done/-", "value": "clouds"},
+    ]
+    search = {"messageId": "a1", "activityType": "search"}
+    shared = [
+        event("STATE_SNAPSHOT", snapshot=plan),
+        event("ACTIVITY_SNAPSHOT", **search, content={"found": 0}),
+        event("ACTIVITY_DELTA", **search, patch=[{"op": "replace", "path": "/found", "value": 3}]),
+        event("STATE_DELTA", delta=changes),
+    ]
+    thoughts = span("r1", thought("r1", CLOUD))
+    asked = run_input("Do these clouds bring rain?")
+    yield drafted("agent/shared-state", asked, run([thoughts, shared, text("t1", CLOUD_TEXT)]))
+
     begun = event("RUN_STARTED", **RUN, protocolVersion="1.0")
     failed = event("RUN_ERROR", message="The model is overloaded.", code="overloaded")
-    asked = run_input("Do these clouds bring rain?")
     said = text("t1", CLOUD_TEXT)
     events = [begun, *span("r1", thought("r1", CLOUD)), *said[:2], said[-1], failed]
     yield drafted("agent/error-in-text", asked, map(Message, events))

@@ -166,6 +166,10 @@ def _ends() -> Iterator[Draft]:
     ]
     yield both_hops(_ui("error", ASKED, [*map(Message, failed), DONE]), _broken())
 
+    # The first try breaks off inside its text; what was shown is the second one alone.
+    shown = step(reasoning("0", BREAD, messages.signature_of(0)), text("1", BREAD_TEXT))
+    yield both_hops(_ui("tried-again", ASKED, answer([shown])), _broken(), _bread())
+
     plain = answer([step(text("1", BREAD_TEXT))])
     yield both_hops(_ui("hidden", ASKED, plain, profile="no-reasoning"), _bread())
 

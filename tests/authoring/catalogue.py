@@ -40,6 +40,7 @@ from tests.authoring import (
     mutants_cohere,
     mutants_converse,
     mutants_converse_blocks,
+    mutants_ends,
     mutants_gemini,
     mutants_harmony,
     mutants_history,
@@ -157,5 +158,6 @@ def mutants() -> tuple[Draft, ...]:
         *mutants_gemini.MUTANTS,
         *mutants_interactions.MUTANTS,
         *mutants_mistral.MUTANTS,
+        *mutants_ends.MUTANTS,
     )
     return tuple(mutant.draft(drafts) for mutant in made)

@@ -82,3 +82,12 @@ def _tool_loop() -> Draft:
 def _failures() -> Iterator[Draft]:
     pieces = run([failed()], said=FAILURE, usage=(0, 0, 0), is_error=True)
     yield drafted("claude-code/api-error", pieces)
+
+    # The provider breaks off; the message is given up, and said anew under another id.
+    blocks = [thinking(0, MOSS), text(1, MOSS_TEXT)]
+    overloaded = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+    broken = list(events("msg_01", blocks, USAGE))[:1]
+    fault = line("stream_event", event=overloaded, api_message_id="msg_01")
+    again = events("msg_02", blocks, USAGE)
+    pieces = run(broken, [fault], again, said=MOSS_TEXT, usage=USAGE)
+    yield drafted("claude-code/error-then-another-try", pieces)

@@ -35,6 +35,12 @@ STOPPED: Final = having("result.stopReason")
 ERROR: Final = having("error")
 
 MUTANTS: Final = (
+    # The kind of another version of the protocol.
+    Mutant(
+        f"{SUITE}/carries",
+        TEXT,
+        (edits.change(THOUGHT, f"{UPDATE}.sessionUpdate", "agent_thinking_chunk"),),
+    ),
     Mutant(f"{SUITE}/prompt-answered", TEXT, (edits.drop(STOPPED),)),
     Mutant(f"{SUITE}/answered-once", TEXT, (edits.duplicate(STOPPED),)),
     Mutant(f"{SUITE}/message-typed", TEXT, (edits.remove(THOUGHT, "method"),)),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Final
 
 from tests.authoring import edits
 from tests.authoring.agui import RUN, event
 from tests.authoring.edits import typed
 from tests.authoring.mutant import Mutant
-from tests.authoring.pieces import DONE, Message
+from tests.authoring.pieces import DONE, Fields, Message, Piece, at
 
 TEXT: Final = "agui/agent/thinking-then-text"
 SEALED: Final = "agui/agent/thinking-sealed"
@@ -32,6 +33,23 @@ BOOKKEEPING: Final = json.dumps({"id": "reasoning_content", "provider_name": "op
 IN_CLEAR: Final = json.dumps({"id": "r1", "provider_details": {"raw_content": ["Clouds."]}})
 
 
+UNAPPLIED: Final = {"op": "replace", "path": "/steps", "value": 2}
+
+
+def _restated(edited: Callable[[Fields], Fields]) -> edits.Step:
+    """The snapshot states the last message, the answer, in another way."""
+
+    def step(pieces: edits.Pieces) -> list[Piece]:
+        spot = edits.place(pieces, SNAPSHOT)
+        snapshot = pieces[spot]
+        assert isinstance(snapshot, Message)
+        messages = at(snapshot.payload, "messages")
+        changed = [*messages[:-1], edited(messages[-1])]
+        return edits.change(SNAPSHOT, "messages", changed)(pieces)
+
+    return step
+
+
 def _of(
     base: str,
     name: str,
@@ -52,6 +70,19 @@ def _of(
 
 
 MUTANTS: Final = (
+    # The name of the event's class.
+    Mutant(
+        f"{SUITE}/carries",
+        TEXT,
+        (edits.change(typed("TEXT_MESSAGE_CONTENT"), "type", "TextMessageContent"),),
+        (f"{SUITE}/type-known",),
+    ),
+    # What a framework adds, beside the protocol.
+    Mutant(
+        f"{SUITE}/type-known",
+        TEXT,
+        (edits.insert(Message(event("USAGE_METADATA", input_tokens=50)), OVER),),
+    ),
     # The word of another API.
     Mutant(
         f"{SUITE}/text-role",
@@ -82,6 +113,7 @@ MUTANTS: Final = (
         f"{SUITE}/event-typed",
         TEXT,
         (edits.insert(Message({"name": "state", "value": {}}), OVER),),
+        (f"{SUITE}/type-known",),
     ),
     Mutant(f"{SUITE}/run-fields", TEXT, (edits.remove(SPAN_OVER, "messageId"),)),
     Mutant(f"{SUITE}/outcome-known", TEXT, (edits.change(OVER, "outcome.type", "stop"),)),
@@ -134,6 +166,32 @@ MUTANTS: Final = (
         TEXT,
         (edits.change(typed("TEXT_MESSAGE_CONTENT"), "delta", None),),
     ),
+    # The store of messages joins the answer with what it knew before.
+    Mutant(
+        f"{SUITE}/snapshot-adds-nothing",
+        TOOLS,
+        (_restated(lambda message: {**message, "content": f"{message['content']} And on."}),),
+    ),
+    Mutant(
+        f"{SUITE}/snapshot-keeps-ids",
+        TOOLS,
+        (_restated(lambda message: {**message, "id": "stored-1"}),),
+    ),
+    # A change that was worked out against an older state, with a client that has a newer one.
+    Mutant(
+        f"{SUITE}/state-delta-applies",
+        TOOLS,
+        (
+            edits.insert(Message(event("STATE_SNAPSHOT", snapshot={"step": 1})), SNAPSHOT),
+            edits.insert(Message(event("STATE_DELTA", delta=[UNAPPLIED])), SNAPSHOT),
+        ),
+    ),
+    Mutant(
+        f"{SUITE}/reasoning-role",
+        TEXT,
+        (edits.change(typed("REASONING_MESSAGE_START"), "role", "assistant"),),
+    ),
+    Mutant(f"{SUITE}/error-says-something", FAILED, (edits.change(ERROR, "message", " "),)),
     Mutant(f"{SUITE}/steps-known", TOOLS, (edits.drop(STEP),)),
     Mutant(f"{SUITE}/steps-over", TOOLS, (edits.duplicate(STEP_OVER),)),
     Mutant(f"{SUITE}/steps-open-once", TOOLS, (edits.duplicate(STEP),)),

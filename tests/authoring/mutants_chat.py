@@ -43,6 +43,27 @@ def _second_call(message: Message) -> bool:
 
 
 MUTANTS: Final = (
+    # The form of a request's content.
+    Mutant(
+        "wire/chat/content-is-text",
+        TEXT,
+        (
+            edits.change(
+                SAID, "choices.0.delta.content", lambda said: [{"type": "text", "text": said}]
+            ),
+        ),
+    ),
+    Mutant(
+        "wire/chat/content-parts",
+        "openai.chat/mistral/thinking-parts",
+        (
+            edits.change(
+                having("choices.0.delta.content.0.thinking"),
+                "choices.0.delta.content.0.thinking.0.text",
+                7,
+            ),
+        ),
+    ),
     Mutant(
         "wire/chat/message-fields",
         "openai.chat/deepseek/body",

@@ -16,6 +16,7 @@ TOOLS: Final = "claude.stream-json/claude-code/tool-loop"
 REDACTED: Final = "claude.stream-json/claude-code/redacted"
 FAILED: Final = "claude.stream-json/claude-code/api-error"
 WHOLE: Final = "claude.stream-json/claude-code/no-partial-messages"
+RETRIED: Final = "claude.stream-json/claude-code/error-then-another-try"
 DOCUMENTED: Final = "claude.stream-json/documented/thinking-then-text"
 SUITE: Final = "wire/stream-json"
 BLOCK: Final = "message.content.0"
@@ -62,6 +63,12 @@ def _one_more(text: str) -> str:
 
 
 MUTANTS: Final = (
+    Mutant(
+        f"{SUITE}/carries",
+        TEXT,
+        (edits.change(SPOKEN, "event.delta", lambda said: {"type": said["type"], "txt": "So."}),),
+        (f"{SUITE}/text-agrees",),
+    ),
     # A library of the tool's prints to standard output.
     Mutant("wire/lines/line-is-json", TEXT, (edits.insert(b"Loading settings\n", BEGUN),)),
     Mutant(
@@ -76,6 +83,7 @@ MUTANTS: Final = (
         (edits.raw(SPOKEN, b"Through", b"Thr\xc3ough"),),
         ("thinking/stream/characters-whole", f"{SUITE}/text-agrees"),
     ),
+    Mutant("wire/lines/ends-cleanly", TEXT, facts={"end": "idle-timeout"}),
     Mutant(f"{SUITE}/result-present", TEXT, (edits.drop(RESULT),)),
     Mutant(f"{SUITE}/init-first", TEXT, (edits.drop(INIT),)),
     Mutant(
@@ -157,8 +165,14 @@ MUTANTS: Final = (
         (edits.change(stating("thinking"), f"{BLOCK}.signature", "another"),),
     ),
     Mutant(f"{SUITE}/session-agrees", TEXT, (edits.change(RESULT, "session_id", "session-2"),)),
+    Mutant(f"{SUITE}/events-of-session", TEXT, (edits.change(SPOKEN, "session_id", "session-2"),)),
     Mutant(f"{SUITE}/line-fields", TEXT, (edits.remove(stating("text"), "message.model"),)),
-    Mutant(f"{SUITE}/line-typed", TOOLS, (edits.remove(typed("user"), "type"),)),
+    Mutant(
+        f"{SUITE}/line-typed",
+        TOOLS,
+        (edits.remove(typed("user"), "type"),),
+        (f"{SUITE}/call-answered",),
+    ),
     Mutant(f"{SUITE}/line-once", TEXT, (edits.duplicate(stating("text")),)),
     # A relay gives the message an id of its own.
     Mutant(f"{SUITE}/message-id-agrees", TEXT, (edits.change(BEGUN, "event.message.id", "m"),)),

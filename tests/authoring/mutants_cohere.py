@@ -50,6 +50,10 @@ def _as_object(arguments: Any) -> Any:
 
 
 MUTANTS: Final = (
+    # A list of parts, as other APIs have it.
+    Mutant(
+        f"{SUITE}/carries", TEXT, (edits.change(SPOKEN, f"{CONTENT}.text", lambda said: [said]),)
+    ),
     Mutant(f"{SUITE}/answer-present", TEXT, (lambda _pieces: [b": nobody is here\n\n"],)),
     Mutant(f"{SUITE}/event-typed", TEXT, (edits.remove(SPOKEN, "type"),)),
     Mutant(f"{SUITE}/event-name-agrees", TEXT, (edits.rename(SPOKEN, "message"),)),

@@ -43,6 +43,12 @@ def _typed(block: Any) -> Any:
 
 MUTANTS: Final = (
     Mutant(
+        f"{SUITE}/carries",
+        TEXT,
+        (edits.change(THOUGHT, "delta.reasoningContent", lambda said: {"txt": said["text"]}),),
+        also=(f"{SUITE}/delta-is-flat",),
+    ),
+    Mutant(
         f"{SUITE}/index-known",
         TEXT,
         (edits.remove(SPOKEN, "contentBlockIndex", nth=1),),

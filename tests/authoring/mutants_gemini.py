@@ -102,6 +102,12 @@ UNCHANGED: Final = "history/gemini/signed-unchanged"
 IN_PLACE: Final = "history/gemini/signed-in-place"
 
 MUTANTS: Final = (
+    # One part is no list.
+    Mutant(
+        f"{SUITE}/carries",
+        TEXT,
+        (edits.change(_spoken, "candidates.0.content.parts", lambda parts: parts[0]),),
+    ),
     # Behind the text no thinking is lost from view.
     Mutant(f"{SUITE}/thought-boolean", TEXT, (edits.change(_spoken, f"{PART}.thought", "false"),)),
     # The signature stands behind the text that shows it.
@@ -124,7 +130,6 @@ MUTANTS: Final = (
         TEXT,
         (_as_array,),
         facts={"content_type": "application/json"},
-        also=("wire/sse/content-type",),
     ),
     Mutant(f"{SUITE}/array-closed", ARRAY, (_without_last,)),
     Mutant(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
 from tests.authoring import edits, ollama
 from tests.authoring.agui import snapshot, thought
+from tests.authoring.both_hops_streams import BEGUN_TEXT
 from tests.authoring.draft import Draft
 from tests.authoring.edits import Pieces, Where, done, typed
+from tests.authoring.messages import signature_of
 from tests.authoring.messages_streams import BREAD, BREAD_TEXT
 from tests.authoring.mutant import Mutant
 from tests.authoring.mutants_acp import THOUGHT as CHUNK
@@ -26,11 +28,12 @@ from tests.authoring.mutants_ui_message import (
 from tests.authoring.ollama_streams import SOUP, SOUP_TEXT
 from tests.authoring.pieces import Fields, Message, Piece, deltas, opaque
 from tests.authoring.turns import asks
-from tests.authoring.ui_message import answer, own, part, step, text
+from tests.authoring.ui_message import answer, own, part, reasoning, step, text
 
 SIGNED: Final = "vercel.ui/ai-sdk/hops-signed"
 LOOP: Final = "vercel.ui/ai-sdk/hops-tool-loop"
 FAILED: Final = "vercel.ui/ai-sdk/hops-error"
+AGAIN: Final = "vercel.ui/ai-sdk/hops-tried-again"
 HIDDEN: Final = "vercel.ui/ai-sdk/hops-hidden"
 SEALED: Final = "agui/agent/hops-hidden"
 SEALED_ONLY: Final = "stripping/hidden/sealed-only"
@@ -82,6 +85,23 @@ def _closed_only(draft: Draft) -> Draft:
     """The provider's thinking stands in its text, and nothing but a closing marker tells it."""
     pieces = [*deltas(SOUP), "</think>", *deltas(SOUP_TEXT)]
     return replace(draft, pieces=ollama.answer(ollama.spoken("", pieces), (14, 27)))
+
+
+def _stopped(reason: str) -> Callable[[Draft], Draft]:
+    """The provider's answer ends for another reason."""
+
+    def changed(draft: Draft) -> Draft:
+        where = edits.typed("message_delta")
+        pieces = edits.change(where, "delta.stop_reason", reason)(draft.pieces)
+        return replace(draft, pieces=tuple(pieces))
+
+    return changed
+
+
+def _again(before: list[Fields]) -> edits.Step:
+    """The answer anew, with a part of the first try in front of it."""
+    shown = (reasoning("0", BREAD, signature_of(0)), text("1", BREAD_TEXT))
+    return lambda _: list(answer([step(before, *shown)]))
 
 
 MUTANTS: Final = (
@@ -191,5 +211,33 @@ MUTANTS: Final = (
             edits.insert(Message(part("error", errorText="An error occurred.")), STEP_OVER),
             edits.change(FINISH, "finishReason", "error"),
         ),
+    ),
+    # The model was cut at its limit, and stopped by a filter: the interface is told of a finish.
+    Mutant("hop/reason-kept", SIGNED, turns={2: _stopped("max_tokens")}),
+    Mutant("hop/reason-kept", SIGNED, turns={2: _stopped("refusal")}, name="hop/reason-filter"),
+    Mutant(
+        "hop/reason-kept",
+        SIGNED,
+        (edits.change(FINISH, "finishReason", "length"),),
+        name="hop/reason-limit",
+    ),
+    # The input that runs is not the one that the model wrote, nor the one that was streamed.
+    Mutant(
+        "hop/tools",
+        LOOP,
+        (edits.change(typed("tool-input-available"), "input", {"line": "mainland"}),),
+        name="hop/tools-input",
+    ),
+    # What the first try said stays in front of the second one.
+    Mutant(
+        "hop/try-replaced",
+        AGAIN,
+        (_again(text("9", BEGUN_TEXT)),),
+    ),
+    Mutant(
+        "hop/try-replaced",
+        AGAIN,
+        (_again(reasoning("9", BREAD, signature_of(0))),),
+        name="hop/try-thinking",
     ),
 )

@@ -41,6 +41,11 @@ def _joined(pieces: Any) -> str:
 
 
 MUTANTS: Final = (
+    Mutant(
+        f"{SUITE}/call-arguments",
+        ROUND,
+        (edits.remove(having("choices.0.delta.tool_calls"), f"{CALL}.function.arguments"),),
+    ),
     # A gateway sends the parts of another API.
     Mutant(f"{SUITE}/part-typed", PARTS, (edits.remove(_typed("text"), f"{PART}.type"),)),
     Mutant(f"{SUITE}/text-is-text", PARTS, (edits.change(_typed("text"), f"{PART}.text", None),)),

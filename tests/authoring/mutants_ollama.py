@@ -55,6 +55,11 @@ def _as_text(arguments: Any) -> str:
 
 
 MUTANTS: Final = (
+    Mutant(
+        f"{SUITE}/carries",
+        TEXT,
+        (edits.change(SPOKEN, "message.thinkin", "So, sugar."),),
+    ),
     Mutant(f"{SUITE}/answer-present", TEXT, (lambda _pieces: [],)),
     Mutant(
         f"{SUITE}/framed-as-lines",
@@ -86,7 +91,12 @@ MUTANTS: Final = (
     Mutant(f"{SUITE}/done-present", TEXT, (edits.drop(DONE),)),
     # A gateway tried again and did not hold back what had come before.
     Mutant(f"{SUITE}/done-once", TEXT, (edits.duplicate(DONE),)),
-    Mutant(f"{SUITE}/done-last", TEXT, (edits.insert(line(at=999), DONE, after=True),)),
+    Mutant(
+        f"{SUITE}/done-last",
+        TEXT,
+        (edits.insert(line("So.", at=999), DONE, after=True),),
+        ("thinking/stream/before-finish",),
+    ),
     Mutant(f"{SUITE}/body-done", BODY, (in_body("done", False),)),
     Mutant(f"{SUITE}/reason-stated", TEXT, (edits.remove(DONE, "done_reason"),)),
     # A gateway that translates Chat Completions left its word as it was.

@@ -18,6 +18,7 @@ SPOKEN: Final = having("response")
 DONE: Final = having("done")
 
 MUTANTS: Final = (
+    Mutant(f"{SUITE}/carries", TEXT, (edits.change(SPOKEN, "thinkin", "So, sugar."),)),
     Mutant(f"{SUITE}/response-is-text", TEXT, (edits.remove(THOUGHT, "response"),)),
     Mutant(
         f"{SUITE}/thinking-is-text",

@@ -35,6 +35,7 @@ ERROR: Final = told("error")
 LATER: Final = event("thinking_delta", delta="Hm.")
 
 MUTANTS: Final = (
+    Mutant(f"{SUITE}/carries", TEXT, (edits.change(THOUGHT, "params.type", "thinking-delta"),)),
     Mutant(f"{SUITE}/run-ended", TEXT, (edits.drop(OVER),)),
     Mutant(f"{SUITE}/run-first", TEXT, (edits.move(BEGUN, by=1),)),
     Mutant(f"{SUITE}/run-once", TEXT, (edits.duplicate(BEGUN),)),

@@ -20,6 +20,8 @@ GATEWAY: Final = "openai.chat/reference/opt-in-through-gateway"
 BODY: Final = "openai.chat/deepseek/stream-and-body"
 MODELS: Final = "openai.chat/reference/models"
 # Half a minute more than a client waits that gives up after five.
+IDLE_MS: Final = 60_001.0
+BUFFERED_MS: Final = 3000.0
 SILENCE_MS: Final = 330_000.0
 
 
@@ -77,6 +79,14 @@ MUTANTS: Final = (
     Mutant(
         "wire/timing/no-long-silence",
         TEXT,
+        also=("wire/timing/no-idle-line",),
         facts={"gaps": (*GAPS_MS, SILENCE_MS, *GAPS_MS * 9)},
     ),
+    Mutant(
+        "wire/timing/no-idle-line",
+        TEXT,
+        facts={"gaps": (*GAPS_MS, IDLE_MS, *GAPS_MS * 9)},
+    ),
+    # The proxy kept everything back until the answer was over.
+    Mutant("wire/timing/no-bursts", TEXT, facts={"gaps": (BUFFERED_MS, *(0.0,) * 99)}),
 )

@@ -99,6 +99,11 @@ def _first_only(parts: list[Fields]) -> list[Fields]:
 
 MUTANTS: Final = (
     Mutant(
+        "wire/responses-parts/carries",
+        REFUSAL,
+        (edits.remove(typed("response.content_part.done"), "part.refusal"),),
+    ),
+    Mutant(
         "wire/responses-parts/text-part-lifecycle",
         SUMMARY,
         (edits.move(PART_ADDED, by=1), renumber),

@@ -14,6 +14,13 @@ from tests.authoring.mutants_wire import CONTENT, FINGERPRINT, SHORT, SIGNED, TE
 from tests.authoring.pieces import Piece, at
 
 CHAT_CLIENT: Final = "openai.chat/client/thinking-then-text"
+THOUGHT_WHOLE: Final = (
+    "Street lamps are lit at dusk, so the hour that is asked for is in the evening."
+)
+ANSWER_WHOLE: Final = (
+    "They are lit in the evening, a little after sunset, when the sky is still blue in the west, "
+    "and go out at dawn."
+)
 MORE: Final = Server(repeats_role=True).said(content="<think>Let me see.</think>")
 SUMMARY_CLIENT: Final = "openai.responses/client/summary-then-call"
 
@@ -90,6 +97,21 @@ MUTANTS: Final = (
     Mutant("thinking/stream/before-call", TOOLS, (edits.move(THOUGHT, -1, by=1),)),
     Mutant("thinking/stream/increments", TEXT, (_accumulated(THOUGHT, "reasoning_content"),)),
     Mutant("thinking/stream/text-increments", TEXT, (_accumulated(SAID, "content"),)),
+    # A second field brings all of the thinking once more, and both are sent on.
+    Mutant(
+        "thinking/stream/said-once",
+        TEXT,
+        (edits.insert(Server(extra=FINGERPRINT).said(reasoning_content=THOUGHT_WHOLE), SAID),),
+    ),
+    # The first try broke off behind the answer, and the second one is shown below it.
+    Mutant(
+        "thinking/stream/text-said-once",
+        TEXT,
+        (
+            edits.change(SAID, CONTENT, ANSWER_WHOLE),
+            edits.change(SAID, CONTENT, ANSWER_WHOLE, 1),
+        ),
+    ),
     # The template wrote an empty block, and its line ends are sent as thinking.
     Mutant(
         "thinking/stream/says-something",
@@ -103,6 +125,17 @@ MUTANTS: Final = (
         (
             edits.change(THOUGHT, "choices.0.delta.reasoning_content", "nk>\nStreet lamps"),
             edits.insert(Server(extra=FINGERPRINT).said(reasoning_content="<thi"), THOUGHT),
+        ),
+    ),
+    # The model called a tool before it closed its thinking.
+    Mutant(
+        "thinking/stream/no-call-markup",
+        TEXT,
+        (
+            edits.change(
+                THOUGHT, "choices.0.delta.reasoning_content", 'call>\n{"name": "look"} Street lamps'
+            ),
+            edits.insert(Server(extra=FINGERPRINT).said(reasoning_content="<tool_"), THOUGHT),
         ),
     ),
     # A character was cut by the chunks of a proxy.

@@ -23,6 +23,10 @@ APPROVED: Final = "vercel.ui/ai-sdk/call-approved"
 SUITE: Final = "wire/ui-message"
 APPROVAL: Final = {"approvalId": "approval-1", "toolCallId": "call_0"}
 
+CAUGHT: Final = (
+    '{"message":"refused","stack":"Error: refused\\n    at post (/srv/chat/index.js:10:2)"}'
+)
+
 START: Final = typed("start")
 THOUGHT: Final = typed("reasoning-delta")
 THINKING: Final = typed("reasoning-start")
@@ -158,6 +162,18 @@ MUTANTS: Final = (
     Mutant(f"{SUITE}/input-json", TOOLS, (edits.drop(ARGUMENT, -1),)),
     # It failed before the model had begun.
     Mutant(f"{SUITE}/steps-in-order", FAILED, (edits.drop(STEP),)),
+    # Thinking that was kept back until the model had finished.
+    Mutant(
+        f"{SUITE}/parts-in-step",
+        TEXT,
+        tuple(edits.insert(each, STEP_OVER, after=True) for each in reversed(_again("late"))),
+    ),
+    # The exception is written into the text as it was caught.
+    Mutant(
+        "stripping/shown-errors/no-internals",
+        FAILED,
+        (edits.change(typed("error"), "errorText", CAUGHT),),
+    ),
     Mutant(f"{SUITE}/step-between-parts", TEXT, (edits.move(STEP, by=1),)),
     Mutant(f"{SUITE}/step-finished", TEXT, (edits.drop(STEP_OVER),)),
     Mutant(f"{SUITE}/finish-present", FAILED, (edits.drop(FINISH),)),

@@ -78,6 +78,15 @@ MUTANTS: Final = (
             edits.insert(Server(extra=FINGERPRINT).said(content="<tool_"), delta("content")),
         ),
     ),
+    # The tokens around the channel's name were dropped, the name was not.
+    Mutant(
+        "stripping/visible-text/no-opening-word",
+        TEXT,
+        (
+            edits.change(delta("content"), CONTENT, "ght\nThey are"),
+            edits.insert(Server(extra=FINGERPRINT).said(content="thou"), delta("content")),
+        ),
+    ),
     Mutant(
         "stripping/visible-text/no-short-thinking",
         SHORT,

@@ -64,6 +64,29 @@ def test_a_client_is_served_and_everything_is_told(recording: Path, tmp_path: Pa
     assert "think exchange 2: complete" in third
 
 
+def test_a_scripted_server_stands_until_it_is_ended() -> None:
+    with serve("--scripted") as (process, port):
+        assert b'"id": "scripted"' in answer(port, request(path="/v1/models", method="GET")).body
+        assert b"Answer 1: **4**" in answer(port, request({"messages": []})).body
+        assert answer(port, request(path="/v1/embeddings")).status == 404
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert err.splitlines() == [
+        "GET /v1/models -> 200",
+        "POST /v1/chat/completions -> 200",
+        "POST /v1/embeddings -> 404",
+    ]
+
+
+@pytest.mark.parametrize("given", [["--scripted", "x.sse"], []])
+def test_a_server_plays_recordings_or_a_script(
+    given: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["serve", *given]) == 2
+    assert "--scripted" in capsys.readouterr().err
+
+
 SIGNALS = [(signal.SIGTERM, [], 0), (signal.SIGINT, [], 130), (signal.SIGTERM, ["--strict"], 1)]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.core import json_values
-from conformance.core.json_values import MOST_DEPTH, NOT_JSON, decode_json
+from conformance.core.json_values import MOST_DEPTH, NOT_JSON, decode_json, repeated_key
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,21 @@ def test_what_holds_too_many_values_is_no_json(text: str, monkeypatch: pytest.Mo
     assert decode_json(text) is not NOT_JSON
     monkeypatch.setattr(json_values, "MOST_VALUES", 2)
     assert decode_json(text) is NOT_JSON
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ('{"a":1,"b":{"a":2}}', ""),
+        ('{"a":1,"a":1}', "a"),
+        ('{"a": 1, "b": [{"c": 1, "c": 2}]}', "c"),
+        ('[{"a":1},{"a":2}]', ""),
+        # Written in strings, it is no key.
+        ('{"a":"\\"b\\":1,\\"b\\":2"}', ""),
+        ('{"a":"x\\u0022:1","b":1,"b":2}', "b"),
+        ('{"a":"\\" : ","b":0}', ""),
+        ("7", ""),
+    ],
+)
+def test_a_key_that_an_object_has_twice_is_found(text: str, key: str) -> None:
+    assert repeated_key(text, decode_json(text)) == key

@@ -58,6 +58,15 @@ def test_a_second_turn_of_a_session_has_no_handshake() -> None:
     assert opening["method"] == "session/new"
 
 
+def test_a_process_that_was_started_anew_opens_a_session_of_its_own() -> None:
+    talk = conversation("acp")
+    (greeting,) = talk.ask({"prompt": [], "sessionId": "of the process before"})
+    (opening,) = talk.take({"id": greeting["id"], "result": {}})
+    assert opening["method"] == "session/new"
+    (prompt,) = talk.take({"id": opening["id"], "result": {"sessionId": "s1"}})
+    assert prompt["params"] == {"sessionId": "s1", "prompt": []}
+
+
 def test_an_error_that_answers_the_prompt_ends_the_turn() -> None:
     talk = opened_acp()
     talk.take({"id": 2, "error": {"code": 1, "message": "no"}})

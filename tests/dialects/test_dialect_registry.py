@@ -13,7 +13,7 @@ from conformance.core.errors import UsageError
 from conformance.core.events import REQUEST_EVENTS, Frame, Request
 from conformance.core.framing import Framing
 from conformance.dialects import Endpoint, Reading
-from conformance.dialects.neutral_knobs import NEUTRAL_KNOBS
+from conformance.dialects.neutral_knobs import neutral_knobs
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.suites import shipped_suites
 from conformance.profiles.lookup import find
@@ -232,14 +232,14 @@ def test_a_server_without_models_is_asked_for_no_answer(
 def test_knobs_of_neutral_suites_default_to_what_every_strict_profile_says() -> None:
     for dialect in dialects.SUPPORTED:
         knobs = find("strict", dialect).knobs
-        stated = {name: knobs[name] for name in NEUTRAL_KNOBS if name in knobs}
+        stated = {name: knobs[name] for name in neutral_knobs() if name in knobs}
         if dialect == "anthropic.messages":
             # Its documentation tells of thinking between calls.
             assert stated.pop("interleaved") == "after_calls"
         if dialect in OF_SEVERAL_CALLS:
             # One message or run holds the answers of several calls of a model.
             assert stated.pop("interleaved") is True
-        assert stated == {name: NEUTRAL_KNOBS[name] for name in stated}
+        assert stated == {name: neutral_knobs()[name] for name in stated}
 
 
 def test_neutral_suites_bind_without_any_knob_of_the_profile() -> None:

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from conformance.cassette import open_recording
 from conformance.cli import app
+from conformance.core.errors import UsageError
 from conformance.core.shipped import cassettes
 from conformance.dialects import get
 from conformance.dialects.base import Reading
@@ -115,6 +116,48 @@ def test_reports_show_both_events(two_files: tuple[Path, Path], format_: str) ->
 def test_files_of_both_hops_are_given_for_one_answer(two_files: tuple[Path, Path]) -> None:
     (error,) = check_paths([LOOP], upstream=[two_files[1]]).errors
     assert "--upstream goes with a recording of one answer" in error
+
+
+def test_the_dialect_that_is_named_is_that_of_the_application(
+    two_files: tuple[Path, Path],
+) -> None:
+    shown, behind = two_files
+    report = check_paths([shown], upstream=[behind], dialect="vercel.ui", profile="strict")
+    assert not report.errors
+    assert [finding.rule for finding in report.findings] == ["hop/opaque"]
+
+
+@pytest.mark.parametrize("hop", ["upstream", ""])
+def test_the_dialect_that_is_named_is_not_that_of_a_hop_behind(hop: str, tmp_path: Path) -> None:
+    """A cassette with both, whose provider's exchange names no dialect or its own."""
+    lines = [json.loads(line) for line in SIGNED.read_text(encoding="utf-8").splitlines()]
+    for line in lines:
+        if line.get("hop") == "upstream" and not hop:
+            line.pop("dialect", None)
+    held = tmp_path / "both.cassette.jsonl"
+    held.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    report = check_paths([held], dialect="vercel.ui")
+    assert not report.errors
+    assert report.verdicts["hop/text"] is Verdict.PASS
+
+
+_NO_API: Final = 'data: {"hello": 1}\n\n'
+
+
+def test_an_error_names_the_file_that_has_it(two_files: tuple[Path, Path], tmp_path: Path) -> None:
+    shown, behind = two_files
+    unknown = tmp_path / "unknown.sse"
+    unknown.write_text(_NO_API, encoding="utf-8")
+    (error,) = check_paths([shown], upstream=[unknown]).errors
+    assert error.startswith(f"{unknown}: no known dialect")
+    assert "--dialect NAME makes a cassette" in error
+    (error,) = check_paths([shown], upstream=[behind], dialect="agui").errors
+    assert error.startswith(f"{shown}: the dialect is said to be agui")
+    (error,) = check_paths([behind], upstream=[shown]).errors
+    assert error.startswith(f"{shown}: --upstream takes what a provider sent")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UsageError, match="empty: no recording for --upstream"):
+        check_paths([shown], upstream=[tmp_path / "empty"])
 
 
 def test_what_an_application_is_said_to_hide_is_found_in_any_field() -> None:

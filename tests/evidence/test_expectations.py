@@ -198,3 +198,28 @@ def test_everybody_who_changes_a_verdict_leaves_a_name(tmp_path: Path) -> None:
     assert ("randomness", "the target is not deterministic") in random
     assert ("own requests", "the scenario wrote the request") in random
     assert {by for by, _ in random} >= {"comparisons", "expectations"}
+
+
+EMPTY = stream({"role": "assistant", "content": ""})
+SAID = "thinking/answer/said"
+
+
+def test_an_answer_that_was_to_come_and_is_empty_binds_a_run(tmp_path: Path) -> None:
+    report = judged(tmp_path, stated(ends=["complete"]), ("plain", EMPTY))
+    assert [(found.rule, found.level) for found in report.findings] == [(SAID, Level.MUST)]
+
+
+@pytest.mark.parametrize("run", [None, stated(ends=["length"])])
+def test_elsewhere_a_model_may_fall_silent(tmp_path: Path, run: Any) -> None:
+    report = judged(tmp_path, run, ("plain", EMPTY))
+    levels = {found.rule: found.level for found in report.findings}
+    # Where another ending is expected, that is the finding.
+    assert levels == ({SAID: Level.SHOULD} if run is None else {ENDING: Level.MUST})
+
+
+def test_that_nothing_was_said_follows_from_what_broke_another_rule(tmp_path: Path) -> None:
+    misspelt = stream({"role": "assistant", "content": [7]}, {"content": 7})
+    report = judged(tmp_path, None, ("plain", misspelt))
+    assert report.verdicts[SAID] is Verdict.NOT_APPLICABLE
+    (stream_,) = report.streams
+    assert "wire/chat/delta-types" in stream_.reasons[SAID]

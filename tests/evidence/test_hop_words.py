@@ -83,8 +83,9 @@ def test_an_open_marker_that_nothing_closes_is_thinking_where_the_answer_broke_o
 ) -> None:
     behind = chat({"content": "Well. <think>Two and"}, reason=reason)
     taken = [*vercel_part("text", "Well. "), *vercel_part("reasoning", "Two and")]
-    assert hop_findings(vercel(*taken), behind) & BROKEN == broken
-    assert hop_findings(vercel(*vercel_part("text", "Well. <think>Two and")), behind) == set()
+    assert hop_findings(vercel(*taken, reason=reason), behind) & BROKEN == broken
+    shown = vercel(*vercel_part("text", "Well. <think>Two and"), reason=reason)
+    assert hop_findings(shown, behind) == set()
 
 
 def test_beside_thinking_that_is_sent_apart_a_closing_marker_is_text() -> None:

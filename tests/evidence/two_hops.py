@@ -13,17 +13,21 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from conformance.cassette import open_recording
-from conformance.core.events import Chunk
+from conformance.core.events import Chunk, Exchange, Request, Response
 from conformance.core.shipped import cassettes
+from conformance.dialects import get
+from conformance.dialects.script import CONTENT_TYPES
+from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import check_recording
 from conformance.recordings.choices import CheckChoices
+from conformance.recordings.in_memory import InMemory
 from conformance.rules.verdicts import Verdict
 
 Payload = dict[str, Any]
 SIGNED: Final = cassettes() / "vercel.ui/ai-sdk/hops-signed.cassette.jsonl"
 TOOLS: Final = {"server_tool_use": "web_search", "tool_use": "timetable"}
-_LINES: Final = {"acp", "codex.exec", "codex.app-server"}
+_LINES: Final = {"acp", "codex.exec", "codex.app-server", "claude.stream-json", "opal.rpc"}
 _ITEMS: Final = (("r", "reasoning"), ("m", "agentMessage"))
 _DONE: Final = "data: [DONE]\n\n"
 _USAGE: Final = {"input_tokens": 1, "output_tokens": 1}
@@ -31,23 +35,44 @@ _USAGE: Final = {"input_tokens": 1, "output_tokens": 1}
 
 def hop_findings(shown: tuple[str, str], behind: tuple[str, str]) -> set[str]:
     """Rules over both hops that an application's answer breaks; each is a dialect and a body."""
+    result = judged_hops(shown, behind)
+    assert result.verdicts["hop/text"] in (Verdict.PASS, Verdict.FAIL)
+    return broken_hops(result)
+
+
+def broken_hops(result: StreamResult) -> set[str]:
+    """The rules over both hops that fail."""
+    return {each.rule for each in result.findings if each.rule.startswith("hop/")}
+
+
+def judged_hops(
+    shown: tuple[str, str | bytes],
+    *behind: tuple[str, str | bytes],
+    asked: Sequence[Any] = (),
+) -> StreamResult:
+    """What comes of an application's answer; `asked` are the bodies of the requests behind it."""
     recording = open_recording(SIGNED)
-    exchanges = tuple(
-        replace(
-            each,
-            request=None,
-            response=None if dialect in _LINES else each.response,
-            chunks=(Chunk(body.encode()),),
-            dialect=dialect,
-        )
-        for each, (dialect, body) in zip(recording.exchanges, (shown, behind), strict=True)
-    )
-    held = replace(recording, cassette=replace(recording.cassette, exchanges=exchanges))
+    app, upstream = recording.exchanges
+    exchanges = [_exchange(app, 1, shown)]
+    for number, answer in enumerate(behind, 2):
+        request = asked[number - 2] if asked else None
+        given = _exchange(upstream, number, answer)
+        exchanges.append(replace(given, request=request and Request(json=request)))
+    cassette = replace(recording.cassette, exchanges=tuple(exchanges))
+    held = InMemory(recording.path, recording.kind, cassette)
     results = check_recording(held, Rulebook.load(()), CheckChoices(profile="strict"))
-    verdicts = {rule: verdict for each in results for rule, verdict in each.verdicts.items()}
-    assert Verdict.ERROR not in verdicts.values()
-    assert verdicts["hop/text"] in (Verdict.PASS, Verdict.FAIL)
-    return {f.rule for each in results for f in each.findings if f.rule.startswith("hop/")}
+    assert all(Verdict.ERROR not in each.verdicts.values() for each in results)
+    return results[0]
+
+
+def _exchange(like: Exchange, number: int, answer: tuple[str, str | bytes]) -> Exchange:
+    dialect, body = answer
+    kind = CONTENT_TYPES[get(dialect).framing]
+    head = None if dialect in _LINES else Response(headers=(("content-type", kind),))
+    chunks = (Chunk(body.encode() if isinstance(body, str) else body),)
+    return replace(
+        like, number=number, request=None, response=head, chunks=chunks, dialect=dialect, end="eof"
+    )
 
 
 def sse(events: Sequence[Payload]) -> str:
@@ -59,10 +84,10 @@ def sse(events: Sequence[Payload]) -> str:
     )
 
 
-def vercel(*events: Payload) -> tuple[str, str]:
+def vercel(*events: Payload, reason: str = "stop") -> tuple[str, str]:
     """An answer of one step in the UI message stream."""
     answer = [{"type": "start"}, {"type": "start-step"}, *events, {"type": "finish-step"}]
-    return "vercel.ui", sse([*answer, {"type": "finish", "finishReason": "stop"}]) + _DONE
+    return "vercel.ui", sse([*answer, {"type": "finish", "finishReason": reason}]) + _DONE
 
 
 def vercel_part(kind: str, text: str) -> list[Payload]:

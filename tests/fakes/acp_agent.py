@@ -20,6 +20,7 @@ from tests.fakes.application import METADATA, Application, Fault, Part
 
 AgentFault = Literal[
     "answered-twice",
+    "cancel-unanswered",
     "cancelled-as-done",
     "diagnostic",
     "forgotten-signature",
@@ -33,6 +34,7 @@ AgentFault = Literal[
 ]
 DIAGNOSTIC: Final = "Defaulting to fallback metadata; this can degrade performance."
 _CHUNKS: Final = {"reasoning-delta": "agent_thought_chunk", "text-delta": "agent_message_chunk"}
+_REASONS: Final = {"length": "max_tokens"}
 _STATUS: Final = {"tool-input-available": "in_progress", "tool-output-available": "completed"}
 
 
@@ -64,7 +66,10 @@ class AcpAgent:
             self.sessions[name] = AcpSession()
             self.write({"id": message["id"], "result": {"sessionId": name}})
         elif method == "session/prompt":
-            session = self.sessions[params["sessionId"]]
+            session = self.sessions.get(params["sessionId"])
+            if session is None:
+                self.write({"id": message["id"], "error": {"code": -32602, "message": "unknown"}})
+                return
             session.turn = asyncio.create_task(self.answer(session, message["id"], params))
         elif method == "session/cancel":
             turn = self.sessions[params["sessionId"]].turn
@@ -91,10 +96,13 @@ class AcpAgent:
             async for part in self.application.answer({"messages": [*session.messages, asked]}):
                 if isinstance(part, dict):
                     error = part.get("errorText", error)
+                    reason = _REASONS.get(part.get("finishReason", ""), reason)
                     _collect(shown, part)
                     self.tell(params, part)
             session.messages += [asked, {"role": "assistant", "parts": self.remembered(shown)}]
         except asyncio.CancelledError:
+            if "cancel-unanswered" in self.faults:
+                return
             reason = "end_turn" if "cancelled-as-done" in self.faults else "cancelled"
         if error and "success-after-cut" not in self.faults:
             self.write({"id": number, "error": {"code": -32603, "message": error}})

@@ -12,7 +12,9 @@ from typing import Any, Final, Literal
 
 import httpx
 
-Fault = Literal["late-end", "start-per-delta", "lost-signature", "leak", "success-after-cut"]
+Fault = Literal[
+    "late-end", "start-per-delta", "lost-signature", "leak", "success-after-cut", "finish-for-limit"
+]
 Part = dict[str, Any]
 Message = MutableMapping[str, Any]
 Send = Callable[[Message], Awaitable[None]]
@@ -71,7 +73,9 @@ class Application:
             async for part in self._step_parts(step, history):
                 yield part
             history += _continued(step.content)
-        yield {"type": "finish", "finishReason": _REASONS[step.reason]}
+        reason = _REASONS[step.reason]
+        is_sold = reason == "length" and "finish-for-limit" in self.faults
+        yield {"type": "finish", "finishReason": "stop" if is_sold else reason}
         yield "[DONE]"
 
     async def _step_parts(self, step: _Step, history: list[Part]) -> AsyncIterator[Part]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
@@ -22,7 +22,8 @@ class Gateway:
     `splits`: a line with U+2028 in it is lost. `trims`: deltas lose the white space around them.
     `completes`: whatever happened, the stream ends as if the answer were whole. `asks_twice`: one
     request more than needed. `drops_thinking`: thinking is left out. `hides_header`: the opt-in is
-    not passed on. `spoils`: what it asks is no JSON, this before the body.
+    not passed on. `spoils`: what it asks is no JSON, this before the body. `caches`: whole bodies
+    that were asked for before come from a cache, which is no fault.
     """
 
     upstream: str = ""
@@ -33,12 +34,18 @@ class Gateway:
     drops_thinking: bool = False
     hides_header: bool = False
     spoils: bytes = b""
+    caches: bool = False
+    known: dict[bytes, bytes] = field(default_factory=dict)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             raise NotImplementedError
         body = (await receive())["body"]
         body = self.spoils + body if scope["method"] == "POST" else body
+        if body in self.known:
+            await send({**_OK, "headers": [(b"content-type", b"application/json")]})
+            await send(_part(self.known[body], more=False))
+            return
         headers = {n.decode(): v.decode() for n, v in scope["headers"]}
         kept = {n: v for n, v in headers.items() if n == "content-type"}
         if not self.hides_header and "x-include-thinking" in headers:
@@ -54,16 +61,19 @@ class Gateway:
                 await client.post(path, content=body)
             try:
                 async with client.stream(scope["method"], path, content=body) as response:
-                    await self._pass_on(response, send)
+                    await self._pass_on(response, send, body)
             except httpx.HTTPError:
                 await _end(send, self.completes)
 
-    async def _pass_on(self, response: httpx.Response, send: Send) -> None:
+    async def _pass_on(self, response: httpx.Response, send: Send, asked: bytes) -> None:
         kind = response.headers["content-type"]
         head = {"type": "http.response.start", "status": response.status_code}
         await send({**head, "headers": [(b"content-type", kind.encode())]})
         if "event-stream" not in kind:
-            await send(_part(await response.aread(), more=False))
+            said = await response.aread()
+            if self.caches and asked:
+                self.known[asked] = said
+            await send(_part(said, more=False))
             return
         is_done = False
         async for line in _lines(response):
@@ -90,6 +100,9 @@ class Gateway:
             delta.pop("reasoning_content", None)
         if self.trims and isinstance(delta.get("content"), str):
             delta["content"] = delta["content"].strip()
+
+
+_OK = {"type": "http.response.start", "status": 200}
 
 
 async def _lines(response: httpx.Response) -> AsyncIterator[str]:

@@ -38,6 +38,9 @@ class NobodyAsked:
     def chosen(self, path: str) -> Any:
         raise AssertionError(path)
 
+    def spelled(self, text: str) -> bool:
+        raise AssertionError(text)
+
 
 def taken(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many frames runs take, from here on."""

@@ -20,7 +20,7 @@ from conformance.mutate import (
 )
 from conformance.mutate.allowances import Allowance, load_allowances
 from conformance.rules.verdicts import Level
-from tests.mutate.whole_matrix import whole_matrix
+from tests.mutate.made_matrix import made_matrix
 
 PAGE = Path(__file__).parents[2] / "docs" / "mutation-matrix.md"
 BASE = "openai.responses/demo/summary"
@@ -39,9 +39,19 @@ def outcomes(found: Matrix, operator: str) -> set[str]:
 
 
 @pytest.mark.first
+def test_matrix_of_every_tenth_base_holds(tmp_path: Path) -> None:
+    """No survivor and no alarm; that a rule is dead only the whole matrix can say."""
+    part = made_matrix(tmp_path / "matrix", one_in=10)
+    assert part.trials
+    assert part.survivors == ()
+    assert part.alarms == ()
+
+
+@pytest.mark.slow
+@pytest.mark.first
 def test_matrix_holds_and_its_page_is_current(tmp_path: Path) -> None:
     """One test in a process of its own, which may fork: the matrix takes minutes of one core."""
-    whole = whole_matrix(tmp_path / "matrix")
+    whole = made_matrix(tmp_path / "matrix")
     assert matrix_faults(whole) == [], "no survivor, false alarm, dead rule or stale allowance"
     stale = "stale: conformance mutate --matrix --format markdown > docs/mutation-matrix.md"
     assert PAGE.read_text(encoding="utf-8") == format_matrix(whole, "markdown"), stale

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
@@ -12,6 +13,7 @@ import pytest
 
 from conformance.core import shipped
 from conformance.core.events import Ending, Event
+from conformance.judging.checker import Checker
 from conformance.judging.view import ExchangeView
 from conformance.recordings.check import check_paths
 from conformance.rules.compiled import CompiledRule, NamedEvent, Outcome, Outcomes
@@ -146,3 +148,16 @@ def test_a_stream_with_a_wrong_label_is_read_as_the_stream_it_is(tmp_path: Path)
     path.write_text(text, encoding="utf-8")
     found = {finding.rule for finding in check_paths([path]).findings}
     assert found == {"wire/sse/content-type"}
+
+
+def test_what_does_not_say_where_it_belongs_is_not_called_missing() -> None:
+    events = [
+        {"type": "response.output_text.delta", "item_id": "msg_1", "delta": "Two."},
+        {"type": "response.output_text.done", "item_id": "msg_1", "text": "Three."},
+    ]
+    body = "".join(f"event: {each['type']}\ndata: {json.dumps(each)}\n\n" for each in events)
+    result = Checker("openai.responses").check([body.encode()])
+    for rule in ("text-agrees", "text-part-lifecycle"):
+        name = f"wire/responses-parts/{rule}"
+        assert result.verdicts[name] is Verdict.INCONCLUSIVE
+        assert result.reasons[name] == f"{LACKS}output_index or content_index"

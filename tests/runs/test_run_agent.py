@@ -30,6 +30,8 @@ ACP: Final = "wire/acp"
 # Each with the scenarios that show it.
 FAULTS: Final[dict[AgentFault, tuple[str, set[str]]]] = {
     "answered-twice": ("app-answer", {f"{ACP}/answered-once"}),
+    # The turn after it is asked in a session of its own: no other rule fails.
+    "cancel-unanswered": ("app-stop", {"wire/lines/ends-cleanly"}),
     "cancelled-as-done": ("app-stop", {f"{ACP}/cancelled-told"}),
     "diagnostic": ("app-answer", {f"{ACP}/diagnostics-apart", "hop/text"}),
     "forgotten-signature": ("app-answer", {"hop/opaque"}),
@@ -43,13 +45,19 @@ FAULTS: Final[dict[AgentFault, tuple[str, set[str]]]] = {
 }
 
 
-def ran(words: list[str], folder: Path, *names: str, protocol: str = AGENT_PROTOCOL) -> RunOutcome:
+def ran(
+    words: list[str],
+    folder: Path,
+    *names: str,
+    protocol: str = AGENT_PROTOCOL,
+    idle: float = 10,
+) -> RunOutcome:
     options = RunOptions(model="think-1", profile="strict", save=folder)
 
     async def go() -> RunOutcome:
         async with serve_upstream(0) as upstream:
             url = f"http://127.0.0.1:{upstream.port}"
-            limits = ExchangeLimits(timeout=30, idle=10)
+            limits = ExchangeLimits(timeout=30, idle=idle)
             agent = AgentTarget(words, protocol, url=url, model="think-1", limits=limits)
             async with agent as target:
                 return await run_application(
@@ -86,7 +94,8 @@ def test_every_planted_fault_is_tried() -> None:
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_planted_fault_is_found_and_no_other(fault: AgentFault, tmp_path: Path) -> None:
     scenario, rules = FAULTS[fault]
-    assert violated(ran([*SAMPLE, fault], tmp_path, scenario).report) == rules
+    idle = 3 if fault == "cancel-unanswered" else 10
+    assert violated(ran([*SAMPLE, fault], tmp_path, scenario, idle=idle).report) == rules
 
 
 def test_both_hops_and_both_directions_are_in_one_recording(tmp_path: Path) -> None:

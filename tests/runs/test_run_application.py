@@ -63,7 +63,7 @@ def test_a_right_application_has_no_finding(tmp_path: Path) -> None:
     assert outcome.unanswered == ()
     passed = {rule for rule, won in outcome.report.verdicts.items() if won is Verdict.PASS}
     hops = ("text", "tools", "thinking", "thinking-parts", "thinking-apart", "order", "opaque")
-    ends = ("failure-no-success", "failure-told", "answer-whole")
+    ends = ("failure-no-success", "failure-told", "answer-whole", "reason-kept")
     assert passed >= {f"hop/{each}" for each in (*hops, *ends)}
 
 
@@ -90,6 +90,16 @@ FAULTS: Final[dict[Fault, set[str]]] = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_planted_fault_is_found_and_no_other(fault: Fault, tmp_path: Path) -> None:
     assert violated(ran(Application(faults=frozenset({fault})), tmp_path).report) == FAULTS[fault]
+
+
+def test_a_limit_that_is_sold_as_a_finish_is_found(tmp_path: Path) -> None:
+    faults: frozenset[Fault] = frozenset({"finish-for-limit"})
+    names = ("app-answer", "app-length")
+    outcome = ran(Application(faults=faults), tmp_path / "sold", scenarios=names)
+    assert violated(outcome.report) == {"hop/reason-kept"}
+    outcome = ran(Application(), tmp_path / "told", scenarios=names)
+    assert violated(outcome.report) == set()
+    assert outcome.report.verdicts["hop/reason-kept"] is Verdict.PASS
 
 
 def test_of_five_faults_exactly_these_are_found(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from conformance.cassette import read
 from conformance.judging.result import Report
@@ -102,6 +103,17 @@ def test_what_a_gateway_does_wrong_is_found(
     gateway: Gateway, found: tuple[str, str], tmp_path: Path
 ) -> None:
     assert found in violated(ran(gateway, tmp_path).report)
+
+
+def test_an_answer_from_a_cache_is_reported_and_not_blamed(tmp_path: Path) -> None:
+    whole = [each for each in load_scenarios(["gateway-answer"]) if each.steps]
+    again = [structs.replace(each, name="gateway-again") for each in whole]
+    outcome = ran(Gateway(caches=True), tmp_path, [*whole, *again])
+    assert violated(outcome.report) == set()
+    told = "openai.chat gateway-again/body answered without asking the upstream"
+    assert any(note.startswith(told) for note in outcome.report.notes)
+    offline = check_paths([tmp_path], trust=[tmp_path])
+    assert violated(offline) == set()
 
 
 def test_a_character_that_is_lost_is_found_in_its_own_scenario_alone(tmp_path: Path) -> None:

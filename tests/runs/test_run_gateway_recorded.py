@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import httpx
 import pytest
 from msgspec.structs import replace
 
@@ -17,7 +19,7 @@ from conformance.recordings.check import check_paths
 from conformance.rules.verdicts import Verdict
 from conformance.runs import RunOutcome, recorded_scenarios
 from reference_impl.client.wire import Api
-from tests.fakes.gateway import Gateway
+from tests.fakes.gateway import Gateway, Send
 from tests.fakes.translating import Translator, forgets, invents, leaks, loses, reorders
 from tests.runs.test_run_gateway import APIS, ran, violated
 
@@ -103,6 +105,38 @@ def recording(path: Path, **changes: object) -> Path:
     one = replace(exchange, **changes)
     write(path, Cassette(Header(dialect="openai.chat", profile="strict"), (one,)))
     return path
+
+
+class Strict(Gateway):
+    """It takes no answer that was recorded here, and says so."""
+
+    async def _pass_on(self, response: httpx.Response, send: Send, asked: bytes) -> None:
+        if b"$name" not in await response.aread():
+            await super()._pass_on(response, send, asked)
+            return
+        error = {"message": "no valid chunk", "type": "server_error", "param": None, "code": None}
+        head = {"type": "http.response.start", "status": 502}
+        await send({**head, "headers": [(b"content-type", b"application/json")]})
+        await send({"type": "http.response.body", "body": json.dumps({"error": error}).encode()})
+
+
+@pytest.mark.parametrize("is_broken", [True, False])
+def test_who_refuses_what_breaks_a_binding_rule_is_right(
+    tmp_path: Path, *, is_broken: bool
+) -> None:
+    asked = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": True}
+    path = recording(tmp_path / "a.cassette.jsonl", request=Request(json=asked))
+    if is_broken:
+        said = path.read_text("utf-8").replace("chat.completion.chunk", "something.else")
+        path.write_text(said, "utf-8")
+    outcome = behind(Strict(), [path], tmp_path / "run", "openai.chat")
+    found = {rule for rule, _ in violated(outcome.report)}
+    assert ("scenario/ending" in found) is not is_broken
+    notes = [note for note in outcome.report.notes if "was refused, as it may be" in note]
+    assert bool(notes) is is_broken
+    # What a stranger's recording says of that excuses nothing.
+    untrusted = {rule for rule, _ in violated(check_paths([tmp_path / "run"]))}
+    assert "scenario/ending" in untrusted or not is_broken
 
 
 def test_what_looks_like_a_name_of_a_template_is_sent_as_it_is(tmp_path: Path) -> None:

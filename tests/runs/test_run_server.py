@@ -72,7 +72,7 @@ def test_missing_thinking_is_a_finding(run: Runner) -> None:
 def test_thinking_is_not_missed_without_the_capability(run: Runner) -> None:
     outcome = run(Chatty(thoughtless=True), without=frozenset({"thinking"}))
     assert violated(outcome.report) == set()
-    assert noted(outcome, "think was not run: it needs thinking, which --without leaves out")
+    assert noted(outcome, "were not run: it needs thinking, which --without leaves out")
 
 
 def test_texts_of_a_random_target_are_untestable(run: Runner) -> None:
@@ -258,6 +258,14 @@ def test_a_soak_of_a_random_server_goes_by_words_of_each_request(run: Runner) ->
     (found, *_) = [f for f in mixed.findings if f.rule == "scenario/cross-talk"]
     assert "is the word of request 'openai.chat " in found.message
     assert ", not of 'openai.chat " in found.message
+
+
+def test_notes_are_a_line_for_each_reason(run: Runner) -> None:
+    notes = run(Chatty(thoughtless=True), without=frozenset({"thinking"})).report.notes
+    left_out = [note for note in notes if "not run" in note]
+    assert len({note.partition(": ")[2] for note in left_out}) == len(left_out)
+    assert any(" company, default-thinking, effort, " in note for note in left_out)
+    assert sum(note.startswith("not exercised") for note in notes) == 1
 
 
 def test_who_never_says_the_word_cannot_be_judged_and_that_is_told(run: Runner) -> None:

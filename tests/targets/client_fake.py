@@ -72,6 +72,10 @@ def stream(command: dict[str, Any], mode: str) -> None:
     seq = command["seq"]
     due = mode.partition("-")[2] if is_due(mode, command) else mode
     misbehave(seq, due)
+    if mode == "says-why":
+        end = {"how": "failed", "message": "TypeError: no such model claude-9"}
+        say({"seq": seq, "end": end})
+        return
     if mode == "refuses":
         say({"seq": seq, "skipped": "not today"})
         return

@@ -62,8 +62,10 @@ def test_expected_failures_of_a_client_stand_in_a_baseline(
     [
         ("plain", 0, ""),
         ("crashes", 4, "ended with exit status 7; stderr ends: the last words"),
-        ("prints", 4, "the adapter wrote 'Loading checkpoint shards'"),
-        ("old", 4, "does not speak version 1"),
+        ("prints", 2, "the adapter wrote 'Loading checkpoint shards'"),
+        ("undeclared", 2, "its introduction does not declare this event"),
+        ("old", 2, "does not speak version 1"),
+        ("says-why", 4, "but nothing; the adapter says failed: TypeError: no such model"),
     ],
 )
 def test_exit_codes(mode: str, code: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -200,6 +200,18 @@ def test_a_client_may_tell_calls_when_the_answer_is_whole(name: str) -> None:
     assert AGREES in failing(completed(judge, exchange, [*rest, *calls[1:]]))
 
 
+@pytest.mark.parametrize("normalises", [True, False])
+def test_a_client_that_says_so_may_tell_calls_for_a_stop(*, normalises: bool) -> None:
+    judge, exchange = judging("gemini.generate/gemini/thinking-then-tools")
+    judge.about = replace(judge.about, normalises_finish=normalises)
+    told = events_of(judge, exchange)
+    assert [event["reason"] for event in told if event["type"] == "finish"] == ["stop"]
+    called = [{**e, "reason": "tool_calls"} if e["type"] == "finish" else e for e in told]
+    assert (AGREES in failing(completed(judge, exchange, called))) is not normalises
+    other = [{**e, "reason": "length"} if e["type"] == "finish" else e for e in told]
+    assert AGREES in failing(completed(judge, exchange, other))
+
+
 def test_a_call_told_late_stands_in_the_frame_of_the_finish() -> None:
     judge, exchange = judging(MESSAGES)
     sent = judge.read_sent(exchange)

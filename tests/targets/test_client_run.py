@@ -169,16 +169,16 @@ ANSWERS = "harness/answers"
 def test_a_malformed_report_costs_its_case_and_no_other() -> None:
     outcome = fake("second-no-text", extent="full")
     (found,) = [each for each in outcome.report.findings if each.rule == ANSWERS]
-    assert found.verdict is Verdict.ERROR
+    assert found.verdict is Verdict.FAIL
     assert "event.text: 7 is not of type" in found.message
     assert int(found.message.partition("(in ")[2].partition(" of")[0]) > 2 * MOST_FAULTS
     (stream,) = [each for each in outcome.report.streams if ANSWERS in each.verdicts]
     assert stream.verdicts["thinking/client/agrees-with-wire"] in (Verdict.PASS, Verdict.FAIL)
-    assert outcome.report.exit_code() == 4
+    assert outcome.report.exit_code() == 1  # its author can mend it
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", ["later-crashes", "later-no-text", "later-floods"])
+@pytest.mark.parametrize("mode", ["later-crashes", "later-floods"])
 def test_faults_in_a_row_cost_the_rest_of_a_recording(mode: str) -> None:
     bounds = AdapterBounds(start=30, grace=0.2, line=1_000_000, case=300_000)
     names = [SHORT, TOOLS] * 4
@@ -203,7 +203,7 @@ def test_a_fault_after_all_cases_keeps_the_report() -> None:
     for mode, said in {"last-no-text": "errored: the adapter", "talks-on": "nothing was"}.items():
         outcome = fake(mode)
         (found,) = outcome.report.findings
-        assert (found.rule, found.verdict) == (ANSWERS, Verdict.ERROR)
+        assert (found.rule, found.verdict) == (ANSWERS, Verdict.FAIL)
         assert said in found.message
         assert outcome.report.verdicts["thinking/client/agrees-with-wire"] is Verdict.PASS
 

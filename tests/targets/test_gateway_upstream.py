@@ -16,14 +16,12 @@ from conformance.dialects.requests import Question
 from conformance.judging.transcript import Transcript, read_transcript
 from conformance.recordings.api import check_chunks
 from conformance.scenarios.model import UPSTREAM
-from conformance.targets.gateway import (
+from conformance.targets.gateway import UpstreamCall, UpstreamStandIn, serve_upstream
+from conformance.targets.played_answers import (
     RecordedUpstream,
     ScriptedUpstream,
     UpstreamAnswer,
-    UpstreamCall,
-    UpstreamStandIn,
     scripted_answer,
-    serve_upstream,
 )
 
 PATH = {dialect: endpoint.path for dialect, endpoint in ENDPOINTS.items()}

@@ -9,10 +9,15 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from conformance.cassette import Redactor, redact
-from conformance.core.events import Exchange
+from conformance.core.events import Chunk, Exchange, Response
 from conformance.targets.replay import ReplayOptions
 from conformance.targets.replay.canonical import canonical_json, canonical_value, parse_paths
-from conformance.targets.replay.matching import ExchangeIndex, ReplaySession, path_below_version
+from conformance.targets.replay.matching import (
+    ExchangeIndex,
+    ReplaySession,
+    asks_other_form,
+    path_below_version,
+)
 from conformance.targets.replay.miss import ReplayMiss, explain_miss
 from conformance.targets.replay.tape import load_recording
 from conformance.wire.requests import HttpRequest
@@ -32,6 +37,27 @@ JSON = st.recursive(
 def shelf(*exchanges: Exchange, redacted: bool = False, **options: Any) -> ReplaySession:
     held = load_recording(cassette(*exchanges, redacted=redacted), "tape")
     return ReplaySession(ExchangeIndex(held, ReplayOptions(**options)))
+
+
+STREAMS = "/v1beta/models/m:streamGenerateContent"
+
+
+@pytest.mark.parametrize(
+    ("body", "asked", "is_other"),
+    [
+        (b'[{"candidates": []}', STREAMS, False),
+        (b'[{"candidates": []}', f"{STREAMS}?alt=sse", True),
+        (b'data: {"candidates": []}\n\n', f"{STREAMS}?alt=sse", False),
+        (b'data: {"candidates": []}\n\n', STREAMS, True),
+        (b'{"candidates": []}', f"{STREAMS}?alt=sse", True),
+        (b'{"candidates": []}', "/v1beta/models/m:generateContent", False),
+    ],
+)
+def test_events_are_for_who_asks_for_events(body: bytes, asked: str, *, is_other: bool) -> None:
+    kind = "text/event-stream" if body.startswith(b"data") else "application/json"
+    head = Response(200, headers=(("content-type", kind),))
+    recorded = Exchange(dialect="gemini.generate", response=head, chunks=(Chunk(body),))
+    assert asks_other_form(recorded, asked, b"{}") is is_other
 
 
 def ask(

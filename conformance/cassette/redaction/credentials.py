@@ -43,6 +43,7 @@ _INNER: Final = rb'\\"[ \t]{0,8}:[ \t]{0,8}\\"'
 _AUTHRESS: Final = (
     rb"[A-Za-z0-9]{5,30}\.[A-Za-z0-9]{4,6}\.acc[_-]([A-Za-z0-9-]{10,32}\.[A-Za-z0-9+/_=-]{30,}+)"
 )
+_HARNESS: Final = rb"([A-Za-z0-9_-]{22}\.[0-9a-f]{24}\.[A-Za-z0-9]{20}+)"
 _DISCORD: Final = r"[A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27}"
 # Rule, what must occur for the pattern to be tried at all, pattern.
 _SHAPES: Final = (
@@ -97,7 +98,7 @@ _SHAPES: Final = (
     ("key.azure-secret", b"Q~", rb"[A-Za-z0-9_~.]{3}[0-9]Q~([A-Za-z0-9_~.-]{31,}+)"),
     ("key.terraform", b".atlasv1.", rb"[A-Za-z0-9]{14}\.atlasv1\.([A-Za-z0-9_=-]{60,}+)"),
     ("key.authress", b".acc", rb"(?:sc|ext|scauth|authress)_" + _AUTHRESS),
-    ("key.harness", b"at.", rb"[ps]at\.([A-Za-z0-9_-]{22}\.[0-9a-f]{24}\.[A-Za-z0-9]{20}+)"),
+    *(("key.harness", each, each.replace(b".", rb"\.") + _HARNESS) for each in (b"pat.", b"sat.")),
     ("key.maxmind", b"_mmk", rb"([A-Za-z0-9]{6}_[A-Za-z0-9]{29})_mmk"),
     ("key.resend", b"re_", rb"re_([1-9A-Za-z]{8}_[1-9A-Za-z]{24}+)"),
     *(
@@ -166,7 +167,10 @@ _TELLING: Final = {
     b".acc": r"\.acc[_-]",
     b"|": r"[0-9]{15}\|[0-9A-Za-z_-]{27}",
     b"%": r"[0-9]{15}%[0-9A-Za-z_-]{27}",
-    b"at.": r"[ps]at\.[A-Za-z0-9_-]{22}\.",
+    **{
+        each: each.decode().replace(".", r"\.") + r"[A-Za-z0-9_-]{22}\."
+        for each in (b"pat.", b"sat.")
+    },
     b"re_": r"re_[1-9A-Za-z]{8}_",
     b"!": r"00[A-Za-z0-9]{13}!",
     b".": r"[0-9A-Fa-f]{32}\.[0-9A-Za-z]{16}",

@@ -51,7 +51,9 @@ class TurnMessages(OpenParts):
             call = self._start_call(call_id, _name(update), is_hosted=True)
         if call is None:
             return
-        if not call.has_arguments and (text := arguments_text(update.get("rawInput"))):
+        if call.has_arguments and "rawInput" in update:
+            call.state(update["rawInput"])
+        elif text := arguments_text(update.get("rawInput")):
             call.add(self._sink, text)
         if update.get("status") in _ENDED:
             self._end_open_call(call_id)

@@ -21,4 +21,6 @@ DIALECT: Final = Dialect(
     request=REQUEST,
     is_application=True,
     unit="run",
+    takes_back=frozenset({"MESSAGES_SNAPSHOT"}),
+    tells_reasons=False,
 )

@@ -18,7 +18,7 @@ from conformance.editing.edits import (
     set_value,
 )
 from conformance.editing.layout import StreamLayout
-from conformance.editing.operator import Mutation, OperatorTable
+from conformance.editing.operator import Edit, Mutation, OperatorTable
 from conformance.editing.stream import Stream
 
 _MESSAGES: Final = ("REASONING_MESSAGE", "TEXT_MESSAGE", "TOOL_CALL")
@@ -39,6 +39,7 @@ _LAYOUT: Final = StreamLayout(
     },
     error=_run_error,
     error_ends=False,
+    refuses=frozenset({"ping"}),  # clients of 0.0.x refuse what they do not know
     openings=("RUN_STARTED",),
     starts=(
         *("RUN_STARTED", "STEP_STARTED", "REASONING_START"),
@@ -103,6 +104,45 @@ def _show_empty_thought(stream: Stream, site: int) -> Stream:
     return stream.insert(site, end).insert(site, start)
 
 
+def _restate_last(key: str, more: str) -> Edit:
+    """The last message of a snapshot, an answer that was streamed, is stated in another way."""
+
+    def edit(stream: Stream, site: int) -> Stream | None:
+        messages = stream.value_at(site, "messages")
+        last = messages[-1] if messages else {}
+        texts = {each.text for each in find_deltas(stream, "text")}
+        if last.get("role") != "assistant" or not texts or not isinstance(last.get(key), str):
+            return None
+        changed = [*messages[:-1], {**last, key: last[key] + more}]
+        return stream.with_value(site, ("messages",), changed)
+
+    return edit
+
+
+OPERATORS.add("X25-snapshot-adds", "A snapshot adds words to what was streamed.")(
+    places_of("MESSAGES_SNAPSHOT"), _restate_last("content", " And on.")
+)
+OPERATORS.add("X25-snapshot-renames", "A snapshot has another id for what was streamed.")(
+    places_of("MESSAGES_SNAPSHOT"), _restate_last("id", "-stored")
+)
+OPERATORS.add("X26-state-not-there", "A delta changes what is not in the state.")(
+    places_of("STATE_DELTA"), set_value([{"op": "remove", "path": "/nowhere/0"}], "delta")
+)
+OPERATORS.add("X26-state-no-patch", "A delta of the state is no list of operations.")(
+    places_of("STATE_DELTA"), set_value({"step": 2}, "delta")
+)
+OPERATORS.add("X26-activity-not-there", "A delta changes what is not in the activity.")(
+    places_of("ACTIVITY_DELTA"), set_value([{"op": "remove", "path": "/nowhere"}], "patch")
+)
+OPERATORS.add("N11-reasoning-role", "A message of reasoning has the role of an answer.")(
+    places_of("REASONING_MESSAGE_START"), set_value("assistant", "role")
+)
+OPERATORS.add("N11-unknown-type", "An event of a message has a type that is misspelt.")(
+    places_of("TEXT_MESSAGE_END"), set_value("TEXT_MESSAGE_ENDED", "type")
+)
+OPERATORS.add("E4-error-says-nothing", "The failure of a run says nothing.")(
+    places_of("RUN_ERROR"), set_value("", "message")
+)
 OPERATORS.add("I11-ids-swapped", "A delta names a message that is not there.")(
     places_of("TEXT_MESSAGE_CONTENT", "REASONING_MESSAGE_CONTENT"),
     prolong_text("-other", "messageId"),

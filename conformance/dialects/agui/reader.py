@@ -8,7 +8,10 @@ Rule 3: a run is done with RUN_FINISHED, or with RUN_ERROR, which ends it and wh
 Rule 4: a snapshot says what the messages hold, whoever streamed them.
 Rule 5: a sealed value says, as `owner_known`, whether an event before named the same message or
         call.
-Rule 6: beyond `MOST_OPEN` open messages a wire event `agui.overflow` is the last thing that is said
+Rule 6: a delta of the shared state or of an activity says, as `applies`, whether it does, and a
+        snapshot of the messages, as `adds_text` and `renames`, how it differs from what was
+        streamed.
+Rule 7: beyond `MOST_OPEN` open messages a wire event `agui.overflow` is the last thing that is said
         of semantics.
 """
 
@@ -17,9 +20,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from conformance.core.events import Frame, Vocabulary
+from conformance.core.events import Event, Frame, Request, Vocabulary
 from conformance.core.reading import Reading
 from conformance.dialects.agui.messages import OVERFLOW, RunMessages, reasons_of
+from conformance.dialects.agui.shared_state import SharedState
+from conformance.dialects.agui.streamed import StreamedTexts
 from conformance.dialects.json_edge import event_data, mapping, objects, string, whole
 from conformance.dialects.typed import TypedReader
 
@@ -76,6 +81,8 @@ class AguiReader(TypedReader):
         super().__init__()
         del reading  # events type their text: neither markers nor private fields apply
         self._owners: set[str] = set()
+        self._state = SharedState()
+        self._streamed = StreamedTexts()
         self._renew()
 
     def _renew(self) -> None:
@@ -93,7 +100,8 @@ class AguiReader(TypedReader):
         kind = string(fields.get("type"))
         if kind == "RUN_STARTED":
             self._announce(string(fields.get("runId")))
-        stated = {**fields, **self._ownership(fields)} if kind == _SEALED else event_data(payload)
+        self._streamed.take(kind, fields)
+        stated = event_data(payload, **self._judged(kind, fields))
         self._sink.wire(kind if kind in _KNOWN else self.unknown, stated)
         self._note_owner(fields)
         if self._run.is_over:
@@ -109,6 +117,18 @@ class AguiReader(TypedReader):
         for key in ("messageId", "toolCallId"):
             if (owner := string(fields.get(key))) and len(self._owners) < _MOST_OWNERS:
                 self._owners.add(owner)
+
+    def request(self, request: Request) -> list[Event]:
+        self._state.asked(request.json)
+        return super().request(request)
+
+    def _judged(self, kind: str, fields: dict[str, Any]) -> dict[str, Any]:
+        """What an event comes to beside what came before (rules 5 and 6)."""
+        if kind == _SEALED:
+            return self._ownership(fields)
+        if kind == "MESSAGES_SNAPSHOT":
+            return self._streamed.held_against(fields.get("messages"))
+        return self._state.take(kind, fields)
 
     def _ownership(self, fields: dict[str, Any]) -> dict[str, Any]:
         """Whether the owner of a sealed value was named before; nothing where nobody can say."""

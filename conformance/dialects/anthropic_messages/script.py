@@ -7,14 +7,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from conformance.dialects.script import (
-    ARGUMENTS,
     MODEL,
-    TOOL,
     Script,
     ScriptedAnswer,
     ScriptedEvent,
     pieces_of,
 )
+from conformance.dialects.wishes import WishForm
 
 _REASONS: Final = {"tools": "tool_use", "length": "max_tokens"}
 
@@ -45,7 +44,7 @@ def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str
     thinking = {"type": "thinking", "thinking": answer.thinking, "signature": answer.signature}
     spoken: dict[str, Any] = {"type": "text", "text": answer.text}
     if answer.calls_tool:
-        spoken = {**_tool_call(answer), "input": json.loads(ARGUMENTS)}
+        spoken = {**_tool_call(answer), "input": json.loads(answer.arguments)}
     reason = _REASONS.get(answer.word, None if answer.word == "no-finish" else "end_turn")
     usage = _usage_object(answer, *answer.tokens[1:])
     ending = {"stop_reason": reason, "stop_sequence": None, "usage": usage}
@@ -68,7 +67,9 @@ def _spoken_block(answer: ScriptedAnswer, *, index: int) -> Iterator[ScriptedEve
     block = call if answer.calls_tool else {"type": "text", "text": ""}
     yield _typed_event("content_block_start", index=index, content_block=block)
     if answer.calls_tool:
-        yield from (_delta_event(index, "input_json", piece) for piece in pieces_of(ARGUMENTS))
+        yield from (
+            _delta_event(index, "input_json", piece) for piece in pieces_of(answer.arguments)
+        )
     yield from (_delta_event(index, "text", piece) for piece in answer.text_pieces())
     if not answer.is_broken:
         yield _typed_event("content_block_stop", index=index)
@@ -80,7 +81,7 @@ def _message_head(answer: ScriptedAnswer) -> dict[str, Any]:
 
 
 def _tool_call(answer: ScriptedAnswer) -> dict[str, Any]:
-    return {"type": "tool_use", "id": f"toolu_{answer.number}", "name": TOOL}
+    return {"type": "tool_use", "id": f"toolu_{answer.number}", "name": answer.tool}
 
 
 def _usage_object(answer: ScriptedAnswer, output: int, thinking: int) -> dict[str, Any]:
@@ -98,4 +99,13 @@ def _typed_event(kind: str, **fields: Any) -> ScriptedEvent:
     return kind, {"type": kind, **fields}
 
 
-SCRIPT: Final = Script(_stream_events, _whole_body, _error_body)
+SCRIPT: Final = Script(
+    _stream_events,
+    _whole_body,
+    _error_body,
+    WishForm(
+        schemas=("output_config.format.schema", "output_format.schema"),
+        names=("tool_choice.name",),
+        stops="stop_sequences",
+    ),
+)

@@ -7,13 +7,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from conformance.dialects.script import (
-    ARGUMENTS,
-    TOOL,
     Script,
     ScriptedAnswer,
     ScriptedEvent,
     pieces_of,
 )
+from conformance.dialects.wishes import WishForm
 
 _REASONS: Final = {"tools": "tool_use", "length": "max_tokens"}
 
@@ -43,7 +42,7 @@ def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str
     shown = [{"reasoningContent": {"reasoningText": thought}}] if answer.thinking else []
     spoken: dict[str, Any] = {"text": answer.text}
     if answer.calls_tool:
-        spoken = {"toolUse": {**_tool_call(answer), "input": json.loads(ARGUMENTS)}}
+        spoken = {"toolUse": {**_tool_call(answer), "input": json.loads(answer.arguments)}}
     reason = _REASONS.get(answer.word, "end_turn")
     finish = {} if answer.word == "no-finish" else {"stopReason": reason}
     message = {"role": "assistant", "content": [*shown, spoken]}
@@ -59,7 +58,8 @@ def _spoken_block(answer: ScriptedAnswer, *, index: int) -> Iterator[ScriptedEve
             {"contentBlockIndex": index, "start": {"toolUse": _tool_call(answer)}},
         )
         yield from (
-            _delta_event(index, {"toolUse": {"input": piece}}) for piece in pieces_of(ARGUMENTS)
+            _delta_event(index, {"toolUse": {"input": piece}})
+            for piece in pieces_of(answer.arguments)
         )
     yield from (_delta_event(index, {"text": piece}) for piece in answer.text_pieces())
     if not answer.is_broken:
@@ -67,7 +67,7 @@ def _spoken_block(answer: ScriptedAnswer, *, index: int) -> Iterator[ScriptedEve
 
 
 def _tool_call(answer: ScriptedAnswer) -> dict[str, Any]:
-    return {"toolUseId": f"tooluse_scripted_{answer.number}", "name": TOOL}
+    return {"toolUseId": f"tooluse_scripted_{answer.number}", "name": answer.tool}
 
 
 def _usage_object(answer: ScriptedAnswer) -> dict[str, Any]:
@@ -79,4 +79,9 @@ def _delta_event(index: int, delta: Mapping[str, Any]) -> ScriptedEvent:
     return "contentBlockDelta", {"contentBlockIndex": index, "delta": delta}
 
 
-SCRIPT: Final = Script(_stream_events, _whole_body, _error_body)
+SCRIPT: Final = Script(
+    _stream_events,
+    _whole_body,
+    _error_body,
+    WishForm(names=("toolConfig.toolChoice.tool.name",), stops="inferenceConfig.stopSequences"),
+)

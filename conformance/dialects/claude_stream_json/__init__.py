@@ -27,4 +27,5 @@ DIALECT: Final = Dialect(
     is_application=True,
     agent=AGENT,
     unit="turn",
+    takes_back=frozenset({"message_start"}),
 )

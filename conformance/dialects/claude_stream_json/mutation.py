@@ -130,6 +130,9 @@ OPERATORS.add("I10-block-index-off", "A delta names another block.")(
 OPERATORS.add("I11-session-renamed", "The result names another session than was announced.")(
     places_of("result"), prolong_text("-other", "session_id")
 )
+OPERATORS.add("I11-event-of-another", "An event is in a line of another session.", most=4)(
+    places_with("event", "delta"), prolong_text("-other", "session_id")
+)
 OPERATORS.add("I11-message-renamed", "A line states a block of a message that nobody began.")(
     _stating("thinking"), prolong_text("-other", "message", "id")
 )

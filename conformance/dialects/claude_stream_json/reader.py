@@ -7,6 +7,8 @@ Rule 2: a `stream_event` is the event of Messages that it wraps, with `api_messa
         subagent are told by the wire alone: what it says is not shown as the answer.
 Rule 3: a line `assistant` states blocks: `assistant.block` each, with the id of the message and, of
         a message that came as events, the index of the block. Such a block is not said again.
+        A line `user` brings results: `user.block` each. A call, under the id that its events have
+        where it came as events, and its result share `tool_use_id`.
 Rule 4: a call of the model is a step. The answer is finished, counted and done with `result`,
         which also says that it failed; without it the stream was cut. A session is announced anew,
         by a line of subtype `init`, for every answer.
@@ -21,7 +23,15 @@ from conformance.core.events import Frame, Vocabulary
 from conformance.dialects.anthropic_messages.content import OVERFLOW
 from conformance.dialects.anthropic_messages.reader import OF_MESSAGE, MessagesReader
 from conformance.dialects.base import Reading
-from conformance.dialects.json_edge import elements, event_data, mapping, string, whole
+from conformance.dialects.content_blocks import MOST_BLOCKS
+from conformance.dialects.json_edge import (
+    elements,
+    event_data,
+    mapping,
+    objects,
+    string,
+    whole,
+)
 
 NAME: Final = "claude.stream-json"
 LINES: Final = frozenset({"system", "stream_event", "assistant", "user", "result"})
@@ -29,7 +39,8 @@ VOCABULARY: Final = Vocabulary(
     NAME,
     (LINES - {"stream_event"})
     | OF_MESSAGE
-    | {"ping", "error", "assistant.block", "line.unknown", "request", "request.item", OVERFLOW},
+    | {"ping", "error", "assistant.block", "user.block", "line.unknown"}
+    | {"request", "request.item", OVERFLOW},
 )
 _FAILURES: Final = ("is_api_error_message", "isApiErrorMessage")
 
@@ -42,6 +53,7 @@ class StreamJsonReader(MessagesReader):
     is_of_lines = True
 
     def __init__(self, reading: Reading) -> None:
+        self._session = ""  # as it was announced
         super().__init__(reading)
 
     def _renew(self) -> None:
@@ -51,6 +63,7 @@ class StreamJsonReader(MessagesReader):
         self._message_id = ""  # of the message that was said last, by events or by lines
         self._streamed_id = ""  # of the message that was begun last by events
         self._index = -1  # of its block that began last
+        self._begun_calls: dict[int, str] = {}  # ids of its calls, by the index of their block
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
@@ -60,9 +73,12 @@ class StreamJsonReader(MessagesReader):
             return
         if kind == "system" and fields.get("subtype") == "init":
             self._announce("", has_spoken=self._has_begun)
+            self._session = string(fields.get("session_id"))
         self._sink.wire(kind if kind in LINES else self.unknown, event_data(payload))
         if kind == "assistant":
             self._read_assistant(fields)
+        elif kind == "user":
+            self._read_results(mapping(fields.get("message")))
         elif kind == "result" and not self._content.is_over:
             self._read_result(fields)
 
@@ -70,14 +86,21 @@ class StreamJsonReader(MessagesReader):
         event, parent = mapping(line.get("event")), string(line.get("parent_tool_use_id"))
         started = string(mapping(event.get("message")).get("id"))
         message_id = string(line.get("api_message_id")) or parent or started or self._message_id
-        own = {**event, "api_message_id": message_id}
+        session = line.get("session_id")
+        astray = {} if session == self._session or not self._session else {"astray": True}
+        own = {**event, "api_message_id": message_id, **astray}
         if parent or event.get("type") == "error":  # it is tried again after an error
             self._sink.wire(string(event.get("type")) or self.unknown, own)
             return
         self._message_id = message_id
         if event.get("type") == "content_block_start":
-            self._index = whole(event.get("index")) or 0
+            self._begin_block(whole(event.get("index")) or 0, mapping(event.get("content_block")))
         super()._read_event(frame, own)
+
+    def _begin_block(self, index: int, block: dict[str, Any]) -> None:
+        self._index = index
+        if len(self._begun_calls) < MOST_BLOCKS:
+            self._begun_calls[index] = string(block.get("id"))
 
     def _announce_message(self, message: dict[str, Any]) -> None:
         """A message is a step of an answer, and begins none (rule 4)."""
@@ -85,6 +108,7 @@ class StreamJsonReader(MessagesReader):
     def _read_message(self, kind: str, fields: dict[str, Any]) -> None:
         if kind == "message_start":
             self._streamed_id, self._index = self._message_id, -1
+            self._begun_calls.clear()
             self._begin_step(mapping(fields.get("message")))
         elif kind == "message_stop":
             self._end_step()
@@ -100,7 +124,11 @@ class StreamJsonReader(MessagesReader):
         for place, block in enumerate(blocks, first):
             whose = {"parent_tool_use_id": parent} if isinstance(parent, str) else {}
             number = {"index": place} if is_known and place >= 0 else {}
-            stated = {"api_message_id": message_id, **whose, **number, "content_block": block}
+            begun = self._begun_calls.get(place, "") if is_known else ""
+            called = begun or string(mapping(block).get("id"))
+            call = {"tool_use_id": called} if called else {}
+            own = {**whose, **number, **call}
+            stated = {"api_message_id": message_id, **own, "content_block": block}
             self._sink.wire("assistant.block", stated)
         if is_known or isinstance(parent, str) or self._content.is_over:
             return
@@ -108,6 +136,12 @@ class StreamJsonReader(MessagesReader):
             self._message_id = message_id
             self._begin_step(message)
         self._content.whole(blocks)
+
+    def _read_results(self, message: dict[str, Any]) -> None:
+        for block in objects(message.get("content")):
+            call = block.get("tool_use_id")
+            whose = {"tool_use_id": call} if isinstance(call, str) else {}
+            self._sink.wire("user.block", {**whose, "content_block": block})
 
     def _read_result(self, fields: dict[str, Any]) -> None:
         self._end_step()

@@ -30,4 +30,5 @@ DIALECT: Final = Dialect(
     carries_opaque=False,
     names_tools=False,
     unit="turn",
+    tells_reasons=False,
 )

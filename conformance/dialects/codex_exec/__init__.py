@@ -24,4 +24,5 @@ DIALECT: Final = Dialect(
     names_tools=False,
     tells_parts=False,
     unit="turn",
+    tells_reasons=False,
 )

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from conformance.dialects.script import (
-    ARGUMENTS,
-    TOOL,
     Script,
     ScriptedAnswer,
     ScriptedEvent,
     pieces_of,
 )
+from conformance.dialects.wishes import WishForm
 
 _REASONS: Final = {"tools": "TOOL_CALL", "length": "MAX_TOKENS", "error": "ERROR"}
 
@@ -41,7 +40,7 @@ def _stream_events(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> Itera
 def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str, Any]:
     shown = [{"type": "thinking", "thinking": answer.thinking}] if answer.thinking else []
     said = [] if answer.calls_tool else [{"type": "text", "text": answer.text}]
-    calls = {"tool_calls": [_call(answer, ARGUMENTS)]} if answer.calls_tool else {}
+    calls = {"tool_calls": [_call(answer, answer.arguments)]} if answer.calls_tool else {}
     message = {"role": "assistant", "content": [*shown, *said], **calls}
     body = {"id": _id(answer), "message": message, **_ending(answer)}
     if answer.word == "no-finish":
@@ -62,7 +61,7 @@ def _block(
 
 def _call_events(answer: ScriptedAnswer) -> Iterator[ScriptedEvent]:
     yield _event("tool-call-start", {"tool_calls": _call(answer, "")}, index=0)
-    for piece in pieces_of(ARGUMENTS):
+    for piece in pieces_of(answer.arguments):
         called = {"tool_calls": {"function": {"arguments": piece}}}
         yield _event("tool-call-delta", called, index=0)
     yield "tool-call-end", {"type": "tool-call-end", "index": 0}
@@ -73,8 +72,8 @@ def _event(kind: str, message: Mapping[str, Any], **fields: Any) -> ScriptedEven
 
 
 def _call(answer: ScriptedAnswer, arguments: str) -> dict[str, Any]:
-    function = {"name": TOOL, "arguments": arguments}
-    return {"id": f"{TOOL}_{answer.number}", "type": "function", "function": function}
+    function = {"name": answer.tool, "arguments": arguments}
+    return {"id": f"{answer.tool}_{answer.number}", "type": "function", "function": function}
 
 
 def _ending(answer: ScriptedAnswer) -> dict[str, Any]:
@@ -89,4 +88,15 @@ def _id(answer: ScriptedAnswer) -> str:
     return f"scripted-{answer.number}"
 
 
-SCRIPT: Final = Script(_stream_events, _whole_body, _error_body)
+SCRIPT: Final = Script(
+    _stream_events,
+    _whole_body,
+    _error_body,
+    WishForm(
+        schemas=("response_format.json_schema", "response_format.schema"),
+        json="response_format.type",
+        any_call=("REQUIRED",),
+        no_call=("NONE",),
+        stops="stop_sequences",
+    ),
+)

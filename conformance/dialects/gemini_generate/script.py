@@ -8,14 +8,13 @@ from typing import Any, Final
 
 from conformance.core.json_values import value_at
 from conformance.dialects.script import (
-    ARGUMENTS,
     MODEL,
-    TOOL,
     Script,
     ScriptedAnswer,
     ScriptedEvent,
     pieces_of,
 )
+from conformance.dialects.wishes import WishForm
 
 _SHOWS: Final = ("generationConfig", "thinkingConfig", "includeThoughts")
 _REASONS: Final = {"length": "MAX_TOKENS"}
@@ -76,8 +75,22 @@ def _chunk(answer: ScriptedAnswer, *parts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _call_part(answer: ScriptedAnswer) -> dict[str, Any]:
-    call = {"name": TOOL, "args": json.loads(ARGUMENTS)}
+    call = {"name": answer.tool, "args": json.loads(answer.arguments)}
     return {"functionCall": call, "thoughtSignature": f"c2lnbmF0dXJlLW9m{answer.number:08}"}
 
 
-SCRIPT: Final = Script(_stream_events, _whole_body, error_body)
+SCRIPT: Final = Script(
+    _stream_events,
+    _whole_body,
+    error_body,
+    WishForm(
+        schemas=("generationConfig.responseSchema", "generationConfig.responseJsonSchema"),
+        json="generationConfig.responseMimeType",
+        json_words=("application/json",),
+        choice=("toolConfig.functionCallingConfig.mode",),
+        any_call=("ANY",),
+        no_call=("NONE",),
+        names=("toolConfig.functionCallingConfig.allowedFunctionNames",),
+        stops="generationConfig.stopSequences",
+    ),
+)

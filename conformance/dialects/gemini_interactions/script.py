@@ -8,14 +8,13 @@ from typing import Any, Final
 
 from conformance.core.json_values import value_at
 from conformance.dialects.script import (
-    ARGUMENTS,
     MODEL,
-    TOOL,
     Script,
     ScriptedAnswer,
     ScriptedEvent,
     pieces_of,
 )
+from conformance.dialects.wishes import WishForm
 
 _SHOWS: Final = ("generation_config", "thinking_summaries")
 _STATUSES: Final = {"tools": "requires_action", "length": "incomplete"}
@@ -50,7 +49,7 @@ def _whole_body(answer: ScriptedAnswer, request: Mapping[str, Any]) -> dict[str,
     summary = {"summary": [{"type": "text", "text": thinking}]} if thinking else {}
     steps: list[dict[str, Any]] = [{**_thought(answer), **summary}] if answer.thinking else []
     if answer.calls_tool:
-        steps.append({**_call(answer), "arguments": json.loads(ARGUMENTS)})
+        steps.append({**_call(answer), "arguments": json.loads(answer.arguments)})
     else:
         said = [{"type": "text", "text": answer.text}]
         steps.append({"type": "model_output", "content": said})
@@ -69,7 +68,9 @@ def _steps(
         deltas = [{"type": "thought_summary", "content": each} for each in said]
         yield {"type": "thought"}, [*deltas, signed]
     if answer.calls_tool:
-        deltas = [{"type": "arguments_delta", "arguments": each} for each in pieces_of(ARGUMENTS)]
+        deltas = [
+            {"type": "arguments_delta", "arguments": each} for each in pieces_of(answer.arguments)
+        ]
         yield {**_call(answer), "arguments": {}}, deltas
     else:
         texts = [{"type": "text", "text": piece} for piece in answer.text_pieces()]
@@ -86,7 +87,7 @@ def _thought(answer: ScriptedAnswer) -> dict[str, Any]:
 
 
 def _call(answer: ScriptedAnswer) -> dict[str, Any]:
-    return {"type": "function_call", "id": f"call{answer.number}", "name": TOOL}
+    return {"type": "function_call", "id": f"call{answer.number}", "name": answer.tool}
 
 
 def _interaction_head(answer: ScriptedAnswer) -> dict[str, Any]:
@@ -108,4 +109,14 @@ def _event(kind: str, **fields: Any) -> ScriptedEvent:
     return kind, {"event_type": kind, **fields}
 
 
-SCRIPT: Final = Script(_stream_events, _whole_body, _error_body)
+SCRIPT: Final = Script(
+    _stream_events,
+    _whole_body,
+    _error_body,
+    WishForm(
+        schemas=("response_format",),
+        json="response_mime_type",
+        json_words=("application/json",),
+        choice=("generation_config.tool_choice",),
+    ),
+)

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from conformance.dialects.script import (
-    ARGUMENTS,
     MODEL,
-    TOOL,
     Script,
     ScriptedAnswer,
     ScriptedEvent,
     pieces_of,
 )
+from conformance.dialects.wishes import WishForm
 
 _REASONS: Final = {"tools": "tool_calls", "length": "length"}
 
@@ -56,7 +55,7 @@ def _thinking(text: str, **more: Any) -> dict[str, Any]:
 
 
 def _call(answer: ScriptedAnswer) -> dict[str, Any]:
-    function = {"name": TOOL, "arguments": ARGUMENTS}
+    function = {"name": answer.tool, "arguments": answer.arguments}
     return {"id": f"call{answer.number:05}", "type": "function", "function": function, "index": 0}
 
 
@@ -78,4 +77,14 @@ def _chunk(
     return "", {**chunk, **_usage_field(answer)} if finish else chunk
 
 
-SCRIPT: Final = Script(_stream_events, _whole_body, _error_body)
+SCRIPT: Final = Script(
+    _stream_events,
+    _whole_body,
+    _error_body,
+    WishForm(
+        schemas=("response_format.json_schema.schema",),
+        json="response_format.type",
+        names=("tool_choice.function.name",),
+        stops="stop",
+    ),
+)

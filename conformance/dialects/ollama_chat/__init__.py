@@ -6,7 +6,7 @@ from typing import Final
 
 from conformance.dialects.base import Dialect
 from conformance.dialects.client_cases import ClientCases, message_at
-from conformance.dialects.endpoint import Endpoint, ModelListing
+from conformance.dialects.endpoint import Endpoint
 from conformance.dialects.ollama_chat.reader import NAME, VOCABULARY, OllamaReader, recognises
 from conformance.dialects.ollama_chat.requests import REQUEST
 from conformance.dialects.ollama_chat.script import SCRIPT
@@ -14,6 +14,7 @@ from conformance.dialects.ollama_chat.wire_keys import WIRE_KEYS
 from conformance.dialects.ollama_columns import line_columns
 from conformance.dialects.ollama_knobs import OllamaKnobs
 from conformance.dialects.ollama_lines import BOUNDS
+from conformance.dialects.ollama_script import MODELS
 from conformance.dialects.turns import MESSAGES
 
 DIALECT: Final = Dialect(
@@ -27,7 +28,7 @@ DIALECT: Final = Dialect(
     bounds=BOUNDS,
     knobs=OllamaKnobs,
     endpoint=Endpoint("ollama", "/api/chat", base=""),
-    models=ModelListing("/api/tags", base="", entries="models", name="model", frame={}, details={}),
+    models=MODELS,
     request=REQUEST,
     turns=MESSAGES,
     client=ClientCases(message_at("message"), effort_paths=("think",)),

@@ -8,13 +8,12 @@ from typing import Any, Final
 
 from conformance.dialects.ollama_script import error_body, scripted_head, scripted_last
 from conformance.dialects.script import (
-    ARGUMENTS,
-    TOOL,
     Script,
     ScriptedAnswer,
     ScriptedEvent,
     pieces_of,
 )
+from conformance.dialects.wishes import WishForm
 
 
 def _stream_events(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> Iterator[ScriptedEvent]:
@@ -23,7 +22,7 @@ def _stream_events(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> Itera
     for piece in answer.text_pieces():
         yield "", _line({"content": piece})
     if answer.calls_tool:
-        yield "", _line({"content": "", "tool_calls": [_tool_call(answer.number)]})
+        yield "", _line({"content": "", "tool_calls": [_tool_call(answer)]})
     if answer.word == "error":
         yield "", error_body(answer.error, is_refusal=False)
     if answer.is_finished:
@@ -35,7 +34,7 @@ def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str
     if answer.thinking:
         message["thinking"] = answer.thinking
     if answer.calls_tool:
-        message["tool_calls"] = [_tool_call(answer.number)]
+        message["tool_calls"] = [_tool_call(answer)]
     return {**_line(message), **(scripted_last(answer) if answer.word != "no-finish" else {})}
 
 
@@ -44,9 +43,14 @@ def _line(message: Mapping[str, Any]) -> dict[str, Any]:
     return {**scripted_head(), "message": said}
 
 
-def _tool_call(number: int) -> dict[str, Any]:
-    function = {"index": 0, "name": TOOL, "arguments": json.loads(ARGUMENTS)}
-    return {"id": f"call_{number}", "function": function}
+def _tool_call(answer: ScriptedAnswer) -> dict[str, Any]:
+    function = {"index": 0, "name": answer.tool, "arguments": json.loads(answer.arguments)}
+    return {"id": f"call_{answer.number}", "function": function}
 
 
-SCRIPT: Final = Script(_stream_events, _whole_body, error_body)
+SCRIPT: Final = Script(
+    _stream_events,
+    _whole_body,
+    error_body,
+    WishForm(("format",), json="format", json_words=("json",), stops="options.stop"),
+)

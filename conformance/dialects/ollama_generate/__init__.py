@@ -6,7 +6,7 @@ from typing import Final
 
 from conformance.dialects.base import Dialect
 from conformance.dialects.client_cases import ClientCases
-from conformance.dialects.endpoint import Endpoint, ModelListing
+from conformance.dialects.endpoint import Endpoint
 from conformance.dialects.ollama_columns import line_columns
 from conformance.dialects.ollama_generate.reader import (
     NAME,
@@ -19,6 +19,7 @@ from conformance.dialects.ollama_generate.script import SCRIPT
 from conformance.dialects.ollama_generate.wire_keys import WIRE_KEYS
 from conformance.dialects.ollama_knobs import OllamaKnobs
 from conformance.dialects.ollama_lines import BOUNDS
+from conformance.dialects.ollama_script import MODELS
 
 DIALECT: Final = Dialect(
     name=NAME,
@@ -31,7 +32,7 @@ DIALECT: Final = Dialect(
     bounds=BOUNDS,
     knobs=OllamaKnobs,
     endpoint=Endpoint("ollama-generate", "/api/generate", base=""),
-    models=ModelListing("/api/tags", base="", entries="models", name="model", frame={}, details={}),
+    models=MODELS,
     request=REQUEST,
     client=ClientCases(lambda body: body if "response" in body else None, effort_paths=("think",)),
     script=SCRIPT,

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from conformance.dialects.ollama_script import error_body, scripted_head, scripted_last
 from conformance.dialects.script import Script, ScriptedAnswer, ScriptedEvent, pieces_of
+from conformance.dialects.wishes import WishForm
 
 
 def _stream_events(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> Iterator[ScriptedEvent]:
@@ -27,4 +28,9 @@ def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str
     return {**body, **(scripted_last(answer) if answer.word != "no-finish" else {})}
 
 
-SCRIPT: Final = Script(_stream_events, _whole_body, error_body)
+SCRIPT: Final = Script(
+    _stream_events,
+    _whole_body,
+    error_body,
+    WishForm(("format",), json="format", json_words=("json",), stops="options.stop"),
+)

@@ -18,4 +18,5 @@ DIALECT: Final = Dialect(
     framing="lines",
     keys=WIRE_KEYS,
     unit="run",
+    tells_reasons=False,
 )

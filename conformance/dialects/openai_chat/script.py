@@ -7,14 +7,13 @@ from typing import Any, Final
 
 from conformance.dialects.json_edge import mapping
 from conformance.dialects.script import (
-    ARGUMENTS,
     MODEL,
-    TOOL,
     Script,
     ScriptedAnswer,
     ScriptedEvent,
     pieces_of,
 )
+from conformance.dialects.wishes import WishForm
 
 _REASONS: Final = {"tools": "tool_calls", "length": "length"}
 
@@ -27,10 +26,10 @@ def error_body(message: str, *, is_refusal: bool) -> dict[str, Any]:
 def _stream_events(answer: ScriptedAnswer, request: Mapping[str, Any]) -> Iterator[ScriptedEvent]:
     yield _delta_chunk(answer, {"role": "assistant", "content": ""})
     for piece in pieces_of(answer.thinking):
-        yield _delta_chunk(answer, {"reasoning_content": piece})
+        yield _delta_chunk(answer, _thinking_fields(answer, piece))
     for piece in answer.text_pieces():
         yield _delta_chunk(answer, {"content": piece})
-    for call in _tool_fragments(answer.number) if answer.calls_tool else ():
+    for call in _tool_fragments(answer) if answer.calls_tool else ():
         yield _delta_chunk(answer, {"tool_calls": [call]})
     if answer.word == "error":
         yield "", error_body(answer.error, is_refusal=False)
@@ -52,10 +51,10 @@ def _stream_events(answer: ScriptedAnswer, request: Mapping[str, Any]) -> Iterat
 def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant"}
     if answer.thinking:
-        message["reasoning_content"] = answer.thinking
+        message |= _thinking_fields(answer, answer.thinking)
     message["content"] = None if answer.calls_tool else answer.text
     if answer.calls_tool:
-        function = {"name": TOOL, "arguments": ARGUMENTS}
+        function = {"name": answer.tool, "arguments": answer.arguments}
         call = {"id": f"call_{answer.number}", "type": "function", "function": function}
         message["tool_calls"] = [call]
     reason = _REASONS.get(answer.word, None if answer.word == "no-finish" else "stop")
@@ -63,10 +62,18 @@ def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str
     return {**_chunk_head(answer, "chat.completion"), "choices": [choice], **_usage_field(answer)}
 
 
-def _tool_fragments(number: int) -> Iterator[dict[str, Any]]:
-    function = {"name": TOOL, "arguments": ""}
-    yield {"index": 0, "id": f"call_{number}", "type": "function", "function": function}
-    for piece in pieces_of(ARGUMENTS):
+def _thinking_fields(answer: ScriptedAnswer, text: str) -> dict[str, Any]:
+    """Thinking under the keys that the provider has for it."""
+    detail = {"type": "reasoning.text", "text": text, "format": "unknown", "index": 0}
+    return {
+        key: [detail] if key == "reasoning_details" else text for key in answer.persona.thinking
+    }
+
+
+def _tool_fragments(answer: ScriptedAnswer) -> Iterator[dict[str, Any]]:
+    function = {"name": answer.tool, "arguments": ""}
+    yield {"index": 0, "id": f"call_{answer.number}", "type": "function", "function": function}
+    for piece in pieces_of(answer.arguments):
         yield {"index": 0, "function": {"arguments": piece}}
 
 
@@ -89,4 +96,14 @@ def _delta_chunk(
     return "", {**_chunk_head(answer, "chat.completion.chunk"), "choices": [choice]}
 
 
-SCRIPT: Final = Script(_stream_events, _whole_body, error_body)
+SCRIPT: Final = Script(
+    _stream_events,
+    _whole_body,
+    error_body,
+    WishForm(
+        schemas=("response_format.json_schema.schema",),
+        json="response_format.type",
+        names=("tool_choice.function.name",),
+        stops="stop",
+    ),
+)

@@ -13,14 +13,13 @@ from msgspec.structs import replace
 from conformance.dialects.json_edge import mapping
 from conformance.dialects.openai_chat.script import error_body
 from conformance.dialects.script import (
-    ARGUMENTS,
     MODEL,
-    TOOL,
     Script,
     ScriptedAnswer,
     ScriptedEvent,
     pieces_of,
 )
+from conformance.dialects.wishes import WishForm
 
 Fields = dict[str, Any]
 _Typed = tuple[str, Fields]  # type of an event, and its other fields
@@ -56,9 +55,14 @@ def _answer_items(answer: ScriptedAnswer, request: Mapping[str, Any]) -> list[Fi
     parts = [{"type": "summary_text", "text": answer.summary}] if wanted else []
     content = [{"type": "reasoning_text", "text": answer.thinking}]
     named = {"id": f"rs_{answer.number}", "type": "reasoning"}
-    thinking = [{**named, "summary": parts, "content": content}] if answer.thinking else []
+    sealed = {"encrypted_content": answer.signature} if answer.is_sealed else {}
+    thinking = [{**named, "summary": parts, "content": content, **sealed}] * bool(answer.thinking)
     if answer.calls_tool:
-        called = {"call_id": f"call_{answer.number}", "name": TOOL, "arguments": ARGUMENTS}
+        called = {
+            "call_id": f"call_{answer.number}",
+            "name": answer.tool,
+            "arguments": answer.arguments,
+        }
         named = {"id": f"fc_{answer.number}", "type": "function_call", "status": "completed"}
         return [*thinking, {**named, **called}]
     text = "".join(answer.text_pieces())
@@ -146,4 +150,14 @@ def _usage_object(answer: ScriptedAnswer) -> Fields:
     }
 
 
-SCRIPT: Final = Script(_stream_events, _whole_body, error_body)
+SCRIPT: Final = Script(
+    _stream_events,
+    _whole_body,
+    error_body,
+    WishForm(
+        schemas=("text.format.schema",),
+        json="text.format.type",
+        names=("tool_choice.name",),
+        sealed=("include", "reasoning.encrypted_content"),
+    ),
+)

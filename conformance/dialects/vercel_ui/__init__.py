@@ -22,4 +22,5 @@ DIALECT: Final = Dialect(
     request=REQUEST,
     is_application=True,
     unit="message",
+    takes_back=frozenset({"start", "reset-step"}),
 )

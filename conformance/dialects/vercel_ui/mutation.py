@@ -125,6 +125,25 @@ def _say_diagnostic(stream: Stream, site: int) -> Stream:
     return stream.with_value(site, ("delta",), f"[retrying] {stream.text_at(site, 'delta')}")
 
 
+@OPERATORS.edit("N11-outside-step", places_of("finish-step"))
+def _say_outside(stream: Stream, site: int) -> Stream:
+    """Text comes behind the end of the step."""
+    named = {"id": "late"}
+    said = {"type": "text-delta", **named, "delta": "And on."}
+    parts = ({"type": "text-start", **named}, said, {"type": "text-end", **named})
+    pieces = [stream.pieces[site].with_payload(each) for each in parts]
+    return stream.swap(site, stream.pieces[site], *pieces)
+
+
+for _name, _text in (
+    ("E9-stack-shown", "refused at post (/srv/chat/index.js:10:2)"),
+    ("E9-path-shown", "cannot read /home/chat/settings.json"),
+    ("E9-address-shown", "cannot reach http://10.0.0.7:8000/v1/messages"),
+    ("E9-prompt-shown", 'refused: {"system": "You help."}'),
+):
+    OPERATORS.add(_name, "An error shows what is nobody's business.")(
+        places_of("error"), set_value(_text, "errorText")
+    )
 OPERATORS.add("I11-ids-swapped", "A delta names a part that is not there.")(
     places_of("text-delta", "reasoning-delta"), prolong_text("-other", "id")
 )

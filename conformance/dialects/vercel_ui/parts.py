@@ -4,7 +4,8 @@ Rule 1: a part of text or reasoning is found by its kind and `id`, a call by its
 Rule 2: the end of a step forgets every part, as the SDK's client does: what is open ends there.
 Rule 3: `providerMetadata` on a part of reasoning, or on a call, is opaque data. It is said as often
         as the wire says it: several values of one item differ, and the last one is right.
-Rule 4: a call is complete when its input is: the input stands for deltas only where none came.
+Rule 4: a call is complete when its input is, which is what is shown and runs. The input stands for
+        deltas only where none came.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.dialects.blocks import Block
 from conformance.dialects.json_edge import arguments_text, mapping, string
 from conformance.dialects.open_parts import OpenParts, PartKind
@@ -83,13 +85,20 @@ class UiParts(OpenParts):
         if call is not None and (piece := string(part.get("inputTextDelta"))):
             call.add(self._sink, piece)
 
+    def streamed_input(self, call_id: str) -> Any:
+        """What the pieces of an open call say together; NOT_JSON where they are none."""
+        call = self._calls.get(call_id)
+        return decode_json(call.arguments) if call is not None else NOT_JSON
+
     def end_call(self, part: dict[str, Any]) -> None:
         """The whole input of a call, or why it has none."""
         call_id = string(part.get("toolCallId"))
         call = self._calls.get(call_id) or self.start_call(part)
         if call is None:
             return
-        if not call.has_arguments and (text := arguments_text(part.get("input"))):
+        if call.has_arguments:
+            call.state(part.get("input"))
+        elif text := arguments_text(part.get("input")):
             call.add(self._sink, text)
         self._end_open_call(call_id)
 

@@ -9,18 +9,21 @@ Rule 3: an `error` is a part like others: steps and message are finished behind 
 Rule 4: a `start` of another message, or behind `[DONE]`, begins the next answer.
 Rule 5: beyond `MOST_OPEN` open parts a wire event `vercel.ui.overflow` is the last thing that is
         said of semantics.
+Rule 6: what belongs to a call says whether that call is known (`call_known`), and a whole input
+        whether it is what its pieces say together (`input_streamed`), where this can be told.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from conformance.core.events import Event, Frame, Vocabulary
+from conformance.core.events import Event, Frame, Request, Vocabulary
 from conformance.core.json_values import NOT_JSON
 from conformance.core.reading import Reading
 from conformance.dialects.json_edge import event_data, mapping, string
 from conformance.dialects.open_parts import PartKind
 from conformance.dialects.typed import TypedReader
+from conformance.dialects.vercel_ui.known_calls import KnownCalls
 from conformance.dialects.vercel_ui.parts import OVERFLOW, UiParts
 
 NAME: Final = "vercel.ui"
@@ -63,15 +66,21 @@ class UiMessageReader(TypedReader):
     def __init__(self, reading: Reading) -> None:
         super().__init__()
         del reading  # parts type their text: neither markers nor private fields apply
+        self._known = KnownCalls()
         self._renew()
 
     def _renew(self) -> None:
         self._parts = UiParts(self._sink)
         self._is_finished = False
+        self._known.next_message()
 
     @property
     def _message_state(self) -> UiParts:
         return self._parts
+
+    def request(self, request: Request) -> list[Event]:
+        self._known.read_request(request)
+        return super().request(request)
 
     def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
         events = super().read(frame, payload, number)
@@ -92,9 +101,19 @@ class UiMessageReader(TypedReader):
         if kind == "start":
             self._announce(string(fields.get("messageId")), has_spoken=self._is_finished)
         known = kind in PARTS or kind == "error"
-        self._sink.wire(kind if known else self.unknown, event_data(payload))
+        about = self._about_call(kind, fields) if kind in _OF_TOOLS else {}
+        self._sink.wire(kind if known else self.unknown, event_data(payload, **about))
         if not self._parts.is_over:
             self._read_part(kind, fields)
+
+    def _about_call(self, kind: str, fields: dict[str, Any]) -> dict[str, Any]:
+        """What a part of a call is beside those before it (rule 6)."""
+        about = self._known.about(kind, fields)
+        if kind == "tool-input-available" and "input" in fields:
+            streamed = self._parts.streamed_input(string(fields.get("toolCallId")))
+            if streamed is not NOT_JSON:
+                about["input_streamed"] = streamed == fields["input"]
+        return about
 
     def _read_part(self, kind: str, fields: dict[str, Any]) -> None:
         if kind in _OF_TEXTS:
@@ -121,6 +140,7 @@ class UiMessageReader(TypedReader):
     def _read_text(self, kind: str, fields: dict[str, Any]) -> None:
         text: PartKind = "reasoning" if kind.startswith("reasoning") else "text"
         if kind.endswith("start"):
+            self._known.has_shown = True
             self._parts.start_text(text, fields)
         elif kind.endswith("delta"):
             self._parts.add_text(text, fields)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -45,6 +45,7 @@ class RepeatedTurns:
         self, setting: JudgeSetting, talk: RepeatedTalk, rules: Sequence[LinkedRule]
     ) -> None:
         self.talk = talk
+        self.named: Callable[[int], str] = str  # what messages call an exchange
         self._setting = setting
         exchange = talk.exchange
         self._evidence = Evidence(
@@ -79,7 +80,8 @@ class RepeatedTurns:
         for place in link.entries:
             back.take(self._events.get(place, ()))
         where = f"{self.talk.form.key}.{_listed(link.entries)}"
-        return {each.id: _compared(each, link, back.ends[each.id], where) for each in rules}
+        at = _TurnPlace(where, self.named)
+        return {each.id: _compared(each, link, back.ends[each.id], at) for each in rules}
 
     def finding(
         self, rule: LinkedRule, link: TurnLink, violation: Violation, beside: EventBeside | None
@@ -101,20 +103,29 @@ def _shown(entry: Any) -> str:
         return ""
 
 
-def _compared(rule: LinkedRule, link: TurnLink, back: GatheredEnd, where: str) -> LinkVerdict:
+class _TurnPlace(Struct, frozen=True):
+    """Where a turn stands in its request, and what messages call an exchange."""
+
+    where: str
+    named: Callable[[int], str]
+
+
+def _compared(
+    rule: LinkedRule, link: TurnLink, back: GatheredEnd, place: _TurnPlace
+) -> LinkVerdict:
     answers = [each for each in link.answers if rule.id in each.gathered]
     if not answers:
         return LinkVerdict(Verdict.NOT_APPLICABLE, "the profile of the answer rules it out")
     first = answers[0].gathered[rule.id]
     if _differ(rule, answers):
-        numbers = " and ".join(str(each.number) for each in answers)
+        numbers = " and ".join(place.named(each.number) for each in answers)
         why = f"the answers of exchanges {numbers} fit this turn alike, and differ in it"
         return LinkVerdict(Verdict.UNTESTABLE, why)
     if error := first.error or back.error:
         return LinkVerdict(Verdict.ERROR, error)
     if answers[0].broken:
         return LinkVerdict(Verdict.INCONCLUSIVE, BROKEN)
-    return _judged(rule, link, first, back, where)
+    return _judged(rule, link, first, back, place)
 
 
 def _differ(rule: LinkedRule, answers: Sequence[AnswerTurn]) -> bool:
@@ -123,7 +134,7 @@ def _differ(rule: LinkedRule, answers: Sequence[AnswerTurn]) -> bool:
 
 
 def _judged(
-    rule: LinkedRule, link: TurnLink, given: GatheredEnd, back: GatheredEnd, where: str
+    rule: LinkedRule, link: TurnLink, given: GatheredEnd, back: GatheredEnd, place: _TurnPlace
 ) -> LinkVerdict:
     if not (given.taken.parts or back.taken.parts):
         return LinkVerdict(Verdict.VACUOUS, _BOTH_EMPTY)
@@ -134,26 +145,29 @@ def _judged(
     if is_left_out or form.holds(one, other):
         is_both = given.taken.parts and back.taken.parts
         return LinkVerdict(Verdict.PASS) if is_both else LinkVerdict(Verdict.VACUOUS, _ONE_EMPTY)
-    return LinkVerdict(Verdict.FAIL, violation=_violation(rule, link, given, back, where))
+    return LinkVerdict(Verdict.FAIL, violation=_violation(rule, link, given, back, place))
 
 
 def _violation(
-    rule: LinkedRule, link: TurnLink, given: GatheredEnd, back: GatheredEnd, where: str
+    rule: LinkedRule, link: TurnLink, given: GatheredEnd, back: GatheredEnd, place: _TurnPlace
 ) -> Violation:
     number = link.answers[0].number
+    name, where = place.named(number), place.where
     at, had, has = first_difference(given.taken.value(), back.taken.value())
     relation = rule.form.are.removesuffix("-or-none")
     message = (
-        f"what exchange {number} brought and what {where} brings back are not {relation} "
+        f"what exchange {name} brought and what {where} brings back are not {relation} "
         f"at {at}: {had} against {has}"
         if back.taken.parts
-        else f"exchange {number} brought {had}, and nothing of it comes back with {where}"
+        else f"exchange {name} brought {had}, and nothing of it comes back with {where}"
     )
     if link.merged:
-        message += f"; something of exchange {_listed(link.merged)} stands there, too"
-    return Violation(0, {"exchange": number}, (), "", "", message)
+        merged = _listed([place.named(each) for each in link.merged])
+        message += f"; something of exchange {merged} stands there, too"
+    own = number if name == str(number) else name
+    return Violation(0, {"exchange": own}, (), "", "", message)
 
 
-def _listed(numbers: Sequence[int]) -> str:
+def _listed(numbers: Sequence[Any]) -> str:
     shown = ", ".join(map(str, numbers[:_MOST_NUMBERS]))
     return f"{shown}, ..." if len(numbers) > _MOST_NUMBERS else shown

@@ -1,4 +1,4 @@
-"""The exchanges of one recording, linked and judged.
+"""The exchanges of one recording, or of several, linked and judged.
 
 Rule 1: what comes back is judged where it comes back first, and again where it changes on its way.
 A rule reports one finding for one answer: whoever sends a broken turn sends it with every request.
@@ -11,25 +11,28 @@ nobody trusts says that it wrote them, one that breaks a rule breaks it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from conformance.core.events import Exchange
 from conformance.evidence.application import frames_until
 from conformance.evidence.links.answers import AnswerListener
 from conformance.evidence.links.comparisons import LinkVerdict, RepeatedTurns
 from conformance.evidence.links.finder import LinkFinder, TurnLink
-from conformance.evidence.links.gathering import LinkedRule, linked_rules
+from conformance.evidence.links.gathering import linked_rules
+from conformance.evidence.links.keys import LinkKeys
 from conformance.evidence.links.requests import RepeatedTalk
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import CarriedAnswer, EventBeside, Finding
 from conformance.judging.view import EventListener, JudgeSetting
-from conformance.rules.rule_set import RuleSet
 from conformance.rules.verdicts import Verdict, combine
 
 OfLinks = dict[str, list[tuple[LinkVerdict, Finding | None]]]
 """What came of each rule for the links of one request, with its reason and findings."""
+_Finders = dict[tuple[str, str], LinkFinder]
 NAME: Final = "links"
 _OWN_REQUEST: Final = "the scenario wrote the request"
 _MOST_STATED: Final = 20  # links of one request that are listed
@@ -49,33 +52,57 @@ class _Judged(Struct):
     broken: dict[str, int] = field(default_factory=dict)
 
 
+class ExchangePlaces(Struct, frozen=True):
+    """Where exchanges stand: in `file` under their own numbers, or in `others` by their number.
+
+    `carried` are the entries of each request whose answers stand in the same file.
+    """
+
+    file: str
+    others: Mapping[int, tuple[str, int]] = field(default_factory=dict)
+    carried: Mapping[int, frozenset[int]] = field(default_factory=dict)
+
+    def place(self, number: int) -> tuple[str, int]:
+        """The file of an exchange, and its number there."""
+        return self.others.get(number, (self.file, number))
+
+    def name(self, number: int) -> str:
+        """The number of an exchange, for a message; with its file where there are several."""
+        file, own = self.place(number)
+        return f"{own} of {Path(file).name}" if self.others else str(own)
+
+    def apart(self, link: TurnLink, exchange: int) -> TurnLink | None:
+        """The link with the answers of other files; None where the request's own has one."""
+        file, _ = self.place(exchange)
+        answers = tuple(each for each in link.answers if self.place(each.number)[0] != file)
+        is_carried = not self.carried.get(exchange, frozenset()).isdisjoint(link.entries)
+        return None if is_carried or not answers else replace(link, answers=answers)
+
+
 class LinkedExchanges:
     """Hears the answers of one recording in turn, and judges what later requests bring back.
 
-    `links` has what each request carries on, by exchange. `file` is where exchanges stand.
+    `links` has what each request carries on, by exchange, and where it `collects` them, `keys`
+    has by what other recordings may find it.
+    Where `places` names several files, what stands in one of them is judged no more.
     """
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, places: ExchangePlaces, *, by: str = NAME, collects: bool = False) -> None:
         self.links: dict[int, tuple[CarriedAnswer, ...]] = {}
-        self._file = file
+        self.keys: dict[int, LinkKeys] = {}
+        self._places = places
+        self._by = by
+        self._collects = collects
         self._heard: dict[int, tuple[AnswerListener, JudgeSetting]] = {}
-        self._rules: dict[int, tuple[RuleSet, tuple[LinkedRule, ...]]] = {}
         self._judged: dict[tuple[int, ...], _Judged] = {}
 
     def listener(self, setting: JudgeSetting, exchange: Exchange) -> EventListener | None:
         """Who is to hear the events of an exchange; None where nothing of it can come back."""
         if setting.dialect.turns is None:
             return None
-        made = AnswerListener(exchange, setting.dialect, self._linked_rules(setting))
+        made = AnswerListener(exchange, setting.dialect, linked_rules(setting.bound.rules))
         self._heard[exchange.number] = made, setting
         return made
-
-    def _linked_rules(self, setting: JudgeSetting) -> tuple[LinkedRule, ...]:
-        rules = setting.bound.rules
-        known = self._rules.get(id(rules))
-        if known is None:
-            known = self._rules[id(rules)] = rules, linked_rules(rules)
-        return known[1]
 
     def write(
         self,
@@ -86,21 +113,79 @@ class LinkedExchanges:
         trusted: bool,
     ) -> None:
         """Writes into the ledger of each request what came of the answers that it brings back."""
-        finders: dict[tuple[str, str], LinkFinder] = {}
-        for exchange in exchanges:
-            if exchange.number not in self._heard:
-                continue
-            listener, setting = self._heard[exchange.number]
-            finder = finders.setdefault((setting.dialect.name, exchange.hop), LinkFinder())
-            talk = RepeatedTalk.of(exchange, setting.dialect)
-            if talk is not None and (links := finder.links(talk, _named_answer(setting, talk))):
-                self.links[exchange.number] = _stated(links, talk.form.key)
-                turns = RepeatedTurns(setting, talk, self._linked_rules(setting))
-                given = self._of_links(turns, links)
+        finders: _Finders = {}
+        asked = [each for each in exchanges if each.number in self._heard]
+        if self._places.others:  # nothing says which file came first: what it repeats must do
+            for exchange in asked:
+                self._remember(exchange, self._talk(exchange), finders)
+        for exchange in asked:
+            talk = self._talk(exchange)
+            links = self._link(exchange, talk, finders)
+            if talk is not None and links:
+                given = self._judge_links(exchange, talk, links)
                 if (ledger := ledgers.get(exchange.number)) is not None:
-                    _write(ledger, given, ours=is_ours(exchange), trusted=trusted)
-            if (turn := listener.turn()) is not None:
-                finder.remember(turn, talk)
+                    _write(ledger, given, self._by, ours=is_ours(exchange), trusted=trusted)
+            if not self._places.others:
+                self._remember(exchange, talk, finders, links)
+
+    def _talk(self, exchange: Exchange) -> RepeatedTalk | None:
+        return RepeatedTalk.of(exchange, self._heard[exchange.number][1].dialect)
+
+    def _link(
+        self, exchange: Exchange, talk: RepeatedTalk | None, finders: _Finders
+    ) -> list[TurnLink]:
+        if talk is None:
+            return []
+        setting = self._heard[exchange.number][1]
+        named = _named_answer(setting, talk)
+        links = _finder_of(finders, setting, exchange).links(talk, named)
+        if not self._places.others:
+            return links
+        found = (self._places.apart(each, exchange.number) for each in links)
+        return [each for each in found if each is not None]
+
+    def _judge_links(
+        self, exchange: Exchange, talk: RepeatedTalk, links: Sequence[TurnLink]
+    ) -> OfLinks:
+        setting = self._heard[exchange.number][1]
+        self.links[exchange.number] = self._stated(links, talk.form.key)
+        turns = RepeatedTurns(setting, talk, linked_rules(setting.bound.rules))
+        turns.named = self._places.name
+        return self._of_links(turns, links)
+
+    def _remember(
+        self,
+        exchange: Exchange,
+        talk: RepeatedTalk | None,
+        finders: _Finders,
+        links: Sequence[TurnLink] = (),
+    ) -> None:
+        listener, setting = self._heard[exchange.number]
+        turn = listener.turn()
+        if self._collects:
+            is_here = any(not each.entries for each in links)
+            named = "" if is_here or talk is None else _named_answer(setting, talk)
+            carried = frozenset(place for each in links for place in each.entries)
+            self.keys[exchange.number] = LinkKeys.of(turn, talk, named, carried)
+        if turn is not None:
+            _finder_of(finders, setting, exchange).remember(turn, talk)
+
+    def _stated(self, links: Sequence[TurnLink], history: str) -> tuple[CarriedAnswer, ...]:
+        """The latest links of a request, in the order of its entries."""
+        return tuple(self._carried(link, history) for link in links[-_MOST_STATED:])
+
+    def _carried(self, link: TurnLink, history: str) -> CarriedAnswer:
+        (file, number), *others = (self._places.place(each.number) for each in link.answers)
+        is_apart = bool(self._places.others)
+        return CarriedAnswer(
+            number,
+            link.evidence,
+            history,
+            link.entries,
+            tuple(other for _, other in others),
+            file=file if is_apart else "",
+            other_files=tuple(name for name, _ in others) if is_apart else (),
+        )
 
     def _of_links(self, turns: RepeatedTurns, links: Sequence[TurnLink]) -> OfLinks:
         found: OfLinks = {}
@@ -127,13 +212,22 @@ class LinkedExchanges:
             verdict = given[rule.id]
             if verdict.violation is None:
                 yield rule.id, (verdict, None)
+            elif self._places.others and not link.is_sure:
+                names = " and ".join(self._places.name(each.number) for each in link.answers)
+                why = f"nothing but what it shows links it with exchange {names}"
+                yield rule.id, (LinkVerdict(Verdict.UNTESTABLE, why), None)
             elif rule.id in known.broken or self._is_told(link, rule.id):
-                yield rule.id, (_told(known.broken.get(rule.id)), None)
+                yield rule.id, (self._told(known.broken.get(rule.id)), None)
             else:
                 known.broken[rule.id] = turns.talk.exchange.number
                 end = link.answers[0].gathered[rule.id]
                 beside = self._beside(link.answers[0].exchange, end.event)
                 yield rule.id, (verdict, turns.finding(rule, link, verdict.violation, beside))
+
+    def _told(self, exchange: int | None) -> LinkVerdict:
+        name = "for another answer"
+        where = name if exchange is None else f"in exchange {self._places.name(exchange)}"
+        return LinkVerdict(Verdict.NOT_APPLICABLE, f"reported {where}")
 
     def _is_told(self, link: TurnLink, rule: str) -> bool:
         """Whether the entries break the rule for another answer that they hold: one cause."""
@@ -147,9 +241,10 @@ class LinkedExchanges:
         setting = self._heard[answer.number][1]
         memory = frames_until(answer, setting.dialect, setting.bound.reading, number)
         shown = next((each for each in memory.around(number) if each.at), None)
+        file, own = self._places.place(answer.number)
         return EventBeside(
-            file=self._file,
-            exchange=answer.number,
+            file=file,
+            exchange=own,
             event=number,
             line=None,
             byte=memory.offset(number),
@@ -159,20 +254,20 @@ class LinkedExchanges:
         )
 
 
-def _told(exchange: int | None) -> LinkVerdict:
-    where = "for another answer" if exchange is None else f"in exchange {exchange}"
-    return LinkVerdict(Verdict.NOT_APPLICABLE, f"reported {where}")
+def _finder_of(finders: _Finders, setting: JudgeSetting, exchange: Exchange) -> LinkFinder:
+    """The memory of one dialect and hop."""
+    return finders.setdefault((setting.dialect.name, exchange.hop), LinkFinder())
 
 
-def _write(ledger: Ledger, given: OfLinks, *, ours: bool, trusted: bool) -> None:
+def _write(ledger: Ledger, given: OfLinks, by: str, *, ours: bool, trusted: bool) -> None:
     for rule, judged in given.items():
         verdict = combine(each.verdict for each, _ in judged)
         if ours and (trusted or verdict is not Verdict.FAIL):  # rule 3
-            ledger.add(rule, Verdict.NOT_APPLICABLE, _OWN_REQUEST, by=NAME)
+            ledger.add(rule, Verdict.NOT_APPLICABLE, _OWN_REQUEST, by=by)
             continue
         reason = next(each.reason for each, _ in judged if each.verdict is verdict)
         findings = [found for _, found in judged if found is not None]
-        ledger.add(rule, verdict, reason, findings, by=NAME)
+        ledger.add(rule, verdict, reason, findings, by=by)
 
 
 def _named_answer(setting: JudgeSetting, talk: RepeatedTalk) -> str:
@@ -180,17 +275,3 @@ def _named_answer(setting: JudgeSetting, talk: RepeatedTalk) -> str:
     form = setting.dialect.request
     named = talk.body.get(form.previous) if form is not None and form.previous else ""
     return named if isinstance(named, str) else ""
-
-
-def _stated(links: Sequence[TurnLink], history: str) -> tuple[CarriedAnswer, ...]:
-    """The latest links of a request, in the order of its entries."""
-    return tuple(
-        CarriedAnswer(
-            link.answers[0].number,
-            link.evidence,
-            history,
-            link.entries,
-            tuple(each.number for each in link.answers[1:]),
-        )
-        for link in links[-_MOST_STATED:]
-    )

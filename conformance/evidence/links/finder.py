@@ -27,14 +27,13 @@ from msgspec import Struct
 from conformance.core.spelling import one_spelling
 from conformance.dialects.turns import SaidCall, SaidEntry
 from conformance.evidence.links.answers import AnswerTurn
-from conformance.evidence.links.requests import RepeatedTalk, digest
+from conformance.evidence.links.keys import Key, answer_keys, said_keys
+from conformance.evidence.links.requests import RepeatedTalk
 
 MOST_ALIKE: Final = 8  # answers of one key that are remembered
 MOST_KEYS: Final = 1_000_000
 LONG: Final = 40  # characters of a text that identifies an answer by itself
 _SHARED: Final = 8  # characters that an altered text has to share
-
-Key = tuple[str, str | bytes]
 
 
 class AnswerAsked(NamedTuple):
@@ -51,6 +50,7 @@ class Candidates(NamedTuple):
     evidence: str
     answers: tuple[AnswerAsked, ...]
     by_id: bool = False
+    is_sure: bool = True
 
     @property
     def key(self) -> tuple[int, ...]:
@@ -60,7 +60,8 @@ class Candidates(NamedTuple):
 class TurnLink(Struct, frozen=True):
     """Entries of a request that bring back one of these answers, and the evidence.
 
-    `merged` are other answers of which the same entries bring something back.
+    `merged` are other answers of which the same entries bring something back. `is_sure` is False
+    where another talk may have said the same by chance.
     """
 
     answers: tuple[AnswerTurn, ...]
@@ -68,6 +69,7 @@ class TurnLink(Struct, frozen=True):
     entries: tuple[int, ...]
     is_current: bool
     merged: tuple[int, ...] = ()
+    is_sure: bool = True
 
 
 class LinkFinder:
@@ -82,7 +84,7 @@ class LinkFinder:
         before = asked.before[-1] if asked is not None and has_talk else b""
         last = asked.outlines[-1] if asked is not None and has_talk else b""
         answer = AnswerAsked(turn, before, last)
-        for key in dict.fromkeys(_keys(answer)):
+        for key in dict.fromkeys(answer_keys(answer.turn, answer.last)):
             known = self._known.get(key)
             if known is None:
                 known = self._known[key] = deque(maxlen=MOST_ALIKE)
@@ -137,14 +139,16 @@ class LinkFinder:
 
     def _by_text(self, talk: RepeatedTalk, run: range, said: SaidEntry) -> Candidates | None:
         text = one_spelling(said.text or said.thought)
-        for key in _said_keys(text, said.calls):
+        for key in said_keys(text, said.calls):
             known = self._look(key)
             if not known:
                 continue
             near = _near(talk, run, known)
             if near or len(text) >= LONG:
                 what = "the same calls" if said.calls else "the same text"
-                return Candidates(what, _likeliest(talk, run, near or known))
+                found = _likeliest(talk, run, near or known)
+                is_sure = _answers_same(talk, run, found) and bool(said.calls or len(text) >= LONG)
+                return Candidates(what, found, is_sure=is_sure)
         return None
 
     def _by_place(self, talk: RepeatedTalk, run: range, said: SaidEntry) -> Candidates | None:
@@ -154,7 +158,9 @@ class LinkFinder:
             return None
         known = self._look(("last", talk.outlines[run.start - 1]))
         near = tuple(each for each in known if not each.turn.calls and _shares(each.turn, text))
-        return Candidates("the same place", _likeliest(talk, run, near)) if near else None
+        if not near:
+            return None
+        return Candidates("the same place", _likeliest(talk, run, near), is_sure=False)
 
 
 class _Found(Struct):
@@ -206,6 +212,7 @@ class _Assignment:
                 tuple(found.entries),
                 self._talk.is_current(found.entries[-1]),
                 tuple(self._others(key, found)),
+                found.candidates.is_sure,
             )
             for key, found in self._found.items()
             if found.entries
@@ -214,28 +221,6 @@ class _Assignment:
     def _others(self, key: tuple[int, ...], found: _Found) -> list[int]:
         beside = {other[0] for place in found.entries for other in self._holders[place] - {key}}
         return sorted(beside)
-
-
-def _keys(answer: AnswerAsked) -> Iterable[Key]:
-    turn = answer.turn
-    yield from (("id", each) for each in turn.ids)
-    yield from (("call", call.id) for call in turn.calls if call.id)
-    yield from _said_keys(turn.text, turn.calls)
-    if len(turn.texts) > 1 or turn.calls:
-        yield from (key for text in turn.texts for key in _said_keys(text, ()))
-    if len(turn.calls) > 1:
-        yield from (key for call in turn.calls for key in _said_keys("", (call,)))
-    if answer.last:
-        yield ("last", answer.last)
-
-
-def _said_keys(text: str, calls: Sequence[SaidCall]) -> Iterable[Key]:
-    """Names of what is shown: whole, then the calls alone."""
-    spelled_calls = [f"{call.name}({call.arguments})" for call in calls]
-    if text or calls:
-        yield ("said", digest(text, *spelled_calls))
-    if text and calls:
-        yield ("said", digest("", *spelled_calls))
 
 
 def _has_call(call: SaidCall, answer: AnswerAsked) -> bool:
@@ -264,6 +249,11 @@ def _likeliest(
         return tuple(known)
     stated = _those(known, lambda each: each.turn.number == talk.exchange.after)
     return stated or _near(talk, run, known) or tuple(known)
+
+
+def _answers_same(talk: RepeatedTalk, run: range, found: Sequence[AnswerAsked]) -> bool:
+    """Whether all that was said before each of them is what stands before the run."""
+    return run.start > 0 and all(each.before == talk.before[run.start] for each in found)
 
 
 def _fits_place(talk: RepeatedTalk, run: int, found: Candidates) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -14,6 +15,7 @@ from conformance.rules.forms.base import CapReachedError, Context
 from conformance.rules.forms.compare import Compare, GatheredSide, Side
 from conformance.rules.rule_set import RuleSet
 
+_MOST_SETS: Final = 128  # of rules, whose linked ones are remembered
 LinkEnd = Literal["answer", "request"]
 
 
@@ -36,6 +38,7 @@ class LinkedRule(Struct, frozen=True):
         return self.form.left if self.form.left.link == end else self.form.right
 
 
+@lru_cache(maxsize=_MOST_SETS)
 def linked_rules(rules: RuleSet) -> tuple[LinkedRule, ...]:
     """Those rules of a profile that compare what is linked, and are not ruled out by it."""
     found = ((each, each.rule.form) for each in rules.rules if each.excluded is None)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from conformance.rules.forms.base import Form
+from conformance.rules.forms.carries import Carries
 from conformance.rules.forms.compare import Compare
 from conformance.rules.forms.each import Each
 from conformance.rules.forms.fold import Fold
@@ -21,7 +22,8 @@ from conformance.rules.forms.values import Values
 from conformance.rules.node import Node
 
 FORMS: Final[Mapping[str, type[Form]]] = {
-    form.key: form for form in (Grammar, Never, Answer, Values, Each, Fold, Timing, Compare)
+    form.key: form
+    for form in (Grammar, Never, Answer, Values, Each, Carries, Fold, Timing, Compare)
 }
 
 

@@ -139,6 +139,10 @@ class Context:
         """The value at `path` of what the user of a client chose, or MISSING."""
         return self._evidence.chosen(path)
 
+    def spelled(self, text: str) -> bool:
+        """Whether the request spells a text, outside of what the model said before."""
+        return self._evidence.spelled(text)
+
 
 class Letter:
     """What one event means to the rules that share a slice: the names it answers to, rule by rule.

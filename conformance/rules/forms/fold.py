@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from conformance.rules.alias import Alias
 from conformance.rules.forms.base import Form, Machine, listed
+from conformance.rules.forms.fold_begins import BeginsMachine
 from conformance.rules.forms.fold_collect import (
     Collecting,
     CollectMachine,
@@ -21,22 +22,34 @@ from conformance.rules.forms.fold_collect import (
     With,
 )
 from conformance.rules.forms.fold_grows import GrowsMachine
-from conformance.rules.forms.fold_lacks import LacksMachine
+from conformance.rules.forms.fold_lacks import LacksMachine, LacksMarkersMachine
 from conformance.rules.forms.fold_lacks_values import LacksValuesMachine
+from conformance.rules.forms.fold_repeats import Repeats, RepeatsMachine
 from conformance.rules.forms.reading import FormReader, chosen, must_compile, read_texts
 from conformance.rules.node import Node
 from conformance.rules.patterns import regex, texts
 
 WITH: Final[tuple[With, ...]] = ("concat", "list", "count", "sum", "json", "last")
 
-_COMPARISONS: Final = ("equals", "contains", "lacks", "matches", "at_least", "grows")
+_COMPARISONS: Final = (
+    "equals",
+    "contains",
+    "lacks",
+    "matches",
+    "begins",
+    "at_least",
+    "grows",
+    "repeats",
+)
 _OVERLAPS: Final[tuple[With, ...]] = ("concat", "list")
 # Option of a fold -> what it goes with; elsewhere it would be ignored in silence.
 _FITTING: Final[Mapping[str, tuple[str, ...]]] = {
     "at": ("json", "matches", "at_least"),
     "order": ("list",),
     "minus": ("list",),
+    "mentions": ("lacks",),
 }
+_MENTIONS: Final = ("allowed",)
 
 
 class Overlap(Struct, frozen=True):
@@ -62,16 +75,19 @@ class Fold(Form, frozen=True):
     equals: Stated | None = None
     contains: Stated | None = None
     lacks: Any = None  # marker list (or $knob), or Overlap
+    mentions: bool = False  # a text may speak of what it lacks
     matches: str | None = None
     unlike: str | None = None  # `matches: {not: REGEX}`
+    opening: Any = None  # `begins: {not: TEXTS}`, texts or a $knob
     at_least: Any = None
     grows: bool | None = None
+    repeats: Repeats | None = None
     at: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, reader: FormReader, rule: Node, node: Node) -> Self:
         del rule
-        entries = node.mapping({"over", "take", "with", "order", "minus", "at", *_COMPARISONS})
+        entries = node.mapping({"over", "take", "with", *_FITTING, *_COMPARISONS})
         how = chosen(node.required("with"), WITH) if "with" in entries else "concat"
         _refuse_several_comparisons(node, entries, how)
         _refuse_ignored_options(node, entries, how)
@@ -85,10 +101,13 @@ class Fold(Form, frozen=True):
             equals=_read_stated(reader, entries.get("equals")),
             contains=_read_stated(reader, entries.get("contains")),
             lacks=_read_lacks(reader, entries.get("lacks")),
+            mentions="mentions" in entries and bool(chosen(entries["mentions"], _MENTIONS)),
             matches=_read_regex(_positive(entries.get("matches"))),
             unlike=_read_regex(_negative(entries.get("matches"))),
+            opening=_read_opening(entries.get("begins")),
             at_least=entries["at_least"].number() if "at_least" in entries else None,
             grows=entries["grows"].boolean() if "grows" in entries else None,
+            repeats=_read_repeats(reader, entries.get("repeats")),
             at=reader.named_events(entries.get("at")),
         )
 
@@ -97,7 +116,7 @@ class Fold(Form, frozen=True):
         others = self.stated.events if self.stated else self.at
         if isinstance(self.lacks, Overlap):
             others = tuple(self.lacks.paths)
-        if self.grows is not None:
+        if self.grows is not None or self.repeats is not None:
             return f"too few of {collected} to compare"
         if others:
             return f"not both {collected} and {listed(events, others)}"
@@ -116,7 +135,7 @@ class Fold(Form, frozen=True):
         return self.equals or self.contains
 
     def knob_values(self) -> Sequence[Any]:
-        return self.minus, self.lacks, self.at_least
+        return self.minus, self.lacks, self.unlike, self.opening, self.at_least
 
     def paths(self) -> Iterator[tuple[str, str]]:
         yield from self.over.items()
@@ -124,20 +143,34 @@ class Fold(Form, frozen=True):
             yield from ((name, self.stated.path) for name in self.stated.events)
         if isinstance(self.lacks, Overlap):
             yield from self.lacks.paths.items()
+        if self.repeats is not None:
+            yield from ((name, path) for name in self.over for path in self.repeats.parts)
 
     def machine(
         self, aliases: Mapping[str, Alias], knobs: Mapping[str, Any], *, sliced: bool
     ) -> Machine:
         if self.grows is not None:
             return GrowsMachine(aliases, self.over, sliced=sliced)
+        if self.repeats is not None:
+            return RepeatsMachine(aliases, self.over, self.repeats, sliced=sliced)
+        if self.opening is not None:
+            words = texts(self.opening, knobs)
+            return BeginsMachine(aliases, self.over, words, sliced=sliced)
+        if self.lacks is not None:
+            return self._searching(aliases, knobs, sliced=sliced)
+        return CollectMachine(aliases, self._collecting(knobs), sliced=sliced)
+
+    def _searching(
+        self, aliases: Mapping[str, Alias], knobs: Mapping[str, Any], *, sliced: bool
+    ) -> Machine:
         if isinstance(self.lacks, Overlap):
             over, sizes = self.lacks.paths, (self.lacks.at_least, self.lacks.at_most)
             machine = LacksValuesMachine if self.lacks.is_list else LacksMachine
             return machine(aliases, self.over, over, sizes=sizes, sliced=sliced)
-        if self.lacks is not None:
-            markers = texts(self.lacks, knobs)
-            return LacksMachine(aliases, self.over, {}, markers=markers, sliced=sliced)
-        return CollectMachine(aliases, self._collecting(knobs), sliced=sliced)
+        markers = texts(self.lacks, knobs)
+        if self.mentions:
+            return LacksMarkersMachine(aliases, self.over, markers, sliced=sliced)
+        return LacksMachine(aliases, self.over, {}, markers=markers, sliced=sliced)
 
     def _collecting(self, knobs: Mapping[str, Any]) -> Collecting:
         return Collecting(
@@ -146,15 +179,16 @@ class Fold(Form, frozen=True):
             self.order,
             self.stated,
             contains=self.contains is not None,
-            wanted=self._wanted(),
+            wanted=self._wanted(knobs),
             at_least=self.at_least,
             at=self.at,
             masks=tuple(tuple(path.split(".")) for path in texts(self.minus, knobs)),
         )
 
-    def _wanted(self) -> Wanted | None:
+    def _wanted(self, knobs: Mapping[str, Any]) -> Wanted | None:
         if self.unlike is not None:
-            finds = regex(self.unlike)
+            (pattern,) = texts(self.unlike, knobs)
+            finds = regex(pattern)
             return Wanted(f"no match of {self.unlike!r}", lambda text: not finds(text))
         return (
             None
@@ -184,7 +218,7 @@ def _refuse_ignored_options(fold: Node, entries: Mapping[str, Node], how: With) 
         raise fold.key("contains").error(f"contains compares texts and lists, got {how}")
     if how == "last" and "equals" not in given:
         raise fold.required("with").error("the last value goes with equals only")
-    if not {"lacks", "grows"}.isdisjoint(given) and how != "concat":
+    if not {"lacks", "begins", "grows", "repeats"}.isdisjoint(given) and how != "concat":
         raise fold.required("with").error(f"expected concat, got {how}")
 
 
@@ -217,9 +251,27 @@ def _negative(node: Node | None) -> Node | None:
     return node.required("not")
 
 
+def _read_opening(node: Node | None) -> Any:
+    if node is None:
+        return None
+    node.mapping({"not"})
+    return read_texts(node.required("not"))
+
+
+def _read_repeats(reader: FormReader, node: Node | None) -> Repeats | None:
+    if node is None:
+        return None
+    entries = node.mapping({"parts", "at_least", "afresh"})
+    parts = tuple(each.string() for each in node.required("parts").sequence())
+    least = node.required("at_least").integer()
+    return Repeats(parts, least, reader.named_events(entries.get("afresh")))
+
+
 def _read_regex(node: Node | None) -> str | None:
     if node is None:
         return None
     pattern = node.string()
+    if pattern.startswith("$"):
+        return pattern  # a knob's
     must_compile(node, lambda: regex(pattern))
     return pattern

@@ -7,6 +7,7 @@ run are looked for: a leak begins at the beginning, and memory stays bounded.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Final
 
 from conformance.core.events import Event
@@ -20,10 +21,12 @@ from conformance.rules.forms.base import (
     Machine,
     Names,
     Report,
+    ReportAct,
     Slice,
     State,
     Step,
 )
+from conformance.rules.forms.mentions import MarkerNeedles, MentionSearch
 from conformance.rules.forms.texts import Hit, Needles, Search
 from conformance.rules.paths import MISSING, getter
 from conformance.rules.repetition import Columns, Stretch, is_related
@@ -37,8 +40,8 @@ class WatchedText:
 
     __slots__ = ("needle", "needles", "search")
 
-    def __init__(self, needles: Needles) -> None:
-        self.search = Search(needles)
+    def __init__(self, search: Search) -> None:
+        self.search = search
         self.needle = ""
         self.needles = 0
 
@@ -82,7 +85,7 @@ class LacksMachine(Machine):
         self.sizes = sizes
 
     def memory(self) -> Any:
-        return WatchedText(self.needles)
+        return WatchedText(Search(self.needles))
 
     def looks_for(self, needle: str) -> bool:
         """Whether text of the other fold is as long as is asked for."""
@@ -165,3 +168,43 @@ class SearchText(ReadText):
         if column is not None:
             watched: WatchedText = slice_.memory[self.machine.position]
             watched.search.skip(column, len(column.joined), stretch.last)
+
+
+class LacksMarkersMachine(LacksMachine):
+    """`over` is the text that is searched for markers; what it only speaks of is let be."""
+
+    def __init__(
+        self,
+        aliases: Mapping[str, Alias],
+        over: Mapping[str, str],
+        markers: tuple[str, ...],
+        *,
+        sliced: bool,
+    ) -> None:
+        super().__init__(aliases, over, {}, sliced=sliced)
+        self.markers = MarkerNeedles.of(markers)
+
+    def memory(self) -> Any:
+        return WatchedText(MentionSearch(self.markers))
+
+    def step(self, state: State, names: Names) -> Step:
+        act = _SearchFirst if state is OPEN else SearchText
+        return state, (act(self, self.over[min(names)], is_first=state is OPEN),)
+
+    def close(self, state: State) -> tuple[Act, ...]:
+        del state
+        return (ReportAct(self._open_marker),)
+
+    def _open_marker(self, slice_: Slice, event: Event) -> Report:
+        del event
+        hit = slice_.memory[self.position].search.end()
+        return hit and breach(hit, "", number=hit.last)
+
+
+class _SearchFirst(SearchText):
+    """Searches the first piece of text; what the request spells is known by then."""
+
+    def perform(self, slice_: Slice, event: Event) -> Report:
+        search: MentionSearch = slice_.memory[self.machine.position].search
+        search.is_spelled = cache(slice_.context.spelled)
+        return super().perform(slice_, event)

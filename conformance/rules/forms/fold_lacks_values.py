@@ -23,7 +23,7 @@ from conformance.rules.forms.fold_lacks import (
     WatchedText,
     breach,
 )
-from conformance.rules.forms.texts import BEFORE, Hit, Needles, text_around
+from conformance.rules.forms.texts import BEFORE, Hit, Needles, Search, text_around
 from conformance.rules.repetition import Columns, Stretch, is_related
 
 MOST_EARLIER: Final = 1024 * 1024
@@ -75,7 +75,7 @@ class WatchedValues(WatchedText):
     __slots__ = ("earlier",)
 
     def __init__(self) -> None:
-        super().__init__(_NO_NEEDLES)
+        super().__init__(Search(_NO_NEEDLES))
         self.earlier = EarlierText()
 
 

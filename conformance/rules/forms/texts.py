@@ -108,7 +108,7 @@ class Search:
         hit = self._first_hit(whole)
         # Unless one has begun already, it begins in this piece.
         begin = 0 if self._has_begun else len(whole) - len(text)
-        self._has_begun = any(_ends_inside(needle, whole, begin) for needle in self.needles)
+        self._has_begun = self._ends_inside(whole, begin)
         self._trim(whole)
         return hit
 
@@ -127,6 +127,10 @@ class Search:
         # The hit that ends first: it is the same however the text is cut.
         found = [(at + len(n), at, n) for n in self.needles if (at := self._find(whole, n)) >= 0]
         return self._hit(whole, *min(found)[1:]) if found else None
+
+    def _ends_inside(self, whole: str, begin: int) -> bool:
+        """Whether a text ends with the beginning of a needle, at or behind a position."""
+        return any(_ends_inside(needle, whole, begin) for needle in self.needles)
 
     def finds(self, more: str) -> bool:
         """Whether a needle would end in further text; changes nothing."""
@@ -177,8 +181,12 @@ class Search:
         """Characters that a needle may still need, or that stand before it in a message."""
         return self._needles.longest - 1 + BEFORE
 
+    def _surplus(self, whole: str) -> int:
+        """How many characters at the beginning of the text are needed no more."""
+        return max(0, len(whole) - self._keep())
+
     def _trim(self, whole: str) -> None:
-        surplus = max(0, len(whole) - self._keep())
+        surplus = self._surplus(whole)
         if surplus:
             self._earlier.add((whole,), len(whole) - surplus)
         self._kept = whole[surplus:]

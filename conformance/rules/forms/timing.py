@@ -1,4 +1,4 @@
-"""Form `timing`: no gap above `largest_gap`, or an event `within` milliseconds of the start."""
+"""Form `timing`: no gap above `largest_gap`, an event `within` so much time, no `burst`."""
 
 from __future__ import annotations
 
@@ -28,33 +28,43 @@ from conformance.rules.forms.base import (
     listed,
 )
 from conformance.rules.forms.reading import FormReader
+from conformance.rules.forms.timing_bursts import BurstMachine
 from conformance.rules.node import Node
 from conformance.rules.repetition import Columns, Stretch
 
 _HEAD: Final = Mark("http.response", 0)
+_MEASURES: Final = frozenset({"largest_gap", "within", "burst"})
 
 
 class Timing(Form, frozen=True):
-    """Milliseconds. `largest_gap` between events, or one of them `within` so many after `start`."""
+    """Milliseconds. `largest_gap` between events, or one of them `within` so many after `start`.
+
+    `from_head`: the first gap is that since the response head. `burst` is how many events may come
+    in one instant on average where the rest of the time was spent waiting.
+    """
 
     key: ClassVar[str] = "timing"
     events: tuple[str, ...]
     largest_gap: float | None = None
     start: tuple[str, ...] = ()
     within: float | None = None
+    from_head: bool = False
+    burst: int | None = None
 
     @classmethod
     def read(cls, reader: FormReader, rule: Node, node: Node) -> Self:
         del rule
-        entries = node.mapping({"of", "largest_gap", "start", "within"})
-        if ("largest_gap" in entries) == ("within" in entries):
-            raise node.error("timing has either largest_gap or within, in milliseconds")
+        entries = node.mapping({"of", "start", "from_head", *_MEASURES})
+        if len(entries.keys() & _MEASURES) != 1:
+            raise node.error("timing has either largest_gap, within or burst")
         gap, within = entries.get("largest_gap"), entries.get("within")
         return cls(
             reader.named_events(node.required("of")),
             largest_gap=gap.number() if gap else None,
             start=reader.named_events(entries.get("start")),
             within=within.number() if within else None,
+            from_head="from_head" in entries and entries["from_head"].boolean(),
+            burst=entries["burst"].integer() if "burst" in entries else None,
         )
 
     def lack(self, events: Mapping[str, str]) -> str:
@@ -64,6 +74,8 @@ class Timing(Form, frozen=True):
         self, aliases: Mapping[str, Alias], knobs: Mapping[str, Any], *, sliced: bool
     ) -> Machine:
         del knobs
+        if self.burst is not None:
+            return BurstMachine(aliases, self.burst, sliced=sliced)
         return TimingMachine(aliases, self, sliced=sliced)
 
 
@@ -82,10 +94,11 @@ class TimingMachine(Machine):
     def __init__(self, aliases: Mapping[str, Alias], form: Timing, *, sliced: bool) -> None:
         super().__init__(aliases, sliced=sliced)
         self.form = form
-        self._runs_from_head = form.within is not None and not form.start
+        self._owes_from_head = form.within is not None and not form.start
+        self._runs_from_head = self._owes_from_head or form.from_head
 
     def begins(self) -> State | None:
-        return OPEN if self._runs_from_head and not self.sliced else None
+        return OPEN if self._owes_from_head and not self.sliced else None
 
     def memory(self) -> Clock:
         return Clock(0.0, _HEAD) if self._runs_from_head else Clock()

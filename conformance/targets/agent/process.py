@@ -168,7 +168,8 @@ class AgentProcess:
         if self._program.has_ended:
             asyncio.get_running_loop().remove_reader(self._program)
             for reader, pipe in self._pipes():
-                reader.end_after(unread_bytes(pipe))
+                if not pipe.closed:  # one that came to its end is closed, and all of it was read
+                    reader.end_after(unread_bytes(pipe))
 
     def _pipes(self) -> tuple[tuple[_OutputReader, IO[bytes]], ...]:
         return (self._stdout, self._program.stdout), (self._stderr, self._program.stderr)

@@ -22,7 +22,7 @@ from conformance.cassette.redaction.own_keys import remember_keys
 from conformance.core.errors import UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 from conformance.core.excerpts import redacted
-from conformance.dialects import AGENTS
+from conformance.dialects import AGENTS, get
 from conformance.dialects.agent import AgentConversation, Message
 from conformance.report.printable import visible
 from conformance.targets.agent.environment import agent_environment
@@ -65,6 +65,8 @@ class AgentTarget:
             raise UsageError(f"no agent speaks {protocol!r}", hint=hint)
         self._words = command_words(command, "--agent")
         self._form = AGENTS[protocol]
+        form = get(protocol).request
+        self._carries = form.previous if form else ""
         self._url = url
         self._model = model
         self._limits = limits
@@ -110,6 +112,9 @@ class AgentTarget:
         """
         del secrets
         body: Message = request.json if isinstance(request.json, dict) else {}
+        is_anew = bool(
+            self._process is None and self._form.conversation and body.get(self._carries)
+        )
         process = self._process or await self._start_process(body)
         turn = _Turn(process, self._conversation, self._limits, most_bytes)
         try:
@@ -127,7 +132,8 @@ class AgentTarget:
             end=turn.end,
         )
         clock = CassetteClock(head=0.0, end=turn.silence_ms, begun=turn.begun * 1000)
-        return FetchedAnswer(exchange, clock, turn.fault, turn.received.recorded_size)
+        size = turn.received.recorded_size
+        return FetchedAnswer(exchange, clock, turn.fault, size, is_anew=is_anew)
 
     @property
     def _workspace(self) -> Path:

@@ -39,7 +39,7 @@ class AdapterAnswer(Struct, frozen=True):
     `how` is the end of a stream, or which other answer came; `why` the reason of `skipped` and
     `errored`, and what the client says of its end; `stderr` the end of what the adapter wrote
     there in this case, where it did not end well. `request` is there for `requested`, `stored` for
-    `kept`.
+    `kept`. `is_wrong`: it wrote what is no answer, which is its own fault.
     """
 
     how: AnswerKind
@@ -48,6 +48,7 @@ class AdapterAnswer(Struct, frozen=True):
     stderr: str = ""
     request: Request | None = None
     stored: Mapping[str, Any] | None = None
+    is_wrong: bool = False
 
     def reason(self) -> str:
         """What is said of how it ended, by the client and on stderr, in one line."""

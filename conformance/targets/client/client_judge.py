@@ -14,6 +14,7 @@ Rule 5: what breaks a rule in the bytes themselves is the server's doing, not th
 Rule 6: a call that the server carries out itself is the client's to tell, at any place, or not.
 Rule 7: where the API does not say when a call is complete, it may be told before its finish; the
         place of calls is not compared of a client that tells them when the answer is whole.
+Rule 8: a client that says so tells `tool_calls` beside calls where the server said `stop`.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.dialects import get
 from conformance.evidence.compared_exchanges import compare_exchanges, sent_contributions
 from conformance.evidence.expectations import judges_requests
-from conformance.evidence.links.exchanges import LinkedExchanges
+from conformance.evidence.links.exchanges import ExchangePlaces, LinkedExchanges
 from conformance.judging import harness
 from conformance.judging.client_view import check_client, compares_views, undeclared_rules
 from conformance.judging.fast.running import check_wire
@@ -143,7 +144,8 @@ class ClientJudge:
         # After a reset, and of a refusal, the end alone is judged.
         if kind != "reset" and not is_refusal(exchange):
             own, reported = _without_hosted(sent, answered.events)
-            own, events = self._with_calls_late(own, respell_arguments(reported, own.client_events))
+            spelled = respell_arguments(reported, own.client_events)
+            own, events = self._with_calls_late(own, self._respell_finish(spelled, own))
             breaks_off = answered.how in _BROKEN
             compared = _compared_types(sent, self.about.events, breaks_off=breaks_off)
             self._judge_suites(made, own, events, compared, breaks_off=breaks_off)
@@ -162,6 +164,15 @@ class ClientJudge:
             return sent, told_late(events, is_after_finish=False)
         return sent, events
 
+    def _respell_finish(
+        self, events: Sequence[Mapping[str, Any]], sent: Transcript
+    ) -> Sequence[Mapping[str, Any]]:
+        """Rule 8."""
+        if not (self.about.normalises_finish and sent.tools and "stop" in sent.finishes):
+            return events
+        called = {"type": "finish", "reason": "tool_calls"}
+        return [{**e, "reason": "stop"} if called.items() <= e.items() else e for e in events]
+
     def judge_message(self, sent: Transcript, answered: AdapterAnswer) -> ClientLedger:
         """Judges the events of a whole message, which is the body of what was sent."""
         made = ClientLedger()
@@ -172,7 +183,7 @@ class ClientJudge:
 
     def judge_requests(self, exchanges: Sequence[Exchange]) -> ClientLedger:
         """Judges what a client would send last, and what it brings back of the answers before."""
-        linked = LinkedExchanges(self.setting.file)
+        linked = LinkedExchanges(ExchangePlaces(self.setting.file))
         judged = [
             check_wire(
                 *(self.setting, each, each.chunks, each.end),
@@ -283,13 +294,17 @@ def client_place(exchange: Exchange) -> str:
 
 
 def no_answer(where: str, answered: AdapterAnswer) -> ClientLedger:
-    """The verdict where no answer came that could be judged."""
+    """The verdict where no answer came that could be judged.
+
+    Who writes what is none of the protocol has a fault to mend; of who crashes nothing is known.
+    """
     made = ClientLedger()
     found = harness.client_finding(
         harness.ANSWERS, where, "an answer", answered.reason() or answered.how
     )
-    found = replace(found, verdict=Verdict.ERROR)
-    made.add(harness.ANSWERS.id, Verdict.ERROR, findings=[found], by="harness")
+    verdict = Verdict.FAIL if answered.is_wrong else Verdict.ERROR
+    found = replace(found, verdict=verdict)
+    made.add(harness.ANSWERS.id, verdict, findings=[found], by="harness")
     return made
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 import jsonschema_rs
 from msgspec import Struct
 
-from conformance.core.errors import HarnessError
+from conformance.core.errors import AdapterError, HarnessError
 from conformance.core.events import Request
 from conformance.core.excerpts import beginning
 from conformance.rules.forms.compare import MERGED_FIELDS
@@ -31,7 +31,10 @@ MOST_SHOWN: Final = 200  # characters of a line in a message
 
 
 class ClientImplementation(Struct, frozen=True):
-    """What an adapter says of the client behind it."""
+    """What an adapter says of the client behind it.
+
+    `normalises_finish`: it tells `tool_calls` wherever there are calls, whatever was sent.
+    """
 
     name: str
     language: str
@@ -40,6 +43,7 @@ class ClientImplementation(Struct, frozen=True):
     ops: frozenset[str]
     events: frozenset[str]
     features: frozenset[str] = frozenset()
+    normalises_finish: bool = False
 
     @property
     def target(self) -> str:
@@ -75,11 +79,11 @@ def decode_answer(line: bytes) -> Mapping[str, Any]:
     return value
 
 
-def stray_line(line: bytes, why: str) -> HarnessError:
+def stray_line(line: bytes, why: str) -> AdapterError:
     """What to raise for a line on stdout that is no answer."""
     shown = beginning(line.decode("utf-8", "replace"), MOST_SHOWN, "")
     hint = "only answers may go to stdout; see docs/clients.md"
-    return HarnessError(f"the adapter wrote {shown!r}: {why}", hint=hint)
+    return AdapterError(f"the adapter wrote {shown!r}: {why}", hint=hint)
 
 
 def read_introduction(value: Mapping[str, Any]) -> ClientImplementation:
@@ -87,7 +91,7 @@ def read_introduction(value: Mapping[str, Any]) -> ClientImplementation:
     about = value.get("implementation")
     if not isinstance(about, Mapping):
         shown = beginning(json.dumps(value), MOST_SHOWN, "")
-        raise HarnessError(f"the adapter does not speak version {VERSION}: {shown}")
+        raise AdapterError(f"the adapter does not speak version {VERSION}: {shown}")
     return ClientImplementation(
         name=about["name"],
         language=about["language"],
@@ -96,6 +100,7 @@ def read_introduction(value: Mapping[str, Any]) -> ClientImplementation:
         ops=frozenset(about["ops"]),
         events=frozenset(about["events"]),
         features=frozenset(about.get("features", ())),
+        normalises_finish=about.get("finish") == "normalised",
     )
 
 

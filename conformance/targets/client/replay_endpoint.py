@@ -17,9 +17,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from conformance.cassette import Cassette, Header
-from conformance.core.errors import ConformanceError, HarnessError
+from conformance.core.errors import AdapterError, ConformanceError, HarnessError
 from conformance.core.events import Chunk, Exchange, Response
-from conformance.core.framing import framing_of
+from conformance.core.framing import Framing, framing_of
 from conformance.dialects import APPLICATIONS, ENDPOINTS, get, required
 from conformance.dialects.script import CONTENT_TYPES, ScriptedAnswer, encode_stream
 from conformance.targets.client.adapter import Adapter, AdapterAnswer, joined_text
@@ -29,6 +29,7 @@ from conformance.targets.client.protocol import NEXT_REQUEST, STREAM, ClientImpl
 from conformance.targets.client.variation import ReplayVariation
 from conformance.targets.replay import ReplayOptions, SeenRequest, ThreadedServer
 from conformance.targets.replay.matching import asks_other_form
+from conformance.wire.requests import json_or_none
 
 MOST_FAULTS: Final = 5  # in a row, before the other cases of a recording are left out
 MOST_IN_A_ROW: Final = 5 * MOST_FAULTS
@@ -64,9 +65,12 @@ class ReplayedCase(NamedTuple):
             asks_other_form(known, each.path, each.body) for each in self.seen
         ):
             return ""
-        forms = ("a stream", "a whole body")
-        here, wanted = forms if framing_of(served) != "body" else reversed(forms)
-        return f"it asked for {wanted} where {here} was recorded"
+        here = framing_of(served)
+        dialect_of = get(dialect)
+        streams = any(dialect_of.asks_for_stream(e.path, json_or_none(e.body)) for e in self.seen)
+        wanted = "a whole body" if not streams else "a stream" if here == "body" else "events"
+        was = {"body": "a whole body", "array": "an array"}.get(here, "a stream")
+        return f"it asked for {wanted} where {was} was recorded"
 
 
 class RequestLog(Struct):
@@ -186,7 +190,7 @@ class ReplayEndpoint:
             answered = self._adapter.ask(command, self._deadline, is_known=is_known)
         except HarnessError as err:
             self._start_again(err)
-            return AdapterAnswer("errored", why=str(err))
+            return AdapterAnswer("errored", why=str(err), is_wrong=isinstance(err, AdapterError))
         self.faults = 0
         return answered
 
@@ -215,13 +219,20 @@ def run_smoke_case(endpoint: ReplayEndpoint, dialect: str) -> None:
 
     Raises HarnessError where it is not told rightly.
     """
-    if why := smoke_fault(endpoint, dialect):
-        raise HarnessError(f"the smoke case failed: {why}")
+    answered, why = smoke_fault(endpoint, dialect)
+    if why:
+        error = AdapterError if answered.is_wrong else HarnessError
+        raise error(f"the smoke case failed: {why}")
 
 
-def smoke_fault(endpoint: ReplayEndpoint, dialect: str) -> str:
-    """What is wrong with how a short answer without thinking is told; empty if nothing is."""
-    case = endpoint.replay_stream(short_variation(dialect), dialect, HELLO_COMMAND)
+def smoke_fault(endpoint: ReplayEndpoint, dialect: str) -> tuple[AdapterAnswer, str]:
+    """How a short answer without thinking is told, and what is wrong with it, or nothing."""
+    options = ReplayOptions(repeat=True)
+    case = endpoint.replay_in_turn(_short_answers(dialect), dialect, HELLO_COMMAND, options)
+    return case.answered, _fault_of_smoke(endpoint, dialect, case)
+
+
+def _fault_of_smoke(endpoint: ReplayEndpoint, dialect: str, case: ReplayedCase) -> str:
     answered = case.answered
     text = joined_text(answered.events, "text.delta")
     if answered.how in ("errored", "skipped"):
@@ -229,7 +240,8 @@ def smoke_fault(endpoint: ReplayEndpoint, dialect: str) -> str:
     if why := case.asked_other_form(short_answer(dialect), dialect):
         return f"{why}; see the feature `bodies`"
     if not case.is_served:
-        return f"base_url was not asked, but {case.requests}"
+        said = f"; the adapter says {answered.told_end()}" if answered.reason() else ""
+        return f"base_url was not asked, but {case.requests}{said}"
     if answered.how != "completed":
         return f"expected completed, got {answered.told_end()}"
     if "text.delta" in endpoint.about.events and text != ANSWER:
@@ -242,18 +254,30 @@ def run_unknown_case(endpoint: ReplayEndpoint) -> None:
     answered = endpoint.ask_unknown()
     if answered.how != "skipped":
         why = f": {answered.why}" if answered.why else ""
-        raise HarnessError(f"an unknown command must be skipped, got {answered.how}{why}")
+        raise AdapterError(f"an unknown command must be skipped, got {answered.how}{why}")
 
 
-def short_answer(dialect: str, *, states_usage: bool = False) -> Exchange:
-    """A short answer without thinking."""
+def _short_answers(dialect: str) -> list[Exchange]:
+    """A short answer in every form in which a stream of the dialect may be asked for."""
     about = get(dialect)
+    framings = dict.fromkeys(
+        (about.framing, about.framing_at("") if about.framing_at else about.framing)
+    )
+    return [short_answer(dialect, framing=framing) for framing in framings]
+
+
+def short_answer(
+    dialect: str, *, states_usage: bool = False, framing: Framing | None = None
+) -> Exchange:
+    """A short answer without thinking, framed as its dialect frames streams unless it is stated."""
+    about = get(dialect)
+    framing = framing or about.framing
     script = required(about.script, dialect, "scripted answers")
     answer = ScriptedAnswer(
         "answer", 1, thinking="", text=ANSWER, tokens=(1, 1, 0), states_usage=states_usage
     )
-    chunks = encode_stream(script.stream(answer, {}), about.framing)
-    headers = (("content-type", CONTENT_TYPES[about.framing]),)
+    chunks = encode_stream(script.stream(answer, {}), framing)
+    headers = (("content-type", CONTENT_TYPES[framing]),)
     return Exchange(
         response=Response(200, "1.1", headers), chunks=tuple(Chunk(data, 0.0) for data in chunks)
     )

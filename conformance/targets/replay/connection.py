@@ -180,9 +180,11 @@ class ReplayConnection(asyncio.Protocol):
             self._start_answer(answered, answered.found)
 
     def _refuse_request(self, answered: AnsweredRequest, miss: ReplayMiss) -> None:
-        self._note_outcome("refused", 0)
+        self._note_outcome("complete" if miss.lookup else "refused", 0)
         body = b"" if answered.request.method == "HEAD" else miss.json_body()
-        self._transport.write(json_response(404, body, keeps_alive=answered.request.keeps_alive))
+        self._transport.write(
+            json_response(miss.status, body, keeps_alive=answered.request.keeps_alive)
+        )
         self._next_request(keeps_alive=answered.request.keeps_alive)
 
     def _start_answer(self, answered: AnsweredRequest, match: ReplayMatch) -> None:

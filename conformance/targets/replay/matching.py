@@ -51,6 +51,11 @@ class RequestKey(Struct, frozen=True):
     body: bytes
     form: bytes | None  # the canonical body without ignored fields; None: not JSON
 
+    @property
+    def target(self) -> str:
+        """The path with its query."""
+        return f"{self.path}?{self.query}" if self.query else self.path
+
 
 class ReplayMatch(Struct, frozen=True):
     """The answer; `times` counts how often it was given, this time included."""
@@ -60,15 +65,21 @@ class ReplayMatch(Struct, frozen=True):
     times: int
 
 
-def asks_other_form(exchange: Exchange, path: str, request_body: bytes) -> bool:
-    """Whether a request asks for a stream where a whole answer was recorded, or vice versa."""
+def asks_other_form(exchange: Exchange, target: str, request_body: bytes) -> bool:
+    """Whether a request asks for a stream where a whole answer was recorded, or vice versa.
+
+    `target` is its path with the query: of some APIs that says how a stream is framed, and who asks
+    for events is owed no array.
+    """
     dialect = SUPPORTED.get(exchange.dialect or "")
     status = exchange.response.status if exchange.response else None
     if dialect is None or (status is not None and status >= 300):
         return False
-    return dialect.asks_for_stream(path, json_or_none(request_body)) is (
-        framing_of(exchange) == "body"
-    )
+    recorded = framing_of(exchange)
+    asks_stream = dialect.asks_for_stream(target, json_or_none(request_body))
+    if asks_stream is None or asks_stream is (recorded == "body"):
+        return asks_stream is not None
+    return bool(asks_stream and dialect.framing_at and dialect.stream_framing(target) != recorded)
 
 
 def path_below_version(path: str) -> str:
@@ -166,7 +177,7 @@ class ExchangeIndex:
         if exchange.request is None:
             # A recording without its request still says which API it answers.
             endpoint = ENDPOINTS.get(exchange.dialect or "")
-            if self.options.own_form and asks_other_form(exchange, wanted.path, wanted.body):
+            if self.options.own_form and asks_other_form(exchange, wanted.target, wanted.body):
                 return False
             return endpoint is None or endpoint.serves(wanted.path)
         return not self.differing_part(exchange.request, wanted)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice, zip_longest
 from typing import Any, Final
 
@@ -45,14 +45,24 @@ class BodyDifference(Struct, frozen=True):
 
 
 class ReplayMiss(Struct, frozen=True):
-    """No answer. `why` is one line without secrets; `nearest` is None where nothing is near."""
+    """No answer. `why` is one line without secrets; `nearest` is None where nothing is near.
+
+    `lookup` is what is told of a model to who looks it up, where nothing was recorded of that.
+    """
 
     why: str
     nearest: ExchangeAddress | None = None
     differences: tuple[BodyDifference, ...] = ()
+    lookup: Mapping[str, Any] | None = None
+
+    @property
+    def status(self) -> int:
+        return 404 if self.lookup is None else 200
 
     def json_body(self) -> bytes:
         """The answer instead: an error that the vendors' clients print, in JSON."""
+        if self.lookup is not None:
+            return msgspec.json.encode(self.lookup)
         error = {"type": "replay_miss", "code": "replay_miss", "message": self.why, "param": None}
         details = {"nearest": self.nearest, "differences": self.differences}
         return msgspec.json.encode({"type": "error", "error": error, **details})

@@ -13,7 +13,8 @@ from msgspec import Struct
 from conformance.cassette import Redactor
 from conformance.cassette.redaction.redact import ALLOWED_HEADERS, REDACTED
 from conformance.core.events import Request
-from conformance.targets.replay.matching import ReplayMatch
+from conformance.targets.model_lookups import model_lookup
+from conformance.targets.replay.matching import ExchangeIndex, ReplayMatch, RequestKey
 from conformance.targets.replay.miss import ReplayMiss, explain_miss
 from conformance.targets.replay.options import ReplayLimits
 from conformance.targets.replay.routing import MountTable
@@ -73,6 +74,12 @@ def _shown_headers(headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str
     """The headers, with values only where they hold no secret."""
     lower = lower_names(headers)
     return tuple((name, value if name in _SHOWN else REDACTED) for name, value in lower)
+
+
+def _looked_up(wanted: RequestKey, index: ExchangeIndex) -> ReplayMiss:
+    """A miss, with what is told of a model where clients look it up before they ask."""
+    lookup = model_lookup(wanted.method, wanted.path, "m") if index.options.own_form else None
+    return ReplayMiss("", lookup=lookup) if lookup else explain_miss(wanted, index)
 
 
 class OpenConnection(Protocol):
@@ -157,8 +164,8 @@ class ServerState:
             return AnsweredRequest(request, "", "", request.target, route, 404, began)
         name, session, path, replay = route
         wanted = replay.index.request_key(request, path)
-        found = replay.next_match(wanted) or explain_miss(wanted, replay.index)
-        status = found.script.status if isinstance(found, ReplayMatch) else 404
+        found = replay.next_match(wanted) or _looked_up(wanted, replay.index)
+        status = found.script.status if isinstance(found, ReplayMatch) else found.status
         return AnsweredRequest(request, name, session, path, found, status, began)
 
     def note_outcome(

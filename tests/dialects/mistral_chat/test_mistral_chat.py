@@ -91,10 +91,10 @@ def test_a_part_of_thinking_tells_it_from_chat_completions(
 
 
 def test_either_may_be_said_of_a_stream_that_shows_the_other() -> None:
-    assert agreed_dialect("openai.chat", "mistral.chat").name == "openai.chat"
-    assert agreed_dialect("mistral.chat", "openai.chat").name == "mistral.chat"
+    assert agreed_dialect("openai.chat", "mistral.chat", Exchange()).name == "openai.chat"
+    assert agreed_dialect("mistral.chat", "openai.chat", Exchange()).name == "mistral.chat"
     with pytest.raises(UsageError, match=r"the stream speaks mistral\.chat"):
-        agreed_dialect("anthropic.messages", "mistral.chat")
+        agreed_dialect("anthropic.messages", "mistral.chat", Exchange())
 
 
 def test_a_recording_of_before_is_judged_as_it_says(tmp_path: Path) -> None:

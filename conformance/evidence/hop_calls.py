@@ -1,0 +1,114 @@
+"""Calls of tools on both hops of an application: which ones, with which input.
+
+Rule 1: the input that is written in pieces is the model's own, key by key.
+Rule 2: the input that is stated whole, and runs, may have more than the model wrote (defaults of
+        the tool's schema) and the same values in other types. What the model wrote is not altered.
+Rule 3: where the interface has titles for calls and no names, inputs are compared where they have
+        the keys that the model wrote: an agent may show what it made of a call.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from conformance.evidence.hop_sides import (
+    ApplicationHops,
+    Compared,
+    HopDifference,
+    beside,
+    first_other,
+)
+from conformance.evidence.said import SaidPart
+
+
+def tools(hops: ApplicationHops) -> Compared:
+    said, sent = hops.said.of("tool"), hops.sent.of("tool")
+    if not hops.are_whole:
+        sent = sent[:-1]  # the last call may lack some of its arguments
+    named = _call if hops.shown.dialect.names_tools else (lambda _: "a call")
+    got = [named(each) for each in sent]
+    wanted = [named(each) for each in said]
+    if _are_sent(said, wanted, got, in_part=not hops.are_whole):
+        pairs = _paired_calls(list(zip(said, wanted, strict=True)), sent, got)
+        return next(_altered_inputs(hops, pairs), bool(got))
+    said = [each for each in said if not each.is_hosted or named(each) in got]
+    wanted = [named(each) for each in said]
+    at = first_other(wanted, got)
+    had, has = (side[at] if at < len(side) else "none" for side in (wanted, got))
+    return beside(hops, f"expected {had}, got {has} as call {at}", said[at:], sent[at:])
+
+
+def _are_sent(
+    said: Sequence[SaidPart], wanted: Sequence[str], got: Sequence[str], *, in_part: bool
+) -> bool:
+    """Whether the calls that were sent are those that were said, some hosted ones left out."""
+    reached = {0}  # how many of the sent calls are accounted for
+    for call, name in zip(said, wanted, strict=True):
+        if in_part and len(got) in reached:
+            break
+        onward = {at + 1 for at in reached if at < len(got) and got[at] == name}
+        reached = onward | reached if call.is_hosted else onward
+    return len(got) in reached
+
+
+def _paired_calls(
+    said: Sequence[tuple[SaidPart, str]], sent: Sequence[SaidPart], got: Sequence[str]
+) -> Iterator[tuple[SaidPart, SaidPart]]:
+    """Each call that was sent, with the model's own."""
+    calls = iter(said)
+    for part, name in zip(sent, got, strict=True):
+        if (own := next((call for call, wanted in calls if wanted == name), None)) is not None:
+            yield own, part
+
+
+def _altered_inputs(
+    hops: ApplicationHops, pairs: Iterable[tuple[SaidPart, SaidPart]]
+) -> Iterator[HopDifference]:
+    """Rules 2 and 3."""
+    for own, part in pairs:
+        said, shown = _value(own.call[1]), _value(part.stated)
+        is_shown = hops.shown.dialect.names_tools or _keys(said) == _keys(shown) != set()
+        if said is None or shown is None or not is_shown:
+            continue
+        request = hops.behind[own.start.answer].exchange.request
+        offered = "" if request is None or request.json is None else json.dumps(request.json)
+        if _alters(said, shown, offered):
+            message = f"expected input {own.call[1]} of {own.call[0]}, got {part.stated}"
+            yield HopDifference(message, own.end or own.start, part.end or part.start)
+
+
+def _value(arguments: str) -> Any:
+    try:
+        return json.loads(arguments)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _keys(value: Any) -> set[str]:
+    return set(value) if isinstance(value, dict) else set()
+
+
+def _alters(said: Any, shown: Any, offered: str) -> bool:
+    """Whether what the model wrote is lost or has another value; `offered` is what it was offered.
+
+    What no schema of a tool has may be left out.
+    """
+    if isinstance(said, dict) and isinstance(shown, dict):
+        lost = [key for key, value in said.items() if key not in shown and value is not None]
+        return any(not offered or json.dumps(key) in offered for key in lost) or any(
+            _alters(value, shown[key], offered) for key, value in said.items() if key in shown
+        )
+    if isinstance(said, list) and isinstance(shown, list):
+        pairs = zip(said, shown, strict=False)
+        return len(said) != len(shown) or any(_alters(one, two, offered) for one, two in pairs)
+    return said != shown and str(said).lower() != str(shown).lower()
+
+
+def _call(part: SaidPart) -> str:
+    name, arguments = part.call
+    try:
+        return f"{name}({json.dumps(json.loads(arguments), sort_keys=True)})"
+    except (ValueError, RecursionError):
+        return f"{name}({arguments})"

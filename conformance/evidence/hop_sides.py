@@ -1,0 +1,113 @@
+"""Both hops of an application as they are compared, and what a difference between them is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from msgspec import Struct
+
+from conformance.core.events import Exchange, Request
+from conformance.dialects.base import Dialect, Reading
+from conformance.evidence.said import EventPlace, SaidContent, SaidPart
+from conformance.judging.transcript import WHOLE_ENDS, Transcript
+
+_STOPPED: Final = frozenset({"abort", "cancelled"})
+UNHEARD: Final = frozenset({"client-closed", "open"})
+"""Ends of which the sender knows nothing."""
+TELLING: Final = 12
+"""Characters that no other text has by chance."""
+
+
+class ReadAnswer(Struct, frozen=True):
+    """An exchange, the way in which it is read, and what it said; semantic events are kept.
+
+    `other` is the answer in another reading that holds, too.
+    """
+
+    dialect: Dialect
+    reading: Reading
+    transcript: Transcript
+    source: tuple[str, int] = ("", 1)  # its file, and its number there
+    other: ReadAnswer | None = None
+
+    @property
+    def exchange(self) -> Exchange:
+        return self.transcript.exchange
+
+    @property
+    def is_whole(self) -> bool:
+        return self.transcript.ending in WHOLE_ENDS
+
+
+class ApplicationHops(Struct, frozen=True):
+    """Both sides. `behind` are the provider's answers in turn, `shown` is the application's.
+
+    `said` is the content of the one, `sent` of the other; `strings` are those of the application's
+    payloads, by path, each with its event. `later` are the provider's requests in the turns that
+    carry this one on. `hides`: the application is said to show no thinking.
+    `has_no_place`: the profile says so of opaque data. `taken_back` is the last event by which the
+    interface forgets what it was shown before; 0 where there is none. `tries` are the places of
+    answers that were asked again, or broke off before the last one.
+    """
+
+    behind: tuple[ReadAnswer, ...]
+    shown: ReadAnswer
+    said: SaidContent
+    sent: SaidContent
+    strings: Mapping[str, Sequence[tuple[int, str]]]
+    later: Sequence[Request] = ()
+    hides: bool = False
+    has_no_place: bool = False
+    taken_back: int = 0
+    tries: frozenset[int] = frozenset()
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the user stopped the answer, or the application gave up listening."""
+        finishes = set(self.shown.transcript.finishes)
+        return bool(_STOPPED & finishes) or self.shown.exchange.end in UNHEARD
+
+    @property
+    def broke_off(self) -> bool:
+        """Whether the last answer of the provider is not all there."""
+        return not self.behind[-1].is_whole
+
+    @property
+    def was_heard(self) -> bool:
+        """Whether all that the provider sent was recorded."""
+        return all(each.exchange.end not in UNHEARD for each in self.behind)
+
+    @property
+    def are_whole(self) -> bool:
+        is_stopped = self.is_stopped or not self.was_heard
+        return not (self.broke_off or is_stopped) and self.shown.is_whole
+
+
+class HopDifference(Struct, frozen=True):
+    """Where both sides part: the event of the provider, and that of the application."""
+
+    message: str
+    said: EventPlace
+    sent: EventPlace
+
+
+Compared = HopDifference | bool | str
+"""A difference; True where both are alike, False where there was nothing to compare, a text where
+nothing can be: it says why."""
+
+
+def first_other(one: Sequence[Any], other: Sequence[Any]) -> int:
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def beside(
+    hops: ApplicationHops, message: str, said: Sequence[Any], sent: Sequence[Any]
+) -> HopDifference:
+    """The difference at the first of either, or at the end of that side."""
+    places = (
+        (side[0].first if isinstance(side[0], SaidPart) else side[0][1]) if side else last
+        for side, last in ((said, hops.said.last), (sent, hops.sent.last))
+    )
+    return HopDifference(message, *places)

@@ -1,0 +1,134 @@
+"""Calls of a model that were asked again, and what of them an application leaves on the screen.
+
+Rule 1: a try is replaced by a later call that asks the same. Where requests were not recorded, it
+        is one that broke off, and the later answer begins with what it had said.
+Rule 2: of a try that broke off, and of which nobody can tell whether a later call goes on with it,
+        the application may show what it said or not.
+Rule 3: what was shown of a replaced try has to go before the answer is over, where the protocol can
+        take it back; a text that stands there as often as the other calls say it is theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from conformance.evidence.hop_sides import (
+    TELLING,
+    ApplicationHops,
+    Compared,
+    HopDifference,
+    ReadAnswer,
+)
+from conformance.evidence.said import PartKind, SaidContent, SaidPart
+
+_KINDS: Final[tuple[PartKind, ...]] = ("text", "thinking")
+
+
+def replaced_tries(behind: Sequence[ReadAnswer]) -> frozenset[int]:
+    """Rule 1: the places of answers that a later one replaces."""
+    asked = [_question(each) for each in behind]
+    return frozenset(
+        place
+        for place, answer in enumerate(behind)
+        for later in range(place + 1, len(behind))
+        if _is_asked_again(answer, behind[later], asked[place], asked[later])
+    )
+
+
+def broken_tries(behind: Sequence[ReadAnswer]) -> frozenset[int]:
+    """Rule 2: the places of answers that broke off, and are not the last."""
+    return frozenset(n for n, each in enumerate(behind[:-1]) if not each.is_whole)
+
+
+def _question(answer: ReadAnswer) -> Mapping[str, Any] | None:
+    """What a request asks, without its model and its numbers: a second try may change those."""
+    request = answer.exchange.request
+    if request is None or not isinstance(request.json, Mapping):
+        return None
+    skipped = (int, float, bool)
+    return {k: v for k, v in request.json.items() if k != "model" and not isinstance(v, skipped)}
+
+
+def _is_asked_again(
+    answer: ReadAnswer,
+    later: ReadAnswer,
+    asked: Mapping[str, Any] | None,
+    asked_later: Mapping[str, Any] | None,
+) -> bool:
+    if asked is not None and asked_later is not None:
+        return asked == asked_later
+    if answer.is_whole:
+        return False
+    first, second = answer.transcript, later.transcript
+    both = ((first.text, second.text), (first.thinking, second.thinking))
+    begun = [("".join(one).strip(), "".join(two).lstrip()) for one, two in both]
+    return any(one for one, _ in begun) and all(two.startswith(one) for one, two in begun)
+
+
+def try_replaced(hops: ApplicationHops) -> Compared:
+    """Rule 3."""
+    replaced = replaced_tries(hops.behind)
+    found = [_left_text(hops, replaced, kind) for kind in _KINDS if not _is_hidden(hops, kind)]
+    left = next((each for each in found if each is not None), None)
+    if left is not None and left.sent.number > hops.taken_back:
+        return left
+    return any(_said_by(hops.said, replaced, kind) for kind in _KINDS)
+
+
+def without_tries(hops: ApplicationHops) -> ApplicationHops:
+    """Both sides without what tries said of which the interface shows nothing, kind by kind."""
+    tries = replaced_tries(hops.behind) | broken_tries(hops.behind)
+    if not tries:
+        return hops
+    unseen = {kind for kind in _KINDS if _left_text(hops, tries, kind) is None}
+    calls = [each for each in hops.said.of("tool") if each.start.answer not in tries]
+    if len(hops.sent.of("tool")) <= len(calls):
+        unseen.add("tool")
+    parts = [e for e in hops.said.parts if not (e.start.answer in tries and e.kind in unseen)]
+    sealed = hops.said.opaque
+    if "thinking" in unseen:
+        sealed = [each for each in sealed if each.place.answer not in tries]
+    return replace(hops, said=replace(hops.said, parts=parts, opaque=sealed), tries=tries)
+
+
+def _is_hidden(hops: ApplicationHops, kind: PartKind) -> bool:
+    return kind == "thinking" and hops.hides
+
+
+def _left_text(
+    hops: ApplicationHops, tries: frozenset[int], kind: PartKind
+) -> HopDifference | None:
+    parts = hops.sent.of(kind)
+    shown = "".join(each.text for each in parts)
+    others = frozenset(range(len(hops.behind))) - tries
+    kept = _text_of(_said_by(hops.said, others, kind))
+    every = _text_of(hops.said.of(kind))
+    for number in sorted(tries):
+        own = _said_by(hops.said, frozenset({number}), kind)
+        text = _text_of(own).strip()
+        for piece in (text, *_begun_parts(parts, text)):
+            is_left = shown.count(piece) > kept.count(piece) if len(piece) >= TELLING else False
+            if is_left or (text and shown == every != kept):
+                message = (
+                    f"expected no {kind} of a try that was asked again, got it beside the next"
+                )
+                place = hops.sent.place_of(parts, max(shown.find(piece), 0))
+                return HopDifference(message, own[0].first, place)
+    return None
+
+
+def _begun_parts(parts: Sequence[SaidPart], text: str) -> Iterator[str]:
+    """Parts that were sent and are a beginning of a text."""
+    begun = (each.text.strip() for each in parts)
+    return (each for each in begun if len(each) >= TELLING and text.startswith(each))
+
+
+def _said_by(content: SaidContent, calls: frozenset[int], kind: PartKind) -> list[SaidPart]:
+    return [each for each in content.of(kind) if each.start.answer in calls]
+
+
+def _text_of(parts: Sequence[SaidPart]) -> str:
+    return "".join(each.text for each in parts)

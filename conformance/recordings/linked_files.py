@@ -1,0 +1,223 @@
+"""Conversations whose exchanges stand in several files: linked and judged when all files are.
+
+Rule 1: files are brought together by what their answers are known by and what their requests
+repeat. What many answers have (a greeting) brings nobody together.
+Rule 2: such files are read again, all of one conversation at a time, and linked as one recording
+would be, earlier turns first. What stands in one file was judged there.
+Rule 3: a conversation of more than MOST_BYTES is not read again, and a note says so. Files of a run
+are no conversation of a target: the run arranged it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from conformance.cassette import locate, open_recording
+from conformance.core.errors import CassetteError, ConformanceError
+from conformance.core.events import Exchange
+from conformance.evidence.expectations import stated_run
+from conformance.evidence.links.exchanges import ExchangePlaces, LinkedExchanges
+from conformance.evidence.links.finder import MOST_ALIKE
+from conformance.evidence.links.keys import LinkKeys
+from conformance.evidence.links.requests import RepeatedTalk
+from conformance.judging.fast.joined import read_joined
+from conformance.judging.ledger import Ledger
+from conformance.judging.result import Finding, StreamResult
+from conformance.judging.rulebook import Rulebook
+from conformance.judging.view import JudgeSetting
+from conformance.recordings.choices import CheckChoices
+from conformance.recordings.exchange_setting import exchange_setting
+from conformance.recordings.recognised import RecognisedRecording
+from conformance.recordings.redacted_result import without_sent_secrets
+from conformance.rules.verdicts import Verdict, combine
+
+MOST_BYTES: Final = 256 * 1024 * 1024
+NAME: Final = "linked files"
+_REDACTED: Final = "redaction replaced what the rule reads"
+_DECIDED: Final = frozenset(
+    {Verdict.PASS, Verdict.FAIL, Verdict.UNTESTABLE, Verdict.INCONCLUSIVE, Verdict.ERROR}
+)
+
+FileOutcome = list[StreamResult] | str | None
+
+
+class _FiledExchange(Struct, frozen=True):
+    """An exchange of one of the files; `file` is the place of that among all files."""
+
+    file: int
+    path: Path
+    setting: JudgeSetting
+    exchange: Exchange
+
+    @property
+    def turns(self) -> int:
+        """How much its request repeats."""
+        talk = RepeatedTalk.of(self.exchange, self.setting.dialect)
+        return len(talk.entries) if talk is not None else 0
+
+
+def link_files(
+    paths: Sequence[Path], found: list[FileOutcome], rulebook: Rulebook, choices: CheckChoices
+) -> tuple[str, ...]:
+    """Writes into the results what came of links between files.
+
+    Gives notes of what was not done.
+    """
+    notes = []
+    for files in _conversations(found):
+        filed = [(each, paths[each]) for each in files]
+        try:
+            _expect_size(filed)
+            _link_conversation(filed, found, rulebook, choices)
+        except ConformanceError as err:
+            first = paths[files[0]].name
+            which = f"{len(files)} files that carry each other on, {first} among them"
+            notes.append(f"{which}, are not linked: {err}")
+    for outcome in found:
+        if isinstance(outcome, list):
+            outcome[:] = [
+                each if each.keys is None else replace(each, keys=None) for each in outcome
+            ]
+    return tuple(notes)
+
+
+def _expect_size(files: Sequence[tuple[int, Path]]) -> None:
+    """Rule 3."""
+    size = sum(path.stat().st_size for _, path in files)
+    if size > MOST_BYTES:
+        raise CassetteError(f"they have {size:,} bytes, more than {MOST_BYTES:,}")
+
+
+def _conversations(found: Sequence[FileOutcome]) -> list[list[int]]:
+    """Rule 1: groups of files, each with more than one."""
+    holders: dict[bytes, list[int]] = defaultdict(list)
+    for file, keys in _keys_of(found):
+        for key in keys.said:
+            if len(holders[key]) <= MOST_ALIKE and holders[key][-1:] != [file]:
+                holders[key].append(file)
+    groups = _Groups()
+    for file, keys in _keys_of(found):
+        for key in keys.repeated:
+            others = holders.get(key, ())
+            if len(others) <= MOST_ALIKE:
+                for other in others:
+                    groups.join(file, other)
+    return groups.several()
+
+
+def _keys_of(found: Sequence[FileOutcome]) -> Iterator[tuple[int, LinkKeys]]:
+    for file, outcome in enumerate(found):
+        for result in outcome if isinstance(outcome, list) else ():
+            if isinstance(result.keys, LinkKeys):
+                yield file, result.keys
+
+
+def _keys_at(outcome: FileOutcome, exchange: int) -> LinkKeys | None:
+    results = outcome if isinstance(outcome, list) else ()
+    keys = (each.keys for each in results if each.exchange == exchange and each.view == "wire")
+    return next((each for each in keys if isinstance(each, LinkKeys)), None)
+
+
+class _Groups:
+    """Files that belong together."""
+
+    def __init__(self) -> None:
+        self._above: dict[int, int] = {}
+
+    def _head(self, file: int) -> int:
+        while (above := self._above.setdefault(file, file)) != file:
+            self._above[file] = self._above[above]
+            file = above
+        return file
+
+    def join(self, one: int, other: int) -> None:
+        """Two files are of one conversation."""
+        first, last = sorted((self._head(one), self._head(other)))
+        self._above[last] = first
+
+    def several(self) -> list[list[int]]:
+        """Groups of more than one file, in the order of the files."""
+        found: dict[int, list[int]] = defaultdict(list)
+        for file in sorted(self._above):
+            found[self._head(file)].append(file)
+        return [files for files in found.values() if len(files) > 1]
+
+
+def _link_conversation(
+    files: Sequence[tuple[int, Path]],
+    found: list[FileOutcome],
+    rulebook: Rulebook,
+    choices: CheckChoices,
+) -> None:
+    """Rule 2."""
+    filed = [e for file, path in files for e in _exchanges_in(file, path, rulebook, choices)]
+    filed.sort(key=lambda each: each.turns)  # stable: else in the order of the files
+    numbered = {
+        n: replace(e, exchange=replace(e.exchange, number=n)) for n, e in enumerate(filed, 1)
+    }
+    places = {n: (str(each.path), each.exchange.number) for n, each in enumerate(filed, 1)}
+    carried = {
+        n: keys.carried
+        for n, each in enumerate(filed, 1)
+        if (keys := _keys_at(found[each.file], each.exchange.number)) is not None
+    }
+    linked = LinkedExchanges(ExchangePlaces("", places, carried), by=NAME)
+    for each in numbered.values():
+        hear = linked.listener(each.setting, each.exchange)
+        if hear is not None:
+            reading = each.setting.bound.reading
+            for joined in read_joined(each.exchange, each.setting.dialect, reading):
+                hear(joined.events)
+    ledgers = {n: Ledger(StreamResult("", n, "", "", False, {}, ())) for n in numbered}
+    exchanges = [each.exchange for each in numbered.values()]
+    linked.write(ledgers, exchanges, lambda _: False, trusted=False)
+    for number, each in numbered.items():
+        results, links = found[each.file], linked.links.get(number, ())
+        if isinstance(results, list) and (links or ledgers[number].verdicts):
+            own = places[number][1]
+            for at, result in enumerate(results):
+                if result.exchange == own and result.view == "wire":
+                    kept = Ledger(replace(result, links=(*result.links, *links)))
+                    written = _written(kept, ledgers[number], each.exchange).result()
+                    sent = each.exchange.request
+                    results[at] = without_sent_secrets(rulebook.narrowed(written), sent)
+
+
+def _exchanges_in(
+    file: int, path: Path, rulebook: Rulebook, choices: CheckChoices
+) -> Iterator[_FiledExchange]:
+    recording = open_recording(path, dialect=choices.dialect)
+    if stated_run(recording.header) is not None:
+        return
+    recognised = RecognisedRecording(recording, choices.folders)
+    for exchange in recording.judged:
+        setting = exchange_setting(recognised, exchange, rulebook, choices)
+        yield _FiledExchange(file, path, setting, exchange)
+
+
+def _written(kept: Ledger, ledger: Ledger, exchange: Exchange) -> Ledger:
+    """The verdicts of links between files, beside those of links in the file itself."""
+    for rule, verdict in ledger.verdicts.items():
+        if "*" in exchange.touched or rule in exchange.touched:
+            kept.add(rule, Verdict.UNTESTABLE, _REDACTED, by=NAME)
+            continue
+        was = kept.verdicts.get(rule)
+        both = combine((was, verdict)) if was in _DECIDED and was is not None else verdict
+        reason = ledger.reasons.get(rule, "") if both is verdict else kept.reasons.get(rule, "")
+        findings = [_with_line(each) for each in ledger.findings if each.rule == rule]
+        kept.add(rule, both, reason, findings, by=NAME)
+    return kept
+
+
+def _with_line(finding: Finding) -> Finding:
+    event = finding.upstream
+    if event is None or event.byte is None:
+        return finding
+    (line,) = locate(event.file, event.exchange, [event.byte])
+    return replace(finding, upstream=replace(event, line=line))

@@ -1,0 +1,170 @@
+"""Folds with `repeats`: what was said once is not said again.
+
+Rule 1: a delta is not the one before it, nor all that its part said so far.
+Rule 2: a part does not begin with the whole of another one: a block said again, or the raw text of
+        a thought as its summary.
+Rule 3: only what has `at_least` so many characters counts: words may come again, and so may lines.
+Rule 4: behind an event of `afresh` a part is not held against those before: a model may think the
+        same once more when it has seen the result of a call.
+Of a part the first LONGEST characters count, of a slice the first MOST_PARTS parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from conformance.core.events import Event
+from conformance.core.excerpts import beginning
+from conformance.rules.alias import Alias
+from conformance.rules.forms.base import (
+    FIRED,
+    OPEN,
+    Act,
+    Breach,
+    Key,
+    Machine,
+    Names,
+    Report,
+    ReportAct,
+    Slice,
+    State,
+    Step,
+)
+from conformance.rules.paths import getter
+from conformance.rules.repetition import Columns, Stretch
+
+LONGEST: Final = 64 * 1024
+MOST_PARTS: Final = 64
+
+
+class _Part:
+    """What one part said: its text, its last delta where that is long, and what it may repeat."""
+
+    __slots__ = ("_pieces", "alike", "last", "size")
+
+    def __init__(self, alike: list[_Part]) -> None:
+        self._pieces: list[str] = []
+        self.size = 0
+        self.last = ""
+        self.alike = alike  # parts whose text is the same so far, as far as both go
+
+    @property
+    def text(self) -> str:
+        if len(self._pieces) > 1:
+            self._pieces = ["".join(self._pieces)]
+        return self._pieces[0] if self._pieces else ""
+
+    def add(self, piece: str) -> _Part | None:
+        """Takes the next piece; gives a part whose whole text this one begins with."""
+        at, new = self.size, piece[: LONGEST - self.size]
+        self._pieces.append(new)
+        self.size += len(new)
+        for other in tuple(self.alike):
+            if not (new.startswith(begun := other.text[at : self.size]) or begun == new):
+                self.alike.remove(other)
+                other.alike.remove(self)
+        return next((each for each in self.alike if 0 < each.size <= self.size), None)
+
+
+class Repeats(Struct, frozen=True):
+    """Options of the fold: the fields of a part, how long a repetition is, what begins afresh."""
+
+    parts: tuple[str, ...]
+    at_least: int
+    afresh: tuple[str, ...] = ()
+
+
+class RepeatsMachine(Machine):
+    """Text that is not said again."""
+
+    def __init__(
+        self,
+        aliases: Mapping[str, Alias],
+        over: Mapping[str, str],
+        form: Repeats,
+        *,
+        sliced: bool,
+    ) -> None:
+        super().__init__(aliases, sliced=sliced)
+        self.over = over
+        self.form = form
+        self.key = tuple(getter(path) for path in form.parts)
+
+    def memory(self) -> dict[Key, _Part]:
+        return {}
+
+    def opens(self, names: Names) -> bool:
+        return not names.isdisjoint(self.over)
+
+    def step(self, state: State, names: Names) -> Step:
+        if own := names & self.over.keys():
+            return state, (_TakePiece(self, self.over[min(own)], is_first=state is OPEN),)
+        return state, (ReportAct(self._forget),)
+
+    def _forget(self, slice_: Slice, event: Event) -> None:
+        del event
+        slice_.memory[self.position].clear()
+
+    def part_of(self, slice_: Slice, event: Event) -> _Part | None:
+        """The part that an event adds to; none where there is no room."""
+        parts: dict[Key, _Part] = slice_.memory[self.position]
+        key = tuple(str(get(event.data)) for get in self.key)
+        part = parts.get(key)
+        if part is None and len(parts) < MOST_PARTS:
+            others = list(parts.values())
+            part = parts[key] = _Part(others)
+            for each in others:
+                each.alike.append(part)
+        return part
+
+
+class _TakePiece(Act):
+    collects = True
+
+    def __init__(self, machine: RepeatsMachine, path: str, *, is_first: bool) -> None:
+        self.machine = machine
+        self.path = path
+        self.get = getter(path)
+        self.is_first = is_first
+
+    def perform(self, slice_: Slice, event: Event) -> Report:
+        piece, part = self.get(event.data), self.machine.part_of(slice_, event)
+        if part is None or not isinstance(piece, str) or not piece:
+            return None
+        at_least = self.machine.form.at_least
+        is_long = len(piece) >= at_least
+        if is_long and piece in (part.last, part.text):
+            return _repeated(piece, "the delta before" if piece == part.last else "all so far")
+        has_more = bool(part.size or part.alike)
+        other = part.add(piece)
+        part.last = piece if is_long else ""
+        if other is not None and other.size >= at_least:
+            return _repeated(other.text, "what another part said")
+        return FIRED if self.is_first and has_more else None
+
+    def still(self, slice_: Slice, event: Event, columns: Columns) -> bool:
+        if self.is_first or self.path not in columns or {*columns} & {*self.machine.form.parts}:
+            return False
+        part = self.machine.part_of(slice_, event)
+        return part is None or not part.alike
+
+    def fits(self, slice_: Slice, stretch: Stretch) -> bool:
+        del slice_
+        column = stretch.columns.get(self.path)
+        return column is None or max(column.lengths, default=0) < self.machine.form.at_least
+
+    def extend(self, slice_: Slice, stretch: Stretch) -> None:
+        column = stretch.columns.get(self.path)
+        part = self.machine.part_of(slice_, stretch.event)
+        if column is not None and part is not None:
+            part.add(column.joined)
+            part.last = ""
+
+
+def _repeated(text: str, what: str) -> Breach:
+    shown = repr(beginning(text, 60))
+    message = f"{what} ({len(text):,} characters) comes once more: {shown}"
+    return Breach(message, ("text that is new",), shown)

@@ -1,0 +1,230 @@
+"""Search for markers in text that may also speak of them.
+
+Rule 1: a marker is spoken of in a fenced block of code, and in a code span that closes on its line.
+Rule 2: so it is between two quotation marks, brackets or stars right before and right behind it.
+Rule 3: so it is where the request spells it, outside of what the model said before.
+Rule 4: where that is not clear yet (a span or a quotation that is open), what comes next decides;
+        a span that has not closed after LONGEST_SPAN characters, at the end of its line, or at the
+        end of the text, is none.
+Rule 5: a marker that holds another one is not looked for: where it stands, so does the other. So
+        markers neither hold nor hide each other, and the leftmost is the first that ends.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, Self
+
+from msgspec import Struct
+
+from conformance.rules.forms.texts import Hit, Needles, Search
+
+LONGEST_SPAN: Final = 1024
+_QUOTES: Final = {
+    '"': '"',
+    "'": "'",
+    "(": ")",
+    "*": "*",
+    "\u2018": "\u2019",
+    "\u201c": "\u201d",
+    "\u201e": "\u201c\u201d",
+    "\xab": "\xbb",
+    "\u300c": "\u300d",
+}
+_PARTS: Final = re.compile(r"`+|\n|[^`\n]+")
+_LEAD: Final = " \t>-*+.0123456789"  # what may stand before a fence: quotes, items of lists
+
+
+class MarkdownCode:
+    """Where a text stands, as far as code goes: in a fence, in an open span, or in neither.
+
+    `span` is the number of backticks that opened what has not closed on this line.
+    """
+
+    __slots__ = ("_at_start", "_run", "fence", "span")
+
+    def __init__(self) -> None:
+        self.fence = self.span = 0
+        self._run = 0  # backticks at the end of what was read
+        self._at_start = True  # nothing but white space and the like on this line yet
+
+    def read(self, text: str) -> None:
+        """Takes the next piece, however it is cut."""
+        if not self._run and "`" not in text:
+            self._read_plain(text)
+            return
+        for part in _PARTS.findall(text):
+            if part[0] == "`":
+                self._run += len(part)
+                continue
+            self.end_run()
+            if part == "\n":
+                self.span, self._at_start = 0, True
+            elif self._at_start:
+                self._at_start = not part.strip(_LEAD)
+
+    def _read_plain(self, text: str) -> None:
+        line = text.rfind("\n")
+        if line >= 0:
+            self.span, self._at_start = 0, True
+        if self._at_start:
+            self._at_start = not text[line + 1 :].strip(_LEAD)
+
+    def end_run(self) -> None:
+        """What comes next is no backtick."""
+        run, self._run = self._run, 0
+        if not run:
+            return
+        if self.fence:
+            if self._at_start and run >= self.fence:
+                self.fence = 0
+        elif run >= 3 and self._at_start:  # as CommonMark has it
+            self.fence = run
+        elif self.span:
+            self.span = 0 if run == self.span else self.span
+        else:
+            self.span = run
+        self._at_start = False
+
+
+class MarkerNeedles(Struct, frozen=True):
+    """What is looked for, made ready once for many texts.
+
+    `pattern` finds those that hold no other one (rule 5), `beginnings` are what any begins with.
+    """
+
+    needles: Needles
+    pattern: re.Pattern[str]
+    beginnings: frozenset[str]
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Self:
+        wanted = tuple(dict.fromkeys(text for text in texts if text))
+        some = [each for each in wanted if not any(n in each and n != each for n in wanted)]
+        pattern = re.compile("|".join(map(re.escape, some)) or r"(?!)")
+        longest = max(map(len, some), default=1)
+        beginnings = frozenset(each[:n] for each in some for n in range(1, len(each)))
+        return cls(Needles(tuple(some), longest, _beginnings(some)), pattern, beginnings)
+
+
+def _beginnings(markers: Sequence[str]) -> re.Pattern[str]:
+    """Finds where a marker may begin: its first character, of a word all that is there of it.
+
+    The first letter of a word is in nearly every text.
+    """
+    firsts = {re.escape(each[0]) for each in markers if not each[0].isalpha()}
+    some = [f"[{''.join(sorted(firsts))}]"] if firsts else []
+    for word in (each for each in markers if each[0].isalpha()):
+        rest = ""
+        for letter in reversed(word[1:]):
+            rest = f"(?:{re.escape(letter)}{rest})?"
+        some += [re.escape(word), f"{word[0]}{rest}\\Z"]
+    return re.compile("|".join(some) or r"(?!)")
+
+
+class MentionSearch(Search):
+    """Looks for markers that a text holds, and not for those that it speaks of."""
+
+    __slots__ = ("_begins", "_code", "_code_at", "_markers", "_open", "_past", "is_spelled")
+
+    def __init__(self, markers: MarkerNeedles) -> None:
+        super().__init__(markers.needles)
+        self._markers = markers
+        self._begins = markers.needles.beginning.search
+        self._code = MarkdownCode()
+        self._code_at = 0  # how far the code was read
+        self._past = 0  # the end of the last marker that the text spoke of
+        self._open: int | None = None  # where a marker begins of which more has to come (rule 4)
+        self.is_spelled: Callable[[str], bool] = lambda _needle: False
+
+    def end(self) -> Hit | None:
+        """The text is over: what a marker that is still open comes to."""
+        return None if self._open is None else self._search_from(self._join_late(), is_over=True)
+
+    def finds(self, more: str) -> bool:
+        if self._open is not None:
+            return True
+        finds = self._markers.pattern.search
+        border = self._join_late() + more[: self._needles.longest]
+        if self._begins(border) and finds(border):
+            return True
+        return bool(self._begins(more) and finds(more))
+
+    def skip(self, texts: Sequence[str], length: int, last: int) -> None:
+        start, whole = self._base, self._join_late() + "".join(texts)
+        super().skip(texts, length, last)
+        self._read_code(whole, start, self._base)
+
+    def _first_hit(self, whole: str) -> Hit | None:
+        return self._search_from(whole, is_over=False)
+
+    def _search_from(self, whole: str, *, is_over: bool) -> Hit | None:
+        start, self._open = max(0, self._past - self._base), None
+        while found := self._markers.pattern.search(whole, start):
+            is_mention = self._is_mention(whole, found, is_over=is_over)
+            if is_mention is None:
+                self._open = self._base + found.start()
+                return None
+            if not is_mention:
+                return self._hit(whole, found.start(), found.group())
+            start = found.end()
+            self._past = self._base + start
+        return None
+
+    def _ends_inside(self, whole: str, begin: int) -> bool:
+        begin = max(begin, len(whole) - self._needles.longest + 1)
+        return self._open is not None or any(
+            whole[at:] in self._markers.beginnings for at in range(begin, len(whole))
+        )
+
+    def _is_mention(self, whole: str, found: re.Match[str], *, is_over: bool) -> bool | None:
+        if self.is_spelled(found.group()):
+            return True
+        start, end = found.span()
+        self._read_code(whole, self._base, self._base + start)
+        self._code.end_run()
+        if self._code.fence:
+            return True
+        behind = whole[end : end + LONGEST_SPAN]
+        if self._code.span:
+            closes = _closes(behind, self._code.span, is_over=is_over)
+            if closes is not False:
+                return closes
+        closing = _QUOTES.get(whole[start - 1 : start], "")
+        if not closing:
+            return False
+        return behind[0] in closing if behind else (False if is_over else None)
+
+    def _surplus(self, whole: str) -> int:
+        surplus = super()._surplus(whole)
+        return surplus if self._open is None else max(0, min(surplus, self._open - self._base - 1))
+
+    def _trim(self, whole: str) -> None:
+        start = self._base
+        super()._trim(whole)
+        self._read_code(whole, start, self._base)
+
+    def _read_code(self, whole: str, start: int, until: int) -> None:
+        """Reads a text that begins at `start`, up to a position, where that was not done yet.
+
+        What was skipped before it has to be read first, which `skip` does.
+        """
+        if until > self._code_at >= start:
+            self._code.read(whole[self._code_at - start : until - start])
+            self._code_at = until
+
+
+def _closes(behind: str, run: int, *, is_over: bool) -> bool | None:
+    """Whether a span of so many backticks closes on this line; None where more has to come.
+
+    False is for spans that do not.
+    """
+    line, ended, _ = behind.partition("\n")
+    is_whole = bool(ended) or is_over or len(behind) >= LONGEST_SPAN
+    for ticks in re.finditer("`+", line):
+        if ticks.end() == len(line) and not is_whole:
+            return None
+        if len(ticks.group()) == run:
+            return True
+    return False if is_whole else None

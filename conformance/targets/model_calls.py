@@ -1,0 +1,228 @@
+"""Which call of an application to its model is which: one of the turn, or one for itself.
+
+Rule 1: the first scenario shows it by what came back: the call whose answer the user is shown is of
+the turn, and what its request looks like (tools, instructions, words beside the user's, JSON that
+is asked for) is how calls of the turn look.
+Rule 2: where the turn passes on what the user says as it is, a call that does not end with that is
+none of it, unless it goes on where the call before it broke off.
+Rule 3: a later call is of the turn unless it looks more like one that was not, or unlike it in
+several ways at once.
+Rule 4: words (title, summary) name a call that is none of the turn; they do not make it one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, Literal
+
+import msgspec
+from msgspec import Struct
+
+from conformance.dialects import HISTORIES, INSTRUCTIONS, PROMPTS, get
+from conformance.dialects.wishes import offered_functions
+
+Place = Literal["last", "held", "spoken of", "nowhere"]
+"""Where a request has the user's words: as its last turn, as an earlier one, within others."""
+
+TURN: Final = "turn"
+RETRY: Final = "retry"
+_ROUTER: Final = "router"
+_OTHER: Final = "side call"
+_NAMES: Final = (
+    ("title", re.compile(r"\b(titles?|headline|topic|name th(?:e|is) \w+)\b", re.IGNORECASE)),
+    ("summary", re.compile(r"\b(summar\w+|compact\w*|condense\w*)\b", re.IGNORECASE)),
+    ("suggestion", re.compile(r"\b(suggest\w*|follow-?ups?)\b", re.IGNORECASE)),
+)
+_BEGINNING: Final = 40  # characters of a prompt that do not change with date and place
+_SEARCHED: Final = 20_000  # characters of a prompt
+_FAR: Final = 4
+_TOOLS, _SYSTEM, _BESIDE, _STRUCTURED, _STREAMS = 2, 2, 2, 3, 1
+_SYSTEM_ROLES: Final = frozenset({"system", "developer"})
+
+
+class CallShape(Struct, frozen=True):
+    """What a request of an application looks like beside the user's words.
+
+    `beside` are the beginnings of what else the user is made to say in the same turn, `said` all
+    that is said around the user's words; `history` is the same for a request that is made again.
+    """
+
+    place: Place
+    tools: frozenset[str]
+    system: str
+    beside: frozenset[str]
+    is_structured: bool
+    streams: bool
+    said: str = ""
+    history: str = ""
+
+    @property
+    def name(self) -> str:
+        """What a call is called that is none of the turn."""
+        found = (name for name, words in _NAMES if words.search(self.said))
+        return next(found, _ROUTER if self.is_structured else _OTHER)
+
+    def distance(self, other: CallShape) -> int:
+        """In how many ways two calls differ, the telling ones counted more."""
+        return sum(
+            (
+                _TOOLS * _differ(self.tools, other.tools),
+                _SYSTEM * (self.system != other.system),
+                _BESIDE * _differ(self.beside, other.beside),
+                _STRUCTURED * (self.is_structured != other.is_structured),
+                _STREAMS * (self.streams != other.streams),
+            )
+        )
+
+
+class SeenCall(Struct, frozen=True):
+    """A call of the first scenario; `came_back`: the user was shown its answer."""
+
+    shape: CallShape
+    came_back: bool
+
+
+class TurnSigns(Struct, frozen=True):
+    """How calls of the turn look, and calls that are none of it; empty where nothing is known.
+
+    `question` is what the user says in the turn that is under way.
+    """
+
+    question: str = ""
+    turns: tuple[CallShape, ...] = ()
+    others: tuple[CallShape, ...] = ()
+
+    def is_of_turn(self, shape: CallShape, *, goes_on: bool = False) -> bool:
+        """Whether a call is of the turn; `goes_on`: the call before it broke off."""
+        if not self.turns:
+            return not self.others or all(shape.distance(each) for each in self.others)
+        quotes = any(each.place == "last" for each in self.turns)
+        if quotes and shape.place != "last" and not (goes_on and shape.place == "held"):
+            return False
+        nearest = min(shape.distance(each) for each in self.turns)
+        if any(shape.distance(each) < nearest for each in self.others):
+            return False
+        return nearest < _FAR
+
+
+def learnt_signs(calls: Sequence[SeenCall]) -> TurnSigns:
+    """What the calls of the first scenario show (rule 1)."""
+    shapes = list(dict.fromkeys(each.shape for each in calls))
+    turns = _likeliest(
+        [each.shape for each in calls if each.came_back]
+        or [each for each in shapes if each.place == "last" and not each.is_structured]
+        or [each for each in shapes if not each.is_structured]
+    )
+    others = [each for each in shapes if all(each.distance(turn) for turn in turns)]
+    return TurnSigns("", tuple(turns), tuple(others))
+
+
+def _likeliest(shapes: Sequence[CallShape]) -> list[CallShape]:
+    """Those of several shapes that are of the turn: what is called a title comes back by a leak."""
+    kept = list(dict.fromkeys(shapes))
+    unlike = [each for each in kept if any(each.distance(other) for other in kept)]
+    if not unlike:
+        return kept
+    kept = [each for each in kept if each.tools] or kept
+    return [each for each in kept if each.name in (_OTHER, _ROUTER)] or kept
+
+
+def call_shape(dialect: str, body: Mapping[str, Any], question: str) -> CallShape:
+    """What a request looks like, beside what the user says in it."""
+    about = get(dialect)
+    turns = _user_turns(body)
+    beside = [text for text in _last_block(turns) if text != question.strip()]
+    system = "\n".join(_instructions(body))
+    around = "\n".join((system, *beside)).replace(question, "")
+    tools = about.request.tools(body) if about.request else None
+    return CallShape(
+        place=_place_of(turns, system, question),
+        tools=frozenset(each.name for each in offered_functions(tools)),
+        system=system.strip()[:_BEGINNING],
+        beside=frozenset(text[:_BEGINNING] for text in beside),
+        is_structured=bool(about.script and about.script.wishes.read(body).is_structured),
+        streams=bool(about.request and about.request.streams(body)),
+        said=around[:_SEARCHED],
+        history=_history_of(body),
+    )
+
+
+def _place_of(turns: Sequence[_UserTurn], system: str, question: str) -> Place:
+    asked = question.strip()
+    if turns and asked in turns[-1].texts:
+        return "last"
+    if any(asked in turn.texts for turn in turns):
+        return "held"
+    texts = (text for turn in turns for text in turn.texts)
+    return "spoken of" if any(asked in text for text in (*texts, system)) else "nowhere"
+
+
+class _UserTurn(Struct, frozen=True):
+    """The texts of one turn of the user; `follows`: the entry before it is the user's, too."""
+
+    texts: list[str]
+    follows: bool
+
+
+def _user_turns(body: Any) -> list[_UserTurn]:
+    """Each turn of the user that says anything."""
+    found: list[_UserTurn] = []
+    for key in (*PROMPTS, *HISTORIES):
+        history = body.get(key) if isinstance(body, Mapping) else None
+        if isinstance(history, str):
+            found.append(_UserTurn([history.strip()], follows=False))
+        before = ""
+        for entry in history if isinstance(history, list) else ():
+            fields = entry if isinstance(entry, Mapping) else {}
+            role = str(fields.get("role", ""))
+            texts = list(_content_texts(fields.get("content", fields.get("parts"))))
+            if role == "user" and texts:
+                found.append(_UserTurn(texts, follows=before == "user"))
+            before = role
+    return found
+
+
+def _last_block(turns: Sequence[_UserTurn]) -> list[str]:
+    """What the user is made to say since anybody else spoke."""
+    said: list[str] = []
+    for turn in reversed(turns):
+        said += turn.texts
+        if not turn.follows:
+            break
+    return said
+
+
+def _instructions(body: Any) -> Iterator[str]:
+    """The texts of a system prompt, wherever the body has it."""
+    if not isinstance(body, Mapping):
+        return
+    for key in INSTRUCTIONS:
+        given = body.get(key)
+        yield from _content_texts(given.get("parts") if isinstance(given, Mapping) else given)
+    for key in HISTORIES:
+        for entry in history if isinstance(history := body.get(key), list) else ():
+            if isinstance(entry, Mapping) and entry.get("role") in _SYSTEM_ROLES:
+                yield from _content_texts(entry.get("content"))
+
+
+def _history_of(body: Any) -> str:
+    given = [body.get(key) for key in (*PROMPTS, *HISTORIES)] if isinstance(body, Mapping) else []
+    try:
+        return msgspec.json.encode(given, order="sorted").decode()
+    except (msgspec.EncodeError, TypeError, ValueError, RecursionError):
+        return ""
+
+
+def _content_texts(content: Any) -> Iterator[str]:
+    if isinstance(content, str):
+        yield content.strip()
+    for part in content if isinstance(content, list) else ():
+        text = part.get("text") if isinstance(part, Mapping) else None
+        if isinstance(text, str):
+            yield text.strip()
+
+
+def _differ(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether nothing is in both, though there is something in either."""
+    return bool(one or other) and not one & other

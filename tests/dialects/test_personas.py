@@ -1,0 +1,81 @@
+"""Whose model is asked is told by who asks, and thinking stands where that provider has it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from conformance.core.errors import UsageError
+from conformance.core.events import Chunk, Exchange, Response
+from conformance.dialects import get
+from conformance.dialects.base import Reading
+from conformance.dialects.personas import NAMES, PERSONAS, Persona, named_persona, persona_of
+from conformance.judging.transcript import read_transcript
+from conformance.recordings.api import check_chunks
+from conformance.targets.gateway import UpstreamStandIn
+from conformance.targets.played_answers import ScriptedUpstream, scripted_answer
+
+CHAT = "/v1/chat/completions"
+SHOWN = {"reasoning_content", "reasoning", "reasoning_details"}
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "body", "name"),
+    [
+        ("/api/v1/chat/completions", (), {}, "openrouter"),
+        (CHAT, (), {"reasoning": {"effort": "low"}}, "openrouter"),
+        (CHAT, (("X-Title", "my app"),), {"model": "deepseek/deepseek-r1"}, "openrouter"),
+        (CHAT, (("User-Agent", "ai/6 ai-sdk/openrouter/2.0"),), {}, "openrouter"),
+        ("/openai/v1/chat/completions", (), {}, "groq"),
+        (CHAT, (), {"reasoning_format": "parsed"}, "groq"),
+        (CHAT, (("user-agent", "mistral-client-python/2.1"),), {}, "mistral"),
+        (CHAT, (), {"model": "magistral-medium"}, "mistral"),
+        (CHAT, (), {"model": "kimi-k2-thinking"}, "moonshot"),
+        (CHAT, (), {"model": "GLM-5"}, "zai"),
+        (CHAT, (), {"model": "deepseek-reasoner"}, "deepseek"),
+        (CHAT, (), {"model": 7, "reasoning_effort": "low"}, "plain"),
+        (CHAT, (), {}, "plain"),
+    ],
+)
+def test_who_asks_is_told_by_its_request(
+    path: str, headers: Sequence[tuple[str, str]], body: Mapping[str, Any], name: str
+) -> None:
+    assert persona_of(path, headers, body).name == name
+
+
+@pytest.mark.parametrize("stream", [True, False], ids=["stream", "body"])
+@pytest.mark.parametrize("persona", PERSONAS, ids=NAMES)
+def test_thinking_stands_where_the_provider_has_it(persona: Persona, *, stream: bool) -> None:
+    dialect = persona.dialect or "openai.chat"
+    asked = {"stream": stream}
+    said = scripted_answer("answer", dialect, 1, asked, persona=persona)
+    report = check_chunks(said.chunks, dialect=dialect, profile="strict", request=asked)
+    assert [f"{f.rule}: {f.message}" for f in report.findings] == []
+    head = Response(200, "1.1", (("content-type", said.content_type),))
+    exchange = Exchange(dialect=dialect, response=head, chunks=tuple(map(Chunk, said.chunks)))
+    answer = read_transcript(exchange, get(dialect), Reading())
+    assert "".join(answer.thinking) == "Two and two, thought 1: is 4."
+    if dialect == "openai.chat":
+        keys = {key for key in SHOWN if json.dumps(key) in exchange.body.decode()}
+        assert keys == set(persona.thinking)
+
+
+def test_a_path_that_two_dialects_share_is_answered_in_that_of_the_persona() -> None:
+    upstream = UpstreamStandIn()
+    upstream.begin_request(ScriptedUpstream())
+    spoken = [
+        upstream.answer_call("POST", CHAT, {"model": model}).dialect
+        for model in ("m", "magistral-small")
+    ]
+    assert spoken == ["openai.chat", "mistral.chat"]
+    upstream.persona = named_persona("mistral")
+    assert upstream.answer_call("POST", CHAT, {"model": "m"}).dialect == "mistral.chat"
+    assert upstream.answer_call("POST", "/v1/messages", {}).dialect == "anthropic.messages"
+
+
+def test_a_persona_that_nobody_knows_is_a_wrong_call() -> None:
+    with pytest.raises(UsageError, match="no persona is called 'x'"):
+        named_persona("x")

@@ -1,0 +1,231 @@
+"""Why a model stopped, and what every application's protocol says of it.
+
+For every protocol, and every provider's API that says why it stopped: an answer that was cut at a
+limit or by a filter, sold as finished, and the answers that say what is so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from itertools import product
+from typing import Any, Final
+
+import pytest
+
+from conformance.dialects import SUPPORTED, get
+from conformance.dialects.script import ScriptedAnswer, encode_stream
+from conformance.evidence.hop_ends import FALSE_ENDS, MODEL_ENDS
+from conformance.rules.verdicts import Verdict
+from tests.evidence.two_hops import Payload, broken_hops, judged_hops, sse
+
+RULE: Final = "hop/reason-kept"
+TEXT: Final = "The ferry leaves at nine."
+# The word of a limit, as the played provider says it, and what it says of a filter.
+REASONS: Final = {
+    "openai.chat": ("length", "content_filter"),
+    "mistral.chat": ("length", "content_filter"),
+    "openai.responses": ("max_output_tokens", "content_filter"),
+    "anthropic.messages": ("max_tokens", "refusal"),
+    "ollama.chat": ("length", None),
+    "ollama.generate": ("length", None),
+    "cohere.v2": ("MAX_TOKENS", None),
+    "bedrock.converse": ("max_tokens", "guardrail_intervened"),
+    "gemini.generate": ("MAX_TOKENS", "SAFETY"),
+    "gemini.interactions": ("incomplete", None),
+}
+ENDED: Final = {"threadId": "t", "runId": "r"}
+
+
+def _provider(dialect: str, word: str = "length", reason: str | None = None) -> tuple[str, bytes]:
+    """A provider's answer; another reason than that of a limit stands in its place."""
+    made = get(dialect)
+    assert made.script is not None
+    events = list(made.script.stream(ScriptedAnswer(word, 1, "", TEXT), {}))
+    if reason is not None:
+        of_limit = json.dumps(REASONS[dialect][0])
+        events = [
+            (name, json.loads(json.dumps(payload).replace(of_limit, json.dumps(reason))))
+            for name, payload in events
+        ]
+    return dialect, b"".join(encode_stream(events, made.framing))
+
+
+def _lines(*payloads: Payload) -> str:
+    return "".join(json.dumps(each) + "\n" for each in payloads)
+
+
+def _vercel(reason: str | None) -> str:
+    stated = {} if reason is None else {"finishReason": reason}
+    events: list[Payload] = [
+        {"type": "start"},
+        {"type": "start-step"},
+        {"type": "text-start", "id": "t"},
+        {"type": "text-delta", "id": "t", "delta": TEXT},
+        {"type": "text-end", "id": "t"},
+        {"type": "finish-step"},
+        {"type": "finish", **stated},
+    ]
+    return sse(events) + "data: [DONE]\n\n"
+
+
+def _acp(reason: str) -> str:
+    said = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": TEXT}}
+    note = {"method": "session/update", "params": {"sessionId": "s", "update": said}}
+    ended = {"id": 2, "result": {"stopReason": reason}}
+    return _lines(*({"jsonrpc": "2.0", **each} for each in (note, ended)))
+
+
+def _claude(reason: str) -> str:
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    message = {"id": "m", "type": "message", "role": "assistant", "model": "m", "usage": usage}
+    content = [{"type": "text", "text": TEXT}]
+    ended = {"subtype": "success", "is_error": False, "result": TEXT, "stop_reason": reason}
+    lines: list[Payload] = [
+        {"type": "system", "subtype": "init", "model": "m", "tools": []},
+        {"type": "assistant", "message": {**message, "content": content}},
+        {"type": "result", **ended, "usage": usage},
+    ]
+    return _lines(*({**each, "session_id": "s"} for each in lines))
+
+
+def _agui(_: str) -> str:
+    message = {"messageId": "m"}
+    return sse(
+        [
+            {"type": "RUN_STARTED", **ENDED},
+            {"type": "TEXT_MESSAGE_START", **message, "role": "assistant"},
+            {"type": "TEXT_MESSAGE_CONTENT", **message, "delta": TEXT},
+            {"type": "TEXT_MESSAGE_END", **message},
+            {"type": "RUN_FINISHED", **ENDED},
+        ]
+    )
+
+
+def _codex_exec(_: str) -> str:
+    item = {"id": "item_0", "type": "agent_message", "text": TEXT}
+    return _lines(
+        {"type": "thread.started", "thread_id": "t"},
+        {"type": "turn.started"},
+        {"type": "item.completed", "item": item},
+        {"type": "turn.completed", "usage": {"input_tokens": 1, "output_tokens": 1}},
+    )
+
+
+def _codex_server(_: str) -> str:
+    message = {"id": "m", "type": "agentMessage"}
+    told: list[tuple[str, Payload]] = [
+        ("turn/started", {"turn": {"id": "u"}}),
+        ("item/started", {"item": message}),
+        ("item/agentMessage/delta", {"itemId": "m", "delta": TEXT}),
+        ("item/completed", {"item": {**message, "text": TEXT}}),
+        ("turn/completed", {"turn": {"id": "u", "status": "completed"}}),
+    ]
+    return _lines(*({"method": name, "params": {"threadId": "t", **p}} for name, p in told))
+
+
+def _opal(_: str) -> str:
+    told: list[Payload] = [
+        {"type": "agent_start"},
+        {"type": "message_start"},
+        {"type": "message_delta", "delta": TEXT},
+        {"type": "turn_end", "message": TEXT},
+        {"type": "agent_end", "usage": {"total_tokens": 2}},
+    ]
+    return _lines(
+        *(
+            {"jsonrpc": "2.0", "method": "agent/event", "params": {"session_id": "s", **each}}
+            for each in told
+        )
+    )
+
+
+# How each protocol says that an answer is finished, cut at a limit, and cut by a filter.
+STATING: Final[Mapping[str, tuple[Callable[[Any], str], str, str, str]]] = {
+    "vercel.ui": (_vercel, "stop", "length", "content-filter"),
+    "acp": (_acp, "end_turn", "max_tokens", "refusal"),
+    "claude.stream-json": (_claude, "end_turn", "max_tokens", "refusal"),
+}
+SILENT: Final[Mapping[str, Callable[[str], str]]] = {
+    "agui": _agui,
+    "codex.exec": _codex_exec,
+    "codex.app-server": _codex_server,
+    "opal.rpc": _opal,
+}
+FILTERED: Final = {dialect: word for dialect, (_, word) in REASONS.items() if word}
+
+
+def test_every_api_that_is_played_says_why_it_stopped() -> None:
+    assert set(REASONS) == {name for name, each in SUPPORTED.items() if each.script is not None}
+
+
+def test_every_protocol_is_one_that_says_why_or_one_that_does_not() -> None:
+    protocols = {name for name, each in SUPPORTED.items() if each.is_application} | {"opal.rpc"}
+    assert protocols == STATING.keys() | SILENT.keys()
+    assert not any(get(name).tells_reasons for name in SILENT)
+
+
+@pytest.mark.parametrize(("protocol", "dialect"), list(product(STATING, REASONS)))
+def test_a_limit_is_not_sold_as_a_finish(protocol: str, dialect: str) -> None:
+    write, stop, length, _ = STATING[protocol]
+    behind = _provider(dialect)
+    result = judged_hops((protocol, write(stop)), behind)
+    assert broken_hops(result) == {RULE}
+    result = judged_hops((protocol, write(length)), behind)
+    assert broken_hops(result) == set()
+    assert result.verdicts[RULE] is Verdict.PASS
+
+
+@pytest.mark.parametrize(("protocol", "dialect"), list(product(STATING, FILTERED)))
+def test_what_a_filter_cut_is_not_sold_as_a_finish(protocol: str, dialect: str) -> None:
+    write, stop, length, filtered = STATING[protocol]
+    behind = _provider(dialect, reason=FILTERED[dialect])
+    assert broken_hops(judged_hops((protocol, write(stop)), behind)) == {RULE}
+    assert broken_hops(judged_hops((protocol, write(length)), behind)) == {RULE}
+    assert broken_hops(judged_hops((protocol, write(filtered)), behind)) == set()
+
+
+@pytest.mark.parametrize(("protocol", "dialect"), list(product(STATING, REASONS)))
+def test_a_finish_is_not_sold_as_a_limit(protocol: str, dialect: str) -> None:
+    write, stop, length, _ = STATING[protocol]
+    behind = _provider(dialect, "answer")
+    assert broken_hops(judged_hops((protocol, write(length)), behind)) == {RULE}
+    result = judged_hops((protocol, write(stop)), behind)
+    assert broken_hops(result) == set()
+    assert result.verdicts[RULE] is Verdict.PASS
+
+
+@pytest.mark.parametrize(("protocol", "dialect"), list(product(SILENT, REASONS)))
+def test_a_protocol_without_a_word_for_it_is_not_blamed(protocol: str, dialect: str) -> None:
+    result = judged_hops((protocol, SILENT[protocol]("")), _provider(dialect))
+    assert broken_hops(result) == set()
+    assert result.verdicts[RULE] is Verdict.NOT_APPLICABLE
+    assert "no word for an answer that was cut" in result.reasons[RULE]
+
+
+@pytest.mark.parametrize(("protocol", "dialect"), list(product([*STATING, *SILENT], REASONS)))
+def test_a_cut_is_sold_as_a_finish_by_nobody(protocol: str, dialect: str) -> None:
+    write, stop = STATING[protocol][:2] if protocol in STATING else (SILENT[protocol], "")
+    made = get(dialect)
+    assert made.script is not None
+    events = list(made.script.stream(ScriptedAnswer("no-finish", 1, "", TEXT), {}))
+    behind = dialect, b"".join(encode_stream(events, made.framing))
+    assert broken_hops(judged_hops((protocol, write(stop)), behind)) == {"hop/failure-no-success"}
+
+
+OTHER: Final = ("other", "error", None)
+
+
+@pytest.mark.parametrize("reason", OTHER)
+def test_what_is_not_stated_is_not_false(reason: str | None) -> None:
+    result = judged_hops(("vercel.ui", _vercel(reason)), _provider("openai.chat"))
+    assert RULE not in broken_hops(result)
+
+
+def test_the_words_of_single_providers_say_what_they_mean() -> None:
+    for word, meaning in MODEL_ENDS.items():
+        behind = _provider("openai.chat", reason=word)
+        found = broken_hops(judged_hops(("vercel.ui", _vercel("stop")), behind))
+        assert found == ({RULE} if "stop" in FALSE_ENDS[meaning] else set()), word
+    behind = _provider("openai.chat", reason="a-word-that-nobody-documents")
+    assert broken_hops(judged_hops(("vercel.ui", _vercel("stop")), behind)) == set()

@@ -1,0 +1,133 @@
+"""Calls of a model that were asked again: what an application leaves of the first, and what not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+import pytest
+
+from conformance.rules.verdicts import Verdict
+from tests.evidence.two_hops import (
+    Payload,
+    acp,
+    broken_hops,
+    chat,
+    judged_hops,
+    sse,
+    vercel,
+    vercel_part,
+)
+
+RULE: Final = "hop/try-replaced"
+BEGUN: Final = "The ferry leaves at "
+WHOLE: Final = "The ferry leaves at nine."
+OTHER: Final = "At nine, from the old harbour."
+ASKED: Final = {"model": "m", "messages": [{"role": "user", "content": "When?"}], "stream": True}
+ELSE: Final = {**ASKED, "messages": [{"role": "user", "content": "Go on."}]}
+
+
+def _cut(text: str) -> tuple[str, str]:
+    """An answer that breaks off without its finish."""
+    dialect, body = chat({"content": text})
+    return dialect, body.split("\n\n")[0] + "\n\n"
+
+
+def _shown(*texts: str, take_back: Sequence[Payload] = ()) -> tuple[str, str]:
+    """Each text in a part of its own, with what comes between the first and the others."""
+    parts: list[Payload] = []
+    for number, text in enumerate(texts):
+        parts += [{**each, "id": str(number)} for each in vercel_part("text", text)]
+        parts += take_back if number == 0 else ()
+    return vercel(*parts)
+
+
+TRIES: Final = {
+    "the same beginning": ([_cut(BEGUN), chat({"content": WHOLE})], ()),
+    "the same request": ([_cut(BEGUN), chat({"content": OTHER})], (ASKED, ASKED)),
+    "another model": ([_cut(BEGUN), chat({"content": OTHER})], (ASKED, {**ASKED, "model": "n"})),
+    "a whole answer": ([chat({"content": BEGUN}), chat({"content": OTHER})], (ASKED, ASKED)),
+    "three tries": ([_cut(BEGUN), _cut(BEGUN), chat({"content": WHOLE})], ()),
+}
+
+
+@pytest.mark.parametrize("case", TRIES)
+def test_what_a_try_said_does_not_stay(case: str) -> None:
+    behind, asked = TRIES[case]
+    last = OTHER if OTHER in behind[-1][1] else WHOLE
+    tries = [BEGUN] * (len(behind) - 1)
+    found = judged_hops(_shown(*tries, last), *behind, asked=asked)
+    assert broken_hops(found) == {RULE}
+    assert broken_hops(judged_hops(_shown(BEGUN[:16], last), *behind, asked=asked)) == {RULE}
+    clean = judged_hops(_shown(last), *behind, asked=asked)
+    assert broken_hops(clean) == set()
+    assert clean.verdicts[RULE] is Verdict.PASS
+    assert clean.verdicts["hop/text"] is Verdict.PASS
+
+
+def test_a_text_that_goes_on_where_the_try_broke_off_is_shown_once() -> None:
+    behind = [_cut(BEGUN), chat({"content": WHOLE})]
+    assert broken_hops(judged_hops(_shown(BEGUN, "nine."), *behind)) == set()
+
+
+def test_a_call_that_goes_on_with_what_broke_off_is_no_second_try() -> None:
+    behind = [_cut(BEGUN), chat({"content": "nine."})]
+    for asked in ((ASKED, ELSE), ()):
+        found = judged_hops(_shown(BEGUN, "nine."), *behind, asked=asked)
+        assert broken_hops(found) == set()
+        assert RULE not in found.verdicts
+
+
+@pytest.mark.parametrize(
+    "take_back", [{"type": "reset-step"}, {"type": "start", "messageId": "again"}]
+)
+def test_what_was_taken_back_is_not_on_the_screen(take_back: Payload) -> None:
+    behind = [_cut(BEGUN), chat({"content": WHOLE})]
+    found = judged_hops(_shown(BEGUN, WHOLE, take_back=[take_back]), *behind)
+    assert RULE not in broken_hops(found)
+
+
+def test_thinking_of_a_try_does_not_stay_either() -> None:
+    thought, said = "It sails in the morning.", {"content": WHOLE}
+    dialect, body = chat({"reasoning_content": thought})
+    cut = dialect, body.split("\n\n")[0] + "\n\n"
+    behind = [cut, chat({"reasoning_content": thought}, said)]
+    one, two = ([{**e, "id": n} for e in vercel_part("reasoning", thought)] for n in "12")
+    text = vercel_part("text", WHOLE)
+    assert broken_hops(judged_hops(vercel(*one, *two, *text), *behind)) == {RULE}
+    assert broken_hops(judged_hops(vercel(*one, *text), *behind)) == set()
+
+
+def test_an_agent_without_parts_is_seen_too() -> None:
+    behind = [_cut(BEGUN), chat({"content": WHOLE})]
+    assert broken_hops(judged_hops(acp(("message", BEGUN), ("message", WHOLE)), *behind)) == {RULE}
+    assert broken_hops(judged_hops(acp(("message", WHOLE)), *behind)) == set()
+
+
+def test_a_snapshot_takes_back_what_was_streamed() -> None:
+    behind = [_cut(BEGUN), chat({"content": WHOLE})]
+    run = {"threadId": "t", "runId": "r"}
+
+    def message(name: str, text: str) -> list[Payload]:
+        return [
+            {"type": "TEXT_MESSAGE_START", "messageId": name, "role": "assistant"},
+            {"type": "TEXT_MESSAGE_CONTENT", "messageId": name, "delta": text},
+            {"type": "TEXT_MESSAGE_END", "messageId": name},
+        ]
+
+    said = [*message("a", BEGUN), *message("b", WHOLE)]
+    kept = [{"id": "b", "role": "assistant", "content": WHOLE}]
+    begun, ended = {"type": "RUN_STARTED", **run}, {"type": "RUN_FINISHED", **run}
+    snapshot: Payload = {"type": "MESSAGES_SNAPSHOT", "messages": kept}
+    assert broken_hops(judged_hops(("agui", sse([begun, *said, ended])), *behind)) == {RULE}
+    shown = "agui", sse([begun, *said, snapshot, ended])
+    assert RULE not in broken_hops(judged_hops(shown, *behind))
+
+
+def test_both_places_are_shown() -> None:
+    behind = [_cut(BEGUN), chat({"content": WHOLE})]
+    (finding,) = judged_hops(_shown(BEGUN, WHOLE), *behind).findings
+    assert BEGUN in json.dumps([each.text for each in finding.context])
+    assert finding.upstream is not None
+    assert BEGUN in finding.upstream.text

@@ -1,0 +1,123 @@
+"""A user-message-stream application in front of Chat Completions, that makes calls of its own, too.
+
+What it asks beside the turn is no fault; neither is it one of the toolkit's that it closes its
+connection where its model refuses.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import httpx
+
+from tests.fakes.application import HEADERS, Message, Part, Receive, Send
+
+TOOL: Final = {
+    "type": "function",
+    "function": {
+        "name": "calculator",
+        "parameters": {"type": "object", "properties": {"expression": {"type": "string"}}},
+    },
+}
+SCORE: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "properties": {"score": {"type": "integer"}},
+    "required": ["score"],
+    "additionalProperties": False,
+}
+FORMAT: Final = {"type": "json_schema", "json_schema": {"name": "s", "schema": SCORE}}
+
+
+@dataclass
+class ChatApplication:
+    """An ASGI application. `asks` are calls that it makes before each turn: titles, a router.
+
+    `shows_score`: what the router says is all that it shows. `tries` is how often it asks a model
+    that refuses; then it hangs up.
+    """
+
+    upstream: str = ""
+    asks: tuple[str, ...] = ()
+    shows_score: bool = False
+    tries: int = 1
+    scores: list[int] = field(default_factory=list)
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        assert scope["type"] == "http"
+        asked = json.loads((await receive())["body"])
+        parts = self.answer(_history(asked))
+        first = await anext(parts)  # a model that refuses is told by silence
+        await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
+        for part in (first, *[each async for each in parts]):
+            data = part if isinstance(part, str) else json.dumps(part)
+            event = f"data: {data}\n\n".encode()
+            await send({"type": "http.response.body", "body": event, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def answer(self, history: list[Part]) -> AsyncIterator[Part | str]:
+        async with httpx.AsyncClient(base_url=f"{self.upstream}/v1", verify=False) as client:
+            for kind in self.asks:
+                response = await client.post("/chat/completions", json=_own_call(kind, history))
+                if kind == "router":
+                    said = response.json()["choices"][0]["message"]["content"]
+                    self.scores.append(json.loads(said)["score"])
+            if self.shows_score:
+                said = str(self.scores[-1])
+                stream = f'data: {{"choices": [{{"delta": {{"content": "{said}"}}}}]}}'
+            else:
+                stream = await self._turn(client, history)
+        yield {"type": "start"}
+        yield {"type": "start-step"}
+        for part in _parts(stream):
+            yield part
+        yield {"type": "finish-step"}
+        yield {"type": "finish", "finishReason": "stop"}
+        yield "[DONE]"
+
+    async def _turn(self, client: httpx.AsyncClient, history: list[Part]) -> str:
+        body = {"model": "m", "stream": True, "messages": history, "tools": [TOOL]}
+        for _ in range(self.tries):
+            response = await client.post("/chat/completions", json=body)
+            if response.status_code == 200:
+                return response.text
+        raise ConnectionError
+
+
+def _history(asked: Part) -> list[Part]:
+    texts = (
+        (each["role"], [part["text"] for part in each["parts"] if part["type"] == "text"])
+        for each in asked["messages"]
+    )
+    return [{"role": role, "content": "".join(text)} for role, text in texts]
+
+
+def _own_call(kind: str, history: list[Part]) -> Part:
+    words = history[-1]["content"]
+    said = {
+        "router": [{"role": "system", "content": "Rate how hard this is."}, history[-1]],
+        "title": [{"role": "user", "content": "Generate a title for this conversation:"}],
+        "title-inside": [{"role": "user", "content": f"Write a title for: {words}"}],
+    }
+    messages = [*said[kind], history[-1]] if kind == "title" else said[kind]
+    own = {"response_format": FORMAT} if kind == "router" else {"stream": True}
+    return {"model": "m", "messages": messages, **own}
+
+
+def _parts(stream: str) -> Iterator[Part]:
+    kind = ""
+    for line in stream.splitlines():
+        if not line.startswith("data: {"):
+            continue
+        for choice in json.loads(line[6:])["choices"]:
+            for name, key in (("reasoning", "reasoning_content"), ("text", "content")):
+                if piece := choice["delta"].get(key):
+                    if kind != name:
+                        yield from ([{"type": f"{kind}-end", "id": kind}] if kind else [])
+                        yield {"type": f"{name}-start", "id": name}
+                        kind = name
+                    yield {"type": f"{name}-delta", "id": name, "delta": piece}
+    if kind:
+        yield {"type": f"{kind}-end", "id": kind}

@@ -1,0 +1,116 @@
+"""A text that a reader would take for nothing is found, but for what the dialect allows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import Final, NamedTuple
+
+import pytest
+
+from conformance.dialects import SUPPORTED
+from conformance.editing.stream import Stream
+from conformance.judging.rulebook import Rulebook
+from conformance.mutate import BaseRecording, shipped_bases
+from tests.mutate.lost_texts import (
+    EDITS,
+    MISTYPED,
+    TextKind,
+    edited,
+    holder_places,
+    text_places,
+    type_places,
+)
+
+# Dialect, path and edits that are legal, each with its source.
+ALLOWED: Final[Mapping[tuple[str, str, str], str]] = {
+    ("*.chat", "choices.*.delta.*", "dropped null"): (
+        "openai-openapi: a delta's content and refusal are nullable, no key of a delta is required;"
+        " mistralai: content: NotRequired[Nullable[...]]"
+    ),
+    ("agui", "delta", "dropped"): "ag-ui-protocol: the delta of a chunk is optional",
+    ("agui", "messages.*.content", "dropped list object null"): (
+        "ag-ui-protocol: an assistant with calls has no content, a user may have a list of parts,"
+        " an activity an object"
+    ),
+    ("bedrock.converse", "delta.citation", "object"): (
+        "API_runtime_CitationsDelta: no member is required"
+    ),
+    ("bedrock.converse", "delta.citation.sourceContent", "dropped"): (
+        "API_runtime_CitationsDelta: no member is required"
+    ),
+    ("claude.stream-json", "result", "dropped null"): (
+        "claude-agent-sdk: a result of an error has no text"
+    ),
+    ("claude.stream-json", "message", "mistyped"): "the type of a message adds nothing to its line",
+    ("codex.app-server", "params.turn.items*", "null mistyped"): (
+        "codex README: items of turn/completed repeat what was sent"
+    ),
+    ("ollama.*", "*thinking", "dropped"): (
+        "ollama: thinking is left out where it is empty, and a line may say nothing"
+    ),
+    ("gemini.generate", "candidates", "dropped list null"): (
+        "types.py: candidates: Optional; chunks of token counts have none"
+    ),
+    ("gemini.generate", "candidates.*.content*", "dropped null object"): (
+        "types.py: content and parts: Optional; a chunk that finishes has none"
+    ),
+    ("*.chat", "choices.*.delta", "object"): "keys of vendors are legal in a delta",
+    ("openai.chat", "choices.*.delta.content.*.thinking", "dropped"): (
+        "LiteLLM: providers send a part of thinking with a text instead"
+    ),
+}
+
+
+class Lost(NamedTuple):
+    """A stream with one text edited; `edit` says how."""
+
+    base: BaseRecording
+    kind: TextKind
+    edit: str
+    stream: Stream
+
+
+def is_allowed(dialect: str, kind: TextKind, edit: str) -> bool:
+    return any(
+        fnmatchcase(dialect, known) and fnmatchcase(kind.path, path) and edit in edits.split()
+        for known, path, edits in ALLOWED
+    )
+
+
+@cache
+def bases() -> tuple[BaseRecording, ...]:
+    return tuple(base for base in shipped_bases() if not base.has_client)
+
+
+def lost(dialect: str) -> Iterator[Lost]:
+    """Every kind of text of a dialect, of what holds it, and of its types, edited once each."""
+    seen: set[object] = set()
+    for base in bases():
+        for stream in base.streams() if base.name.split("/")[0] == dialect else ():
+            texts = text_places(stream)
+            of_holders, of_types = holder_places(texts), type_places(stream, texts)
+            for group, edits in ((texts, EDITS), (of_holders, EDITS), (of_types, (MISTYPED,))):
+                for kind, places in group.items():
+                    new = [edit for edit in edits if (kind, edit) not in seen]
+                    seen.update((kind, edit) for edit in new)
+                    for edit in new:
+                        yield Lost(base, kind, edit, edited(stream, *places[0], edit))
+
+
+@pytest.mark.parametrize("dialect", SUPPORTED)
+def test_a_text_that_nobody_can_read_is_found(dialect: str) -> None:
+    rulebook = Rulebook.load()
+    plain: dict[str, frozenset[str]] = {}
+    missed: list[tuple[str, TextKind, str]] = []
+    tried = 0
+    for base, kind, edit, stream in lost(dialect):
+        if base.name not in plain:
+            plain[base.name] = base.judge(rulebook).killed_by
+        found = base.judge(rulebook, stream.result()).killed_by - plain[base.name]
+        tried += 1
+        if not found and not is_allowed(dialect, kind, edit):
+            missed.append((base.name, kind, edit))
+    assert tried
+    assert missed == []

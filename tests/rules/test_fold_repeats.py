@@ -1,0 +1,128 @@
+"""What was said once is not said again: by delta, by part, in pieces and in bulk."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance.judging.checker import Checker
+from tests.rules.test_texts import cuts, pieces_of
+
+CHECKER = Checker("openai.chat")
+CLAUDE = Checker("anthropic.messages")
+LONG = "The user wants the weather in Oslo, so the tool has to be called with that city. "
+RULES = {
+    "thinking/stream/said-once",
+    "thinking/stream/text-said-once",
+    "thinking/stream/increments",
+}
+AGAIN = {"thinking/stream/said-once"}
+
+
+def broken(checker: Checker, events: list[object]) -> set[str]:
+    chunks = [f"data: {json.dumps(event)}\n\n".encode() for event in events]
+    bytewise = [b"".join(chunks)[n : n + 7] for n in range(0, sum(map(len, chunks)), 7)]
+    found = [{each.rule for each in checker.check(cut).findings} for cut in (chunks, bytewise)]
+    assert found[0] == found[1]
+    return found[0] & RULES
+
+
+def thought(*texts: str, field: str = "reasoning_content") -> set[str]:
+    deltas = [{"choices": [{"index": 0, "delta": {field: text}}]} for text in texts]
+    return broken(CHECKER, [*deltas, {"choices": [{"index": 0, "delta": {}}]}])
+
+
+def blocks(*texts: str, call_after: int = -1) -> set[str]:
+    events: list[object] = []
+    for number, text in enumerate(texts):
+        kind = {"type": "thinking", "thinking": ""}
+        events += [
+            {"type": "content_block_start", "index": len(events), "content_block": kind},
+            {
+                "type": "content_block_delta",
+                "index": len(events),
+                "delta": {"type": "thinking_delta", "thinking": text},
+            },
+            {"type": "content_block_stop", "index": len(events)},
+        ]
+        if number == call_after:
+            call = {"type": "tool_use", "id": "t", "name": "look", "input": {}}
+            events.append(
+                {"type": "content_block_start", "index": len(events), "content_block": call}
+            )
+    return broken(CLAUDE, events)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("Well. ", LONG, LONG),
+        ("The user wants ", LONG[15:40], LONG[40:], LONG),
+        (LONG, "So. ", LONG + "So. "),
+    ],
+)
+def test_a_delta_that_comes_again_is_found(texts: tuple[str, ...]) -> None:
+    assert thought(*texts) == AGAIN
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("no ", "no ", "no ", "no "),
+        (LONG[:60], LONG[:60]),
+        (LONG, "Let me see. ", LONG),
+        ("- [ ] ", "- [ ] ", "- [ ] "),
+        ("a" * 63, "a" * 63),
+        ("The user ", "The user ", "said that"),
+    ],
+)
+def test_words_may_come_again(texts: tuple[str, ...]) -> None:
+    assert thought(*texts) == set()
+
+
+def test_of_text_more_may_come_again() -> None:
+    assert thought(LONG, LONG, field="content") == set()
+    assert thought(LONG * 2, LONG * 2, field="content") == {"thinking/stream/text-said-once"}
+
+
+@pytest.mark.parametrize(
+    "texts", [(LONG[:40], LONG), (LONG[:33], LONG[:50], LONG), (*"ab", LONG[:32], LONG)]
+)
+def test_few_deltas_show_that_they_are_no_increments(texts: tuple[str, ...]) -> None:
+    is_first = len(texts[0]) > 1
+    assert thought(*texts) == ({"thinking/stream/increments"} if is_first else set())
+
+
+def test_a_block_that_comes_again_is_found_unless_a_call_came_between() -> None:
+    assert blocks(LONG, LONG) == AGAIN
+    assert blocks(LONG, LONG + "And on.") == AGAIN
+    assert blocks(LONG, "Well. ", LONG) == AGAIN
+    assert blocks(LONG, LONG[:70]) == set()
+    assert blocks(LONG, LONG.replace("Oslo", "Rome")) == set()
+    assert blocks(LONG, LONG, call_after=0) == set()
+
+
+@given(cuts)
+def test_a_block_that_comes_again_is_found_however_it_is_cut(at: list[int]) -> None:
+    events: list[object] = []
+    for index, pieces in enumerate(([LONG], pieces_of(LONG, at))):
+        kind = {"type": "thinking", "thinking": ""}
+        events.append({"type": "content_block_start", "index": index, "content_block": kind})
+        events += [
+            {
+                "type": "content_block_delta",
+                "index": index,
+                "delta": {"type": "thinking_delta", "thinking": piece},
+            }
+            for piece in pieces
+        ]
+        events.append({"type": "content_block_stop", "index": index})
+    assert broken(CLAUDE, events) == AGAIN
+
+
+@given(st.lists(st.sampled_from(["a", "bc", " ", "\n"]), max_size=60))
+def test_short_pieces_raise_nothing(texts: list[str]) -> None:
+    assert thought("x", *texts) <= {"thinking/stream/increments"}

@@ -1,0 +1,85 @@
+"""Which call of an application is which, and what a run says of what it did not do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.cassette import read
+from conformance.runs import RunOutcome
+from tests.fakes.chat_application import ChatApplication
+from tests.runs.test_run_application import ran
+
+
+def notes_on_calls(outcome: RunOutcome) -> list[str]:
+    return [note for note in outcome.report.notes if note.startswith("calls of the model")]
+
+
+def findings(outcome: RunOutcome) -> list[tuple[str, str]]:
+    return [(f.rule, f.message) for f in outcome.report.findings]
+
+
+@pytest.mark.parametrize("title", ["title", "title-inside"])
+def test_a_title_is_no_part_of_the_turn_whatever_its_request_ends_with(
+    title: str, tmp_path: Path
+) -> None:
+    outcome = ran(ChatApplication(asks=(title,)), tmp_path, scenarios=["app-answer"])
+    assert findings(outcome) == []
+    assert notes_on_calls(outcome) == [
+        "calls of the model: title, turn in app-answer/turn, app-answer/next-turn"
+    ]
+    (path,) = tmp_path.rglob("app-answer.cassette.jsonl")
+    roles = [each.role for each in read(path).exchanges if each.hop == "upstream"]
+    assert roles == ["side-call", "turn", "side-call", "next-turn"]
+
+
+def test_a_tool_that_only_the_turn_offers_is_offered(tmp_path: Path) -> None:
+    outcome = ran(ChatApplication(asks=("title",)), tmp_path, scenarios=["app-tools"])
+    # The application shows no calls: what was left out before is a finding.
+    assert {rule for rule, _ in findings(outcome)} == {"hop/tools"}
+
+
+def test_a_router_is_given_what_it_asks_for(tmp_path: Path) -> None:
+    application = ChatApplication(asks=("router",))
+    outcome = ran(application, tmp_path, scenarios=["app-answer"])
+    assert findings(outcome) == []
+    assert len(application.scores) == 4  # both turns, and both of the first scenario
+    assert "router, turn in" in notes_on_calls(outcome)[0]
+
+
+def test_what_is_made_of_a_routers_answer_is_not_compared_with_it(tmp_path: Path) -> None:
+    application = ChatApplication(asks=("router",), shows_score=True)
+    assert findings(ran(application, tmp_path, scenarios=["app-answer"])) == []
+
+
+def test_an_application_that_closes_where_its_model_refuses_does_not_end_the_run(
+    tmp_path: Path,
+) -> None:
+    chosen = ["app-failures", "app-inline"]
+    outcome = ran(ChatApplication(tries=3), tmp_path, scenarios=chosen)
+    assert outcome.unanswered == ()
+    assert outcome.scenarios == len(chosen)
+    told = [note for note in outcome.report.notes if "was not answered, as its model" in note]
+    roles = [note.partition(" was")[0].rpartition("/")[2] for note in told]
+    assert roles == ["cut", "refused"]
+    assert "turn, retry 1, retry 2 in app-failures/refused" in notes_on_calls(outcome)[0]
+
+
+def test_scenarios_that_a_dead_application_is_not_asked_are_named(tmp_path: Path) -> None:
+    application = ChatApplication()
+    alive = application.answer
+    left = 2  # the turns of the first scenario
+
+    def answer(history: list[dict[str, str]]) -> object:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise ConnectionError
+        return alive(history)
+
+    application.answer = answer  # type: ignore[assignment, method-assign]  # it dies
+    outcome = ran(application, tmp_path, scenarios=["app-answer", "app-inline"])
+    assert any("stopped answering at app-answer/turn" in line for line in outcome.unanswered)
+    why = "vercel.ui app-inline was not run: the application had stopped answering"
+    assert why in outcome.report.notes

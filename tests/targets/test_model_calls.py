@@ -1,0 +1,149 @@
+"""Calls that an application makes for itself are told from those of the turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import pytest
+
+from conformance.targets.model_calls import (
+    CallShape,
+    SeenCall,
+    TurnSigns,
+    call_shape,
+    learnt_signs,
+)
+
+ASKED: Final = "What is 2 + 2?"
+BROKEN: Final[tuple[Any, ...]] = (None, 7, {}, [None, 3, {"role": "user"}])
+ANSWER: Final = {"role": "assistant", "content": ASKED}
+CALCULATOR: Final = {"type": "function", "function": {"name": "calculator"}}
+SCORE: Final = {"type": "json_schema", "json_schema": {"schema": {"type": "object"}}}
+
+
+def text(words: str, kind: str = "text") -> dict[str, Any]:
+    return {"type": kind, "text": words}
+
+
+def user(*parts: dict[str, Any]) -> dict[str, Any]:
+    return {"role": "user", "content": list(parts)}
+
+
+def said(*words: str) -> list[dict[str, str]]:
+    return [{"role": "user", "content": each} for each in words]
+
+
+def shape(body: Any, dialect: str = "openai.chat") -> CallShape:
+    fields = body if isinstance(body, Mapping) else {}
+    return call_shape(dialect, fields, ASKED)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"messages": [{"role": "user", "content": f"{ASKED}\n"}]},
+        {"messages": [user(text("<reminder>"), text(ASKED)), {"role": "system", "content": "x"}]},
+        {"messages": [user(text(ASKED)), ANSWER, user({"type": "tool_result", "content": "4"})]},
+        {"input": ASKED},
+        {"input": [user(text("context")), user(text(ASKED, "input_text")), {"type": "reasoning"}]},
+        {"contents": [{"role": "user", "parts": [{"text": ASKED}]}]},
+        {"prompt": ASKED},
+    ],
+)
+def test_a_call_of_the_turn_ends_with_the_question(body: Any) -> None:
+    assert shape(body).place == "last"
+
+
+NOWHERE: Final[tuple[Any, ...]] = (None, [], "x", {})
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        ({"messages": [user(text(ASKED)), ANSWER, user(text("Suggest."))]}, "held"),
+        ({"messages": [user(text(f"<session>{ASKED}</session>"))]}, "spoken of"),
+        ({"messages": [ANSWER]}, "nowhere"),
+        *(({"messages": broken}, "nowhere") for broken in BROKEN),
+        *((body, "nowhere") for body in NOWHERE),
+    ],
+)
+def test_what_only_speaks_of_the_question_does_not_ask_it(body: Any, place: str) -> None:
+    assert shape(body).place == place
+
+
+TURN: Final = shape({"messages": said(ASKED), "tools": [CALCULATOR], "stream": True})
+# A popular coding agent asks for a title by the user's own words, behind its own.
+TITLE: Final = shape({"messages": said("Generate a title:", ASKED), "stream": True})
+ROUTER: Final = shape(
+    {
+        "messages": [{"role": "system", "content": "Rate how hard this is."}, *said(ASKED)],
+        "response_format": SCORE,
+    }
+)
+NEXT: Final = shape(
+    {"messages": [*said(ASKED), ANSWER, *said(ASKED)], "tools": [CALCULATOR], "stream": True}
+)
+LOOP: Final = shape(
+    {
+        "messages": [*said(ASKED), ANSWER, {"role": "tool", "content": "4"}],
+        "tools": [CALCULATOR],
+        "stream": True,
+    }
+)
+
+
+@pytest.mark.parametrize("other", [TITLE, ROUTER], ids=["title", "router"])
+@pytest.mark.parametrize("shows", [True, False], ids=["shown", "nothing-shown"])
+def test_what_came_back_shows_how_calls_of_the_turn_look(other: CallShape, *, shows: bool) -> None:
+    signs = learnt_signs([SeenCall(other, came_back=False), SeenCall(TURN, came_back=shows)])
+    assert not signs.is_of_turn(other)
+    assert all(signs.is_of_turn(each) for each in (TURN, NEXT, LOOP))
+
+
+def test_a_title_that_leaks_into_the_answer_makes_no_turn_of_its_call() -> None:
+    signs = learnt_signs([SeenCall(TITLE, came_back=True), SeenCall(TURN, came_back=True)])
+    assert (signs.is_of_turn(TITLE), signs.is_of_turn(TURN)) == (False, True)
+
+
+def test_calls_without_tools_are_told_by_what_is_said_beside_the_question() -> None:
+    plain = shape({"messages": said(ASKED)})
+    signs = learnt_signs([SeenCall(TITLE, came_back=False), SeenCall(plain, came_back=True)])
+    assert (signs.is_of_turn(TITLE), signs.is_of_turn(plain)) == (False, True)
+
+
+def test_a_call_that_is_unlike_the_turn_in_several_ways_is_none_of_it() -> None:
+    signs = TurnSigns(ASKED, (TURN,))
+    assert not signs.is_of_turn(TITLE)
+    assert signs.is_of_turn(shape({"messages": said(ASKED)}))  # a last try without tools
+
+
+def test_an_answer_that_broke_off_may_be_gone_on_with() -> None:
+    signs = TurnSigns(ASKED, (TURN,))
+    goes_on = shape({"messages": [*said(ASKED), ANSWER, *said("Go on.")], "tools": [CALCULATOR]})
+    assert not signs.is_of_turn(goes_on)
+    assert signs.is_of_turn(goes_on, goes_on=True)
+
+
+def test_where_nothing_is_known_all_calls_are_of_the_turn() -> None:
+    assert all(TurnSigns().is_of_turn(each) for each in (TURN, TITLE, ROUTER))
+
+
+def test_an_application_that_only_asks_for_json_has_no_call_of_the_turn() -> None:
+    signs = learnt_signs([SeenCall(ROUTER, came_back=False)])
+    assert not signs.is_of_turn(ROUTER)
+    assert learnt_signs([SeenCall(ROUTER, came_back=True)]).is_of_turn(ROUTER)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (TITLE, "title"),
+        (ROUTER, "router"),
+        (shape({"messages": said(f"Summarize: {ASKED}")}), "summary"),
+        (shape({"messages": said(f"Suggest what comes after {ASKED}")}), "suggestion"),
+        (shape({"messages": said("Hello.")}), "side call"),
+    ],
+)
+def test_a_call_that_is_none_of_the_turn_has_a_name(call: CallShape, name: str) -> None:
+    assert call.name == name

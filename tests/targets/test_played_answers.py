@@ -1,0 +1,136 @@
+"""What the played model says is what it was asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+import jsonschema_rs
+import pytest
+
+from conformance.core.events import Chunk, Exchange, Response
+from conformance.dialects import ENDPOINTS, get
+from conformance.dialects.base import Reading
+from conformance.judging.transcript import Transcript, read_transcript
+from conformance.recordings.api import check_chunks
+from conformance.targets.played_answers import scripted_answer
+
+SCHEMA: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "score": {"type": "integer", "minimum": 3, "maximum": 9},
+        "why": {"type": "string"},
+        "route": {"enum": ["flash", "pro"]},
+        "steps": {"type": "array", "items": {"$ref": "#/$defs/step"}, "minItems": 2},
+    },
+    "required": ["score", "why", "route", "steps"],
+    "additionalProperties": False,
+    "$defs": {"step": {"type": "object", "properties": {"at": {"type": ["null", "number"]}}}},
+}
+OPEN_SCHEMA: Final = {"type": "OBJECT", "properties": {"score": {"type": "INTEGER"}}}
+JSON_SCHEMA: Final = {"type": "json_schema", "json_schema": {"name": "s", "schema": SCHEMA}}
+WISHES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "openai.chat": {"response_format": JSON_SCHEMA},
+    "mistral.chat": {"response_format": JSON_SCHEMA},
+    "openai.responses": {"text": {"format": {"type": "json_schema", "schema": SCHEMA}}},
+    "anthropic.messages": {
+        "output_config": {"format": {"type": "json_schema", "schema": SCHEMA}},
+    },
+    "gemini.generate": {"generationConfig": {"responseJsonSchema": SCHEMA}},
+    "gemini.interactions": {"response_format": SCHEMA},
+    "ollama.chat": {"format": SCHEMA},
+    "ollama.generate": {"format": SCHEMA},
+    "cohere.v2": {"response_format": {"type": "json_object", "json_schema": SCHEMA}},
+}
+SCORER: Final = {"name": "score", "parameters": SCHEMA}
+CHAT_TOOLS: Final = [{"type": "function", "function": SCORER}]
+CALLS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "openai.chat": {
+        "tools": CHAT_TOOLS,
+        "tool_choice": {"type": "function", "function": {"name": "score"}},
+    },
+    "openai.responses": {
+        "tools": [{"type": "function", **SCORER}],
+        "tool_choice": {"type": "function", "name": "score"},
+    },
+    "anthropic.messages": {
+        "tools": [{"name": "score", "input_schema": SCHEMA}],
+        "tool_choice": {"type": "tool", "name": "score"},
+    },
+    "gemini.generate": {
+        "tools": [{"functionDeclarations": [SCORER]}],
+        "toolConfig": {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["score"]}},
+    },
+    "bedrock.converse": {
+        "toolConfig": {
+            "tools": [{"toolSpec": {"name": "score", "inputSchema": {"json": SCHEMA}}}],
+            "toolChoice": {"tool": {"name": "score"}},
+        }
+    },
+    "cohere.v2": {"tools": CHAT_TOOLS, "tool_choice": "REQUIRED"},
+    "mistral.chat": {"tools": CHAT_TOOLS, "tool_choice": "any"},
+}
+STREAMS: Final = pytest.mark.parametrize("stream", [True, False], ids=["stream", "body"])
+
+
+def answered(dialect: str, body: Mapping[str, Any], word: str = "answer") -> Transcript:
+    said = scripted_answer(word, dialect, 7, body)
+    head = Response(said.status, "1.1", (("content-type", said.content_type),))
+    exchange = Exchange(dialect=dialect, response=head, chunks=tuple(map(Chunk, said.chunks)))
+    found = check_chunks(
+        said.chunks, dialect=dialect, profile="strict", request=dict(body)
+    ).findings
+    assert [f"{f.rule}: {f.message}" for f in found] == []
+    return read_transcript(exchange, get(dialect), Reading(), keep="wire")
+
+
+def test_every_api_but_one_is_asked_for_json() -> None:
+    assert set(WISHES) == set(ENDPOINTS) - {"bedrock.converse"}
+
+
+@STREAMS
+@pytest.mark.parametrize("dialect", WISHES)
+def test_json_by_a_schema_fits_it(dialect: str, *, stream: bool) -> None:
+    answer = answered(dialect, {**WISHES[dialect], "stream": stream})
+    assert jsonschema_rs.is_valid(dict(SCHEMA), json.loads("".join(answer.text)))
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {"generationConfig": {"responseSchema": OPEN_SCHEMA}},
+        {"generationConfig": {"responseMimeType": "application/json"}},
+    ],
+)
+def test_json_is_answered_in_the_spelling_of_the_api(wish: Mapping[str, Any]) -> None:
+    value = json.loads("".join(answered("gemini.generate", {**wish, "stream": True}).text))
+    assert isinstance(value, dict)
+
+
+@STREAMS
+@pytest.mark.parametrize("dialect", CALLS)
+def test_the_function_that_must_be_called_is(dialect: str, *, stream: bool) -> None:
+    answer = answered(dialect, {**CALLS[dialect], "stream": stream})
+    (call,) = answer.tools
+    assert call["name"] == "score"
+    assert jsonschema_rs.is_valid(dict(SCHEMA), json.loads(call["arguments"]))
+
+
+def test_no_tool_is_called_where_none_may_be() -> None:
+    asked = {"tools": CHAT_TOOLS, "tool_choice": "none", "stream": True}
+    answer = answered("openai.chat", asked, "tools")
+    assert not answer.tools
+    assert "Answer 7" in "".join(answer.text)
+
+
+def test_a_text_ends_where_the_request_says() -> None:
+    answer = answered("openai.chat", {"stop": [": "], "stream": True})
+    assert "".join(answer.text) == "Answer 7"
+
+
+@STREAMS
+def test_thinking_comes_encrypted_where_the_request_includes_that(*, stream: bool) -> None:
+    asked = {"include": ["reasoning.encrypted_content"], "stream": stream}
+    assert answered("openai.responses", asked).opaque
+    assert not answered("openai.responses", {"stream": stream}).opaque
