@@ -92,8 +92,8 @@ def _stopped(reason: str) -> Callable[[Draft], Draft]:
 
     def changed(draft: Draft) -> Draft:
         where = edits.typed("message_delta")
-        pieces = edits.change(where, "delta.stop_reason", reason)(draft.pieces)
-        return replace(draft, pieces=tuple(pieces))
+        change = edits.change(where, "delta.stop_reason", reason)
+        return replace(draft, pieces=tuple(change(draft.pieces)))
 
     return changed
 

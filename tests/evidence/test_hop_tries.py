@@ -24,8 +24,9 @@ RULE: Final = "hop/try-replaced"
 BEGUN: Final = "The ferry leaves at "
 WHOLE: Final = "The ferry leaves at nine."
 OTHER: Final = "At nine, from the old harbour."
-ASKED: Final = {"model": "m", "messages": [{"role": "user", "content": "When?"}], "stream": True}
-ELSE: Final = {**ASKED, "messages": [{"role": "user", "content": "Go on."}]}
+_SAID: Final = {"role": "user", "content": "When?"}
+ASKED: Final = {"model": "m", "messages": [_SAID], "stream": True}
+ELSE: Final = {**ASKED, "messages": [_SAID, {"role": "user", "content": "Go on."}]}
 
 
 def _cut(text: str) -> tuple[str, str]:

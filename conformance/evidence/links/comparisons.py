@@ -80,8 +80,8 @@ class RepeatedTurns:
         for place in link.entries:
             back.take(self._events.get(place, ()))
         where = f"{self.talk.form.key}.{_listed(link.entries)}"
-        at = _TurnPlace(where, self.named)
-        return {each.id: _compared(each, link, back.ends[each.id], at) for each in rules}
+        turn = _TurnPlace(where, self.named)
+        return {each.id: _compared(each, link, back.ends[each.id], turn) for each in rules}
 
     def finding(
         self, rule: LinkedRule, link: TurnLink, violation: Violation, beside: EventBeside | None
