@@ -39,6 +39,7 @@ from conformance.evidence.application import (
     later_requests,
 )
 from conformance.evidence.compared_exchanges import compare_exchanges
+from conformance.evidence.consequences import withdraw_consequences
 from conformance.evidence.expectations import (
     compares_answers,
     expected_of,
@@ -55,7 +56,7 @@ from conformance.judging.client_view import compares_views, declared_events, und
 from conformance.judging.hop_rules import HOP_RULES
 from conformance.judging.ledger import Ledger
 from conformance.judging.rulebook import Rulebook
-from conformance.judging.run_rules import ANSWER_SAID, CROSS_TALK, SCENARIO_RULES
+from conformance.judging.run_rules import CROSS_TALK, SCENARIO_RULES
 from conformance.judging.transcript import Transcript, is_refusal
 from conformance.judging.view import JudgedView, JudgeSetting
 from conformance.rules.forms.compare import Compare
@@ -68,12 +69,6 @@ _NOT_REDACTED: Final = "the recording says that redaction did this, but no stand
 _UNSEEN_END: Final = "the file ends there; how the connection ended was not recorded"
 _END_RULES: Final = frozenset({"wire/sse/last-event-complete", "wire/lines/last-line-whole"})
 _STATES_ENDS: Final = frozenset({"cassette", "row"})  # kinds of recordings
-_SWITCHES: Final = "effort/"  # rules of what is asked of the thinking
-_FOLLOWING: Final = {
-    "wire/ui-message/call-answered": "wire/ui-message/output-of-call",
-    "wire/stream-json/call-answered": "wire/stream-json/result-of-call",
-    "wire/ui-message/input-agrees": "hop/tools",
-}
 _SERIAL: Final = "overlap"  # the knob of rules by which parts come one after another
 _OUR_REQUEST: Final = "the scenario wrote the request"
 PLAYED_BROKEN: Final = "what was played upstream breaks"
@@ -232,26 +227,6 @@ def apply_overrides(ledger: Ledger, judged: JudgedExchange) -> None:
             ledger.remark(rule.id, why, "profile", Level(override.level))
 
 
-def withdraw_consequences(ledger: Ledger, judged: JudgedExchange) -> None:
-    """What follows from another fault: one cause, one finding.
-
-    An answer is empty because something else broke; a call has no result as that names another.
-    """
-    del judged
-    failing = ledger.verdicts
-    for rule, leader in _FOLLOWING.items():
-        if failing.get(rule) is _FAIL and failing.get(leader) is _FAIL:
-            ledger.withdraw([rule], f"what breaks {leader} may be why", "consequences")
-    if ledger.verdicts.get(ANSWER_SAID) is not _FAIL:
-        return
-    others = (each for each in ledger.findings if each.rule != ANSWER_SAID)
-    for found in others:
-        if found.level is Level.MUST or found.rule.startswith(_SWITCHES):
-            why = f"what breaks {found.rule} may be why"
-            ledger.withdraw([ANSWER_SAID], why, "consequences")
-            return
-
-
 def withdraw_unseen_end(ledger: Ledger, judged: JudgedExchange) -> None:
     """Of a stream that ends inside an event, where a file is all that was kept.
 
@@ -271,7 +246,7 @@ OF_RECORDING: Final[Sequence[Write]] = (
     withdraw_unseen_end,
     write_application,
     apply_overrides,
-    withdraw_consequences,
+    lambda ledger, _judged: withdraw_consequences(ledger),
 )
 OF_OWN_ANSWER: Final[Sequence[Write]] = (withdraw_served_faults, withdraw_own_answers)
 OF_TARGET: Final[Sequence[Write]] = (
@@ -282,7 +257,7 @@ OF_TARGET: Final[Sequence[Write]] = (
     write_application,
     withdraw_of_broken_upstream,
     apply_overrides,
-    withdraw_consequences,
+    lambda ledger, _judged: withdraw_consequences(ledger),
 )
 
 

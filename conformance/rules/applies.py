@@ -31,6 +31,7 @@ _FRAMINGS: Final[Mapping[Framing, str]] = {
     "text": "raw text is",
     "binary": "binary messages are",
 }
+_FRAMES: Final = frozenset({"sse.frame", "line.frame", "element.frame", "binary.frame"})
 REBUILT: Final = "the framing was rebuilt, not recorded"
 """Why a rule about framing says nothing of a recording of fidelity `events`."""
 _LONGEST: Final = 256  # of a value that is part of a key
@@ -358,7 +359,8 @@ def _is_binary_only(types: set[str]) -> bool:
 
 def _lacks(rule: Rule) -> Iterator[Lack]:
     types = _event_types(rule)
-    if any(kind.startswith("sse.") or kind == "[DONE]" for kind in types):
+    is_of_payloads = types >= _FRAMES  # of whatever framing: what they hold was recorded
+    if not is_of_payloads and any(kind.startswith("sse.") or kind == "[DONE]" for kind in types):
         yield lambda e: e.fidelity == "events", REBUILT
     if _is_sse_only(types):
         yield lambda e: e.framing() == "lines", "lines came, not server-sent events"
