@@ -33,7 +33,7 @@ VERBS: Final[Mapping[str, str]] = {
     "record": "Record a server's answers as they come: asked for, or passed on to a client.",
     "watch": "Show what passes between a client and a server, judged as it comes.",
     "redact": "Take secrets out of recordings, or show where they are.",
-    "serve": "Play recordings to a client under test.",
+    "serve": "Play recordings to a client under test, or a scripted server to a gateway.",
     "convert": "Turn a recording into another format.",
     "lint": "Check rules, profiles and recordings for mistakes.",
     "markers": "Show which tokens a model puts around its thinking.",

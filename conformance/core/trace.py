@@ -84,7 +84,8 @@ class FrameTrace:
         key = "" if kind == "text" else repeated_key(data, payload)
         stated = {"repeated_key": key} if key else {}
         if kind in ("text", "body"):
-            self._of_body = stated
+            held = _body_held(events) if kind == "body" else ""
+            self._of_body = {**stated, **({"body": held} if held else {})}
             return events
         known = {"data": data, **stated, **({} if payload is NOT_JSON else {"json": payload})}
         if kind == "binary":
@@ -107,15 +108,20 @@ class FrameTrace:
         ended = [each for each in events if each.answer < answer]
         return [*ended, head, *events[len(ended) :]]
 
-    def end(self, how: Ending, body: str = "") -> list[Event]:
-        """What the end itself gives rise to; it counts as one more frame.
-
-        `body` is what a whole body held, where one came: `answer` or `error`.
-        """
+    def end(self, how: Ending) -> list[Event]:
+        """What the end itself gives rise to; it counts as one more frame."""
         self.number += 1
-        data = {"how": how, **self._of_body, **({"body": body} if body else {})}
+        data = {"how": how, **self._of_body}
         transport = Event("http.end", data, self.number, "transport", self._answer)
         return [transport, *self.reader.end(how, self.number)]
+
+
+def _body_held(events: Sequence[Event]) -> str:
+    """What a whole body is: an answer, nothing but an error, or (empty) neither."""
+    said = {event.type for event in events if event.layer == "semantic"}
+    if "error" not in said:
+        return "answer" if said else ""
+    return "error" if said == {"error"} else ""
 
 
 def frame_payload(frame: Frame) -> Any:

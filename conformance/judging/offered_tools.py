@@ -7,8 +7,8 @@ A call that ends is given a word more for the rules, its `fit`:
 - `unfit: ...` where a key is missing, has another type, or is none that the schema allows;
 - `unknown: ...` where no tool has that name.
 
-Arguments that are no JSON have none: that is another rule's business. So do calls that the server
-carries out itself. Of JSON Schema only what says `type`, `required`, `properties`, `items`, `enum`,
+Arguments that are no JSON have none, nor what is no object where no key is required: rules of the
+API speak of both. So do calls that the server carries out itself. Of JSON Schema only what says `type`, `required`, `properties`, `items`, `enum`,
 `const`, `additionalProperties: false`, `anyOf`, `oneOf`, `allOf` and local `$ref` is read; whatever
 else stands in a schema is taken to fit. Schemas come from outside, so depth and work are bounded.
 """
@@ -91,7 +91,7 @@ def _fit(name: str, text: str, schema: Mapping[str, Any]) -> str | None:
     if value is NOT_JSON:
         return None
     if not isinstance(value, dict) and takes_object(schema):
-        return f"{'nothing' if required else 'unfit'}: {name} takes an object"
+        return f"nothing: {name} takes an object" if required else None
     found = misfit(value, schema)
     return f"unfit: {name}: {found}" if found else "fits"
 

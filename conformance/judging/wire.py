@@ -79,10 +79,9 @@ class WireView(ExchangeView):
 
     def finish(self, how: Ending, *, is_last: bool = True) -> JudgedView:
         """Ends the stream and gives verdicts and findings."""
-        last: Sequence[Event] = ()
         for frame in self.framer.close():
-            last = self.frame(frame)
-        events = self.trace.end(how, _body_held(last) if self.framer.framing == "body" else "")
+            self.frame(frame)
+        events = self.trace.end(how)
         self.memory.remember(self.trace.number, "end of stream", how, self.bytes)
         self.take(events)
         self.framing = self.framer.framing or ""
@@ -96,14 +95,6 @@ class WireView(ExchangeView):
             return view
         calls, fitting = self.tools.calls, self.tools.fitting
         return replace(view, judged=replace(view.judged, calls=calls, fitting_calls=fitting))
-
-
-def _body_held(events: Sequence[Event]) -> str:
-    """What a whole body is: an answer, nothing but an error, or (empty) neither."""
-    said = {event.type for event in events if event.layer == "semantic"}
-    if "error" not in said:
-        return "answer" if said else ""
-    return "error" if said == {"error"} else ""
 
 
 def _echo(reader: Reader, judged: JudgedAnswer) -> Mapping[str, Any] | None:

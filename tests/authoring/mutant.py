@@ -14,6 +14,9 @@ Reported = list[dict[str, Any]]
 DEMO: Final = "demo/summary"
 
 
+SAID_ONCE: Final = "thinking/stream/said-once"
+
+
 @dataclass(frozen=True, slots=True)
 class Mutant:
     """`steps` edit the pieces of `base`, `retold` what its client reported, `facts` the rest.

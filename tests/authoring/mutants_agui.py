@@ -18,6 +18,7 @@ REDACTED: Final = "agui/agent/thinking-redacted"
 EARLIER: Final = "agui/agent-0.1.10/thinking-then-text"
 TOOLS: Final = "agui/agent/tool-and-snapshot"
 FAILED: Final = "agui/agent/error-in-text"
+SHARED: Final = "agui/agent/shared-state"
 SUITE: Final = "wire/agui"
 
 BEGUN: Final = typed("RUN_STARTED")
@@ -180,11 +181,8 @@ MUTANTS: Final = (
     # A change that was worked out against an older state, with a client that has a newer one.
     Mutant(
         f"{SUITE}/state-delta-applies",
-        TOOLS,
-        (
-            edits.insert(Message(event("STATE_SNAPSHOT", snapshot={"step": 1})), SNAPSHOT),
-            edits.insert(Message(event("STATE_DELTA", delta=[UNAPPLIED])), SNAPSHOT),
-        ),
+        SHARED,
+        (edits.change(typed("STATE_DELTA"), "delta", [UNAPPLIED]),),
     ),
     Mutant(
         f"{SUITE}/reasoning-role",

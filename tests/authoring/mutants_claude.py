@@ -8,7 +8,7 @@ from tests.authoring import edits
 from tests.authoring.claude import line
 from tests.authoring.edits import Where, typed
 from tests.authoring.messages import delta
-from tests.authoring.mutant import Mutant
+from tests.authoring.mutant import SAID_ONCE, Mutant
 from tests.authoring.pieces import Line, Message, at
 
 TEXT: Final = "claude.stream-json/claude-code/thinking-then-text"
@@ -102,7 +102,12 @@ MUTANTS: Final = (
         (edits.change(RESULT, "usage.output_tokens_details.thinking_tokens", 400),),
     ),
     Mutant(f"{SUITE}/failure-told", FAILED, (edits.change(RESULT, "is_error", False),)),
-    Mutant(f"{SUITE}/message-started", TEXT, (edits.drop(BEGUN),), (f"{SUITE}/block-type-agrees",)),
+    Mutant(
+        f"{SUITE}/message-started",
+        TEXT,
+        (edits.drop(BEGUN),),
+        (f"{SUITE}/block-type-agrees", SAID_ONCE),
+    ),
     # The call was tried again, and the message has the id of the first one.
     Mutant(f"{SUITE}/message-once", TEXT, (edits.duplicate(BEGUN),)),
     Mutant(f"{SUITE}/message-stopped", TEXT, (edits.drop(OVER),)),

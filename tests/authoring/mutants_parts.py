@@ -7,7 +7,7 @@ from typing import Final
 
 from tests.authoring import edits
 from tests.authoring.edits import Pieces, Step, renumber, typed
-from tests.authoring.mutant import DEMO, Mutant
+from tests.authoring.mutant import DEMO, SAID_ONCE, Mutant
 from tests.authoring.mutants_responses import (
     CALL,
     COMPLETED,
@@ -193,6 +193,7 @@ MUTANTS: Final = (
         "summary/lifecycle/part-index",
         SUMMARY,
         (edits.change_all(_second_part, "summary_index", 2),),
+        (SAID_ONCE,),
     ),
     Mutant(
         "summary/lifecycle/indices-known",

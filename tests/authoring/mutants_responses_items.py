@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from tests.authoring import edits
 from tests.authoring.edits import Pieces, renumber, typed
-from tests.authoring.mutant import Mutant
+from tests.authoring.mutant import SAID_ONCE, Mutant
 from tests.authoring.mutants_parts import PART_ADDED, RAW
 from tests.authoring.mutants_responses import CALL, COMPLETED, DELTA, HIDDEN, MESSAGE_ADDED, SUMMARY
 from tests.authoring.pieces import Fields, Message, Piece, at
@@ -159,7 +159,12 @@ MUTANTS: Final = (
             "wire/responses-parts/raw-part-type",
         ),
     ),
-    Mutant("wire/responses-items/thinking-in-reasoning", UNSTATED, (_under_message, renumber)),
+    Mutant(
+        "wire/responses-items/thinking-in-reasoning",
+        UNSTATED,
+        (_under_message, renumber),
+        (SAID_ONCE,),
+    ),
     Mutant("wire/responses-items/hosted-order", SEARCH, (edits.move(SEARCHING, by=1), renumber)),
     Mutant("wire/responses-items/hosted-ended", SEARCH, (edits.drop(SEARCHED), renumber)),
     Mutant(

@@ -152,7 +152,7 @@ def test_an_error_names_the_file_that_has_it(two_files: tuple[Path, Path], tmp_p
     assert error.startswith(f"{unknown}: no known dialect")
     assert "--dialect NAME makes a cassette" in error
     (error,) = check_paths([shown], upstream=[behind], dialect="agui").errors
-    assert error.startswith(f"{shown}: the dialect is said to be agui")
+    assert error.startswith(f"{shown}: the stated dialect is agui")
     (error,) = check_paths([behind], upstream=[shown]).errors
     assert error.startswith(f"{shown}: --upstream takes what a provider sent")
     (tmp_path / "empty").mkdir()

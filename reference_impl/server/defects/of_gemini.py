@@ -152,7 +152,7 @@ OF_GEMINI: Final = (
     Defect(
         "args-as-text",
         "the args of a call are a text",
-        {"gemini": ("wire/gemini/call-arguments",)},
+        {"gemini": ("wire/gemini/call-arguments", "wire/calls/arguments-fit")},
         wires=_parts(_with_text_arguments),
         live=("scenario/ending",),
     ),
