@@ -75,7 +75,7 @@ def report_command(  # noqa: PLR0917  # typer makes options of parameters
     format_: FormatOption = "text",
     verbose: VerboseOption = False,
 ) -> None:
-    """Write up a finding for its maintainers, with a small failing cassette; or merge reports."""
+    """Write up a finding for its maintainers, with a small cassette; or merge reports."""
     if finding == MERGE:
         raise typer.Exit(_merge(paths or (), output or (), format_, verbose=verbose, strict=strict))
     if not paths:

@@ -85,7 +85,8 @@ def test_the_server_as_it_is_mixes_nothing_up(api: Api, tmp_path: Path) -> None:
 @pytest.mark.parametrize("api", DIALECTS)
 def test_crossed_texts_are_cross_talk_and_nothing_else(api: Api, tmp_path: Path) -> None:
     told = found(soak(api, "crossed-texts", tmp_path, Obedient()))
-    assert set(told) == {CROSS_TALK}
+    # An answer whose words went to another one may have none left.
+    assert {CROSS_TALK} <= set(told) <= {CROSS_TALK, "thinking/answer/said"}
     assert all("is the word of request" in message for message in told[CROSS_TALK])
 
 
