@@ -43,6 +43,7 @@ CHECK: Allowed = {
     _JUDGE: (1, "the judge"),
 }
 RUN: Allowed = {
+    "conformance.runs.arrival": (1, "when what was said came, of the recording as it was written"),
     "conformance.judging.transcript": (1, "the answer as it came: the next turn builds on it"),
     "conformance.dialects.recognition": (1, "the first frames show the dialect of the recording"),
     _JUDGE: (1, "the judge of the recording as it was written"),

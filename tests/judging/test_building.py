@@ -40,7 +40,7 @@ def specs(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_every_value_is_that_of_the_yaml_files_beside_it(specs: Path) -> None:
     values = list(spec_values())
-    assert {each.kind for each in values} == {"suite", "profile", "fingerprints"}
+    assert {each.kind for each in values} == {"suite", "profile", "fingerprints", "markers"}
     for each in values:
         found = built_value(each.kind, each.path)
         assert found == each.value

@@ -244,8 +244,9 @@ def test_an_agent_that_dies_in_a_turn_is_judged_by_what_it_said(tmp_path: Path) 
     script.write_text(DYING, encoding="utf-8")
     outcome = ran([sys.executable, str(script)], tmp_path / "kept", "app-answer")
     assert f"{ACP}/prompt-answered" in violated(outcome.report)
-    why = "acp app-answer/turn did not end by itself: the agent ended with exit status 1"
-    assert f"{why}; stderr ends: out of memory" in outcome.report.notes
+    what = "acp app-answer/turn, app-answer/next-turn did not end by itself"
+    why = "the agent ended with exit status 1; stderr ends: out of memory"
+    assert f"{what}: {why}" in outcome.report.notes
 
 
 @pytest.mark.parametrize(
