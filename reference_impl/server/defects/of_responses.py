@@ -94,6 +94,7 @@ OF_RESPONSES: Final = (
                 "wire/responses/interrupted-items-kept",
                 "wire/responses/interrupted-output-kept",
                 "wire/responses/output-agrees",
+                "thinking/answer/said",
             ),
         },
         wires=edited(
