@@ -14,6 +14,7 @@ out of its string would put a raw line feed into one, which is no JSON; one that
 keys of its own changes the number of elements, or is refused by the type of the row.
 Rule 3: what stands between two holes is the same in every row: it is compared as bytes, or decoded
 into types of one value, or held against the first frame's, a long text or the bytes of a list.
+Rule 4: a row has as many keys as the first one: where one comes twice a decoder takes the last.
 """
 
 from __future__ import annotations
@@ -68,6 +69,7 @@ class Template(Struct, frozen=True):
     columns: tuple[str, ...]
     decode: Decode
     around: int  # bytes of a frame that do not belong to its row
+    keys: int  # names of fields in a row (rule 4)
     end: bytes = FRAME_END
 
     def take(self, buffer: bytes, at: int) -> Taken | None:
@@ -112,7 +114,10 @@ class Template(Struct, frozen=True):
 
         They may be those of the first rows only, where it is certain that the next one is not.
         """
-        return None if _ends_a_line(b"".join(rows)) else self.decode(rows)
+        joined = b"".join(rows)
+        if _ends_a_line(joined) or _key_count(joined) != self.keys * len(rows):
+            return None
+        return self.decode(rows)
 
     def data(self, row: bytes) -> bytes:
         """The data of the frame that a row belongs to."""
@@ -130,6 +135,11 @@ def frames_end(buffer: bytes, at: int) -> int:
 def line_end(buffer: bytes, at: int) -> int:
     """Behind the next line, else the end."""
     return buffer.find(LINE_END, at) + len(LINE_END) or len(buffer)
+
+
+def _key_count(data: bytes) -> int:
+    """Names of fields in JSON; inside of a text a quotation mark has a backslash before it."""
+    return data.count(b'":') - data.count(b'\\":') + data.count(b'" :') - data.count(b'\\" :')
 
 
 def _ends_a_line(data: bytes) -> bool:
@@ -299,7 +309,8 @@ def template(
     pieces = head.encode(), data[:begin].encode(), data[end:].encode()
     closing = LINE_END if is_line else FRAME_END
     around = sum(map(len, pieces)) + len(closing)
-    return Template(*pieces, paths, decode, around, closing)
+    keys = _key_count(data[begin:end].encode())
+    return Template(*pieces, paths, decode, around, keys, closing)
 
 
 def _decode(
