@@ -123,6 +123,12 @@ class CompiledRule(Listener, frozen=True, kw_only=True):
     passed: Outcome
 
     @property
+    def subject_has_place(self) -> bool:
+        """Whether the rule speaks only of events that say where they belong, as bodies do not."""
+        named = [{path for path, _ in each.conditions} for each in self.rule.subject.values()]
+        return bool(named) and all(each.intersection(self.slice) for each in named)
+
+    @property
     def of_connection(self) -> bool:
         """Whether its slices go on over all answers; a comparison takes all of an exchange."""
         return self.rule.scope == "connection" or isinstance(self.rule.form, Compare)
@@ -150,7 +156,7 @@ class CompiledRule(Listener, frozen=True, kw_only=True):
             has_fired = has_fired or self.machine.fired_by(layers)
         if has_fired:
             return self.passed
-        return self.unplaced if is_unplaced else self.vacuous
+        return self.unplaced if is_unplaced and not self.subject_has_place else self.vacuous
 
 
 def compile_rule(rule: Rule, knobs: Mapping[str, Any]) -> CompiledRule:
