@@ -65,11 +65,11 @@ def failure(hops: ApplicationHops) -> Compared:
 
 
 def failure_told(hops: ApplicationHops) -> Compared:
-    # Where the application hung up, it was stopped: that has to be told as well.
+    # Where the application hung up, it was stopped: the user has to learn that as well.
     hung_up = hops.behind[-1].exchange.end == "client-closed"
     if not hops.broke_off or hops.is_stopped or hops.shown.is_whole:
         return False
-    # Of an answer that never ended another rule tells.
+    # Another rule reports an answer that never ended.
     if not (hops.was_heard or hung_up) or hops.shown.exchange.end == "idle-timeout":
         return False
     if hops.sent.errors or _TOLD & set(hops.shown.transcript.finishes):
@@ -83,7 +83,7 @@ def answer_whole(hops: ApplicationHops) -> Compared:
         return False
     last = hops.behind[-1].transcript
     if last.ending == "length" and not (last.text or last.tools):
-        return False  # the limit left nothing to be shown: it may be told as an error
+        return False  # the limit left nothing to be shown: it may be reported as an error
     if hops.shown.is_whole:
         return True
     message = f"expected a whole answer, got one that {hops.shown.transcript.ending}"

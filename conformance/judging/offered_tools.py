@@ -26,7 +26,7 @@ from conformance.judging.tool_schema import misfit, required_keys, takes_object
 
 _MOST_TOOLS: Final = 4096
 _SCHEMAS: Final = ("parameters", "parametersJsonSchema", "input_schema", "inputSchema")
-_LONGEST: Final = 80  # characters of a name that is told
+_LONGEST: Final = 80  # characters of a name that is shown
 
 
 class OfferedTools:

@@ -91,7 +91,7 @@ class RecordedUpstream(Struct, frozen=True):
     """A recorded exchange with its dialect, given to the first call as it was recorded.
 
     Later calls (a summary) are answered by a script. A call in another API, or for a whole body
-    where a stream was recorded, has no answer here: it is told as a misfit.
+    where a stream was recorded, has no answer here: it is reported as a misfit.
     """
 
     exchange: Exchange
