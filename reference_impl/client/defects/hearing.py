@@ -259,7 +259,7 @@ HEARING: Final = (
     Defect(
         "drop-on-boundary-chunk",
         "Text that comes with the end of the thinking is lost.",
-        (AGREES, SAID, "thinking/answer/said"),
+        (AGREES, SAID),
         events=_boundary,
     ),
     Defect(
