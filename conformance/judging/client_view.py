@@ -25,7 +25,7 @@ from conformance.rules.verdicts import Verdict
 IMPLEMENTATION: Final = "implementation"
 """Key of the header with what a client under test said of itself."""
 NOT_FIELDS = frozenset({"type", "ms"})
-_ENDS: Final = frozenset({"done", "error", "cut"})
+_ENDS: Final = frozenset({"finish", "done", "error", "cut"})
 _MAY_BE_BLANK: Final = frozenset({"thinking.delta", "text.delta"})
 
 
@@ -117,6 +117,7 @@ class ClientView(ExchangeView):
         self._words = _FirstWords()
         self._sent = sent  # how many answers
         self._is_over = False  # the answer under way is
+        self._message: Any = None  # the id that it began with
 
     def report(self, number: int, fields: Mapping[str, Any]) -> None:
         """Takes one harness object; fields that the client left out stay absent."""
@@ -125,15 +126,21 @@ class ClientView(ExchangeView):
         shown = json.dumps(data, ensure_ascii=False, default=repr)
         self.memory.remember(number, kind, shown)
         given = self._words.marked(kind, {"choice": 0, **data})
-        begins = self._is_over and kind == "message.start" and self.answers < self._sent
+        begins = kind == "message.start" and self._begins_answer(data.get("id"))
         self._is_over = kind in _ENDS or (self._is_over and not begins)
         self.take([Event(kind, given, number, "semantic", self.answers + begins)])
+
+    def _begins_answer(self, message: Any) -> bool:
+        """Whether a message that starts is the next answer: by the end before it, or by its id."""
+        before, self._message = self._message, message
+        is_other = message is not None and before not in (None, message)
+        return (self._is_over or is_other) and self.answers < self._sent
 
     def finish(self, *, breaks_off: bool) -> JudgedView:
         """The end of the report."""
         self.judge.last += 1
         self.memory.remember(self.judge.last, "end of the report", "")
-        return self.judged(self.judge.close("protocol-error" if breaks_off else "eof"))
+        return self.judged(self.close("protocol-error" if breaks_off else "eof"))
 
     def outcomes_shown(self, outcomes: Outcomes) -> Outcomes:
         return Outcomes(each for each in outcomes if each.verdict is not Verdict.NOT_APPLICABLE)

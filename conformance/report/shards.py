@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import reduce
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from conformance.core.errors import Place, SpecError, UsageError
-from conformance.core.regular_file import expect_regular
+from conformance.core.errors import Place, UsageError
 from conformance.judging.result import (
     AppliedBaseline,
     FindingExcuse,
@@ -25,9 +24,7 @@ from conformance.judging.result import (
     StreamResult,
     merge_reports,
 )
-
-MAX_BYTES: Final = 256 * 1024 * 1024
-_HINT: Final = "conformance check ... -o json=FILE writes one"
+from conformance.systems.saved_reports import SavedReport, read_saved_report
 
 
 class _ShardExcuse(msgspec.Struct, frozen=True):
@@ -40,8 +37,7 @@ class _ShardExcuse(msgspec.Struct, frozen=True):
     entry: str
 
 
-class _ShardReport(msgspec.Struct, frozen=True):
-    report: str
+class _ShardReport(SavedReport, frozen=True, kw_only=True):
     streams: tuple[StreamResult, ...]
     errors: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -60,24 +56,9 @@ def read_shards(paths: Sequence[Path]) -> Report:
 
 
 def _read_shard(path: Path) -> _ShardReport:
-    place = Place(str(path))
-    try:
-        expect_regular(path)
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as err:
-        reason = getattr(err, "strerror", None) or str(err)
-        raise UsageError(f"cannot read the report: {reason}", place=place) from err
-    if len(data) > MAX_BYTES:
-        raise SpecError(f"the report is larger than {MAX_BYTES:,} bytes", place=place)
-    try:
-        shard = msgspec.json.decode(data, type=_ShardReport)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
-        raise SpecError(f"no report in JSON: {err}", place=place, hint=_HINT) from err
-    if shard.report.partition(".")[0] != "1":
-        raise SpecError(f"expected a report of version 1, got {shard.report!r}", place=place)
+    shard = read_saved_report(path, _ShardReport)
     if shard.soak is not None:
-        raise UsageError("the figures of a soak cannot be merged", place=place)
+        raise UsageError("the figures of a soak cannot be merged", place=Place(str(path)))
     return shard
 
 

@@ -9,12 +9,10 @@ from typing import Final
 
 import msgspec
 
-from conformance.core.errors import Place, SpecError, UsageError
-from conformance.core.regular_file import expect_regular
 from conformance.rules.verdicts import Verdict, combine
+from conformance.systems.saved_reports import SavedReport, read_saved_report
 from conformance.systems.tables import Requirement
 
-MAX_BYTES: Final = 256 * 1024 * 1024
 _VIEWS: Final = {"server": "wire", "client": "client"}
 
 
@@ -37,31 +35,13 @@ class ReportStream(msgspec.Struct, frozen=True):
     view: str = "wire"
 
 
-class _RequirementReport(msgspec.Struct, frozen=True):
-    report: str
+class _RequirementReport(SavedReport, frozen=True):
     streams: tuple[ReportStream, ...]
 
 
 def read_streams(path: Path) -> tuple[ReportStream, ...]:
     """The exchanges of a report. UsageError: it cannot be read; SpecError: it is no report."""
-    place = Place(str(path))
-    try:
-        expect_regular(path)
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as err:
-        reason = getattr(err, "strerror", None) or str(err)
-        raise UsageError(f"cannot read the report: {reason}", place=place) from err
-    if len(data) > MAX_BYTES:
-        raise SpecError(f"the report is larger than {MAX_BYTES} bytes", place=place)
-    try:
-        found = msgspec.json.decode(data, type=_RequirementReport)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
-        hint = "conformance run ... -o json=FILE writes one"
-        raise SpecError(f"no report in JSON: {err}", place=place, hint=hint) from err
-    if found.report.partition(".")[0] != "1":
-        raise SpecError(f"expected a report of version 1, got {found.report!r}", place=place)
-    return found.streams
+    return read_saved_report(path, _RequirementReport).streams
 
 
 def verdict_of(requirement: Requirement, streams: Iterable[ReportStream]) -> Verdict | None:

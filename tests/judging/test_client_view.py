@@ -10,6 +10,9 @@ from msgspec.structs import replace
 from conformance.cassette import Cassette, open_recording, write
 from conformance.core import shipped
 from conformance.judging.result import Report
+from conformance.judging.rulebook import Rulebook
+from conformance.mutate import open_base
+from conformance.mutate.client_defects import DEFECTS, Defect
 from conformance.recordings.check import check_paths
 from conformance.rules.verdicts import Verdict
 
@@ -17,6 +20,8 @@ WATCHED = "openai.chat/client/thinking-then-text"
 PARTS = "openai.responses/client/summary-four-parts"
 BEFORE = "thinking/start/before-delta"
 COUNTED = "summary/client/parts-counted"
+MOST_TOGETHER = 3
+"""Rules that one fault of a client breaks at once: text taken for thinking also ends its block."""
 
 
 def judged(name: str, silent: tuple[str, ...], folder: Path, *, lost: str = "") -> Report:
@@ -69,3 +74,19 @@ def test_a_comparison_of_what_is_not_declared_says_nothing(tmp_path: Path) -> No
     report = judged(PARTS, ("thinking.part",), tmp_path)
     assert of_client(report, COUNTED)[0] is Verdict.NOT_APPLICABLE
     assert of_client(judged(PARTS, (), tmp_path), COUNTED)[0] is Verdict.PASS
+
+
+@pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)
+@pytest.mark.parametrize("base", ["agui/agent/two-turns", "acp/agent/two-turns"])
+def test_a_fault_in_the_first_of_two_turns_is_found(base: str, defect: Defect) -> None:
+    rulebook = Rulebook.load()
+    recording = open_base(shipped.cassettes() / f"{base}.cassette.jsonl")
+    watched = recording.with_client_view(rulebook)
+    (stream,) = watched.streams()
+    seen = [dict(event) for event in stream.exchange.seen or ()]
+    second = [at for at, event in enumerate(seen) if event["type"] == "message.start"][1]
+    first = defect.edit([dict(event) for event in seen[:second]])
+    edited = replace(stream.exchange, seen=(*first, *seen[second:]))
+    found = watched.judge(rulebook, edited).killed_by
+    assert bool(found) is (first != seen[:second])
+    assert len(found) <= MOST_TOGETHER
