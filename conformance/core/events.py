@@ -58,8 +58,10 @@ TRANSPORT_EVENTS: Final = frozenset(
     }
 )
 
-REQUEST_EVENTS: Final = frozenset({"request", "request.item", "request.part"})
-"""What the body of a request is told as: whole, by its history, by the parts of that."""
+REQUEST_EVENTS: Final = frozenset(
+    {"request", "request.item", "request.part", "request.call", "request.result"}
+)
+"""The body of a request: whole, and its history by entries, parts, calls and their results."""
 
 # Type -> the fields it may carry, besides `choice`.
 SEMANTIC_EVENTS: Final[Mapping[str, frozenset[str]]] = {

@@ -10,13 +10,17 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.core.events import Event, Request
+from conformance.dialects.history_calls import CallPairing
 from conformance.dialects.json_edge import event_data, mapping, string
 
 
-def request_events(request: Request, entries: str) -> list[Event]:
+def request_events(
+    request: Request, entries: str, pairing: CallPairing | None = None
+) -> list[Event]:
     """Wire events of a request, all with number 0; none where its JSON is not known.
 
-    `entries` names the history field; a bare string there is one entry of the user's.
+    `entries` names the history field; a bare string there is one entry of the user's. `pairing`
+    says which calls and results of the history belong together.
     """
     if request.json is None:
         return []
@@ -28,6 +32,8 @@ def request_events(request: Request, entries: str) -> list[Event]:
         last = {"last": True} if position + 1 == len(history) else {}
         data = event_data(entry, position=position, kind=kind, **last)
         events.append(Event("request.item", data, 0, "wire"))
+    if pairing is not None:
+        events.extend(pairing.events(request.json, history))
     return events
 
 

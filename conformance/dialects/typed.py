@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Protocol
 from conformance.core.events import Ending, Event, Frame, Request
 from conformance.core.json_values import NOT_JSON
 from conformance.dialects.history import request_events
+from conformance.dialects.history_calls import CallPairing
 from conformance.dialects.json_edge import event_data
 from conformance.dialects.sink import Sink
 
@@ -35,6 +36,7 @@ class TypedReader:
 
     unknown: ClassVar[str]  # the wire event of data that has no type
     history: ClassVar[str]  # the field of a request that holds what was said before
+    call_pairing: ClassVar[CallPairing | None] = None  # of calls and results in that history
     is_of_lines: ClassVar[bool] = False  # then what comes as a body is a stream of one line
     is_of_api: ClassVar[bool] = True  # a request brings forth one answer
 
@@ -85,7 +87,7 @@ class TypedReader:
 
     def request(self, request: Request) -> list[Event]:
         self._is_asked = True
-        return request_events(request, self.history)
+        return request_events(request, self.history, self.call_pairing)
 
     def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
         sink = self._sink

@@ -17,6 +17,7 @@ from conformance.mutate.events import EVENTS
 from conformance.mutate.framing import FRAMING
 from conformance.mutate.lost_texts import LOST_TEXTS
 from conformance.mutate.markers import MARKERS
+from conformance.mutate.sent_calls import SENT_CALLS
 from conformance.mutate.stream import mutation_of
 from conformance.mutate.texts import TEXTS
 from conformance.rules.node import nearest
@@ -32,7 +33,7 @@ def _sort_key(operator: Operator) -> tuple[int, int, str]:
 OPERATORS: Final[tuple[Operator, ...]] = tuple(
     sorted(
         (
-            *(*FRAMING, *MARKERS, *EVENTS, *CHUNKS, *TEXTS, *LOST_TEXTS, *ENDINGS),
+            *(*FRAMING, *MARKERS, *EVENTS, *CHUNKS, *TEXTS, *LOST_TEXTS, *ENDINGS, *SENT_CALLS),
             *(
                 replace(operator, dialect=name)
                 for name in SUPPORTED

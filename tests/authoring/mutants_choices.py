@@ -205,6 +205,7 @@ HISTORY: Final = (
         also=("history/messages/signed-unchanged",),
         turns={2: asks_not(f"{CONTENT}.0.signature")},
     ),
+    Mutant("history/messages/text-present", ROUND, turns={2: asks_not(f"{CONTENT}.0.thinking")}),
     # The turn was aborted in its thinking, and what is left of it is sent.
     Mutant(
         "history/messages/content-not-empty",

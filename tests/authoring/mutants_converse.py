@@ -11,7 +11,7 @@ from tests.authoring import edits
 from tests.authoring.edits import Pieces, Where, having
 from tests.authoring.mutant import Mutant
 from tests.authoring.pieces import Fields, Message, Piece
-from tests.authoring.turns import asks, in_body
+from tests.authoring.turns import asks, asks_not, in_body
 
 CLAUDE: Final = "bedrock.converse/claude"
 TEXT: Final = f"{CLAUDE}/thinking-then-text"
@@ -269,6 +269,11 @@ _REQUESTS: Final = (
         "history/converse/signature-present",
         f"{CLAUDE}/second-turn",
         turns={1: asks(f"{RETURNED}.reasoningText", {"text": "Lentils need no soaking."})},
+    ),
+    Mutant(
+        "history/converse/text-present",
+        ROUND,
+        turns={2: asks_not(f"{RETURNED}.reasoningText.text")},
     ),
     # A client sends back what it saw in the stream.
     Mutant(

@@ -45,7 +45,12 @@ MUTANTS: Final = (
         turns={2: asks("messages.1.reasoning_content", _respaced)},
     ),
     # The call is lost, its result is not.
-    Mutant("history/responses/before-its-turn", ROUND, turns={2: asks_not("input.2")}),
+    Mutant(
+        "history/responses/before-its-turn",
+        ROUND,
+        also=("history/calls/asked",),
+        turns={2: asks_not("input.2")},
+    ),
     Mutant("history/responses/ids-distinct", THIRD_TURN, turns={1: asks("input.4.id", "rs_01")}),
     Mutant("history/responses/summary-present", ROUND, turns={2: asks_not("input.1.summary")}),
     Mutant(

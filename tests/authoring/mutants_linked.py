@@ -100,6 +100,17 @@ MUTANTS: Final = (
         STATELESS,
         turns={3: asks("input.1.encrypted_content", _cut)},
     ),
+    # The client keeps the ids of items and loses what was sealed.
+    Mutant(
+        "history/responses/sealed-or-left-out",
+        STATELESS,
+        turns={3: asks_not("input.1.encrypted_content")},
+    ),
+    Mutant(
+        "history/chat/details-text-unchanged",
+        OPENROUTER,
+        turns={2: asks("messages.1.reasoning_details.0.text", _cut)},
+    ),
     Mutant(
         "history/responses/stored-sealed",
         STORED,

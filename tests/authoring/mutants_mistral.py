@@ -9,7 +9,7 @@ from tests.authoring.edits import Where, having
 from tests.authoring.mistral import parts, thinking
 from tests.authoring.mutant import Mutant
 from tests.authoring.pieces import Message, at
-from tests.authoring.turns import asks, asks_not, in_body, not_in_body
+from tests.authoring.turns import asks, asks_not, both, in_body, not_in_body
 
 MARKED: Final = "mistral.chat/mistral/end-mark"
 CLOSED: Final = "mistral.chat/mistral/closed"
@@ -125,7 +125,12 @@ MUTANTS: Final = (
     Mutant(
         "history/mistral/call-id-form",
         ROUND,
-        turns={2: asks(f"{TURN}.tool_calls.0.id", "call_0f7d21")},
+        turns={
+            2: both(
+                asks(f"{TURN}.tool_calls.0.id", "call_0f7d21"),
+                asks("messages.2.tool_call_id", "call_0f7d21"),
+            )
+        },
     ),
     Mutant(
         "history/mistral/never-sent",

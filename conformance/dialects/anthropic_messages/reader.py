@@ -20,6 +20,7 @@ from conformance.core.events import Frame, Vocabulary
 from conformance.dialects import outcome
 from conformance.dialects.anthropic_messages.content import OVERFLOW, Content
 from conformance.dialects.base import Reading
+from conformance.dialects.history_calls import OF_MESSAGES
 from conformance.dialects.json_edge import elements, event_data, mapping, string, whole
 from conformance.dialects.typed import TypedReader
 
@@ -43,6 +44,8 @@ VOCABULARY: Final = Vocabulary(
         "ping",
         "request",
         "request.item",
+        "request.call",
+        "request.result",
         "message",
         "message.block",
         "message.unknown",
@@ -67,6 +70,7 @@ class MessagesReader(TypedReader):
 
     unknown = "message.unknown"
     history = "messages"
+    call_pairing = OF_MESSAGES
 
     def __init__(self, reading: Reading) -> None:
         super().__init__()

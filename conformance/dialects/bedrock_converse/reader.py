@@ -26,6 +26,7 @@ from conformance.core.reading import Reading
 from conformance.dialects import outcome
 from conformance.dialects.bedrock_converse.content import OVERFLOW, Content
 from conformance.dialects.history import request_events
+from conformance.dialects.history_calls import OF_CONVERSE
 from conformance.dialects.json_edge import (
     elements,
     event_data,
@@ -63,6 +64,8 @@ VOCABULARY: Final = Vocabulary(
         {
             "request",
             "request.item",
+            "request.call",
+            "request.result",
             *_EVENTS,
             "exception",
             "converse",
@@ -99,7 +102,7 @@ class ConverseReader:
 
     def request(self, request: Request) -> list[Event]:
         self._is_asked = True
-        return request_events(request, "messages")
+        return request_events(request, "messages", OF_CONVERSE)
 
     def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
         self._sink.begin(number)

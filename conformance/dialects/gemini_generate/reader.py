@@ -29,6 +29,7 @@ from conformance.dialects.gemini_generate.candidate import Candidate, reason_of
 from conformance.dialects.gemini_generate.parts import CALL, kind_of, part_data
 from conformance.dialects.gemini_usage import token_counts
 from conformance.dialects.history import request_events
+from conformance.dialects.history_calls import OF_GEMINI
 from conformance.dialects.json_edge import elements, event_data, mapping, objects, string, whole
 from conformance.dialects.sink import Sink
 
@@ -39,6 +40,8 @@ VOCABULARY: Final = Vocabulary(
         {
             "request",
             "request.item",
+            "request.call",
+            "request.result",
             "request.part",
             "gemini.chunk",
             "gemini.body",
@@ -78,7 +81,7 @@ class GeminiReader:
 
     def request(self, request: Request) -> list[Event]:
         self._is_asked = True
-        return [*request_events(request, "contents"), *_request_parts(request)]
+        return [*request_events(request, "contents", OF_GEMINI), *_request_parts(request)]
 
     def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
         self._sink.begin(number)

@@ -26,6 +26,7 @@ from conformance.core.json_values import NOT_JSON
 from conformance.dialects import outcome
 from conformance.dialects.base import Reading
 from conformance.dialects.history import request_events
+from conformance.dialects.history_calls import OF_CHAT
 from conformance.dialects.json_edge import (
     NO_FIELDS,
     elements,
@@ -47,6 +48,8 @@ VOCABULARY: Final = Vocabulary(
         {
             "request",
             "request.item",
+            "request.call",
+            "request.result",
             "chat.chunk",
             "chat.choice",
             "chat.tool",
@@ -87,7 +90,7 @@ class ChatReader:
 
     def request(self, request: Request) -> list[Event]:
         self._is_asked = True
-        return request_events(request, "messages")
+        return request_events(request, "messages", OF_CHAT)
 
     def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
         sink = self._sink

@@ -23,6 +23,7 @@ from conformance.core.events import Frame
 from conformance.dialects import outcome
 from conformance.dialects.base import Reading
 from conformance.dialects.blocks import Blocks
+from conformance.dialects.history_calls import OF_RESPONSES
 from conformance.dialects.json_edge import elements, event_data, mapping, string
 from conformance.dialects.openai_responses.output import Output
 from conformance.dialects.openai_responses.vocabulary import (
@@ -50,6 +51,7 @@ class ResponsesReader(TypedReader):
 
     unknown = "response.unknown"
     history = "input"
+    call_pairing = OF_RESPONSES
 
     def __init__(self, reading: Reading) -> None:
         super().__init__()

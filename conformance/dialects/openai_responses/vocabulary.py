@@ -66,6 +66,8 @@ _OTHERS: Final = frozenset(
     {
         "request",
         "request.item",
+        "request.call",
+        "request.result",
         "response",
         "response.item",
         "response.unknown",

@@ -20,7 +20,7 @@ from conformance.judging.result import ContextLine, EventBeside, Finding
 from conformance.judging.view import JudgeSetting
 from conformance.rules.applies import Evidence
 from conformance.rules.forms.base import Violation
-from conformance.rules.forms.compare import BROKEN
+from conformance.rules.forms.compare import BROKEN, Compare
 from conformance.rules.forms.differences import first_difference
 from conformance.rules.verdicts import Verdict
 
@@ -143,8 +143,8 @@ def _judged(
     one, other = (each.taken.value() for each in pair)
     is_left_out = form.are == "equal-or-none" and not pair[1].taken.parts
     if is_left_out or form.holds(one, other):
-        is_both = given.taken.parts and back.taken.parts
-        return LinkVerdict(Verdict.PASS) if is_both else LinkVerdict(Verdict.VACUOUS, _ONE_EMPTY)
+        fires = form.fires_on(pair[0].taken.parts, pair[1].taken.parts)
+        return LinkVerdict(Verdict.PASS) if fires else LinkVerdict(Verdict.VACUOUS, _ONE_EMPTY)
     return LinkVerdict(Verdict.FAIL, violation=_violation(rule, link, given, back, place))
 
 
@@ -152,20 +152,28 @@ def _violation(
     rule: LinkedRule, link: TurnLink, given: GatheredEnd, back: GatheredEnd, place: _TurnPlace
 ) -> Violation:
     number = link.answers[0].number
-    name, where = place.named(number), place.where
-    at, had, has = first_difference(given.taken.value(), back.taken.value())
-    relation = rule.form.are.removesuffix("-or-none")
-    message = (
-        f"what exchange {name} brought and what {where} brings back are not {relation} "
-        f"at {at}: {had} against {has}"
-        if back.taken.parts
-        else f"exchange {name} brought {had}, and nothing of it comes back with {where}"
-    )
+    name = place.named(number)
+    message = _difference(rule.form, given, back, name=name, where=place.where)
     if link.merged:
         merged = _listed([place.named(each) for each in link.merged])
         message += f"; something of exchange {merged} stands there, too"
     own = number if name == str(number) else name
     return Violation(0, {"exchange": own}, (), "", "", message)
+
+
+def _difference(
+    form: Compare, given: GatheredEnd, back: GatheredEnd, *, name: str, where: str
+) -> str:
+    at, had, has = first_difference(given.taken.value(), back.taken.value())
+    if form.are == "not-both":
+        return f"exchange {name} brought {had}, and {where} brings back {has} without it"
+    if not back.taken.parts:
+        return f"exchange {name} brought {had}, and nothing of it comes back with {where}"
+    relation = form.are.removesuffix("-or-none")
+    return (
+        f"what exchange {name} brought and what {where} brings back are not {relation} "
+        f"at {at}: {had} against {has}"
+    )
 
 
 def _listed(numbers: Sequence[Any]) -> str:

@@ -40,14 +40,14 @@ REPORTED: Final = frozenset(
 )
 
 Gather = Literal["concat", "sum", "count", "merged"]
-Relation = Literal["equal", "equal-or-none", "contains", "kept", "greater"]
+Relation = Literal["equal", "equal-or-none", "contains", "kept", "not-both", "greater"]
 View = Literal["wire", "client"]
 TurnAge = Literal["current", "earlier"]
 Spelling = Literal["exact", "any"]
 GATHER: Final[tuple[Gather, ...]] = ("concat", "sum", "count", "merged")
 RELATIONS: Final[tuple[Relation, ...]] = (
     *("equal", "equal-or-none", "contains", "kept"),
-    "greater",
+    *("not-both", "greater"),
 )
 VIEWS: Final[tuple[View, ...]] = ("wire", "client")
 SPELLINGS: Final[tuple[Spelling, ...]] = ("exact", "any")
@@ -57,6 +57,7 @@ _COMPARABLE: Final[Mapping[Relation, tuple[Gather, ...]]] = {
     "equal-or-none": ("concat", "merged"),
     "contains": ("concat", "merged"),
     "kept": ("concat", "merged"),
+    "not-both": ("concat", "merged"),
     "greater": ("sum", "count"),
 }
 
@@ -103,6 +104,10 @@ class Compare(Form, frozen=True):
         spelling = chosen(entries["spelling"], SPELLINGS) if "spelling" in entries else "exact"
         return cls(left, right, are, spelling)
 
+    def fires_on(self, left: Any, right: Any) -> bool:
+        """Whether what was gathered is enough to compare; `not-both` holds where one side is."""
+        return bool(left) if self.are == "not-both" else bool(left and right)
+
     @property
     def is_linked(self) -> bool:
         """Whether an answer is compared with the request that brings it back."""
@@ -117,6 +122,8 @@ class Compare(Form, frozen=True):
                 return bool(one > other)
             case "kept":
                 return bool(other) or not one
+            case "not-both":
+                return not (one and other)
             case "contains":
                 return other in one if isinstance(one, str) else _has_all(one, other)
         return same(one, other)

@@ -56,7 +56,7 @@ def _result(
         return Verdict.VACUOUS, "never fired: neither side has anything to compare", None
     is_left_out = form.are == "equal-or-none" and not compared[1]
     violation = None if is_left_out else _judge(form, left, right)
-    if violation is None and not all(compared):
+    if violation is None and not form.fires_on(*compared):
         # Nothing is less than something, and part of everything.
         return Verdict.VACUOUS, "never fired: one side has nothing to compare", None
     return (Verdict.FAIL if violation else Verdict.PASS), "", violation

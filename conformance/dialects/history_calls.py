@@ -1,0 +1,124 @@
+"""Calls and results in the history of a request, each with whether its other half is there.
+
+Rule 1: `request.call` per call, with its `id`, the `position` of its entry and `answered`, then
+        `request.result` per result, with `id`, `position` and `asked`.
+Rule 2: results belong to the calls of the model's turn before them; APIs whose history is a list
+        of items know no turns: there every result of the input counts.
+Rule 3: where the server keeps a part of the history, a result whose call is not in the request has
+        no `asked`: the call may be kept.
+Rule 4: Gemini pairs by number: the id of a call is then its place in its turn, and so is that of a
+        result. A call or a result without an id gives no event elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from msgspec import Struct
+
+from conformance.core.events import Event
+from conformance.dialects.json_edge import elements, mapping, string
+
+_MODEL: Final = frozenset({"assistant", "model"})
+_REFERENCES: Final = frozenset({"item_reference", "compaction"})
+
+
+class CallIdPlace(Struct, frozen=True):
+    """Where ids of calls, or of results, stand in an entry of a history.
+
+    `within` is the key of a list whose objects have them, empty where the entry itself has; `keys`
+    lead to the id from there. Only objects of one of the `kinds` count, if there are any.
+    """
+
+    keys: tuple[str, ...]
+    within: str = ""
+    kinds: frozenset[str] = frozenset()
+
+    def ids(self, entry: Any, *, numbered: bool) -> Iterator[str]:
+        """The ids in an entry; `numbered`: an empty one for every object that has the keys."""
+        fields = mapping(entry)
+        for holder in elements(fields.get(self.within)) if self.within else (fields,):
+            if self.kinds and string(mapping(holder).get("type")) not in self.kinds:
+                continue
+            found = holder
+            for key in self.keys:
+                found = mapping(found).get(key)
+            if numbered and found is not None:
+                yield ""
+            elif isinstance(found, str) and found:
+                yield found
+
+
+class CallPairing(Struct, frozen=True):
+    """How an API pairs calls with results; `kept_by` are fields that name what the server keeps."""
+
+    calls: CallIdPlace
+    results: CallIdPlace
+    has_turns: bool = True
+    is_numbered: bool = False
+    kept_by: tuple[str, ...] = ()
+
+    def events(self, body: Any, history: Iterable[Any]) -> Iterator[Event]:
+        """Wire events of all calls and results, all with number 0."""
+        is_kept = any(mapping(body).get(key) for key in self.kept_by)
+        calls: dict[str, int] = {}
+        results: dict[str, int] = {}
+        model_spoke = False
+        for position, entry in enumerate(history):
+            fields = mapping(entry)
+            is_kept = is_kept or string(fields.get("type")) in _REFERENCES
+            is_model = string(fields.get("role")) in _MODEL
+            if self.has_turns and is_model and not model_spoke:
+                yield from _pairs(calls, results, is_kept=is_kept)
+                calls, results = {}, {}
+            model_spoke = is_model
+            for place, found in ((self.calls, calls), (self.results, results)):
+                for name in place.ids(fields, numbered=self.is_numbered):
+                    found.setdefault(name or str(len(found) + 1), position)
+        yield from _pairs(calls, results, is_kept=is_kept)
+
+
+def _pairs(calls: dict[str, int], results: dict[str, int], *, is_kept: bool) -> Iterator[Event]:
+    # A result under another id is one fault, not two: the call has it, under a wrong name.
+    strangers = sum(name not in calls for name in results)
+    for name, position in calls.items():
+        is_answered = name in results or strangers > 0
+        strangers -= name not in results
+        data = {"id": name, "position": position, "answered": is_answered}
+        yield Event("request.call", data, 0, "wire")
+    for name, position in results.items():
+        asked = {"asked": name in calls} if name in calls or not is_kept else {}
+        yield Event("request.result", {"id": name, "position": position, **asked}, 0, "wire")
+
+
+OF_CHAT: Final = CallPairing(CallIdPlace(("id",), "tool_calls"), CallIdPlace(("tool_call_id",)))
+OF_MESSAGES: Final = CallPairing(
+    CallIdPlace(("id",), "content", frozenset({"tool_use"})),
+    CallIdPlace(("tool_use_id",), "content", frozenset({"tool_result"})),
+)
+OF_CONVERSE: Final = CallPairing(
+    CallIdPlace(("toolUse", "toolUseId"), "content"),
+    CallIdPlace(("toolResult", "toolUseId"), "content"),
+)
+OF_RESPONSES: Final = CallPairing(
+    CallIdPlace(("call_id",), kinds=frozenset({"function_call", "custom_tool_call"})),
+    CallIdPlace(("call_id",), kinds=frozenset({"function_call_output", "custom_tool_call_output"})),
+    has_turns=False,
+    kept_by=("previous_response_id", "conversation", "prompt"),
+)
+OF_GEMINI: Final = CallPairing(
+    CallIdPlace(("functionCall",), "parts"),
+    CallIdPlace(("functionResponse",), "parts"),
+    is_numbered=True,
+    kept_by=("cachedContent",),
+)
+PAIRINGS: Final[Mapping[str, CallPairing]] = {
+    "openai.chat": OF_CHAT,
+    "mistral.chat": OF_CHAT,
+    "anthropic.messages": OF_MESSAGES,
+    "bedrock.converse": OF_CONVERSE,
+    "openai.responses": OF_RESPONSES,
+    "gemini.generate": OF_GEMINI,
+}
+"""By dialect: those whose API is known to refuse a call without its result."""

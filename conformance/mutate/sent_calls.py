@@ -1,0 +1,59 @@
+"""Operators on the calls of a history: one goes back without its result, or a result without it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from conformance.core.json_values import Path, cut_at, list_at
+from conformance.dialects import get
+from conformance.dialects.history_calls import PAIRINGS, CallPairing, CallIdPlace
+from conformance.editing.edits import request_body
+from conformance.editing.operator import Edit, OperatorTable, Sites
+from conformance.editing.stream import Stream
+
+SENT_CALLS: Final = OperatorTable()
+
+
+def _holders(stream: Stream, choose: Callable[[CallPairing], CallIdPlace]) -> list[Path]:
+    """Where what holds an id of a call, or of a result, stands in the request."""
+    pairing, form = PAIRINGS.get(stream.dialect), get(stream.dialect).request
+    if pairing is None or form is None:
+        return []
+    place, body = choose(pairing), request_body(stream)
+    found: list[Path] = []
+    for at, entry in enumerate(list_at(body, form.history)):
+        holders = list_at(entry, place.within) if place.within else [entry]
+        for number, holder in enumerate(holders):
+            alone = {place.within: [holder]} if place.within else holder
+            if any(True for _ in place.ids(alone, numbered=pairing.is_numbered)):
+                inner: Path = (place.within, number) if place.within else ()
+                found.append((form.history, at, *inner))
+    return found
+
+
+def _sites(choose: Callable[[CallPairing], CallIdPlace]) -> Sites:
+    return lambda stream: list(range(len(_holders(stream, choose))))
+
+
+def _lost(choose: Callable[[CallPairing], CallIdPlace]) -> Edit:
+    def edit(stream: Stream, site: int) -> Stream:
+        return stream.with_request(cut_at(request_body(stream), _holders(stream, choose)[site]))
+
+    return edit
+
+
+def _calls(pairing: CallPairing) -> CallIdPlace:
+    return pairing.calls
+
+
+def _results(pairing: CallPairing) -> CallIdPlace:
+    return pairing.results
+
+
+SENT_CALLS.add("H6-lost-result", "The result of a call is not sent back.")(
+    _sites(_results), _lost(_results)
+)
+SENT_CALLS.add("H6-lost-call", "A call is not sent back, and its result is.")(
+    _sites(_calls), _lost(_calls)
+)

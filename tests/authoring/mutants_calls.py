@@ -1,0 +1,58 @@
+"""Mutants of `history/calls`: a turn stopped before its result, a history cut inside a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tests.authoring.mutant import Mutant
+from tests.authoring.turns import asks
+
+ANSWERED: Final = "history/calls/answered"
+ASKED: Final = "history/calls/asked"
+STOPPED: Final = "Leave it, and say what you know."
+WORDS: Final[Mapping[str, Any]] = {"role": "user", "content": STOPPED}
+# Base, field of its history, what the user says instead of the result that is last in it.
+ROUNDS: Final = (
+    ("openai.chat/deepseek/tool-round", "messages", WORDS),
+    ("mistral.chat/mistral/tool-round", "messages", WORDS),
+    ("openai.responses/openai/tool-round", "input", WORDS),
+    ("anthropic.messages/anthropic/tool-round", "messages", WORDS),
+    (
+        "bedrock.converse/claude/tool-round",
+        "messages",
+        {"role": "user", "content": [{"text": STOPPED}]},
+    ),
+    (
+        "gemini.generate/gemini/tool-round",
+        "contents",
+        {"role": "user", "parts": [{"text": STOPPED}]},
+    ),
+)
+
+
+def _named(rule: str, base: str) -> str:
+    """Of the first base the mutant has the name of its rule."""
+    return rule if base == ROUNDS[0][0] else f"{rule}-{base.partition('/')[0].replace('.', '-')}"
+
+
+MUTANTS: Final = (
+    *(
+        Mutant(
+            ANSWERED,
+            base,
+            name=_named(ANSWERED, base),
+            turns={2: asks(history, lambda entries, said=said: [*entries[:-1], said])},
+        )
+        for base, history, said in ROUNDS
+    ),
+    *(
+        Mutant(
+            ASKED,
+            base,
+            name=_named(ASKED, base),
+            turns={2: asks(history, lambda entries: entries[-1:])},
+        )
+        for base, history, _ in ROUNDS
+    ),
+)

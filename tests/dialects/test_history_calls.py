@@ -1,0 +1,154 @@
+"""Calls and results in the history of a request: which have their other half."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance.core.events import Request
+from conformance.dialects.history import request_events
+from conformance.dialects.history_calls import PAIRINGS
+
+Pairs = tuple[dict[str, bool], dict[str, bool | None]]
+HISTORIES = {"openai.responses": "input", "gemini.generate": "contents"}
+
+
+def pairs(dialect: str, entries: Any, **more: Any) -> Pairs:
+    """Whether each call is answered, and each result asked, by its id; None: not known."""
+    history = HISTORIES.get(dialect, "messages")
+    request = Request(json={history: entries, **more})
+    events = request_events(request, history, PAIRINGS[dialect])
+    calls = {e.data["id"]: e.data["answered"] for e in events if e.type == "request.call"}
+    results = {e.data["id"]: e.data.get("asked") for e in events if e.type == "request.result"}
+    return calls, results
+
+
+def called(*names: str) -> dict[str, Any]:
+    return {"role": "assistant", "tool_calls": [{"id": name} for name in names]}
+
+
+def said(name: str) -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": name, "content": "9 and 5"}
+
+
+USER = {"role": "user", "content": "And tomorrow?"}
+SPOKEN = {"role": "assistant", "content": "Let me see."}
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        ([called("a"), said("a")], ({"a": True}, {"a": True})),
+        (
+            [called("a", "b"), said("b"), said("a")],
+            ({"a": True, "b": True}, {"b": True, "a": True}),
+        ),
+        ([called("a", "b"), said("b"), USER], ({"a": False, "b": True}, {"b": True})),
+        ([called("a")], ({"a": False}, {})),
+        ([said("a"), USER], ({}, {"a": False})),
+        # A turn of the model may be several entries.
+        ([called("a"), SPOKEN, said("a")], ({"a": True}, {"a": True})),
+        # A result of the turn before is none of this one.
+        (
+            [called("a"), USER, called("b"), said("a"), said("b")],
+            ({"a": False, "b": True}, {"a": False, "b": True}),
+        ),
+        # An id that was made anew is one fault: the call has its result, under a wrong name.
+        ([called("a"), said("x")], ({"a": True}, {"x": False})),
+        ([called("a", "b"), said("x")], ({"a": True, "b": False}, {"x": False})),
+        # Ids may come again in another turn.
+        ([called("a"), said("a"), called("a"), said("a")], ({"a": True}, {"a": True})),
+        ([called(""), {"role": "tool"}, "words", None, 7], ({}, {})),
+        ("words alone", ({}, {})),
+    ],
+)
+def test_results_belong_to_the_turn_before_them(entries: Any, expected: Pairs) -> None:
+    assert pairs("openai.chat", entries) == expected
+
+
+USE = {"type": "tool_use", "id": "t1"}
+HOSTED = {"type": "server_tool_use", "id": "s1"}
+RESULT = {"type": "tool_result", "tool_use_id": "t1"}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "entries", "expected"),
+    [
+        (
+            "anthropic.messages",
+            [
+                {"role": "assistant", "content": [HOSTED, USE]},
+                {"role": "user", "content": [RESULT]},
+            ],
+            ({"t1": True}, {"t1": True}),
+        ),
+        (
+            "bedrock.converse",
+            [
+                {"role": "assistant", "content": [{"toolUse": {"toolUseId": "t1"}}]},
+                {"role": "user", "content": [{"toolResult": {"toolUseId": "t2"}}]},
+            ],
+            ({"t1": True}, {"t2": False}),
+        ),
+        # Gemini pairs by number, and names no ids.
+        (
+            "gemini.generate",
+            [
+                {"role": "model", "parts": [{"functionCall": {}}, {"functionCall": {}}]},
+                {"role": "user", "parts": [{"functionResponse": {}}]},
+            ],
+            ({"1": True, "2": False}, {"1": True}),
+        ),
+        # Items know no turns, and calls of the server have no id of a call.
+        (
+            "openai.responses",
+            [
+                {"type": "function_call", "call_id": "c1"},
+                {"type": "web_search_call", "id": "ws_1"},
+                {"role": "user", "content": "wait"},
+                {"type": "function_call_output", "call_id": "c1"},
+            ],
+            ({"c1": True}, {"c1": True}),
+        ),
+    ],
+)
+def test_every_api_names_its_calls_in_its_way(dialect: str, entries: Any, expected: Pairs) -> None:
+    assert pairs(dialect, entries) == expected
+
+
+@pytest.mark.parametrize(
+    ("entries", "more"),
+    [
+        ([], {"previous_response_id": "resp_1"}),
+        ([], {"conversation": {"id": "conv_1"}}),
+        ([{"type": "item_reference", "id": "fc_1"}], {}),
+        ([{"type": "compaction", "encrypted_content": "..."}], {}),
+    ],
+)
+def test_a_call_that_the_server_may_keep_is_not_missed(entries: Any, more: Any) -> None:
+    output = {"type": "function_call_output", "call_id": "c1"}
+    assert pairs("openai.responses", [*entries, output], **more) == ({}, {"c1": None})
+    assert pairs("openai.responses", [output]) == ({}, {"c1": False})
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["role", "content", "parts", "id", "type", "tool_calls", "call_id"]),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@pytest.mark.parametrize("dialect", PAIRINGS)
+@given(JSON)
+def test_a_history_of_any_shape_is_read(dialect: str, entries: Any) -> None:
+    pairs(dialect, entries)
