@@ -7,7 +7,7 @@ from typing import Final
 
 from conformance.core.json_values import Path, cut_at, list_at
 from conformance.dialects import get
-from conformance.dialects.history_calls import PAIRINGS, CallPairing, CallIdPlace
+from conformance.dialects.history_calls import PAIRINGS, CallIdPlace, CallPairing
 from conformance.editing.edits import request_body
 from conformance.editing.operator import Edit, OperatorTable, Sites
 from conformance.editing.stream import Stream
