@@ -13,6 +13,7 @@ from hypothesis import settings
 
 from conformance.core import own_keys
 from conformance.core.excerpts import now_about
+from tests import costs
 
 GARBAGE = 100_000
 """Objects that are made between two looks for garbage; a few tests leave so many, most few."""
@@ -21,6 +22,14 @@ pytest_plugins = ["pytester"]
 
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    costs.add_option(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    costs.record_if_asked(config)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -43,13 +52,13 @@ def _knows_no_secret() -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
-    """Marks as slow what `one_in` leaves out, before others select and sort."""
+    """Marks as slow what every run cannot afford, before others select and sort."""
     families: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("one_in"):
-            families[item.nodeid.partition("[")[0]].append(item)
-    for family in families.values():
-        for item in _left_out(family):
+        families[item.nodeid.partition("[")[0]].append(item)
+    known = costs.known_costs()
+    for name, family in families.items():
+        for item in _left_out(family, known.get(name)):
             item.add_marker(pytest.mark.slow)
     yield
     # One that began last would leave the other processes idle.
@@ -63,9 +72,11 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(GARBAGE)
 
 
-def _left_out(family: list[pytest.Item]) -> list[pytest.Item]:
-    """All but one in so many, chosen by name: a new case moves few of the others."""
+def _left_out(family: list[pytest.Item], cost: tuple[float, int] | None) -> list[pytest.Item]:
+    """The cases that only `make test-slow` runs, chosen by name: a new case moves few others."""
     marker = family[0].get_closest_marker("one_in")
-    assert marker is not None
+    kept = -(-len(family) // marker.args[0]) if marker else len(family)
+    if cost and not family[0].get_closest_marker("every_run"):
+        kept = min(kept, costs.affordable(*cost))
     family.sort(key=lambda item: crc32(item.nodeid.partition("[")[2].encode()))
-    return family[-(-len(family) // marker.args[0]) :]
+    return family[kept:]

@@ -106,6 +106,7 @@ def test_modules_import_only_from_below() -> None:
     assert offenders == []
 
 
+@pytest.mark.every_run
 def test_what_judges_does_not_touch_the_network() -> None:
     offenders = [
         f"{shown(path)} imports {name}"
@@ -143,6 +144,7 @@ def test_imports_of_the_reference_work_under_both_its_names() -> None:
     assert offenders == []
 
 
+@pytest.mark.every_run
 def test_no_private_name_is_imported_from_another_module() -> None:
     offenders = [
         f"{shown(path)} imports {module}.{alias.name}"
@@ -168,6 +170,7 @@ def test_modules_stay_short() -> None:
     assert {path: lines for path, lines in lengths.items() if lines > MOST_LINES} == {}
 
 
+@pytest.mark.every_run
 def test_functions_stay_short() -> None:
     lengths = {
         f"{shown(path)}:{node.lineno} {node.name}": (node.end_lineno or node.lineno) - node.lineno

@@ -89,6 +89,7 @@ def test_every_rule_is_broken_by_its_mutant() -> None:
     assert offenders == []
 
 
+@pytest.mark.every_run
 def test_mutants_fail_as_they_say() -> None:
     offenders = {
         name: sorted(failing(report(name)) ^ set(recording(name).header.expect))
@@ -99,6 +100,7 @@ def test_mutants_fail_as_they_say() -> None:
     assert offenders == {}
 
 
+@pytest.mark.every_run
 def test_base_of_a_mutant_keeps_what_the_mutant_breaks() -> None:
     offenders = {
         name: broken
@@ -136,6 +138,7 @@ def test_recordings_of_a_real_server_show_its_known_faults_and_no_other(system: 
     assert [(each.rule, each.message) for each in expected.unexpected] == []
 
 
+@pytest.mark.every_run
 def test_authoring_writes_the_same_bytes_again(tmp_path: Path) -> None:
     offenders = [
         draft.name

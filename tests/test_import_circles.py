@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "conformance"
 
@@ -50,6 +52,7 @@ def test_a_circle_is_found() -> None:
     assert modules_in_circles(graph) == {"b", "c"}
 
 
+@pytest.mark.every_run
 def test_no_import_circle() -> None:
     graph = import_graph()
     circles = modules_in_circles(graph)

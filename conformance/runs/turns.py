@@ -17,6 +17,9 @@ from conformance.scenarios import Carry
 
 MOST_CHARACTERS: Final = 4 * 1024 * 1024  # of a history that is sent back
 
+_NOT_RUN: Final = "This tool was not run."
+"""What goes back for a call that the scenario does not answer: APIs refuse one without a result."""
+
 
 def next_turns(
     dialect: str, answer: Transcript, sent: Mapping[str, Any], carry: Carry
@@ -38,7 +41,7 @@ def next_turns(
         text="".join(answer.text),
         tools=answer.tools,
         keeps_thinking=carry.reasoning == "kept",
-        result=carry.result,
+        result=carry.result or (_NOT_RUN if answer.own_tools else ""),
         question=carry.ask,
     )
     return _make_sendable(form.next_turns(after))

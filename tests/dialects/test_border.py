@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from conformance.dialects import ENDPOINTS, NAMES, SUPPORTED, WIRE_KEYS
 
 PACKAGE = Path(__file__).parents[2] / "conformance"
@@ -64,6 +66,7 @@ def offends(text: str) -> bool:
     return bool(text in KEYS or text in PATHS or TYPES.fullmatch(text) or NAMED.search(text))
 
 
+@pytest.mark.every_run
 def test_nothing_outside_the_dialects_knows_their_names_or_keys() -> None:
     offenders = {
         f"{name}: {text!r}"

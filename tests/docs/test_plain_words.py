@@ -89,6 +89,7 @@ def test_a_page_has_plain_words(page: Path) -> None:
     assert [(n, found[0]) for n, line in lines if (found := PHRASES.search(line))] == []
 
 
+@pytest.mark.every_run
 def test_messages_and_help_have_plain_words() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{line}: {text[:80]}"
@@ -99,6 +100,7 @@ def test_messages_and_help_have_plain_words() -> None:
     assert found == []
 
 
+@pytest.mark.every_run
 def test_rules_and_profiles_have_plain_words() -> None:
     found = [
         f"{path.relative_to(ROOT)}: {text[:80]}"

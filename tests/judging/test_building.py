@@ -38,6 +38,7 @@ def specs(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return data / "specs"
 
 
+@pytest.mark.every_run
 def test_every_value_is_that_of_the_yaml_files_beside_it(specs: Path) -> None:
     values = list(spec_values())
     assert {each.kind for each in values} == {"suite", "profile", "fingerprints", "markers"}

@@ -319,6 +319,7 @@ def test_limits_are_reported_with_places(folder: Path) -> None:
 
 
 @each_row(SHIPPED)
+@pytest.mark.every_run
 def test_shipped_profile_loads_and_keeps_the_limits(name: str, dialect: str) -> None:
     profile = find(name, dialect)
     assert profile.title

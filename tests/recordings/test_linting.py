@@ -309,5 +309,6 @@ def test_an_odd_request_asks_for_nothing(json: Any) -> None:
     assert thinking_field(Request(json=json)) == ""
 
 
+@pytest.mark.every_run
 def test_the_shipped_cassettes_are_clean() -> None:
     assert lint_recordings([cassettes()]).problems == []

@@ -121,6 +121,7 @@ def drawn(folder: Path) -> list[Path]:
     return [path for each in folders for path in sorted(each.glob("*.cassette.jsonl"))[:2]]
 
 
+@pytest.mark.every_run
 def test_reasons_are_true_of_the_events(monkeypatch: pytest.MonkeyPatch) -> None:
     unplaced = shipped.cassettes() / "mutants/wire/chat/tool-index-known.cassette.jsonl"
     check_reasons(monkeypatch, [unplaced, *drawn(shipped.cassettes())])

@@ -57,6 +57,7 @@ def violated(report: Report) -> set[str]:
     return {finding.rule for finding in report.findings}
 
 
+@pytest.mark.every_run
 def test_a_right_application_has_no_finding(tmp_path: Path) -> None:
     outcome = ran(Application(), tmp_path)
     assert [(f.rule, f.message) for f in outcome.report.findings] == []
@@ -88,6 +89,7 @@ FAULTS: Final[dict[Fault, set[str]]] = {
 
 @pytest.mark.one_in(5)
 @pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.every_run
 def test_a_planted_fault_is_found_and_no_other(fault: Fault, tmp_path: Path) -> None:
     assert violated(ran(Application(faults=frozenset({fault})), tmp_path).report) == FAULTS[fault]
 

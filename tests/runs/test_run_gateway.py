@@ -50,6 +50,7 @@ def violated(report: Report) -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("dialect", ["openai.chat", "ollama.chat"])
+@pytest.mark.every_run
 def test_a_right_gateway_has_no_finding(dialect: str, tmp_path: Path) -> None:
     outcome = ran(Gateway(), tmp_path, dialects=(dialect,))
     assert violated(outcome.report) == set()

@@ -125,6 +125,7 @@ def test_the_reference_passes_every_replay(name: str) -> None:
 
 
 @pytest.mark.parametrize(("profile", "promised"), [(None, False), ("reference-client", True)])
+@pytest.mark.every_run
 def test_the_reference_leaves_no_gap(profile: str | None, promised: bool) -> None:
     outcome = run(*SCENES, *(() if promised else SENT_BACK), profile=profile)
     judged = outcome.report.verdicts

@@ -1,0 +1,93 @@
+"""What the cases of a test cost, and how many of them every run can afford.
+
+`costs.json` holds, for each test function whose cases took more than DEAR seconds of processor
+time together, these seconds and the number of cases. `make costs` writes it anew: cases that are
+slow by mark do not count. Of a function that is listed there the quick tier runs as many cases as
+fit in SHARE seconds, the same ones each time, and `make test-slow` the others.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+from collections import defaultdict
+from collections.abc import Generator, Mapping
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+FILE: Final = Path(__file__).parent / "costs.json"
+DEAR: Final = 1.0
+SHARE: Final = 0.5
+_OPTION: Final = "--write-costs"
+
+
+def known_costs() -> Mapping[str, tuple[float, int]]:
+    """Function (`tests/x/test_y.py::test_z`) -> seconds of all its cases, number of cases."""
+    listed = json.loads(FILE.read_text(encoding="utf-8"))
+    return {name: (seconds, cases) for name, (seconds, cases) in listed.items()}
+
+
+def affordable(seconds: float, cases: int) -> int:
+    """How many cases of a function every run affords; none of one whose every case is dear."""
+    each = seconds / cases
+    return max(int(SHARE / each), int(each <= DEAR))
+
+
+def add_option(parser: pytest.Parser) -> None:
+    """The option with which `make costs` runs."""
+    told = "folder for what each case takes; `python -m tests.costs FOLDER` sums it up"
+    parser.addoption(_OPTION, metavar="FOLDER", help=told)
+
+
+def _spent() -> float:
+    """Seconds of processor time of this process and of those that it waited for."""
+    both = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(each.ru_utime + each.ru_stime for each in both)
+
+
+class CostRecorder:
+    """Writes what each case takes, one line a case, into a file of its process."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._file = folder / f"{os.getpid()}.tsv"
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        before = _spent()
+        result = yield
+        with self._file.open("a", encoding="utf-8") as file:
+            file.write(f"{_spent() - before:.3f}\t{item.nodeid.partition('[')[0]}\n")
+        return result
+
+
+def record_if_asked(config: pytest.Config) -> None:
+    """Watches the cases of this process, where the option names a folder."""
+    if folder := config.getoption(_OPTION):
+        config.pluginmanager.register(CostRecorder(Path(folder)))
+
+
+def _summed(folder: Path) -> dict[str, tuple[float, int]]:
+    found: dict[str, list[float]] = defaultdict(list)
+    for path in sorted(folder.glob("*.tsv")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            seconds, _, name = line.partition("\t")
+            found[name].append(float(seconds))
+    dear = {name: each for name, each in found.items() if sum(each) >= DEAR}
+    return {name: (round(sum(dear[name]), 1), len(dear[name])) for name in sorted(dear)}
+
+
+def main(folder: str) -> None:
+    """Writes the file anew from what the cases took; what was left out keeps its old line."""
+    summed = {**known_costs(), **_summed(Path(folder))}
+    lines = (f"  {json.dumps(name)}: {json.dumps(summed[name])}" for name in sorted(summed))
+    FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    import sys
+
+    main(sys.argv[1])
