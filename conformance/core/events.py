@@ -59,9 +59,15 @@ TRANSPORT_EVENTS: Final = frozenset(
 )
 
 REQUEST_EVENTS: Final = frozenset(
-    {"request", "request.item", "request.part", "request.call", "request.result"}
+    {
+        *("request", "request.item", "request.part", "request.call", "request.result"),
+        "request.before",
+    }
 )
-"""The body of a request: whole, and its history by entries, parts, calls and their results."""
+"""The body of a request: whole, and its history by entries, parts, calls and their results.
+
+`request.before` is what stands before a turn: only comparisons of linked answers have it.
+"""
 
 # Type -> the fields it may carry, besides `choice`.
 SEMANTIC_EVENTS: Final[Mapping[str, frozenset[str]]] = {

@@ -29,6 +29,8 @@ ARGUMENTS: Final[Fields] = {"bridge": "old"}
 RESULT: Final = "Ebb at a quarter past four."
 TEXT: Final = "The ebb at a quarter past four lets a barge pass under the old bridge."
 AGAIN: Final = "And the new bridge?"
+PRESERVING: Final = "claude-opus-5-5"  # a model that checks what stands before its thinking
+SYSTEM: Final = "You know the tides of one harbour. Today is the ninth of May."
 AGAIN_TEXT: Final = "It is high enough at any hour."
 
 
@@ -43,7 +45,8 @@ def drafts() -> Iterator[Draft]:
         [*_thinking("reasoning_text"), {"reasoning_opaque": opaque("tide", 48)}],
         {"reasoning_opaque": opaque("tide", 48)},
     )
-    yield _messages_talk()
+    yield _messages_talk("anthropic/talk", {"model": blocks.MODEL})
+    yield _messages_talk("anthropic/preserved-talk", {"model": PRESERVING, "system": SYSTEM})
     yield _converse_talk()
     yield _responses_talk("stateless-talk", store=False)
     yield _responses_talk("stored-talk", store=True)
@@ -149,19 +152,19 @@ def _openrouter_talk() -> Draft:
     return _chat(topic, "openrouter", server, pieces, {**called, "tool_calls": _calls()})
 
 
-def _messages_talk() -> Draft:
+def _messages_talk(topic: str, beside: Fields) -> Draft:
     tools = [{"name": NAME, "input_schema": {"type": "object"}}]
 
     def turn(given: Sequence[Piece], *history: Fields) -> Draft:
         asked: Fields = {
-            "model": blocks.MODEL,
+            **beside,
             "max_tokens": 2048,
             "messages": [_user(QUESTION), *history],
             "thinking": {"type": "adaptive"},
             "stream": True,
             "tools": tools,
         }
-        return messages_streams.drafted("anthropic/talk", asked, given)
+        return messages_streams.drafted(topic, asked, given)
 
     called = blocks.tool(2, NAME, ["", compact(ARGUMENTS)])
     thought = [blocks.thinking(0, THOUGHT), blocks.redacted(1)]

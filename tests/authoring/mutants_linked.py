@@ -12,6 +12,7 @@ GOOGLE: Final = "openai.chat/google/talk"
 OPENROUTER: Final = "openai.chat/openrouter/talk"
 STRICT: Final = "openai.chat/strict/talk"
 MESSAGES: Final = "anthropic.messages/anthropic/talk"
+PRESERVED: Final = "anthropic.messages/anthropic/preserved-talk"
 CONVERSE: Final = "bedrock.converse/claude/talk"
 INTERACTIONS: Final = "gemini.interactions/gemini/next-turn"
 STATELESS: Final = "openai.responses/openai/stateless-talk"
@@ -99,6 +100,24 @@ MUTANTS: Final = (
         "history/responses/turn-sealed",
         STATELESS,
         turns={3: asks("input.1.encrypted_content", _cut)},
+    ),
+    # The prompt names the day, and midnight came.
+    Mutant(
+        "history/messages/instructions-kept",
+        PRESERVED,
+        turns={2: asks("system", lambda text: text.replace("ninth", "tenth"))},
+    ),
+    # A server of tools answered at last.
+    Mutant(
+        "history/messages/tools-kept",
+        PRESERVED,
+        turns={3: asks("tools", lambda tools: [*tools, {**tools[0], "name": "read_tables"}])},
+    ),
+    # A store shortens old messages.
+    Mutant(
+        "history/messages/earlier-kept",
+        PRESERVED,
+        turns={3: asks("messages.0.content", lambda text: text[:20])},
     ),
     # The client keeps the ids of items and loses what was sealed.
     Mutant(

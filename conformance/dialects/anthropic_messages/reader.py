@@ -46,6 +46,7 @@ VOCABULARY: Final = Vocabulary(
         "request.item",
         "request.call",
         "request.result",
+        "request.before",
         "message",
         "message.block",
         "message.unknown",

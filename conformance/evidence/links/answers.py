@@ -12,6 +12,8 @@ from conformance.core.spelling import one_spelling
 from conformance.dialects.base import Dialect
 from conformance.dialects.turns import SaidCall, said_call
 from conformance.evidence.links.gathering import GatheredEnd, LinkedRule, LinkGatherer
+from conformance.evidence.links.prefixes import BEFORE, TalkPrefix
+from conformance.evidence.links.requests import RepeatedTalk
 from conformance.rules.applies import Evidence
 
 _BROKEN: Final = "the answer that comes back was broken"
@@ -54,6 +56,7 @@ class AnswerListener:
         self._size = 0
         self._calls: list[SaidCall] = []
         self._ids: list[str] = []
+        self._request = dialect.request
         self._answer_id = dialect.request.answer_id if dialect.request else None
         self._broken = "" if exchange.end == "eof" else _BROKEN
 
@@ -87,6 +90,12 @@ class AnswerListener:
                 self._ids.append(named)
         elif kind in ("error", "cut"):
             self._broken = _BROKEN
+
+    def take_request(self, talk: RepeatedTalk) -> None:
+        """Adds what the model was given, where a rule compares that."""
+        if BEFORE in self._types and self._request is not None:
+            event = TalkPrefix.of(talk, self._request).before_answer()
+            self._gatherer.take([event] if event is not None else ())
 
     def turn(self) -> AnswerTurn | None:
         """What was heard; None where nothing was that could come back."""

@@ -14,6 +14,7 @@ from conformance.core.events import Event
 from conformance.evidence.links.answers import AnswerTurn
 from conformance.evidence.links.finder import TurnLink
 from conformance.evidence.links.gathering import GatheredEnd, LinkedRule, LinkGatherer
+from conformance.evidence.links.prefixes import BEFORE, TalkPrefix
 from conformance.evidence.links.requests import RepeatedTalk
 from conformance.judging.findings import RecentFrames, clip_text, make_finding
 from conformance.judging.result import ContextLine, EventBeside, Finding
@@ -74,11 +75,29 @@ class RepeatedTurns:
         age = "current" if link.is_current else "earlier"
         return [rule for rule in self.rules if rule.request_side.turn in (None, age)]
 
+    def content(self, link: TurnLink) -> bytes:
+        """A name for all that the rules look at: the turn as it stands there, and before it."""
+        named, prefix = self.talk.content(link.entries), self._prefix_of(link)
+        return named if prefix is None else named + prefix.name_before(link.entries[0])
+
+    def _prefix_of(self, link: TurnLink) -> TalkPrefix | None:
+        """What stands before a turn, where a rule compares that; the entries hold one answer."""
+        return None if link.merged else self._prefix
+
+    @cached_property
+    def _prefix(self) -> TalkPrefix | None:
+        form = self._setting.dialect.request
+        aliases = (each for rule in self.rules for each in rule.compiled.rule.aliases.values())
+        is_compared = any(BEFORE in alias.types for alias in aliases)
+        return TalkPrefix.of(self.talk, form) if form is not None and is_compared else None
+
     def judge(self, link: TurnLink, rules: Sequence[LinkedRule]) -> dict[str, LinkVerdict]:
         """What comes of each rule."""
         back = LinkGatherer(rules, "request", self._evidence)
         for place in link.entries:
             back.take(self._events.get(place, ()))
+        if (prefix := self._prefix_of(link)) is not None:
+            back.take((prefix.before_turn(link.entries),))
         where = f"{self.talk.form.key}.{_listed(link.entries)}"
         turn = _TurnPlace(where, self.named)
         return {each.id: _compared(each, link, back.ends[each.id], turn) for each in rules}
@@ -167,6 +186,8 @@ def _difference(
     at, had, has = first_difference(given.taken.value(), back.taken.value())
     if form.are == "not-both":
         return f"exchange {name} brought {had}, and {where} brings back {has} without it"
+    if given.type == BEFORE:
+        return f"exchange {name} was given {had}, and before {where} stands {has} (at {at})"
     if not back.taken.parts:
         return f"exchange {name} brought {had}, and nothing of it comes back with {where}"
     relation = form.are.removesuffix("-or-none")

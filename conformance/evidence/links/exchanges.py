@@ -161,6 +161,8 @@ class LinkedExchanges:
         links: Sequence[TurnLink] = (),
     ) -> None:
         listener, setting = self._heard[exchange.number]
+        if talk is not None:
+            listener.take_request(talk)
         turn = listener.turn()
         if self._collects:
             is_here = any(not each.entries for each in links)
@@ -200,7 +202,7 @@ class LinkedExchanges:
     ) -> Iterable[tuple[str, tuple[LinkVerdict, Finding | None]]]:
         """Rule 1."""
         known = self._judged.setdefault(tuple(a.number for a in link.answers), _Judged())
-        content = turns.talk.content(link.entries), link.is_current
+        content = turns.content(link), link.is_current
         given = known.contents.get(content, {})
         concerned = turns.concerned(link)
         missing = [rule for rule in concerned if rule.id not in given]
