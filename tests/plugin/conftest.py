@@ -29,7 +29,9 @@ with suppress(ImportError):
 collect_ignore = ["sample"]  # a project of its own
 
 CASSETTES: Final = Path(__file__).parents[2] / "cassettes"
-OPTIONS: Final = ("--tb=short", "-W", "error")
+# An older pytest warns of what this process has imported already: it is not written anew.
+IMPORTED: Final = "ignore::pytest.PytestAssertRewriteWarning"
+OPTIONS: Final = ("--tb=short", "-W", "error", "-W", IMPORTED)
 PLAIN: Final = CASSETTES / "openai.chat/openai/padding-off.cassette.jsonl"
 SUMMARY: Final = CASSETTES / "openai.responses/openai/summary-four-parts.cassette.jsonl"
 BROKEN: Final = CASSETTES / "mutants/summary/lifecycle/text-agrees.cassette.jsonl"
