@@ -137,7 +137,7 @@ def line_end(buffer: bytes, at: int) -> int:
 def _quote_count(data: bytes) -> int:
     """How many quotation marks open and close strings: two each, those inside are escaped."""
     unpaired = data.replace(rb"\\", b"")  # what is left before a quotation mark escapes it
-    return unpaired.count(b'"') - unpaired.count(rb'\"')
+    return unpaired.count(b'"') - unpaired.count(rb"\"")
 
 
 def _ends_a_line(data: bytes) -> bool:
