@@ -12,10 +12,13 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
+import jsonschema_rs
+
 from conformance.cassette.redaction import named_values
 from conformance.cassette.redaction.key_shapes import PATTERNS
 from conformance.cassette.redaction.key_shapes import PREFIXES as PUBLISHED
 from conformance.cassette.redaction.named_values import is_named_secret
+from conformance.cassette.redaction.secret_names import search_validator
 
 _START: Final = (
     rb"(?:(?<![A-Za-z0-9_-]%b)|(?<=\\[nrtbf]%b)|(?<=\\u[0-9a-fA-F]{4}%b)|(?<=%%[0-9A-F]{2}%b))"
@@ -208,7 +211,6 @@ _PATTERNS: Final = (
     *((rule, hint, _anchored_shape(shape)) for rule, hint, shape in _SHAPES),
     *named_values.PATTERNS,
 )
-_SHAPED: Final = _PATTERNS[: -len(named_values.PATTERNS)]
 
 
 # Prefixes that ordinary words end in: no text waits for what comes after them.
@@ -248,10 +250,12 @@ class Span(NamedTuple):
 
 def find_credentials(text: bytes) -> Iterator[Span]:
     """Every credential; two rules never claim the same byte."""
+    plain = text.decode("latin-1")  # which maps bytes to characters one by one
+    if not _sign_validator().is_valid(plain):
+        return
     taken = bytearray()
-    patterns = _PATTERNS if named_values.may_have_named(text) else _SHAPED
-    for rule, hint, pattern in patterns:
-        if hint not in text:
+    for rule, hint, pattern in _PATTERNS:
+        if hint not in text or not _has_sign(hint, plain):
             continue
         taken = taken or bytearray(len(text))
         for match in _compiled_pattern(pattern).finditer(text):
@@ -261,6 +265,21 @@ def find_credentials(text: bytes) -> Iterator[Span]:
                 if 1 not in taken[start:stop]:
                     taken[start:stop] = b"\x01" * (stop - start)
                     yield Span(start, stop, rule)
+
+
+@cache
+def _sign_validator() -> jsonschema_rs.Validator:
+    return search_validator(*dict.fromkeys(SIGNS))
+
+
+def _has_sign(hint: bytes, plain: str) -> bool:
+    """Whether what says more than the hint is there, too. False is certain."""
+    return hint not in _TELLING or _telling_validator(hint).is_valid(plain)
+
+
+@cache
+def _telling_validator(hint: bytes) -> jsonschema_rs.Validator:
+    return search_validator(_TELLING[hint])
 
 
 @cache
