@@ -11,7 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from conformance.core.events import Event, Frame, Request
-from conformance.core.excerpts import both_ends, outer_parts
+from conformance.core.excerpts import MARGIN, both_ends, outer_parts
 from conformance.judging.result import ContextLine, EventBeside, Finding
 from conformance.rules.forms.base import Violation
 from conformance.rules.forms.grammar import Grammar
@@ -40,7 +40,7 @@ class _RememberedFrame:
         self.number = number
         self.offset = offset
         self.kind = kind
-        self._text = outer_parts(text, _HEAD, _TAIL)
+        self._text = text if len(text) <= MARGIN else outer_parts(text, _HEAD, _TAIL)
         self._shown: str | None = None
 
     def shown(self) -> str:

@@ -233,9 +233,8 @@ def _siblings(fragment: str, names: Sequence[str]) -> Decode | None:
             found = row.decoder.decode(text)
         except (msgspec.DecodeError, UnicodeDecodeError):
             return None
-        if len(found) != len(rows) or _quote_count(text) != quotes * len(rows):
-            return None
-        if any(list(map(get, found)).count(value) < len(rows) for get, value in same):
+        is_alike = len(found) == len(rows) and _quote_count(text) == quotes * len(rows)
+        if not is_alike or any(list(map(g, found)).count(v) < len(rows) for g, v in same):
             return None
         return tuple(list(map(get, found)) for get in wanted)
 

@@ -91,7 +91,7 @@ class RepeatsMachine(Machine):
         super().__init__(aliases, sliced=sliced)
         self.over = over
         self.form = form
-        self.key = tuple(getter(path) for path in form.parts)
+        self._key_fields = tuple(getter(path) for path in form.parts)
 
     def memory(self) -> dict[Key, _Part]:
         return {}
@@ -111,7 +111,8 @@ class RepeatsMachine(Machine):
     def part_of(self, slice_: Slice, event: Event) -> _Part | None:
         """The part that an event adds to; none where there is no room."""
         parts: dict[Key, _Part] = slice_.memory[self.position]
-        key = tuple(str(get(event.data)) for get in self.key)
+        data = event.data
+        key = tuple([str(get(data)) for get in self._key_fields])
         part = parts.get(key)
         if part is None and len(parts) < MOST_PARTS:
             others = list(parts.values())

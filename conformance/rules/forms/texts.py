@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Final, Self
 
@@ -35,22 +35,22 @@ class Hit(Struct, frozen=True):
 
 
 class Needles(Struct, frozen=True):
-    """What is looked for: texts, the length of the longest, and what finds their beginnings."""
+    """What is looked for: texts, the length of the longest, and a quick look for a beginning."""
 
     texts: tuple[str, ...]
     longest: int
-    beginning: re.Pattern[str]
+    may_begin_in: Callable[[str], object]  # True where one may begin in a text
 
     @classmethod
     def of(cls, texts: Iterable[str], longest: int = 1) -> Self:
         """Made once for many texts that are searched; `longest` counts where there are none."""
         wanted = tuple(text for text in texts if text)
-        return cls(wanted, max(map(len, wanted), default=longest), _beginnings(wanted))
+        return cls(wanted, max(map(len, wanted), default=longest), first_characters(wanted))
 
     def and_one(self, text: str) -> Self:
         """These, and one more."""
         wanted = (*self.texts, text)
-        return type(self)(wanted, max(self.longest, len(text)), _beginnings(wanted))
+        return type(self)(wanted, max(self.longest, len(text)), first_characters(wanted))
 
 
 class Search:
@@ -99,7 +99,7 @@ class Search:
         """Takes the next piece, which came in event `number`."""
         self._late.append((text, number))
         # Nearly no text holds even the first character of a marker.
-        if not self._has_begun and not self._needles.beginning.search(text):
+        if not self._has_begun and not self._needles.may_begin_in(text):
             self._late_size += len(text)
             if len(self._late) > _MOST_LATE or self._late_size > _MOST_LATE_SIZE:
                 self._trim(self._join_late())
@@ -134,10 +134,11 @@ class Search:
 
     def finds(self, more: str) -> bool:
         """Whether a needle would end in further text; changes nothing."""
+        may_begin_in = self._needles.may_begin_in
         border = self._join_late() + more[: self._needles.longest]
-        return any(
-            self._find(border, needle) >= 0 or more.find(needle) >= 0 for needle in self.needles
-        )
+        if may_begin_in(border) and any(self._find(border, each) >= 0 for each in self.needles):
+            return True
+        return bool(may_begin_in(more)) and any(each in more for each in self.needles)
 
     def skip(self, texts: Sequence[str], length: int, last: int) -> None:
         """Takes pieces in which nothing is found; the last one came in event `last`.
@@ -235,10 +236,15 @@ def _ends_inside(needle: str, text: str, begin: int) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _beginnings(needles: tuple[str, ...]) -> re.Pattern[str]:
-    """Finds the first character of any needle."""
+def first_characters(needles: tuple[str, ...]) -> Callable[[str], object]:
+    """Whether a text holds the first character of any needle."""
     firsts = {re.escape(needle[0]) for needle in needles}
-    return re.compile(f"[{''.join(sorted(firsts))}]" if firsts else r"(?!)")
+    return re.compile(f"[{''.join(sorted(firsts))}]").search if firsts else _is_never_there
+
+
+def _is_never_there(text: str) -> bool:
+    del text
+    return False
 
 
 def difference(left: str, right: str) -> tuple[int, str, str]:
