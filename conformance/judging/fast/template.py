@@ -99,12 +99,14 @@ class Template(Struct, frozen=True):
 
     def _leading_rows(self, frames: Sequence[bytes]) -> list[bytes]:
         """The rows of those frames that come before the first of another kind."""
-        opening, size = self.head + self.first, self.around - len(self.end)
+        opening, last, size = self.head + self.first, self.last, self.around - len(self.end)
+        low, high = len(opening), -len(last) or None
         rows: list[bytes] = []
         for frame in frames:
-            row = frame[len(opening) : len(frame) - len(self.last)]
-            is_alike = frame.startswith(opening) and frame.endswith(self.last)
-            if not is_alike or len(frame) < size or _LINE in row:
+            if not (frame.startswith(opening) and frame.endswith(last)) or len(frame) < size:
+                break
+            row = frame[low:high]
+            if _LINE in row:
                 break
             rows.append(row)
         return rows

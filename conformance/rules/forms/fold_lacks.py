@@ -167,7 +167,7 @@ class SearchText(ReadText):
         column = stretch.columns.get(self.path)
         if column is not None:
             watched: WatchedText = slice_.memory[self.machine.position]
-            watched.search.skip(column, len(column.joined), stretch.last)
+            watched.search.skip(column, stretch.last)
 
 
 class LacksMarkersMachine(LacksMachine):

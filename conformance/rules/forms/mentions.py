@@ -19,6 +19,7 @@ from typing import Final, Self
 from msgspec import Struct
 
 from conformance.rules.forms.texts import Hit, Needles, Search, first_characters
+from conformance.rules.repetition import Column
 
 LONGEST_SPAN: Final = 1024
 _QUOTES: Final = {
@@ -180,9 +181,9 @@ class MentionSearch(Search):
             return True
         return bool(self._may_begin_in(more) and finds(more))
 
-    def skip(self, texts: Sequence[str], length: int, last: int) -> None:
-        start, whole = self._base, self._join_late() + "".join(texts)
-        super().skip(texts, length, last)
+    def skip(self, column: Column, last: int) -> None:
+        start, whole = self._base, self._join_late() + column.joined
+        super().skip(column, last)
         self._read_code(whole, start, self._base)
 
     def _first_hit(self, whole: str) -> Hit | None:

@@ -16,6 +16,7 @@ from typing import Final, Self
 from msgspec import Struct
 
 from conformance.core.excerpts import excerpt, open_excerpt
+from conformance.rules.repetition import Column
 
 BEFORE: Final = 20  # characters shown before a needle
 _WITHIN: Final = 4096  # characters before those in which a key may begin
@@ -140,27 +141,27 @@ class Search:
             return True
         return bool(may_begin_in(more)) and any(each in more for each in self.needles)
 
-    def skip(self, texts: Sequence[str], length: int, last: int) -> None:
-        """Takes pieces in which nothing is found; the last one came in event `last`.
-
-        `length` is that of all together.
-        """
+    def skip(self, column: Column, last: int) -> None:
+        """Takes a column of pieces in which nothing is found; its last one came in event `last`."""
         self._join_late()
-        pieces: list[str] = []
+        joined = column.joined
         ends: list[tuple[int, int]] = []
-        at = end = self._base + len(self._kept) + length
-        for number, text in zip(range(last, -1, -1), reversed(texts), strict=False):
-            if end - at >= self._keep():
+        at = end = self._base + len(self._kept) + len(joined)
+        needed = self._keep()
+        for number, size in zip(range(last, -1, -1), reversed(column.lengths), strict=False):
+            if end - at >= needed:
                 break
             ends.append((at, number))
-            pieces.append(text)
-            at -= len(text)
-        kept = self._kept if end - at < self._keep() else ""
-        self._earlier.add((self._kept, *texts[-_WITHIN:]), end - at + len(kept))
+            at -= size
+        kept = self._kept if end - at < needed else ""
+        held = end - at + len(kept)
+        self._earlier.add((self._kept, joined[-held - _WITHIN :]), held)
         self._base = at - len(kept)
         self._ends += reversed(ends)
-        self._has_begun = True
-        self._trim(kept + "".join(reversed(pieces)))
+        whole = kept + joined[len(joined) - end + at :]
+        near = whole[max(0, len(whole) - self._needles.longest + 1) :]
+        self._has_begun = bool(self._needles.may_begin_in(near))
+        self._trim(whole)
 
     def _find(self, whole: str, needle: str) -> int:
         return whole.find(needle, max(0, self._since.get(needle, 0) - self._base))
