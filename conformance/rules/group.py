@@ -300,10 +300,18 @@ def _slice_key(paths: Sequence[str]) -> Callable[[Mapping[str, Any]], Key]:
     if not getters:
         return lambda _data: ()
     if len(getters) == 1:
-        return _single_key(*getters)
+        return _single_key(*getters) if "." in paths[0] else _named_key(paths[0])
     if len(getters) == 2:
         return _double_key(*getters)
     return lambda data: tuple([key_part(get(data)) for get in getters])
+
+
+def _named_key(name: str) -> Callable[[Mapping[str, Any]], Key]:
+    def key(data: Mapping[str, Any]) -> Key:
+        value = data.get(name)
+        return (value if value.__class__ is int else key_part(value),)
+
+    return key
 
 
 def _single_key(get: Getter) -> Callable[[Mapping[str, Any]], Key]:

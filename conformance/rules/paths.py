@@ -40,7 +40,10 @@ def getter(path: str) -> Getter:
 
 def _single(name: str) -> Getter:
     def get(value: Any) -> Any:
-        return value.get(name, MISSING) if isinstance(value, dict) else MISSING
+        try:  # nearly always it is an object, and nothing else that JSON knows has `get`
+            return value.get(name, MISSING)
+        except AttributeError:
+            return MISSING
 
     return get
 

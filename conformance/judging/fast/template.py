@@ -97,6 +97,10 @@ class Template(Struct, frozen=True):
             rows = rows[: len(values[0])]
         return Taken(sum(map(len, rows)) + self.around * len(rows), values, rows)
 
+    def may_begin(self, ahead: bytes) -> bool:
+        """Whether a frame is one of these, or may become one: it is not all there."""
+        return self.end not in ahead or self.take(ahead, 0) is not None
+
     def _leading_rows(self, frames: Sequence[bytes]) -> list[bytes]:
         """The rows of those frames that come before the first of another kind."""
         opening, last, size = self.head + self.first, self.last, self.around - len(self.end)

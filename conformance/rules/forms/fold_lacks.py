@@ -147,9 +147,10 @@ class SearchText(ReadText):
         watched: WatchedText = slice_.memory[self.machine.position]
         if watched.needle:
             watched.end_needle(self.machine)
-        hit = watched.search.feed(text, event.number)
+        search = watched.search
+        hit = search.feed(text, event.number)
         if hit is None:
-            return FIRED if self.is_first and watched.search.needles else None
+            return FIRED if self.is_first and search.needles else None
         spread = f", begun in event {hit.first}" if hit.first != hit.last else ""
         return breach(hit, spread, number=hit.last)
 

@@ -152,7 +152,6 @@ class MentionSearch(Search):
         "_code",
         "_code_at",
         "_markers",
-        "_may_begin_in",
         "_open",
         "_past",
         "is_spelled",
@@ -161,7 +160,6 @@ class MentionSearch(Search):
     def __init__(self, markers: MarkerNeedles) -> None:
         super().__init__(markers.needles)
         self._markers = markers
-        self._may_begin_in = markers.needles.may_begin_in
         self._code = MarkdownCode()
         self._code_at = 0  # how far the code was read
         self._past = 0  # the end of the last marker that the text spoke of

@@ -21,8 +21,8 @@ from conformance.rules.repetition import Column
 BEFORE: Final = 20  # characters shown before a needle
 _WITHIN: Final = 4096  # characters before those in which a key may begin
 _AFTER: Final = 20  # and behind it, of the event that it ends in
-_MOST_LATE: Final = 64  # pieces that are not joined before anything is looked for
-_MOST_LATE_SIZE: Final = 4096  # and their characters
+_MOST_LATE_SIZE: Final = 4096  # characters in pieces that are not joined before one may matter
+_PIECE_SIZE: Final = 64  # what each piece counts besides
 _MOST_SHOWN: Final = 60  # of the needle itself
 
 
@@ -65,12 +65,14 @@ class Search:
         "_kept",
         "_late",
         "_late_size",
+        "_may_begin_in",
         "_needles",
         "_since",
     )
 
     def __init__(self, needles: Needles) -> None:
         self._needles = needles
+        self._may_begin_in = needles.may_begin_in
         self._since: dict[str, int] = {}  # where the search began for what was added
         self._base = 0  # how much of the text is no longer kept
         self._kept = ""
@@ -94,15 +96,16 @@ class Search:
         if needle not in self.needles:
             self._since[needle] = self._base + len(self._kept) - before
         self._needles = self._needles.and_one(needle)
+        self._may_begin_in = self._needles.may_begin_in
         self._has_begun = self._has_begun or has_begun
 
     def feed(self, text: str, number: int) -> Hit | None:
         """Takes the next piece, which came in event `number`."""
         self._late.append((text, number))
         # Nearly no text holds even the first character of a marker.
-        if not self._has_begun and not self._needles.may_begin_in(text):
-            self._late_size += len(text)
-            if len(self._late) > _MOST_LATE or self._late_size > _MOST_LATE_SIZE:
+        if not self._has_begun and not self._may_begin_in(text):
+            self._late_size += len(text) + _PIECE_SIZE
+            if self._late_size > _MOST_LATE_SIZE:
                 self._trim(self._join_late())
             return None
         whole = self._join_late()
@@ -135,11 +138,12 @@ class Search:
 
     def finds(self, more: str) -> bool:
         """Whether a needle would end in further text; changes nothing."""
-        may_begin_in = self._needles.may_begin_in
         border = self._join_late() + more[: self._needles.longest]
-        if may_begin_in(border) and any(self._find(border, each) >= 0 for each in self.needles):
+        if self._may_begin_in(border) and any(
+            self._find(border, each) >= 0 for each in self.needles
+        ):
             return True
-        return bool(may_begin_in(more)) and any(each in more for each in self.needles)
+        return bool(self._may_begin_in(more)) and any(each in more for each in self.needles)
 
     def skip(self, column: Column, last: int) -> None:
         """Takes a column of pieces in which nothing is found; its last one came in event `last`."""
@@ -160,7 +164,7 @@ class Search:
         self._ends += reversed(ends)
         whole = kept + joined[len(joined) - end + at :]
         near = whole[max(0, len(whole) - self._needles.longest + 1) :]
-        self._has_begun = bool(self._needles.may_begin_in(near))
+        self._has_begun = bool(self._may_begin_in(near))
         self._trim(whole)
 
     def _find(self, whole: str, needle: str) -> int:
