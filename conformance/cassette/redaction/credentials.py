@@ -231,7 +231,24 @@ PREFIXES: Final = tuple(
         *(prefix for prefix in PUBLISHED if prefix not in _COMMON),
     )
 )
-SIGNS: Final = tuple(_TELLING.get(hint) or re.escape(hint.decode()) for _, hint, _ in _PATTERNS)
+_COUNT: Final = re.compile(r"\{([0-9]+)(?:,[0-9]*)?\}")
+_FEW: Final = 3
+
+
+def _uncounted(sign: str) -> str:
+    """The sign with a few characters where many are counted; it is found wherever the sign is.
+
+    An engine that counts in many patterns at once takes milliseconds for a page of random letters,
+    and goes on so for every text after that.
+    """
+    return _COUNT.sub(lambda match: f"{{{min(int(match[1]), _FEW)},}}", sign)
+
+
+_LITERAL_SIGNS: Final = tuple(
+    dict.fromkeys(re.escape(hint.decode()) for _, hint, _ in _PATTERNS if hint not in _TELLING)
+)
+SIGNS: Final = (*_LITERAL_SIGNS, *dict.fromkeys(map(_uncounted, _TELLING.values())))
+_TOLD_PATTERNS: Final = tuple(each for each in _PATTERNS if each[1] in _TELLING)
 
 
 _CUT: Final = re.compile(
@@ -254,7 +271,8 @@ def find_credentials(text: bytes) -> Iterator[Span]:
     if not _sign_validator().is_valid(plain):
         return
     taken = bytearray()
-    for rule, hint, pattern in _PATTERNS:
+    patterns = _PATTERNS if _literal_validator().is_valid(plain) else _TOLD_PATTERNS
+    for rule, hint, pattern in patterns:
         if hint not in text or not _has_sign(hint, plain):
             continue
         taken = taken or bytearray(len(text))
@@ -269,7 +287,12 @@ def find_credentials(text: bytes) -> Iterator[Span]:
 
 @cache
 def _sign_validator() -> jsonschema_rs.Validator:
-    return search_validator(*dict.fromkeys(SIGNS))
+    return search_validator(*SIGNS)
+
+
+@cache
+def _literal_validator() -> jsonschema_rs.Validator:
+    return search_validator(*_LITERAL_SIGNS)
 
 
 def _has_sign(hint: bytes, plain: str) -> bool:

@@ -142,8 +142,9 @@ def line_end(buffer: bytes, at: int) -> int:
 
 def _quote_count(data: bytes) -> int:
     """How many quotation marks open and close strings: two each, those inside are escaped."""
-    unpaired = data.replace(rb"\\", b"")  # what is left before a quotation mark escapes it
-    return unpaired.count(b'"') - unpaired.count(rb"\"")
+    if b"\\" in data:  # in pairs first: what is left before a quotation mark escapes it
+        data = data.replace(rb"\\", b"").replace(rb"\"", b"")
+    return data.count(b'"')
 
 
 def _ends_a_line(data: bytes) -> bool:

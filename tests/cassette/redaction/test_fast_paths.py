@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from conformance.cassette import BodyRedactor, Redactor
-from conformance.cassette.redaction import deltas, opaque, redact, secret_names
+from conformance.cassette.redaction import credentials, deltas, opaque, redact, secret_names
 from conformance.cassette.redaction.known_secrets import KnownSecrets
 from conformance.cassette.redaction.placeholders import Blanks
 from conformance.core.events import Chunk, Request
@@ -147,3 +147,10 @@ def test_the_quick_look_for_fields_sees_whoever_is_named(
     all_of_them = opaque.secret_spans(body)
     expected = [each for each in all_of_them if not each.rule.startswith("opaque.")]
     assert opaque.field_spans(body) == expected
+
+
+def test_signs_count_few_characters() -> None:
+    """An engine that counts in many patterns at once is slow for good, once it met random letters."""
+    counts = re.findall(r"\{([0-9]+)", " ".join(credentials.SIGNS))
+    assert counts
+    assert max(map(int, counts)) <= 3
