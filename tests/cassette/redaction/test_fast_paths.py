@@ -150,7 +150,7 @@ def test_the_quick_look_for_fields_sees_whoever_is_named(
 
 
 def test_signs_count_few_characters() -> None:
-    """An engine that counts in many patterns at once is slow for good, once it met random letters."""
+    """Who counts in many patterns at once is slow for good, after one page of random letters."""
     counts = re.findall(r"\{([0-9]+)", " ".join(credentials.SIGNS))
     assert counts
     assert max(map(int, counts)) <= 3
