@@ -11,6 +11,7 @@ the rest of a key.
 from __future__ import annotations
 
 import re
+import string
 from contextvars import ContextVar
 from functools import cache
 from importlib import import_module
@@ -23,8 +24,7 @@ MARGIN: Final = 8192
 """Characters on either side of what is shown in which a key may begin or end."""
 
 _SENT: Final[ContextVar[Request | None]] = ContextVar("sent_request", default=None)
-_FRONT: Final = re.compile(r"[A-Za-z0-9+/=_.%~-]+")
-_REST: Final = re.compile(r"[A-Za-z0-9+/=_.%~-]+\Z")
+_OF_KEYS: Final = string.ascii_letters + string.digits + "+/=_.%~-"
 _LETTERS: Final = re.compile(r"[A-Za-z0-9]")
 
 
@@ -73,12 +73,17 @@ def open_excerpt(text: str, start: int, stop: int) -> str:
 def _shown_part(text: str, first: int, last: int) -> str:
     near = redacted(text[first:last])
     near = _without_front(near) if first else near
-    return _REST.sub(_blanked, near) if last < len(text) else near
+    return _without_rest(near) if last < len(text) else near
 
 
 def _without_front(text: str) -> str:
-    front = _FRONT.match(text)
-    return text if front is None else _blanked(front) + text[front.end() :]
+    behind = text.lstrip(_OF_KEYS)
+    return _LETTERS.sub("x", text[: len(text) - len(behind)]) + behind
+
+
+def _without_rest(text: str) -> str:
+    before = text.rstrip(_OF_KEYS)
+    return before + _LETTERS.sub("x", text[len(before) :])
 
 
 def clipped(text: str, size: int) -> str:
@@ -101,8 +106,13 @@ def both_ends(text: str, head: int, tail: int) -> str:
     """A text's first and last characters; `…` stands for what is between them."""
     if len(text) <= head + 1 + tail:
         return redacted(text)
+    if len(text) <= MARGIN:  # all of it is looked at for either end
+        clean = redacted(text)
+        return f"{clean[:head]}…{clean[len(clean) - tail :]}"
     return f"{excerpt(text, 0, head)}…{excerpt(text, len(text) - tail, len(text))}"
 
 
-def _blanked(match: re.Match[str]) -> str:
-    return _LETTERS.sub("x", match[0])
+def outer_parts(text: str, head: int, tail: int) -> str:
+    """As much of a text as `both_ends` looks at, which gives the same for it."""
+    first, last = head + MARGIN, tail + MARGIN
+    return text if len(text) <= first + last else text[:first] + text[len(text) - last :]

@@ -11,7 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from conformance.core.events import Event, Frame, Request
-from conformance.core.excerpts import both_ends
+from conformance.core.excerpts import MARGIN, both_ends, outer_parts
 from conformance.judging.result import ContextLine, EventBeside, Finding
 from conformance.rules.forms.base import Violation
 from conformance.rules.forms.grammar import Grammar
@@ -23,20 +23,30 @@ from conformance.rules.verdicts import Verdict
 CONTEXT: Final = 3
 CLIP: Final = 156  # characters of a frame that a finding shows
 _HEAD: Final = 56  # of them its first; what tells one delta from the next stands here or at the end
-_MOST_KEPT: Final = 1 << 15  # characters of a frame that wait for a finding
-
-
-RememberedFrame = tuple[int, int | None, str, str]  # number, offset, type, text
+_TAIL: Final = CLIP - _HEAD - 1
 
 
 def clip_text(text: str) -> str:
     """A long text's beginning and end, without secrets."""
-    return both_ends(text, _HEAD, CLIP - _HEAD - 1)
+    return both_ends(text, _HEAD, _TAIL)
 
 
-def _kept_text(text: str) -> str:
-    """The text until somebody wants to see it; of a very long one what would be shown."""
-    return text if len(text) <= _MOST_KEPT else clip_text(text)
+class _RememberedFrame:
+    """A frame, with as much of its text as a finding may show; redacted once for all findings."""
+
+    __slots__ = ("_shown", "_text", "kind", "number", "offset")
+
+    def __init__(self, number: int, offset: int | None, kind: str, text: str) -> None:
+        self.number = number
+        self.offset = offset
+        self.kind = kind
+        self._text = text if len(text) <= MARGIN else outer_parts(text, _HEAD, _TAIL)
+        self._shown: str | None = None
+
+    def shown(self) -> str:
+        if self._shown is None:
+            self._shown = clip_text(self._text)
+        return self._shown
 
 
 class RecentFrames:
@@ -46,7 +56,7 @@ class RecentFrames:
     """
 
     def __init__(self) -> None:
-        self._last: deque[RememberedFrame] = deque(maxlen=CONTEXT + 1)
+        self._last: deque[_RememberedFrame] = deque(maxlen=CONTEXT + 1)
 
     def keep(self, number: int, frame: Frame, events: Sequence[Event]) -> None:
         """Remembers a frame of the wire."""
@@ -55,11 +65,11 @@ class RecentFrames:
             if event.layer == "wire":
                 kind = event.type
                 break
-        self._last.append((number, frame.offset, kind, _kept_text(frame.data)))
+        self._last.append(_RememberedFrame(number, frame.offset, kind, frame.data))
 
     def remember(self, number: int, kind: str, text: str, offset: int | None = None) -> None:
         """Remembers what is no frame: an event that a client reported, or the end."""
-        self._last.append((number, offset, kind, _kept_text(text)))
+        self._last.append(_RememberedFrame(number, offset, kind, text))
 
     def recall(self, first: int, frames: Iterable[Frame], kind: str) -> None:
         """Remembers the last frames of a run, which all have one type, from number `first` on."""
@@ -68,13 +78,14 @@ class RecentFrames:
 
     def offset(self, number: int) -> int | None:
         """Byte offset of a frame, None for the request and the response head."""
-        return next((offset for at, offset, _, _ in self._last if at == number), None)
+        return next((seen.offset for seen in self._last if seen.number == number), None)
 
     def around(self, number: int) -> tuple[ContextLine, ...]:
         """The frame and up to three before it."""
-        near = [seen for seen in self._last if number - CONTEXT <= seen[0] <= number]
+        near = [seen for seen in self._last if number - CONTEXT <= seen.number <= number]
         return tuple(
-            ContextLine(n, kind, clip_text(text), at=n == number) for n, _, kind, text in near
+            ContextLine(seen.number, seen.kind, seen.shown(), at=seen.number == number)
+            for seen in near
         )
 
 

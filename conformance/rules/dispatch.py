@@ -80,7 +80,9 @@ class EventRules:
 
     def heard(self, event: Event, context: Context) -> Heard:
         """Whom the event concerns; raises what a pattern raises."""
-        mask = self._mask(event.data, context)
+        mask = self._fields.mask(event.data, context)
+        if context.ms is not None:
+            mask |= self._clock
         found = self._heard.get(mask)
         if found is None:
             found = self._letters(mask)

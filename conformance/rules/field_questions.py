@@ -107,8 +107,9 @@ def _changes(fields: Mapping[str, PathQuestions], mapping: Mapping[str, Any]) ->
         return bits
     # A delta has one field of the many that are asked for.
     for name, value in mapping.items():
-        if name in fields:
-            bits ^= fields[name].change(value)
+        asked = fields.get(name)
+        if asked is not None:
+            bits ^= asked.change(value)
     return bits
 
 

@@ -59,7 +59,9 @@ class JointState:
     (`aged`), and the states with another part at one position (`replaced`).
     """
 
-    __slots__ = ("aged", "ends", "fired", "parts", "replaced", "settled", "steps", "waits")
+    __slots__ = (
+        *("aged", "ends", "fired", "parts", "placed", "replaced", "settled", "steps", "waits"),
+    )
 
     def __init__(self, parts: tuple[State, ...], *, waits: bool, fired: int) -> None:
         self.parts = parts
@@ -68,6 +70,7 @@ class JointState:
         self.steps: dict[int, JointStep] = {}
         self.settled: dict[bool, JointStep] = {}
         self.replaced: dict[tuple[int, State], JointState] = {}
+        self.placed: int | None = None
         self.aged: tuple[State, ...] | None = None
         self.ends: tuple[PlacedAct, ...] | None = None
 
@@ -191,11 +194,18 @@ class Group:
 
     def belonging(self, letter: Letter) -> int:
         """The machines to which this letter means nothing without a slice, by position, as bits."""
-        return sum(1 << at for at, names in letter.concerned if self.machines[at].belongs(names))
+        if letter.belonging is None:
+            machines = self.machines
+            letter.belonging = sum(
+                1 << at for at, names in letter.concerned if machines[at].belongs(names)
+            )
+        return letter.belonging
 
     def placed(self, state: JointState) -> int:
         """The machines that have opened a slice, by position, as bits."""
-        return sum(1 << at for at, part in enumerate(state.parts) if part is not None)
+        if state.placed is None:
+            state.placed = sum(1 << at for at, part in enumerate(state.parts) if part is not None)
+        return state.placed
 
     def _count_step(self) -> None:
         if self._steps >= MOST_STEPS:
@@ -290,10 +300,18 @@ def _slice_key(paths: Sequence[str]) -> Callable[[Mapping[str, Any]], Key]:
     if not getters:
         return lambda _data: ()
     if len(getters) == 1:
-        return _single_key(*getters)
+        return _single_key(*getters) if "." in paths[0] else _named_key(paths[0])
     if len(getters) == 2:
         return _double_key(*getters)
     return lambda data: tuple([key_part(get(data)) for get in getters])
+
+
+def _named_key(name: str) -> Callable[[Mapping[str, Any]], Key]:
+    def key(data: Mapping[str, Any]) -> Key:
+        value = data.get(name)
+        return (value if value.__class__ is int else key_part(value),)
+
+    return key
 
 
 def _single_key(get: Getter) -> Callable[[Mapping[str, Any]], Key]:

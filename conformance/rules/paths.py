@@ -34,13 +34,16 @@ def getter(path: str) -> Getter:
     if len(segments) == 2 and not any(each == "*" or each.isdecimal() for each in segments):
         return _double(*segments)
     if "*" not in segments:
-        return lambda value: _descend(value, segments)
+        return _several(segments)
     return lambda value: _spread(value, segments)
 
 
 def _single(name: str) -> Getter:
     def get(value: Any) -> Any:
-        return value.get(name, MISSING) if isinstance(value, dict) else MISSING
+        try:  # nearly always it is an object, and nothing else that JSON knows has `get`
+            return value.get(name, MISSING)
+        except AttributeError:
+            return MISSING
 
     return get
 
@@ -49,6 +52,22 @@ def _double(outer: str, name: str) -> Getter:
     def get(value: Any) -> Any:
         inner = value.get(outer) if isinstance(value, dict) else None
         return inner.get(name, MISSING) if isinstance(inner, dict) else MISSING
+
+    return get
+
+
+def _several(segments: tuple[str, ...]) -> Getter:
+    steps = tuple((each, int(each) if each.isdecimal() else None) for each in segments)
+
+    def get(value: Any) -> Any:
+        for name, index in steps:
+            if isinstance(value, dict):
+                value = value.get(name, MISSING)
+            elif index is not None and isinstance(value, list) and index < len(value):
+                value = value[index]
+            else:
+                return MISSING
+        return value
 
     return get
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.core.events import Frame
-from conformance.core.json_values import NOT_JSON, decode_json
+from conformance.core.json_values import NOT_JSON, decode_json, repeated_key
 from conformance.core.sse import Parser
 from conformance.dialects import get
 from conformance.dialects.base import Reading
@@ -19,7 +19,7 @@ from conformance.rules.paths import getter
 from tests.fuzz.dialogues import DIALECTS, Piece, stream
 from tests.fuzz.perturbations import HOSTILE, NUMBERS, PERTURBATIONS, raw
 
-TEXTS: Final = [" so", " the", "\u8c46", '"', "\\", "\n\n"] * 4
+TEXTS: Final = [" so", " the", "\u8c46", '"', "\\", "\n\n", ":", '" : "', '\\"', ": \\"] * 4
 
 
 def run(dialect: str, *, padded: bool) -> list[Piece]:
@@ -62,6 +62,7 @@ def agrees(made: Template, first: Piece, data: bytes) -> int:
     assert [f.kind for f in frames] == ["event"] * len(taken.rows), "other frames"
     assert {(f.event, f.named) for f in frames} == {(first.name or "message", bool(first.name))}
     assert {type(decode_json(f.data)) for f in frames} == {dict}, "no JSON"
+    assert not any(repeated_key(f.data, decode_json(f.data)) for f in frames), "a key twice"
     for path, column in zip(made.columns, taken.values, strict=True):
         assert [values(f, path) for f in frames] == column
         assert all(type(values(f, path)) is type(v) for f, v in zip(frames, column, strict=True))
@@ -200,6 +201,23 @@ def test_what_is_no_delta_of_one_line_is_no_template() -> None:
     assert template(None, '{"a":null}', {"a": None}, ["a"]) is None
     assert template(None, '{"a":"b"}', {"a": "b"}, ["c"]) is None
     assert template(None, '{"a":"b"}', {"a": "b"}, []) is None
+
+
+@pytest.mark.parametrize("text", ["a", ":", '\\"', "\\\\", '\\\\\\":'])
+@pytest.mark.parametrize("again", ['"n":7,', '"type":"t",', '"n" : 7,', '"delta":"x",'])
+def test_a_row_that_has_a_key_twice_is_not_taken(text: str, again: str) -> None:
+    def frame(number: int, more: str = "") -> bytes:
+        data = f'{{"n":{number},"type":"t",{more}"delta":"{text}"}}'
+        return f"data: {data}\n\n".encode()
+
+    first = Parser().feed(frame(0))[0]
+    made = template(None, first.data, decode_json(first.data), ("n", "delta"))
+    assert made is not None
+    alike = frame(1) + frame(2)
+    taken = made.take(alike, 0)
+    assert taken is not None
+    assert len(taken.rows) == 2
+    assert made.take(alike + frame(3, again) + frame(4), 0) is None
 
 
 @pytest.mark.parametrize(

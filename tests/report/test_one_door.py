@@ -30,6 +30,7 @@ from conformance.core.excerpts import (
     ending,
     excerpt,
     now_about,
+    outer_parts,
     redacted,
 )
 from conformance.judging.result import Report
@@ -158,6 +159,22 @@ def test_what_is_longer_than_any_key_is_blanked(size: int) -> None:
     shown = excerpt(text, size // 2, size // 2 + 60)
     assert longest_run(text[8:-4], shown) <= _MOST
     assert ending("word " * MARGIN, 12, "") == "d word word "
+
+
+@pytest.mark.parametrize("size", [0, 5, 200, MARGIN - 40, MARGIN, 2 * MARGIN, 2 * MARGIN + 90])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_ends_of_a_text_are_shown_as_if_all_of_it_were_looked_at(kind: str, size: int) -> None:
+    rng = random.Random(f"{kind} {size}")
+    key, secret = drawn(kind, rng)
+    now_about(sent(kind, secret))
+    filling = "x" * size if size % 2 else "word " * (size // 5)
+    for text in (f"say {key} {filling} end", f"say {filling} {key} end", f"{key}{filling}{key}"):
+        kept = outer_parts(text, 56, 99)
+        assert len(kept) <= 56 + 99 + 2 * MARGIN
+        shown = both_ends(text, 56, 99)
+        assert both_ends(kept, 56, 99) == shown
+        if len(text) > 156:
+            assert shown == f"{excerpt(text, 0, 56)}…{excerpt(text, len(text) - 99, len(text))}"
 
 
 @pytest.mark.parametrize("kind", KINDS)

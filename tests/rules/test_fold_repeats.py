@@ -126,3 +126,18 @@ def test_a_block_that_comes_again_is_found_however_it_is_cut(at: list[int]) -> N
 @given(st.lists(st.sampled_from(["a", "bc", " ", "\n"]), max_size=60))
 def test_short_pieces_raise_nothing(texts: list[str]) -> None:
     assert thought("x", *texts) <= {"thinking/stream/increments"}
+
+
+@given(st.lists(st.sampled_from(["a", "bc ", LONG, LONG[:40], LONG[40:], LONG * 2]), max_size=30))
+def test_long_deltas_are_taken_in_bulk_as_one_by_one(texts: list[str]) -> None:
+    """Those among them that come again are found, at the same place."""
+    deltas = [
+        {"choices": [{"index": 0, "delta": {"content": text}}]} for text in ["x"] * 20 + texts
+    ]
+    chunks = [f"data: {json.dumps(event)}\n\n".encode() for event in deltas]
+    found = [
+        CHECKER.check(cut, keep=keep).findings
+        for cut, keep in ((chunks, True), ([b"".join(chunks)], False))
+    ]
+    one_by_one, in_bulk = ([f for f in each if f.rule in RULES] for each in found)
+    assert one_by_one == in_bulk

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +14,8 @@ from conformance.rules.forms.mentions import (
     MarkerNeedles,
     MentionSearch,
 )
-from conformance.rules.forms.texts import Hit
+from conformance.rules.forms.texts import Hit, Search
+from conformance.rules.repetition import Column
 from tests.rules.test_texts import cuts, pieces_of, streamed
 
 MARKERS = MarkerNeedles.of(["<think>", "</think>", "<|open|>think", "<|open|>", "assistantfinal"])
@@ -94,10 +97,28 @@ def test_what_is_skipped_counts_for_what_follows(texts: list[str]) -> None:
     if bulk.finds(joined):
         return
     assert streamed(single, [each for each in texts if each]) is None
-    bulk.skip(texts, len(joined), len(texts))
+    bulk.skip(Column(texts), len(texts))
     tail = ["`<think>`", "<think>"]
     hits = [streamed(each, tail, 90) or each.end() for each in (single, bulk)]
     one, other = (hit and (hit.needle, hit.last) for hit in hits)
+    assert one == other
+
+
+@pytest.mark.parametrize("make", [lambda: MentionSearch(MARKERS), lambda: Search(MARKERS.needles)])
+@given(st.lists(st.text("`<think>\nas", max_size=9), min_size=1, max_size=8), st.data())
+def test_what_was_skipped_may_begin_a_marker(
+    make: Callable[[], Search], texts: list[str], data: st.DataObject
+) -> None:
+    marker = data.draw(st.sampled_from(MARKERS.needles.texts))
+    cut = data.draw(st.integers(0, len(marker)))
+    texts = [each for each in (*texts, marker[:cut]) if each]
+    single, bulk = make(), make()
+    if not texts or bulk.finds("".join(texts)):
+        return
+    assert streamed(single, texts) is None
+    bulk.skip(Column(texts), len(texts))
+    rest = [marker[cut:], " so"]
+    one, other = (streamed(each, rest, len(texts) + 1) for each in (single, bulk))
     assert one == other
 
 

@@ -12,10 +12,13 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
+import jsonschema_rs
+
 from conformance.cassette.redaction import named_values
 from conformance.cassette.redaction.key_shapes import PATTERNS
 from conformance.cassette.redaction.key_shapes import PREFIXES as PUBLISHED
 from conformance.cassette.redaction.named_values import is_named_secret
+from conformance.cassette.redaction.secret_names import search_validator
 
 _START: Final = (
     rb"(?:(?<![A-Za-z0-9_-]%b)|(?<=\\[nrtbf]%b)|(?<=\\u[0-9a-fA-F]{4}%b)|(?<=%%[0-9A-F]{2}%b))"
@@ -208,7 +211,6 @@ _PATTERNS: Final = (
     *((rule, hint, _anchored_shape(shape)) for rule, hint, shape in _SHAPES),
     *named_values.PATTERNS,
 )
-_SHAPED: Final = _PATTERNS[: -len(named_values.PATTERNS)]
 
 
 # Prefixes that ordinary words end in: no text waits for what comes after them.
@@ -229,7 +231,24 @@ PREFIXES: Final = tuple(
         *(prefix for prefix in PUBLISHED if prefix not in _COMMON),
     )
 )
-SIGNS: Final = tuple(_TELLING.get(hint) or re.escape(hint.decode()) for _, hint, _ in _PATTERNS)
+_COUNT: Final = re.compile(r"\{([0-9]+)(?:,[0-9]*)?\}")
+_FEW: Final = 3
+
+
+def _uncounted(sign: str) -> str:
+    """The sign with a few characters where many are counted; it is found wherever the sign is.
+
+    An engine that counts in many patterns at once takes milliseconds for a page of random letters,
+    and goes on so for every text after that.
+    """
+    return _COUNT.sub(lambda match: f"{{{min(int(match[1]), _FEW)},}}", sign)
+
+
+_LITERAL_SIGNS: Final = tuple(
+    dict.fromkeys(re.escape(hint.decode()) for _, hint, _ in _PATTERNS if hint not in _TELLING)
+)
+SIGNS: Final = (*_LITERAL_SIGNS, *dict.fromkeys(map(_uncounted, _TELLING.values())))
+_TOLD_PATTERNS: Final = tuple(each for each in _PATTERNS if each[1] in _TELLING)
 
 
 _CUT: Final = re.compile(
@@ -248,10 +267,13 @@ class Span(NamedTuple):
 
 def find_credentials(text: bytes) -> Iterator[Span]:
     """Every credential; two rules never claim the same byte."""
+    plain = text.decode("latin-1")  # which maps bytes to characters one by one
+    if not _sign_validator().is_valid(plain):
+        return
     taken = bytearray()
-    patterns = _PATTERNS if named_values.may_have_named(text) else _SHAPED
+    patterns = _PATTERNS if _literal_validator().is_valid(plain) else _TOLD_PATTERNS
     for rule, hint, pattern in patterns:
-        if hint not in text:
+        if hint not in text or not _has_sign(hint, plain):
             continue
         taken = taken or bytearray(len(text))
         for match in _compiled_pattern(pattern).finditer(text):
@@ -261,6 +283,26 @@ def find_credentials(text: bytes) -> Iterator[Span]:
                 if 1 not in taken[start:stop]:
                     taken[start:stop] = b"\x01" * (stop - start)
                     yield Span(start, stop, rule)
+
+
+@cache
+def _sign_validator() -> jsonschema_rs.Validator:
+    return search_validator(*SIGNS)
+
+
+@cache
+def _literal_validator() -> jsonschema_rs.Validator:
+    return search_validator(*_LITERAL_SIGNS)
+
+
+def _has_sign(hint: bytes, plain: str) -> bool:
+    """Whether what says more than the hint is there, too. False is certain."""
+    return hint not in _TELLING or _telling_validator(hint).is_valid(plain)
+
+
+@cache
+def _telling_validator(hint: bytes) -> jsonschema_rs.Validator:
+    return search_validator(_TELLING[hint])
 
 
 @cache

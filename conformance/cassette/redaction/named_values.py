@@ -8,13 +8,9 @@ Rule 2: names in JSON are those of `secret_names`: there a value has quotes and 
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import Final
 
-import jsonschema_rs
-
 from conformance.cassette.redaction.key_likeness import is_key_like
-from conformance.cassette.redaction.secret_names import search_validator
 
 _SURE: Final = (
     rb"(?:(?i:(?:api|subscription|access|private|signing|encryption|account|master|auth|secret)"
@@ -69,16 +65,6 @@ TELLING: Final = {
 ASSIGNED: Final = rf"{_NAME}{_COUNT}[\"']?[ \t]{{0,4}}=[ \t]{{0,4}}[\"']?{_WORD}{_BEGINS}"
 """The sign of a value behind `=`, beside other patterns with that hint."""
 _LETTER_AND_DIGIT: Final = re.compile(r"(?=[^A-Za-z]*[A-Za-z])(?=[^0-9]*[0-9])[^._$]+")
-
-
-def may_have_named(text: bytes) -> bool:
-    """Whether such a value may be in there. False is certain."""
-    return _sign_validator().is_valid(text.decode("latin-1"))
-
-
-@cache
-def _sign_validator() -> jsonschema_rs.Validator:
-    return search_validator(ASSIGNED, *TELLING.values())
 
 
 def is_named_secret(rule: str, value: bytes) -> bool:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Final
 
+import jsonschema_rs
 from msgspec import Struct
 
 from conformance.cassette.redaction import secret_names
@@ -35,6 +37,13 @@ _DATA_TYPES: Final = (b"redacted_thinking", b"reasoning.", b"thinking.opaque")
 SIGNS: Final = (
     *(f'"{re.escape(key.decode())}"' for key in _RULES),
     *(re.escape(name.decode()) for name in _DATA_TYPES),
+    secret_names.FAST_SIGN,
+)
+# Without one of these there is nothing but opaque data. Somebody is hardly ever named: every other
+# snapshot says `"user":null`.
+_NAMED: Final = r'(?:[^\s"n]|"[^"]|""\s*[^\s,}]|n[^u]|nu[^l]|nul[^l]|null\s*[^\s,}])'
+_FIELD_SIGNS: Final = (
+    *(rf'"{re.escape(key.decode())}"\s*:\s*{_NAMED}' for key in _IDS),
     secret_names.FAST_SIGN,
 )
 # A string that the stream's end cut off is one, too: half a secret is a secret. Possessive, so that
@@ -82,10 +91,21 @@ def _telling_parts(body: bytes) -> Iterator[tuple[int, int]]:
             yield start, stop
 
 
+def field_spans(body: bytes) -> list[Span]:
+    """As `secret_spans`, without opaque data."""
+    if not _field_validator().is_valid(body.decode("latin-1")):
+        return []
+    return [span for span in secret_spans(body) if not span.rule.startswith("opaque.")]
+
+
+@cache
+def _field_validator() -> jsonschema_rs.Validator:
+    return secret_names.search_validator(*_FIELD_SIGNS)
+
+
 def find_secrets(text: bytes) -> list[Span]:
     """Secret fields and credentials, but no opaque data; two may claim the same bytes."""
-    fields = [span for span in secret_spans(text) if not span.rule.startswith("opaque.")]
-    return [*fields, *find_credentials(text)]
+    return [*field_spans(text), *find_credentials(text)]
 
 
 class _JsonWalk:

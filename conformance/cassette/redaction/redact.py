@@ -34,7 +34,7 @@ from conformance.cassette.redaction.deltas import (
     texts_in,
 )
 from conformance.cassette.redaction.known_secrets import HEAD, KnownSecrets, is_spelled
-from conformance.cassette.redaction.opaque import secret_spans
+from conformance.cassette.redaction.opaque import field_spans, secret_spans
 from conformance.cassette.redaction.own_keys import own_keys
 from conformance.cassette.redaction.placeholders import Placeholders, is_stand_in
 from conformance.cassette.redaction.spellings import decode_spellings, spell_alike
@@ -214,9 +214,9 @@ class Redactor:
         return bytes(text)
 
     def _without_shapes(self, body: bytes) -> bytes:
-        if is_suspect(body):
-            spans = secret_spans(body)
-            found = [s for s in spans if self._opaque or not s.rule.startswith("opaque.")]
+        # Both searches for what is no opaque data begin with a quick look of their own.
+        if not self._opaque or is_suspect(body):
+            found = secret_spans(body) if self._opaque else field_spans(body)
             self._know_opaque(body, found)
             body = self._replace_spans(body, found)
             body = self._replace_spans(body, sorted(find_credentials(body)))

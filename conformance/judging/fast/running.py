@@ -40,7 +40,7 @@ from conformance.core.events import Chunk, Ending, Event, Exchange, Frame
 from conformance.core.json_values import NOT_JSON
 from conformance.core.lines import LineParser
 from conformance.core.sse import Parser
-from conformance.judging.fast.runs import Run, begin, is_delta, parts_of
+from conformance.judging.fast.runs import Run, frame_template, is_delta, parts_of
 from conformance.judging.fast.template import frames_end, line_end
 from conformance.judging.findings import CONTEXT
 from conformance.judging.scenario import ScenarioJudge
@@ -210,8 +210,8 @@ class RunningView(WireView):
 
     def _step(self, parser: StreamParser, buffer: bytes, at: int, clock: ByteClock) -> int:
         """Reads the next frame the usual way, up to its end; where that was."""
-        is_sse = isinstance(parser, Parser)
-        stop = frames_end(buffer, at) if is_sse else line_end(buffer, at)
+        end_of = frames_end if isinstance(parser, Parser) else line_end
+        stop = end_of(buffer, at)
         begin, frames = at, list[Frame]()
         for upto, ms in clock.pieces(at, stop):
             self.judge.ms = ms
@@ -223,7 +223,8 @@ class RunningView(WireView):
         if len(frames) == 1 and is_delta(events) and parser.is_between:
             self._deltas += 1
             if self._is_worthwhile(buffer, begin, stop):
-                self._begin(frames[0], events, parser)
+                ahead = buffer[stop : end_of(buffer, stop)]
+                self._run = self._begun(frames[0], events, parser.position, ahead)
         elif frames:
             self._deltas = 0
         return stop
@@ -242,14 +243,22 @@ class RunningView(WireView):
         head = buffer[begin : min(begin + _BEGINNING, stop)]
         return buffer.count(head, stop, stop + 2 * ENOUGH * size) >= ENOUGH
 
-    def _begin(self, frame: Frame, events: list[Event], parser: StreamParser) -> None:
+    def _begun(self, frame: Frame, events: list[Event], at: int, ahead: bytes) -> Run | None:
+        """The run that may follow a delta which has just been read; None where there can be none.
+
+        Where the next frame, `ahead`, is of another kind, no rule has to be asked.
+        """
         payload = events[0].data.get("json", NOT_JSON)
         columns = self.setting.dialect.columns(payload, self.setting.bound.reading)
         if columns is None:
-            return
-        self._run = begin(self.judge, frame, payload, columns, events, at=parser.position)
-        if self._run is None:
-            self._failed()
+            return None
+        found = frame_template(frame, payload, columns)
+        if found is not None and found.may_begin(ahead):
+            parts = parts_of(self.judge, payload, columns, events)
+            if parts is not None:
+                return Run(found, frame, columns, parts, at)
+        self._failed()
+        return None
 
     def _failed(self) -> None:
         self._failures += 1

@@ -251,26 +251,10 @@ def is_delta(events: Sequence[Event]) -> bool:
     return len(events) < 2 or events[-2].layer != "semantic"
 
 
-def begin(
-    judge: Judge,
-    frame: Frame,
-    payload: Any,
-    columns: DeltaColumns,
-    events: Sequence[Event],
-    *,
-    at: int,
-) -> Run | None:
-    """The run that may follow a delta which has just been read; None where there can be none.
-
-    `events` are what its frame gave rise to, `at` is the byte behind it.
-    """
-    parts = parts_of(judge, payload, columns, events)
-    if parts is None:
-        return None
+def frame_template(frame: Frame, payload: Any, columns: DeltaColumns) -> Template | None:
+    """The template of a delta that has just been read; None where it has none."""
     name = frame.event if frame.named else None
-    is_line = frame.kind == "line"
-    found = template(name, frame.data, payload, columns.paths, is_line=is_line)
-    return Run(found, frame, columns, parts, at) if found else None
+    return template(name, frame.data, payload, columns.paths, is_line=frame.kind == "line")
 
 
 def parts_of(

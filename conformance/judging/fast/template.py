@@ -14,7 +14,8 @@ out of its string would put a raw line feed into one, which is no JSON; one that
 keys of its own changes the number of elements, or is refused by the type of the row.
 Rule 3: what stands between two holes is the same in every row: it is compared as bytes, or decoded
 into types of one value, or held against the first frame's, a long text or the bytes of a list.
-Rule 4: a row has as many keys as the first one: where one comes twice a decoder takes the last.
+Rule 4: a row has as many strings as the first one, as a key that comes twice is one more: of both
+values a decoder would take the last.
 """
 
 from __future__ import annotations
@@ -69,7 +70,6 @@ class Template(Struct, frozen=True):
     columns: tuple[str, ...]
     decode: Decode
     around: int  # bytes of a frame that do not belong to its row
-    keys: int  # names of fields in a row (rule 4)
     end: bytes = FRAME_END
 
     def take(self, buffer: bytes, at: int) -> Taken | None:
@@ -97,14 +97,20 @@ class Template(Struct, frozen=True):
             rows = rows[: len(values[0])]
         return Taken(sum(map(len, rows)) + self.around * len(rows), values, rows)
 
+    def may_begin(self, ahead: bytes) -> bool:
+        """Whether a frame is one of these, or may become one: it is not all there."""
+        return self.end not in ahead or self.take(ahead, 0) is not None
+
     def _leading_rows(self, frames: Sequence[bytes]) -> list[bytes]:
         """The rows of those frames that come before the first of another kind."""
-        opening, size = self.head + self.first, self.around - len(self.end)
+        opening, last, size = self.head + self.first, self.last, self.around - len(self.end)
+        low, high = len(opening), -len(last) or None
         rows: list[bytes] = []
         for frame in frames:
-            row = frame[len(opening) : len(frame) - len(self.last)]
-            is_alike = frame.startswith(opening) and frame.endswith(self.last)
-            if not is_alike or len(frame) < size or _LINE in row:
+            if not (frame.startswith(opening) and frame.endswith(last)) or len(frame) < size:
+                break
+            row = frame[low:high]
+            if _LINE in row:
                 break
             rows.append(row)
         return rows
@@ -114,10 +120,7 @@ class Template(Struct, frozen=True):
 
         They may be those of the first rows only, where it is certain that the next one is not.
         """
-        joined = b"".join(rows)
-        if _ends_a_line(joined) or _key_count(joined) != self.keys * len(rows):
-            return None
-        return self.decode(rows)
+        return None if _ends_a_line(b"".join(rows)) else self.decode(rows)
 
     def data(self, row: bytes) -> bytes:
         """The data of the frame that a row belongs to."""
@@ -137,9 +140,11 @@ def line_end(buffer: bytes, at: int) -> int:
     return buffer.find(LINE_END, at) + len(LINE_END) or len(buffer)
 
 
-def _key_count(data: bytes) -> int:
-    """Names of fields in JSON; inside of a text a quotation mark has a backslash before it."""
-    return data.count(b'":') - data.count(b'\\":') + data.count(b'" :') - data.count(b'\\" :')
+def _quote_count(data: bytes) -> int:
+    """How many quotation marks open and close strings: two each, those inside are escaped."""
+    if b"\\" in data:  # in pairs first: what is left before a quotation mark escapes it
+        data = data.replace(rb"\\", b"").replace(rb"\"", b"")
+    return data.count(b'"')
 
 
 def _ends_a_line(data: bytes) -> bool:
@@ -227,6 +232,7 @@ def _siblings(fragment: str, names: Sequence[str]) -> Decode | None:
         return None  # a number below 0
     held = [row.get(k) for k, v in inner.items() if k not in names and not _is_typed(v)]
     same = [(get, get(first)) for get in held]
+    quotes = _quote_count(opening + fragment.encode())
 
     def decode(rows: list[bytes]) -> tuple[list[Any], ...] | None:
         text = b"[" + opening + (b"},\n" + opening).join(rows) + b"}]"
@@ -234,9 +240,8 @@ def _siblings(fragment: str, names: Sequence[str]) -> Decode | None:
             found = row.decoder.decode(text)
         except (msgspec.DecodeError, UnicodeDecodeError):
             return None
-        if len(found) != len(rows):
-            return None
-        if any(list(map(get, found)).count(value) < len(rows) for get, value in same):
+        is_alike = len(found) == len(rows) and _quote_count(text) == quotes * len(rows)
+        if not is_alike or any(list(map(g, found)).count(v) < len(rows) for g, v in same):
             return None
         return tuple(list(map(get, found)) for get in wanted)
 
@@ -309,8 +314,7 @@ def template(
     pieces = head.encode(), data[:begin].encode(), data[end:].encode()
     closing = LINE_END if is_line else FRAME_END
     around = sum(map(len, pieces)) + len(closing)
-    keys = _key_count(data[begin:end].encode())
-    return Template(*pieces, paths, decode, around, keys, closing)
+    return Template(*pieces, paths, decode, around, closing)
 
 
 def _decode(

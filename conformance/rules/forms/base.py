@@ -151,11 +151,12 @@ class Letter:
     ones are one object, as far as they are remembered at all (`code` is negative where not).
     """
 
-    __slots__ = ("code", "concerned", "names")
+    __slots__ = ("belonging", "code", "concerned", "names")
 
     def __init__(self, names: tuple[Names | None, ...], code: int) -> None:
         self.names = names
         self.code = code
+        self.belonging: int | None = None  # who needs a slice for it, once that was asked
         # By position, without the rules that it does not concern.
         self.concerned = tuple((at, each) for at, each in enumerate(names) if each is not None)
 

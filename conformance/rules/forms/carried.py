@@ -169,7 +169,7 @@ class CarriedValue:
                     return False
             elif held.__class__ not in entry[0] or (entry[1] is not None and not entry[1](held)):
                 return False
-        return self.required <= value.keys()
+        return not self.required or self.required <= value.keys()
 
     def _is_harmless(self, key: str, value: Mapping[str, Any]) -> bool:
         """Whether a key that has no row is not one that has, misspelt."""

@@ -131,9 +131,9 @@ class CarriesMachine(Machine):
 
 class _CheckFields(Act):
     def __init__(self, rows: Mapping[str, CarriedField], *, is_first: bool) -> None:
-        self.rows = rows
         self.payload = CarriedValue([(tuple(path.split(".")), row) for path, row in rows.items()])
         self.is_first = is_first
+        self._worded = tuple(plain_path(path) for path, row in rows.items() if row.words)
 
     def perform(self, slice_: Slice, event: Event) -> Report:
         del slice_
@@ -156,6 +156,4 @@ class _CheckFields(Act):
     def still(self, slice_: Slice, event: Event, columns: Columns) -> bool:
         """Columns are of one type each, and hold no empty text."""
         del slice_, event
-        return not self.is_first and not any(
-            row.words and is_related(plain_path(path), columns) for path, row in self.rows.items()
-        )
+        return not self.is_first and not any(is_related(path, columns) for path in self._worded)

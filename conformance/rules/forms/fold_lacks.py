@@ -147,9 +147,10 @@ class SearchText(ReadText):
         watched: WatchedText = slice_.memory[self.machine.position]
         if watched.needle:
             watched.end_needle(self.machine)
-        hit = watched.search.feed(text, event.number)
+        search = watched.search
+        hit = search.feed(text, event.number)
         if hit is None:
-            return FIRED if self.is_first and watched.search.needles else None
+            return FIRED if self.is_first and search.needles else None
         spread = f", begun in event {hit.first}" if hit.first != hit.last else ""
         return breach(hit, spread, number=hit.last)
 
@@ -167,7 +168,7 @@ class SearchText(ReadText):
         column = stretch.columns.get(self.path)
         if column is not None:
             watched: WatchedText = slice_.memory[self.machine.position]
-            watched.search.skip(column, len(column.joined), stretch.last)
+            watched.search.skip(column, stretch.last)
 
 
 class LacksMarkersMachine(LacksMachine):

@@ -34,7 +34,7 @@ from conformance.rules.forms.base import (
     Step,
 )
 from conformance.rules.paths import getter
-from conformance.rules.repetition import Columns, Stretch
+from conformance.rules.repetition import Column, Columns, Stretch
 
 LONGEST: Final = 64 * 1024
 MOST_PARTS: Final = 64
@@ -91,7 +91,7 @@ class RepeatsMachine(Machine):
         super().__init__(aliases, sliced=sliced)
         self.over = over
         self.form = form
-        self.key = tuple(getter(path) for path in form.parts)
+        self._key_fields = tuple(getter(path) for path in form.parts)
 
     def memory(self) -> dict[Key, _Part]:
         return {}
@@ -111,7 +111,8 @@ class RepeatsMachine(Machine):
     def part_of(self, slice_: Slice, event: Event) -> _Part | None:
         """The part that an event adds to; none where there is no room."""
         parts: dict[Key, _Part] = slice_.memory[self.position]
-        key = tuple(str(get(event.data)) for get in self.key)
+        data = event.data
+        key = tuple([str(get(data)) for get in self._key_fields])
         part = parts.get(key)
         if part is None and len(parts) < MOST_PARTS:
             others = list(parts.values())
@@ -152,16 +153,30 @@ class _TakePiece(Act):
         return part is None or not part.alike
 
     def fits(self, slice_: Slice, stretch: Stretch) -> bool:
-        del slice_
         column = stretch.columns.get(self.path)
-        return column is None or max(column.lengths, default=0) < self.machine.form.at_least
+        if column is None or max(column.lengths, default=0) < self.machine.form.at_least:
+            return True
+        part = self.machine.part_of(slice_, stretch.event)
+        return part is None or not self._comes_again(column, part)
+
+    def _comes_again(self, column: Column, part: _Part) -> bool:
+        """Whether one of these pieces is the one before it, or all so far (rule 1)."""
+        before, size = part.last, part.size
+        for piece in column:
+            is_long = len(piece) >= self.machine.form.at_least
+            if is_long and piece == before:
+                return True
+            if is_long and len(piece) == size and piece == (part.text + column.joined)[:size]:
+                return True
+            before, size = piece if is_long else "", min(size + len(piece), LONGEST)
+        return False
 
     def extend(self, slice_: Slice, stretch: Stretch) -> None:
         column = stretch.columns.get(self.path)
         part = self.machine.part_of(slice_, stretch.event)
         if column is not None and part is not None:
             part.add(column.joined)
-            part.last = ""
+            part.last = column[-1] if len(column[-1]) >= self.machine.form.at_least else ""
 
 
 def _repeated(text: str, what: str) -> Breach:

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Final, Self
 
 from msgspec import Struct
 
 from conformance.core.excerpts import excerpt, open_excerpt
+from conformance.rules.repetition import Column
 
 BEFORE: Final = 20  # characters shown before a needle
 _WITHIN: Final = 4096  # characters before those in which a key may begin
 _AFTER: Final = 20  # and behind it, of the event that it ends in
-_MOST_LATE: Final = 64  # pieces that are not joined before anything is looked for
-_MOST_LATE_SIZE: Final = 4096  # and their characters
+_MOST_LATE_SIZE: Final = 4096  # characters in pieces that are not joined before one may matter
+_PIECE_SIZE: Final = 64  # what each piece counts besides
 _MOST_SHOWN: Final = 60  # of the needle itself
 
 
@@ -35,22 +36,22 @@ class Hit(Struct, frozen=True):
 
 
 class Needles(Struct, frozen=True):
-    """What is looked for: texts, the length of the longest, and what finds their beginnings."""
+    """What is looked for: texts, the length of the longest, and a quick look for a beginning."""
 
     texts: tuple[str, ...]
     longest: int
-    beginning: re.Pattern[str]
+    may_begin_in: Callable[[str], object]  # True where one may begin in a text
 
     @classmethod
     def of(cls, texts: Iterable[str], longest: int = 1) -> Self:
         """Made once for many texts that are searched; `longest` counts where there are none."""
         wanted = tuple(text for text in texts if text)
-        return cls(wanted, max(map(len, wanted), default=longest), _beginnings(wanted))
+        return cls(wanted, max(map(len, wanted), default=longest), first_characters(wanted))
 
     def and_one(self, text: str) -> Self:
         """These, and one more."""
         wanted = (*self.texts, text)
-        return type(self)(wanted, max(self.longest, len(text)), _beginnings(wanted))
+        return type(self)(wanted, max(self.longest, len(text)), first_characters(wanted))
 
 
 class Search:
@@ -64,12 +65,14 @@ class Search:
         "_kept",
         "_late",
         "_late_size",
+        "_may_begin_in",
         "_needles",
         "_since",
     )
 
     def __init__(self, needles: Needles) -> None:
         self._needles = needles
+        self._may_begin_in = needles.may_begin_in
         self._since: dict[str, int] = {}  # where the search began for what was added
         self._base = 0  # how much of the text is no longer kept
         self._kept = ""
@@ -93,15 +96,16 @@ class Search:
         if needle not in self.needles:
             self._since[needle] = self._base + len(self._kept) - before
         self._needles = self._needles.and_one(needle)
+        self._may_begin_in = self._needles.may_begin_in
         self._has_begun = self._has_begun or has_begun
 
     def feed(self, text: str, number: int) -> Hit | None:
         """Takes the next piece, which came in event `number`."""
         self._late.append((text, number))
         # Nearly no text holds even the first character of a marker.
-        if not self._has_begun and not self._needles.beginning.search(text):
-            self._late_size += len(text)
-            if len(self._late) > _MOST_LATE or self._late_size > _MOST_LATE_SIZE:
+        if not self._has_begun and not self._may_begin_in(text):
+            self._late_size += len(text) + _PIECE_SIZE
+            if self._late_size > _MOST_LATE_SIZE:
                 self._trim(self._join_late())
             return None
         whole = self._join_late()
@@ -135,31 +139,33 @@ class Search:
     def finds(self, more: str) -> bool:
         """Whether a needle would end in further text; changes nothing."""
         border = self._join_late() + more[: self._needles.longest]
-        return any(
-            self._find(border, needle) >= 0 or more.find(needle) >= 0 for needle in self.needles
-        )
+        if self._may_begin_in(border) and any(
+            self._find(border, each) >= 0 for each in self.needles
+        ):
+            return True
+        return bool(self._may_begin_in(more)) and any(each in more for each in self.needles)
 
-    def skip(self, texts: Sequence[str], length: int, last: int) -> None:
-        """Takes pieces in which nothing is found; the last one came in event `last`.
-
-        `length` is that of all together.
-        """
+    def skip(self, column: Column, last: int) -> None:
+        """Takes a column of pieces in which nothing is found; its last one came in event `last`."""
         self._join_late()
-        pieces: list[str] = []
+        joined = column.joined
         ends: list[tuple[int, int]] = []
-        at = end = self._base + len(self._kept) + length
-        for number, text in zip(range(last, -1, -1), reversed(texts), strict=False):
-            if end - at >= self._keep():
+        at = end = self._base + len(self._kept) + len(joined)
+        needed = self._keep()
+        for number, size in zip(range(last, -1, -1), reversed(column.lengths), strict=False):
+            if end - at >= needed:
                 break
             ends.append((at, number))
-            pieces.append(text)
-            at -= len(text)
-        kept = self._kept if end - at < self._keep() else ""
-        self._earlier.add((self._kept, *texts[-_WITHIN:]), end - at + len(kept))
+            at -= size
+        kept = self._kept if end - at < needed else ""
+        held = end - at + len(kept)
+        self._earlier.add((self._kept, joined[-held - _WITHIN :]), held)
         self._base = at - len(kept)
         self._ends += reversed(ends)
-        self._has_begun = True
-        self._trim(kept + "".join(reversed(pieces)))
+        whole = kept + joined[len(joined) - end + at :]
+        near = whole[max(0, len(whole) - self._needles.longest + 1) :]
+        self._has_begun = bool(self._may_begin_in(near))
+        self._trim(whole)
 
     def _find(self, whole: str, needle: str) -> int:
         return whole.find(needle, max(0, self._since.get(needle, 0) - self._base))
@@ -235,10 +241,15 @@ def _ends_inside(needle: str, text: str, begin: int) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _beginnings(needles: tuple[str, ...]) -> re.Pattern[str]:
-    """Finds the first character of any needle."""
+def first_characters(needles: tuple[str, ...]) -> Callable[[str], object]:
+    """Whether a text holds the first character of any needle."""
     firsts = {re.escape(needle[0]) for needle in needles}
-    return re.compile(f"[{''.join(sorted(firsts))}]" if firsts else r"(?!)")
+    return re.compile(f"[{''.join(sorted(firsts))}]").search if firsts else _is_never_there
+
+
+def _is_never_there(text: str) -> bool:
+    del text
+    return False
 
 
 def difference(left: str, right: str) -> tuple[int, str, str]:

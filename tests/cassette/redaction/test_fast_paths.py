@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from conformance.cassette import BodyRedactor, Redactor
-from conformance.cassette.redaction import deltas, opaque, redact, secret_names
+from conformance.cassette.redaction import credentials, deltas, opaque, redact, secret_names
 from conformance.cassette.redaction.known_secrets import KnownSecrets
 from conformance.cassette.redaction.placeholders import Blanks
 from conformance.core.events import Chunk, Request
@@ -121,3 +121,36 @@ def test_the_quick_sign_of_a_name_is_there_where_the_plain_one_is(text: str) -> 
     raw = text.encode()
     if re.search(secret_names.SIGN.encode(), raw):
         assert secret_names.may_have_names(raw)
+
+
+NAMES = ("user", "org_id", "password", "token", "id", "encrypted_content", "metadata", "type")
+HELD = ("null", '""', '"u-1"', '"u', "7", "true", "nul", 'null "x"', '"" "x"', "{}", '["a"]', "")
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(NAMES),
+            st.sampled_from((":", " : ", ":\n", "")),
+            st.sampled_from(HELD),
+            st.sampled_from((",", "}", ", ", "]", "\n\n", "")),
+        ),
+        max_size=5,
+    )
+)
+@settings(deadline=None)
+def test_the_quick_look_for_fields_sees_whoever_is_named(
+    parts: list[tuple[str, str, str, str]],
+) -> None:
+    pairs = (f'"{name}"{colon}{held}{mark}' for name, colon, held, mark in parts)
+    body = b"{" + "".join(pairs).encode()
+    all_of_them = opaque.secret_spans(body)
+    expected = [each for each in all_of_them if not each.rule.startswith("opaque.")]
+    assert opaque.field_spans(body) == expected
+
+
+def test_signs_count_few_characters() -> None:
+    """Who counts in many patterns at once is slow for good, after one page of random letters."""
+    counts = re.findall(r"\{([0-9]+)", " ".join(credentials.SIGNS))
+    assert counts
+    assert max(map(int, counts)) <= 3
