@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from conformance.core.events import Event, Frame, Request
-from conformance.core.excerpts import both_ends
+from conformance.core.excerpts import both_ends, without_pieces, without_split_keys
 from conformance.judging.result import ContextLine, EventBeside, Finding
 from conformance.rules.forms.base import Violation
 from conformance.rules.forms.grammar import Grammar
@@ -24,7 +25,8 @@ CONTEXT: Final = 3
 CLIP: Final = 156  # characters of a frame that a finding shows
 _HEAD: Final = 56  # of them its first; what tells one delta from the next stands here or at the end
 _MOST_KEPT: Final = 1 << 15  # characters of a frame that wait for a finding
-
+MOST_REMEMBERED: Final = 64
+"""Frames in which a key may come in pieces: those that are shown, and those before them."""
 
 RememberedFrame = tuple[int, int | None, str, str]  # number, offset, type, text
 
@@ -39,43 +41,88 @@ def _kept_text(text: str) -> str:
     return text if len(text) <= _MOST_KEPT else clip_text(text)
 
 
-class RecentFrames:
-    """The last frames as a reader will want to see them: those that one finding shows.
+def wire_kind(frame: Frame, events: Sequence[Event]) -> str:
+    """The type of a frame as its dialect has it, else its own."""
+    for event in events:
+        if event.layer == "wire":
+            return event.type
+    return "comment" if frame.kind == "comment" else frame.event
 
-    That is enough, because a violation is noticed in the frame that commits it.
+
+class _Stretch(NamedTuple):
+    """Frames of one type that came one behind the other; looked at by whoever has a finding."""
+
+    last: int
+    frames: Sequence[Frame]
+    kind: str
+
+    def newest_first(self) -> Iterator[RememberedFrame]:
+        for back, frame in enumerate(reversed(self.frames)):
+            yield self.last - back, frame.offset, self.kind, _kept_text(frame.data)
+
+
+class RecentFrames:
+    """The last frames: those that one finding shows, and those that say what the pieces are of.
+
+    Few are shown, because a violation is noticed in the frame that commits it.
     """
 
     def __init__(self) -> None:
-        self._last: deque[RememberedFrame] = deque(maxlen=CONTEXT + 1)
+        self._last: deque[RememberedFrame | _Stretch] = deque(maxlen=MOST_REMEMBERED)
 
     def keep(self, number: int, frame: Frame, events: Sequence[Event]) -> None:
         """Remembers a frame of the wire."""
-        kind = "comment" if frame.kind == "comment" else frame.event
-        for event in events:
-            if event.layer == "wire":
-                kind = event.type
-                break
-        self._last.append((number, frame.offset, kind, _kept_text(frame.data)))
+        self._last.append((number, frame.offset, wire_kind(frame, events), _kept_text(frame.data)))
 
     def remember(self, number: int, kind: str, text: str, offset: int | None = None) -> None:
         """Remembers what is no frame: an event that a client reported, or the end."""
         self._last.append((number, offset, kind, _kept_text(text)))
 
-    def recall(self, first: int, frames: Iterable[Frame], kind: str) -> None:
-        """Remembers the last frames of a run, which all have one type, from number `first` on."""
-        for number, frame in enumerate(frames, first):
-            self.remember(number, kind, frame.data, frame.offset)
+    def recall(self, last: int, frames: Sequence[Frame], kind: str) -> None:
+        """Remembers the last frames of a run, which all have one type; `last` is a number."""
+        if len(frames) >= MOST_REMEMBERED:
+            self._last.clear()
+        self._last.append(_Stretch(last, frames, kind))
 
     def offset(self, number: int) -> int | None:
         """Byte offset of a frame, None for the request and the response head."""
-        return next((offset for at, offset, _, _ in self._last if at == number), None)
+        return next((offset for at, offset, _, _ in self._newest_first() if at == number), None)
 
     def around(self, number: int) -> tuple[ContextLine, ...]:
         """The frame and up to three before it."""
-        near = [seen for seen in self._last if number - CONTEXT <= seen[0] <= number]
-        return tuple(
-            ContextLine(n, kind, clip_text(text), at=n == number) for n, _, kind, text in near
+        return self.surroundings(number)[0]
+
+    def surroundings(self, number: int) -> tuple[tuple[ContextLine, ...], tuple[str, ...]]:
+        """As `around`, and the pieces of keys that stood there."""
+        near: list[RememberedFrame] = []
+        every = self._newest_first()
+        for seen in every:
+            if seen[0] < number - CONTEXT:
+                every = chain((seen,), every)
+                break
+            if seen[0] <= number:
+                near.insert(0, seen)
+        earlier = (text for *_, text in islice(every, MOST_REMEMBERED))
+        begins = self._oldest() <= 1 and number <= MOST_REMEMBERED
+        texts, pieces = without_split_keys([text for *_, text in near], earlier, begins=begins)
+        lines = (
+            ContextLine(n, kind, clip_text(text), at=n == number)
+            for (n, _, kind, _), text in zip(near, texts, strict=True)
         )
+        return tuple(lines), pieces
+
+    def _oldest(self) -> int:
+        """The number of the first frame that is remembered; 0 where there is none."""
+        for each in self._last:
+            return each.last + 1 - len(each.frames) if isinstance(each, _Stretch) else each[0]
+        return 0
+
+    def _newest_first(self) -> Iterator[RememberedFrame]:
+        for each in reversed(self._last):
+            if isinstance(each, _Stretch):
+                yield from each.newest_first()
+            else:
+                yield each
 
 
 def with_request(finding: Finding, request: Request | None) -> Finding:
@@ -95,6 +142,7 @@ def make_finding(
     upstream: EventBeside | None = None,
 ) -> Finding:
     """The finding for a violation; `where` names the exchange, `line` is filled in later."""
+    context, pieces = memory.surroundings(violation.number)
     return Finding(
         rule=rule.id,
         level=rule.level,
@@ -103,14 +151,14 @@ def make_finding(
         line=None,
         byte=memory.offset(violation.number),
         slice=violation.slice,
-        expected=violation.expected,
-        got=violation.got,
-        after=violation.after,
-        message=violation.message,
+        expected=tuple(without_pieces(each, pieces) for each in violation.expected),
+        got=without_pieces(violation.got, pieces),
+        after=without_pieces(violation.after, pieces),
+        message=without_pieces(violation.message, pieces),
         says=rule.says,
         hint=rule.hint,
         fix=rule.fix,
-        context=memory.around(violation.number),
+        context=context,
         source=rule.source,
         id=finding_id(rule, where, violation.slice, violation),
         upstream=upstream,
