@@ -49,7 +49,7 @@ def wire_kind(frame: Frame, events: Sequence[Event]) -> str:
     return "comment" if frame.kind == "comment" else frame.event
 
 
-class _Stretch(NamedTuple):
+class _RememberedRun(NamedTuple):
     """Frames of one type that came one behind the other; looked at by whoever has a finding."""
 
     last: int
@@ -68,7 +68,7 @@ class RecentFrames:
     """
 
     def __init__(self) -> None:
-        self._last: deque[RememberedFrame | _Stretch] = deque(maxlen=MOST_REMEMBERED)
+        self._last: deque[RememberedFrame | _RememberedRun] = deque(maxlen=MOST_REMEMBERED)
 
     def keep(self, number: int, frame: Frame, events: Sequence[Event]) -> None:
         """Remembers a frame of the wire."""
@@ -82,7 +82,7 @@ class RecentFrames:
         """Remembers the last frames of a run, which all have one type; `last` is a number."""
         if len(frames) >= MOST_REMEMBERED:
             self._last.clear()
-        self._last.append(_Stretch(last, frames, kind))
+        self._last.append(_RememberedRun(last, frames, kind))
 
     def offset(self, number: int) -> int | None:
         """Byte offset of a frame, None for the request and the response head."""
@@ -114,12 +114,12 @@ class RecentFrames:
     def _oldest(self) -> int:
         """The number of the first frame that is remembered; 0 where there is none."""
         for each in self._last:
-            return each.last + 1 - len(each.frames) if isinstance(each, _Stretch) else each[0]
+            return each.last + 1 - len(each.frames) if isinstance(each, _RememberedRun) else each[0]
         return 0
 
     def _newest_first(self) -> Iterator[RememberedFrame]:
         for each in reversed(self._last):
-            if isinstance(each, _Stretch):
+            if isinstance(each, _RememberedRun):
                 yield from each.newest_first()
             else:
                 yield each
