@@ -49,7 +49,6 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
     rechunk: _RechunkOption = 0,
     upstream: _UpstreamOption = None,
     trust: shared.TrustOption = None,
-    secret: shared.SecretOption = None,  # noqa: ARG001  # remembered when it was read
     strict: shared.StrictOption = False,
     require_exercised: shared.ExercisedOption = False,
     outputs: shared.OutputsOption = None,

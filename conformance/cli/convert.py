@@ -8,13 +8,15 @@ from typing import Annotated, Final, Literal
 import typer
 from msgspec.structs import replace
 
+from conformance.cassette import Redactor
 from conformance.cassette.convert import as_cassette
 from conformance.cassette.header import Cassette
 from conformance.cassette.recording import open_recording
+from conformance.cassette.redaction.own_keys import own_keys
 from conformance.cassette.search import named_path
 from conformance.cassette.source import plain_name
 from conformance.cassette.write import write
-from conformance.cli.options import DialectOption, ProfileOption, SecretOption
+from conformance.cli.options import DialectOption, ProfileOption
 from conformance.cli.terminal import put, warn
 from conformance.core.errors import Place, UsageError
 from conformance.dialects import NAMES, SUPPORTED
@@ -59,11 +61,9 @@ def convert_command(  # noqa: PLR0917  # typer makes options of parameters
     no_redact: NoRedactOption = False,
     to: ToOption = "recording",
     tokenizer: TokenizerOption = None,
-    secret: SecretOption = None,
     force: ForceOption = False,
 ) -> None:
     """Turn a recording into another format."""
-    del secret  # remembered when it was read
     source = named_path(source)
     if to == "vectors":
         put(_write_vectors(source, target, dialect, profile))
@@ -75,6 +75,7 @@ def convert_command(  # noqa: PLR0917  # typer makes options of parameters
         source,
         dialect=dialect,
         profile=profile,
+        redactor=Redactor() if own_keys() and not no_redact else None,
         clean=not no_redact,
         redacting=redact_evidence,
         tokenizer=tokenizer,
@@ -109,7 +110,10 @@ def _check_target(target: Path, *, force: bool) -> None:
 def _write_vectors(source: Path, folder: Path, dialect: str | None, profile: str | None) -> str:
     from conformance.targets.client.vectors import write_vectors  # noqa: PLC0415  # it is heavy
 
-    made = write_vectors(open_recording(source, dialect=dialect), folder, profile=profile)
+    recording = open_recording(source, dialect=dialect)
+    if own_keys():
+        recording = replace(recording, cassette=redact_evidence(recording.cassette, Redactor()))
+    made = write_vectors(recording, folder, profile=profile)
     return "\n".join(visible(str(each)) for each in made)
 
 

@@ -21,7 +21,7 @@ from conformance.cli.terminal import has_colour, progress_line, put, warn, warn_
 from conformance.diff import RecordingDifference, compare
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.choices import CheckChoices
-from conformance.report.difference import difference_renderer
+from conformance.report.difference import difference_renderer, without_secrets
 from conformance.report.files import split_output, write_whole
 
 
@@ -46,13 +46,14 @@ def diff_command(  # noqa: PLR0917  # typer makes options of parameters
     wanted = [split_output(each) for each in outputs or ()]
     writing = [(file, difference_renderer(name)) for name, file in wanted]
     with progress_line("comparing ..."):
-        found = compare(
+        compared = compare(
             named_path(old),
             named_path(new),
             choices=CheckChoices(dialect, profile, trusted=trusted_by(trust)),
             rulebook=Rulebook.load(suite or ()),
             with_text=text,
         )
+    found = without_secrets(compared)
     put(shown(found, verbose=verbose, colour=format_ == "text" and has_colour()))
     for file, render in writing:
         write_whole(file, render(found, verbose=verbose).encode("utf-8", "backslashreplace"))

@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 from msgspec.structs import replace
 
-from conformance.cassette.redaction.own_keys import remember_named
 from conformance.cli.completing import (
     complete_dialect,
     complete_profile,
@@ -121,23 +120,6 @@ HeaderOption = Annotated[
 KeyOption = Annotated[
     str | None,
     typer.Option("--api-key-env", metavar="NAME", help="Environment variable with the key."),
-]
-
-
-def _remember_named(names: list[str] | None) -> list[str] | None:
-    remember_named(names or ())
-    return names
-
-
-SecretOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--secret",
-        metavar="NAME",
-        callback=_remember_named,
-        is_eager=True,
-        help="Variable or request header whose value is a secret; repeatable.",
-    ),
 ]
 KeyHeaderOption = Annotated[
     str | None,

@@ -101,7 +101,6 @@ class RecordArguments(Struct, frozen=True, kw_only=True):
     header: shared.HeaderOption = None
     api_key_env: shared.KeyOption = None
     key_header: shared.KeyHeaderOption = None
-    secret: shared.SecretOption = None
     aws_region: shared.AwsRegionOption = None
     profile: shared.ProfileOption = None
     target: shared.TargetOption = ""

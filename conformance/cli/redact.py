@@ -14,7 +14,7 @@ from conformance.cassette.redaction.rewrite import rewrite
 from conformance.cassette.redaction.scan import scan
 from conformance.cassette.source import plain_name
 from conformance.cli.failures import CONFORMS, FINDINGS, NOTHING
-from conformance.cli.options import KeyOption, SecretOption
+from conformance.cli.options import KeyOption
 from conformance.cli.terminal import put, warn
 from conformance.core.errors import Place, UsageError
 from conformance.recordings.redaction import redact_evidence
@@ -23,7 +23,7 @@ from conformance.report.wording import count
 from conformance.runs.options import credential_headers
 
 
-def redact_command(  # noqa: PLR0917  # typer makes options of parameters
+def redact_command(  # typer makes options of parameters
     paths: Annotated[
         list[Path], typer.Argument(metavar="FILE...", help="Cassettes; with --scan any files.")
     ],
@@ -37,10 +37,8 @@ def redact_command(  # noqa: PLR0917  # typer makes options of parameters
         bool, typer.Option("--keep-opaque", help="Leave signatures and encrypted content.")
     ] = False,
     api_key_env: KeyOption = None,
-    secret: SecretOption = None,
 ) -> None:
     """Take secrets out of recordings, or show where they are."""
-    del secret  # remembered when it was read
     credential_headers(api_key_env, None)  # a key of one's own is looked for from now on
     if scan_only:
         raise typer.Exit(_scan_files(paths))

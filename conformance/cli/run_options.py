@@ -219,7 +219,6 @@ class RunArguments(Struct, frozen=True, kw_only=True):
     insecure: shared.InsecureOption = False
     api_key_env: shared.KeyOption = None
     api_key_header: shared.KeyHeaderOption = None
-    secret: shared.SecretOption = None
     aws_region: shared.AwsRegionOption = None
     expected_failures: shared.ExpectedOption = None
     strict: shared.StrictOption = False

@@ -42,6 +42,9 @@ VERBS: Final[Mapping[str, str]] = {
     "schema": "Print a JSON Schema of what this tool reads or writes.",
 }
 
+_OWN_TEXTS: Final = frozenset({"demo", "explain", "list", "markers", "schema"})
+"""Verbs that read nothing in which a secret of the user could stand."""
+
 Arguments = TypeVar("Arguments")
 
 
@@ -70,10 +73,22 @@ def load_verb(name: str) -> Any:
     """Import the verb's module and read its options; one with verbs of its own has an app."""
     module = import_module(f"conformance.cli.{name}")
     if own := getattr(module, f"{name}_app", None):
-        return get_command(own)
-    app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    app.command(name)(getattr(module, f"{name}_command"))
-    return get_command(app)
+        found = get_command(own)
+    else:
+        app = typer.Typer(add_completion=False, rich_markup_mode=None)
+        app.command(name)(getattr(module, f"{name}_command"))
+        found = get_command(app)
+    if name not in _OWN_TEXTS:
+        _take_secrets(found)
+    return found
+
+
+def _take_secrets(verb: Any) -> None:
+    """Gives a verb, or those that it has, `--secret`: whatever quotes a stream takes it."""
+    from conformance.cli.secrets import secret_option  # noqa: PLC0415  # no help needs it
+
+    for each in getattr(verb, "commands", {}).values() or (verb,):
+        each.params.append(secret_option())
 
 
 def takes_fields_of(

@@ -95,7 +95,6 @@ class WatchArguments(Struct, frozen=True, kw_only=True):
     ] = False
     port_file: shared.PortFileOption = None
     allow_host: shared.AllowHostOption = None
-    secret: shared.SecretOption = None
     allow_origin: shared.AllowOriginOption = None
     cacert: shared.CacertOption = None
     insecure: shared.InsecureOption = False

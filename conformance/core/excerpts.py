@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import string
+from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
 from functools import cache
 from importlib import import_module
@@ -42,6 +43,19 @@ class _Redacts(Protocol):
     def __call__(self, text: str, *, is_open: bool = False) -> str: ...
 
 
+class _FindsSplitKeys(Protocol):
+    def without_split_keys(
+        self, shown: Sequence[str], earlier: Iterable[str], *, begins: bool
+    ) -> tuple[list[str], tuple[str, ...]]: ...
+    def without_pieces(self, text: str, pieces: Sequence[str]) -> str: ...
+
+
+@cache
+def _split_keys() -> _FindsSplitKeys:
+    module = import_module("conformance.cassette.redaction.split_keys")
+    return cast("_FindsSplitKeys", module)
+
+
 @cache
 def _redacted_by() -> _Redacts:
     # The one edge that leads upwards: whatever cuts a text stands below what knows secrets.
@@ -52,6 +66,21 @@ def _redacted_by() -> _Redacts:
 def redacted(text: str) -> str:
     """The text without secrets, as long as before."""
     return _redacted_by()(text)
+
+
+def without_split_keys(
+    shown: Sequence[str], earlier: Iterable[str], *, begins: bool
+) -> tuple[list[str], tuple[str, ...]]:
+    """Frames without keys that several spell out together, and the pieces of those.
+
+    `earlier` are those before them, the latest first. `begins`: nothing stood before those.
+    """
+    return _split_keys().without_split_keys(shown, earlier, begins=begins)
+
+
+def without_pieces(text: str, pieces: Sequence[str]) -> str:
+    """A text without pieces of keys."""
+    return _split_keys().without_pieces(text, pieces) if pieces else text
 
 
 def excerpt(text: str, start: int, stop: int) -> str:
@@ -66,17 +95,18 @@ def open_excerpt(text: str, start: int, stop: int) -> str:
     start, stop = max(0, start), min(len(text), stop)
     near = _redacted_by()(text, is_open=True)
     if start >= MARGIN // 2:
-        near = _without_front(near)
+        near = without_front(near)
     return near[start:stop]
 
 
 def _shown_part(text: str, first: int, last: int) -> str:
     near = redacted(text[first:last])
-    near = _without_front(near) if first else near
+    near = without_front(near) if first else near
     return _without_rest(near) if last < len(text) else near
 
 
-def _without_front(text: str) -> str:
+def without_front(text: str) -> str:
+    """A text whose beginning may be the rest of a key."""
     behind = text.lstrip(_OF_KEYS)
     return _LETTERS.sub("x", text[: len(text) - len(behind)]) + behind
 

@@ -17,7 +17,9 @@ from typing import Final
 from msgspec import Struct, field
 
 from conformance import __version__
+from conformance.cassette.redaction.own_keys import own_keys
 from conformance.core.errors import CassetteError
+from conformance.core.own_keys import NAMES
 from conformance.corpus.columns import ColumnNames, check_kept, is_column_of, path_values
 from conformance.corpus.deadly_rows import judge_fragment
 from conformance.corpus.engines import Engine, WorkerDeath
@@ -226,7 +228,12 @@ class _Dealing:
 
     def _judge_at(self, place: int, fragment: Fragment) -> None:
         task = FragmentTask(
-            self._storage.source, self._about.choices, fragment, rules=self._about.rules
+            self._storage.source,
+            self._about.choices,
+            fragment,
+            rules=self._about.rules,
+            keys=own_keys(),
+            names=tuple(NAMES),
         )
         outcome = judge_fragment(task, lambda each: self._run_task(place, each))
         with self._lock:

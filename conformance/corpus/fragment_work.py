@@ -14,7 +14,9 @@ from typing import Any, Final, Literal
 from msgspec import Struct, field
 
 from conformance.cassette import open_recording
+from conformance.cassette.redaction.own_keys import remember_keys
 from conformance.core.errors import ConformanceError, SpecError, UsageError
+from conformance.core.own_keys import NAMES
 from conformance.core.unexpected import fault_of, is_debugging
 from conformance.corpus.columns import ColumnNames, path_values, value_at
 from conformance.corpus.fragments import Fragment
@@ -44,7 +46,8 @@ class FragmentTask(Struct, frozen=True):
 
     `judge` it but for the rows `aside`; `try` the rows from `first` to before `stop`, for nothing
     but to see whether that works; or `name` the ids, and judge no row. `rules` is the hash of those
-    that the driver judges by; empty for any.
+    that the driver judges by; empty for any. `keys` are secrets of the user, `names` headers whose
+    values are.
     """
 
     source: str
@@ -55,6 +58,8 @@ class FragmentTask(Struct, frozen=True):
     first: int = 0
     stop: int | None = None
     rules: str = ""
+    keys: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 class FragmentOutcome(Struct):
@@ -85,6 +90,8 @@ class FragmentWorker:
 
     def do_task(self, task: FragmentTask) -> FragmentOutcome:
         """The outcome. Raises what is wrong with the whole run: SpecError, UsageError."""
+        remember_keys(task.keys)
+        NAMES.update(dict.fromkeys(task.names))
         if self._judge is None or self._judge.choices != task.choices:
             self._judge = _judge_for(task)
         if self._storage is None or self._storage.source != task.source:

@@ -5,13 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import Final
 
 from msgspec.structs import replace
 
 from conformance.core.events import Event, Frame, Request
-from conformance.core.excerpts import MARGIN, both_ends, outer_parts
+from conformance.core.excerpts import (
+    MARGIN,
+    both_ends,
+    outer_parts,
+    without_pieces,
+    without_split_keys,
+)
 from conformance.judging.result import ContextLine, EventBeside, Finding
 from conformance.rules.forms.base import Violation
 from conformance.rules.forms.grammar import Grammar
@@ -24,6 +31,8 @@ CONTEXT: Final = 3
 CLIP: Final = 156  # characters of a frame that a finding shows
 _HEAD: Final = 56  # of them its first; what tells one delta from the next stands here or at the end
 _TAIL: Final = CLIP - _HEAD - 1
+MOST_REMEMBERED: Final = 64
+"""Frames in which a key may come in pieces: those that are shown, and those before them."""
 
 
 def clip_text(text: str) -> str:
@@ -31,62 +40,120 @@ def clip_text(text: str) -> str:
     return both_ends(text, _HEAD, _TAIL)
 
 
-class _RememberedFrame:
+class RememberedFrame:
     """A frame, with as much of its text as a finding may show; redacted once for all findings."""
 
-    __slots__ = ("_shown", "_text", "kind", "number", "offset")
+    __slots__ = ("_shown", "kind", "number", "offset", "text")
 
     def __init__(self, number: int, offset: int | None, kind: str, text: str) -> None:
         self.number = number
         self.offset = offset
         self.kind = kind
-        self._text = text if len(text) <= MARGIN else outer_parts(text, _HEAD, _TAIL)
+        self.text = text if len(text) <= MARGIN else outer_parts(text, _HEAD, _TAIL)
         self._shown: str | None = None
 
-    def shown(self) -> str:
+    def shown(self, text: str) -> str:
+        """What a finding shows; `text` is that of the frame, without the pieces of keys."""
+        if text != self.text:
+            return clip_text(text)
         if self._shown is None:
-            self._shown = clip_text(self._text)
+            self._shown = clip_text(text)
         return self._shown
 
 
-class RecentFrames:
-    """The last frames as a reader will want to see them: those that one finding shows.
+def wire_kind(frame: Frame, events: Sequence[Event]) -> str:
+    """The type of a frame as its dialect has it, else its own."""
+    for event in events:
+        if event.layer == "wire":
+            return event.type
+    return "comment" if frame.kind == "comment" else frame.event
 
-    That is enough, because a violation is noticed in the frame that commits it.
+
+class _RememberedRun:
+    """Frames of one type that came one behind the other; looked at by whoever has a finding."""
+
+    __slots__ = ("_made", "frames", "kind", "last")
+
+    def __init__(self, last: int, frames: Sequence[Frame], kind: str) -> None:
+        self.last = last
+        self.frames = frames
+        self.kind = kind
+        self._made: list[RememberedFrame] = []
+
+    def newest_first(self) -> Sequence[RememberedFrame]:
+        if not self._made:
+            self._made = [
+                RememberedFrame(self.last - back, frame.offset, self.kind, frame.data)
+                for back, frame in enumerate(reversed(self.frames))
+            ]
+        return self._made
+
+
+class RecentFrames:
+    """The last frames: those that one finding shows, and those that say what the pieces are of.
+
+    Few are shown, because a violation is noticed in the frame that commits it.
     """
 
     def __init__(self) -> None:
-        self._last: deque[_RememberedFrame] = deque(maxlen=CONTEXT + 1)
+        self._last: deque[RememberedFrame | _RememberedRun] = deque(maxlen=MOST_REMEMBERED)
 
     def keep(self, number: int, frame: Frame, events: Sequence[Event]) -> None:
         """Remembers a frame of the wire."""
-        kind = "comment" if frame.kind == "comment" else frame.event
-        for event in events:
-            if event.layer == "wire":
-                kind = event.type
-                break
-        self._last.append(_RememberedFrame(number, frame.offset, kind, frame.data))
+        kind = wire_kind(frame, events)
+        self._last.append(RememberedFrame(number, frame.offset, kind, frame.data))
 
     def remember(self, number: int, kind: str, text: str, offset: int | None = None) -> None:
         """Remembers what is no frame: an event that a client reported, or the end."""
-        self._last.append(_RememberedFrame(number, offset, kind, text))
+        self._last.append(RememberedFrame(number, offset, kind, text))
 
-    def recall(self, first: int, frames: Iterable[Frame], kind: str) -> None:
-        """Remembers the last frames of a run, which all have one type, from number `first` on."""
-        for number, frame in enumerate(frames, first):
-            self.remember(number, kind, frame.data, frame.offset)
+    def recall(self, last: int, frames: Sequence[Frame], kind: str) -> None:
+        """Remembers the last frames of a run, which all have one type; `last` is a number."""
+        if len(frames) >= MOST_REMEMBERED:
+            self._last.clear()
+        self._last.append(_RememberedRun(last, frames, kind))
 
     def offset(self, number: int) -> int | None:
         """Byte offset of a frame, None for the request and the response head."""
-        return next((seen.offset for seen in self._last if seen.number == number), None)
+        return next((each.offset for each in self._newest_first() if each.number == number), None)
 
     def around(self, number: int) -> tuple[ContextLine, ...]:
         """The frame and up to three before it."""
-        near = [seen for seen in self._last if number - CONTEXT <= seen.number <= number]
-        return tuple(
-            ContextLine(seen.number, seen.kind, seen.shown(), at=seen.number == number)
-            for seen in near
+        return self.surroundings(number)[0]
+
+    def surroundings(self, number: int) -> tuple[tuple[ContextLine, ...], tuple[str, ...]]:
+        """As `around`, and the pieces of keys that stood there."""
+        near: list[RememberedFrame] = []
+        every = self._newest_first()
+        for seen in every:
+            if seen.number < number - CONTEXT:
+                every = chain((seen,), every)
+                break
+            if seen.number <= number:
+                near.insert(0, seen)
+        earlier = (seen.text for seen in islice(every, MOST_REMEMBERED))
+        begins = self._oldest() <= 1 and number <= MOST_REMEMBERED
+        texts, pieces = without_split_keys([seen.text for seen in near], earlier, begins=begins)
+        lines = (
+            ContextLine(seen.number, seen.kind, seen.shown(text), at=seen.number == number)
+            for seen, text in zip(near, texts, strict=True)
         )
+        return tuple(lines), pieces
+
+    def _oldest(self) -> int:
+        """The number of the first frame that is remembered; 0 where there is none."""
+        for each in self._last:
+            if isinstance(each, _RememberedRun):
+                return each.last + 1 - len(each.frames)
+            return each.number
+        return 0
+
+    def _newest_first(self) -> Iterator[RememberedFrame]:
+        for each in reversed(self._last):
+            if isinstance(each, _RememberedRun):
+                yield from each.newest_first()
+            else:
+                yield each
 
 
 def with_request(finding: Finding, request: Request | None) -> Finding:
@@ -106,6 +173,7 @@ def make_finding(
     upstream: EventBeside | None = None,
 ) -> Finding:
     """The finding for a violation; `where` names the exchange, `line` is filled in later."""
+    context, pieces = memory.surroundings(violation.number)
     return Finding(
         rule=rule.id,
         level=rule.level,
@@ -114,14 +182,14 @@ def make_finding(
         line=None,
         byte=memory.offset(violation.number),
         slice=violation.slice,
-        expected=violation.expected,
-        got=violation.got,
-        after=violation.after,
-        message=violation.message,
+        expected=tuple(without_pieces(each, pieces) for each in violation.expected),
+        got=without_pieces(violation.got, pieces),
+        after=without_pieces(violation.after, pieces),
+        message=without_pieces(violation.message, pieces),
         says=rule.says,
         hint=rule.hint,
         fix=rule.fix,
-        context=memory.around(violation.number),
+        context=context,
         source=rule.source,
         id=finding_id(rule, where, violation.slice, violation),
         upstream=upstream,

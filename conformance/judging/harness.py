@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -116,8 +117,9 @@ def client_finding(
     """A finding at the end of what a client reported."""
     memory = RecentFrames()
     for number, event in enumerate(report, 1):
-        fields = ", ".join(f"{key}={value!r}" for key, value in event.items() if key != "type")
-        memory.remember(number, str(event.get("type")), fields)
+        fields = {key: value for key, value in event.items() if key != "type"}
+        shown = json.dumps(fields, ensure_ascii=False, default=repr)
+        memory.remember(number, str(event.get("type")), shown)
     last = len(report) + 1
     memory.remember(last, "end of the report", "")
     message = f"expected {expected}, got {got}"

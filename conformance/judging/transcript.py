@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from conformance.core.events import Event, Exchange, Layer
 from conformance.dialects.base import Dialect, Reading
 from conformance.judging.fast.joined import read_joined
-from conformance.judging.findings import RecentFrames, make_finding, with_request
+from conformance.judging.findings import RecentFrames, make_finding, wire_kind, with_request
 from conformance.judging.result import Finding
 from conformance.rules.forms.base import Violation
 from conformance.rules.model import Rule
@@ -165,8 +165,8 @@ def read_transcript(
     """Reads the bytes once: event by event where a layer is kept, else with deltas joined."""
     transcript = Transcript(exchange, keep)
     for number, frames, events, _ in read_joined(exchange, dialect, reading, joins=keep is None):
-        for at, frame in enumerate(frames, number - len(frames) + 1):
-            transcript.memory.keep(at, frame, events)
+        if frames:
+            transcript.memory.recall(number, frames, wire_kind(frames[0], events))
         transcript.take(events)
         transcript.last = number
     size = sum(len(chunk.data) for chunk in exchange.chunks)

@@ -10,7 +10,16 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from conformance.cassette import Cassette, Recording, discover, open_recording, write
+from conformance.cassette import (
+    Cassette,
+    Recording,
+    Redactor,
+    discover,
+    open_recording,
+    redact,
+    write,
+)
+from conformance.cassette.redaction.own_keys import own_keys
 from conformance.core import shipped
 from conformance.core.errors import UsageError
 from conformance.core.events import SEMANTIC_EVENTS, Exchange
@@ -195,8 +204,9 @@ def _as_cassette(base: BaseRecording, mutant: Mutant) -> Cassette:
 
 
 def write_mutant(one: JudgedMutant, folder: Path) -> Path:
-    """Writes the mutant below the folder, sealed; returns its path."""
+    """Writes the mutant below the folder, sealed, and without what the user calls a secret."""
     folder.mkdir(parents=True, exist_ok=True)
+    cassette = redact(one.cassette, Redactor(opaque=False)) if own_keys() else one.cassette
     path = folder / f"{one.mutant.name}.{one.exchange}{SUFFIX}"
-    write(path, one.cassette, seal=True)
+    write(path, cassette, seal=True)
     return path

@@ -46,10 +46,12 @@ _VALUES: Final = (
 )
 _TRUST: Final = "trust"
 _PASSED: Final = "pass"
+_SECRET: Final = "secret"  # noqa: S105  # the name of an option
 # Name, metavar, help; each may be given several times.
 _LISTS: Final = (
     (_TRUST, "PATH", "Recordings there may excuse themselves; repeatable."),
     (_PASSED, "NAME", "Variable of the environment that a client gets, too; repeatable."),
+    (_SECRET, "NAME", "Variable or request header whose value is a secret; repeatable."),
 )
 _FLAGS: Final = (
     ("strict", "A violated SHOULD fails, too."),
@@ -96,6 +98,7 @@ def refuse_wrong(config: pytest.Config) -> None:
 
     try:
         _refuse_words(config)
+        _remember_secrets(config)
     except UsageError as err:
         raise pytest.UsageError(str(err)) from err
     if option_value(config, "client") is not None and option_value(config, "url") is not None:
@@ -120,6 +123,15 @@ def _refuse_words(config: pytest.Config) -> None:
     if "@" in str(option_value(config, "url") or "").partition("//")[2].partition("/")[0]:
         # It would stand in the head of every report, too.
         raise UsageError("--conformance-url: a URL with a password in it is refused")
+
+
+def _remember_secrets(config: pytest.Config) -> None:
+    """From here on no text that leaves this process holds a value that was named."""
+    names = [*(given_option(config, _SECRET) or ()), *config.getini(_option_key(_SECRET))]
+    if names:
+        from conformance.cassette.redaction.own_keys import remember_named  # noqa: PLC0415  # rare
+
+        remember_named(names)
 
 
 def job_count(config: pytest.Config) -> int:

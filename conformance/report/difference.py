@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from conformance.core.errors import UsageError
+from conformance.core.excerpts import redacted
 from conformance.diff import ExchangeComparison, RecordingDifference, WireChange
 from conformance.report.escaping import code_span, escape_markdown
 from conformance.report.printable import Paint, visible
@@ -21,6 +22,25 @@ from conformance.report.wording import count
 VERSION: Final = "1.0"
 _SHOWN: Final = 12  # changes of one exchange that are told without `verbose`
 _VALUE: Final = 160
+
+
+def without_secrets(difference: RecordingDifference) -> RecordingDifference:
+    """What changed between two recordings, without the secrets that it quotes."""
+    return RecordingDifference(
+        tuple(_clean_comparison(each) for each in difference.compared),
+        tuple(map(redacted, difference.errors)),
+    )
+
+
+def _clean_comparison(comparison: ExchangeComparison) -> ExchangeComparison:
+    changes = (
+        replace(
+            each, what=redacted(each.what), before=redacted(each.before), now=redacted(each.now)
+        )
+        for each in comparison.changes
+    )
+    notes = tuple(map(redacted, comparison.notes))
+    return ExchangeComparison(redacted(comparison.name), tuple(changes), notes)
 
 
 def difference_text(

@@ -20,6 +20,7 @@ from conformance.cassette import Cassette, redact, write
 from conformance.cassette.redaction.redact import REDACTED
 from conformance.core.errors import Place, UsageError
 from conformance.core.events import Exchange, Request
+from conformance.core.excerpts import redacted
 from conformance.dialects import ENDPOINTS, Endpoint
 from conformance.dialects.recognition import recognised_dialect
 from conformance.judging.rulebook import Rulebook
@@ -184,7 +185,7 @@ def _version_lines(selected: SelectedFinding, exchange: Exchange) -> Iterator[st
     for name, values in (("target", header.target), ("model", header.model)):
         if values:
             versions = ", ".join(f"{key} {value}" for key, value in values.items())
-            yield f"- {name}: {code_span(versions)}"
+            yield f"- {name}: {code_span(redacted(versions))}"
     response = exchange.response
     for name in _SERVER:
         value = response.header(name) if response else None

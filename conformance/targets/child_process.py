@@ -1,7 +1,8 @@
 """Programs of the user that are under test: how they start, end, and are reported.
 
 Each stands below a process of ours (`warden`), which ends it with all that it started: children in
-sessions of their own, children whose parents have ended, and also where we are killed.
+sessions of their own, children whose parents have ended, and also where we are killed. Where that
+process is killed itself, a control group ends the rest, or a note says that nobody knows of it.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from conformance.core.errors import UsageError
 from conformance.report.printable import visible
 from conformance.report.wording import count
 from conformance.targets import warden
+from conformance.targets.control_group import ControlGroup
 
 _READ: Final = 65_536
 _STARTS_S: Final = 60.0  # after which the process above a program is taken to hang
 _ENDS_S: Final = 15.0  # that it may take to end everything
-
-
+_UNKNOWN: Final = "what it started, if anything (the process above it was killed)"
 _MOST_NAMED: Final = 5
 _LOCAL: Final = "127.0.0.1,localhost,::1"
 
@@ -53,7 +54,12 @@ class Program:
     the end of its pipes to learn of its own. `left` says who outlived it, once `end` was called.
     """
 
-    def __init__(self, above: subprocess.Popen[bytes], control: socket.socket) -> None:
+    def __init__(
+        self,
+        above: subprocess.Popen[bytes],
+        control: socket.socket,
+        group: ControlGroup | None = None,
+    ) -> None:
         self.stdin = cast("IO[bytes]", above.stdin)
         self.stdout = cast("IO[bytes]", above.stdout)
         self.stderr = cast("IO[bytes]", above.stderr)
@@ -63,6 +69,8 @@ class Program:
         self._failure = ""  # why it was not started: a number of the system
         self._above = above
         self._control = control
+        self._group = group
+        self._is_over = False  # nothing of it is left, by the word of who is above it
         self._heard = bytearray()
         self._is_done = self._is_started = False
         self._lock = Lock()
@@ -116,6 +124,15 @@ class Program:
         self._above.wait()
         self.take_news()
         self._control.close()
+        self._end_group()
+
+    def _end_group(self) -> None:
+        """What is left where the process above the program was killed."""
+        group, self._group = self._group, None
+        left = [_UNKNOWN] if group is None else group.end()
+        if not self._is_over:
+            self.left += left
+        self._is_over = True
 
     def _bid(self, letter: bytes) -> None:
         with contextlib.suppress(OSError):
@@ -144,14 +161,16 @@ class Program:
                 how = " (it cannot be ended)" if word == "stuck" else ""
                 self.left.append(f"{words or 'a process'} [{pid}]{how}")
             case "done":
-                self._is_done = True
+                self._is_done = self._is_over = True
 
 
 def start_program(words: Sequence[str], environment: Mapping[str, str], option: str) -> Program:
     """Starts a program, with pipes. Raises UsageError where that is not possible."""
     ours, theirs = socket.socketpair()
     locale = environment.get("LC_CTYPE", "")
+    group = ControlGroup.make()
     script = [sys.executable, "-I", "-S", warden.__file__, str(theirs.fileno()), locale]
+    script.append("" if group is None else str(group.folder))
     try:
         with theirs:
             above = subprocess.Popen(  # noqa: S603  # the user's own command
@@ -165,9 +184,11 @@ def start_program(words: Sequence[str], environment: Mapping[str, str], option: 
             )
     except (OSError, ValueError) as err:
         ours.close()
+        if group is not None:
+            group.end()
         reason = (getattr(err, "strerror", None) or str(err)).lower()
         raise _not_started(words, option, reason) from err
-    program = Program(above, ours)
+    program = Program(above, ours, group)
     if reason := program.why_not_started():
         raise _not_started(words, option, reason)
     return program

@@ -2,8 +2,8 @@
 
 It is run as a script (`child_process` does) and imports nothing of ours, so that it is there in a
 few milliseconds. On Linux it adopts whoever loses its parent below it, also in a session of its
-own: as long as `waitpid` knows of a child, something of the program is left. Elsewhere it ends the
-program's group.
+own: as long as `waitpid` knows of a child, something of the program is left. With a control group
+the program is in it, and all of it is killed at once. Elsewhere it ends the program's group.
 
 What it says, a line each: `started`, or `failed ERRNO`; `exited CODE` of the program (negative: the
 signal); at the end `left PID WORDS` for each process that outlived the program, `stuck PID WORDS`
@@ -32,8 +32,9 @@ _LONGEST = 4096  # bytes of a file below /proc
 class Warden:
     """One program, started by `start`; `mind` returns when nothing of it is left."""
 
-    def __init__(self, control: int) -> None:
+    def __init__(self, control: int, group: str = "") -> None:
         self._control = control
+        self._group = group  # the folder of a control group, empty where there is none
         self._program = 0
         self._runs = False
         self._has_children = True
@@ -44,7 +45,7 @@ class Warden:
         failing, failed = os.pipe()
         self._program = os.fork()
         if not self._program:
-            _become(words, failed)
+            _become(words, failed, self._group)
         os.close(failed)
         reason = os.read(failing, 16)
         os.close(failing)
@@ -89,14 +90,17 @@ class Warden:
             _signal(-self._program, signal.SIGKILL)
         self._wait(_GRACE_S)
         for pid in self._alive():
-            self._say(f"left {pid} {_words(pid)}")
+            self._say(f"left {pid} {process_words(pid)}")
         until = time.monotonic() + _KILLING_S
         while self._has_children and time.monotonic() < until:
+            write_existing(f"{self._group}/cgroup.kill", b"1")
             for pid in self._alive():
                 _signal(pid, signal.SIGKILL)
             self._wait(_LOOK_S)
         for pid in self._alive():
-            self._say(f"stuck {pid} {_words(pid)}")
+            self._say(f"stuck {pid} {process_words(pid)}")
+        with suppress(OSError):  # there is none, or whoever started us takes it away
+            os.rmdir(self._group)  # noqa: PTH106  # no `pathlib` in so short a start
 
     def _wait(self, seconds: float) -> None:
         """Until there is no child, or so long."""
@@ -128,10 +132,11 @@ class Warden:
             os.write(self._control, line.encode("utf-8", "backslashreplace") + b"\n")
 
 
-def _become(words: list[str], failed: int) -> None:
+def _become(words: list[str], failed: int, group: str) -> None:
     """The child: leads a session of its own, and ends with the warden."""
     code = 0
     try:
+        write_existing(f"{group}/cgroup.procs", b"0")  # it joins, and all that it starts
         os.setsid()
         _set_process(_PARENT_DEATH, signal.SIGKILL)
         for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them
@@ -147,6 +152,16 @@ def _become(words: list[str], failed: int) -> None:
 def _set_process(option: int, value: int) -> None:
     if sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def write_existing(path: str, data: bytes) -> None:
+    """Writes to a file of the system, where it is there."""
+    with suppress(OSError):  # there is no such group
+        descriptor = os.open(path, os.O_WRONLY)
+        try:
+            os.write(descriptor, data)
+        finally:
+            os.close(descriptor)
 
 
 def _signal(pid: int, number: int) -> None:
@@ -196,7 +211,7 @@ def _beginning(path: str) -> bytes:
         os.close(descriptor)
 
 
-def _words(pid: int) -> str:
+def process_words(pid: int) -> str:
     """The program's name, and its script's: other words may be keys."""
     program, script, *_ = [*_beginning(f"/proc/{pid}/cmdline").split(b"\0"), b"", b""]
     named = [program, script] if os.path.isfile(script) else [program]  # noqa: PTH113
@@ -205,12 +220,15 @@ def _words(pid: int) -> str:
 
 
 def main() -> None:
-    """`warden.py DESCRIPTOR LOCALE WORD...`; LOCALE is empty where there is no LC_CTYPE."""
-    control, locale, *words = sys.argv[1:]
+    """`warden.py DESCRIPTOR LOCALE GROUP WORD...`.
+
+    LOCALE is empty where there is no LC_CTYPE, GROUP where there is no control group.
+    """
+    control, locale, group, *words = sys.argv[1:]
     if not locale:  # Python may have set it to start by itself (PEP 538)
         os.environ.pop("LC_CTYPE", None)
     os.set_inheritable(int(control), False)
-    warden = Warden(int(control))
+    warden = Warden(int(control), group)
     if warden.start(words):
         warden.mind()
 

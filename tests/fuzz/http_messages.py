@@ -45,6 +45,9 @@ class _NoWriter:
     def is_closing(self) -> bool:
         return False
 
+    def get_extra_info(self, _: str) -> None:
+        """There is no TLS."""
+
 
 def read_message(kind: str, data: bytes, source: Random, _: Path) -> None:
     """Reads one message in random pieces. Raises RequestRejected, and what nobody documents."""

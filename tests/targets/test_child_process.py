@@ -13,10 +13,27 @@ from typing import Final
 import pytest
 
 from conformance.core.errors import UsageError
+from conformance.targets import control_group
 from conformance.targets.child_process import Program, leftover_notes, start_program, unread_bytes
+from conformance.targets.control_group import ControlGroup
 from tests.processes import has_ended
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+
+
+def _can_make_groups() -> bool:
+    group = ControlGroup.make()
+    return group is not None and group.end() == []
+
+
+grouped = pytest.mark.skipif(not _can_make_groups(), reason="no control group can be made here")
+
+
+def groups_of_ours() -> list[Path]:
+    above = (each for each in control_group._own_folders() if each.is_dir())
+    return [one for each in above for one in each.glob(f"conformance-{os.getpid()}-*")]
+
+
 # How a child may leave the group, the session and the parent that it had.
 LEAVES: Final = {
     "in the group": "subprocess.Popen(SLEEP, stdout=2)",
@@ -79,6 +96,85 @@ def test_who_ends_with_the_program_is_not_named() -> None:
     program.end()
     assert program.left == []
     close_pipes(program)
+
+
+def killed_above(program: Program) -> None:
+    """The program kills the process above it, and with that itself."""
+    program.stdin.write(b"go")
+    program.stdin.close()
+    program.wait(20)
+
+
+KILLS: Final = "sys.stdin.read(); os.kill(os.getppid(), 9); time.sleep(60)"
+
+
+@grouped
+@pytest.mark.parametrize("leaves", LEAVES)
+def test_a_control_group_ends_children_of_who_killed_the_process_above_it(leaves: str) -> None:
+    program = started(f"{LEAVES[leaves]}\n{KILLS}")
+    child = child_of(program)
+    killed_above(program)
+    program.end()
+    assert has_ended(child)
+    assert f"[{child}]" in "".join(program.left)
+    assert groups_of_ours() == []
+    close_pipes(program)
+
+
+@linux
+def test_without_a_group_a_note_says_that_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ControlGroup, "make", lambda: None)
+    program = started(KILLS)
+    killed_above(program)
+    program.end()
+    (note,) = leftover_notes("agent", program.left)
+    assert "the process above it was killed" in note
+    close_pipes(program)
+
+
+@grouped
+def test_programs_that_come_faster_than_they_are_listed_end() -> None:
+    code = "while True:\n os.fork() and os._exit(0)\n time.sleep(0.001)"
+    program = started(code)
+    (group,) = groups_of_ours()
+    program.end()
+    assert not group.exists()
+    close_pipes(program)
+
+
+@grouped
+@pytest.mark.parametrize("code", ["sys.exit(0)", "time.sleep(60)"])
+def test_no_group_is_left_behind(code: str) -> None:
+    program = started(code)
+    assert len(groups_of_ours()) == 1
+    program.wait(0.1)
+    program.end()
+    assert groups_of_ours() == []
+    close_pipes(program)
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        ("", "0::/\n"),
+        ("41 31 0:38 / NOWHERE rw - cgroup2 cgroup2 rw\n", "0::/\n"),
+        ("41 31 0:38 /other HERE rw - cgroup2 cgroup2 rw\n", "0::/mine\n"),
+        ("41 31 0:38 / HERE rw - cgroup cgroup rw\n", "4:memory:/\n"),
+        ("41 31 0:38 / HERE rw - cgroup2 cgroup2 rw\n", "0::/\n"),
+    ],
+)
+def test_where_no_group_can_be_made_there_is_none(
+    seen: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder that is no control group has no `cgroup.kill`: it is taken away again."""
+    here = tmp_path / "here"
+    here.mkdir()
+    for name, text in zip(("_MOUNTS", "_OWN"), seen, strict=True):
+        file = tmp_path / name
+        file.write_text(text.replace("NOWHERE", "/no/such").replace("HERE", str(here)))
+        monkeypatch.setattr(control_group, name, file)
+    assert ControlGroup.make() is None
+    assert list(here.iterdir()) == []
 
 
 @linux

@@ -24,7 +24,7 @@ from conformance.core.excerpts import sent_request
 _Sent = tuple[tuple[tuple[str, str], ...], str, str | None]  # headers, path, model
 _STAND_INS: Final = Placeholders()
 _LONGEST_REMEMBERED: Final = 1 << 12
-_MOST_SHOWN: Final = 4  # characters in a row of a key
+MOST_SHOWN: Final = 4  # characters in a row of a key
 
 
 def redacted(text: str, *, is_open: bool = False) -> str:
@@ -37,7 +37,7 @@ def redacted(text: str, *, is_open: bool = False) -> str:
     if is_open:
         redactor = _redactor(own_keys(), sent)
         clean = redactor.text(text).encode("utf-8", "surrogatepass")
-        return redactor.ending(clean, _MOST_SHOWN + 1).decode("utf-8", "surrogatepass")
+        return redactor.ending(clean, MOST_SHOWN + 1).decode("utf-8", "surrogatepass")
     cleaned = _remembered if len(text) <= _LONGEST_REMEMBERED else _cleaned
     return cleaned(text, own_keys(), sent)
 

@@ -22,15 +22,16 @@ from conformance.core.json_values import NOT_JSON
 from conformance.core.sse import Parser
 from conformance.core.trace import FrameTrace
 from conformance.dialects.base import DeltaColumns, Dialect, Reading
+from conformance.judging.fast.frame_rows import FrameRows
 from conformance.judging.fast.plain_text import is_said_as_it_came, plain_part
 from conformance.judging.fast.runs import FIRST_WINDOW, WINDOW, is_delta
 from conformance.judging.fast.template import Taken, Template, frames_end, template
+from conformance.judging.findings import MOST_REMEMBERED
 from conformance.rules.paths import getter
 
 WORTHWHILE: Final = 1 << 12  # bytes that are left, for a look at what is alike
 _SHORT: Final = 8  # frames: fewer were not worth the look
 _MOST_PATIENCE: Final = 64
-_LATEST: Final = 4  # frames that are given as such
 
 
 class JoinedFrames(NamedTuple):
@@ -141,13 +142,7 @@ class _JoinedStream:
         spoken = [event for event in events if event.layer == "semantic"]
         if len(spoken) != 1 or text not in spoken[0].data.values():
             raise HarnessError("a dialect reads joined deltas other than single ones")
-        latest = tuple(self._latest(alike, taken, first))
-        return JoinedFrames(self._trace.number, latest, events, is_joined=True)
-
-    def _latest(self, alike: Template, taken: Taken, first: Frame) -> Iterator[Frame]:
-        rows = taken.rows[-_LATEST:]
+        rows = taken.rows[-MOST_REMEMBERED:]
         at = self._parser.position + taken.size - sum(alike.around + len(row) for row in rows)
-        for row in rows:
-            data = alike.data(row).decode()
-            yield Frame("event", first.event, data, first.id, at, first.named)
-            at += alike.around + len(row)
+        latest = FrameRows(alike, rows, first, at)
+        return JoinedFrames(self._trace.number, latest, events, is_joined=True)

@@ -42,7 +42,7 @@ from conformance.core.lines import LineParser
 from conformance.core.sse import Parser
 from conformance.judging.fast.runs import Run, frame_template, is_delta, parts_of
 from conformance.judging.fast.template import frames_end, line_end
-from conformance.judging.findings import CONTEXT
+from conformance.judging.findings import MOST_REMEMBERED
 from conformance.judging.scenario import ScenarioJudge
 from conformance.judging.transcript import Transcript
 from conformance.judging.view import EventListener, JudgedView, JudgeSetting
@@ -314,8 +314,8 @@ class RunningView(WireView):
         number = self.trace.number
         kind = next(part.event.type for part in run.parts if part.event.layer == "wire")
         self.trace.number = self.judge.last = number + run.count
-        latest = run.latest(CONTEXT + 1)
-        self.memory.recall(self.trace.number + 1 - len(latest), latest, kind)
+        latest = run.latest(MOST_REMEMBERED)
+        self.memory.recall(self.trace.number, latest, kind)
         payload, text = run.joined()
         events = self.trace.reader.read(run.frame, payload, self.trace.number)
         spoken = [event for event in events if event.layer == "semantic"]

@@ -22,6 +22,7 @@ from msgspec import Struct
 
 from conformance.core.events import Event, Frame
 from conformance.dialects.base import DeltaColumns
+from conformance.judging.fast.frame_rows import FrameRows
 from conformance.judging.fast.plain_text import (
     TEXTS,
     is_said_as_it_came,
@@ -145,12 +146,8 @@ class Run:
 
     def frames(self, begin: int = 0, end: int | None = None) -> Iterator[Frame]:
         """The frames between two indices as the parser would have given them."""
-        like, template = self.frame, self.template
         at = self.offset + self.size - self._length(self._rows[begin:])
-        for row in self._rows[begin:end]:
-            data = template.data(row).decode()
-            yield Frame(like.kind, like.event, data, like.id, at, like.named)
-            at += template.around + len(row)
+        return iter(FrameRows(self.template, self._rows[begin:end], self.frame, at))
 
     def frame_at(self, index: int) -> tuple[Frame, float | None]:
         """One of the frames, and when it came."""
@@ -181,10 +178,11 @@ class Run:
                 unfit = middle
         return fits
 
-    def latest(self, count: int) -> list[Frame]:
+    def latest(self, count: int) -> FrameRows:
         """The last of the frames, at most `count`."""
-        begin = max(0, self.count - count)
-        return list(self.frames(begin))
+        rows = self._rows[-count:]
+        at = self.offset + self.size - self._length(rows)
+        return FrameRows(self.template, rows, self.frame, at)
 
     def joined(self) -> tuple[Any, str]:
         """One payload for the whole stretch, with all of its text in one delta; and that text."""
