@@ -12,6 +12,8 @@ from conformance.rules.verdicts import Level, Verdict
 _FOLLOWING: Final = {
     "wire/ui-message/call-answered": "wire/ui-message/output-of-call",
     "wire/stream-json/call-answered": "wire/stream-json/result-of-call",
+    "wire/agui/call-answered": "wire/agui/result-of-call",
+    "wire/agui/snapshot-has-calls": "wire/agui/result-of-call",
     "wire/ui-message/input-agrees": "hop/tools",
 }
 _SWITCHES: Final = "effort/"  # rules of what is asked of the thinking
