@@ -13,7 +13,7 @@ ReadStream = Callable[..., list[Event]]
 NEW = {"id": 1, "method": "session/new", "params": {"cwd": "/"}}
 MADE = {"id": 1, "result": {"sessionId": "a"}}
 PROMPT = {"id": 2, "method": "session/prompt", "params": {"sessionId": "a", "prompt": []}}
-SAID = {
+SAID: dict[str, Any] = {
     "method": "session/update",
     "params": {
         "sessionId": "a",
