@@ -144,6 +144,22 @@ MUTANTS: Final = (
         (_before(typed("REASONING_START"), *agui.span("try", agui.thought("try", CLOUD[:23]))),),
         name="thinking/stream/said-once-after-a-try",
     ),
+    # A parser flushes the words that it held back as text.
+    Mutant(
+        "thinking/stream/tail-kept",
+        TEXT,
+        (
+            edits.drop_all(SAID),
+            edits.drop(THOUGHT, -1),
+            edits.change(FINISH, CONTENT, "the evening."),
+        ),
+    ),
+    # A limit cut the close marker, and what might become one is flushed as text.
+    Mutant(
+        "stripping/visible-text/no-marker-piece",
+        TEXT,
+        (edits.drop_all(SAID), edits.change(FINISH, CONTENT, "</thi")),
+    ),
     # The template wrote an empty block, and its line ends are sent as thinking.
     Mutant(
         "thinking/stream/says-something",
