@@ -52,6 +52,13 @@ def _restated(edited: Callable[[Fields], Fields]) -> edits.Step:
     return step
 
 
+def _text_around_reasoning(pieces: edits.Pieces) -> list[Piece]:
+    """The text of the second step is opened before its reasoning."""
+    opened, span = edits.place(pieces, typed("TEXT_MESSAGE_START")), edits.place(pieces, SPAN, 1)
+    rest = [*pieces[:opened], *pieces[opened + 1 :]]
+    return [*rest[:span], pieces[opened], *rest[span:]]
+
+
 def _of(
     base: str,
     name: str,
@@ -139,6 +146,12 @@ MUTANTS: Final = (
         "TOOL_CALL_ARGS",
         (f"{SUITE}/call-json",),
         (f"{SUITE}/result-after-call",),
+    ),
+    # The text stays open while the model thinks on.
+    Mutant(
+        f"{SUITE}/reasoning-apart-from-text",
+        TOOLS,
+        (_text_around_reasoning,),
     ),
     # The result goes to the store of messages alone.
     Mutant(f"{SUITE}/call-answered", TOOLS, (edits.drop(RESULT),)),

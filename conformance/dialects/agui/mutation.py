@@ -127,6 +127,13 @@ OPERATORS.add("X25-snapshot-renames", "A snapshot has another id for what was st
 )
 
 
+@OPERATORS.edit("N11-text-around-reasoning", first_of(places_of("TEXT_MESSAGE_START")))
+def _open_early(stream: Stream, site: int) -> Stream | None:
+    """A text is opened before the reasoning in front of it."""
+    spans = [n for n in stream.typed("REASONING_START") if n < site]
+    return stream.move(site, spans[-1]) if spans else None
+
+
 @OPERATORS.edit("X25-snapshot-drops-results", places_of("MESSAGES_SNAPSHOT"))
 def _forget_results(stream: Stream, site: int) -> Stream | None:
     """The snapshot lacks the results of calls that were streamed."""
