@@ -16,6 +16,7 @@ from conformance.rules.model import Rule
 ENOUGH: Final = 30  # recordings that alone carry a MUST
 _SENTENCE: Final = 500  # characters of an observation that are read
 _TALLY: Final = re.compile(r"\b([0-9][0-9,]{0,9}) of ([0-9][0-9,]{0,9})\b")
+_COUNTED: Final = re.compile(r"\b([0-9][0-9,]{0,9}) (?:\w+ )?(?:recording|stream|answer)s?\b")
 _NO_EXCEPTION: Final = re.compile(r"\b([0-9][0-9,]{0,9}) record\w+\b.*\bno exception\b")
 
 
@@ -31,7 +32,8 @@ def carries_by_itself(rule: Rule) -> bool:
 
 def first_tally(text: str) -> int | None:
     """The recordings that show it, as the first clause counts them; None where it counts none."""
-    found = _TALLY.search(text[:_SENTENCE].partition(";")[0])
+    clause = text[:_SENTENCE].partition(";")[0]
+    found = _TALLY.search(clause) or _COUNTED.search(clause)
     return None if found is None else _count(found[1])
 
 

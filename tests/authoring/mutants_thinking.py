@@ -156,7 +156,7 @@ MUTANTS: Final = (
     ),
     # A limit cut the close marker, and what might become one is flushed as text.
     Mutant(
-        "stripping/visible-text/no-marker-piece",
+        "stripping/visible-text/no-tag-piece",
         TEXT,
         (edits.drop_all(SAID), edits.change(FINISH, CONTENT, "</thi")),
     ),

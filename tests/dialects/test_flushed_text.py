@@ -11,7 +11,7 @@ from conformance.judging.checker import Checker
 
 RULES = {
     "thinking/stream/tail-kept": "tail",
-    "stripping/visible-text/no-marker-piece": "piece",
+    "stripping/visible-text/no-tag-piece": "piece",
 }
 Fields = dict[str, Any]
 
