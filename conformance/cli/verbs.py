@@ -28,6 +28,7 @@ VERBS: Final[Mapping[str, str]] = {
     "list": "List rules, suites, profiles, dialects, scenarios, systems, files and cassettes.",
     "inspect": "Show a recorded stream with times, chunk marks and event numbers.",
     "identify": "Find out who sent a recorded stream, and how it speaks its dialect.",
+    "profile": "Hold profiles against recordings: refresh.",
     "report": "Write up a finding for its maintainers, with a small cassette; or merge reports.",
     "diff": "Show what changed on the wire between two recordings.",
     "record": "Record a server's answers as they come: asked for, or passed on to a client.",

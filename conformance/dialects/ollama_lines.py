@@ -139,7 +139,7 @@ class LineReader:
     def _finish(self, fields: dict[str, Any]) -> None:
         self._message.close()
         if reason := string(fields.get("done_reason")):
-            self._sink.say("finish", {"choice": 0, "reason": reason})
+            self._sink.finish(reason, marked=bool(self._reading.markers))
         self._sink.say_usage(whole_counts(fields, _COUNTS))
         self._done(explicit=True)
 

@@ -6,9 +6,11 @@ Where the next answer begins with a frame, what ends the answer before comes fir
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from conformance.core.events import Event
+
+MOST_FLUSHED: Final = 200  # characters of a text that comes with the finish
 
 
 class Sink:
@@ -52,6 +54,29 @@ class Sink:
         """A message of the model begins; who says no role is the assistant."""
         data = {"choice": choice, "role": role or "assistant"}
         self.say("message.start", {**data, "id": message_id} if message_id else data)
+
+    def finish(self, reason: str, choice: int = 0, *, marked: bool = False) -> None:
+        """A choice of a wire of chunks is over; `flushed` is text that only this frame brings.
+
+        Where thinking is marked in the text, the reader itself may have held it back.
+        """
+        flushed = "" if marked else self._flushed(choice)
+        said: dict[str, Any] = {"choice": choice, "reason": reason}
+        self.say("finish", {**said, "flushed": flushed} if flushed else said)
+
+    def _flushed(self, choice: int) -> str:
+        """The text of a block that begins in this frame, behind thinking of an earlier one."""
+        texts: list[str] = []
+        begins = False
+        for event in self.semantic:
+            if event.data.get("choice") != choice:
+                continue
+            if event.type in ("thinking.start", "thinking.delta"):
+                return ""
+            begins = begins or (event.type == "text.start" and event.data["block"] > 0)
+            if event.type == "text.delta":
+                texts.append(event.data["text"])
+        return "".join(texts)[:MOST_FLUSHED] if begins else ""
 
     def say_usage(self, counts: Mapping[str, int | None]) -> None:
         """Token counts in the words of all dialects; one that is not stated is left out."""

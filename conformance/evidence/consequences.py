@@ -8,11 +8,11 @@ from conformance.judging.ledger import Ledger
 from conformance.judging.run_rules import ANSWER_SAID
 from conformance.rules.verdicts import Level, Verdict
 
-# Rule -> the one whose breach may be why.
+# Rule -> the ones whose breach may be why; a bare name is that of a rule in the same suite.
 _FOLLOWING: Final = {
-    "wire/ui-message/call-answered": "wire/ui-message/output-of-call",
-    "wire/stream-json/call-answered": "wire/stream-json/result-of-call",
-    "wire/ui-message/input-agrees": "hop/tools",
+    "call-answered": ("output-of-call", "result-of-call"),
+    "snapshot-has-calls": ("result-of-call",),
+    "input-agrees": ("hop/tools",),
 }
 _SWITCHES: Final = "effort/"  # rules of what is asked of the thinking
 
@@ -22,10 +22,13 @@ def withdraw_consequences(ledger: Ledger) -> None:
 
     An answer is empty because something else broke; a call has no result as that names another.
     """
-    failing = ledger.verdicts
-    for rule, leader in _FOLLOWING.items():
-        if failing.get(rule) is Verdict.FAIL and failing.get(leader) is Verdict.FAIL:
-            ledger.withdraw([rule], f"what breaks {leader} may be why", "consequences")
+    failing = [rule for rule, verdict in ledger.verdicts.items() if verdict is Verdict.FAIL]
+    for rule in failing:
+        suite, _, name = rule.rpartition("/")
+        for leader in _FOLLOWING.get(name, ()):
+            why = leader if "/" in leader else f"{suite}/{leader}"
+            if why in failing:
+                ledger.withdraw([rule], f"what breaks {why} may be why", "consequences")
     if ledger.verdicts.get(ANSWER_SAID) is not Verdict.FAIL:
         return
     others = (each for each in ledger.findings if each.rule != ANSWER_SAID)

@@ -20,6 +20,7 @@ from conformance.judging.run_rules import ADDED_RULES
 from conformance.judging.suites import load_suites
 from conformance.profiles.lookup import find
 from conformance.profiles.profile import Profile, reading
+from conformance.profiles.thin_evidence import thin_demand, thin_knobs
 from conformance.rules.forms.compare import Compare
 from conformance.rules.model import Rule, Suite
 from conformance.rules.patterns import PatternError
@@ -143,6 +144,7 @@ def _left_out_notes(number: int, as_of: str | None) -> tuple[str, ...]:
 def _bind_rules(rules: Sequence[Rule], profile: Profile) -> BoundRules:
     off: dict[str, str] = {}
     chosen: list[Rule] = []
+    thin = thin_knobs(profile)
     for rule in rules:
         if not rule.judges(profile.dialect):
             continue
@@ -151,6 +153,9 @@ def _bind_rules(rules: Sequence[Rule], profile: Profile) -> BoundRules:
             off[rule.id] = override.because
         elif override is not None:
             chosen.append(replace(rule, level=Level(override.level)))
+        elif why := thin_demand(rule, profile, thin):
+            source = (*rule.source, {"advice": why})
+            chosen.append(replace(rule, level=Level.SHOULD, source=source))
         else:
             chosen.append(rule)
     knobs = profile_values(profile)

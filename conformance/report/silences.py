@@ -13,10 +13,12 @@ from msgspec import Struct
 
 from conformance.profiles.knobs import spell_value
 from conformance.profiles.profile import Profile
+from conformance.profiles.thin_evidence import thin_demand, thin_knobs
 from conformance.rules.lint_knobs import knobs_read
 from conformance.rules.model import Rule
 from conformance.rules.paths import MISSING
 from conformance.rules.patterns import NO_REQUEST, compile_value
+from conformance.rules.verdicts import Level
 
 
 def knob_conditions(rule: Rule) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -53,14 +55,19 @@ def rule_silences(rule: Rule, profiles: Iterable[Profile]) -> tuple[Silence, ...
 def _profile_silences(rule: Rule, profile: Profile) -> Iterator[Silence]:
     promised = {f"promises.{promise}": True for promise in profile.promises}
     facts: Mapping[str, Any] = {**profile.knobs, **promised}
+    speaks = True
     for path, pattern in rule.applies.profile:
         value = facts.get(path, MISSING)
         # What a profile merely inherits from strict is told once, by `applies`.
-        if path not in profile.reasons or compile_value(pattern, {})(value, facts, NO_REQUEST):
+        if compile_value(pattern, {})(value, facts, NO_REQUEST):
             continue
-        yield _knob_silence(profile, path, value)
+        speaks = False
+        if path in profile.reasons:
+            yield _knob_silence(profile, path, value)
     for knob in sorted(knobs_read(rule) & profile.reasons.keys()):
         yield _knob_silence(profile, knob, facts[knob])
+    if speaks and (why := thin_demand(rule, profile, thin_knobs(profile))):
+        yield Silence(profile.name, profile.dialect, f"level: {Level.SHOULD}", why, "")
     override = profile.overrides.get(rule.id)
     if override is not None:
         sets = f"level: {override.level}"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final, Literal
 
 from conformance.core.errors import SpecError
+from conformance.rules.authority import ENOUGH, carries_must
 from conformance.rules.model import Rule
 from conformance.rules.node import Node
 from conformance.rules.verdicts import Level
@@ -14,15 +15,11 @@ from conformance.rules.verdicts import Level
 Fault = tuple[Literal["error", "warning"], SpecError]
 
 MOST_SAID: Final = 70  # characters; a finding's first line stays one line
-ENOUGH: Final = 30  # recordings that alone carry a MUST
-_SENTENCE: Final = 500  # characters of an observation that are read
 _FORBIDDEN: Final = (
     (re.compile(r"\bshould\b", re.IGNORECASE), "says what is, not what should be"),
     (re.compile(r"\btests? that\b", re.IGNORECASE), "says what is, without 'test that'"),
 )
 _PLACEHOLDER: Final = re.compile(r"\b(TBD|TODO|FIXME|XXX)\b")
-_TALLY: Final = re.compile(r"\b([0-9][0-9,]{0,9}) of ([0-9][0-9,]{0,9})\b")
-_NO_EXCEPTION: Final = re.compile(r"\b([0-9][0-9,]{0,9}) record\w+\b.*\bno exception\b")
 _TWO_CLAIMS: Final = re.compile(r";|\.\s+[A-Z]")
 
 
@@ -56,31 +53,10 @@ def _placeholders(node: Node) -> Iterator[Fault]:
 def authority_faults(rule: Rule, node: Node) -> Iterator[Fault]:
     """A MUST without a quoted sentence, enough recordings, or a client that breaks."""
     pending = any(_PLACEHOLDER.search(text) for each in rule.source for text in each.values())
-    if rule.level is not Level.MUST or pending or any(map(_carries_must, rule.source)):
+    if rule.level is not Level.MUST or pending or carries_must(rule):
         return
     hint = f"quote a specification, name what breaks, or observe {ENOUGH} recordings"
     yield "error", node.required("level").error("a MUST needs more authority", hint=hint)
-
-
-def _carries_must(source: object) -> bool:
-    assert isinstance(source, dict)
-    return (
-        "breaks" in source or "quote" in source or _observed(source.get("observed", "")[:_SENTENCE])
-    )
-
-
-def _observed(text: str) -> bool:
-    """Enough recordings hold, and those that do not are none, or named after a semicolon."""
-    if any(_count(m[1]) >= ENOUGH for m in _NO_EXCEPTION.finditer(text)):
-        return True
-    return any(
-        _count(m[1]) >= ENOUGH and (m[1] == m[2] or ";" in text[m.end() :])
-        for m in _TALLY.finditer(text)
-    )
-
-
-def _count(digits: str) -> int:
-    return int(digits.replace(",", ""))
 
 
 def _numbers(version: str) -> tuple[int, ...]:

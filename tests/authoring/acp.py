@@ -13,17 +13,17 @@ def message(**fields: Any) -> Line:
     return Line({"jsonrpc": "2.0", **fields})
 
 
-def update(kind: str, **fields: Any) -> Line:
-    """News of the session."""
-    params = {"sessionId": SESSION, "update": {"sessionUpdate": kind, **fields}}
+def update(kind: str, session: str = SESSION, **fields: Any) -> Line:
+    """News of a session."""
+    params = {"sessionId": session, "update": {"sessionUpdate": kind, **fields}}
     return message(method="session/update", params=params)
 
 
-def chunks(kind: str, text: str, message_id: str = "") -> list[Line]:
+def chunks(kind: str, text: str, message_id: str = "", session: str = SESSION) -> list[Line]:
     """A thought or a message, piece by piece."""
     named = {"messageId": message_id} if message_id else {}
     said = [{"type": "text", "text": piece} for piece in deltas(text)]
-    return [update(f"agent_{kind}_chunk", content=block, **named) for block in said]
+    return [update(f"agent_{kind}_chunk", session, content=block, **named) for block in said]
 
 
 def call(call_id: str, title: str, given: Fields) -> list[Line]:
@@ -43,10 +43,10 @@ def answered(number: int, **result: Any) -> Line:
     return message(id=number, result=result)
 
 
-def prompt(text: str) -> Line:
+def prompt(text: str, number: int = 2, session: str = SESSION) -> Line:
     """What the user asks."""
     said = [{"type": "text", "text": text}]
-    return asked("session/prompt", 2, sessionId=SESSION, prompt=said)
+    return asked("session/prompt", number, sessionId=session, prompt=said)
 
 
 def cancel() -> Line:

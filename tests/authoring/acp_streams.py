@@ -22,6 +22,7 @@ from tests.authoring.draft import Draft, output_draft
 DIALECT: Final = "acp"
 REED: Final = "A reed has a hollow stem, so the wind bends it and does not break it."
 REED_TEXT: Final = "Because its stem is hollow."
+CLOUD_TEXT: Final = "No rain from those, unless they grow."
 
 drafted = partial(output_draft, dialect=DIALECT)
 
@@ -34,6 +35,7 @@ def drafts() -> Iterator[Draft]:
     facts = {"profile": "tells-messages"}
     yield drafted("agent/messages-told-apart", [*named, stopped()], **facts)
     yield _both_directions()
+    yield _two_sessions()
     begun = [prompt("Why does a reed bend?"), *chunks("thought", REED)[:2]]
     yield drafted("agent/cancelled", [*begun, cancel(), stopped("cancelled")])
     broken = [*chunks("thought", REED), *chunks("message", REED_TEXT)[:2]]
@@ -65,3 +67,20 @@ def _both_directions() -> Draft:
         stopped(),
     ]
     return drafted("agent/both-directions", pieces)
+
+
+def _two_sessions() -> Draft:
+    """An editor prompts in two sessions at once, and the turns overlap."""
+    beside = "session-2"
+    first, *rest = chunks("message", CLOUD_TEXT, session=beside)
+    pieces = [
+        prompt("Why does a reed bend?"),
+        *chunks("thought", REED),
+        prompt("Do clouds that are flat below bring rain?", 3, beside),
+        first,
+        *chunks("message", REED_TEXT),
+        stopped(),
+        *rest,
+        answered(3, stopReason="end_turn"),
+    ]
+    return drafted("agent/two-sessions", pieces)

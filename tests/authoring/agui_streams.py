@@ -21,7 +21,7 @@ from tests.authoring.agui import (
 )
 from tests.authoring.draft import Draft, stream_draft
 from tests.authoring.history_streams import FERRY, FERRY_RESULT, FERRY_TEXT, FERRY_THOUGHT, FOUND
-from tests.authoring.pieces import Fields, Message, opaque
+from tests.authoring.pieces import Fields, Message, compact, opaque
 
 DIALECT: Final = "agui"
 CLOUD: Final = "Clouds that are flat below and round above bring no rain by themselves."
@@ -66,7 +66,9 @@ def _thinking() -> Iterator[Draft]:
 
 
 def _runs() -> Iterator[Draft]:
+    asked_for = {"name": "get_timetable", "arguments": compact({"line": "island"})}
     found = call("call_0", "get_timetable", {"line": "island"}, FERRY_RESULT)
+    called = [{"id": "call_0", "type": "function", "function": asked_for}]
     parts = [
         step("model", span("r1", thought("r1", FERRY_THOUGHT)), found),
         step("answer", span("r2", thought("r2", FOUND)), text("t1", FERRY_TEXT)),
@@ -74,6 +76,13 @@ def _runs() -> Iterator[Draft]:
             snapshot(
                 {"id": "user-1", "role": "user", "content": FERRY},
                 {"id": "r1", "role": "reasoning", "content": FERRY_THOUGHT},
+                {"id": "c1", "role": "assistant", "toolCalls": called},
+                {
+                    "id": "of-call_0",
+                    "role": "tool",
+                    "toolCallId": "call_0",
+                    "content": FERRY_RESULT,
+                },
                 {"id": "r2", "role": "reasoning", "content": FOUND},
                 {"id": "t1", "role": "assistant", "content": FERRY_TEXT},
             )

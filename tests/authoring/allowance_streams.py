@@ -50,6 +50,7 @@ def drafts() -> Iterator[Draft]:
     yield _not_named_chunks()
     yield _without_done()
     yield _raw_by_default()
+    yield _said_again()
 
 
 def _asked(**more: Any) -> Fields:
@@ -226,3 +227,9 @@ def _raw_by_default() -> Draft:
     return chat_streams.drafted(
         "groq/raw-by-default", _asked(model="qwen-3"), pieces, profile="groq"
     )
+
+
+def _said_again() -> Draft:
+    """A model says the same sentence in two messages, and goes on in the second."""
+    parts = [span("r1", thought("r1", THOUGHT)), text("t1", TEXT), text("t2", f"{TEXT} Always.")]
+    return agui_streams.drafted("allowed/said-again", agui_streams.run_input(QUESTION), run(parts))

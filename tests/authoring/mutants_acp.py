@@ -13,6 +13,7 @@ from tests.authoring.pieces import at
 TEXT: Final = "acp/agent/thought-then-message"
 NAMED: Final = "acp/agent/messages-told-apart"
 BOTH: Final = "acp/agent/both-directions"
+TWO: Final = "acp/agent/two-sessions"
 CANCELLED: Final = "acp/agent/cancelled"
 FAILED: Final = "acp/agent/failed-in-message"
 SUITE: Final = "wire/acp"
@@ -31,6 +32,7 @@ THOUGHT: Final = told("agent_thought_chunk")
 MESSAGE: Final = told("agent_message_chunk")
 CALL: Final = told("tool_call")
 NEWS: Final = told("tool_call_update")
+READ: Final = having("params.path")
 STOPPED: Final = having("result.stopReason")
 ERROR: Final = having("error")
 
@@ -53,6 +55,32 @@ MUTANTS: Final = (
         f"{SUITE}/update-of-session", BOTH, (edits.change(MESSAGE, "params.sessionId", "other"),)
     ),
     Mutant(
+        f"{SUITE}/update-of-session",
+        TEXT,
+        (edits.change(MESSAGE, "params.sessionId", "other"),),
+        name=f"{SUITE}/update-of-session-without-client",
+    ),
+    Mutant(
+        f"{SUITE}/update-of-session",
+        BOTH,
+        (edits.change(READ, "params.sessionId", "other"),),
+        name=f"{SUITE}/update-of-session-of-a-request",
+    ),
+    # The responses to two prompts are swapped.
+    Mutant(
+        f"{SUITE}/silent-after-response",
+        TWO,
+        (edits.change(STOPPED, "id", 3), edits.change(STOPPED, "id", 2, 1)),
+        name=f"{SUITE}/silent-after-response-of-another-session",
+    ),
+    # The agent reports the end of the turn as the response to another request.
+    Mutant(
+        f"{SUITE}/answer-to-request",
+        BOTH,
+        (edits.drop(having("result.sessionId")), edits.change(STOPPED, "id", 1)),
+        name=f"{SUITE}/answer-to-request-of-another-kind",
+    ),
+    Mutant(
         f"{SUITE}/silent-after-response",
         BOTH,
         (edits.move(MESSAGE, -1, by=1),),
@@ -69,6 +97,19 @@ MUTANTS: Final = (
     ),
     Mutant(f"{SUITE}/version-stated", TEXT, (edits.remove(THOUGHT, "jsonrpc", 1),)),
     Mutant(f"{SUITE}/session-stated", TEXT, (edits.remove(THOUGHT, "params.sessionId"),)),
+    Mutant(
+        f"{SUITE}/session-stated",
+        BOTH,
+        (edits.remove(READ, "params.sessionId"),),
+        name=f"{SUITE}/session-stated-by-a-request",
+    ),
+    # The library writes both members.
+    Mutant(
+        f"{SUITE}/result-or-error",
+        FAILED,
+        (edits.change(ERROR, "result", None),),
+        name=f"{SUITE}/result-or-error-of-null",
+    ),
     Mutant(f"{SUITE}/chunk-content", TEXT, (edits.remove(MESSAGE, f"{UPDATE}.content.text"),)),
     Mutant(
         f"{SUITE}/thought-is-text",

@@ -30,6 +30,7 @@ VALUE: Final = typed("REASONING_ENCRYPTED_VALUE")
 SNAPSHOT: Final = typed("MESSAGES_SNAPSHOT")
 STEP: Final = typed("STEP_STARTED")
 STEP_OVER: Final = typed("STEP_FINISHED")
+RESULT: Final = typed("TOOL_CALL_RESULT")
 BOOKKEEPING: Final = json.dumps({"id": "reasoning_content", "provider_name": "openai"})
 IN_CLEAR: Final = json.dumps({"id": "r1", "provider_details": {"raw_content": ["Clouds."]}})
 
@@ -49,6 +50,13 @@ def _restated(edited: Callable[[Fields], Fields]) -> edits.Step:
         return edits.change(SNAPSHOT, "messages", changed)(pieces)
 
     return step
+
+
+def _text_around_reasoning(pieces: edits.Pieces) -> list[Piece]:
+    """The text of the second step is opened before its reasoning."""
+    opened, span = edits.place(pieces, typed("TEXT_MESSAGE_START")), edits.place(pieces, SPAN, 1)
+    rest = [*pieces[:opened], *pieces[opened + 1 :]]
+    return [*rest[:span], pieces[opened], *rest[span:]]
 
 
 def _of(
@@ -139,7 +147,32 @@ MUTANTS: Final = (
         (f"{SUITE}/call-json",),
         (f"{SUITE}/result-after-call",),
     ),
-    Mutant(f"{SUITE}/result-after-call", TOOLS, (edits.move(typed("TOOL_CALL_RESULT"), by=-1),)),
+    # The text stays open while the model thinks on.
+    Mutant(
+        f"{SUITE}/reasoning-apart-from-text",
+        TOOLS,
+        (_text_around_reasoning,),
+    ),
+    # The result goes to the store of messages alone.
+    Mutant(f"{SUITE}/call-answered", TOOLS, (edits.drop(RESULT),)),
+    # A store that keeps what was said, and no results.
+    Mutant(
+        f"{SUITE}/snapshot-has-calls",
+        TOOLS,
+        (
+            edits.change(
+                SNAPSHOT,
+                "messages",
+                lambda all_of_them: [m for m in all_of_them if m["role"] != "tool"],
+            ),
+        ),
+    ),
+    Mutant(
+        f"{SUITE}/snapshot-result-agrees",
+        TOOLS,
+        (edits.change(SNAPSHOT, "messages.3.content", "No ferry."),),
+    ),
+    Mutant(f"{SUITE}/result-after-call", TOOLS, (edits.move(RESULT, by=-1),)),
     Mutant(f"{SUITE}/span-opened", TEXT, (edits.drop(SPAN),)),
     Mutant(f"{SUITE}/span-open-once", TEXT, (edits.duplicate(SPAN),)),
     Mutant(f"{SUITE}/span-over", TEXT, (edits.duplicate(SPAN_OVER),)),
@@ -219,6 +252,6 @@ MUTANTS: Final = (
     Mutant(
         f"{SUITE}/snapshot-has-text",
         TOOLS,
-        (edits.change(SNAPSHOT, "messages.3.content", "\n\n"),),
+        (edits.change(SNAPSHOT, "messages.5.content", "\n\n"),),
     ),
 )

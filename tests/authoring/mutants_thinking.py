@@ -5,13 +5,15 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import Any, Final
 
-from tests.authoring import edits
+from tests.authoring import agui, edits, ui_message
+from tests.authoring.agui_streams import CLOUD
 from tests.authoring.chat import Server
-from tests.authoring.edits import Pieces
+from tests.authoring.edits import Pieces, typed
 from tests.authoring.mutant import Mutant, Reported
 from tests.authoring.mutants_chat import FINISH, SAID, THOUGHT, TOOLS, USAGE
 from tests.authoring.mutants_wire import CONTENT, FINGERPRINT, SHORT, SIGNED, TEXT
-from tests.authoring.pieces import Piece, at
+from tests.authoring.pieces import Fields, Message, Piece, at
+from tests.authoring.ui_message_streams import DYE_TEXT
 
 CHAT_CLIENT: Final = "openai.chat/client/thinking-then-text"
 THOUGHT_WHOLE: Final = (
@@ -84,6 +86,16 @@ def _block_per_delta(events: Reported) -> Reported:
     return [*events[: spot + 1], end, {**events[start], "block": 1}, *rest]
 
 
+def _before(where: edits.Where, *payloads: Fields) -> edits.Step:
+    """Events in front of another one."""
+
+    def step(pieces: Pieces) -> list[Piece]:
+        spot = edits.place(pieces, where)
+        return [*pieces[:spot], *map(Message, payloads), *pieces[spot:]]
+
+    return step
+
+
 MUTANTS: Final = (
     # The first words of the answer overtake the last of the thinking.
     Mutant("thinking/stream/before-text", TEXT, (edits.move(SAID, by=-1),)),
@@ -111,6 +123,42 @@ MUTANTS: Final = (
             edits.change(SAID, CONTENT, ANSWER_WHOLE),
             edits.change(SAID, CONTENT, ANSWER_WHOLE, 1),
         ),
+    ),
+    # The second try is shown below what the first one said before it broke off.
+    Mutant(
+        "thinking/stream/text-said-once",
+        "vercel.ui/ai-sdk/thinking-then-text",
+        (
+            _before(
+                typed("text-start"),
+                *ui_message.text("try", DYE_TEXT[:14]),
+                ui_message.part("finish-step"),
+                ui_message.part("start-step"),
+            ),
+        ),
+        name="thinking/stream/text-said-once-after-a-try",
+    ),
+    Mutant(
+        "thinking/stream/said-once",
+        "agui/agent/thinking-then-text",
+        (_before(typed("REASONING_START"), *agui.span("try", agui.thought("try", CLOUD[:23]))),),
+        name="thinking/stream/said-once-after-a-try",
+    ),
+    # A parser flushes the words that it held back as text.
+    Mutant(
+        "thinking/stream/tail-kept",
+        TEXT,
+        (
+            edits.drop_all(SAID),
+            edits.drop(THOUGHT, -1),
+            edits.change(FINISH, CONTENT, "the evening."),
+        ),
+    ),
+    # A limit cut the close marker, and what might become one is flushed as text.
+    Mutant(
+        "stripping/visible-text/no-tag-piece",
+        TEXT,
+        (edits.drop_all(SAID), edits.change(FINISH, CONTENT, "</thi")),
     ),
     # The template wrote an empty block, and its line ends are sent as thinking.
     Mutant(

@@ -141,3 +141,84 @@ def test_long_deltas_are_taken_in_bulk_as_one_by_one(texts: list[str]) -> None:
     ]
     one_by_one, in_bulk = ([f for f in each if f.rule in RULES] for each in found)
     assert one_by_one == in_bulk
+
+
+UI = Checker("vercel.ui")
+TRIED = {"thinking/stream/text-said-once"}
+
+
+def steps(*texts: str, kind: str = "text", call_after: int = -1, end: bool = True) -> set[str]:
+    """Each text in a part and a step of its own."""
+    events: list[object] = [{"type": "start"}]
+    for number, text in enumerate(texts):
+        part = {"id": str(number)}
+        half = len(text) // 2
+        events += [
+            {"type": "start-step"},
+            {"type": f"{kind}-start", **part},
+            {"type": f"{kind}-delta", **part, "delta": text[:half]},
+            {"type": f"{kind}-delta", **part, "delta": text[half:]},
+            *([{"type": f"{kind}-end", **part}] if end else []),
+        ]
+        if number == call_after:
+            call = {"toolCallId": "c", "toolName": "look", "input": {}}
+            events.append({"type": "tool-input-available", **call})
+        events.append({"type": "finish-step"})
+    return broken(UI, [*events, {"type": "finish"}])
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("The answer is ", "The answer is four."),
+        ("The answer i", "The answer is four."),
+        ("The answer is ", "The answer is ", "The answer is four."),
+        ("Let me see.", "The answer is four,", "The answer is four, and no more."),
+        ("Die Antwort lautet", "Die Antwort lautet: vier."),
+        ("今天的答案是四因为二加二等于", "今天的答案是四因为二加二等于四。"),
+    ],
+)
+@pytest.mark.parametrize("end", [True, False])
+def test_a_try_that_is_left_beside_the_next_is_found(texts: tuple[str, ...], *, end: bool) -> None:
+    assert steps(*texts, end=end) == TRIED
+
+
+def test_a_thought_that_was_tried_again_is_found() -> None:
+    assert steps("Two and two make ", "Two and two make four.", kind="reasoning") == AGAIN
+    assert steps("Two and two", "Two and two make four.", kind="reasoning") == set()
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("The answer is four.", "The answer is four. And five is next."),
+        ("The answer is four.", "The answer is four."),
+        ("The answer is", "The answer is"),
+        ("Here it is:", "Here it is: four."),
+        ("First step", "First step, then the second."),
+        ("**The answer**", "**The answer** is four."),
+        ("The answer is ", "This is four."),
+        ("The answer is four of", "The answer is four"),
+    ],
+)
+def test_what_a_model_may_say_again_is_not(texts: tuple[str, ...]) -> None:
+    assert steps(*texts) == set()
+
+
+def test_a_try_before_a_call_is_none() -> None:
+    assert steps("The answer is ", "The answer is four.", call_after=0) == set()
+
+
+def test_parts_that_are_open_side_by_side_are_not_tries() -> None:
+    def said(name: str, text: str) -> dict[str, str]:
+        return {"type": "text-delta", "id": name, "delta": text}
+
+    opened = [{"type": "text-start", "id": name} for name in "ab"]
+    ended = [{"type": "text-end", "id": name} for name in "ba"]
+    deltas = [
+        said("a", "The first town is "),
+        said("b", "The first town is here, or"),
+        said("a", "near."),
+    ]
+    events = [{"type": "start"}, {"type": "start-step"}, *opened, *deltas, *ended]
+    assert broken(UI, [*events, {"type": "finish-step"}, {"type": "finish"}]) == set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -16,14 +16,19 @@ from conformance.core.events import Ending, Event
 from conformance.judging.checker import Checker
 from conformance.judging.view import ExchangeView
 from conformance.recordings.check import check_paths
+from conformance.rules.applies import Evidence
 from conformance.rules.compiled import CompiledRule, NamedEvent, Outcome, Outcomes
 from conformance.rules.judge import Judge
 from conformance.rules.paths import MISSING, getter
+from conformance.rules.patterns import NO_REQUEST, compile_value
 from conformance.rules.verdicts import Verdict
 
 NONE: Final = "never fired: no "
 LACKS: Final = "not placed: what came lacks "
 NOT_BOTH: Final = "never fired: not both "
+FEWER: Final = "never fired: fewer than two values of "
+UNASKED: Final = "the request was not recorded"
+FRAMING: Final = " the framing of this API"
 
 
 class Reasoned:
@@ -55,12 +60,36 @@ class Reasoned:
         if reason.startswith(LACKS):
             return self.has_lacking(reason.removeprefix(LACKS).split(" or "))
         if reason.startswith("the request's "):
-            return evidence.request is not None
+            return evidence.request is not None and not self._asks_so(reason)
         if reason.startswith("the answer's own "):
             return evidence.echo() is not None
+        if reason.startswith(FEWER):
+            return bool(self.rule.slice) or self._count(reason.removeprefix(FEWER)) < 2
         if reason == "no binary messages came":
-            return not any(event.type.startswith("binary.") for event in self.events)
-        return not any(self._denied(reason))
+            return not self._came_as("binary.")
+        if reason.endswith(FRAMING):
+            return evidence.own_framing != "sse" and not self._came_as("sse.frame")
+        return _is_so(reason, evidence) and not any(self._denied(reason))
+
+    def _came_as(self, prefix: str) -> bool:
+        return any(event.type.startswith(prefix) for event in self.events)
+
+    def _asks_so(self, reason: str) -> bool:
+        """Whether the request is as the rule wants it, where the pattern is no knob."""
+        path = reason.removeprefix("the request's ").removesuffix(" rules it out")
+        applies = self.rule.rule.applies.request
+        wanted = next((pattern for name, pattern in applies if name == path), None)
+        if wanted is None or "$" in str(wanted):
+            return False
+        value = self.judge.evidence.requested(path)
+        return compile_value(wanted, {})(value, {}, NO_REQUEST)
+
+    def _count(self, described: str) -> int:
+        """How many events came that hold such a value: `PATH in EVENT / EVENT`."""
+        path, _, kinds = described.partition(" in ")
+        mine = [each for each in self.named if each.alias.describe() in kinds.split(" / ")]
+        came = (e for e in self.events if any(self._holds(each, e) for each in mine))
+        return sum(getter(path)(event.data) not in (MISSING, None) for event in came)
 
     def _denied(self, reason: str) -> Iterator[bool]:
         """Whether what a reason denies came all the same."""
@@ -73,6 +102,21 @@ class Reasoned:
             sides = reason.removeprefix(NOT_BOTH).split(" and ", 1)
             if not self.rule.slice:
                 yield all(any(map(self.came, side.split(" / "))) for side in sides)
+
+
+def _is_so(reason: str, evidence: Evidence) -> bool:
+    """Whether what a reason says was not recorded was not, and what came is what it says."""
+    if reason.startswith(UNASKED):
+        path = reason.removeprefix(UNASKED).strip(" ()").removeprefix("request.")
+        body = evidence.request and evidence.request.json
+        return evidence.requested(path) is MISSING if path else not isinstance(body, Mapping)
+    held = {
+        "the response head was not recorded": evidence.answered() is None,
+        "no clock was recorded": not evidence.clock,
+        "lines came, not server-sent events": evidence.framing() == "lines",
+        "an array was asked for, or came": "array" in (evidence.own_framing, evidence.framing()),
+    }
+    return held.get(reason, True)
 
 
 class ReasonJudge(Judge):
@@ -125,7 +169,11 @@ def drawn(folder: Path) -> list[Path]:
 def test_reasons_are_true_of_the_events(monkeypatch: pytest.MonkeyPatch) -> None:
     unplaced = shipped.cassettes() / "mutants/wire/chat/tool-index-known.cassette.jsonl"
     check_reasons(monkeypatch, [unplaced, *drawn(shipped.cassettes())])
-    kinds = {"never fired: no", "never fired: not", "not placed: what", "no binary messages"}
+    kinds = {
+        *("never fired: no", "never fired: not", "never fired: fewer", "not placed: what"),
+        *("no binary messages", "no clock was", "the request was", "an array was"),
+        *("lines are the", "raw text is", "binary messages are", "the request's stream"),
+    }
     assert kinds <= ReasonJudge.kinds.keys()
 
 

@@ -81,13 +81,19 @@ def _end_cancelled(stream: Stream, site: int) -> Stream | None:
 
 
 OPERATORS.add("I11-other-session", "An update names a session that the client does not know.")(
-    _prompted(*_TEXTS), prolong_text("-other", "params", "sessionId")
+    places_of(*_TEXTS), prolong_text("-other", "params", "sessionId")
 )
 OPERATORS.add("I11-other-request", "The response to the prompt has the id of no request.")(
     _prompted(_RESPONSE), set_value("other", "id")
 )
 OPERATORS.add("N11-no-session", "An update does not say whose it is.")(
     places_of(*_TEXTS), drop_value("params", "sessionId")
+)
+OPERATORS.add("N11-no-session-asked", "A request of the agent does not say in which session.")(
+    places_of("session/request_permission", "fs/read_text_file"), drop_value("params", "sessionId")
+)
+OPERATORS.add("E8-result-beside-error", "A turn that failed has a result of null, too.")(
+    places_with("error", "message"), set_value(None, "result")
 )
 OPERATORS.add("N11-no-version", "A message does not say that it is JSON-RPC 2.0.")(
     places_of(*_TEXTS), drop_value("jsonrpc")

@@ -9,9 +9,13 @@ Rule 3: `prompt.response` is the response to a prompt: it states a `stopReason`,
         a prompt, or it is an error that answers no other request. It ends the turn, which is done
         or has failed; without it the turn was cut. A turn is an answer: the next one begins with
         its prompt, or, where only the agent's side was kept, with what the agent says next.
-Rule 4: what the client says is told by the wire alone. Where it is in the transcript, an update
-        says as `session_known` whether the client asked for or in its session, and a response as
-        `request_known` whether it answers a request that waits.
+Rule 4: sessions may have turns at the same time: the answer ends with the response to the last of
+        their prompts. A response has the `sessionId` of its prompt; where only the agent's side was
+        kept, that of the updates before it, if they name one.
+Rule 5: what the client says is told by the wire alone. Where it is in the transcript, an update and
+        a request of the agent say as `session_known` whether the client asked for or in their
+        session, and a response as `request_known` whether it answers a request that waits. Where
+        it is not, an update says as `session_known` whether its turn began in that session.
 """
 
 from __future__ import annotations
@@ -55,6 +59,8 @@ VOCABULARY: Final = Vocabulary(
     },
 )
 _MOST_REQUESTS: Final = 4096  # of each side that are remembered until they are answered
+_MOST_PROMPTS: Final = 64  # turns at the same time
+_TOO_MANY: Final = 2  # sessions, to say whose a response is
 _REASONS: Final = {"end_turn": "stop", "max_tokens": "length", "refusal": "content_filter"}
 _COUNTS: Final = {"input": "inputTokens", "output": "outputTokens", "reasoning": "thoughtTokens"}
 
@@ -71,7 +77,7 @@ class AcpReader(TypedReader):
         super().__init__()
         del reading  # updates type their text: neither markers nor private fields apply
         self._hears_client = False  # a request of the client is in the transcript
-        self._prompted = ""  # the session whose prompt is not answered yet
+        self._prompts: dict[str | int, str] = {}  # those that wait, with their sessions
         self._answered: Any = None  # the id of the response that came last
         self._sessions: set[str] = set()  # that the client asked for or in
         self._opening: set[str | int] = set()  # requests for one that wait for its name
@@ -81,6 +87,7 @@ class AcpReader(TypedReader):
     def _renew(self) -> None:
         self._turn = TurnMessages(self._sink)
         self._in_turn = False
+        self._named: list[str] = []  # the sessions of what the turn says; two are enough
 
     @property
     def _message_state(self) -> TurnMessages:
@@ -104,17 +111,15 @@ class AcpReader(TypedReader):
         kind = string(update.get("sessionUpdate"))
         if self._is_done and not self._hears_client and (kind in CHUNKS or kind in _OF_NEW_TURNS):
             self._next_answer()
-        stated: dict[str, Any] = {}
-        if "sessionId" in params:
-            stated = {"sessionId": params["sessionId"], **self._session_state(params["sessionId"])}
+        stated = self._session_stated(params)
         self._sink.wire(kind if kind in UPDATES else "update.unknown", {**update, **stated})
         if self._turn.is_over:
             return
         if (chunk := CHUNKS.get(kind)) is not None:
-            self._begin_turn()
+            self._begin_turn(params.get("sessionId"))
             self._turn.add_chunk(chunk, update)
         elif kind in _CALLS:
-            self._begin_turn()
+            self._begin_turn(params.get("sessionId"))
             self._turn.take_call(update)
         elif kind in ("usage_update", "user_message_chunk"):
             self._turn.end_run()
@@ -125,22 +130,28 @@ class AcpReader(TypedReader):
             self._sink.wire(self.unknown, fields)  # an extension: any side may call it
             return
         self._hears_client = self._hears_client or side == "client"
-        if method == "session/prompt":
-            self._announce_turn(string(mapping(fields.get("params")).get("sessionId")))
-        self._sink.wire(method if method in _OF_TURNS else f"{side}.request", fields)
-        if side == "client":
-            self._note_session(fields.get("params"))
         number, pending = fields.get("id"), self._pending[side]
+        params = mapping(fields.get("params"))
+        if method == "session/prompt":
+            self._announce_turn(number, string(params.get("sessionId")))
+        stated = {} if side == "client" else self._session_stated(params)
+        if method == "session/prompt" and "sessionId" in params:
+            stated = {"sessionId": params["sessionId"]}
+        self._sink.wire(method if method in _OF_TURNS else f"{side}.request", {**fields, **stated})
+        if side == "client":
+            self._note_session(params)
         if isinstance(number, str | int) and len(pending) < _MOST_REQUESTS:
             pending[number] = method
             if method in _OPENING:
                 self._opening.add(number)
 
-    def _announce_turn(self, session: str) -> None:
+    def _announce_turn(self, number: Any, session: str) -> None:
         """A prompt begins a turn, except one of another session beside a turn under way."""
-        if self._is_done or (self._prompted and self._prompted == session):
+        if self._is_done or session in self._prompts.values():
             self._next_answer()
-        self._prompted = self._prompted or session
+            self._prompts.clear()
+        if isinstance(number, str | int) and len(self._prompts) < _MOST_PROMPTS:
+            self._prompts[number] = session
 
     def _read_response(self, fields: dict[str, Any]) -> None:
         result, number = mapping(fields.get("result")), fields.get("id")
@@ -156,17 +167,26 @@ class AcpReader(TypedReader):
             self._pending["client"].pop(key)
             self._opening.discard(key)
             self._note_session(result)
-            fields = {**fields, "request_known": True}
+            fields = {**fields, "request_known": not stops or of_client == "session/prompt"}
         elif key != "" and self._pending["client"]:
             fields = {**fields, "request_known": False}
         if not ends and ("error" not in fields or of_client is not None):
             self._sink.wire("agent.response", fields)
             return
+        self._read_stop(key, fields, result)
+
+    def _read_stop(self, number: str | int, fields: dict[str, Any], result: Any) -> None:
+        """The response to a prompt; the turn goes on where one of another session waits."""
         if self._is_done and not self._hears_client and number != self._answered:
             self._next_answer()
-        self._prompted, self._answered = "", number
-        self._sink.wire("prompt.response", fields)
-        if not self._turn.is_over:
+        self._answered = number
+        session = self._prompts.pop(number, None)
+        if session is None:
+            session = self._named[0] if len(self._named) == 1 else None
+            self._prompts.clear()
+        stated = {} if session is None else {"sessionId": session}
+        self._sink.wire("prompt.response", {**fields, **stated})
+        if not self._turn.is_over and not self._prompts:
             self._end_turn(result, fields.get("error"))
 
     def _note_session(self, stated: Any) -> None:
@@ -174,12 +194,20 @@ class AcpReader(TypedReader):
         if name and len(self._sessions) < _MOST_REQUESTS:
             self._sessions.add(name)
 
-    def _session_state(self, name: Any) -> dict[str, bool]:
-        """Whether the client knows the session; nothing where its side is not in the transcript."""
+    def _session_stated(self, params: dict[str, Any]) -> dict[str, Any]:
+        """The session that an update or a request names, and whether it is known (rule 5)."""
+        if "sessionId" not in params:
+            return {}
+        stated, name = {"sessionId": params["sessionId"]}, string(params["sessionId"])
+        if not self._hears_client:
+            return {**stated, "session_known": name == self._named[0]} if self._named else stated
         is_told = 0 < len(self._sessions) < _MOST_REQUESTS and not self._opening
-        return {"session_known": string(name) in self._sessions} if is_told else {}
+        return {**stated, "session_known": name in self._sessions} if is_told else stated
 
-    def _begin_turn(self) -> None:
+    def _begin_turn(self, session: Any) -> None:
+        name = string(session)
+        if name and name not in self._named and len(self._named) < _TOO_MANY:
+            self._named.append(name)
         if not self._in_turn:
             self._in_turn = True
             self._is_done = False
@@ -187,7 +215,7 @@ class AcpReader(TypedReader):
 
     def _end_turn(self, result: dict[str, Any], error: Any) -> None:
         self._turn.close()
-        self._in_turn, self._is_done = False, True
+        self._in_turn, self._is_done, self._named = False, True, []
         if error is not None:
             failure = mapping(error)
             code = failure.get("code")

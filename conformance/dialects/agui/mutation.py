@@ -125,6 +125,32 @@ OPERATORS.add("X25-snapshot-adds", "A snapshot adds words to what was streamed."
 OPERATORS.add("X25-snapshot-renames", "A snapshot has another id for what was streamed.")(
     places_of("MESSAGES_SNAPSHOT"), _restate_last("id", "-stored")
 )
+
+
+@OPERATORS.edit("N11-text-around-reasoning", first_of(places_of("TEXT_MESSAGE_START")))
+def _open_early(stream: Stream, site: int) -> Stream | None:
+    """A text is opened before the reasoning in front of it."""
+    spans = [n for n in stream.typed("REASONING_START") if n < site]
+    return stream.move(site, spans[-1]) if spans else None
+
+
+@OPERATORS.edit("X25-snapshot-drops-results", places_of("MESSAGES_SNAPSHOT"))
+def _forget_results(stream: Stream, site: int) -> Stream | None:
+    """The snapshot lacks the results of calls that were streamed."""
+    messages = stream.value_at(site, "messages")
+    kept = [each for each in messages if each.get("role") != "tool"]
+    if kept == messages or not stream.typed("TOOL_CALL_RESULT"):
+        return None
+    return stream.with_value(site, ("messages",), kept)
+
+
+@OPERATORS.edit("T6-result-lost", places_of("TOOL_CALL_RESULT"))
+def _lose_result(stream: Stream, site: int) -> Stream | None:
+    """The result of a call is not sent, and the model answers by it."""
+    after = max(stream.typed("TEXT_MESSAGE_START"), default=0)
+    return stream.without(site) if after > site else None
+
+
 OPERATORS.add("X26-state-not-there", "A delta changes what is not in the state.")(
     places_of("STATE_DELTA"), set_value([{"op": "remove", "path": "/nowhere/0"}], "delta")
 )

@@ -9,8 +9,8 @@ Rule 4: a snapshot says what the messages hold, whoever streamed them.
 Rule 5: a sealed value says, as `owner_known`, whether an event before named the same message or
         call.
 Rule 6: a delta of the shared state or of an activity says, as `applies`, whether it does, and a
-        snapshot of the messages, as `adds_text` and `renames`, how it differs from what was
-        streamed.
+        snapshot of the messages, as `adds_text`, `renames` and `drops_calls`, how it differs from
+        what was streamed. The results of calls that it holds are `agui.result`, one each.
 Rule 7: beyond `MOST_OPEN` open messages a wire event `agui.overflow` is the last thing that is said
         of semantics.
 """
@@ -25,6 +25,7 @@ from conformance.core.reading import Reading
 from conformance.dialects.agui.messages import OVERFLOW, RunMessages, reasons_of
 from conformance.dialects.agui.shared_state import SharedState
 from conformance.dialects.agui.streamed import StreamedTexts
+from conformance.dialects.agui.streamed_calls import StreamedCalls, stated_results
 from conformance.dialects.json_edge import event_data, mapping, objects, string, whole
 from conformance.dialects.typed import TypedReader
 
@@ -63,7 +64,7 @@ _TAKEN: Final[Mapping[str, Take]] = {
 }
 _KNOWN: Final = frozenset(_TAKEN) | _SPANS | _OTHERS | _OF_RUNS
 VOCABULARY: Final = Vocabulary(
-    NAME, _KNOWN | {"agui.unknown", "request", "request.item", "[DONE]", OVERFLOW}
+    NAME, _KNOWN | {"agui.unknown", "agui.result", "request", "request.item", "[DONE]", OVERFLOW}
 )
 _SEALED: Final = "REASONING_ENCRYPTED_VALUE"
 _MOST_OWNERS: Final = 4096  # ids of messages and calls that are remembered
@@ -89,6 +90,7 @@ class AguiReader(TypedReader):
         self._run = RunMessages(self._sink)
         self._steps: dict[str, int] = {}
         self._stepped = 0
+        self._calls = StreamedCalls()
 
     @property
     def _message_state(self) -> RunMessages:
@@ -101,8 +103,12 @@ class AguiReader(TypedReader):
         if kind == "RUN_STARTED":
             self._announce(string(fields.get("runId")))
         self._streamed.take(kind, fields)
+        self._calls.take(kind, fields)
         stated = event_data(payload, **self._judged(kind, fields))
         self._sink.wire(kind if kind in _KNOWN else self.unknown, stated)
+        if kind == "MESSAGES_SNAPSHOT":
+            for result in stated_results(fields.get("messages")):
+                self._sink.wire("agui.result", result)
         self._note_owner(fields)
         if self._run.is_over:
             return
@@ -127,7 +133,8 @@ class AguiReader(TypedReader):
         if kind == _SEALED:
             return self._ownership(fields)
         if kind == "MESSAGES_SNAPSHOT":
-            return self._streamed.held_against(fields.get("messages"))
+            messages = fields.get("messages")
+            return {**self._streamed.held_against(messages), **self._calls.held_against(messages)}
         return self._state.take(kind, fields)
 
     def _ownership(self, fields: dict[str, Any]) -> dict[str, Any]:

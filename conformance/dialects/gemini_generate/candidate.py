@@ -83,7 +83,7 @@ class Candidate:
         self.close()
         self.is_finished = True
         said = _REASONS.get(reason, reason)
-        self._sink.say("finish", {"choice": self._number, "reason": said})
+        self._sink.finish(said, self._number)
 
     def close(self) -> None:
         """Ends the run: another thing comes, or the answer is over."""

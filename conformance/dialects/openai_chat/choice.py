@@ -244,7 +244,7 @@ class Choice:
         self.close()
         self.is_finished = True
         said = _REASONS.get(reason, reason)
-        self._sink.say("finish", {"choice": self._number, "reason": said})
+        self._sink.finish(said, self._number, marked=self._markers is not None)
 
 
 def _tool_fragments(delta: dict[str, Any]) -> list[_ToolFragment]:

@@ -16,7 +16,13 @@ from conformance.editing.chunks import (
     plain_places,
     write_chunk,
 )
-from conformance.editing.deltas import are_whole, delta_groups, delta_places, find_deltas
+from conformance.editing.deltas import (
+    are_whole,
+    delta_groups,
+    delta_places,
+    find_deltas,
+    rewrite_deltas,
+)
 from conformance.editing.edits import (
     double_piece,
     drop_piece,
@@ -203,6 +209,21 @@ def _inline_thinking(stream: Stream, site: int) -> Stream:
     text = f"<think>{message['reasoning_content']}</think>{message.get('content') or ''}"
     bare = {**cut_at(message, ("reasoning_content",)), "content": text}
     return stream.with_request(put_at(body, ("messages", site), bare))
+
+
+@OPERATORS.edit("B33-tail-flushed", lambda stream: finish_places(stream)[-1:])
+def _flush_tail(stream: Stream, site: int) -> Stream | None:
+    """All text is the last word of the thinking, which comes with the finish."""
+    thoughts, texts = find_deltas(stream, "thinking"), find_deltas(stream, "text")
+    said = "".join(each.text for each in thoughts).rstrip()
+    kept, space, tail = said.rpartition(" ")
+    if not texts or len(thoughts) < 2 or not space or not kept[-1].isalnum():
+        return None
+    first, rest = thoughts[0], {each.place for each in (*thoughts[1:], *texts)}
+    if first.place in rest or site in rest:
+        return None
+    stream = rewrite_deltas(stream, [(first, kept)]).with_value(site, (*DELTA, "content"), tail)
+    return stream.with_pieces([each for n, each in enumerate(stream.pieces) if n not in rest])
 
 
 OPERATORS.add("S4-late-opaque", "Opaque data comes after visible text.")(

@@ -22,6 +22,8 @@ from conformance.editing.operator import Mutation, OperatorTable
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
+_LONG_TRY: Final = 16  # characters from which on no model says so again
+
 OPERATORS: Final = OperatorTable()
 
 
@@ -92,6 +94,32 @@ def _repeat_step(stream: Stream, site: int) -> Stream:
     again = [_renamed(piece) for piece in stream.pieces[begun : site + 1]]
     pieces = stream.pieces
     return stream.with_pieces([*pieces[: site + 1], *again, *pieces[site + 1 :]])
+
+
+@OPERATORS.edit("X27-try-left", first_of(places_of("text-start", "reasoning-start")))
+def _leave_try(stream: Stream, site: int) -> Stream | None:
+    """What a try that broke off said of a part stays beside the next, in a step of its own."""
+    begun = stream.pieces[site]
+    kind = begun.type.removesuffix("-start")
+    said = "".join(
+        stream.text_at(n, "delta")
+        for n in stream.typed(f"{kind}-delta")
+        if stream.value_at(n, "id") == stream.value_at(site, "id")
+    )
+    cut = said[: len(said) * 2 // 3].rsplit(" ", 1)[0]
+    steps = stream.typed("start-step")
+    if len(cut) < _LONG_TRY or not cut[-1].isalnum() or not steps or steps[-1] > site:
+        return None
+    named = {"id": "try"}
+    pieces = [
+        {"type": f"{kind}-start", **named},
+        {"type": f"{kind}-delta", **named, "delta": f"{cut} "},
+        {"type": f"{kind}-end", **named},
+        {"type": "finish-step"},
+        {"type": "start-step"},
+    ]
+    left = [begun.with_payload(each) for each in pieces]
+    return stream.with_pieces([*stream.pieces[:site], *left, *stream.pieces[site:]])
 
 
 def _renamed(piece: Piece) -> Piece:

@@ -261,10 +261,16 @@ def _read_opening(node: Node | None) -> Any:
 def _read_repeats(reader: FormReader, node: Node | None) -> Repeats | None:
     if node is None:
         return None
-    entries = node.mapping({"parts", "at_least", "afresh"})
-    parts = tuple(each.string() for each in node.required("parts").sequence())
-    least = node.required("at_least").integer()
-    return Repeats(parts, least, reader.named_events(entries.get("afresh")))
+    entries = node.mapping({"parts", "at_least", "afresh", "broken_off", "ends"})
+    if ("broken_off" in entries) != ("ends" in entries):
+        raise node.error("'broken_off' and 'ends' go together")
+    return Repeats(
+        tuple(each.string() for each in node.required("parts").sequence()),
+        node.required("at_least").integer(),
+        reader.named_events(entries.get("afresh")),
+        entries["broken_off"].integer() if "broken_off" in entries else 0,
+        reader.named_events(entries.get("ends")),
+    )
 
 
 def _read_regex(node: Node | None) -> str | None:

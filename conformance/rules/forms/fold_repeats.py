@@ -4,7 +4,10 @@ Rule 1: a delta is not the one before it, nor all that its part said so far.
 Rule 2: a part does not begin with the whole of another one: a block said again, or the raw text of
         a thought as its summary.
 Rule 3: only what has `at_least` so many characters counts: words may come again, and so may lines.
-Rule 4: behind an event of `afresh` a part is not held against those before: a model may think the
+Rule 4: where `broken_off` is given, a part that ends in the middle of a sentence counts from so
+        many characters on: a later one that begins with all of it says a try again that was left
+        on the screen. It is judged at events of `ends`, for parts that may be open side by side.
+Rule 5: behind an event of `afresh` a part is not held against those before: a model may think the
         same once more when it has seen the result of a call.
 Of a part the first LONGEST characters count, of a slice the first MOST_PARTS parts.
 """
@@ -38,18 +41,20 @@ from conformance.rules.repetition import Column, Columns, Stretch
 
 LONGEST: Final = 64 * 1024
 MOST_PARTS: Final = 64
+_GOES_ON: Final = frozenset(",;(-\u2013\u2014")  # behind which a sentence is not over
 
 
 class _Part:
     """What one part said: its text, its last delta where that is long, and what it may repeat."""
 
-    __slots__ = ("_pieces", "alike", "last", "size")
+    __slots__ = ("_pieces", "alike", "begun", "last", "size", "spoke")
 
-    def __init__(self, alike: list[_Part]) -> None:
+    def __init__(self, alike: list[_Part], number: int) -> None:
         self._pieces: list[str] = []
         self.size = 0
         self.last = ""
         self.alike = alike  # parts whose text is the same so far, as far as both go
+        self.begun = self.spoke = number  # of the events that began it and that added to it
 
     @property
     def text(self) -> str:
@@ -68,6 +73,28 @@ class _Part:
                 other.alike.remove(self)
         return next((each for each in self.alike if 0 < each.size <= self.size), None)
 
+    def broken_off(self, at_least: int) -> _Part | None:
+        """An earlier part that broke off, with which this one begins and goes on (rule 4)."""
+        earlier = (each for each in self.alike if each.spoke < self.begun)
+        return next(
+            (each for each in earlier if each.size < self.size and each.is_cut(at_least)), None
+        )
+
+    def is_cut(self, at_least: int) -> bool:
+        """Whether it ends in the middle of a sentence."""
+        said = self.text.strip()
+        return len(said) >= at_least and (said[-1].isalnum() or said[-1] in _GOES_ON)
+
+
+class _Parts(dict[Key, _Part]):
+    """The parts of a slice, and the one that spoke last."""
+
+    latest: _Part | None = None
+
+    def forget(self) -> None:
+        self.clear()
+        self.latest = None
+
 
 class Repeats(Struct, frozen=True):
     """Options of the fold: the fields of a part, how long a repetition is, what begins afresh."""
@@ -75,6 +102,8 @@ class Repeats(Struct, frozen=True):
     parts: tuple[str, ...]
     at_least: int
     afresh: tuple[str, ...] = ()
+    broken_off: int = 0  # how long a part is that broke off; 0 is none
+    ends: tuple[str, ...] = ()
 
 
 class RepeatsMachine(Machine):
@@ -93,8 +122,8 @@ class RepeatsMachine(Machine):
         self.form = form
         self._key_fields = tuple(getter(path) for path in form.parts)
 
-    def memory(self) -> dict[Key, _Part]:
-        return {}
+    def memory(self) -> _Parts:
+        return _Parts()
 
     def opens(self, names: Names) -> bool:
         return not names.isdisjoint(self.over)
@@ -102,23 +131,33 @@ class RepeatsMachine(Machine):
     def step(self, state: State, names: Names) -> Step:
         if own := names & self.over.keys():
             return state, (_TakePiece(self, self.over[min(own)], is_first=state is OPEN),)
+        if names.isdisjoint(self.form.afresh):
+            return state, (ReportAct(self._compare),)
         return state, (ReportAct(self._forget),)
 
     def _forget(self, slice_: Slice, event: Event) -> None:
         del event
-        slice_.memory[self.position].clear()
+        slice_.memory[self.position].forget()
+
+    def _compare(self, slice_: Slice, event: Event) -> Breach | None:
+        del event
+        latest: _Part | None = slice_.memory[self.position].latest
+        tried = latest and latest.alike and latest.broken_off(self.form.broken_off)
+        return _repeated(tried.text, "what a part that broke off said") if tried else None
 
     def part_of(self, slice_: Slice, event: Event) -> _Part | None:
         """The part that an event adds to; none where there is no room."""
-        parts: dict[Key, _Part] = slice_.memory[self.position]
+        parts: _Parts = slice_.memory[self.position]
         data = event.data
         key = tuple([str(get(data)) for get in self._key_fields])
         part = parts.get(key)
         if part is None and len(parts) < MOST_PARTS:
             others = list(parts.values())
-            part = parts[key] = _Part(others)
+            part = parts[key] = _Part(others, event.number)
             for each in others:
                 each.alike.append(part)
+        if part is not None:
+            part.spoke, parts.latest = event.number, part
         return part
 
 

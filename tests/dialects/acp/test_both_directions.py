@@ -13,6 +13,18 @@ ReadStream = Callable[..., list[Event]]
 NEW = {"id": 1, "method": "session/new", "params": {"cwd": "/"}}
 MADE = {"id": 1, "result": {"sessionId": "a"}}
 PROMPT = {"id": 2, "method": "session/prompt", "params": {"sessionId": "a", "prompt": []}}
+SAID: dict[str, Any] = {
+    "method": "session/update",
+    "params": {
+        "sessionId": "a",
+        "update": {
+            "sessionUpdate": "agent_message_chunk",
+            "content": {"type": "text", "text": "4."},
+        },
+    },
+}
+STOPPED = {"id": 2, "result": {"stopReason": "end_turn"}}
+BESIDE = {"id": 3, "method": "session/prompt", "params": {"sessionId": "b", "prompt": []}}
 
 
 def update(session: Any) -> dict[str, Any]:
@@ -30,6 +42,9 @@ def update(session: Any) -> dict[str, Any]:
         pytest.param([PROMPT, update("a")], True, id="prompted"),
         pytest.param([PROMPT, update("b")], False, id="of nobody"),
         pytest.param([PROMPT, update(["a"])], False, id="no name"),
+        pytest.param([SAID, update("a")], True, id="the turn began in it"),
+        pytest.param([SAID, update("b")], False, id="the turn began in another one"),
+        pytest.param([SAID, STOPPED, update("b")], None, id="the turn is over"),
     ],
 )
 def test_a_session_is_known_to_the_client(
@@ -45,6 +60,7 @@ def test_a_session_is_known_to_the_client(
         pytest.param([], None, id="the client's side is not there"),
         pytest.param([{**PROMPT, "id": 7}], True, id="answered"),
         pytest.param([PROMPT], False, id="of another id"),
+        pytest.param([{**NEW, "id": 7}], False, id="of another kind"),
     ],
 )
 def test_a_response_answers_a_request_that_waits(
@@ -54,3 +70,26 @@ def test_a_response_answers_a_request_that_waits(
     events = read_stream("acp", [*frames, answer])
     (response,) = [event for event in events if event.type == "prompt.response"]
     assert response.data.get("request_known") is known
+
+
+def kinds(events: list[Event]) -> list[str]:
+    return [event.type for event in events if event.type in ("prompt.response", "finish", "done")]
+
+
+def test_sessions_that_overlap_are_one_answer(read_stream: ReadStream) -> None:
+    events = read_stream("acp", [PROMPT, BESIDE, SAID, STOPPED, {**STOPPED, "id": 3}])
+    assert kinds(events) == ["prompt.response", "prompt.response", "finish", "done"]
+    sessions = [e.data["sessionId"] for e in events if e.type == "prompt.response"]
+    assert sessions == ["a", "b"]
+    assert {event.answer for event in events} == {1}
+
+
+def test_a_response_is_of_the_session_of_its_turn(read_stream: ReadStream) -> None:
+    def session(*frames: Any) -> Any:
+        (response,) = [e for e in read_stream("acp", frames) if e.type == "prompt.response"]
+        return response.data.get("sessionId")
+
+    other = {**SAID, "params": {**SAID["params"], "sessionId": "b"}}
+    assert session(SAID, STOPPED) == "a"
+    assert session(SAID, other, STOPPED) is None, "nobody knows whose it is"
+    assert session(PROMPT, other, STOPPED) == "a"
