@@ -10,9 +10,9 @@ another; where that shows something, by halves, down to the line.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Final
 
@@ -99,17 +99,31 @@ def _together(lines: Iterable[RawLine]) -> Iterator[list[RawLine]]:
 
 
 def _in_lines(path: Path, lines: Sequence[RawLine], known: KnownSecrets) -> Iterator[Sighting]:
-    """Secrets of single lines, in their order."""
+    """Secrets of single lines, in their order. Those are looked at that hold one in all of them."""
     if len(lines) > 1:
-        joined = b"\n\n".join(line.data for line in lines)
-        if find_secrets(joined) or (known and known.spots(joined)):
-            middle = len(lines) // 2
-            yield from _in_lines(path, lines[:middle], known)
-            yield from _in_lines(path, lines[middle:], known)
+        touched = _touched_lines(lines, known)
+        numbers = range(len(lines) if touched else 0)
+        for is_touched, places in groupby(numbers, touched.__contains__):
+            some = [lines[at] for at in places]
+            for each in [[one] for one in some] if is_touched else [some]:
+                yield from _in_lines(path, each, known)
         return
     for line in lines:
         for rule, size in _line_secrets(line.data, known):
             yield _sighting_at(path, line.number, rule, size)
+
+
+def _touched_lines(lines: Sequence[RawLine], known: KnownSecrets) -> set[int]:
+    """Which of the lines hold a secret, or a part of one, where all are looked at as one text."""
+    joined = b"\n\n".join(line.data for line in lines)
+    own = known.spots(joined) if known else []
+    ends = list(accumulate(len(line.data) + 2 for line in lines))
+    return {
+        number
+        for start, stop, _ in (*find_secrets(joined), *own)
+        for number in range(bisect_right(ends, start), bisect_right(ends, max(start, stop - 1)) + 1)
+        if number < len(lines)
+    }
 
 
 def _in_headers(path: Path, line: RawLine, record: Record) -> Iterator[Sighting]:

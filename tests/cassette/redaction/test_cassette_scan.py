@@ -113,3 +113,19 @@ def test_lines_without_a_secret_are_not_looked_at_one_by_one(
     assert not list(scan(path))
     assert len(looked) < 100
     assert sum(looked) < 2 * path.stat().st_size
+
+
+def test_lines_that_all_hold_a_secret_are_looked_at_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.log"
+    path.write_bytes(b'{"authorization": "Bearer Ab1"}\n' * 500)
+    looked: list[int] = []
+
+    def counting(text: bytes) -> list[Span]:
+        looked.append(len(text))
+        return find_secrets(text)
+
+    monkeypatch.setattr("conformance.cassette.redaction.scan.find_secrets", counting)
+    assert len(list(scan(path))) == 500
+    assert sum(looked) < 3 * path.stat().st_size
