@@ -13,6 +13,9 @@ _FOLLOWING: Final = {
     "call-answered": ("output-of-call", "result-of-call"),
     "snapshot-has-calls": ("result-of-call",),
     "input-agrees": ("hop/tools",),
+    "said-once": ("hop/try-replaced",),
+    "text-said-once": ("hop/try-replaced",),
+    "tail-kept": ("wire/chat/error-without-success",),
 }
 _SWITCHES: Final = "effort/"  # rules of what is asked of the thinking
 

@@ -51,6 +51,7 @@ def drafts() -> Iterator[Draft]:
     yield _without_done()
     yield _raw_by_default()
     yield _said_again()
+    yield _answered_with_the_finish()
 
 
 def _asked(**more: Any) -> Fields:
@@ -233,3 +234,15 @@ def _said_again() -> Draft:
     """A model says the same sentence in two messages, and goes on in the second."""
     parts = [span("r1", thought("r1", THOUGHT)), text("t1", TEXT), text("t2", f"{TEXT} Always.")]
     return agui_streams.drafted("allowed/said-again", agui_streams.run_input(QUESTION), run(parts))
+
+
+def _answered_with_the_finish() -> Draft:
+    """An answer of one word comes in the chunk that finishes."""
+    server = Server()
+    pieces = [
+        server.opening(),
+        *server.each("reasoning_content", deltas(THOUGHT)),
+        server.said(content="Left.", finish="stop"),
+        DONE,
+    ]
+    return chat_streams.drafted("allowed/answer-with-the-finish", _asked(model="think-1"), pieces)

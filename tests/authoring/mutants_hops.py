@@ -13,7 +13,7 @@ from tests.authoring.draft import Draft
 from tests.authoring.edits import Pieces, Where, done, typed
 from tests.authoring.messages import signature_of
 from tests.authoring.messages_streams import BREAD, BREAD_TEXT
-from tests.authoring.mutant import SAID_ONCE, Mutant
+from tests.authoring.mutant import Mutant
 from tests.authoring.mutants_acp import THOUGHT as CHUNK
 from tests.authoring.mutants_ui_message import (
     FINISH,
@@ -238,7 +238,6 @@ MUTANTS: Final = (
         "hop/try-replaced",
         AGAIN,
         (_again(reasoning("9", BREAD, signature_of(0))),),
-        (SAID_ONCE,),
         name="hop/try-thinking",
     ),
 )

@@ -147,12 +147,8 @@ MUTANTS: Final = (
     # A parser flushes the words that it held back as text.
     Mutant(
         "thinking/stream/tail-kept",
-        TEXT,
-        (
-            edits.drop_all(SAID),
-            edits.drop(THOUGHT, -1),
-            edits.change(FINISH, CONTENT, "the evening."),
-        ),
+        "openai.chat/allowed/answer-with-the-finish",
+        (edits.drop(THOUGHT, -1), edits.change(FINISH, CONTENT, "a low.")),
     ),
     # A limit cut the close marker, and what might become one is flushed as text.
     Mutant(

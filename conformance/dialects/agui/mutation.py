@@ -146,9 +146,11 @@ def _forget_results(stream: Stream, site: int) -> Stream | None:
 
 @OPERATORS.edit("T6-result-lost", places_of("TOOL_CALL_RESULT"))
 def _lose_result(stream: Stream, site: int) -> Stream | None:
-    """The result of a call is not sent, and the model answers by it."""
-    after = max(stream.typed("TEXT_MESSAGE_START"), default=0)
-    return stream.without(site) if after > site else None
+    """The result of a call stands in the snapshot alone."""
+    call = stream.text_at(site, "toolCallId")
+    snapshots = [stream.value_at(n, "messages") for n in stream.typed("MESSAGES_SNAPSHOT")]
+    stated = {each.get("toolCallId") for messages in snapshots for each in messages}
+    return stream.without(site) if call in stated else None
 
 
 OPERATORS.add("X26-state-not-there", "A delta changes what is not in the state.")(

@@ -53,14 +53,13 @@ LEGAL = {
         snapshot(ASKED, TOLD, SAID),
     ],
     "the model fell silent": [*CALLED],
+    "the model said more in the same answer": [*CALLED, *ANSWERED],
     "a snapshot of another thread": [snapshot(TOLD), *ANSWERED],
     "chunks": [CHUNK, RESULT, *ANSWERED],
 }
 DROPPED = {
-    "the model goes on": ([*CALLED, *ANSWERED], "call-answered"),
-    "and thinks": ([*CALLED, {"type": "REASONING_START", "messageId": "t"}], "call-answered"),
     "the snapshot alone has it": ([*CALLED, snapshot(ASKED, TOLD)], "call-answered"),
-    "of chunks": ([CHUNK, *ANSWERED], "call-answered"),
+    "of chunks": ([CHUNK, *ANSWERED, snapshot(ASKED, TOLD)], "call-answered"),
     "the snapshot lacks it": ([*CALLED, RESULT, snapshot(ASKED)], "snapshot-has-calls"),
     "and the call": ([*CALLED, RESULT, snapshot(TOLD)], "snapshot-has-calls"),
     "it is another one": (
