@@ -62,6 +62,8 @@ class _Part:
         at, new = self.size, piece[: LONGEST - self.size]
         self._pieces.append(new)
         self.size += len(new)
+        if not self.alike:
+            return None
         for other in tuple(self.alike):
             if not (new.startswith(begun := other.text[at : self.size]) or begun == new):
                 self.alike.remove(other)
