@@ -156,7 +156,7 @@ class _TakePiece(Act):
 
     def fits(self, slice_: Slice, stretch: Stretch) -> bool:
         column = stretch.columns.get(self.path)
-        if column is None or max(column.lengths, default=0) < self.machine.form.at_least:
+        if column is None or column.longest < self.machine.form.at_least:
             return True
         part = self.machine.part_of(slice_, stretch.event)
         return part is None or not self._comes_again(column, part)
