@@ -61,7 +61,7 @@ class _LastMappings(Generic[T]):
     def shared(self, given: Mapping[str, T]) -> Mapping[str, T]:
         """One that is equal, in the same order, or the one that was given."""
         for each in tuple(self._last):
-            if each == given and list(each) == list(given):
+            if each is given or (each == given and list(each) == list(given)):
                 return each
         self._last.append(given)
         return given

@@ -50,6 +50,25 @@ class Outcomes(tuple[Outcome, ...]):  # noqa: SLOT001  # what is worked out is k
         """Why a verdict is neither PASS nor FAIL."""
         return {each.rule.id: each.reason for each in self if each.reason}
 
+    def overruled(self, others: Mapping[int, Outcome]) -> Outcomes:
+        """These, with other outcomes of some rules, by their numbers.
+
+        What was worked out is copied: of hundreds of rules hardly one comes to anything else.
+        """
+        if not others:
+            return self
+        every = list(self)
+        for number, outcome in others.items():
+            every[number] = outcome
+        made = Outcomes(every)
+        changed = {each.rule.id: each.verdict for each in others.values()}
+        made.verdicts = {**self.verdicts, **changed}
+        if not any(each.reason for each in others.values()):  # else they have an order of their own
+            made.reasons = reasons = dict(self.reasons)
+            for rule in changed:
+                reasons.pop(rule, None)
+        return made
+
 
 class Condition(Struct, frozen=True):
     """What has to stand at a path of an event."""

@@ -56,24 +56,14 @@ class FoundByRules:
 
         What a rule found counts where it has a say at all.
         """
-        if not (self.unclear or self._violations or self.errors):
-            return quiet
-        every = list(quiet)
-        for number, why in self.unclear.items():
-            _overrule(every, number, Verdict.INCONCLUSIVE, why)
-        for number, found in self._violations.items():
-            _overrule(every, number, Verdict.FAIL, violations=tuple(found))
-        for number, why in self.errors.items():
-            _overrule(every, number, Verdict.ERROR, why)
-        return Outcomes(every)
-
-
-def _overrule(
-    every: list[Outcome],
-    number: int,
-    verdict: Verdict,
-    why: str = "",
-    violations: tuple[Violation, ...] = (),
-) -> None:
-    if every[number].verdict in _HAVING_A_SAY:
-        every[number] = Outcome(every[number].rule, verdict, why, violations)
+        said: list[tuple[int, Verdict, str, tuple[Violation, ...]]] = [
+            *((n, Verdict.INCONCLUSIVE, why, ()) for n, why in self.unclear.items()),
+            *((n, Verdict.FAIL, "", tuple(found)) for n, found in self._violations.items()),
+            *((n, Verdict.ERROR, why, ()) for n, why in self.errors.items()),
+        ]
+        others: dict[int, Outcome] = {}
+        for number, verdict, why, violations in said:
+            before = others.get(number, quiet[number])
+            if before.verdict in _HAVING_A_SAY:
+                others[number] = Outcome(before.rule, verdict, why, violations)
+        return quiet.overruled(others)

@@ -191,7 +191,7 @@ class Judge:
     ) -> None:
         stopped: list[int] = []
         for position, perform, _ in acts:
-            if position in stopped:
+            if stopped and position in stopped:
                 continue
             try:
                 report = perform(slice_, event)

@@ -48,6 +48,11 @@ class Column(list[Any]):
         return array("I", map(len, self))
 
     @cached_property
+    def longest(self) -> int:
+        """How many characters its longest text has."""
+        return max(self.lengths, default=0)
+
+    @cached_property
     def counts_on(self) -> bool:
         """Whether each number is one more than the one before."""
         first = self[0]

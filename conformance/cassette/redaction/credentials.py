@@ -248,7 +248,7 @@ _LITERAL_SIGNS: Final = tuple(
     dict.fromkeys(re.escape(hint.decode()) for _, hint, _ in _PATTERNS if hint not in _TELLING)
 )
 SIGNS: Final = (*_LITERAL_SIGNS, *dict.fromkeys(map(_uncounted, _TELLING.values())))
-_TOLD_PATTERNS: Final = tuple(each for each in _PATTERNS if each[1] in _TELLING)
+_PATTERNS_WITH_SIGN: Final = tuple(each for each in _PATTERNS if each[1] in _TELLING)
 
 
 _CUT: Final = re.compile(
@@ -271,7 +271,7 @@ def find_credentials(text: bytes) -> Iterator[Span]:
     if not _sign_validator().is_valid(plain):
         return
     taken = bytearray()
-    patterns = _PATTERNS if _literal_validator().is_valid(plain) else _TOLD_PATTERNS
+    patterns = _PATTERNS if _literal_validator().is_valid(plain) else _PATTERNS_WITH_SIGN
     for rule, hint, pattern in patterns:
         if hint not in text or not _has_sign(hint, plain):
             continue

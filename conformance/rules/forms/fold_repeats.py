@@ -67,6 +67,8 @@ class _Part:
         at, new = self.size, piece[: LONGEST - self.size]
         self._pieces.append(new)
         self.size += len(new)
+        if not self.alike:
+            return None
         for other in tuple(self.alike):
             if not (new.startswith(begun := other.text[at : self.size]) or begun == new):
                 self.alike.remove(other)
@@ -193,7 +195,7 @@ class _TakePiece(Act):
 
     def fits(self, slice_: Slice, stretch: Stretch) -> bool:
         column = stretch.columns.get(self.path)
-        if column is None or max(column.lengths, default=0) < self.machine.form.at_least:
+        if column is None or column.longest < self.machine.form.at_least:
             return True
         part = self.machine.part_of(slice_, stretch.event)
         return part is None or not self._comes_again(column, part)

@@ -106,7 +106,10 @@ class MarkerNeedles(Struct, frozen=True):
         pattern = re.compile("|".join(map(re.escape, some)) or r"(?!)")
         longest = max(map(len, some), default=1)
         beginnings = frozenset(each[:n] for each in some for n in range(1, len(each)))
-        return cls(Needles(tuple(some), longest, _Beginnings(some)), pattern, beginnings)
+        # A word is looked for as a whole: the first letter of one is in nearly every text.
+        signs = tuple(dict.fromkeys(each if each[0].isalpha() else each[0] for each in some))
+        needles = Needles(tuple(some), longest, _Beginnings(some), signs)
+        return cls(needles, pattern, beginnings)
 
 
 class _Beginnings:
@@ -175,9 +178,10 @@ class MentionSearch(Search):
             return True
         finds = self._markers.pattern.search
         border = self._join_late() + more[: self._needles.longest]
-        if self._may_begin_in(border) and finds(border):
+        may_be_in = self._needles.may_be_in
+        if may_be_in(border) and finds(border):
             return True
-        return bool(self._may_begin_in(more) and finds(more))
+        return bool(may_be_in(more) and finds(more))
 
     def skip(self, column: Column, last: int) -> None:
         start, whole = self._base, self._join_late() + column.joined

@@ -36,22 +36,33 @@ class Hit(Struct, frozen=True):
 
 
 class Needles(Struct, frozen=True):
-    """What is looked for: texts, the length of the longest, and a quick look for a beginning."""
+    """What is looked for: texts, the length of the longest, and two quick looks.
+
+    One is for a beginning, in a short text; the other for whole needles, in a text of any length:
+    without one of the `signs` there is none.
+    """
 
     texts: tuple[str, ...]
     longest: int
     may_begin_in: Callable[[str], object]  # True where one may begin in a text
+    signs: tuple[str, ...]
 
     @classmethod
     def of(cls, texts: Iterable[str], longest: int = 1) -> Self:
         """Made once for many texts that are searched; `longest` counts where there are none."""
         wanted = tuple(text for text in texts if text)
-        return cls(wanted, max(map(len, wanted), default=longest), first_characters(wanted))
+        longest = max(map(len, wanted), default=longest)
+        return cls(wanted, longest, first_characters(wanted), _firsts(wanted))
 
     def and_one(self, text: str) -> Self:
         """These, and one more."""
         wanted = (*self.texts, text)
-        return type(self)(wanted, max(self.longest, len(text)), first_characters(wanted))
+        longest = max(self.longest, len(text))
+        return type(self)(wanted, longest, first_characters(wanted), _firsts(wanted))
+
+    def may_be_in(self, text: str) -> bool:
+        """Whether a text may hold a whole needle."""
+        return any(sign in text for sign in self.signs)
 
 
 class Search:
@@ -138,12 +149,11 @@ class Search:
 
     def finds(self, more: str) -> bool:
         """Whether a needle would end in further text; changes nothing."""
+        needles, may_be_in = self.needles, self._needles.may_be_in
         border = self._join_late() + more[: self._needles.longest]
-        if self._may_begin_in(border) and any(
-            self._find(border, each) >= 0 for each in self.needles
-        ):
+        if may_be_in(border) and any(self._find(border, each) >= 0 for each in needles):
             return True
-        return bool(self._may_begin_in(more)) and any(each in more for each in self.needles)
+        return may_be_in(more) and any(each in more for each in needles)
 
     def skip(self, column: Column, last: int) -> None:
         """Takes a column of pieces in which nothing is found; its last one came in event `last`."""
@@ -238,6 +248,10 @@ def _ends_inside(needle: str, text: str, begin: int) -> bool:
             return True
         at = text.find(first, at + 1)
     return False
+
+
+def _firsts(needles: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(needle[0] for needle in needles))
 
 
 @lru_cache(maxsize=1024)
