@@ -73,7 +73,7 @@ class Answer:
             self._block("text", data).raw.append(data["text"])
         elif kind == "thinking.opaque":
             self._seal(data)
-        elif kind == "tool.end":
+        elif kind == "tool.end" and not data.get("hosted"):  # whose result came in the answer
             call_id = data.get("id", made_up_id(data["index"]))
             names = {"id": call_id, "name": data.get("name", ""), "arguments": data["arguments"]}
             self._made.append(_Block("call", names=names))

@@ -62,7 +62,12 @@ def engine_events(given: Case) -> list[Plain]:
     exchange = given.exchange
     result = check_wire(setting, exchange, exchange.chunks, exchange.end).result
     semantic = (event for event in result.events if event.layer == "semantic")
-    return [(event.type, {"choice": 0, **event.data}) for event in semantic]
+    return [(event.type, {"choice": 0, **reported(event.data)}) for event in semantic]
+
+
+def reported(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The fields that clients report; which frame brought a text is none of them."""
+    return {name: value for name, value in data.items() if name != "flushed"}
 
 
 @cache
