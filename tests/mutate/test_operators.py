@@ -44,7 +44,7 @@ SEVERAL = (
         "B17-",
         "F13-",
     ),
-    *("X14-thought-step-lost", "X24-whole-again", "N11-outside-step"),
+    *("X14-thought-step-lost", "X24-whole-again", "X27-try-left", "N11-outside-step"),
 )
 OF_SEVERAL_EVENTS = [each for each in OPERATORS if each.name.startswith(SEVERAL)]
 OF_FEW_EVENTS = [each for each in OPERATORS if not each.name.startswith((*EVERYWHERE, *SEVERAL))]
