@@ -1,16 +1,15 @@
 """What the cases of a test cost, and how many of them every run can afford.
 
-`costs.json` holds, for each test function whose cases took more than DEAR seconds of processor
-time together, these seconds and the number of cases. `make costs` writes it anew: cases that are
-slow by mark do not count. Of a function that is listed there the quick tier runs as many cases as
-fit in SHARE seconds, the same ones each time, and `make test-slow` the others.
+`costs.json` holds, for each test function whose cases took at least DEAR seconds of processor time
+together, these seconds and the number of cases. `make costs` writes it anew. Of a function that is
+listed there `make test` runs as many cases as fit in SHARE seconds, the same ones each time, and
+`make test-slow` the others. What a process does once is in the cost of whichever case came first.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import resource
 from collections import defaultdict
 from collections.abc import Generator, Mapping
 from pathlib import Path
@@ -38,12 +37,14 @@ def affordable(seconds: float, cases: int) -> int:
 
 def add_option(parser: pytest.Parser) -> None:
     """The option with which `make costs` runs."""
-    told = "folder for what each case takes; `python -m tests.costs FOLDER` sums it up"
-    parser.addoption(_OPTION, metavar="FOLDER", help=told)
+    usage = "folder for what each case takes; `python -m tests.costs FOLDER` sums it up"
+    parser.addoption(_OPTION, metavar="FOLDER", help=usage)
 
 
 def _spent() -> float:
     """Seconds of processor time of this process and of those that it waited for."""
+    import resource  # noqa: PLC0415  # there is none on Windows, where all else runs
+
     both = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(each.ru_utime + each.ru_stime for each in both)
 
@@ -66,24 +67,37 @@ class CostRecorder:
 
 def record_if_asked(config: pytest.Config) -> None:
     """Watches the cases of this process, where the option names a folder."""
-    if folder := config.getoption(_OPTION):
+    if folder := config.getoption(_OPTION, None):
         config.pluginmanager.register(CostRecorder(Path(folder)))
 
 
-def _summed(folder: Path) -> dict[str, tuple[float, int]]:
+def _measured(folder: Path) -> dict[str, tuple[float, int]]:
     found: dict[str, list[float]] = defaultdict(list)
     for path in sorted(folder.glob("*.tsv")):
         for line in path.read_text(encoding="utf-8").splitlines():
             seconds, _, name = line.partition("\t")
             found[name].append(float(seconds))
-    dear = {name: each for name, each in found.items() if sum(each) >= DEAR}
-    return {name: (round(sum(dear[name]), 1), len(dear[name])) for name in sorted(dear)}
+    return {name: (round(sum(each), 1), len(each)) for name, each in found.items()}
+
+
+def is_there(name: str) -> bool:
+    """Whether the function of a listed name is still in its file."""
+    path = FILE.parent.parent / name.partition("::")[0]
+    return path.exists() and f"def {name.rpartition('::')[2]}(" in path.read_text(encoding="utf-8")
+
+
+def updated(
+    known: Mapping[str, tuple[float, int]], measured: Mapping[str, tuple[float, int]]
+) -> dict[str, tuple[float, int]]:
+    """What is dear now; a function that was not measured keeps its line as long as it is there."""
+    kept = {name: cost for name, cost in known.items() if name not in measured and is_there(name)}
+    return kept | {name: cost for name, cost in measured.items() if cost[0] >= DEAR}
 
 
 def main(folder: str) -> None:
-    """Writes the file anew from what the cases took; what was left out keeps its old line."""
-    summed = {**known_costs(), **_summed(Path(folder))}
-    lines = (f"  {json.dumps(name)}: {json.dumps(summed[name])}" for name in sorted(summed))
+    """Writes the file anew from what the cases took."""
+    costs = updated(known_costs(), _measured(Path(folder)))
+    lines = (f"  {json.dumps(name)}: {json.dumps(costs[name])}" for name in sorted(costs))
     FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 

@@ -1,14 +1,13 @@
-"""Which cases of a test every run can afford."""
+"""Which cases of a test every run can afford, and how that list is kept."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from tests.costs import affordable, known_costs
+from tests.costs import affordable, is_there, known_costs, updated
 
-ROOT = Path(__file__).parent.parent
+HERE = "tests/test_costs.py::test_as_many_cases_as_fit_are_kept"
+GONE = "tests/test_costs.py::test_of_yesterday"
 
 
 @pytest.mark.parametrize(
@@ -28,11 +27,23 @@ def test_as_many_cases_as_fit_are_kept(seconds: float, cases: int, kept: int) ->
 
 def test_what_is_listed_is_there() -> None:
     """A test that was renamed or deleted leaves the list: its successor's cost is not known."""
-    paths = {name: ROOT / name.partition("::")[0] for name in known_costs()}
-    texts = {path: path.read_text(encoding="utf-8") for path in {*paths.values()}}
-    gone = [
-        name
-        for name, path in paths.items()
-        if f"def {name.rpartition('::')[2]}(" not in texts[path]
-    ]
-    assert gone == []
+    assert [name for name in known_costs() if not is_there(name)] == []
+
+
+@pytest.mark.parametrize(
+    ("known", "measured", "listed"),
+    [
+        ({}, {HERE: (2.0, 4)}, {HERE: (2.0, 4)}),
+        ({HERE: (5.0, 4)}, {HERE: (2.0, 4)}, {HERE: (2.0, 4)}),
+        # What became cheap leaves the list, and so does what is gone.
+        ({HERE: (5.0, 4)}, {HERE: (0.2, 4)}, {}),
+        ({GONE: (5.0, 4)}, {}, {}),
+        ({HERE: (5.0, 4)}, {}, {HERE: (5.0, 4)}),
+    ],
+)
+def test_a_list_follows_what_is_measured(
+    known: dict[str, tuple[float, int]],
+    measured: dict[str, tuple[float, int]],
+    listed: dict[str, tuple[float, int]],
+) -> None:
+    assert updated(known, measured) == listed

@@ -10,6 +10,9 @@ from conformance.rules.verdicts import Level, Verdict
 
 # Rule -> the ones whose breach may be why; a bare name is that of a rule in the same suite.
 _FOLLOWING: Final = {
+    "before-its-turn": ("history/calls/asked",),
+    "signed-calls": ("history/calls/asked",),
+    "sealed-unchanged": ("sealed-or-left-out",),
     "call-answered": ("output-of-call", "result-of-call"),
     "snapshot-has-calls": ("result-of-call",),
     "input-agrees": ("hop/tools",),
@@ -25,13 +28,7 @@ def withdraw_consequences(ledger: Ledger) -> None:
 
     An answer is empty because something else broke; a call has no result as that names another.
     """
-    failing = [rule for rule, verdict in ledger.verdicts.items() if verdict is Verdict.FAIL]
-    for rule in failing:
-        suite, _, name = rule.rpartition("/")
-        for leader in _FOLLOWING.get(name, ()):
-            why = leader if "/" in leader else f"{suite}/{leader}"
-            if why in failing:
-                ledger.withdraw([rule], f"what breaks {why} may be why", "consequences")
+    withdraw_followers(ledger, "consequences")
     if ledger.verdicts.get(ANSWER_SAID) is not Verdict.FAIL:
         return
     others = (each for each in ledger.findings if each.rule != ANSWER_SAID)
@@ -40,3 +37,14 @@ def withdraw_consequences(ledger: Ledger) -> None:
             why = f"what breaks {found.rule} may be why"
             ledger.withdraw([ANSWER_SAID], why, "consequences")
             return
+
+
+def withdraw_followers(ledger: Ledger, by: str) -> None:
+    """Withdraws a rule where one that it may follow from fails, too; `by` is the writer's name."""
+    failing = [rule for rule, verdict in ledger.verdicts.items() if verdict is Verdict.FAIL]
+    for rule in failing:
+        suite, _, name = rule.rpartition("/")
+        for leader in _FOLLOWING.get(name, ()):
+            why = leader if "/" in leader else f"{suite}/{leader}"
+            if why in failing:
+                ledger.withdraw([rule], f"what breaks {why} may be why", by)

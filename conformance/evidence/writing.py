@@ -39,7 +39,7 @@ from conformance.evidence.application import (
     later_requests,
 )
 from conformance.evidence.compared_exchanges import compare_exchanges
-from conformance.evidence.consequences import withdraw_consequences
+from conformance.evidence.consequences import withdraw_consequences, withdraw_followers
 from conformance.evidence.expectations import (
     compares_answers,
     expected_of,
@@ -50,6 +50,7 @@ from conformance.evidence.expectations import (
     stated_run,
 )
 from conformance.evidence.hops import compare_hops
+from conformance.evidence.links.exchanges import NAME as LINKS
 from conformance.evidence.links.exchanges import LinkedExchanges
 from conformance.evidence.replaced_texts import ReplacedTexts
 from conformance.judging.client_view import compares_views, declared_events, undeclared_rules
@@ -335,6 +336,8 @@ def write_links(
         ledgers = {one.judged.exchange: one.ledger for one in judged if one.judged.view == "wire"}
         ours = partial(is_own_request, recording)
         linked.write(ledgers, recording.judged, ours, trusted=trusted)
+        for ledger in ledgers.values():
+            withdraw_followers(ledger, LINKS)
 
 
 def withdraw_touched(

@@ -69,8 +69,8 @@ class ProfileNews(Struct):
     def news(self, rulebook: Rulebook) -> Iterator[KnobNews]:
         """Habits that are not permitted (rule 2), then claims that nothing shows (rule 3)."""
         held = {knob: value for knob, value, _ in self._habits()}
-        told = Identity(self.profile.dialect, None, "none", (), {}, held, ())
-        missing = differing(told, self.profile)
+        shown = Identity(self.profile.dialect, None, "none", (), {}, held, ())
+        missing = differing(shown, self.profile)
         for knob, value, streams in self._habits():
             claimed = self.profile.knobs.get(knob)
             reason = self.profile.reasons.get(knob)

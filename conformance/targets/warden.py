@@ -93,7 +93,8 @@ class Warden:
             self._say(f"left {pid} {process_words(pid)}")
         until = time.monotonic() + _KILLING_S
         while self._has_children and time.monotonic() < until:
-            write_existing(f"{self._group}/cgroup.kill", b"1")
+            if self._group:
+                write_existing(f"{self._group}/cgroup.kill", b"1")
             for pid in self._alive():
                 _signal(pid, signal.SIGKILL)
             self._wait(_LOOK_S)
@@ -136,7 +137,8 @@ def _become(words: list[str], failed: int, group: str) -> None:
     """The child: leads a session of its own, and ends with the warden."""
     code = 0
     try:
-        write_existing(f"{group}/cgroup.procs", b"0")  # it joins, and all that it starts
+        if group:
+            write_existing(f"{group}/cgroup.procs", b"0")  # it joins, and all that it starts
         os.setsid()
         _set_process(_PARENT_DEATH, signal.SIGKILL)
         for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them

@@ -65,7 +65,7 @@ def _thinking() -> Iterator[Draft]:
     yield drafted("agent/chunks", asked, run([chunks]))
 
 
-def _runs() -> Iterator[Draft]:
+def _tool_run() -> Draft:
     asked_for = {"name": "get_timetable", "arguments": compact({"line": "island"})}
     found = call("call_0", "get_timetable", {"line": "island"}, FERRY_RESULT)
     called = [{"id": "call_0", "type": "function", "function": asked_for}]
@@ -88,8 +88,11 @@ def _runs() -> Iterator[Draft]:
             )
         ],
     ]
-    yield drafted("agent/tool-and-snapshot", run_input(FERRY), run(parts), sizes=(97, 512))
+    return drafted("agent/tool-and-snapshot", run_input(FERRY), run(parts), sizes=(97, 512))
 
+
+def _runs() -> Iterator[Draft]:
+    yield _tool_run()
     plan = {"step": 1, "done": []}
     changes = [
         {"op": "test", "path": "/step", "value": 1},

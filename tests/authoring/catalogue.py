@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Final
 
 from tests.authoring import (
     acp_streams,
@@ -119,47 +120,49 @@ def good() -> tuple[Draft, ...]:
     return (*streams, *clients.drafts({draft.name: draft for draft in streams}))
 
 
+_MUTANTS: Final = (
+    *mutants_wire.MUTANTS,
+    *mutants_responses.MUTANTS,
+    *mutants_parts.MUTANTS,
+    *mutants_chat.MUTANTS,
+    *mutants_messages.MUTANTS,
+    *mutants_blocks.MUTANTS,
+    *mutants_converse.MUTANTS,
+    *mutants_converse_blocks.MUTANTS,
+    *mutants_thinking.MUTANTS,
+    *mutants_turns.MUTANTS,
+    *mutants_allowances.MUTANTS,
+    *mutants_items.MUTANTS,
+    *mutants_responses_items.MUTANTS,
+    *mutants_calls.MUTANTS,
+    *mutants_history.MUTANTS,
+    *mutants_linked.MUTANTS,
+    *mutants_opt_in.MUTANTS,
+    *mutants_requests.MUTANTS,
+    *mutants_systems.MUTANTS,
+    *mutants_likeness.MUTANTS,
+    *mutants_choices.MUTANTS,
+    *mutants_ollama.MUTANTS,
+    *mutants_ollama_generate.MUTANTS,
+    *mutants_ui_message.MUTANTS,
+    *mutants_cohere.MUTANTS,
+    *mutants_harmony.MUTANTS,
+    *mutants_hops.MUTANTS,
+    *mutants_agui.MUTANTS,
+    *mutants_claude.MUTANTS,
+    *mutants_codex.MUTANTS,
+    *mutants_acp.MUTANTS,
+    *mutants_codex_server.MUTANTS,
+    *mutants_opal.MUTANTS,
+    *mutants_gemini.MUTANTS,
+    *mutants_interactions.MUTANTS,
+    *mutants_mistral.MUTANTS,
+    *mutants_ends.MUTANTS,
+)
+
+
 @cache
 def mutants() -> tuple[Draft, ...]:
     """One mutant per rule, and the one of the demonstration."""
     drafts = {draft.name: draft for draft in good()}
-    made = (
-        *mutants_wire.MUTANTS,
-        *mutants_responses.MUTANTS,
-        *mutants_parts.MUTANTS,
-        *mutants_chat.MUTANTS,
-        *mutants_messages.MUTANTS,
-        *mutants_blocks.MUTANTS,
-        *mutants_converse.MUTANTS,
-        *mutants_converse_blocks.MUTANTS,
-        *mutants_thinking.MUTANTS,
-        *mutants_turns.MUTANTS,
-        *mutants_allowances.MUTANTS,
-        *mutants_items.MUTANTS,
-        *mutants_responses_items.MUTANTS,
-        *mutants_calls.MUTANTS,
-        *mutants_history.MUTANTS,
-        *mutants_linked.MUTANTS,
-        *mutants_opt_in.MUTANTS,
-        *mutants_requests.MUTANTS,
-        *mutants_systems.MUTANTS,
-        *mutants_likeness.MUTANTS,
-        *mutants_choices.MUTANTS,
-        *mutants_ollama.MUTANTS,
-        *mutants_ollama_generate.MUTANTS,
-        *mutants_ui_message.MUTANTS,
-        *mutants_cohere.MUTANTS,
-        *mutants_harmony.MUTANTS,
-        *mutants_hops.MUTANTS,
-        *mutants_agui.MUTANTS,
-        *mutants_claude.MUTANTS,
-        *mutants_codex.MUTANTS,
-        *mutants_acp.MUTANTS,
-        *mutants_codex_server.MUTANTS,
-        *mutants_opal.MUTANTS,
-        *mutants_gemini.MUTANTS,
-        *mutants_interactions.MUTANTS,
-        *mutants_mistral.MUTANTS,
-        *mutants_ends.MUTANTS,
-    )
-    return tuple(mutant.draft(drafts) for mutant in made)
+    return tuple(mutant.draft(drafts) for mutant in _MUTANTS)

@@ -23,9 +23,9 @@ def chat(delta: Fields, finish: str | None = None) -> Fields:
 
 def ollama(message: Fields, finish: str | None = None) -> Fields:
     line: Fields = {"model": "m", "created_at": "2026-01-01T00:00:00Z"}
-    told = {"role": "assistant", "content": "", **message}
+    spoken = {"role": "assistant", "content": "", **message}
     end = {"done": True, "done_reason": finish} if finish else {"done": False}
-    return {**line, "message": told, **end}
+    return {**line, "message": spoken, **end}
 
 
 def of_chat(*chunks: tuple[str, str, str | None]) -> set[str]:

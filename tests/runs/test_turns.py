@@ -212,3 +212,15 @@ def test_an_answer_that_said_nothing_is_no_turn(dialect: str) -> None:
     first = form.ask(Question("2 + 2?", 10, streams=True, thinks=True, summarises=False))
     after = Continuation(first, (), "", "", (), keeps_thinking=True, result="", question="And?")
     assert [turn["role"] for turn in form.next_turns(after)] == ["user", "user"]
+
+
+@pytest.mark.parametrize("ask", ["", "And tomorrow?"])
+def test_a_call_that_a_scenario_does_not_answer_has_a_result(ask: str) -> None:
+    """APIs refuse a call without one: what we send breaks no rule of histories."""
+    call = {"index": 0, "id": "call_1", "function": {"name": "add", "arguments": "{}"}}
+    came = streamed([{"tool_calls": [call]}])
+    history = next_turns("openai.chat", came, {"messages": ASKED}, Carry("a", ask=ask))
+    assert history is not None
+    assert [turn["role"] for turn in history][1:3] == ["assistant", "tool"]
+    assert history[2]["tool_call_id"] == "call_1"
+    assert history[2]["content"]

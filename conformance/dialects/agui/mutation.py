@@ -146,7 +146,7 @@ def _forget_results(stream: Stream, site: int) -> Stream | None:
 
 @OPERATORS.edit("T6-result-lost", places_of("TOOL_CALL_RESULT"))
 def _lose_result(stream: Stream, site: int) -> Stream | None:
-    """The result of a call stands in the snapshot alone."""
+    """The snapshot alone has the result of a call."""
     call = stream.text_at(site, "toolCallId")
     snapshots = [stream.value_at(n, "messages") for n in stream.typed("MESSAGES_SNAPSHOT")]
     stated = {each.get("toolCallId") for messages in snapshots for each in messages}

@@ -42,7 +42,7 @@ def failing(*events: dict[str, Any], profile: str = "strict") -> set[str]:
 
 LEGAL = {
     "the result came": [BEGUN, *CALLED, RESULT, *ANSWERED, OVER],
-    "and stands in the snapshot": [*CALLED, RESULT, *ANSWERED, snapshot(ASKED, TOLD, SAID)],
+    "and is in the snapshot": [*CALLED, RESULT, *ANSWERED, snapshot(ASKED, TOLD, SAID)],
     "a snapshot is ahead of the event": [*CALLED, snapshot(ASKED, TOLD), RESULT, *ANSWERED],
     "the interface carries the call out": [*CALLED, OVER, BEGUN, *ANSWERED],
     "and states its result in the next run": [
