@@ -53,7 +53,7 @@ class Gateway:
         async with httpx.AsyncClient(
             base_url=self.upstream,
             headers=kept,
-            timeout=5,
+            timeout=60,
             verify=False,  # certificates are slow to read, and nobody shows one
         ) as client:
             path = scope["path"].removeprefix("/v1")

@@ -104,7 +104,7 @@ class Translator:
     async def _said(self, turns: int) -> AsyncIterator[EngineEvent | EngineError]:
         """What came, and at last an error where it was no answer."""
         told = Telling()
-        async with httpx.AsyncClient(timeout=5, verify=False) as client:
+        async with httpx.AsyncClient(timeout=60, verify=False) as client:
             try:
                 url = f"{self.upstream}{PATHS[self.asks]}"
                 async with client.stream("POST", url, json=self._body(turns)) as response:
