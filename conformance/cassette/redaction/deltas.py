@@ -73,6 +73,8 @@ _OPEN: Final = tuple(
     re.compile(pattern + rb"\Z")
     for pattern in (*(_WORD + one for one in _OPEN_WORDS), *_OPEN_MARKS)
 )
+_WHOLE_PREFIXES: Final = tuple(PREFIXES)
+_BEGUN_PREFIXES: Final = frozenset(p[:size] for p in PREFIXES for size in range(1, len(p)))
 # How far before a secret the text says that it is one.
 _CONTEXT: Final = 64
 
@@ -269,7 +271,7 @@ def _open_at(raw: bytes) -> int:
     starts = [run + escape, *(run + match.end() for match in re.finditer(rb"\.", end[run:]))]
     for at in starts:
         rest = end[at:]
-        if rest and any(rest.startswith(p) or p.startswith(rest) for p in PREFIXES):
+        if rest.startswith(_WHOLE_PREFIXES) or rest in _BEGUN_PREFIXES:
             places.append(at)
     return len(raw) - len(end) + min(places, default=len(end))
 
@@ -313,7 +315,7 @@ def is_suspect(text: bytes) -> bool:
 
 def _ends_open() -> str:
     """A pattern for whole events, with no look-behind: all that `_open_at` finds in one of them."""
-    partial = {re.escape(prefix[:n]) for prefix in PREFIXES for n in range(1, len(prefix))}
+    partial = map(re.escape, _BEGUN_PREFIXES)
     whole = (re.escape(prefix) + rb"[A-Za-z0-9_.\-]*" for prefix in PREFIXES)
     any_text = rb'(?:[^"\\]|\\.)*'
     # `_open_at` takes a letter after an escaped backslash for an escape, too.
