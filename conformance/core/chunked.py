@@ -73,6 +73,7 @@ class ChunkedBodyReader:
         self._open = open_chunk
         self._begins: int | None = None
         self._trailing: int | None = None
+        self.begun = open_chunk  # whether a chunk's size was read
         self.done = False
         self.fault = ""
         self.rest = b""
@@ -145,6 +146,7 @@ class ChunkedBodyReader:
         if match is None:
             shown = clipped(line.decode("latin-1"), 40)
             raise _BrokenCodingError(f"expected the size of a chunk, got {shown!r}")
+        self.begun = True
         self._left = self._begins = int(match[1], 16)
         self._open = self._left > 0
         self._trailing = None if self._open else 0

@@ -181,6 +181,18 @@ class Response(Struct, frozen=True):
     http: str = ""
     headers: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def as_event(self) -> dict[str, Any]:
+        """Status, version and headers as the event of the head has them.
+
+        Many recorders take every header out and keep no version either: then nobody knows which
+        headers there were, and the key is absent.
+        """
+        stated: dict[str, Any] = {"status": self.status, "http": self.http}
+        if self.headers or self.http:
+            stated["headers"] = {name.lower(): value for name, value in self.headers}
+        return stated
+
     def header(self, name: str) -> str | None:
         """Value of the last header of that name, in any case; None if absent."""
         wanted = name.lower()

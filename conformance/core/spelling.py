@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import unicodedata
+from typing import Final
+
+_STANDARD: Final = str.maketrans("-_", "+/", "=")
 
 
 def one_spelling(text: str) -> str:
     """The text without white space, in one form of Unicode: clients trim, stores normalise."""
     packed = "".join(text.split())
     return packed if packed.isascii() else unicodedata.normalize("NFC", packed)
+
+
+def one_alphabet(text: str) -> str:
+    """Base64 in the standard alphabet and without padding: readers take both, clients change it."""
+    return text.translate(_STANDARD)

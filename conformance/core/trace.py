@@ -55,12 +55,7 @@ class FrameTrace:
             events.append(Event("http.request", request_head, 0, "transport"))
             events.extend(self.reader.request(request) if request.json is not None else ())
         if response is not None and response.status is not None:
-            answered = {
-                "status": response.status,
-                "http": response.http,
-                "headers": _lower_headers(response.headers),
-            }
-            events.append(Event("http.response", answered, 0, "transport"))
+            events.append(Event("http.response", response.as_event, 0, "transport"))
         return events
 
     def frame(self, frame: Frame) -> list[Event]:

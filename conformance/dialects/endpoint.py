@@ -23,7 +23,8 @@ class Endpoint(Struct, frozen=True):
     path says what other APIs say in the body. So it does where `stream_path` is stated: there a
     stream is asked for, at `path` a whole body. `base` is the base path of servers whose URL has
     none. `headers` go with every request, and `key_header` holds the key: as a bearer token in
-    `authorization`, else as it is.
+    `authorization`, else as it is. A path that ends alike and has `never_below` in it is another
+    API's.
     """
 
     api: str
@@ -32,10 +33,13 @@ class Endpoint(Struct, frozen=True):
     headers: tuple[tuple[str, str], ...] = ()
     key_header: str = _BEARER
     stream_path: str = ""
+    never_below: str = ""
 
     def serves(self, path: str) -> bool:
         """Whether a request path, maybe with a query, leads here."""
         plain = _plain(path)
+        if self.never_below and self.never_below in plain:
+            return False
         return any(_pattern(each).search(plain) for each in (self.path, self.stream_path) if each)
 
     def stated(self, path: str) -> dict[str, Any]:

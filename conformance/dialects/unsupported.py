@@ -17,6 +17,11 @@ def _is_text_completion(fields: dict[str, Any]) -> bool:
     return fields.get("object") == "text_completion"
 
 
+def _is_assistants_event(fields: dict[str, Any]) -> bool:
+    kind = string(fields.get("object")) or ""
+    return kind == "thread" or kind.startswith(("thread.run", "thread.message"))
+
+
 def _is_claude_completion(fields: dict[str, Any]) -> bool:
     return fields.get("type") == "completion" and isinstance(fields.get("completion"), str)
 
@@ -40,6 +45,7 @@ _OF_AGENTS: Final = frozenset(
 )
 UNSUPPORTED: Final[Mapping[str, Callable[[dict[str, Any]], bool]]] = {
     "openai.completions": _is_text_completion,
+    "openai.assistants": _is_assistants_event,
     "anthropic.complete": _is_claude_completion,
     "langchain.messages": _is_langchain_event,
     "openai-agents": _is_agents_event,

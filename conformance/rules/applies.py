@@ -109,9 +109,7 @@ class Evidence(Struct, frozen=True):
         """The response head as a map, None where it was not recorded."""
         if self.response is None or self.response.status is None:
             return None
-        headers = {name.lower(): value for name, value in self.response.headers}
-        stated = {"status": self.response.status, "http": self.response.http, "headers": headers}
-        return {**stated, "framing": self.framing()}
+        return {**self.response.as_event, "framing": self.framing()}
 
 
 def profile_excludes(rule: Rule, knobs: Mapping[str, Any]) -> str:

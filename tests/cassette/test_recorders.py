@@ -15,6 +15,7 @@ from conformance.cassette.importers.recorders.table import ROWS
 from conformance.cassette.search import find_recordings
 from conformance.core.errors import CassetteError, SpecError
 from conformance.recordings.check import check_paths
+from conformance.rules.verdicts import Verdict
 from tests.authoring import file_table
 from tests.cassette.recorder_files import (
     FILES,
@@ -84,6 +85,44 @@ def test_a_key_that_a_tag_would_construct_is_its_text(tmp_path: Path) -> None:
     assert exchange.request.headers == (("Accept", "*/*"),)
     assert exchange.response is not None
     assert exchange.response.headers == (("Content-Type", "text/event-stream"), ("Accept", "again"))
+
+
+def test_one_line_of_json_is_no_transfer_chunk(tmp_path: Path) -> None:
+    """Recorders keep the head over a body that they joined: it has no line end to tell it by."""
+    answer = json.dumps({"object": "chat.completion", "choices": []})
+    packed_alike = interaction(body={"string": answer})
+    packed_alike["response"]["headers"] = {"transfer-encoding": ["chunked"]}
+    path = stored(tmp_path, "a.json", json.dumps({"interactions": [packed_alike]}))
+    assert open_recording(path).exchanges[0].body.decode() == answer
+
+
+def test_headers_that_nobody_kept_are_not_held_against_a_server(tmp_path: Path) -> None:
+    bare, other = interaction(), interaction()
+    bare["response"]["headers"] = {}
+    other["response"]["headers"] = {"Date": ["today"]}
+    path = stored(tmp_path, "a.json", json.dumps({"interactions": [bare, other]}))
+    found = [each.verdicts["wire/sse/content-type"] for each in check_paths([path]).streams]
+    assert found == [Verdict.NOT_APPLICABLE, Verdict.FAIL]
+
+
+@pytest.mark.parametrize(
+    ("url", "answer"),
+    [
+        ("https://h/v1/completions", {"object": "text_completion", "choices": []}),
+        ("https://h/v1/threads/thread_1/messages", {"object": "thread.message", "content": []}),
+        ("https://h/v1/threads/thread_1/messages", {"object": "list", "data": []}),
+        ("https://h/models/m:embedContent", {"embedding": {}, "usageMetadata": {}}),
+    ],
+)
+def test_an_api_that_is_not_judged_costs_itself_alone(
+    tmp_path: Path, url: str, answer: dict[str, Any]
+) -> None:
+    other = interaction(url, {"string": json.dumps(answer)})
+    path = stored(tmp_path, "a.json", json.dumps({"interactions": [other, interaction()]}))
+    recording = open_recording(path)
+    assert [each.dialect for each in recording.exchanges] == ["openai.chat"]
+    assert "exchanges of other APIs were skipped: 1" in recording.notes
+    assert check_paths([tmp_path]).errors == ()
 
 
 def test_the_path_does_not_decide(tmp_path: Path) -> None:

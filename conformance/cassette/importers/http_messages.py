@@ -119,7 +119,8 @@ def without_transfer_chunks(
         found.append(Chunk(data, chunk.ms))
         if reader.fault:
             return None
-    return tuple(found), reader.done
+    # One line of JSON without its end could go on as the line of a size.
+    return (tuple(found), reader.done) if reader.begun else None
 
 
 def drop_empty(chunks: Sequence[Chunk], lines: Sequence[int]) -> tuple[list[Chunk], list[int]]:

@@ -17,7 +17,7 @@ from conformance.cassette.importers import ForeignFile, ImportedRecording, Nothi
 from conformance.cassette.positions import Layout
 from conformance.core.errors import CassetteError, Place
 from conformance.core.events import Exchange
-from conformance.dialects import dialect_at
+from conformance.dialects import SUPPORTED, dialect_at
 from conformance.dialects.recognition import recognised_dialect
 
 
@@ -87,6 +87,8 @@ def _spoken_dialect(file: ForeignFile, exchange: Exchange) -> str | None:
     requested = dialect_at(exchange.request.path) if exchange.request else None
     if shown is None and requested is None:
         return None
+    if shown is not None and not file.dialect and shown not in SUPPORTED:
+        return None  # an API beside those that are judged: it costs itself alone
     return file.dialect or shown or requested
 
 

@@ -259,4 +259,7 @@ def recognises(frame: Frame, payload: Any) -> bool:
     if frame.kind == "binary" and frame.event in _EVENTS | EXCEPTIONS:
         return True
     is_body = isinstance(fields.get("output"), dict) and "stopReason" in fields
-    return bool(_union_member(fields)) or is_body
+    kind = _union_member(fields)
+    if kind == "metadata":  # a common word: counts or times of an answer make it this event
+        return bool(fields[kind].keys() & {"usage", "metrics"})
+    return bool(kind) or is_body

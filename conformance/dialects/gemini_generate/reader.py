@@ -53,6 +53,7 @@ VOCABULARY: Final = Vocabulary(
         }
     ),
 )
+_EMBEDDED: Final = ("embedding", "embeddings")
 _MARKS: Final = ("candidates", "usageMetadata", "promptFeedback")
 _COUNTED: Final = (
     *("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount"),
@@ -214,9 +215,11 @@ def _speaks_for_user(content: dict[str, Any]) -> bool:
 
 
 def recognises(frame: Frame, payload: Any) -> bool:
-    """An answer, or a list of them; an error alone names no dialect."""
+    """An answer, or a list of them; an error alone names no dialect, and embeddings are none."""
     del frame
     fields = mapping(payload[0] if isinstance(payload, list) and payload else payload)
+    if not fields.keys().isdisjoint(_EMBEDDED):
+        return False
     return isinstance(fields.get("candidates"), list) or any(
         isinstance(fields.get(key), dict) for key in _MARKS[1:]
     )

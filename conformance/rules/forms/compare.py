@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Final, Literal, Self
 
 import msgspec
 from msgspec import Struct
 
 from conformance.core.events import Event
-from conformance.core.spelling import one_spelling
+from conformance.core.spelling import one_alphabet, one_spelling
 from conformance.rules.alias import Alias
 from conformance.rules.forms.base import (
     OPEN,
@@ -43,14 +43,18 @@ Gather = Literal["concat", "sum", "count", "merged"]
 Relation = Literal["equal", "equal-or-none", "contains", "kept", "not-both", "greater"]
 View = Literal["wire", "client"]
 TurnAge = Literal["current", "earlier"]
-Spelling = Literal["exact", "any"]
+Spelling = Literal["exact", "any", "base64"]
 GATHER: Final[tuple[Gather, ...]] = ("concat", "sum", "count", "merged")
 RELATIONS: Final[tuple[Relation, ...]] = (
     *("equal", "equal-or-none", "contains", "kept"),
     *("not-both", "greater"),
 )
 VIEWS: Final[tuple[View, ...]] = ("wire", "client")
-SPELLINGS: Final[tuple[Spelling, ...]] = ("exact", "any")
+SPELLINGS: Final[Mapping[Spelling, Callable[[str], str]]] = {
+    "exact": str,
+    "any": one_spelling,
+    "base64": one_alphabet,
+}
 TURNS: Final[tuple[TurnAge, ...]] = ("current", "earlier")
 _COMPARABLE: Final[Mapping[Relation, tuple[Gather, ...]]] = {
     "equal": GATHER,
@@ -101,7 +105,7 @@ class Compare(Form, frozen=True):
         if left.how not in _COMPARABLE[are]:
             wanted = " or ".join(_COMPARABLE[are])
             raise node.required("are").error(f"{are} compares {wanted}, got {left.how}")
-        spelling = chosen(entries["spelling"], SPELLINGS) if "spelling" in entries else "exact"
+        spelling = chosen(entries["spelling"], tuple(SPELLINGS)) if "spelling" in entries else "exact"
         return cls(left, right, are, spelling)
 
     def fires_on(self, left: Any, right: Any) -> bool:
@@ -114,9 +118,10 @@ class Compare(Form, frozen=True):
         return bool(self.left.link)
 
     def holds(self, one: Any, other: Any) -> bool:
-        """Whether two gathered values stand in the relation; `any` spelling reads texts alike."""
-        if self.spelling == "any" and isinstance(one, str) and isinstance(other, str):
-            one, other = one_spelling(one), one_spelling(other)
+        """Whether two gathered values stand in the relation, texts in the spelling that is named."""
+        if isinstance(one, str) and isinstance(other, str):
+            spell = SPELLINGS[self.spelling]
+            one, other = spell(one), spell(other)
         match self.are:
             case "greater":
                 return bool(one > other)

@@ -156,6 +156,11 @@ def with_unknown_keys(history: History) -> History:
     return [{**each, "x_note": {"cached": True}} for each in history]
 
 
+def in_the_other_alphabet(leaf: str) -> str:
+    """Base64 as it is spelled for URLs, without padding."""
+    return leaf.translate(str.maketrans("+/", "-_", "="))
+
+
 def as_it_came(history: History) -> History:
     return history
 

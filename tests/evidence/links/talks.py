@@ -39,7 +39,7 @@ def thought(turn: int) -> str:
 
 def seal(turn: int) -> str:
     """What a turn is signed or sealed with."""
-    return f"{turn}SealOfTurn{turn}NothingIsEncryptedHere{turn * 7919}=="
+    return f"{turn}SealOfTurn+{turn}Nothing/IsEncryptedHere{turn * 7919}=="
 
 
 def _call(turn: int) -> tuple[str, Body]:

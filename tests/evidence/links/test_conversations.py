@@ -102,6 +102,13 @@ def test_a_history_that_says_the_same_is_right(name: str, edit: edits.Edit) -> N
     assert rules_broken(name, 4, edit) == set()
 
 
+@pytest.mark.parametrize("name", ["gemini", "interactions"])
+def test_bytes_may_come_back_in_the_other_alphabet(name: str) -> None:
+    spelled = edits.in_the_other_alphabet
+    assert spelled(ONE) != ONE
+    assert rules_broken(name, 3, lambda history: edits.replaced(history, ONE, spelled(ONE))) == set()
+
+
 @pytest.mark.parametrize("name", TALKERS)
 def test_turns_that_are_left_out_are_not_altered(name: str) -> None:
     turns = 3 if name in ITEMS else 2
