@@ -50,7 +50,7 @@ def lint_paths(paths: Sequence[Path]) -> list[Problem]:
     for path in paths:
         for file in _spec_files(path):
             _read_file(file, found)
-    known = Known(dialect_vocabulary, _declared_knobs(), __version__)
+    known = Known(dialect_vocabulary, _declared_knobs(), __version__, _ships)
     for suite, root in found.suites:
         found.problems += lint_suite(suite, root, known)
     found.problems += lint_together(found.suites)
@@ -59,6 +59,10 @@ def lint_paths(paths: Sequence[Path]) -> list[Problem]:
     for path in found.profiles:
         found.problems += _lint_profile(path, rules)
     return sorted(found.problems, key=_sort_key)
+
+
+def _ships(file: str) -> bool:
+    return Path(file).resolve().is_relative_to(shipped.specs().resolve())
 
 
 def _sort_key(problem: Problem) -> tuple[str, int, int]:

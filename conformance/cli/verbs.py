@@ -37,6 +37,7 @@ VERBS: Final[Mapping[str, str]] = {
     "serve": "Play recordings to a client under test, or a scripted server to a gateway.",
     "convert": "Turn a recording into another format.",
     "lint": "Check rules, profiles and recordings for mistakes.",
+    "test": "Try rules on the examples in their file: what keeps them, what breaks them.",
     "markers": "Show which tokens a model puts around its thinking.",
     "mutate": "Put known defects into a recording and show which rules find them.",
     "corpus": "Judge very many recorded streams: check, report, sample, inspect.",
