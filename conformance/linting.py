@@ -13,6 +13,7 @@ from msgspec import Struct, field
 
 from conformance import __version__
 from conformance.core import shipped
+from conformance.core.configuration import CONFIGURATION
 from conformance.core.errors import ConformanceError, Place, SpecError, UsageError
 from conformance.dialects.marker_families import read_families
 from conformance.dialects.neutral_knobs import neutral_knobs
@@ -81,6 +82,8 @@ def _spec_files(path: Path) -> list[Path]:
 
 
 def _read_file(path: Path, found: _SpecFiles) -> None:
+    if path.name == CONFIGURATION:
+        return  # linted where it is read, a floor above
     try:
         root = document.load(path)
         kind = next((kind for kind in _KINDS if kind in root.mapping()), None)
