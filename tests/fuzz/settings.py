@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -58,11 +59,17 @@ SETTINGS: Final = (
     ("columns.yaml", _COLUMNS),
     ("project.yaml", _PROJECT),
 )
-_READERS: Final = {
+
+
+def _read_project(path: Path) -> None:
+    project_of(document.load(path).mapping(KEYS))
+
+
+_READERS: Final[dict[str, Callable[[Path], object]]] = {
     "conformance.yaml": read_spec,
     "baseline.yaml": load_baseline,
     "columns.yaml": read_columns,
-    "project.yaml": lambda path: project_of(document.load(path).mapping(KEYS)),
+    "project.yaml": _read_project,
 }
 
 
