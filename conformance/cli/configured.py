@@ -52,6 +52,8 @@ _NAMED: Final = (
 _CHANGING: Final = ("profile", "suites", "expected-failures")
 """Keys that may change what a recording is said to be."""
 _REPORTING: Final = ("check", "run")
+_ALONE: Final = frozenset({("list", "system")})
+"""Verbs, and a parameter of theirs with which no default goes."""
 
 _changed: ContextVar[tuple[str, ...]] = ContextVar("keys of the file that change verdicts")
 
@@ -99,7 +101,7 @@ class ConfiguredCommand(TyperCommand):
 def project_settings(verb: str, typed: Mapping[str, Any]) -> dict[str, Setting]:
     """Defaults by the names of parameters, of all that the verb takes; as the rules above."""
     _changed.set(())
-    if configuration_in(_here()) is None:
+    if configuration_in(_here()) is None or any((verb, name) in _ALONE for name in typed):
         return {}
     from conformance.runs.project import own_suites, read_project  # noqa: PLC0415  # YAML
 
@@ -122,10 +124,10 @@ def project_settings(verb: str, typed: Mapping[str, Any]) -> dict[str, Setting]:
 
 def _changing(found: Mapping[str, Setting]) -> set[str]:
     """Parameters whose defaults may change a verdict: rules beside all that ship change none."""
-    from conformance.judging.suites import SHIPPED  # noqa: PLC0415  # help needs none
+    from conformance.judging.suites import ALL_SHIPPED  # noqa: PLC0415  # help needs none
 
     def adds_only(setting: Setting) -> bool:
-        return isinstance(setting.value, tuple) and SHIPPED in setting.value
+        return isinstance(setting.value, tuple) and ALL_SHIPPED in setting.value
 
     return {name for name, each in found.items() if name != "suite" or not adds_only(each)}
 

@@ -14,6 +14,7 @@ from conformance.cli.completing import (
     complete_profile,
     complete_rule,
     complete_suite,
+    complete_target,
 )
 from conformance.cli.configured import changed_note
 from conformance.core.configuration import CONFIGURATION
@@ -107,7 +108,13 @@ PortFileOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write the port there once it listens.")
 ]
 TargetOption = Annotated[
-    str, typer.Option(metavar="NAME-VERSION", help="Name of the target, for baselines.")
+    str,
+    typer.Option(
+        metavar="NAME-VERSION",
+        help="A target of conformance.yaml; beside another option that says what to ask:"
+        " the target's name, for baselines.",
+        autocompletion=complete_target,
+    ),
 ]
 TokensOption = Annotated[
     int, typer.Option("--max-tokens", min=16, help="Limit of each answer, where a step has none.")

@@ -18,7 +18,7 @@ from conformance.rules.load import load_suite
 from conformance.rules.model import Suite
 from conformance.rules.node import nearest
 
-SHIPPED: Final = "shipped"
+ALL_SHIPPED: Final = "shipped"
 """The name of all suites that ship."""
 NOT_SUITES = frozenset({"baselines", "profiles", "scenarios", "systems", FILE_NAME})
 
@@ -64,7 +64,7 @@ def load_suites(wanted: Sequence[str] = ()) -> tuple[Suite, ...]:
 
 
 def _suites_named(name: str) -> tuple[Suite, ...]:
-    if name == SHIPPED:
+    if name == ALL_SHIPPED:
         return shipped_suites()
     path = Path(name)
     if path.is_dir():

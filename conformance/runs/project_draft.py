@@ -9,6 +9,7 @@ rules.
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -21,6 +22,7 @@ from conformance.cassette.recording import is_named_recording, open_recording
 from conformance.cassette.search import MUTANTS
 from conformance.core.configuration import CONFIGURATION, KEYS
 from conformance.core.errors import ConformanceError
+from conformance.core.regular_file import expect_regular
 from conformance.recordings.choices import choose_dialect
 from conformance.recordings.identification import identity_of
 from conformance.rules import document
@@ -34,6 +36,8 @@ _MOST_BYTES: Final = 256 * 1024  # of a file that is looked into
 _MOST_STREAMS: Final = 20  # whose sender is looked for
 _LEFT_OUT: Final = frozenset({MUTANTS, "node_modules", "venv", "site-packages", "__pycache__"})
 _YAML: Final = (".yaml", ".yml")
+_TELLING: Final = re.compile(rb"^(?:suite|entries):", re.MULTILINE)
+"""What a file that counts begins a line with: to parse all others would take long."""
 
 
 class FoundFolder(Struct, frozen=True):
@@ -97,7 +101,8 @@ def _below(path: Path, folder: Path) -> str:
 def _kind_of(path: Path) -> str:
     """The key that says what a YAML file is; empty for one of somebody else's."""
     try:
-        if path.stat().st_size > _MOST_BYTES:
+        expect_regular(path)
+        if path.stat().st_size > _MOST_BYTES or not _TELLING.search(path.read_bytes()):
             return ""
         keys = document.load(path).mapping()
     except (ConformanceError, OSError):

@@ -159,6 +159,26 @@ def test_rules_of_the_file_are_explained_and_listed(capsys: pytest.CaptureFixtur
     for call in (["explain", "no-text"], ["list", "rules"]):
         assert main(call) == 0
         assert "own/answers/no-text" in capsys.readouterr().out
+    assert main(["list", "rules"]) == 0
+    both = capsys.readouterr().out.splitlines()
+    assert main(["list", "rules", "--no-config"]) == 0
+    shipped = capsys.readouterr().out.splitlines()
+    assert len(both) == len(shipped) + 1
+    assert main(["list", "--system", "opal"]) == 0
+
+
+def test_shells_complete_targets(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("_CONFORMANCE_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "conformance run --target h")
+    monkeypatch.setenv("COMP_CWORD", "3")
+    for text, offered in ((TARGETS, ["here"]), ("targets: {h: {}}", []), ("", [])):
+        configured(text)
+        with pytest.raises(SystemExit):
+            main([])
+        captured = capsys.readouterr()
+        assert (captured.out.split(), captured.err) == (offered, "")
 
 
 def test_trust_and_importers_are_left_unread_too(capsys: pytest.CaptureFixture[str]) -> None:
