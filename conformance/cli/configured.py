@@ -191,7 +191,7 @@ def _say_changing(verb: str, keys: Sequence[str]) -> None:
     if not keys:
         return
     _changed.set(tuple(keys))
-    if verb not in _REPORTING and verb in _PROFILED:
+    if verb not in _REPORTING and verb in (*_JUDGING, "mutate"):
         from conformance.cli.terminal import warn  # noqa: PLC0415  # help needs none
 
         warn(f"note: {changed_note()}")

@@ -21,6 +21,7 @@ from conformance.cassette.payloads import Payload, reframe, sends_lines
 from conformance.cassette.recording import Recording, open_recording
 from conformance.core.errors import ConformanceError, SpecError
 from conformance.core.events import Chunk, Exchange, Fidelity, Request, Response
+from conformance.core.excerpts import redacted
 from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.core.regular_file import expect_regular
 from conformance.judging.checker import YAML_SUFFIXES
@@ -29,6 +30,7 @@ from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import check_untrusted
 from conformance.recordings.choices import CheckChoices, UnknownDialectError
 from conformance.recordings.in_memory import InMemory
+from conformance.recordings.redacted_result import redact_result
 from conformance.rules.model import Rule, Suite
 from conformance.rules.stream_example import StreamExample
 from conformance.rules.verdicts import COMBINING, Verdict
@@ -98,7 +100,8 @@ class ExampleJudge:
             example.dialect or _only(rule.dialects), _profile(example, self._suite.file)
         )
         recording = self._recording(example, choices.dialect)
-        results = check_untrusted(recording, self._rulebook, choices)
+        checked = check_untrusted(recording, self._rulebook, choices)
+        results = [redact_result(each, redacted) for each in checked]
         judged = [result for result in results if rule.id in result.verdicts]
         if not judged:
             spoken = ", ".join(sorted({result.dialect for result in results}))

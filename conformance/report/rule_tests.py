@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from conformance.core.excerpts import redacted
 from conformance.recordings.rule_tests import JudgedExample
 from conformance.report.printable import visible
 from conformance.report.wording import count, finding_sentence
@@ -73,6 +74,6 @@ def _stream_lines(example: StreamExample) -> Iterator[str]:
     if example.file:
         yield example.file
     elif example.text:
-        yield from (line for line in example.text.splitlines() if line)
+        yield from (line for line in redacted(example.text).splitlines() if line)
     else:
-        yield from example.frames
+        yield from map(redacted, example.frames)

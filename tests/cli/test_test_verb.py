@@ -119,3 +119,14 @@ def test_explain_shows_the_examples(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "\nkeeps\n  data: {" in out
     assert '\nbreaks\n  {"choices":[{"index":0' in out
     assert "\nwhy\n" not in out
+
+
+def test_no_key_in_an_example_leaves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also where a line is cut in the midst of it."""
+    key = "sk" + "-proj-Ab1cAb1cAb1cAb1c"
+    for filled in ("", "x" * 1150, "x" * 130):
+        breaks = BREAKS.replace("role: assistant", f"role: '{filled} {key}'")
+        assert tried(tmp_path, ONCE + breaks, "-v") == 0
+        assert main(["explain", "role-once", "--suite", str(tmp_path / "own.yaml")]) == 0
+        captured = capsys.readouterr()
+        assert key[:12] not in captured.out + captured.err
