@@ -69,12 +69,20 @@ def init_command(given: InitArguments) -> None:
         text = spell_project(draft)
     except SpecError as err:
         raise UsageError(err.message, hint=err.hint) from err
+    _make_folder(SCHEMAS)
     for path, schema in schema_files():
-        SCHEMAS.mkdir(exist_ok=True)
         write_whole(path, schema)
     write_whole(file, text.encode())
     put(visible(f"{CONFIGURATION} is written, its JSON Schemas are in {SCHEMAS}", 400))
     put(visible(f"next: {_next_call(draft)}", 400))
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as err:
+        message = f"the folder cannot be made: {err.strerror}"
+        raise UsageError(message, place=Place(str(folder))) from err
 
 
 def _may_ask(given: InitArguments) -> bool:

@@ -81,13 +81,17 @@ def _files_below(folder: Path) -> Iterator[Path]:
     left = _MOST_FILES
     for where, folders, names in os.walk(folder):
         depth = len(Path(where).relative_to(folder).parts)
-        kept = [n for n in sorted(folders) if n[:1] != "." and n not in _LEFT_OUT]
-        folders[:] = kept if depth < _DEPTH else []
-        for name in sorted(names):
+        folders[:] = filter(_is_ours, sorted(folders)) if depth < _DEPTH else ()
+        for name in filter(str.isprintable, sorted(names)):
             if left == 0:
                 return
             left -= 1
             yield Path(where, name)
+
+
+def _is_ours(name: str) -> bool:
+    """Neither hidden nor somebody else's, nor a name that no text can hold."""
+    return name[:1] != "." and name not in _LEFT_OUT and name.isprintable()
 
 
 def _top(path: Path, folder: Path) -> str:

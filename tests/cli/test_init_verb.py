@@ -87,6 +87,15 @@ def test_a_file_that_is_there_stays(capsys: pytest.CaptureFixture[str]) -> None:
     assert "strict" not in values(read_project())
 
 
+def test_a_folder_that_cannot_be_made_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    Path(".conformance").write_text("", encoding="utf-8")
+    assert main(["init"]) == 2
+    assert capsys.readouterr().err == (
+        "error: .conformance: the folder cannot be made: File exists\n"
+    )
+    assert not Path(CONFIGURATION).exists()
+
+
 def answers(monkeypatch: pytest.MonkeyPatch, *said: str) -> list[str]:
     """Answers on a terminal; the questions, as they are asked."""
     questions: list[str] = []

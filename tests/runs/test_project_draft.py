@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import Final
@@ -55,6 +56,20 @@ def test_what_is_hidden_foreign_or_deep_is_left_alone(below: str, tmp_path: Path
     take(tmp_path / below / "a.cassette.jsonl")
     write(tmp_path / below / "own.yaml", SUITE)
     assert look_around(tmp_path) == FoundFolder()
+
+
+def test_names_that_no_text_holds_are_left_alone(tmp_path: Path) -> None:
+    for name in (b"\xff", b"a\nb"):
+        folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name))
+        take(folder / "a.cassette.jsonl")
+    assert look_around(tmp_path) == FoundFolder()
+
+
+def test_what_waits_for_a_writer_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "own.yaml")
+    os.mkfifo(tmp_path / "a.sse")
+    found = look_around(tmp_path)
+    assert (found.recordings, found.suites, found.profile) == ((".",), (), "")
 
 
 def test_a_folder_of_anything_is_walked_for_a_bounded_while(
