@@ -11,7 +11,7 @@ import pytest
 
 from conformance.core import shipped
 from conformance.core.errors import SpecError
-from conformance.judging.suites import dialect_vocabulary
+from conformance.judging.suites import dialect_vocabulary, shipped_suites
 from conformance.recordings.rule_tests import MOST_BYTES, ExampleJudge, JudgedExample
 from conformance.rules.document import parse
 from conformance.rules.load import read_suite
@@ -190,3 +190,11 @@ def test_a_stream_of_no_dialect_asks_for_one(tmp_path: Path) -> None:
 def test_a_rule_that_does_not_judge_the_stream_says_so(tmp_path: Path) -> None:
     said = {"frames": [{"type": "message_stop"}], "dialect": "anthropic.messages"}
     assert "the rule never judges anthropic.messages" in refused(said, tmp_path)
+
+
+def test_examples_of_shipped_rules_hold() -> None:
+    shown = [suite for suite in shipped_suites() if any(rule.examples for rule in suite.rules)]
+    found = [outcome for each in shown for _, outcome in ExampleJudge(each).outcomes(each.rules)]
+    assert found
+    wrong = [each for each in found if not (isinstance(each, JudgedExample) and each.holds)]
+    assert [str(each) for each in wrong] == []
