@@ -13,6 +13,7 @@ from msgspec import Struct, field
 
 from conformance import __version__
 from conformance.core import shipped
+from conformance.core.configuration import CONFIGURATION
 from conformance.core.errors import ConformanceError, Place, SpecError, UsageError
 from conformance.dialects.marker_families import read_families
 from conformance.dialects.neutral_knobs import neutral_knobs
@@ -50,7 +51,7 @@ def lint_paths(paths: Sequence[Path]) -> list[Problem]:
     for path in paths:
         for file in _spec_files(path):
             _read_file(file, found)
-    known = Known(dialect_vocabulary, _declared_knobs(), __version__)
+    known = Known(dialect_vocabulary, _declared_knobs(), __version__, _ships)
     for suite, root in found.suites:
         found.problems += lint_suite(suite, root, known)
     found.problems += lint_together(found.suites)
@@ -59,6 +60,10 @@ def lint_paths(paths: Sequence[Path]) -> list[Problem]:
     for path in found.profiles:
         found.problems += _lint_profile(path, rules)
     return sorted(found.problems, key=_sort_key)
+
+
+def _ships(file: str) -> bool:
+    return Path(file).resolve().is_relative_to(shipped.specs().resolve())
 
 
 def _sort_key(problem: Problem) -> tuple[str, int, int]:
@@ -77,6 +82,8 @@ def _spec_files(path: Path) -> list[Path]:
 
 
 def _read_file(path: Path, found: _SpecFiles) -> None:
+    if path.name == CONFIGURATION:
+        return  # linted where it is read, a floor above
     try:
         root = document.load(path)
         kind = next((kind for kind in _KINDS if kind in root.mapping()), None)

@@ -75,7 +75,7 @@ def project_address() -> str:
 
 def first_suite(page: str) -> str:
     """The suite that the page of the rule language begins with."""
-    return page.split("```yaml suite\n", 1)[1].split("```", 1)[0]
+    return page.split("```yaml suite ", 1)[1].split("\n", 1)[1].split("```", 1)[0]
 
 
 def with_lanes(page: str, rule: str) -> str:

@@ -22,7 +22,7 @@ def spell_baseline(baseline: Baseline, *, heading: str = "") -> str:
     """The text of the file. `heading` are comment lines that stand before everything."""
     lines = [heading.rstrip("\n")] if heading else []
     if baseline.target:
-        lines.append(f"target: {_spell_scalar(baseline.target)}")
+        lines.append(f"target: {spell_scalar(baseline.target)}")
     lines.append("entries:" if baseline.entries else "entries: []")
     for same in _group_entries(baseline.entries):
         lines += _spell_item(same, baseline.target)
@@ -46,13 +46,13 @@ def _group_entries(entries: Sequence[BaselineEntry]) -> list[list[BaselineEntry]
 
 def _spell_item(same: Sequence[BaselineEntry], target: str) -> Iterator[str]:
     first = same[0]
-    yield f"  - rule: {_spell_scalar(first.rule)}"
+    yield f"  - rule: {spell_scalar(first.rule)}"
     if first.target != target:
-        yield f"    target: {_spell_scalar(first.target)}"
-    yield from _spell_exchanges([_spell_scalar(entry.exchange) for entry in same])
+        yield f"    target: {spell_scalar(first.target)}"
+    yield from _spell_exchanges([spell_scalar(entry.exchange) for entry in same])
     if first.finding:
-        yield f"    finding: {_spell_scalar(first.finding)}"
-    yield f"    reason: {_spell_scalar(first.reason)}"
+        yield f"    finding: {spell_scalar(first.finding)}"
+    yield f"    reason: {spell_scalar(first.reason)}"
     if first.until:
         yield f"    until: {first.until.isoformat()}"
     if first.flaky:
@@ -71,7 +71,7 @@ def _spell_exchanges(names: Sequence[str]) -> Iterator[str]:
     yield from (f"      - {name}" for name in names)
 
 
-def _spell_scalar(text: str) -> str:
+def spell_scalar(text: str) -> str:
     if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
         return text
     quoted = json.dumps(text, ensure_ascii=False)

@@ -17,6 +17,7 @@ from conformance import __version__
 from conformance.cli.failures import describe_failure, exit_code
 from conformance.cli.terminal import put, survive_any_text, warn
 from conformance.cli.verbs import VerbGroup
+from conformance.core.configuration import unread_for_this_call
 
 __all__ = ["app", "main"]
 
@@ -31,7 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line (default: `sys.argv`) and return the exit code."""
     survive_any_text(sys.stdout, sys.stderr)
     try:
-        code = get_command(app).main(arguments, prog_name="conformance", standalone_mode=False)
+        with unread_for_this_call():
+            code = get_command(app).main(arguments, prog_name="conformance", standalone_mode=False)
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  # the last line of defence
         warn(describe_failure(error))
         return exit_code(error)

@@ -22,6 +22,7 @@ from conformance.report.files import write_whole
 from conformance.report.printable import visible
 from conformance.report.wording import count
 from conformance.rules.verdicts import Verdict
+from conformance.runs.project_schemas import schema_line
 
 _UpdateOption = Annotated[
     bool, typer.Option("--update", help="Keep the entries of FILE that still hold.")
@@ -57,7 +58,7 @@ def baseline_command(  # noqa: PLR0917  # typer makes options of parameters
     """Write down which violations are expected of a target."""
     _check_prune(alone=not (update or reason or pin), prune=prune)
     before = _load_before(output, target, update=update or prune)
-    heading = heading_of(output.read_text(encoding="utf-8")) if update or prune else ""
+    heading = _heading(output, is_there=update or prune)
     suites, rules = suite or (), rule or ()
     with progress_line("checking ..."):
         report = check_paths(
@@ -75,6 +76,13 @@ def baseline_command(  # noqa: PLR0917  # typer makes options of parameters
     write_whole(output, spell_baseline(change.baseline, heading=heading).encode())
     put(_describe_change(output, change))
     raise typer.Exit(CONFORMS)
+
+
+def _heading(output: Path, *, is_there: bool) -> str:
+    """Comments that stay, or the line for editors of a new file."""
+    if is_there:
+        return heading_of(output.read_text(encoding="utf-8"))
+    return schema_line("baseline", output)
 
 
 def _check_prune(*, prune: bool, alone: bool) -> None:

@@ -73,7 +73,7 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
             progress=CheckProgress(show),
         )
         _rechunk(paths, CheckChoices(dialect, profile), (suites, rules, rules_as_of), rechunk)
-    report = shared.with_trust_note(clock.stopped(report))
+    report = shared.with_config_notes(clock.stopped(report), trusts=True)
     written = put_report(report, baseline, format_, outputs or (), verbose=verbose)
     code = written.exit_code(strict=strict, require_exercised=require_exercised)
     raise typer.Exit(_exit_code(written, code, paths, rules))

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
+from conformance.core.errors import ConformanceError
+
 
 def complete_dialect(incomplete: str) -> list[str]:
     return _names_beginning(incomplete, _taken_from("conformance.dialects", "SUPPORTED"))
@@ -17,7 +19,17 @@ def complete_profile(incomplete: str) -> list[str]:
 
 
 def complete_suite(incomplete: str) -> list[str]:
-    return _names_beginning(incomplete, (suite.id for suite in _suite_names()))
+    shipped = _taken_from("conformance.judging.suites", "ALL_SHIPPED")
+    return _names_beginning(incomplete, (shipped, *(suite.id for suite in _suite_names())))
+
+
+def complete_target(incomplete: str) -> list[str]:
+    """Targets of the project file; a mistake in it is for who runs a verb."""
+    try:
+        project = _taken_from("conformance.runs.project", "read_project")()
+    except ConformanceError:
+        return []
+    return _names_beginning(incomplete, project.targets)
 
 
 def complete_rule(incomplete: str) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from conformance.cli.configured import ConfiguredCommand
 from conformance.cli.corpus_progress import CheckReporter, engine_of
 from conformance.cli.corpus_report import (
     asked_outputs,
@@ -71,7 +72,7 @@ def corpus_command(context: typer.Context) -> None:
         put(context.get_help())
 
 
-@corpus_app.command("check")
+@corpus_app.command("check", cls=ConfiguredCommand)
 def check_command(  # noqa: PLR0917  # typer makes options of parameters
     source: _SourceArgument,
     out: Annotated[
@@ -110,7 +111,7 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
     raise typer.Exit(USAGE if is_bad else CONFORMS)
 
 
-@corpus_app.command("inspect")
+@corpus_app.command("inspect", cls=ConfiguredCommand)
 def inspect_command(
     source: _SourceArgument,
     map_: _MapOption = None,
@@ -125,7 +126,7 @@ def inspect_command(
     raise typer.Exit(USAGE if unreadable else CONFORMS)
 
 
-@corpus_app.command("report")
+@corpus_app.command("report", cls=ConfiguredCommand)
 def report_command(  # noqa: PLR0917  # typer makes options of parameters
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="What corpus check wrote.")],
     by: _ByOption = None,
@@ -155,7 +156,7 @@ def report_command(  # noqa: PLR0917  # typer makes options of parameters
     raise typer.Exit(FINDINGS if is_met else CONFORMS)
 
 
-@corpus_app.command("sample")
+@corpus_app.command("sample", cls=ConfiguredCommand)
 def sample_command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="What corpus check wrote.")],
     output: Annotated[

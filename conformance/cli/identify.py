@@ -19,6 +19,7 @@ from conformance.profiles.lookup import find
 from conformance.recordings.choices import UnknownDialectError, choose_dialect
 from conformance.recordings.identification import ExchangeIdentification, identify_exchange
 from conformance.report.identity import identity_json, identity_text
+from conformance.runs.project_schemas import schema_line
 
 
 def identify_command(
@@ -78,7 +79,8 @@ def _write_draft(path: Path, found: ExchangeIdentification) -> None:
     certain = identity.profile if identity.certainty == "certain" else None
     base = find(certain or "strict", identity.dialect)
     try:
-        path.write_text(draft(path.stem, identity, base), encoding="utf-8")
+        text = schema_line("profile", path) + draft(path.stem, identity, base)
+        path.write_text(text, encoding="utf-8")
     except OSError as err:
         raise UsageError(f"cannot be written: {err.strerror}", place=Place(str(path))) from err
     warn(f"profile {path.stem} ({identity.dialect}) drafted into {path}, extends {base.name}")

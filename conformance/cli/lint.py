@@ -18,6 +18,7 @@ from conformance.mutate.completeness import dialect_gaps
 from conformance.recordings.linting import lint_recordings, split_paths, suites_in
 from conformance.report.printable import visible
 from conformance.report.wording import count
+from conformance.runs.project_linting import lint_projects
 from conformance.scenarios.linting import lint_scenarios
 from conformance.systems import lint_systems
 
@@ -38,6 +39,7 @@ def lint_command(
         written, recorded = split_paths(paths or [specs()])
         problems = list(lint_paths(written)) if written else []
         problems += [*lint_baselines(written), *lint_scenarios(written), *lint_systems(written)]
+        problems += lint_projects(written)
         linted = lint_recordings(recorded, suites_in(written)) if recorded else None
         problems += linted.problems if linted else []
     for problem in problems:

@@ -21,7 +21,7 @@ from conformance.core.errors import UsageError
 from conformance.dialects import NAMES, SUPPORTED
 from conformance.judging.checker import YAML_SUFFIXES, Checker
 from conformance.judging.run_rules import ADDED_RULES
-from conformance.judging.suites import load_suites
+from conformance.judging.suites import ALL_SHIPPED, load_suites
 from conformance.profiles.load import load_profile
 from conformance.profiles.lookup import available, find, has_profile
 from conformance.profiles.profile import Profile
@@ -110,7 +110,8 @@ def _listed_rows(
 
 def _rule_rows(suites: Sequence[str]) -> Iterator[Row]:
     rules = [rule for suite in load_suites(suites) for rule in suite.rules]
-    for rule in rules if suites else (*rules, *ADDED_RULES.values()):
+    is_whole = not suites or ALL_SHIPPED in suites
+    for rule in (*rules, *ADDED_RULES.values()) if is_whole else rules:
         yield _rule_row(rule, str(rule.level))
 
 

@@ -14,7 +14,9 @@ from conformance.cli.completing import (
     complete_profile,
     complete_rule,
     complete_suite,
+    complete_target,
 )
+from conformance.cli.configured import changed_note
 from conformance.core.configuration import CONFIGURATION
 from conformance.core.errors import UsageError
 from conformance.judging.result import Report
@@ -23,7 +25,7 @@ from conformance.recordings.trust import configured_trust, trusted_paths
 SuiteOption = Annotated[
     list[str] | None,
     typer.Option(
-        help="Suite id, group, file or folder; repeatable; default: all shipped.",
+        help="Suite id, group, file or folder; repeatable; default: shipped, which is all of ours.",
         autocompletion=complete_suite,
     ),
 ]
@@ -106,7 +108,13 @@ PortFileOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write the port there once it listens.")
 ]
 TargetOption = Annotated[
-    str, typer.Option(metavar="NAME-VERSION", help="Name of the target, for baselines.")
+    str,
+    typer.Option(
+        metavar="NAME-VERSION",
+        help="A target of conformance.yaml; beside another option that says what to ask:"
+        " the target's name, for baselines.",
+        autocompletion=complete_target,
+    ),
 ]
 TokensOption = Annotated[
     int, typer.Option("--max-tokens", min=16, help="Limit of each answer, where a step has none.")
@@ -123,7 +131,16 @@ KeyOption = Annotated[
 ]
 KeyHeaderOption = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="Header for the key; default: as the API has it."),
+    typer.Option(
+        "--api-key-header", metavar="NAME", help="Header for the key; default: as the API has it."
+    ),
+]
+HeaderEnvOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="'NAME: VARIABLE'",
+        help="Send this too, with the value of an environment variable; repeatable.",
+    ),
 ]
 AwsRegionOption = Annotated[
     str | None,
@@ -146,12 +163,14 @@ def trusted_by(named: Sequence[Path] | None) -> tuple[Path, ...]:
     return (*trusted_paths(named or ()), *configured_trust(Path()))
 
 
-def with_trust_note(report: Report) -> Report:
-    """The report, and what its reader must know of a file that may have come with recordings."""
-    if not configured_trust(Path()):
-        return report
-    note = f"{CONFIGURATION} names recordings that may excuse themselves"
-    return replace(report, notes=(*report.notes, note))
+def with_config_notes(report: Report, *, trusts: bool = False) -> Report:
+    """The report, and what its reader must know of a file that may have come with recordings.
+
+    `trusts` says that the call looks at whom the file trusts.
+    """
+    trusted = f"{CONFIGURATION} names recordings that may excuse themselves"
+    found = (trusted if trusts and configured_trust(Path()) else "", changed_note())
+    return replace(report, notes=(*report.notes, *filter(None, found)))
 
 
 def require_format(given: str, *known: str) -> None:

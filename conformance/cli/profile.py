@@ -10,6 +10,7 @@ import typer
 
 from conformance.cassette.recording import open_recording
 from conformance.cassette.search import find_recordings
+from conformance.cli.configured import ConfiguredCommand
 from conformance.cli.failures import CONFORMS, NOTHING
 from conformance.cli.options import DialectOption, ProfileOption
 from conformance.cli.terminal import put, warn
@@ -33,7 +34,7 @@ def profile_command(context: typer.Context) -> None:
         put(context.get_help())
 
 
-@profile_app.command("refresh")
+@profile_app.command("refresh", cls=ConfiguredCommand)
 def refresh_command(
     paths: Annotated[
         list[str], typer.Argument(metavar="PATH...", help="Recordings, or folders of them.")

@@ -35,7 +35,7 @@ from conformance.report.printable import visible
 from conformance.report.redacted import text_cleaner
 from conformance.report.wording import count
 from conformance.runs import RequestSettings, scenario_requests
-from conformance.runs.options import API_WORDS, credential_headers, dialects_of, parse_headers
+from conformance.runs.options import API_WORDS, credential_headers, dialects_of, sent_headers
 from conformance.runs.refusals import elsewhere, error_words, refusal
 from conformance.scenarios import load_scenarios
 from conformance.targets.aws_signing import aws_signer
@@ -99,8 +99,12 @@ class RecordArguments(Struct, frozen=True, kw_only=True):
     cacert: shared.CacertOption = None
     insecure: shared.InsecureOption = False
     header: shared.HeaderOption = None
+    header_env: shared.HeaderEnvOption = None
     api_key_env: shared.KeyOption = None
-    key_header: shared.KeyHeaderOption = None
+    api_key_header: shared.KeyHeaderOption = None
+    key_header: Annotated[
+        str | None, typer.Option(hidden=True, help="The old word for --api-key-header.")
+    ] = None
     aws_region: shared.AwsRegionOption = None
     profile: shared.ProfileOption = None
     target: shared.TargetOption = ""
@@ -142,7 +146,11 @@ def _record_passing(given: RecordArguments, proxy: str, terms: RecordingOptions)
     _refuse_options(
         {"--model": given.model, "--api": given.api, "--api-key-env": given.api_key_env}
     )
-    others = {"-H": given.header, "--aws-region": given.aws_region}
+    others: Mapping[str, object] = {
+        "-H": given.header,
+        "--header-env": given.header_env,
+        "--aws-region": given.aws_region,
+    }
     _refuse_options(others, "a client behind the proxy sends its own")
     if given.upstream is None:
         raise UsageError("--proxy needs --upstream URL")
@@ -187,7 +195,7 @@ async def _serve_proxy(proxy: RecordingProxy, port_file: Path | None) -> int:
 
 def _record_asking(given: RecordArguments, terms: RecordingOptions) -> None:
     """Asks a server, and tells what came."""
-    others = {
+    others: Mapping[str, object] = {
         "--upstream": given.upstream,
         "--port-file": given.port_file,
         "--allow-host": given.allow_host,
@@ -197,9 +205,9 @@ def _record_asking(given: RecordArguments, terms: RecordingOptions) -> None:
     if given.url is None or (given.request is None) is (given.scenario is None):
         expected = "--url URL with --request FILE or --scenario NAME, or --proxy with --upstream"
         raise UsageError(f"expected {expected}")
-    secrets = credential_headers(given.api_key_env, given.key_header)
+    secrets = credential_headers(given.api_key_env, given.api_key_header or given.key_header)
     origin, path = _parse_endpoint(given.url, given)
-    headers = parse_headers(given.header or ())
+    headers = sent_headers(given.header or (), given.header_env or ())
     if given.request is not None:
         requests = load_requests(given.request, path, origin.path)
         requests = [_addressed_request(each, given) for each in requests]

@@ -16,6 +16,7 @@ from msgspec import Struct, field, structs
 from conformance.baseline.entries import load_baseline
 from conformance.cli.failures import CONFORMS, FINDINGS, INTERRUPTED, NOTHING, REMOTE
 from conformance.cli.judged_report import CallClock, check_outputs, put_report, warn_unanswered
+from conformance.cli.options import with_config_notes
 from conformance.cli.run_options import (
     RunArguments,
     at_base,
@@ -41,7 +42,7 @@ from conformance.runs import (
     run_application,
     run_server,
 )
-from conformance.runs.options import API_WORDS, parse_headers
+from conformance.runs.options import API_WORDS, sent_headers
 from conformance.scenarios import Scenario, load_scenarios, own_request
 from conformance.targets import asgi
 from conformance.targets.agent import AgentTarget
@@ -66,7 +67,7 @@ def run_command(given: RunArguments) -> None:
     clock = CallClock(given.suite or (), given.rules_as_of, target=target, kept=kept)
     with _run_folder(given.save) as folder:
         outcome = _judge_client(given) if given.client is not None else _judge_server(given, folder)
-        report = clock.stopped(outcome.report)
+        report = with_config_notes(clock.stopped(outcome.report))
         report = put_report(report, baseline, given.format_, outputs, verbose=given.verbose)
     raise typer.Exit(_exit_code(given, report, outcome))
 
@@ -160,7 +161,7 @@ async def _live_server(given: RunArguments, stack: AsyncExitStack) -> LiveServer
         LiveServer(
             given.url or given.gateway or given.app_url or asgi.URL,
             limits=_exchange_limits(given),
-            headers=parse_headers(given.header or ()),
+            headers=sent_headers(given.header or (), given.header_env or ()),
             transport=transport,
             trusted=_trusted_context(given),
             signer=aws_signer(given.aws_region, given.api_key_env),

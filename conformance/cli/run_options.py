@@ -215,6 +215,7 @@ class RunArguments(Struct, frozen=True, kw_only=True):
     ] = LIMITS.idle
     max_bytes: shared.BytesOption = LIMITS.max_bytes
     header: shared.HeaderOption = None
+    header_env: shared.HeaderEnvOption = None
     cacert: shared.CacertOption = None
     insecure: shared.InsecureOption = False
     api_key_env: shared.KeyOption = None

@@ -15,12 +15,14 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+from conformance.cli.configured import ConfiguredCommand
 from conformance.core.errors import UsageError
 from conformance.rules.node import nearest
 
 # In the order in which a reader meets them; a test holds the lines against the docstrings.
 VERBS: Final[Mapping[str, str]] = {
     "demo": "Judge a shipped good stream and a broken one.",
+    "init": "Write conformance.yaml for this folder: recordings, rules, a profile, a target.",
     "check": "Judge recorded streams by the rules, offline.",
     "run": "Judge a live server by scenarios, or a client by recordings.",
     "baseline": "Write down which violations are expected of a target.",
@@ -37,14 +39,17 @@ VERBS: Final[Mapping[str, str]] = {
     "serve": "Play recordings to a client under test, or a scripted server to a gateway.",
     "convert": "Turn a recording into another format.",
     "lint": "Check rules, profiles and recordings for mistakes.",
+    "test": "Try rules on the examples in their file: what keeps them, what breaks them.",
     "markers": "Show which tokens a model puts around its thinking.",
     "mutate": "Put known defects into a recording and show which rules find them.",
     "corpus": "Judge very many recorded streams: check, report, sample, inspect.",
     "schema": "Print a JSON Schema of what this tool reads or writes.",
 }
 
-_OWN_TEXTS: Final = frozenset({"demo", "explain", "list", "markers", "schema"})
+_OWN_TEXTS: Final = frozenset({"demo", "explain", "init", "list", "markers", "schema"})
 """Verbs that read nothing in which a secret of the user could stand."""
+_READS_NO_FILE: Final = frozenset({"demo", "init", "markers", "schema"})
+"""Verbs that no key of `conformance.yaml` concerns."""
 
 Arguments = TypeVar("Arguments")
 
@@ -77,19 +82,25 @@ def load_verb(name: str) -> Any:
         found = get_command(own)
     else:
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
-        app.command(name)(getattr(module, f"{name}_command"))
+        cls = None if name in _READS_NO_FILE else ConfiguredCommand
+        app.command(name, cls=cls)(getattr(module, f"{name}_command"))
         found = get_command(app)
-    if name not in _OWN_TEXTS:
-        _take_secrets(found)
+    _take_options(name, found)
     return found
 
 
-def _take_secrets(verb: Any) -> None:
-    """Gives a verb, or those that it has, `--secret`: whatever quotes a stream takes it."""
-    from conformance.cli.secrets import secret_option  # noqa: PLC0415  # no help needs it
+def _take_options(name: str, verb: Any) -> None:
+    """Gives a verb, or those that it has, the options that it shares with nearly all.
+
+    Whatever quotes a stream takes `--secret`, whatever `conformance.yaml` concerns `--no-config`.
+    """
+    from conformance.cli.secrets import no_config_option, secret_option  # noqa: PLC0415  # no help needs it
 
     for each in getattr(verb, "commands", {}).values() or (verb,):
-        each.params.append(secret_option())
+        if name not in _OWN_TEXTS:
+            each.params.append(secret_option())
+        if name not in _READS_NO_FILE:
+            each.params.append(no_config_option())
 
 
 def takes_fields_of(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
 from conformance.core.errors import UsageError
+from conformance.rules.model import Rule
 from conformance.rules.node import nearest
 
 _SHOWN: Final = 5  # ids of rules that fit
@@ -18,6 +19,15 @@ def fits_rule(rule: str, glob: str) -> bool:
     if not _WILDCARDS.isdisjoint(glob):
         return fnmatchcase(rule, glob)
     return rule == glob or rule.endswith(f"/{glob}")
+
+
+def chosen_rules(rules: Sequence[Rule], globs: Sequence[str]) -> list[Rule]:
+    """The rules that any of the globs fits, all where there is none; UsageError for idle globs."""
+    known = [rule.id for rule in rules]
+    for glob in globs:
+        if not any(fits_rule(each, glob) for each in known):
+            raise UsageError(f"no rule matches {glob!r}", hint=nearest_rule(glob, known))
+    return [r for r in rules if not globs or any(fits_rule(r.id, glob) for glob in globs)]
 
 
 def find_rule_id(typed: str, known: Collection[str]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import chain
 from pathlib import Path
+from typing import Final
 
 from conformance import dialects
 from conformance.core import shipped
@@ -17,6 +18,8 @@ from conformance.rules.load import load_suite
 from conformance.rules.model import Suite
 from conformance.rules.node import nearest
 
+ALL_SHIPPED: Final = "shipped"
+"""The name of all suites that ship."""
 NOT_SUITES = frozenset({"baselines", "profiles", "scenarios", "systems", FILE_NAME})
 
 
@@ -46,7 +49,8 @@ def suite_files(folder: Path) -> list[Path]:
 def load_suites(wanted: Sequence[str] = ()) -> tuple[Suite, ...]:
     """All shipped suites; with `wanted`, only those: ids of shipped suites, or files and folders.
 
-    An id may name a group (`summary`). Raises UsageError for what is neither.
+    An id may name a group (`summary`), and `shipped` names all of them. Raises UsageError for what
+    is neither.
     """
     if not wanted:
         return shipped_suites()
@@ -60,6 +64,8 @@ def load_suites(wanted: Sequence[str] = ()) -> tuple[Suite, ...]:
 
 
 def _suites_named(name: str) -> tuple[Suite, ...]:
+    if name == ALL_SHIPPED:
+        return shipped_suites()
     path = Path(name)
     if path.is_dir():
         return tuple(load_suite(each, dialect_vocabulary) for each in suite_files(path))

@@ -23,6 +23,7 @@ from conformance.core.errors import ConformanceError
 from conformance.judging.result import Report, StreamResult
 from conformance.pytest_plugin.items import ExchangeItem, ExchangeNode, OutcomeItem, stale_item
 from conformance.pytest_plugin.options import display_path, option_value, trusted
+from conformance.pytest_plugin.rule_examples import example_items, own_suites
 from conformance.pytest_plugin.spec import ListedRecording, read_spec
 from conformance.pytest_plugin.verdicts import (
     FileVerdicts,
@@ -49,7 +50,8 @@ class SpecCollection:
     @property
     def is_offline(self) -> bool:
         """Whether recordings are judged, and neither a client nor a server is asked."""
-        return self.spec.live is None and option_value(self.config, "client") is None
+        asks_client = bool(self.spec.cassettes) and option_value(self.config, "client") is not None
+        return self.spec.live is None and not asks_client
 
     def file_verdicts(self, report: Report, baseline: Baseline | None) -> FileVerdicts:
         """The report, judged as strictly as the run says."""
@@ -79,6 +81,11 @@ class SpecCollection:
             self.file, name=name, find=lambda: outcome, line=line
         )
         return item
+
+    def example_nodes(self) -> Iterator[pytest.Item]:
+        """An item for each example in the rules of one's own that the file names."""
+        chosen = frozenset(rule.id for rule in self.spec.rulebook.rules)
+        return example_items(self.file, own_suites(self.spec.rulebook.suites), chosen)
 
     def offline_nodes(self) -> Iterator[pytest.Item | pytest.Collector]:
         """A node for each exchange of the recordings, judged here."""

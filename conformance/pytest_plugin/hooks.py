@@ -204,14 +204,22 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] 
 
 
 class SpecFile(pytest.File):
-    """A `*.conformance.yaml` file; its mistakes are errors of the collection, in one line."""
+    """A `*.conformance.yaml` file, which may hold rules with examples.
+
+    Its mistakes are errors of the collection, in one line.
+    """
 
     def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
         from conformance.core.errors import ConformanceError  # noqa: PLC0415  # as above
         from conformance.pytest_plugin.collecting import SpecCollection  # noqa: PLC0415
+        from conformance.pytest_plugin.rule_examples import example_items, suite_in  # noqa: PLC0415
 
         try:
+            if (suite := suite_in(self.path)) is not None:
+                yield from example_items(self, [suite])
+                return
             collection = SpecCollection(self)
+            yield from collection.example_nodes()
             if collection.is_offline:
                 yield from collection.offline_nodes()
             else:

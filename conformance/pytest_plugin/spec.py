@@ -1,6 +1,6 @@
 """What a `*.conformance.yaml` file asks for.
 
-    suites: [summary, wire/responses]          # none: all that ship
+    suites: [summary, wire/responses]          # none: all that ship; examples in yours are tried
     cassettes: [cassettes/think, "*.sse"]      # files, folders, globs; or `scenarios: [think]`
     profile: openrouter
     expected-failures: expected.yaml
@@ -22,6 +22,7 @@ from conformance.core.errors import ConformanceError
 from conformance.dialects import APIS
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.suites import load_suites
+from conformance.pytest_plugin.rule_examples import own_suites
 from conformance.rules import document
 from conformance.rules.node import Node
 from conformance.scenarios.model import CAPABILITIES
@@ -62,7 +63,7 @@ class LiveSpec(Struct, frozen=True):
 
 
 class FileSpec(Struct, frozen=True):
-    """One file, read. Either `cassettes` or `live` is there; `live` says which scenarios."""
+    """One file, read. `cassettes` or `live`, which says which scenarios, or examples of rules."""
 
     file: Path
     rulebook: Rulebook
@@ -80,20 +81,24 @@ def read_spec(file: Path) -> FileSpec:
     """The file's wishes. Raises SpecError, UsageError."""
     root = document.load(file)
     entries = root.mapping(_KEYS)
-    if ("cassettes" in entries) == ("scenarios" in entries):
+    if "cassettes" in entries and "scenarios" in entries:
         raise root.error("expected either 'cassettes' or 'scenarios'")
     for key in _LIVE:
         if key in entries and "scenarios" not in entries:
             raise root.key(key).error(f"{key!r} belongs to 'scenarios'")
     suites = tuple(_suite_name(file.parent, node) for node in _values_of(entries.get("suites")))
     rules = tuple(node.string() for node in _values_of(entries.get("rules")))
+    rulebook = _load_rulebook(entries, suites, rules)
+    if not ("cassettes" in entries or "scenarios" in entries or own_suites(rulebook.suites)):
+        hint = "or rules of yours with examples under 'suites'"
+        raise root.error("expected either 'cassettes' or 'scenarios'", hint=hint)
     profile = _optional_string(entries, "profile")
     grain = entries["items"].one_of(("rule", "exchange")) if "items" in entries else "rule"
     items: ItemGrain = "exchange" if grain == "exchange" else "rule"
     baseline = _optional_string(entries, "expected-failures")
     return FileSpec(
         file=file,
-        rulebook=_load_rulebook(entries, suites, rules),
+        rulebook=rulebook,
         suites=suites,
         rules=rules,
         cassettes=tuple(_listed_recordings(file.parent, entries)),

@@ -13,9 +13,8 @@ from pathlib import Path
 
 from conformance.cassette.pipes import is_pipe
 from conformance.core import shipped
-from conformance.core.configuration import CONFIGURATION, KEYS
 from conformance.core.errors import Place, UsageError
-from conformance.rules import document
+from conformance.rules.project_document import project_entries
 
 
 def is_trusted(path: Path, trusted: Iterable[Path]) -> bool:
@@ -46,13 +45,9 @@ def configured_trust(folder: Path) -> tuple[Path, ...]:
 
     Raises SpecError for a mistake in it, UsageError for a path that is not there.
     """
-    file = folder / CONFIGURATION
-    if not file.is_file():
+    node = project_entries(folder).get("trust")
+    if node is None:
         return ()
-    entries = document.load(file).mapping(KEYS)
-    if "trust" not in entries:
-        return ()
-    node = entries["trust"]
     nodes = node.sequence() if node.kind == "sequence" else (node,)
     return trusted_paths((each.string() for each in nodes), folder)
 

@@ -7,9 +7,11 @@ from typing import Final
 
 from conformance.recordings.examples import RuleExample
 from conformance.report.printable import Paint, visible
+from conformance.report.rule_tests import example_texts
 from conformance.report.silences import Silence, knob_conditions
 from conformance.report.wording import authority_lines, finding_sentence
 from conformance.rules.model import Rule
+from conformance.rules.stream_example import EXPECTED, Expected
 from conformance.rules.verdicts import Level
 
 _EXCERPT: Final = 160  # characters of one line of a stream
@@ -36,6 +38,7 @@ def explain_rule(
         _rule_head(rule, paint),
         _titled_section(paint, "why", authority_lines(rule.source)),
         _example_lines(paint, example or RuleExample()),
+        *(_titled_section(paint, key, _own_examples(rule, key)) for key in EXPECTED),
         _titled_section(paint, "fix", (visible(t) for t in (rule.fix, rule.hint) if t)),
         _titled_section(paint, "silenced", _silence_lines(rule, silences, knobs)),
     )
@@ -63,6 +66,11 @@ def _example_lines(paint: Paint, example: RuleExample) -> Iterator[str]:
     yield from _titled_section(paint, "fails", (visible(t, _EXCERPT) for t in example.failing))
     if example.finding is not None:
         yield f"  {paint('FAIL', 'finding:')} {finding_sentence(example.finding)}"
+
+
+def _own_examples(rule: Rule, key: Expected) -> Iterator[str]:
+    """What the rule's own file shows of it."""
+    yield from (visible(line, _EXCERPT) for line in example_texts(rule, key))
 
 
 def _silence_lines(

@@ -36,16 +36,18 @@ class Problem(Struct, frozen=True):
 
 
 class Known(Struct, frozen=True):
-    """What rules may refer to besides events.
+    """What rules may refer to besides events, and which of them ship.
 
     `vocabularies` gives a dialect's vocabulary by name. `knobs` holds, per dialect, the allowed
     values of each declared knob; an empty tuple where any value is allowed. `version` is that of
-    the package.
+    the package. `ships` says of a file whether it ships: its rules bind others, and need a public
+    authority.
     """
 
     vocabularies: Callable[[str], Vocabulary]
     knobs: Mapping[str, Mapping[str, tuple[Any, ...]]] = field(default_factory=dict)
     version: str = "0.0.0"
+    ships: Callable[[str], bool] = lambda _file: True
 
 
 def lint_suite(suite: Suite, root: Node, known: Known) -> list[Problem]:
@@ -81,7 +83,8 @@ def lint_together(suites: Sequence[tuple[Suite, Node]]) -> list[Problem]:
 
 def _faults(rule: Rule, node: Node, known: Known) -> Iterator[tuple[Severity, SpecError]]:
     yield from text_faults(rule, node, known.version)
-    yield from authority_faults(rule, node)
+    if known.ships(node.source.file):
+        yield from authority_faults(rule, node)
     yield from event_faults(rule, node)
     yield from grammar_faults(rule, node)
     yield from knob_faults(rule, node, known.knobs)

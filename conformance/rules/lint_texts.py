@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from conformance.core.errors import SpecError
 from conformance.rules.authority import ENOUGH, carries_must
+from conformance.rules.load import SOURCE_KEYS
 from conformance.rules.model import Rule
 from conformance.rules.node import Node
 from conformance.rules.verdicts import Level
@@ -43,15 +44,20 @@ def text_faults(rule: Rule, node: Node, version: str) -> Iterator[Fault]:
 
 def _placeholders(node: Node) -> Iterator[Fault]:
     texts = [node.get(key) for key in ("says", "hint", "fix")]
-    sources = node.required("source")
-    entries = sources.sequence() if sources.kind == "sequence" else (sources,)
+    sources = node.get("source")
+    several = sources.sequence() if sources and sources.kind == "sequence" else (sources,)
+    entries = [each for each in several if each is not None]
     for text in (*texts, *(value for each in entries for value in each.mapping().values())):
         if text is not None and _PLACEHOLDER.search(text.string()):
             yield "error", text.error("a placeholder is still to be filled in")
 
 
 def authority_faults(rule: Rule, node: Node) -> Iterator[Fault]:
-    """A MUST without a quoted sentence, enough recordings, or a client that breaks."""
+    """A rule without a source; a MUST without a quote, enough recordings, or what breaks."""
+    if not rule.source:
+        hint = f"one of {', '.join(sorted(SOURCE_KEYS))}"
+        yield "error", node.error("a rule that ships names its source", hint=hint)
+        return
     pending = any(_PLACEHOLDER.search(text) for each in rule.source for text in each.values())
     if rule.level is not Level.MUST or pending or carries_must(rule):
         return

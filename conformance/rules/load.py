@@ -18,6 +18,7 @@ from conformance.rules.model import Applies, Rule, Scope, Suite
 from conformance.rules.names import Names
 from conformance.rules.node import Node
 from conformance.rules.patterns import PatternError, probe
+from conformance.rules.stream_example import EXPECTED, read_examples
 from conformance.rules.verdicts import Level
 
 OLD_KEY: Final = "asked"
@@ -25,11 +26,13 @@ OLD_KEY: Final = "asked"
 OLD_SCOPE: Final = "exchange"
 """The old word for the scope `connection`, read for one version."""
 
+MOST_EXAMPLES: Final = 1000
+"""Examples in one file."""
 SUITE_KEYS: Final = frozenset({"suite", "title", "dialect", "events", "rules"})
 RULE_KEYS: Final = frozenset(
     {
         *("id", "level", "says", "source", "since", "applies", "slice", "scope", "subject"),
-        *("hint", "fix", "dialect", "after", "until", *FORMS),
+        *("hint", "fix", "dialect", "after", "until", *EXPECTED, *FORMS),
     }
 )
 SOURCE_KEYS: Final = frozenset({"spec", "quote", "observed", "breaks", "advice"})
@@ -61,6 +64,8 @@ def read_suite(root: Node, vocabularies: Vocabularies) -> Suite:
             names.declare(name, node)
     rules = tuple(_rule(node, suite, dialects, names) for node in root.required("rules").sequence())
     _no_twins(root.required("rules"), rules)
+    if sum(len(rule.examples) for rule in rules) > MOST_EXAMPLES:
+        raise root.required("rules").error(f"more than {MOST_EXAMPLES} examples in one file")
     title = entries["title"].string() if "title" in entries else suite
     return Suite(suite, title, dialects, rules, root.source.file)
 
@@ -109,7 +114,7 @@ def _rule(node: Node, suite: str, dialects: tuple[str, ...], names: Names) -> Ru
         id=f"{suite}/{_matching(node.required('id'), _ID, 'lower-case words joined by -')}",
         level=chosen(node.required("level"), tuple(Level)),
         says=node.required("says").string(),
-        source=_source(node.required("source")),
+        source=_source(entries["source"]) if "source" in entries else (),
         since=_matching(node.required("since"), _VERSION, "a version like 0.1.0"),
         form=form,
         aliases=reader.used,
@@ -121,6 +126,7 @@ def _rule(node: Node, suite: str, dialects: tuple[str, ...], names: Names) -> Ru
         dialects=_narrowed(entries.get("dialect"), dialects),
         hint=_text(entries, "hint"),
         fix=_text(entries, "fix"),
+        examples=read_examples(entries),
     )
 
 

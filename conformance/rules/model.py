@@ -14,6 +14,7 @@ from msgspec import Struct, field
 from conformance.core.errors import Place
 from conformance.rules.alias import Alias
 from conformance.rules.forms.base import Form
+from conformance.rules.stream_example import StreamExample
 from conformance.rules.verdicts import Level
 
 Scope = Literal["answer", "connection", "scenario"]
@@ -41,6 +42,8 @@ class Applies(Struct, frozen=True):
 class Rule(Struct, frozen=True):
     """One checkable fact. `source` entries have keys spec, quote, observed, breaks, advice.
 
+    A rule that ships has a source; one of a user's own may have none.
+
     It passes only if its `subject` was there: one of these events, or, where it names none, what
     its form takes for the subject. It judges its `dialects`, or every one where it names none.
     Its slices begin anew with each answer, or, by its `scope`, go on over all answers of a
@@ -62,6 +65,7 @@ class Rule(Struct, frozen=True):
     dialects: tuple[str, ...] = ()
     hint: str = ""
     fix: str = ""
+    examples: tuple[StreamExample, ...] = ()
 
     @property
     def view(self) -> str:

@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
+from conformance.cassette.redaction.known_secrets import SHORTEST_KEY
 from conformance.cassette.redaction.own_keys import remember_keys, secrets_sent
 from conformance.core.errors import UsageError
 from conformance.dialects import APIS, ENDPOINTS
@@ -18,6 +19,9 @@ from conformance.scenarios import CAPABILITIES
 
 API_WORDS: Final = " or ".join(", ".join(APIS).rsplit(", ", 1))
 _HEADER: Final = re.compile(r"([A-Za-z0-9!#$%&'*+.^_`|~-]+):[ \t]*([\x20-\x7e\t]*)")
+_HEADER_VARIABLE: Final = re.compile(
+    r"([A-Za-z0-9!#$%&'*+.^_`|~-]+):[ \t]*([A-Za-z_][A-Za-z0-9_]*)"
+)
 _DURATION: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)([smh]?)")
 _UNITS: Final = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 _LONGEST_SOAK: Final = 7 * 24 * 3600.0
@@ -96,6 +100,26 @@ def parse_headers(lines: Sequence[str]) -> dict[str, str]:
             raise UsageError(message, hint="name a variable: --api-key-env NAME")
         found[match[1]] = match[2].strip()
     remember_keys(chain.from_iterable(secrets_sent(*each) for each in found.items()))
+    return found
+
+
+def sent_headers(lines: Sequence[str], variables: Sequence[str]) -> dict[str, str]:
+    """Headers as they were given, and those whose values stand in variables. Raises UsageError."""
+    return {**parse_headers(lines), **_variable_headers(variables)}
+
+
+def _variable_headers(lines: Sequence[str]) -> dict[str, str]:
+    """Headers of `NAME: VARIABLE`; whoever keeps a value in a variable calls it a secret."""
+    found: dict[str, str] = {}
+    for line in lines:
+        match = _HEADER_VARIABLE.fullmatch(line)
+        if match is None:
+            raise UsageError("expected --header-env 'Name: VARIABLE'")
+        value = os.environ.get(match[2], "").strip()
+        if not value or not value.isascii() or not value.isprintable():
+            raise UsageError(f"--header-env {match[1]}: ${match[2]} holds no value of a header")
+        found[match[1]] = value
+    remember_keys(value for value in found.values() if len(value) >= SHORTEST_KEY)
     return found
 
 

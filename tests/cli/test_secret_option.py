@@ -14,7 +14,7 @@ from conformance.cli.verbs import VERBS, load_verb
 from conformance.core.own_keys import KEYS, NAMES
 
 # Verbs that read nothing of anybody.
-OWN: Final = {"demo", "explain", "list", "markers", "schema"}
+OWN: Final = {"demo", "explain", "init", "list", "markers", "schema"}
 SECRETS: Final = {"drawn": "Zk9Qm3vX7Lr5tYpW8sBnHd2kLmN4pQ", "phrase": "harbour lantern"}
 CALLS: Final[dict[str, list[str]]] = {
     **{

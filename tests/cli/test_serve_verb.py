@@ -153,7 +153,7 @@ def test_the_page_names_every_option_and_no_other() -> None:
     named = set(re.findall(r"--[a-z][a-z-]+", page))
     options = {name for each in load_verb("serve").params for name in each.opts if name[:2] == "--"}
     assert named - options == set()
-    assert options - named - {"--help", "--quiet", "--host"} == set()
+    assert options - named - {"--help", "--quiet", "--host", "--no-config"} == set()
 
 
 def test_what_cannot_be_served_is_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

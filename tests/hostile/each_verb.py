@@ -38,6 +38,7 @@ VERBS: Final[dict[str, tuple[str, ...]]] = {
     "baseline": ("baseline", "FILE", "-o", "baseline.yaml", "--reason", "x"),
     "report": ("report", _FOUND, "FILE", "--seconds", "0.1", "-o", "upstream"),
     "lint": ("lint", "FILE"),
+    "test": ("test", "FILE"),
     "explain": ("explain", "done-present", "--suite", "FILE"),
     "list": ("list", "rules", "--suite", "FILE"),
     "list system": ("list", "--system", "FILE"),

@@ -232,10 +232,11 @@ def test_mistake_in_a_file_is_one_line_with_its_place(
     ("text", "fits"),
     [
         ("cassettes: [x]\n", True),
+        ("suites: [own.yaml]\n", True),  # which may have examples
         ("cassettes: x\nsuites: summary\nitems: exchange\nprofile: openai\n", True),
         ("scenarios: [think]\napis: [chat]\nmodel: m\nwithout: [tools]\n", True),
         ("cassettes: [x]\nscenarios: [y]\n", False),
-        ("suites: [x]\n", False),
+        ("profile: openai\n", False),
         ("cassettes: [x]\nmodel: m\n", False),
         ("cassettes: [x]\nitems: all\n", False),
         ("casettes: [x]\n", False),

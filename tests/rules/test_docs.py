@@ -17,7 +17,7 @@ from conformance.rules.verdicts import Level, Verdict
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "rule-language.md"
 TEXT: Final = PAGE.read_text(encoding="utf-8")
-BLOCK: Final = re.compile(r"^```yaml ?(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK: Final = re.compile(r"^```yaml ?(\w*)(?: title=.*?)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BLOCKS: Final = [
     (f"line {TEXT.count(chr(10), 0, found.start()) + 2}", found[1], found[2])
     for found in BLOCK.finditer(TEXT)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -96,6 +97,7 @@ FAULTS: list[tuple[dict[str, str], str, str]] = [
     ({"says": "It is so; it is not."}, "warning", "says makes two claims"),
     ({"says": "It is so. It stays so."}, "warning", "says makes two claims"),
     ({"source": "{observed: TBD}"}, "error", "placeholder"),
+    ({"source": ""}, "error", "a rule that ships names its source (one of advice, breaks"),
     ({"hint": "TODO"}, "error", "placeholder"),
     ({"source": "{advice: a hunch}"}, "error", "a MUST needs more authority (quote"),
     ({"source": "{spec: https://x}"}, "error", "a MUST needs more authority"),
@@ -272,3 +274,16 @@ def test_the_old_word_for_what_a_user_chose_is_read_and_told() -> None:
 def test_both_words_for_what_a_user_chose_are_one_too_many() -> None:
     with pytest.raises(SpecError, match="the old word for 'user_choices'"):
         linted(text(never="item.done", slice="", applies="{asked: {a: 1}, user_choices: {a: 1}}"))
+
+
+@pytest.mark.parametrize("source", ["", "{advice: a hunch}", "{observed: 2 of 2 streams}"])
+def test_a_private_rule_needs_no_public_authority(source: str) -> None:
+    root = document.parse(text(source=source, never="finish"), "own.yaml")
+    private = Known(KNOWN.vocabularies, KNOBS, KNOWN.version, lambda _file: False)
+    assert lint_suite(read_suite(root, KNOWN.vocabularies), root, private) == []
+
+
+def test_a_file_of_rules_outside_the_package_is_private(tmp_path: Path) -> None:
+    file = tmp_path / "own.yaml"
+    file.write_text(text(dialect="", source="", never="finish"), encoding="utf-8")
+    assert lint_paths([file]) == []

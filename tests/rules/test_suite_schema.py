@@ -55,6 +55,9 @@ def test_the_schema_knows_the_keys_that_the_loader_knows() -> None:
 
 VALID: list[dict[str, Any]] = [
     {},
+    {"source": None},
+    {"keeps": ["data: 1\n", [{"a": 1}, "[DONE]"], "a.sse"], "breaks": [{"text": "x"}]},
+    {"breaks": [{"file": "a.sse", "dialect": "d", "profile": "p", "request": {"a": 1}}]},
     {"after": "thinking.start", "until": ["done", "cut"]},
     {"never": None, "grammar": "a (b | c)*"},
     {"never": None, "values": {"of": {"a": "x"}, "are": "constant"}},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -13,9 +13,9 @@ from conformance.cassette.importers import Importer
 from conformance.cassette.importers.recorders.coding import CODINGS
 from conformance.cassette.importers.recorders.reading import importer_of
 from conformance.cassette.importers.recorders.row import Recorder
-from conformance.core.configuration import CONFIGURATION, KEYS
-from conformance.rules import document
+from conformance.core.configuration import configuration_in
 from conformance.rules.node import Node
+from conformance.rules.project_document import FileState, file_state, project_entries
 
 
 def own_importers(folder: Path | None = None) -> tuple[Importer, ...]:
@@ -23,14 +23,15 @@ def own_importers(folder: Path | None = None) -> tuple[Importer, ...]:
 
     Raises SpecError for a mistake in it.
     """
-    file = (folder or Path.cwd()) / CONFIGURATION
-    return _importers_in(file, file.stat().st_mtime_ns) if file.is_file() else ()
+    folder = folder or Path()
+    file = configuration_in(folder)
+    return () if file is None else _importers_in(folder, file_state(file))
 
 
-@cache
-def _importers_in(file: Path, changed: int) -> tuple[Importer, ...]:
-    del changed
-    rows = document.load(file).mapping(KEYS).get("importers")
+@lru_cache(maxsize=4)
+def _importers_in(folder: Path, state: FileState) -> tuple[Importer, ...]:
+    del state
+    rows = project_entries(folder).get("importers")
     return tuple(importer_of(_row_of(each)) for each in rows.sequence()) if rows else ()
 
 

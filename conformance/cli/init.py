@@ -1,0 +1,136 @@
+"""`conformance init`: a project file, from what lies in the folder and what its owner says."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from msgspec import Struct
+from msgspec.structs import replace
+
+from conformance.cli.terminal import put
+from conformance.cli.verbs import takes_fields_of
+from conformance.core.configuration import CONFIGURATION
+from conformance.core.errors import Place, SpecError, UsageError
+from conformance.report.files import write_whole
+from conformance.report.printable import visible
+from conformance.runs.project_draft import (
+    FoundFolder,
+    ProjectDraft,
+    look_around,
+    spell_project,
+)
+from conformance.runs.project_schemas import SCHEMAS, schema_files
+
+
+class InitArguments(Struct, frozen=True, kw_only=True):
+    """The command line as it was given."""
+
+    recordings: Annotated[
+        list[str] | None,
+        typer.Argument(help="Folders of recordings; default: those that are found here."),
+    ] = None
+    url: Annotated[
+        str | None, typer.Option(metavar="URL", help="Base URL of a server that `run` asks.")
+    ] = None
+    client: Annotated[
+        str | None, typer.Option(metavar="CMD", help="Command of a client's adapter.")
+    ] = None
+    target: Annotated[
+        str, typer.Option(metavar="NAME", help="Name of the target; default: server or client.")
+    ] = ""
+    api: Annotated[str, typer.Option(help="API of the server: chat, responses, messages.")] = ""
+    model: Annotated[str, typer.Option(metavar="ID", help="Model to ask for.")] = ""
+    api_key_env: Annotated[
+        str, typer.Option(metavar="NAME", help="Environment variable with the server's key.")
+    ] = ""
+    profile: Annotated[
+        str, typer.Option(help="Profile, by name or YAML file; default: a comment proposes one.")
+    ] = ""
+    yes: Annotated[bool, typer.Option("-y", "--yes", help="Ask nothing on a terminal.")] = False
+    force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False
+
+
+@takes_fields_of(InitArguments)
+def init_command(given: InitArguments) -> None:
+    """Write conformance.yaml for this folder: recordings, rules, a profile, a target."""
+    file = Path(CONFIGURATION)
+    if file.exists() and not given.force:
+        raise UsageError("is there already", place=Place(CONFIGURATION), hint="--force replaces it")
+    if given.url and given.client:
+        raise UsageError("--url and --client do not go together", hint="add a target to the file")
+    found = look_around()
+    if _may_ask(given):
+        given = _asked(given, found)
+    draft = _draft(given, found)
+    try:
+        text = spell_project(draft)
+    except SpecError as err:
+        raise UsageError(err.message, hint=err.hint) from err
+    _make_folder(SCHEMAS)
+    for path, schema in schema_files():
+        write_whole(path, schema)
+    write_whole(file, text.encode())
+    put(visible(f"{CONFIGURATION} is written, its JSON Schemas are in {SCHEMAS}", 400))
+    put(visible(f"next: {_next_call(draft)}", 400))
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as err:
+        message = f"the folder cannot be made: {err.strerror}"
+        raise UsageError(message, place=Place(str(folder))) from err
+
+
+def _may_ask(given: InitArguments) -> bool:
+    is_plain = given == InitArguments(force=given.force)
+    return is_plain and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _asked(given: InitArguments, found: FoundFolder) -> InitArguments:
+    """What its owner says; an empty answer leaves a thing out."""
+    folder = _answer("Recordings", ", ".join(found.recordings) or "recordings")
+    url = _answer("URL of a server to ask, empty for none")
+    key = _answer("Environment variable with its key, empty for none") if url else ""
+    client = "" if url else _answer("Command of a client's adapter, empty for none")
+    seen = f" ({found.streams} streams show {found.profile})" if found.profile else ""
+    profile = _answer(f"Profile to judge by, empty to leave it open{seen}")
+    recordings = [each.strip() for each in folder.split(",") if each.strip()]
+    return replace(
+        given,
+        recordings=recordings,
+        url=url or None,
+        api_key_env=key,
+        client=client or None,
+        profile=profile,
+    )
+
+
+def _answer(question: str, default: str = "") -> str:
+    said = typer.prompt(question, default=default, show_default=bool(default))
+    return str(said).strip()
+
+
+def _draft(given: InitArguments, found: FoundFolder) -> ProjectDraft:
+    asked = {"url": given.url, "client": given.client}
+    kind = next((key for key, value in asked.items() if value), "")
+    beside = {"api": given.api, "model": given.model, "api-key-env": given.api_key_env}
+    if not kind and (unused := [f"--{key}" for key, value in beside.items() if value]):
+        raise UsageError(f"{unused[0]} goes with --url URL")
+    target = {key: value for key, value in {**asked, **beside}.items() if value}
+    return ProjectDraft(
+        found=found,
+        recordings=tuple(given.recordings or found.recordings or ("recordings",)),
+        profile=given.profile,
+        target_name=given.target or ("client" if kind == "client" else "server"),
+        target=target,
+    )
+
+
+def _next_call(draft: ProjectDraft) -> str:
+    if draft.found.recordings or not draft.target:
+        return "conformance check"
+    return f"conformance run --target {draft.target_name}"
