@@ -60,6 +60,34 @@ def test_host_of_a_recorded_url_names_the_system(url: str, profile: str, tmp_pat
     assert recorded(tmp_path, url).profile == profile
 
 
+@pytest.mark.parametrize(
+    ("model", "profile"),
+    [
+        ("us.anthropic.claude-sonnet-5", "claude"),
+        ("arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Ainference-profile%2Fus.amazon.nova-2-lite", "nova"),
+        ("openai.gpt-oss-120b-1%3A0", "gpt-oss"),
+        ("deepseek.r1-v1%3A0", "deepseek"),
+        ("qwen.qwen3-32b-v1%3A0", "qwen"),
+        ("think-1", "strict"),
+    ],
+)
+def test_model_that_the_path_names_decides(model: str, profile: str, tmp_path: Path) -> None:
+    """A body that lacks its signatures has no other sign of the model that signs."""
+    answer = {
+        "output": {"message": {"role": "assistant", "content": [{"text": "Yes."}]}},
+        "stopReason": "end_turn",
+    }
+    url = f"https://bedrock-runtime.us-east-1.amazonaws.com/model/{model}/converse"
+    interaction = {
+        "request": {"method": "POST", "uri": url, "headers": {}, "body": '{"messages": []}'},
+        "response": {"status": {"code": 200}, "body": {"string": json.dumps(answer)}},
+    }
+    path = tmp_path / "vcr.json"
+    path.write_text(json.dumps({"interactions": [interaction], "version": 1}), encoding="utf-8")
+    (stream,) = check_paths([path]).streams
+    assert stream.profile == profile
+
+
 def test_gateway_is_named_by_its_host_whatever_it_passes_on(tmp_path: Path) -> None:
     stream = recorded(
         tmp_path, "https://openrouter.ai/api/v1/chat/completions", x_groq={"id": "req_1"}
