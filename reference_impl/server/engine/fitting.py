@@ -5,6 +5,7 @@ Asked once at loading, by computing; a list of model names would be out of date.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Final
 
@@ -13,10 +14,13 @@ from transformers import DynamicCache, PreTrainedModel
 from transformers.cache_utils import DynamicLayer
 
 from .batch import Batch
+from .captured_decoder import CapturedDecoder, cuda_capture
 from .fused_step import FusedStep
 from .model_step import ModelStep
 from .round_robin import RoundRobin
-from .slots import SlotBatch, Step
+from .slots import Decoder, EagerDecoder, SlotBatch, Step
+
+_log: Final = logging.getLogger(__name__)
 
 TOLERANCE: Final = {torch.float32: 1e-3}
 ROUGH_TOLERANCE: Final = 0.1
@@ -33,9 +37,11 @@ def batch_for(model: PreTrainedModel, slots: int, context: int) -> Batch:
     )
     if has_plain_cache(model):
         for candidate in candidates:
-            step = fitting(model, candidate)
-            if step is not None:
-                return SlotBatch(model, step, slots, context)
+            decoder = fitting(model, candidate)
+            if decoder is not None:
+                return SlotBatch(model, decoder, slots, context)
+    if model.device.type == "cuda":
+        _log.warning("decoding without CUDA graphs: this model takes one row after another")
     return RoundRobin(model)
 
 
@@ -46,17 +52,26 @@ def has_plain_cache(model: PreTrainedModel) -> bool:
 
 
 @torch.inference_mode()
-def fitting(model: PreTrainedModel, candidate: Callable[[], Step]) -> Step | None:
+def fitting(model: PreTrainedModel, candidate: Callable[[], Step]) -> Decoder | None:
     """The step, if rows of different lengths get the logits that they get alone."""
     try:
-        step = candidate()
-        return step if _agrees(model, step) else None
+        eager = EagerDecoder(candidate(), model.device)
+        if not _agrees(model, eager):
+            return None
     except (AttributeError, IndexError, RuntimeError, TypeError, ValueError):
         return None  # a part is missing or has another shape, or positions are not taken
+    return _captured(model, eager) if model.device.type == "cuda" else eager
 
 
-def _agrees(model: PreTrainedModel, step: Step) -> bool:
-    batch = SlotBatch(model, step, slots=2, context=8)
+def _captured(model: PreTrainedModel, eager: EagerDecoder) -> CapturedDecoder:
+    decoder = CapturedDecoder(eager, model.device, cuda_capture(model.device))
+    if not _agrees(model, decoder):
+        decoder.give_up("a graph computes other logits than the model")
+    return decoder
+
+
+def _agrees(model: PreTrainedModel, decoder: Decoder) -> bool:
+    batch = SlotBatch(model, decoder, slots=2, context=8)
     batch.admit(PROMPTS)
     stepped = torch.cat([batch.step(tokens) for tokens in TOKENS])
     rows = [

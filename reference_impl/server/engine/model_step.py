@@ -48,10 +48,7 @@ class _SlotLayer(CacheLayerMixin):
     def update(
         self, key_states: Tensor, value_states: Tensor, *_args: object, **_kwargs: object
     ) -> tuple[Tensor, Tensor]:
-        aim = self._aim
-        return aim.store.append(
-            self._number, key_states[:, :, 0], value_states[:, :, 0], aim.positions, aim.longest
-        )
+        return self._aim.append(self._number, key_states[:, :, 0], value_states[:, :, 0])
 
     def lazy_initialization(self, key_states: Tensor, value_states: Tensor) -> None:
         """Nothing: tensors are there from the beginning."""

@@ -1,7 +1,8 @@
 """Rows of any lengths through one forward.
 
 A step writes each row at its own position and masks what lies beyond it. What computes it is a
-`Step`: the model's own forward, or the faster one of `fused_step.py`.
+`Step`: the model's own forward, or the faster one of `fused_step.py`. A `Decoder` brings tokens and
+positions to the step: `EagerDecoder` anew each time, `captured_decoder.py` by a CUDA graph.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel
 
 from .cache_arguments import cache_argument
-from .slot_store import SlotStore
+from .slot_store import Layer, SlotStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +24,20 @@ class Aim:
     """Where a step writes and looks: a position per row, and a bool mask [rows, 1, 1, longest]."""
 
     store: SlotStore
+    rows: Tensor
     positions: Tensor
     longest: int
     mask: Tensor
+
+    @classmethod
+    def at(cls, store: SlotStore, positions: Tensor, longest: int) -> Aim:
+        rows = torch.arange(len(positions), device=positions.device)
+        seen = torch.arange(longest, device=positions.device) <= positions[:, None]
+        return cls(store, rows, positions, longest, seen[:, None, None, :])
+
+    def append(self, layer: int, keys: Tensor, values: Tensor) -> Layer:
+        """Write one token a row; all that the rows can look at."""
+        return self.store.append(layer, (keys, values), self.rows, self.positions, self.longest)
 
 
 class Step(Protocol):
@@ -34,14 +46,34 @@ class Step(Protocol):
     def __call__(self, tokens: Tensor, aim: Aim) -> Tensor: ...
 
 
+class Decoder(Protocol):
+    """The same from lists; its result stays as it is when the next is computed."""
+
+    def __call__(
+        self, tokens: Sequence[int], positions: Sequence[int], store: SlotStore
+    ) -> Tensor: ...
+
+
+class EagerDecoder:
+    """Launches every operation of a step by itself."""
+
+    def __init__(self, step: Step, device: torch.device) -> None:
+        self.step = step
+        self._device = device  # looked up among all weights, so only once
+
+    def __call__(self, tokens: Sequence[int], positions: Sequence[int], store: SlotStore) -> Tensor:
+        given, at = torch.tensor((tokens, positions), device=self._device)
+        return self.step(given, Aim.at(store, at, max(positions) + 1))
+
+
 class SlotBatch:
     """A `Batch` of at most `slots` rows of at most `context` tokens."""
 
-    def __init__(self, model: PreTrainedModel, step: Step, slots: int, context: int) -> None:
+    def __init__(self, model: PreTrainedModel, decoder: Decoder, slots: int, context: int) -> None:
         self._model = model
         self._cache_argument = cache_argument(model)
         self._device = model.device  # looked up among all weights, so only once
-        self._step = step
+        self._decoder = decoder
         self._slots = slots
         self._context = context
         self._lengths: list[int] = []
@@ -68,12 +100,8 @@ class SlotBatch:
 
     def step(self, tokens: Sequence[int]) -> Tensor:
         assert self._store is not None
-        longest = max(self._lengths) + 1
-        self._store.reach(longest)
-        positions = self._tensor(self._lengths)
-        seen = torch.arange(longest, device=self._device) <= positions[:, None]
-        aim = Aim(self._store, positions, longest, seen[:, None, None, :])
-        logits = self._step(self._tensor(tokens), aim)
+        self._store.reach(max(self._lengths) + 1)
+        logits = self._decoder(tokens, self._lengths, self._store)
         self._lengths = [length + 1 for length in self._lengths]
         return logits
 
