@@ -135,7 +135,7 @@ def test_model_goes_the_fastest_way_that_is_right(
 def test_fused_weights_are_the_models_own() -> None:
     model = qwen3(SIZE)
     step = FusedStep(model, 512)
-    kept = step._layers[0].project._weight
+    kept = step._layers[0].project.weight
     first: Any = model.model.layers[0].self_attn.q_proj
     assert first.weight.data_ptr() == kept.data_ptr()
 

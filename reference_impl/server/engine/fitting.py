@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from subprocess import SubprocessError
 from typing import Final
 
 import torch
@@ -28,13 +29,21 @@ ROUGH_TOLERANCE: Final = 0.1
 
 PROMPTS: Final = ((1, 2, 3), (3, 1, 2, 0, 1))
 TOKENS: Final = ((2, 1), (0, 3))
+LAST: Final = (1,)
+
+UNFIT: Final = (AttributeError, IndexError, RuntimeError, TypeError, ValueError)
+"""What is raised where a part is missing or has another shape, or positions are not taken."""
+NO_KERNEL: Final = (ImportError, OSError, SubprocessError)
+"""What is raised where triton or the compiler that it calls is missing."""
 
 
 def batch_for(model: PreTrainedModel, slots: int, context: int) -> Batch:
-    candidates: tuple[Callable[[], Step], ...] = (
+    candidates: list[Callable[[], Step]] = [
         lambda: FusedStep(model, context),
         lambda: ModelStep(model),
-    )
+    ]
+    if model.device.type == "cuda":
+        candidates.insert(0, lambda: _kernel_step(model, context))
     if has_plain_cache(model):
         for candidate in candidates:
             decoder = fitting(model, candidate)
@@ -43,6 +52,12 @@ def batch_for(model: PreTrainedModel, slots: int, context: int) -> Batch:
     if model.device.type == "cuda":
         _log.warning("decoding without CUDA graphs: this model takes one row after another")
     return RoundRobin(model)
+
+
+def _kernel_step(model: PreTrainedModel, context: int) -> Step:
+    from .kernel_step import KernelStep  # noqa: PLC0415 - triton comes with torch for CUDA only
+
+    return KernelStep(model, context)
 
 
 def has_plain_cache(model: PreTrainedModel) -> bool:
@@ -58,8 +73,8 @@ def fitting(model: PreTrainedModel, candidate: Callable[[], Step]) -> Decoder | 
         eager = EagerDecoder(candidate(), model.device)
         if not _agrees(model, eager):
             return None
-    except (AttributeError, IndexError, RuntimeError, TypeError, ValueError):
-        return None  # a part is missing or has another shape, or positions are not taken
+    except (*UNFIT, *NO_KERNEL):
+        return None
     return _captured(model, eager) if model.device.type == "cuda" else eager
 
 
@@ -72,15 +87,18 @@ def _captured(model: PreTrainedModel, eager: EagerDecoder) -> CapturedDecoder:
 
 def _agrees(model: PreTrainedModel, decoder: Decoder) -> bool:
     batch = SlotBatch(model, decoder, slots=2, context=8)
-    batch.admit(PROMPTS)
-    stepped = torch.cat([batch.step(tokens) for tokens in TOKENS])
+    stepped = [batch.admit(PROMPTS)]
+    stepped += [batch.step(tokens) for tokens in TOKENS]
+    batch.leave(1)
+    stepped.append(batch.step(LAST))  # one row may go another way than two
     rows = [
         [*prompt, *(tokens[row] for tokens in TOKENS[:count])]
-        for count in range(1, len(TOKENS) + 1)
+        for count in range(len(TOKENS) + 1)
         for row, prompt in enumerate(PROMPTS)
     ]
+    rows.append([*rows[-2], *LAST])
     alone = torch.cat(
         [model(input_ids=torch.tensor([row], device=model.device)).logits[:, -1] for row in rows]
     )
     tolerance = TOLERANCE.get(alone.dtype, ROUGH_TOLERANCE)
-    return bool((stepped - alone).abs().max() <= tolerance * alone.float().std())
+    return bool((torch.cat(stepped) - alone).abs().max() <= tolerance * alone.float().std())

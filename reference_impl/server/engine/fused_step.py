@@ -11,9 +11,8 @@ a part is missing, and `fitting.py` compares the logits before this is used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final
 
 import torch
@@ -27,9 +26,7 @@ STATIC_ROTATIONS: Final = frozenset({"default", "linear", "llama3", "yarn"})
 """Kinds whose angles depend on the position alone, not on how long the row is."""
 
 
-_Turn = tuple[Tensor, Tensor]
-_Keep = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
-"""Appends keys and values of one layer and returns all of them."""
+Turn = tuple[Tensor, Tensor]
 
 
 class FusedStep:
@@ -42,11 +39,11 @@ class FusedStep:
         if rotation.rope_type not in STATIC_ROTATIONS:
             raise AttributeError(f"rotation {rotation.rope_type!r} depends on the length")
         self._embed: Tensor = inner.embed_tokens.weight
-        self._norm = _Norm(inner.norm)
+        self._norm = Norm(inner.norm)
         self._head: Any = model.lm_head
         self._heads: int = config.num_attention_heads
         self._pairs: int = config.num_key_value_heads
-        self._layers = [_Layer.of(layer) for layer in inner.layers]
+        self._layers = [Layer.of(layer) for layer in inner.layers]
         positions = torch.arange(context, device=self._embed.device)[None]
         cos, sin = rotation(self._embed, positions)
         self._turns = _Turns(cos[0], sin[0], inner.layers, self._heads, self._pairs)
@@ -57,31 +54,48 @@ class FusedStep:
         hidden = F.embedding(tokens, self._embed)
         bias = torch.where(aim.mask, self._open, self._shut)
         bias = bias.expand(-1, self._pairs, -1, -1).reshape(-1, 1, 1, aim.longest)
-        turns = self._turns.at(aim.positions)
+        turns = self._turns_at(aim.positions)
         for number, (layer, turn) in enumerate(zip(self._layers, turns, strict=True)):
-            keep = partial(aim.append, number)
-            mixed = self._attention(layer, layer.before(hidden), turn, bias, keep)
-            layer.output.add_to(hidden, mixed)
-            layer.narrow.add_to(hidden, layer.widened(layer.between(hidden)))
+            projected = self._projected(layer, hidden)
+            queries, keys, values = self._turned(layer, number, projected, turn, aim)
+            mixed = F.scaled_dot_product_attention(
+                queries.reshape(-1, 1, self._heads // self._pairs, queries.shape[-1]),
+                keys.flatten(0, 1)[:, None],
+                values.flatten(0, 1)[:, None],
+                bias,
+                scale=layer.scale,
+            )
+            self._add(hidden, layer.output, mixed.reshape(len(hidden), -1))
+            self._add(hidden, layer.narrow, self._widened(layer, hidden))
         logits: Tensor = self._head(self._norm(hidden))
         return logits
 
-    def _attention(
-        self, layer: _Layer, hidden: Tensor, turn: _Turn, bias: Tensor, keep: _Keep
-    ) -> Tensor:
-        heads, pairs = self._heads, self._pairs
-        projected = layer.project(hidden).view(len(hidden), heads + 2 * pairs, -1)
-        turned = _turn(layer.level(projected[:, : heads + pairs]), *turn)
-        keys, values = keep(turned[:, heads:], projected[:, heads + pairs :])
-        width = turned.shape[-1]
-        mixed = F.scaled_dot_product_attention(
-            turned[:, :heads].reshape(-1, 1, heads // pairs, width),
-            keys.flatten(0, 1)[:, None],
-            values.flatten(0, 1)[:, None],
-            bias,
-            scale=layer.scale,
+    def _turns_at(self, positions: Tensor) -> Sequence[Turn]:
+        return self._turns.at(positions)
+
+    def _projected(self, layer: Layer, hidden: Tensor) -> Tensor:
+        """Queries, keys and values: [rows, heads, width]."""
+        return layer.project(layer.before(hidden)).view(
+            len(hidden), self._heads + 2 * self._pairs, -1
         )
-        return mixed.reshape(len(hidden), -1)
+
+    def _turned(
+        self, layer: Layer, number: int, projected: Tensor, turn: Turn, aim: Aim
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries of the new tokens, and keys and values of all."""
+        heads, both = self._heads, self._heads + self._pairs
+        turned = _turn(layer.level(projected[:, :both]), *turn)
+        return turned[:, :heads], *aim.append(number, turned[:, heads:], projected[:, both:])
+
+    def _widened(self, layer: Layer, hidden: Tensor) -> Tensor:
+        gate, up = layer.widen(layer.between(hidden)).chunk(2, dim=-1)
+        out: Tensor = layer.activate(gate) * up
+        return out
+
+    def _add(self, hidden: Tensor, product: Fused, given: Tensor) -> None:
+        hidden.addmm_(given, product.weight.t())
+        if product.bias is not None:
+            hidden.add_(product.bias)
 
 
 class _Turns:
@@ -94,19 +108,19 @@ class _Turns:
         self, cos: Tensor, sin: Tensor, layers: Iterable[Any], heads: int, pairs: int
     ) -> None:
         half = cos.shape[-1] // 2
-        self._cos = cos[:, None]
-        self._sin = torch.cat((-sin[:, :half], sin[:, half:]), dim=-1)[:, None]
-        weights = [_weights(layer.self_attn, heads, pairs) for layer in layers]
-        self._count = len(weights)
-        normed = [weight for weight in weights if weight is not None]
-        self._weights = torch.stack(normed)[:, None] if normed else None
-        self._swapped = None if self._weights is None else _swap(self._weights)
+        self.cos = cos[:, None]
+        self.sin = torch.cat((-sin[:, :half], sin[:, half:]), dim=-1)[:, None]
+        found = [_weights(layer.self_attn, heads, pairs) for layer in layers]
+        self._count = len(found)
+        normed = [weight for weight in found if weight is not None]
+        self.weights = torch.stack(normed)[:, None] if normed else None
+        self._swapped = None if self.weights is None else _swap(self.weights)
 
-    def at(self, positions: Tensor) -> Sequence[_Turn]:
-        cos, sin = self._cos[positions], self._sin[positions]
-        if self._weights is None or self._swapped is None:
+    def at(self, positions: Tensor) -> Sequence[Turn]:
+        cos, sin = self.cos[positions], self.sin[positions]
+        if self.weights is None or self._swapped is None:
             return [(cos, sin)] * self._count
-        pairs = zip(cos * self._weights, sin * self._swapped, strict=True)
+        pairs = zip(cos * self.weights, sin * self._swapped, strict=True)
         return list(pairs)
 
 
@@ -118,77 +132,67 @@ def _weights(attention: Any, heads: int, pairs: int) -> Tensor | None:
     return torch.cat((query.expand(heads, -1), key.expand(pairs, -1)))
 
 
-class _Norm:
+class Norm:
     """Root mean square."""
 
     def __init__(self, module: Any) -> None:
-        self._weight: Tensor = module.weight
-        self._epsilon: float = module.variance_epsilon
+        self.weight: Tensor = module.weight
+        self.epsilon: float = module.variance_epsilon
 
     def __call__(self, hidden: Tensor) -> Tensor:
-        return F.rms_norm(hidden, self._weight.shape, self._weight, self._epsilon)
+        return F.rms_norm(hidden, self.weight.shape, self.weight, self.epsilon)
 
 
-class _Fused:
+class Fused:
     """Linear modules that read the same input, as one."""
 
     def __init__(self, *modules: Any) -> None:
-        self._weight = torch.cat([module.weight.data for module in modules])
+        self.weight = torch.cat([module.weight.data for module in modules])
         biases = [module.bias for module in modules if module.bias is not None]
-        self._bias = torch.cat(biases) if biases else None
+        self.bias = torch.cat(biases) if biases else None
         first = 0
         for module in modules:
             rows = len(module.weight)
-            module.weight.data = self._weight[first : first + rows]  # so that nothing is kept twice
+            module.weight.data = self.weight[first : first + rows]  # so that nothing is kept twice
             first += rows
 
     def __call__(self, hidden: Tensor) -> Tensor:
-        return F.linear(hidden, self._weight, self._bias)
-
-    def add_to(self, hidden: Tensor, given: Tensor) -> None:
-        hidden.addmm_(given, self._weight.t())
-        if self._bias is not None:
-            hidden.add_(self._bias)
+        return F.linear(hidden, self.weight, self.bias)
 
 
 @dataclass(frozen=True, slots=True)
-class _Layer:
-    before: _Norm
-    project: _Fused
+class Layer:
+    before: Norm
+    project: Fused
     epsilon: float | None
     """Of the norm of queries and keys."""
     scale: float
-    output: _Fused
-    between: _Norm
-    widen: _Fused
+    output: Fused
+    between: Norm
+    widen: Fused
     activate: Any
-    narrow: _Fused
+    narrow: Fused
 
     @classmethod
-    def of(cls, module: Any) -> _Layer:
+    def of(cls, module: Any) -> Layer:
         attention, mlp = module.self_attn, module.mlp
         norm = getattr(attention, "q_norm", None)
         return cls(
-            before=_Norm(module.input_layernorm),
-            project=_Fused(attention.q_proj, attention.k_proj, attention.v_proj),
+            before=Norm(module.input_layernorm),
+            project=Fused(attention.q_proj, attention.k_proj, attention.v_proj),
             epsilon=None if norm is None else norm.variance_epsilon,
             scale=attention.scaling,
-            output=_Fused(attention.o_proj),
-            between=_Norm(module.post_attention_layernorm),
-            widen=_Fused(mlp.gate_proj, mlp.up_proj),
+            output=Fused(attention.o_proj),
+            between=Norm(module.post_attention_layernorm),
+            widen=Fused(mlp.gate_proj, mlp.up_proj),
             activate=mlp.act_fn,
-            narrow=_Fused(mlp.down_proj),
+            narrow=Fused(mlp.down_proj),
         )
 
     def level(self, heads: Tensor) -> Tensor:
         if self.epsilon is None:
             return heads
         return F.rms_norm(heads, heads.shape[-1:], None, self.epsilon)
-
-    def widened(self, hidden: Tensor) -> Tensor:
-        gate, up = self.widen(hidden).chunk(2, dim=-1)
-        out: Tensor = self.activate(gate) * up
-        return out
 
 
 def _turn(heads: Tensor, cos: Tensor, sin: Tensor) -> Tensor:

@@ -55,10 +55,14 @@ class SlotStore:
         `new` keys and values are [rows, heads, width], the result [rows, heads, longest, width].
         `rows` counts from 0: one tensor for all layers.
         """
-        count = len(positions)
         keys, values = self._layers[layer]
         keys[rows, :, positions], values[rows, :, positions] = new
-        return keys[:count, :, :longest], values[:count, :, :longest]
+        return self.layer(layer, len(rows), longest)
+
+    def layer(self, number: int, rows: int, longest: int) -> Layer:
+        """Of the first rows, [rows, heads, longest, width]."""
+        keys, values = self._layers[number]
+        return keys[:rows, :, :longest], values[:rows, :, :longest]
 
     def _pairs(self, layers: Sequence[Layer]) -> Iterator[tuple[torch.Size, Tensor, Tensor]]:
         for mine, given in zip(self._layers, layers, strict=True):

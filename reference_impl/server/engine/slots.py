@@ -35,6 +35,10 @@ class Aim:
         seen = torch.arange(longest, device=positions.device) <= positions[:, None]
         return cls(store, rows, positions, longest, seen[:, None, None, :])
 
+    def layer(self, number: int) -> Layer:
+        """All that the rows can look at, for who writes it itself."""
+        return self.store.layer(number, len(self.positions), self.longest)
+
     def append(self, layer: int, keys: Tensor, values: Tensor) -> Layer:
         """Write one token a row; all that the rows can look at."""
         return self.store.append(layer, (keys, values), self.rows, self.positions, self.longest)
