@@ -39,7 +39,7 @@ SLIDING: dict[str, Any] = {"use_sliding_window": True, "sliding_window": 8, "max
 
 def slots(step: Step | None = None) -> SlotBatch:
     decoder = EagerDecoder(step or FusedStep(MODEL, 512), MODEL.device)
-    return SlotBatch(MODEL, decoder, SLOTS, 512)
+    return SlotBatch(decoder, SLOTS, 512)
 
 
 @pytest.mark.slow

@@ -6,8 +6,9 @@ the end need a GPU.
 
 from __future__ import annotations
 
+import importlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import pytest
@@ -21,6 +22,7 @@ from reference_impl.server.engine import fitting
 from reference_impl.server.engine.captured_decoder import CapturedDecoder, Run
 from reference_impl.server.engine.fused_step import FusedStep
 from reference_impl.server.engine.model_step import ModelStep
+from reference_impl.server.engine.slot_store import Layer
 from reference_impl.server.engine.slots import Aim, EagerDecoder, SlotBatch, Step
 from tests.reference.engine_models import qwen3
 from tests.reference.engine_rows import SIZE, SLOTS, alone, cases, together
@@ -31,16 +33,39 @@ CPU = torch.device("cpu")
 MODEL = qwen3(SIZE)
 
 
-class Recorder:
+class Wrapped:
+    """A step that another computes."""
+
+    def __init__(self, step: Step) -> None:
+        self._step = step
+
+    def __call__(self, tokens: torch.Tensor, aim: Aim) -> torch.Tensor:
+        return self._step(tokens, aim)
+
+    def prefill(
+        self, ids: torch.Tensor, ends: torch.Tensor
+    ) -> tuple[torch.Tensor, Sequence[Layer]]:
+        return self._step.prefill(ids, ends)
+
+
+class Looking(Wrapped):
+    """Looks at the numbers it is given, which the host cannot while a graph is captured."""
+
+    def __call__(self, tokens: torch.Tensor, aim: Aim) -> torch.Tensor:
+        assert aim.positions.max().item() >= 0
+        return super().__call__(tokens, aim)
+
+
+class Recorder(Wrapped):
     """A capture that notes how many rows, and how far they look, each graph was made for."""
 
     def __init__(self, step: Step) -> None:
+        super().__init__(step)
         self.buckets: list[tuple[int, int]] = []
-        self._step = step
 
-    def step(self, tokens: torch.Tensor, aim: Aim) -> torch.Tensor:
+    def __call__(self, tokens: torch.Tensor, aim: Aim) -> torch.Tensor:
         self._latest = len(tokens), aim.longest
-        return self._step(tokens, aim)
+        return super().__call__(tokens, aim)
 
     def capture(self, run: Run) -> Run:
         filled = run().clone()
@@ -54,8 +79,8 @@ class Recorder:
 
 def recorded(step: Step | None = None) -> tuple[Recorder, SlotBatch]:
     recorder = Recorder(step or FusedStep(MODEL, 512))
-    decoder = CapturedDecoder(EagerDecoder(recorder.step, CPU), CPU, recorder.capture)
-    return recorder, SlotBatch(MODEL, decoder, SLOTS, 512)
+    decoder = CapturedDecoder(EagerDecoder(recorder, CPU), recorder.capture)
+    return recorder, SlotBatch(decoder, SLOTS, 512)
 
 
 @pytest.mark.parametrize("step", [FusedStep, ModelStep])
@@ -112,7 +137,7 @@ def test_grown_and_renewed_stores_get_graphs_of_their_own() -> None:
 
 def test_logits_outlive_the_next_step() -> None:
     _, batch = recorded()
-    eager = SlotBatch(MODEL, EagerDecoder(FusedStep(MODEL, 512), CPU), SLOTS, 512)
+    eager = SlotBatch(EagerDecoder(FusedStep(MODEL, 512), CPU), SLOTS, 512)
     with torch.inference_mode():
         for each in (batch, eager):
             each.admit([[1, 2, 3], [4]])
@@ -133,10 +158,10 @@ def test_failing_capture_is_logged_once_and_eager_goes_on(
         attempts.append(run())
         raise error
 
-    decoder = CapturedDecoder(EagerDecoder(FusedStep(MODEL, 512), CPU), CPU, fail)
+    decoder = CapturedDecoder(EagerDecoder(FusedStep(MODEL, 512), CPU), fail)
     prompts, lengths = cases(6)
     wanted = [alone(MODEL, p, n) for p, n in zip(prompts, lengths, strict=True)]
-    assert together(SlotBatch(MODEL, decoder, SLOTS, 512), prompts, lengths) == wanted
+    assert together(SlotBatch(decoder, SLOTS, 512), prompts, lengths) == wanted
     assert len(attempts) == 1
     [record] = caplog.records
     assert record.levelno == logging.WARNING
@@ -151,7 +176,7 @@ def test_graph_with_other_logits_is_not_used(
     with torch.inference_mode():
         decoder = fitting._captured(MODEL, EagerDecoder(FusedStep(MODEL, 512), CPU))
     assert "other logits" in caplog.text
-    batch = SlotBatch(MODEL, decoder, SLOTS, 512)
+    batch = SlotBatch(decoder, SLOTS, 512)
     assert together(batch, [[7, 8]], [9]) == [alone(MODEL, [7, 8], 9)]
 
 
@@ -197,19 +222,13 @@ def test_gpu_computes_the_tokens_of_a_single_run(
 @needs_gpu
 def test_gpu_goes_on_where_a_step_looks_at_its_numbers(caplog: pytest.LogCaptureFixture) -> None:
     model = on_gpu(qwen3(SIZE))
-    fused = FusedStep(model, 512)
-
-    def looking(tokens: torch.Tensor, aim: Aim) -> torch.Tensor:
-        assert aim.positions.max().item() >= 0
-        return fused(tokens, aim)
-
-    decoder = fitting.fitting(model, lambda: looking)
+    decoder = fitting.fitting(model, lambda: Looking(FusedStep(model, 512)))
     assert decoder is not None
     [record] = caplog.records
     assert "without CUDA graphs" in record.getMessage()
     prompts, lengths = cases(6)
     wanted = [alone(model, p, n) for p, n in zip(prompts, lengths, strict=True)]
-    assert together(SlotBatch(model, decoder, SLOTS, 512), prompts, lengths) == wanted
+    assert together(SlotBatch(decoder, SLOTS, 512), prompts, lengths) == wanted
 
 
 @needs_gpu
@@ -217,3 +236,22 @@ def test_gpu_says_that_one_row_goes_after_another(caplog: pytest.LogCaptureFixtu
     model = on_gpu(OF_CONFIG(Qwen3Config(vocab_size=SIZE, **GEMMA, **SLIDING)))
     fitting.batch_for(model, SLOTS, 512)
     assert "one row after another" in caplog.text
+
+
+@pytest.mark.parametrize("kernel", ["product_kernel", "turn_kernel"])
+def test_kernels_compile_without_a_gpu(kernel: str) -> None:
+    triton: Any = pytest.importorskip("triton", reason="no triton: it comes with torch for CUDA")
+    compiler: Any = importlib.import_module("triton.compiler")
+    target = importlib.import_module("triton.backends.compiler").GPUTarget("cuda", 90, 32)
+    made = getattr(importlib.import_module("reference_impl.server.engine.kernels"), kernel)
+    numbers = {"count": "i32", "epsilon": "fp32", "positions": "*i64"}
+    numbers |= dict.fromkeys(("slot_stride", "head_stride", "token_stride"), "i32")
+    constants = {"columns": 64, "tile": 2, "chunk": 64, "heads": 4, "pairs": 2, "width": 16}
+    constants |= {"normed": True, "gated": True, "summed": True}
+    names = made.arg_names
+    given = {
+        name: "constexpr" if name in constants else numbers.get(name, "*bf16") for name in names
+    }
+    fixed = {(names.index(name),): value for name, value in constants.items() if name in names}
+    source = compiler.ASTSource(fn=made, signature=given, constexprs=fixed)
+    assert triton.compile(source, target=target).asm["cubin"]

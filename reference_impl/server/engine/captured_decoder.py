@@ -41,10 +41,10 @@ class CapturedDecoder:
     Where none can be made, `eager` goes on alone; that is logged once.
     """
 
-    def __init__(self, eager: EagerDecoder, device: torch.device, capture: Capture) -> None:
+    def __init__(self, eager: EagerDecoder, capture: Capture) -> None:
         self.step: Step = eager.step
         self._eager = eager
-        self._device = device
+        self.device = eager.device
         self._capture: Capture | None = capture
         self._graphs: dict[tuple[int, int], _Graph] = {}
         self._place: object = None
@@ -59,7 +59,7 @@ class CapturedDecoder:
         inputs = torch.tensor(([*tokens, *filling], [*positions, *filling]))
         graph = self._graphs.get((rows, reach))
         if graph is None:
-            graph = self._captured(inputs.to(self._device), reach, store)
+            graph = self._captured(inputs.to(self.device), reach, store)
             if graph is None:
                 return self._eager(tokens, positions, store)
             self._graphs[rows, reach] = graph

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from subprocess import SubprocessError
 from typing import Final
 
 import torch
@@ -31,11 +30,6 @@ PROMPTS: Final = ((1, 2, 3), (3, 1, 2, 0, 1))
 TOKENS: Final = ((2, 1), (0, 3))
 LAST: Final = (1,)
 
-UNFIT: Final = (AttributeError, IndexError, RuntimeError, TypeError, ValueError)
-"""What is raised where a part is missing or has another shape, or positions are not taken."""
-NO_KERNEL: Final = (ImportError, OSError, SubprocessError)
-"""What is raised where triton or the compiler that it calls is missing."""
-
 
 def batch_for(model: PreTrainedModel, slots: int, context: int) -> Batch:
     candidates: list[Callable[[], Step]] = [
@@ -48,7 +42,7 @@ def batch_for(model: PreTrainedModel, slots: int, context: int) -> Batch:
         for candidate in candidates:
             decoder = fitting(model, candidate)
             if decoder is not None:
-                return SlotBatch(model, decoder, slots, context)
+                return SlotBatch(decoder, slots, context)
     if model.device.type == "cuda":
         _log.warning("decoding without CUDA graphs: this model takes one row after another")
     return RoundRobin(model)
@@ -73,20 +67,21 @@ def fitting(model: PreTrainedModel, candidate: Callable[[], Step]) -> Decoder | 
         eager = EagerDecoder(candidate(), model.device)
         if not _agrees(model, eager):
             return None
-    except (*UNFIT, *NO_KERNEL):
+    except Exception as err:  # noqa: BLE001 - parts, positions or triton are missing: another fits
+        _log.info("a way to decode does not fit: %s: %s", type(err).__name__, err)
         return None
     return _captured(model, eager) if model.device.type == "cuda" else eager
 
 
 def _captured(model: PreTrainedModel, eager: EagerDecoder) -> CapturedDecoder:
-    decoder = CapturedDecoder(eager, model.device, cuda_capture(model.device))
+    decoder = CapturedDecoder(eager, cuda_capture(model.device))
     if not _agrees(model, decoder):
         decoder.give_up("a graph computes other logits than the model")
     return decoder
 
 
 def _agrees(model: PreTrainedModel, decoder: Decoder) -> bool:
-    batch = SlotBatch(model, decoder, slots=2, context=8)
+    batch = SlotBatch(decoder, slots=2, context=8)
     stepped = [batch.admit(PROMPTS)]
     stepped += [batch.step(tokens) for tokens in TOKENS]
     batch.leave(1)

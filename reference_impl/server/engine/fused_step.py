@@ -11,13 +11,14 @@ a part is missing, and `fitting.py` compares the logits before this is used.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import torch
 import torch.nn.functional as F  # noqa: N812 - so it is called everywhere
 from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from transformers import PreTrainedModel
 
 from .slots import Aim
@@ -25,6 +26,12 @@ from .slots import Aim
 STATIC_ROTATIONS: Final = frozenset({"default", "linear", "llama3", "yarn"})
 """Kinds whose angles depend on the position alone, not on how long the row is."""
 
+UNPLANNED: Final = [
+    SDPBackend.FLASH_ATTENTION,
+    SDPBackend.EFFICIENT_ATTENTION,
+    SDPBackend.MATH,
+]
+"""Attention that makes no plan for each length of prompt, as cuDNN does."""
 
 Turn = tuple[Tensor, Tensor]
 
@@ -70,6 +77,31 @@ class FusedStep:
         logits: Tensor = self._head(self._norm(hidden))
         return logits
 
+    @sdpa_kernel(UNPLANNED)
+    def prefill(self, ids: Tensor, ends: Tensor) -> tuple[Tensor, Sequence[Turn]]:
+        count, length = ids.shape
+        hidden = F.embedding(ids.flatten(), self._embed)
+        turns = self._turns.each(torch.arange(length, device=ids.device).repeat(count))
+        kept: list[Turn] = []
+        shared = self._heads // self._pairs
+        for layer, turn in zip(self._layers, turns, strict=True):
+            queries, keys, values = (
+                part.unflatten(0, (count, length)).transpose(1, 2)
+                for part in self._split(layer, self._projected(layer, hidden), turn)
+            )
+            kept.append((keys, values))
+            mixed = F.scaled_dot_product_attention(
+                queries,
+                keys.repeat_interleave(shared, 1),
+                values.repeat_interleave(shared, 1),
+                is_causal=True,
+                scale=layer.scale,
+            )
+            self._add(hidden, layer.output, mixed.transpose(1, 2).reshape(len(hidden), -1))
+            self._add(hidden, layer.narrow, self._widened(layer, hidden))
+        last = hidden.view(count, length, -1)[:, ends]
+        return self._head(self._norm(last)), kept
+
     def _turns_at(self, positions: Tensor) -> Sequence[Turn]:
         return self._turns.at(positions)
 
@@ -83,9 +115,13 @@ class FusedStep:
         self, layer: Layer, number: int, projected: Tensor, turn: Turn, aim: Aim
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Queries of the new tokens, and keys and values of all."""
+        queries, keys, values = self._split(layer, projected, turn)
+        return queries, *aim.append(number, keys, values)
+
+    def _split(self, layer: Layer, projected: Tensor, turn: Turn) -> tuple[Tensor, Tensor, Tensor]:
         heads, both = self._heads, self._heads + self._pairs
         turned = _turn(layer.level(projected[:, :both]), *turn)
-        return turned[:, :heads], *aim.append(number, turned[:, heads:], projected[:, both:])
+        return turned[:, :heads], turned[:, heads:], projected[:, both:]
 
     def _widened(self, layer: Layer, hidden: Tensor) -> Tensor:
         gate, up = layer.widen(layer.between(hidden)).chunk(2, dim=-1)
@@ -120,8 +156,16 @@ class _Turns:
         cos, sin = self.cos[positions], self.sin[positions]
         if self.weights is None or self._swapped is None:
             return [(cos, sin)] * self._count
-        pairs = zip(cos * self.weights, sin * self._swapped, strict=True)
-        return list(pairs)
+        return list(zip(cos * self.weights, sin * self._swapped, strict=True))
+
+    def each(self, positions: Tensor) -> Iterator[Turn]:
+        """The same, layer by layer: for whole prompts all of them are too many."""
+        cos, sin = self.cos[positions], self.sin[positions]
+        for number in range(self._count):
+            if self.weights is None or self._swapped is None:
+                yield cos, sin
+            else:
+                yield cos * self.weights[number], sin * self._swapped[number]
 
 
 def _weights(attention: Any, heads: int, pairs: int) -> Tensor | None:

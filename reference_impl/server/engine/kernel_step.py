@@ -57,16 +57,17 @@ class KernelStep(FusedStep):
         turn_kernel[rows, heads](
             projected,
             *turn,
-            None if weights is None else weights[number],
+            projected if weights is None else weights[number],
             aim.positions,
             queries,
             keys,
             values,
-            *keys.stride()[:2],
+            *keys.stride()[:3],
             layer.epsilon or 0.0,
             heads=self._heads,
             pairs=self._pairs,
             width=width,
+            normed=weights is not None,
             num_warps=1,
         )
         return queries, keys, values
@@ -98,12 +99,13 @@ def _product(
     tile = 4 if count >= 2048 else 2
     product_kernel[triton.cdiv(count, tile), rows](
         given,
-        None if norm is None else norm.weight,
+        given if norm is None else norm.weight,
         fused.weight,
         out,
         count,
         0.0 if norm is None else norm.epsilon,
         columns=columns,
+        normed=norm is not None,
         gated=gated,
         summed=onto is not None,
         tile=tile,

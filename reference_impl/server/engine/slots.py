@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import torch
 from torch import Tensor
-from transformers import DynamicCache, PreTrainedModel
 
-from .cache_arguments import cache_argument
 from .slot_store import Layer, SlotStore
 
 
@@ -45,13 +43,23 @@ class Aim:
 
 
 class Step(Protocol):
-    """Computes the logits [rows, vocabulary] behind one token a row."""
+    """What a model computes of rows."""
 
-    def __call__(self, tokens: Tensor, aim: Aim) -> Tensor: ...
+    def __call__(self, tokens: Tensor, aim: Aim) -> Tensor:
+        """The logits [rows, vocabulary] behind one token a row."""
+
+    def prefill(self, ids: Tensor, ends: Tensor) -> tuple[Tensor, Sequence[Layer]]:
+        """Of whole prompts: logits [prompts, ends, vocabulary], keys and values of each layer."""
 
 
 class Decoder(Protocol):
     """The same from lists; its result stays as it is when the next is computed."""
+
+    @property
+    def step(self) -> Step: ...
+
+    @property
+    def device(self) -> torch.device: ...
 
     def __call__(
         self, tokens: Sequence[int], positions: Sequence[int], store: SlotStore
@@ -62,21 +70,18 @@ class EagerDecoder:
     """Launches every operation of a step by itself."""
 
     def __init__(self, step: Step, device: torch.device) -> None:
-        self.step = step
-        self._device = device  # looked up among all weights, so only once
+        self.step: Step = step
+        self.device = device  # looked up among all weights, so only once
 
     def __call__(self, tokens: Sequence[int], positions: Sequence[int], store: SlotStore) -> Tensor:
-        given, at = torch.tensor((tokens, positions), device=self._device)
+        given, at = torch.tensor((tokens, positions), device=self.device)
         return self.step(given, Aim.at(store, at, max(positions) + 1))
 
 
 class SlotBatch:
     """A `Batch` of at most `slots` rows of at most `context` tokens."""
 
-    def __init__(self, model: PreTrainedModel, decoder: Decoder, slots: int, context: int) -> None:
-        self._model = model
-        self._cache_argument = cache_argument(model)
-        self._device = model.device  # looked up among all weights, so only once
+    def __init__(self, decoder: Decoder, slots: int, context: int) -> None:
         self._decoder = decoder
         self._slots = slots
         self._context = context
@@ -86,21 +91,19 @@ class SlotBatch:
     def admit(self, prompts: Sequence[Sequence[int]]) -> Tensor:
         lengths = [len(prompt) for prompt in prompts]
         longest = max(lengths)
+        # Padding stands behind the prompts, where causal attention does not look: no mask.
         padded = [[*prompt, *[0] * (longest - len(prompt))] for prompt in prompts]
         ends = sorted({length - 1 for length in lengths})
-        # Padding stands behind the prompts, where causal attention does not look: no mask.
-        filled = DynamicCache(config=self._model.config)
-        out = self._model(
-            input_ids=self._tensor(padded),
-            **{self._cache_argument: filled},
-            use_cache=True,
-            logits_to_keep=self._tensor(ends),
+        device = self._decoder.device
+        logits, layers = self._decoder.step.prefill(
+            torch.tensor(padded, device=device), torch.tensor(ends, device=device)
         )
-        self._fill(filled, longest)
+        if self._store is None:
+            self._store = SlotStore(layers, self._slots, self._context)
+        self._store.reach(longest)
+        self._store.fill(layers, len(self._lengths))
         self._lengths += lengths
-        columns = [ends.index(length - 1) for length in lengths]
-        logits: Tensor = out.logits[range(len(prompts)), columns]
-        return logits
+        return logits[range(len(prompts)), [ends.index(length - 1) for length in lengths]]
 
     def step(self, tokens: Sequence[int]) -> Tensor:
         assert self._store is not None
@@ -120,14 +123,3 @@ class SlotBatch:
         self._lengths = self._lengths[:rows]
         if not rows:
             self._store = None
-
-    def _fill(self, filled: DynamicCache, longest: int) -> None:
-        layers: list[Any] = filled.layers
-        given = [(layer.keys, layer.values) for layer in layers]
-        if self._store is None:
-            self._store = SlotStore(given, self._slots, self._context)
-        self._store.reach(longest)
-        self._store.fill(given, len(self._lengths))
-
-    def _tensor(self, values: Sequence[int] | Sequence[Sequence[int]]) -> Tensor:
-        return torch.tensor(values, device=self._device)
