@@ -34,8 +34,11 @@ class KernelStep(FusedStep):
         width = self._turns.cos.shape[-1]
         if width & (width - 1):
             raise AttributeError(f"heads of {width} numbers: a kernel takes powers of two")
-        if any(layer.project.bias is not None for layer in self._layers):
+        biases = [fused.bias for each in self._layers for fused in (each.project, each.widen)]
+        if any(bias is not None for bias in biases):
             raise AttributeError("a kernel adds no bias")
+        if model.device.index:
+            raise AttributeError("kernels are launched on the first device")
 
     def _turns_at(self, positions: Tensor) -> Sequence[Turn]:
         del positions  # a kernel looks its own up
