@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from random import Random
 from typing import Any
 
 import pytest
@@ -14,7 +12,6 @@ import torch
 from transformers import (
     AutoModelForCausalLM,
     GemmaConfig,
-    GenerationConfig,
     GPT2Config,
     LlamaConfig,
     PreTrainedConfig,
@@ -29,71 +26,20 @@ from reference_impl.server.engine.fitting import batch_for, fitting
 from reference_impl.server.engine.fused_step import FusedStep
 from reference_impl.server.engine.model_step import ModelStep
 from reference_impl.server.engine.round_robin import RoundRobin
-from reference_impl.server.engine.slots import SlotBatch, Step
+from reference_impl.server.engine.slots import EagerDecoder, SlotBatch, Step
 from tests.reference.engine_models import qwen3
+from tests.reference.engine_rows import SIZE, SLOTS, alone, cases, together
 
 pytestmark = pytest.mark.slow
 
-SIZE = 64
-SLOTS = 6
 MODEL = qwen3(SIZE)
 OF_CONFIG: Any = AutoModelForCausalLM.from_config
 SLIDING: dict[str, Any] = {"use_sliding_window": True, "sliding_window": 8, "max_window_layers": 0}
 
 
 def slots(step: Step | None = None) -> SlotBatch:
-    return SlotBatch(MODEL, step or FusedStep(MODEL, 512), SLOTS, 512)
-
-
-def alone(model: PreTrainedModel, prompt: Sequence[int], count: int) -> list[int]:
-    """What transformers generates for one prompt."""
-    settings = GenerationConfig(
-        max_new_tokens=count, min_new_tokens=count, do_sample=False, pad_token_id=0
-    )
-    generate: Any = model.generate
-    out = generate(
-        torch.tensor([prompt]),
-        generation_config=settings,
-        attention_mask=torch.ones(1, len(prompt)),
-    )
-    tokens: list[int] = out[0, len(prompt) :].tolist()
-    return tokens
-
-
-def together(
-    batch: Batch, prompts: Sequence[Sequence[int]], lengths: Sequence[int]
-) -> list[list[int]]:
-    """Each prompt goes on for its own length; the next joins when a row is free."""
-    made: list[list[int]] = [[] for _ in prompts]
-    waiting, rows = list(range(len(prompts))), list[int]()
-    random = Random(5)
-    with torch.inference_mode():
-        while waiting or rows:
-            joining = min(len(waiting), SLOTS - len(rows), random.randint(0 if rows else 1, 3))
-            new, waiting = waiting[:joining], waiting[joining:]
-            if rows:
-                _take(batch.step([made[row][-1] for row in rows]), rows, made)
-            if new:
-                _take(batch.admit([prompts[row] for row in new]), new, made)
-                rows += new
-            for at in range(len(rows) - 1, -1, -1):
-                if len(made[rows[at]]) >= lengths[rows[at]]:
-                    batch.leave(at)
-                    last = rows.pop()
-                    if at < len(rows):
-                        rows[at] = last
-    return made
-
-
-def _take(logits: torch.Tensor, rows: Sequence[int], made: list[list[int]]) -> None:
-    for row, token in zip(rows, logits.argmax(-1).tolist(), strict=True):
-        made[row].append(token)
-
-
-def cases(count: int) -> tuple[list[list[int]], list[int]]:
-    random = Random(3)
-    prompts = [[random.randrange(SIZE) for _ in range(random.randint(1, 60))] for _ in range(count)]
-    return prompts, [random.randint(1, 40) for _ in range(count)]
+    decoder = EagerDecoder(step or FusedStep(MODEL, 512), MODEL.device)
+    return SlotBatch(decoder, SLOTS, 512)
 
 
 @pytest.mark.slow
@@ -138,7 +84,10 @@ def test_emptied_batch_begins_anew() -> None:
 
 def step_of(model: PreTrainedModel) -> object:
     batch = batch_for(model, SLOTS, 512)
-    return batch._step if isinstance(batch, SlotBatch) else batch
+    if not isinstance(batch, SlotBatch):
+        return batch
+    assert isinstance(batch._decoder, EagerDecoder)
+    return batch._decoder.step
 
 
 LLAMA: dict[str, Any] = {
@@ -186,7 +135,7 @@ def test_model_goes_the_fastest_way_that_is_right(
 def test_fused_weights_are_the_models_own() -> None:
     model = qwen3(SIZE)
     step = FusedStep(model, 512)
-    kept = step._layers[0].project._weight
+    kept = step._layers[0].project.weight
     first: Any = model.model.layers[0].self_attn.q_proj
     assert first.weight.data_ptr() == kept.data_ptr()
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from torch import Tensor
-from transformers import PreTrainedModel
+from transformers import DynamicCache, PreTrainedModel
 from transformers.cache_utils import Cache, CacheLayerMixin
 
 from .cache_arguments import cache_argument
+from .slot_store import Layer
 from .slots import Aim
 
 
@@ -32,6 +34,17 @@ class ModelStep:
         logits: Tensor = out.logits[:, -1]
         return logits
 
+    def prefill(self, ids: Tensor, ends: Tensor) -> tuple[Tensor, Sequence[Layer]]:
+        filled = DynamicCache(config=self._model.config)
+        out = self._model(
+            input_ids=ids,
+            **{self._cache_argument: filled},
+            use_cache=True,
+            logits_to_keep=ends,
+        )
+        layers: list[Any] = filled.layers
+        return out.logits, [(layer.keys, layer.values) for layer in layers]
+
 
 class _SlotLayer(CacheLayerMixin):
     """One layer's part of the store, for one step."""
@@ -48,10 +61,7 @@ class _SlotLayer(CacheLayerMixin):
     def update(
         self, key_states: Tensor, value_states: Tensor, *_args: object, **_kwargs: object
     ) -> tuple[Tensor, Tensor]:
-        aim = self._aim
-        return aim.store.append(
-            self._number, key_states[:, :, 0], value_states[:, :, 0], aim.positions, aim.longest
-        )
+        return self._aim.append(self._number, key_states[:, :, 0], value_states[:, :, 0])
 
     def lazy_initialization(self, key_states: Tensor, value_states: Tensor) -> None:
         """Nothing: tensors are there from the beginning."""

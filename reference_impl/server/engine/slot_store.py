@@ -20,17 +20,20 @@ class SlotStore:
     """Room for `slots` rows of at most `context` tokens; memory grows with the longest row."""
 
     def __init__(self, like: Sequence[Layer], slots: int, context: int) -> None:
+        self.slots = slots
+        self.capacity = 0
+        self.place = object()  # another one whenever the tensors are others
         self._context = context
-        self._capacity = 0
         self._layers = [(_empty(k, slots), _empty(v, slots)) for k, v in like]
 
     def reach(self, tokens: int) -> None:
         """Make room for that many tokens a row."""
-        if tokens > self._capacity:
-            doubled = max(FIRST_CAPACITY, 2 * self._capacity)
+        if tokens > self.capacity:
+            doubled = max(FIRST_CAPACITY, 2 * self.capacity)
             capacity = max(tokens, min(doubled, self._context))
             self._layers = [(_longer(k, capacity), _longer(v, capacity)) for k, v in self._layers]
-            self._capacity = capacity
+            self.capacity = capacity
+            self.place = object()
 
     def fill(self, layers: Sequence[Layer], first: int) -> None:
         """Copy the rows of a prefill to the slots from `first` on."""
@@ -45,18 +48,21 @@ class SlotStore:
                 kept[target] = kept[source]
 
     def append(
-        self, layer: int, keys: Tensor, values: Tensor, positions: Tensor, longest: int
+        self, layer: int, new: Layer, rows: Tensor, positions: Tensor, longest: int
     ) -> Layer:
         """Write one token a row, each at its own position; all that the rows can look at.
 
-        `keys` and `values` are [rows, heads, width], the result [rows, heads, longest, width].
+        `new` keys and values are [rows, heads, width], the result [rows, heads, longest, width].
+        `rows` counts from 0: one tensor for all layers.
         """
-        count = len(positions)
-        rows = torch.arange(count, device=positions.device)
-        k, v = self._layers[layer]
-        k[rows, :, positions] = keys
-        v[rows, :, positions] = values
-        return k[:count, :, :longest], v[:count, :, :longest]
+        keys, values = self._layers[layer]
+        keys[rows, :, positions], values[rows, :, positions] = new
+        return self.layer(layer, len(rows), longest)
+
+    def layer(self, number: int, rows: int, longest: int) -> Layer:
+        """Of the first rows, [rows, heads, longest, width]."""
+        keys, values = self._layers[number]
+        return keys[:rows, :, :longest], values[:rows, :, :longest]
 
     def _pairs(self, layers: Sequence[Layer]) -> Iterator[tuple[torch.Size, Tensor, Tensor]]:
         for mine, given in zip(self._layers, layers, strict=True):

@@ -1,21 +1,20 @@
 """Rows of any lengths through one forward.
 
 A step writes each row at its own position and masks what lies beyond it. What computes it is a
-`Step`: the model's own forward, or the faster one of `fused_step.py`.
+`Step`: the model's own forward, or the faster one of `fused_step.py`. A `Decoder` brings tokens and
+positions to the step: `EagerDecoder` anew each time, `captured_decoder.py` by a CUDA graph.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import torch
 from torch import Tensor
-from transformers import DynamicCache, PreTrainedModel
 
-from .cache_arguments import cache_argument
-from .slot_store import SlotStore
+from .slot_store import Layer, SlotStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,25 +22,67 @@ class Aim:
     """Where a step writes and looks: a position per row, and a bool mask [rows, 1, 1, longest]."""
 
     store: SlotStore
+    rows: Tensor
     positions: Tensor
     longest: int
     mask: Tensor
 
+    @classmethod
+    def at(cls, store: SlotStore, positions: Tensor, longest: int) -> Aim:
+        rows = torch.arange(len(positions), device=positions.device)
+        seen = torch.arange(longest, device=positions.device) <= positions[:, None]
+        return cls(store, rows, positions, longest, seen[:, None, None, :])
+
+    def layer(self, number: int) -> Layer:
+        """All that the rows can look at, for who writes it itself."""
+        return self.store.layer(number, len(self.positions), self.longest)
+
+    def append(self, layer: int, keys: Tensor, values: Tensor) -> Layer:
+        """Write one token a row; all that the rows can look at."""
+        return self.store.append(layer, (keys, values), self.rows, self.positions, self.longest)
+
 
 class Step(Protocol):
-    """Computes the logits [rows, vocabulary] behind one token a row."""
+    """What a model computes of rows."""
 
-    def __call__(self, tokens: Tensor, aim: Aim) -> Tensor: ...
+    def __call__(self, tokens: Tensor, aim: Aim) -> Tensor:
+        """The logits [rows, vocabulary] behind one token a row."""
+
+    def prefill(self, ids: Tensor, ends: Tensor) -> tuple[Tensor, Sequence[Layer]]:
+        """Of whole prompts: logits [prompts, ends, vocabulary], keys and values of each layer."""
+
+
+class Decoder(Protocol):
+    """The same from lists; its result stays as it is when the next is computed."""
+
+    @property
+    def step(self) -> Step: ...
+
+    @property
+    def device(self) -> torch.device: ...
+
+    def __call__(
+        self, tokens: Sequence[int], positions: Sequence[int], store: SlotStore
+    ) -> Tensor: ...
+
+
+class EagerDecoder:
+    """Launches every operation of a step by itself."""
+
+    def __init__(self, step: Step, device: torch.device) -> None:
+        self.step: Step = step
+        self.device = device  # looked up among all weights, so only once
+
+    def __call__(self, tokens: Sequence[int], positions: Sequence[int], store: SlotStore) -> Tensor:
+        given, at = torch.tensor((tokens, positions), device=self.device)
+        return self.step(given, Aim.at(store, at, max(positions) + 1))
 
 
 class SlotBatch:
     """A `Batch` of at most `slots` rows of at most `context` tokens."""
 
-    def __init__(self, model: PreTrainedModel, step: Step, slots: int, context: int) -> None:
-        self._model = model
-        self._cache_argument = cache_argument(model)
-        self._device = model.device  # looked up among all weights, so only once
-        self._step = step
+    def __init__(self, decoder: Decoder, slots: int, context: int) -> None:
+        self._decoder = decoder
         self._slots = slots
         self._context = context
         self._lengths: list[int] = []
@@ -50,30 +91,24 @@ class SlotBatch:
     def admit(self, prompts: Sequence[Sequence[int]]) -> Tensor:
         lengths = [len(prompt) for prompt in prompts]
         longest = max(lengths)
+        # Padding stands behind the prompts, where causal attention does not look: no mask.
         padded = [[*prompt, *[0] * (longest - len(prompt))] for prompt in prompts]
         ends = sorted({length - 1 for length in lengths})
-        # Padding stands behind the prompts, where causal attention does not look: no mask.
-        filled = DynamicCache(config=self._model.config)
-        out = self._model(
-            input_ids=self._tensor(padded),
-            **{self._cache_argument: filled},
-            use_cache=True,
-            logits_to_keep=self._tensor(ends),
+        device = self._decoder.device
+        logits, layers = self._decoder.step.prefill(
+            torch.tensor(padded, device=device), torch.tensor(ends, device=device)
         )
-        self._fill(filled, longest)
+        if self._store is None:
+            self._store = SlotStore(layers, self._slots, self._context)
+        self._store.reach(longest)
+        self._store.fill(layers, len(self._lengths))
         self._lengths += lengths
-        columns = [ends.index(length - 1) for length in lengths]
-        logits: Tensor = out.logits[range(len(prompts)), columns]
-        return logits
+        return logits[range(len(prompts)), [ends.index(length - 1) for length in lengths]]
 
     def step(self, tokens: Sequence[int]) -> Tensor:
         assert self._store is not None
-        longest = max(self._lengths) + 1
-        self._store.reach(longest)
-        positions = self._tensor(self._lengths)
-        seen = torch.arange(longest, device=self._device) <= positions[:, None]
-        aim = Aim(self._store, positions, longest, seen[:, None, None, :])
-        logits = self._step(self._tensor(tokens), aim)
+        self._store.reach(max(self._lengths) + 1)
+        logits = self._decoder(tokens, self._lengths, self._store)
         self._lengths = [length + 1 for length in self._lengths]
         return logits
 
@@ -88,14 +123,3 @@ class SlotBatch:
         self._lengths = self._lengths[:rows]
         if not rows:
             self._store = None
-
-    def _fill(self, filled: DynamicCache, longest: int) -> None:
-        layers: list[Any] = filled.layers
-        given = [(layer.keys, layer.values) for layer in layers]
-        if self._store is None:
-            self._store = SlotStore(given, self._slots, self._context)
-        self._store.reach(longest)
-        self._store.fill(given, len(self._lengths))
-
-    def _tensor(self, values: Sequence[int] | Sequence[Sequence[int]]) -> Tensor:
-        return torch.tensor(values, device=self._device)
