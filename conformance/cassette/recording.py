@@ -15,13 +15,18 @@ from typing import Final
 
 from msgspec import Struct
 
+from conformance.cassette.connections import (
+    carried_exchange,
+    carried_layout,
+    has_messages,
+    split_connections,
+)
 from conformance.cassette.header import Cassette, Header
 from conformance.cassette.importers import ForeignFile
 from conformance.cassette.kinds import CASSETTE, Recognition, is_named, known_as, read_file
-from conformance.cassette.positions import cassette_layout
+from conformance.cassette.positions import Layout, cassette_layout
 from conformance.cassette.read import read
 from conformance.cassette.source import plain_name
-from conformance.core.errors import UsageError
 from conformance.core.events import Exchange
 from conformance.core.unexpected import refuse_unexpected
 
@@ -30,11 +35,16 @@ _NAMED: Final = (".jsonl", ".chunks.txt", ".json")
 
 
 class Recording(Struct, frozen=True):
-    """A file, what it holds, and its kind: one of our formats, or the name of an importer."""
+    """A file, what it holds, and its kind: one of our formats, or the name of an importer.
+
+    `cassette` has an exchange for each answer; `kept` is what the file holds where that is another
+    one, with whole WebSockets.
+    """
 
     path: Path
     kind: str
     cassette: Cassette
+    kept: Cassette | None = None
 
     @property
     def header(self) -> Header:
@@ -75,9 +85,14 @@ def open_recording(path: Path | str, *, dialect: str | None = None) -> Recording
     file = ForeignFile(where, dialect)
     with refuse_unexpected(where):
         if CASSETTE.recognises(file):
-            return Recording(where, CASSETTE.name, read(where))
+            return _recording_of(where, CASSETTE.name, read(where))
         imported = read_file(file)
-        return Recording(where, imported.kind, imported.cassette)
+        return _recording_of(where, imported.kind, imported.cassette)
+
+
+def _recording_of(path: Path, kind: str, kept: Cassette) -> Recording:
+    cassette = split_connections(kept)
+    return Recording(path, kind, cassette, None if cassette is kept else kept)
 
 
 def locate(path: Path | str, exchange: int, offsets: Sequence[int]) -> list[int]:
@@ -88,14 +103,21 @@ def locate(path: Path | str, exchange: int, offsets: Sequence[int]) -> list[int]
     """
     file = ForeignFile(Path(path))
     with refuse_unexpected(path):
-        if CASSETTE.recognises(file):
-            layout = cassette_layout(file.path, exchange)
-        else:
-            imported = read_file(file)
-            if not 1 <= exchange <= len(imported.cassette.exchanges):
-                raise UsageError(f"{path} has no exchange {exchange}")
-            layout = imported.layout(exchange)
+        layout = _layout_of(file, exchange)
         return [layout.line(offset) for offset in offsets]
+
+
+def _layout_of(file: ForeignFile, exchange: int) -> Layout:
+    if CASSETTE.recognises(file):
+        if not has_messages(file.path):
+            return cassette_layout(file.path, exchange)
+        carried = carried_exchange(read(file.path), exchange, str(file.path))
+        kept = cassette_layout(file.path, carried.kept.number)
+    else:
+        imported = read_file(file)
+        carried = carried_exchange(imported.cassette, exchange, str(file.path))
+        kept = imported.layout(carried.kept.number)
+    return carried_layout(kept, carried)
 
 
 def is_named_recording(path: Path) -> bool:

@@ -43,6 +43,7 @@ FrameKind = Literal[
 HeaderValue = str | int | bool
 Layer = Literal["transport", "wire", "semantic"]
 Fidelity = Literal["bytes", "text", "events"]
+Side = Literal["client", "server"]
 Ending = Literal["eof", "reset", "client-closed", "idle-timeout", "protocol-error", "open"]
 
 STREAMED: Final = frozenset({"event", "line", "element", "text", "binary"})
@@ -194,6 +195,13 @@ class Chunk(msgspec.Struct, frozen=True, gc=False):
     ms: float | None = None
 
 
+class SocketMessage(Chunk, frozen=True, gc=False):
+    """One message of a WebSocket, whole: who sent it, and whether it was binary."""
+
+    side: Side = "server"
+    binary: bool = False
+
+
 class Exchange(Struct, frozen=True):
     """One request with its response, as recorded.
 
@@ -219,6 +227,11 @@ class Exchange(Struct, frozen=True):
     user_choices: Mapping[str, Any] | None = None
     name: str = ""
     touched: tuple[str, ...] = ()
+
+    @property
+    def is_connection(self) -> bool:
+        """Whether this is a whole WebSocket: its chunks are messages of both sides."""
+        return bool(self.chunks) and isinstance(self.chunks[0], SocketMessage)
 
     @property
     def body(self) -> bytes:

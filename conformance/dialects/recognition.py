@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
-from conformance.core.events import STREAMED, Exchange
+from conformance.core.events import STREAMED, Exchange, Frame
 from conformance.core.framing import exchange_frames
-from conformance.core.json_values import NOT_JSON
+from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.core.trace import frame_payload
-from conformance.dialects import REFINED, recognise
+from conformance.dialects import REFINED, SUPPORTED, recognise
 
 FRAMES_TO_RECOGNISE: Final = 64
+_MESSAGE: Final = Frame("line", "message", "", "", 0)
 
 
 def recognised_dialect(exchange: Exchange) -> str | None:
@@ -19,6 +20,8 @@ def recognised_dialect(exchange: Exchange) -> str | None:
 
     Where another dialect refines it, a later frame may show that it is this one.
     """
+    if exchange.is_connection:
+        return _shown_by_messages(exchange)
     shown, mark = None, ""
     for frame, _ in islice(exchange_frames(exchange), FRAMES_TO_RECOGNISE):
         if mark not in frame.data or (frame.kind not in STREAMED and frame.kind != "body"):
@@ -33,3 +36,21 @@ def recognised_dialect(exchange: Exchange) -> str | None:
             if mark.encode() not in exchange.body:
                 return shown  # no frame has it either
     return shown
+
+
+def _shown_by_messages(connection: Exchange) -> str | None:
+    """The dialect of the first messages that show one; a request shows that which it asks in."""
+    for each in islice(connection.chunks, FRAMES_TO_RECOGNISE):
+        payload = decode_json(each.data.decode("utf-8", "replace"))
+        if payload is not NOT_JSON and (name := shown_by_message(payload)) is not None:
+            return name
+    return None
+
+
+def shown_by_message(payload: Any) -> str | None:
+    """The dialect that one message of a WebSocket shows, of either side."""
+    name = recognise(_MESSAGE, payload)
+    if name is not None and name not in SUPPORTED:
+        return name
+    spoken = (each for each in SUPPORTED.values() if each.socket and each.socket.claims(payload))
+    return next((each.name for each in spoken), name)
