@@ -41,13 +41,14 @@ _FORMS: Final = {name: each.socket for name, each in SUPPORTED.items() if each.s
 class CarriedExchange(NamedTuple):
     """An exchange of a split recording: the one that was kept, and which of its messages it has.
 
-    `messages` is None where it is the kept one itself.
+    `messages` is None where it is the kept one itself, `asked` the message of the request.
     """
 
     exchange: Exchange
     clock: CassetteClock | None
     kept: Exchange
     messages: tuple[int, ...] | None
+    asked: int | None = None
 
 
 def split_connections(cassette: Cassette) -> Cassette:
@@ -147,6 +148,7 @@ def _answers_of(kept: Exchange, clock: CassetteClock) -> Iterator[CarriedExchang
             _clock(clock, begun),
             kept,
             tuple(answer.messages),
+            answer.asked,
         )
 
 
