@@ -7,7 +7,7 @@ Rule 1: messages of one *lane* follow each other: the requests of a lane are ans
 order, and never at the same time. Lanes are independent; what names none is of the nameless one.
 Rule 2: an answer begins where one is announced, or where an error answers a request; what comes
 behind its end without a request that waits is still its own: a rule will say that it is too much.
-Rule 3: an announcement under another name cuts the answer under way: the next one has begun.
+Rule 3: the first event of an answer, under another name, cuts the one under way.
 Rule 4: an error that names no lane where no answer of the nameless one waits is of the connection:
 it is the end of every answer that comes to no other.
 Rule 5: messages that are about no answer (limits, keep-alive, what steers) belong to none. One that
@@ -30,14 +30,16 @@ class SocketForm(Struct, frozen=True):
     """What the messages of a dialect mean; all but `lane` are types, or tell of a type.
 
     `asks` is the type of a request; its fields but `beside` are the body that an HTTP request would
-    have. `tells` says whether a type is about an answer. `begins` may name the one that they
-    begin, `ends` are its last; `name` is the name of the answer that a message holds, or nothing.
+    have. `tells` says whether a type is about an answer. `first` begins every one, `begins` are all
+    that may stand at its beginning, `ends` its last; `name` is the name of the answer that a
+    message holds, or nothing.
     """
 
     asks: str
     lane: str
     beside: frozenset[str]
     tells: Callable[[str], bool]
+    first: str
     begins: frozenset[str]
     ends: frozenset[str]
     error: str
@@ -162,12 +164,11 @@ class SocketAnswers:
     def _is_of_next(self, lane: _Lane, current: SocketAnswer, kind: str, name: str) -> bool:
         if name and name == current.name:
             return False
-        begins = kind in self._form.begins
-        if begins and name and (current.name or (current.asked is None and lane.waiting)):
-            return True
-        if current.has_failed:
-            return begins
-        return current.is_done and (bool(lane.waiting) or begins)
+        begins, waits = kind in self._form.begins, bool(lane.waiting)
+        if not current.is_open:
+            return begins or (current.is_done and not current.has_failed and waits)
+        is_other = bool(current.name) or (current.asked is None and waits)
+        return kind == self._form.first and name != "" and is_other
 
     def _begin(self, lane: _Lane) -> SocketAnswer:
         if lane.current is not None and lane.current.is_open:

@@ -34,6 +34,7 @@ from tests.cassette.sockets import (
 HEADER = Header(origin="live")
 KEY = "sk-proj-" + "Ab3dEf9hIj2kLm5nOp8qRs1tUv4wXy7z" * 2
 TERMINAL = "wire/responses/terminal-present"
+NO_JSON = "wire/sse/data-is-json"
 
 
 def kept(folder: Path, talk: Any, **more: Any) -> Path:
@@ -178,6 +179,8 @@ BROKEN: dict[str, tuple[Any, str, int, set[str]]] = {
         [*in_turn(), SECOND[4]],
         *("eof", 2, {"wire/responses/terminal-last"}),
     ),
+    "no JSON": ([asked(), FIRST[0], ("server", "hello"), *FIRST[1:]], *("eof", 1, {NO_JSON})),
+    "no JSON, nothing else": ([asked(), ("server", "Bad gateway")], *("eof", 1, {NO_JSON})),
     "reset": ([*in_turn()[:-1]], "reset", 2, {"wire/sse/ends-cleanly"}),
 }
 
@@ -187,6 +190,16 @@ def test_what_is_broken_is_found_where_it_is(tmp_path: Path, case: str) -> None:
     talk, end, number, rules = BROKEN[case]
     results = {each.exchange: each for each in checked(tmp_path, talk, end=end).streams}
     assert rules <= failed(results[number])
+
+
+def test_bytes_that_are_no_utf8_are_found_and_lose_nothing(tmp_path: Path) -> None:
+    text = cassette_text([asked(), *FIRST])
+    first = json.dumps(json.dumps(FIRST[0][1]))
+    broken = json.dumps(FIRST[0][1]).encode().replace(b"resp_1", b"resp\xff1")
+    text = text.replace(f'"text": {first}', f'"hex": "{broken.hex()}"')
+    (result,) = check_paths([stored(tmp_path, "ws.cassette.jsonl", text)]).streams
+    assert "wire/sse/utf8" in failed(result)
+    assert result.verdicts[TERMINAL] is Verdict.PASS
 
 
 @pytest.mark.parametrize("end", ["open", "client-closed"])

@@ -88,6 +88,10 @@ ROWS: dict[str, tuple[list[Row], list[tuple[int | None, list[int], bool]]]] = {
     ),
     "an error while nothing is asked": ([ask(), *WHOLE, fails()], [(0, [1, 2, 3], False)]),
     "an error alone": ([fails()], [(None, [0], True)]),
+    "an id changes": (
+        [ask(), WHOLE[0], says("in_progress", "r9"), *WHOLE[1:]],
+        [(0, [1, 2, 3, 4], False)],
+    ),
     "limits": ([LIMITS, ask(), LIMITS, *WHOLE, LIMITS], [(1, [3, 4, 5], False)]),
     "no JSON": ([ask(), WHOLE[0], BROKEN, *WHOLE[1:]], [(0, [1, 2, 3, 4], False)]),
     "no JSON, nothing else": ([BROKEN], [(None, [0], True)]),

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from conformance.dialects.connection import SocketForm
 from conformance.dialects.json_edge import mapping, string
-from conformance.dialects.openai_responses.vocabulary import ANNOUNCEMENTS, TERMINALS
+from conformance.dialects.openai_responses.vocabulary import ANNOUNCEMENTS, CREATED, TERMINALS
 
 _BESIDE: Final = ("response.steer", "response.inject", "response.create", "response.cancel")
 """What a client sends, and what the server says of it: about no answer by itself."""
@@ -35,6 +35,7 @@ SOCKET: Final = SocketForm(
     lane="stream_id",
     beside=frozenset({"type", "stream_id"}),
     tells=_tells,
+    first=CREATED,
     begins=ANNOUNCEMENTS,
     ends=TERMINALS,
     error="error",
