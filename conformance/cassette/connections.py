@@ -15,7 +15,7 @@ Rule 4: a WebSocket of no dialect that is spoken over one is one exchange, its s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -25,7 +25,6 @@ from msgspec.structs import replace
 from conformance.cassette.header import Cassette, CassetteClock
 from conformance.cassette.positions import Layout
 from conformance.cassette.source import read_blocks
-from conformance.core.errors import UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response, Side, SocketMessage
 from conformance.core.framing import UPGRADED
 from conformance.core.json_values import NOT_JSON, decode_json
@@ -79,24 +78,31 @@ def carried_exchanges(cassette: Cassette) -> list[CarriedExchange]:
     ]
 
 
-def carried_exchange(cassette: Cassette, number: int, file: str) -> CarriedExchange:
-    """The answer of that number. Raises UsageError if there is none."""
-    carried = carried_exchanges(cassette)
-    if not 1 <= number <= len(carried):
-        raise UsageError(f"{file} has no exchange {number}")
-    return carried[number - 1]
+def carried_layouts(
+    carried: Iterable[CarriedExchange], kept_layout: Callable[[int], Layout]
+) -> list[Layout]:
+    """Where the messages of each answer stand, by the layouts of what was kept, by number."""
+    found: list[Layout] = []
+    starts: dict[int, list[int]] = {}
+    for each in carried:
+        number = each.kept.number
+        layout = kept_layout(number)
+        if each.messages is not None:
+            if number not in starts:
+                sizes = (len(chunk.data) for chunk in each.kept.chunks)
+                starts[number] = list(accumulate(sizes, initial=0))
+            layout = _answer_layout(layout, starts[number], each)
+        found.append(layout)
+    return found
 
 
-def carried_layout(kept: Layout, carried: CarriedExchange) -> Layout:
-    """Where the messages of one answer stand, by the layout of the whole connection."""
-    if carried.messages is None:
-        return kept
-    messages = carried.messages
-    sizes = [len(chunk.data) for chunk in carried.kept.chunks]
-    starts = list(accumulate(sizes, initial=0))
+def _answer_layout(kept: Layout, starts: Sequence[int], carried: CarriedExchange) -> Layout:
+    messages = carried.messages or ()
     lines = tuple(kept.line(starts[at]) for at in messages)
-    offsets = accumulate((sizes[at] + 1 for at in messages[:-1]), initial=0)
-    return Layout(lines[0] if lines else kept.head, tuple(offsets) if lines else (), lines)
+    sizes = (len(chunk.data) for chunk in carried.exchange.chunks[:-1])
+    offsets = tuple(accumulate(sizes, initial=0)) if lines else ()
+    asked = None if carried.asked is None else kept.line(starts[carried.asked])
+    return Layout(asked or (lines[0] if lines else kept.head), offsets, lines)
 
 
 def has_messages(path: Path) -> bool:

@@ -10,14 +10,15 @@ says how far the bytes may be trusted: `bytes` for raw bodies, `events` where th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from msgspec import Struct
 
 from conformance.cassette.connections import (
-    carried_exchange,
-    carried_layout,
+    carried_exchanges,
+    carried_layouts,
     has_messages,
     split_connections,
 )
@@ -27,11 +28,15 @@ from conformance.cassette.kinds import CASSETTE, Recognition, is_named, known_as
 from conformance.cassette.positions import Layout, cassette_layout
 from conformance.cassette.read import read
 from conformance.cassette.source import plain_name
+from conformance.core.errors import UsageError
 from conformance.core.events import Exchange
 from conformance.core.unexpected import refuse_unexpected
 
 _NAMED: Final = (".jsonl", ".chunks.txt", ".json")
 """Names of files that are taken for recordings where they are named, whatever they hold."""
+
+
+_Found = TypeVar("_Found")
 
 
 class Recording(Struct, frozen=True):
@@ -109,15 +114,33 @@ def locate(path: Path | str, exchange: int, offsets: Sequence[int]) -> list[int]
 
 def _layout_of(file: ForeignFile, exchange: int) -> Layout:
     if CASSETTE.recognises(file):
-        if not has_messages(file.path):
+        layouts = _socket_layouts(file.path, _changing(file.path))
+        if layouts is None:
             return cassette_layout(file.path, exchange)
-        carried = carried_exchange(read(file.path), exchange, str(file.path))
-        kept = cassette_layout(file.path, carried.kept.number)
-    else:
-        imported = read_file(file)
-        carried = carried_exchange(imported.cassette, exchange, str(file.path))
-        kept = imported.layout(carried.kept.number)
-    return carried_layout(kept, carried)
+        return _one_of(layouts, exchange, file)
+    imported = read_file(file)
+    carried = _one_of(carried_exchanges(imported.cassette), exchange, file)
+    return carried_layouts([carried], imported.layout)[0]
+
+
+def _one_of(found: Sequence[_Found], exchange: int, file: ForeignFile) -> _Found:
+    if not 1 <= exchange <= len(found):
+        raise UsageError(f"{file.path} has no exchange {exchange}")
+    return found[exchange - 1]
+
+
+def _changing(path: Path) -> tuple[int, ...]:
+    stat = path.stat() if path.exists() else None
+    return (stat.st_ino, stat.st_size, stat.st_mtime_ns) if stat else ()
+
+
+@lru_cache(maxsize=1)  # the exchanges of a file are asked for one after the other
+def _socket_layouts(path: Path, changing: tuple[int, ...]) -> list[Layout] | None:
+    """The layouts of all answers of a cassette with WebSockets; None for any other."""
+    del changing
+    if not has_messages(path):
+        return None
+    return carried_layouts(carried_exchanges(read(path)), partial(cassette_layout, path))
 
 
 def is_named_recording(path: Path) -> bool:

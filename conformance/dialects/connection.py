@@ -9,9 +9,9 @@ Rule 2: an answer begins where one is announced, or where an error answers a req
 behind its end without a request that waits is still its own: a rule will say that it is too much.
 Rule 3: the first event of an answer, under another name, cuts the one under way.
 Rule 4: an error that names no lane where no answer of the nameless one waits is of the connection:
-it is the end of every answer that comes to no other.
+it is the end of every answer under way that comes to no other.
 Rule 5: messages that are about no answer (limits, keep-alive, what steers) belong to none. One that
-holds no JSON is of the only answer under way, or of the latest.
+holds no JSON is of the answer that was given a message last, or of the next one that waits.
 """
 
 from __future__ import annotations
@@ -68,21 +68,17 @@ class SocketAnswer(Struct, eq=False):
     is_done: bool = False
     has_failed: bool = False
     is_cut: bool = False
-    _failures: list[int] = field(default_factory=list)
+    failure: int | None = None  # of the connection
 
     @property
     def is_open(self) -> bool:
         """Whether it has not come to an end of its own."""
         return not (self.is_done or self.has_failed or self.is_cut)
 
-    def fail_with(self, at: int) -> None:
-        """The connection has failed."""
-        self._failures.append(at)
-
     def settle(self) -> None:
-        """Takes what failed with the connection for its end, where there is no other."""
-        if self.is_open and self._failures:
-            self.messages = sorted((*self.messages, *self._failures))
+        """Takes the failure of the connection for its end, where there is no other."""
+        if self.is_open and self.failure is not None:
+            self.messages = sorted((*self.messages, self.failure))
             self.has_failed = True
 
 
@@ -100,13 +96,15 @@ class SocketAnswers:
         self._found: list[SocketAnswer] = []
         self._is_asked = False
         self._idle_errors: list[int] = []
+        self._failed = 0  # answers before this one know that the connection has failed
+        self._latest: SocketAnswer | None = None  # the one that was given a message
 
     def add(self, at: int, side: Side, payload: Any) -> None:
         """Takes the message of that number; `payload` may be anything."""
         if side == "client":
             self._take_request(at, payload)
         elif not isinstance(payload, dict) or not ("type" in payload or payload.get("error")):
-            self._answer_under_way().messages.append(at)
+            self._give(at, self._answer_under_way())
         else:
             kind = string(payload.get("type")) or self._form.error
             if kind == self._form.error:
@@ -142,22 +140,28 @@ class SocketAnswers:
                 self._fail_connection(at)
                 return
             current = self._begin(lane)
-        current.messages.append(at)
+        self._give(at, current)
         current.has_failed = True
 
     def _fail_connection(self, at: int) -> None:
-        open_now = [each for each in self._found if each.is_open]
+        """The first failure is the end of what is under way: each answer is given one at most."""
+        begun, self._failed = self._found[self._failed :], len(self._found)
+        open_now = [each for each in begun if each.is_open]
         for answer in open_now:
-            answer.fail_with(at)
+            answer.failure = at
         if not open_now:
             self._idle_errors.append(at)
+
+    def _give(self, at: int, answer: SocketAnswer) -> None:
+        answer.messages.append(at)
+        self._latest = answer
 
     def _take_event(self, at: int, kind: str, payload: Mapping[str, Any]) -> None:
         lane, name = self._lane(payload), self._form.name(payload)
         current = lane.current
         if current is None or self._is_of_next(lane, current, kind, name):
             current = self._begin(lane)
-        current.messages.append(at)
+        self._give(at, current)
         current.name = current.name or name
         current.is_done = current.is_done or kind in self._form.ends
 
@@ -181,13 +185,11 @@ class SocketAnswers:
         return lane.current
 
     def _answer_under_way(self) -> SocketAnswer:
-        current = [each.current for each in self._lanes.values() if each.current is not None]
-        open_now = [each for each in current if each.is_open]
-        if len(open_now) == 1 or (open_now and not self._found):
-            return open_now[0]
-        if self._found and any(each.messages for each in self._found):
-            return next(each for each in reversed(self._found) if each.messages)
-        return self._begin(self._lanes.setdefault("", _Lane()))
+        lane = self._lanes.setdefault("", _Lane())
+        latest = self._latest
+        if latest is None or not (latest.is_open or lane.current is not latest or not lane.waiting):
+            return self._begin(lane)
+        return latest
 
 
 def sorted_answers(form: SocketForm, messages: Iterator[tuple[Side, Any]]) -> list[SocketAnswer]:

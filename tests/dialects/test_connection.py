@@ -13,6 +13,7 @@ from conformance.core.events import Side
 from conformance.core.json_values import NOT_JSON
 from conformance.dialects.connection import sorted_answers
 from conformance.dialects.openai_responses.socket import SOCKET
+from tests.growth import grows_linearly
 
 Row = tuple[Side, Any]
 
@@ -95,6 +96,14 @@ ROWS: dict[str, tuple[list[Row], list[tuple[int | None, list[int], bool]]]] = {
     "limits": ([LIMITS, ask(), LIMITS, *WHOLE, LIMITS], [(1, [3, 4, 5], False)]),
     "no JSON": ([ask(), WHOLE[0], BROKEN, *WHOLE[1:]], [(0, [1, 2, 3, 4], False)]),
     "no JSON, nothing else": ([BROKEN], [(None, [0], True)]),
+    "no JSON for the next": (
+        [ask(), *WHOLE, ask(), BROKEN],
+        [(0, [1, 2, 3], False), (4, [5], True)],
+    ),
+    "failures": (
+        [ask("a"), fails(), fails(), ask("b"), fails(), fails()],
+        [(0, [1], False), (3, [4], False)],
+    ),
     "steered": (
         [ask(), WHOLE[0], ("client", {"type": "response.steer"}), *WHOLE[1:]],
         [(0, [1, 3, 4], False)],
@@ -127,6 +136,14 @@ def _rows() -> st.SearchStrategy[list[Row]]:
         ),
         max_size=12,
     )
+
+
+def test_time_is_linear_however_many_lanes_fail() -> None:
+    def rows(size: int) -> list[Row]:
+        asking = [ask(f"lane-{number}") for number in range(size)]
+        return [*asking, *[fails()] * size, *[BROKEN] * size]
+
+    assert grows_linearly(lambda size: sorted_answers(SOCKET, iter(rows(size))), 20_000)
 
 
 @given(_rows())
