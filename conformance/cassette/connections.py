@@ -25,8 +25,16 @@ from msgspec.structs import replace
 from conformance.cassette.header import Cassette, CassetteClock
 from conformance.cassette.positions import Layout
 from conformance.cassette.source import read_blocks
-from conformance.core.events import Chunk, Ending, Exchange, Request, Response, Side, SocketMessage
-from conformance.core.framing import UPGRADED
+from conformance.core.events import (
+    UPGRADED,
+    Chunk,
+    Ending,
+    Exchange,
+    Request,
+    Response,
+    Side,
+    SocketMessage,
+)
 from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.dialects import SUPPORTED
 from conformance.dialects.connection import SocketAnswer, SocketForm, sorted_answers

@@ -48,6 +48,8 @@ Ending = Literal["eof", "reset", "client-closed", "idle-timeout", "protocol-erro
 
 STREAMED: Final = frozenset({"event", "line", "element", "text", "binary"})
 """Kinds of frames that a stream says something in."""
+UPGRADED: Final = 101
+"""The status of a head behind which messages of a WebSocket follow."""
 ENDINGS: Final[tuple[Ending, ...]] = get_args(Ending)
 
 TRANSPORT_EVENTS: Final = frozenset(
@@ -181,6 +183,11 @@ class Response(Struct, frozen=True):
     status: int | None = None
     http: str = ""
     headers: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_upgrade(self) -> bool:
+        """Whether messages of a WebSocket follow."""
+        return self.status == UPGRADED
 
     def header(self, name: str) -> str | None:
         """Value of the last header of that name, in any case; None if absent."""

@@ -45,8 +45,6 @@ Framing = Literal["sse", "lines", "array", "text", "binary", "body"]
 
 MOST_BODY_BYTES: Final = 64 * 1024 * 1024
 _REFUSED: Final = 400
-UPGRADED: Final = 101
-"""The status behind which messages of a WebSocket follow."""
 _MOST_WHITE_SPACE: Final = 4096  # bytes after which a response counts as a stream
 _BYTES_AT_ONCE: Final = 1 << 13
 _BYTES_AT_FIRST: Final = 1 << 10
@@ -68,7 +66,7 @@ _CONTENT_TYPES: Final[Mapping[str, Framing]] = {
 
 def stated_framing(response: Response | None) -> Framing | None:
     """What the content type says by itself; None where it leaves it to the bytes."""
-    if response and response.status == UPGRADED:
+    if response and response.is_upgrade:
         return "lines"
     kind = (response.header("content-type") or "").lower() if response else ""
     return next((framing for name, framing in _CONTENT_TYPES.items() if name in kind), None)
@@ -88,10 +86,11 @@ class FramingDecision:
         self._last = b""  # byte of the first line that is no white space
         self._stage: Literal["head", "first line", "second value"] = "head"
         status = response.status if response else None
+        is_upgrade = response is not None and response.is_upgrade
         self._may_refuse = (status or 0) >= _REFUSED
         # With a JSON type and no request, an array of objects is taken for one that grows.
         self._may_grow = expected == "array" or (self._stated == "body" and expected is None)
-        is_known = self._stated == "binary" or status == UPGRADED
+        is_known = self._stated == "binary" or is_upgrade
         is_known = is_known or (self._stated == "sse" and not self._may_refuse)
         self.framing: Framing | None = self._stated if is_known else None
 

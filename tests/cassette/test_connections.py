@@ -16,8 +16,11 @@ from conformance.cassette.redaction.redact import redact
 from conformance.cassette.redaction.scan import scan
 from conformance.core.errors import CassetteError, UsageError
 from conformance.core.events import Exchange, Response, SocketMessage
+from conformance.dialects import get
 from conformance.judging.result import Report, StreamResult
 from conformance.recordings.check import check_paths
+from conformance.recordings.identification import identity_of
+from conformance.recordings.linting import lint_recordings
 from tests.cassette.saved_files import stored
 from tests.cassette.sockets import (
     LIMIT,
@@ -241,6 +244,17 @@ def test_realtime_is_refused_by_its_name(tmp_path: Path) -> None:
     report = checked(tmp_path, [("server", each) for each in REALTIME])
     assert "this is the Realtime API, which is not supported" in report.errors[0]
     assert not report.streams
+
+
+def test_the_framing_of_messages_is_nobody_s_habit(tmp_path: Path) -> None:
+    recording = open_recording(kept(tmp_path, in_turn()))
+    identity = identity_of(recording, recording.exchanges[0], get("openai.responses"))
+    assert identity.knobs.keys().isdisjoint({"done", "event_lines"})
+
+
+def test_lint_asks_no_message_for_stream(tmp_path: Path) -> None:
+    problems = lint_recordings([kept(tmp_path, in_turn())]).problems
+    assert [each.rule for each in problems] == []
 
 
 def _with_key(deltas: int) -> Talk:

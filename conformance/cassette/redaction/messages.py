@@ -13,8 +13,7 @@ from msgspec.structs import replace
 
 from conformance.cassette.connections import as_line, message_groups
 from conformance.cassette.redaction.body_redaction import BodyRedactor, FrameRedactor
-from conformance.core.events import Chunk, Exchange, Response, SocketMessage
-from conformance.core.framing import UPGRADED
+from conformance.core.events import UPGRADED, Chunk, Exchange, Response, SocketMessage
 
 _LINES: Final = Response(status=UPGRADED)
 
