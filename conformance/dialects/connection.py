@@ -52,6 +52,10 @@ class SocketForm(Struct, frozen=True):
             return None
         return {key: value for key, value in fields.items() if key not in self.beside}
 
+    def message(self, body: Any) -> dict[str, Any]:
+        """The message that asks for what `asked` gives."""
+        return {"type": self.asks, **mapping(body)}
+
     def claims(self, payload: Any) -> bool:
         """Whether the message is one of the dialect: a request, or about an answer."""
         kind = string(mapping(payload).get("type"))
