@@ -170,9 +170,9 @@ class SocketAnswers:
         current.is_done = current.is_done or kind in self._form.ends
 
     def _is_of_next(self, lane: _Lane, current: SocketAnswer, kind: str, name: str) -> bool:
-        if name and name == current.name:
-            return False
         begins, waits = kind in self._form.begins, bool(lane.waiting)
+        if name and name == current.name:  # ids may be used again
+            return current.is_done and waits and kind == self._form.first
         if not current.is_open:
             return begins or (current.is_done and not current.has_failed and waits)
         is_other = bool(current.name) or (current.asked is None and waits)

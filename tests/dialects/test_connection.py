@@ -89,6 +89,10 @@ ROWS: dict[str, tuple[list[Row], list[tuple[int | None, list[int], bool]]]] = {
     ),
     "an error while nothing is asked": ([ask(), *WHOLE, fails()], [(0, [1, 2, 3], False)]),
     "an error alone": ([fails()], [(None, [0], True)]),
+    "an id is used again": (
+        [ask(), *WHOLE, ask(), *WHOLE],
+        [(0, [1, 2, 3], False), (4, [5, 6, 7], False)],
+    ),
     "an id changes": (
         [ask(), WHOLE[0], says("in_progress", "r9"), *WHOLE[1:]],
         [(0, [1, 2, 3, 4], False)],
