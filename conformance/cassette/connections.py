@@ -35,10 +35,10 @@ from conformance.core.events import (
     Side,
     SocketMessage,
 )
-from conformance.core.json_values import NOT_JSON, decode_json
+from conformance.core.json_values import decode_json
 from conformance.dialects import SUPPORTED
 from conformance.dialects.connection import SocketAnswer, SocketForm, sorted_answers
-from conformance.dialects.recognition import shown_by_message
+from conformance.dialects.recognition import shown_by_messages
 
 _MESSAGE: Final = b'"from":'
 _LINE_ENDS: Final = bytes.maketrans(b"\r\n", b"  ")
@@ -188,8 +188,7 @@ def _payload(message: SocketMessage) -> Any:
 def _form_of(dialect: str | None, payloads: Iterable[Any]) -> tuple[str | None, SocketForm | None]:
     if dialect is not None:
         return dialect, _FORMS.get(dialect)
-    shown = (shown_by_message(each) for each in payloads if each is not NOT_JSON)
-    name = next((each for each in shown if each is not None), None)
+    name = shown_by_messages(payloads)
     return name, _FORMS.get(name or "")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import islice
 from typing import Any, Final
 
@@ -39,18 +40,24 @@ def recognised_dialect(exchange: Exchange) -> str | None:
 
 
 def _shown_by_messages(connection: Exchange) -> str | None:
-    """The dialect of the first messages that show one; a request shows that which it asks in."""
-    for each in islice(connection.chunks, FRAMES_TO_RECOGNISE):
-        payload = decode_json(each.data.decode("utf-8", "replace"))
-        if payload is not NOT_JSON and (name := shown_by_message(payload)) is not None:
-            return name
-    return None
+    data = (each.data.decode("utf-8", "replace") for each in connection.chunks)
+    return shown_by_messages(map(decode_json, data))
 
 
-def shown_by_message(payload: Any) -> str | None:
-    """The dialect that one message of a WebSocket shows, of either side."""
-    name = recognise(_MESSAGE, payload)
-    if name is not None and name not in SUPPORTED:
-        return name
-    spoken = (each for each in SUPPORTED.values() if each.socket and each.socket.claims(payload))
-    return next((each.name for each in spoken), name)
+def shown_by_messages(payloads: Iterable[Any]) -> str | None:
+    """The dialect that the first messages of a WebSocket show, of either side.
+
+    An event decides; requests may look alike in several APIs, and count where no event comes.
+    """
+    asked = None
+    for payload in islice(payloads, FRAMES_TO_RECOGNISE):
+        if payload is not NOT_JSON:
+            if (name := recognise(_MESSAGE, payload)) is not None:
+                return name
+            asked = asked or _asked_dialect(payload)
+    return asked
+
+
+def _asked_dialect(payload: Any) -> str | None:
+    asking = (each for each in SUPPORTED.values() if each.socket and each.socket.claims(payload))
+    return next((each.name for each in asking), None)

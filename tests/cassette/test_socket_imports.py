@@ -193,7 +193,10 @@ def test_a_line_that_was_cut_costs_itself_and_blames_nobody(tmp_path: Path) -> N
     assert report.streams[1].verdicts["wire/responses/terminal-present"] is Verdict.INCONCLUSIVE
 
 
-TALK: Final[Talk] = [("server", each) for each in REALTIME]
+TALK: Final[Talk] = [
+    ("client", {"type": "response.create", "response": {"modalities": ["audio"]}}),
+    *(("server", each) for each in REALTIME),
+]
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -29,7 +29,7 @@ from conformance.core.events import Exchange, Fidelity, Side
 from conformance.core.json_values import decode_json
 from conformance.core.lines import BOM
 from conformance.dialects import SUPPORTED
-from conformance.dialects.recognition import shown_by_message
+from conformance.dialects.recognition import shown_by_messages
 
 _SIDES: Final = ("from", "direction", "dir", "side", "sender", "type")
 _CONTENTS: Final = ("data", "message", "payload", "text", "body", "content", "event", "frame")
@@ -59,7 +59,7 @@ def _holds_messages(file: ForeignFile) -> bool:
 
 def _is_certain(line: _Line) -> bool:
     """Whether a line is of a WebSocket, and of no stream that was kept payload by payload."""
-    shown = shown_by_message(line.payload)
+    shown = shown_by_messages([line.payload])
     form = _FORMS.get(shown or "")
     if line.side is not None:
         return form is not None or (shown is not None and shown not in SUPPORTED)
@@ -126,7 +126,7 @@ def _line_of(number: int, text: bytes, value: dict[str, Any]) -> _Line:
     key, side = found
     beside = {name: each for name, each in value.items() if name not in (key, *_TIMES)}
     held = next((value[k] for k in _CONTENTS if isinstance(value.get(k), str | dict)), None)
-    content = beside if key != "type" and shown_by_message(beside) is not None else held
+    content = beside if key != "type" and shown_by_messages([beside]) is not None else held
     if isinstance(content, str):
         return _Line(number, content.encode(), decode_json(content), side, at, is_spelled=True)
     if content is None:

@@ -30,6 +30,7 @@ from conformance.dialects.json_edge import elements, event_data, mapping, string
 from conformance.dialects.openai_responses.output import Output
 from conformance.dialects.openai_responses.vocabulary import (
     ANNOUNCEMENTS,
+    CREATE,
     CREATED,
     DELTAS,
     DONES,
@@ -191,9 +192,13 @@ class ResponsesReader(TypedReader):
 
 
 def recognises(frame: Frame, payload: Any) -> bool:
-    """A `response.*` event or a response; an `error` event alone names no dialect."""
+    """A `response.*` event or a response; an `error` event alone names no dialect.
+
+    What asks for one is no event, and is spelled alike in the Realtime API.
+    """
     del frame
     fields = mapping(payload)
-    if is_realtime(fields):
+    kind = string(fields.get("type"))
+    if kind == CREATE or is_realtime(fields):
         return False
-    return string(fields.get("type")).startswith("response.") or fields.get("object") == "response"
+    return kind.startswith("response.") or fields.get("object") == "response"

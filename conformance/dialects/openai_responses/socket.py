@@ -14,9 +14,14 @@ from typing import Any, Final
 
 from conformance.dialects.connection import SocketForm
 from conformance.dialects.json_edge import mapping, string
-from conformance.dialects.openai_responses.vocabulary import ANNOUNCEMENTS, CREATED, TERMINALS
+from conformance.dialects.openai_responses.vocabulary import (
+    ANNOUNCEMENTS,
+    CREATE,
+    CREATED,
+    TERMINALS,
+)
 
-_BESIDE: Final = ("response.steer", "response.inject", "response.create", "response.cancel")
+_BESIDE: Final = (CREATE, "response.steer", "response.inject", "response.cancel")
 """What a client sends, and what the server says of it: about no answer by itself."""
 
 
@@ -31,7 +36,7 @@ def _answer_name(payload: Mapping[str, Any]) -> str:
 
 
 SOCKET: Final = SocketForm(
-    asks="response.create",
+    asks=CREATE,
     lane="stream_id",
     beside=frozenset({"type", "stream_id"}),
     tells=_tells,
