@@ -68,8 +68,8 @@ def prepare_issue(
     left = small.cassette.exchanges
     exchange = next((e for e in left if e.number == selected.stream.exchange), left[0])
     texts = {ISSUE: _issue_text(selected, small, exchange).encode("utf-8", "backslashreplace")}
-    if (message := _sent_message(exchange, selected.stream.dialect)) is not None:
-        texts[BODY] = message.encode()
+    if (sent := _sent_message(exchange, selected.stream.dialect)) is not None:
+        texts[BODY] = sent.encode()
     elif exchange.request is not None:
         line, body = curl_line(exchange.request, selected.stream.dialect)
         texts[REQUEST] = f"{line}\n".encode("utf-8", "backslashreplace")

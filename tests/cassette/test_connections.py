@@ -254,7 +254,7 @@ def test_the_framing_of_messages_is_nobody_s_habit(tmp_path: Path) -> None:
 
 def test_lint_asks_no_message_for_stream(tmp_path: Path) -> None:
     problems = lint_recordings([kept(tmp_path, in_turn())]).problems
-    assert [each.rule for each in problems] == []
+    assert [each.message for each in problems] == []
 
 
 def _with_key(deltas: int) -> Talk:

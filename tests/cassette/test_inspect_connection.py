@@ -20,9 +20,9 @@ def test_every_message_is_shown_with_its_place(tmp_path: Path) -> None:
     kept = open_recording(stored(tmp_path, "ws.cassette.jsonl", text)).kept
     assert kept is not None
     (connection,) = kept.exchanges
-    head, rows = [], []
-    for line in inspect_connection(connection, message_places(kept)[1]):
-        (rows if line[:1] == " " and "#" in line else head).append(line)
+    shown = list(inspect_connection(connection, message_places(kept)[1]))
+    rows = [line for line in shown if "#" in line[:20]]
+    head = [line for line in shown if line not in rows]
     assert head[:2] == ["> GET /v1/responses", "< 101 HTTP/1.1"]
     assert head[-1] == "* end: eof"
     assert [" ".join(row[:27].split()) for row in rows] == [
