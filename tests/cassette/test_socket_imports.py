@@ -15,7 +15,15 @@ from conformance.cassette import find_recordings, open_recording
 from conformance.core.events import Side
 from conformance.judging.result import Report
 from conformance.recordings.check import check_paths
-from tests.cassette.saved_files import archive, netstring, stored
+from tests.cassette.saved_files import (
+    CHUNK,
+    LAST,
+    archive,
+    as_event,
+    entry,
+    netstring,
+    stored,
+)
 from tests.cassette.sockets import REALTIME, Talk, answer, at_once, in_turn
 
 URL: Final = "wss://api.example.test/v1/responses"
@@ -191,6 +199,13 @@ def test_a_line_that_was_cut_costs_itself_and_blames_nobody(tmp_path: Path) -> N
     assert failures(report) == []
     assert report.streams[0].notes == ("lines that cannot be read were skipped: 1",)
     assert report.streams[1].verdicts["wire/responses/terminal-present"] is Verdict.INCONCLUSIVE
+
+
+def test_an_entry_of_http_may_have_an_empty_list_of_messages(tmp_path: Path) -> None:
+    text = as_event(CHUNK) + as_event(LAST) + as_event("[DONE]")
+    whole = entry("https://api.example.test/v1/chat/completions", text)
+    report = checked(tmp_path, "a.har", archive({**whole, "_webSocketMessages": []}))
+    assert [each.dialect for each in report.streams] == ["openai.chat"]
 
 
 TALK: Final[Talk] = [

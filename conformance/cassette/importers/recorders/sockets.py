@@ -1,7 +1,8 @@
 """The messages of a WebSocket in an entry of a recorder's file: `_webSocketMessages` of Chrome.
 
 Each has `type` (`send` or `receive`), `time` in seconds, `opcode` and `data`, in base64 where the
-opcode is that of a binary message (DevTools, `HARLog`). Frames that hold no message are skipped.
+opcode is that of a binary message (DevTools, `HARLog`; mitmproxy 11.0.2, `savehar.py`). Frames that
+hold no message are skipped.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class KeptSocket(NamedTuple):
 def kept_socket(entry: Entry, path: str) -> KeptSocket | None:
     """What an entry holds of a WebSocket; None where it holds none."""
     values = entry.at(path)
-    if not isinstance(values, list):
+    if not isinstance(values, list) or not values:  # then a body may stand beside it
         return None
     parts = entry.parts_at(f"{path}[]")
     lines = [each.line for each in parts] if parts else [entry.line] * len(values)
