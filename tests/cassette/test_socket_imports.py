@@ -6,9 +6,12 @@ import base64
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from conformance import Verdict
 from conformance.cassette import find_recordings, open_recording
@@ -29,6 +32,7 @@ from tests.cassette.sockets import REALTIME, Talk, answer, at_once, in_turn
 URL: Final = "wss://api.example.test/v1/responses"
 REFUSED: Final = "this is the Realtime API, which is not supported"
 BEGUN: Final = 1780000000.0
+_KEYS: Final = ("type", "data", "opcode", "time", "code", "from")
 SENT: Final[dict[Side, str]] = {"client": "send", "server": "receive"}
 
 
@@ -206,6 +210,23 @@ def test_an_entry_of_http_may_have_an_empty_list_of_messages(tmp_path: Path) -> 
     whole = entry("https://api.example.test/v1/chat/completions", text)
     report = checked(tmp_path, "a.har", archive({**whole, "_webSocketMessages": []}))
     assert [each.dialect for each in report.streams] == ["openai.chat"]
+
+
+ODD: Final[list[Any]] = [None, True, [], {}, -1, 0.5, 1e300, 10**40, "", "send", "\u0000"]
+
+
+@settings(max_examples=6)
+@given(st.fixed_dictionaries({}, optional=dict.fromkeys(_KEYS, st.sampled_from(ODD))))
+def test_odd_messages_harm_nothing(fields: dict[str, Any]) -> None:
+    with TemporaryDirectory() as folder:
+        talk = har_messages(in_turn())
+        text = archive(har_entry([fields, *talk, {"type": "receive", "opcode": 8, **fields}]))
+        report = checked(Path(folder), "a.har", text)
+        assert len(report.streams) >= 2
+        state = [fields.get(key) for key in _KEYS]
+        assert not checked(Path(folder), "a.flows", flow(in_turn(), messages=[state])).streams
+        lines = [json.dumps(fields), *map(json.dumps, talk), json.dumps({**talk[0], **fields})]
+        assert checked(Path(folder), "a.jsonl", "\n".join(lines)).streams
 
 
 TALK: Final[Talk] = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any, Final
@@ -52,15 +51,16 @@ class GatheredMessages(Struct):
 
 
 def is_time(value: Any) -> bool:
+    """Whether this may be a time: a number of which sums stay finite."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and math.isfinite(value)
+    return is_number and -_MOST_MS <= value <= _MOST_MS
 
 
 def closed_by(side: Side, code: Any) -> Ending:
     """How a connection ended that one side closed with a code, or without one."""
     if side == "client":
         return "client-closed"
-    return "eof" if code is None or code in _CLEAN else "reset"
+    return "reset" if isinstance(code, int) and code not in _CLEAN else "eof"
 
 
 def side_named(word: Any) -> Side | None:
