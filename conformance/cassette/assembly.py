@@ -5,7 +5,8 @@ a number gets the next one.
 Rule 2: within an exchange the order is request, response, data, end, seen. An end may come
 without a response (the connection broke before the head), data may not.
 Rule 3: a data line with `ms` begins a chunk (null: no clock was kept), one without goes on with
-the chunk before; the first one always begins a chunk.
+the chunk before; the first one always begins a chunk. One with `from` begins a message, which is
+binary where its first line is `hex`; an exchange holds messages or chunks, never both.
 Rule 4: exchanges come out in the order of their requests.
 """
 
@@ -24,7 +25,7 @@ from msgspec.structs import replace
 from conformance.cassette.header import CassetteClock, Header, Redaction
 from conformance.cassette.records import Plain, Record, fault, payload
 from conformance.cassette.source import RawLine
-from conformance.core.events import Chunk, Ending, Exchange, Request, Response
+from conformance.core.events import Chunk, Ending, Exchange, Request, Response, Side, SocketMessage
 
 
 class Draft(Struct, eq=False):
@@ -50,11 +51,16 @@ class Draft(Struct, eq=False):
     chunks: list[Chunk] = field(default_factory=list)
     _parts: list[bytes] | None = None
     _ms: float | None = None
+    _message: tuple[Side, bool] | None = None  # who sent it, and whether it is binary
 
-    def begin(self, ms: float | None) -> None:
-        """A chunk begins."""
+    def begin(self, ms: float | None, message: tuple[Side, bool] | None = None) -> None:
+        """A chunk begins, or a message."""
         self._close_chunk()
-        self._parts, self._ms = [], ms
+        self._parts, self._ms, self._message = [], ms, message
+
+    @property
+    def holds_messages(self) -> bool:
+        return self._message is not None
 
     @property
     def has_chunk(self) -> bool:
@@ -124,7 +130,10 @@ class Draft(Struct, eq=False):
         if self._parts is not None:
             parts = self._parts
             data = parts[0] if len(parts) == 1 else b"".join(parts)
-            self.chunks.append(Chunk(data, self._ms))
+            made = self._message
+            self.chunks.append(
+                Chunk(data, self._ms) if made is None else SocketMessage(data, self._ms, *made)
+            )
             self._parts = self._ms = None
 
 
@@ -174,7 +183,7 @@ class Assembly:
     def extend(self, first: int, lines: Sequence[Plain]) -> bool:
         """Takes plain lines, the first of which has number `first`, if data may stand here."""
         draft = self._current
-        if draft is None or not draft.responded or draft.end is not None:
+        if draft is None or not draft.responded or draft.end is not None or draft.holds_messages:
             return False
         size, data = draft.size, [line.text.encode() for line in lines]
         if self._locating:
@@ -240,7 +249,13 @@ class Assembly:
     def _take_data(self, line: RawLine, record: Record, draft: Draft) -> None:
         if not draft.responded:
             raise fault(self._file, line, f"data before the response of exchange {draft.number}")
-        if record.ms is not UNSET or not draft.has_chunk:
+        begins = record.ms is not UNSET or not draft.has_chunk
+        if draft.has_chunk and begins and draft.holds_messages != (record.side is not None):
+            which = "no `from`" if record.side is None else "`from`"
+            raise fault(self._file, line, f"data with {which} among others of one exchange")
+        if record.side is not None:
+            draft.begin(_record_time(record), (record.side, record.hex is not UNSET))
+        elif begins:
             draft.begin(_record_time(record))
         data = payload(self._file, line, record)
         if self._locating:

@@ -55,7 +55,7 @@ def as_cassette(
         kind, found = "", detokenized(Path(source), tokenizer, dialect=dialect)
     else:
         recording = open_recording(source, dialect=dialect)
-        kind, found = recording.kind, recording.cassette
+        kind, found = recording.kind, recording.kept or recording.cassette
     cassette = _stating_dialect(found, dialect, profile)
     if clean and (redactor is not None or kind != "cassette"):
         return redacting(cassette, redactor)

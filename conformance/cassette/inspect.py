@@ -48,7 +48,7 @@ class _LinePiece(NamedTuple):
 
 def inspect(exchange: Exchange, *, full: bool = False) -> Iterator[str]:
     """The exchange as lines of text; long lines are clipped unless `full`."""
-    yield from _head_lines(exchange)
+    yield from head_lines(exchange)
     body = exchange.body
     events = _EventNumbers(exchange)
     for piece in _line_pieces(exchange, body):
@@ -56,7 +56,7 @@ def inspect(exchange: Exchange, *, full: bool = False) -> Iterator[str]:
         gutter = f"{piece.time:>10} {piece.chunk:>7} {event:>6}"
         text = _message_text(body, piece) or visible(body[piece.start : piece.stop])
         bar = "|" if piece.begins_line else ":"
-        yield f"{gutter} {bar} {text if full else _clip_line(text)}"
+        yield f"{gutter} {bar} {text if full else clip_line(text)}"
     yield f"* end: {exchange.end}"
 
 
@@ -69,7 +69,8 @@ def visible(data: bytes) -> str:
     return _CONTROL.sub(_control_picture, text)
 
 
-def _head_lines(exchange: Exchange) -> Iterator[str]:
+def head_lines(exchange: Exchange) -> Iterator[str]:
+    """Request line, response head, and what the columns are."""
     request, response = exchange.request, exchange.response
     if request is not None:
         yield f"> {_printable(request.method)} {_printable(request.path)}"
@@ -176,7 +177,8 @@ class _Numbered:
         return found
 
 
-def _clip_line(text: str) -> str:
+def clip_line(text: str) -> str:
+    """The text, or its beginning and how much more there is."""
     return text if len(text) <= _CLIP else f"{clipped(text, _CLIP)}... ({len(text) - _CLIP} more)"
 
 

@@ -24,6 +24,7 @@ from conformance.cassette.importers.bodies import ANSWER, EVENTS, LINES, MESSAGE
 from conformance.cassette.importers.chunk_lists import ARRAY, TIMED
 from conformance.cassette.importers.curl_head import IMPORTER as CURL_HEAD
 from conformance.cassette.importers.curl_trace import IMPORTER as CURL_TRACE
+from conformance.cassette.importers.message_lines import IMPORTER as MESSAGE_LINES
 from conformance.cassette.importers.mitmproxy import IMPORTER as MITMPROXY
 from conformance.cassette.importers.ogx import IMPORTER as OGX
 from conformance.cassette.importers.recorders.reading import importer_of
@@ -58,7 +59,7 @@ CASSETTE: Final = Importer(
 RECORDERS: Final = tuple(map(importer_of, ROWS))
 """Files of other people's recorders, each by its row."""
 OWN: Final = (
-    *(CASSETTE, CURL_TRACE, CURL_HEAD, EVENTS, TIMED, LINES, PAYLOADS, MESSAGES),
+    *(CASSETTE, CURL_TRACE, CURL_HEAD, EVENTS, MESSAGE_LINES, TIMED, LINES, PAYLOADS, MESSAGES),
     *(OGX, *RECORDERS, ARRAY, MITMPROXY, TEXT),
 )
 """Our own kinds but for the last resort."""

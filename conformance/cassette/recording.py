@@ -10,15 +10,22 @@ says how far the bytes may be trusted: `bytes` for raw bodies, `events` where th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from msgspec import Struct
 
+from conformance.cassette.connections import (
+    carried_exchanges,
+    carried_layouts,
+    has_messages,
+    split_connections,
+)
 from conformance.cassette.header import Cassette, Header
 from conformance.cassette.importers import ForeignFile
 from conformance.cassette.kinds import CASSETTE, Recognition, is_named, known_as, read_file
-from conformance.cassette.positions import cassette_layout
+from conformance.cassette.positions import Layout, cassette_layout
 from conformance.cassette.read import read
 from conformance.cassette.source import plain_name
 from conformance.core.errors import UsageError
@@ -29,12 +36,20 @@ _NAMED: Final = (".jsonl", ".chunks.txt", ".json")
 """Names of files that are taken for recordings where they are named, whatever they hold."""
 
 
+_Found = TypeVar("_Found")
+
+
 class Recording(Struct, frozen=True):
-    """A file, what it holds, and its kind: one of our formats, or the name of an importer."""
+    """A file, what it holds, and its kind: one of our formats, or the name of an importer.
+
+    `cassette` has an exchange for each answer; `kept` is what the file holds where that is another
+    one, with whole WebSockets.
+    """
 
     path: Path
     kind: str
     cassette: Cassette
+    kept: Cassette | None = None
 
     @property
     def header(self) -> Header:
@@ -75,9 +90,14 @@ def open_recording(path: Path | str, *, dialect: str | None = None) -> Recording
     file = ForeignFile(where, dialect)
     with refuse_unexpected(where):
         if CASSETTE.recognises(file):
-            return Recording(where, CASSETTE.name, read(where))
+            return _recording_of(where, CASSETTE.name, read(where))
         imported = read_file(file)
-        return Recording(where, imported.kind, imported.cassette)
+        return _recording_of(where, imported.kind, imported.cassette)
+
+
+def _recording_of(path: Path, kind: str, kept: Cassette) -> Recording:
+    cassette = split_connections(kept)
+    return Recording(path, kind, cassette, None if cassette is kept else kept)
 
 
 def locate(path: Path | str, exchange: int, offsets: Sequence[int]) -> list[int]:
@@ -88,14 +108,39 @@ def locate(path: Path | str, exchange: int, offsets: Sequence[int]) -> list[int]
     """
     file = ForeignFile(Path(path))
     with refuse_unexpected(path):
-        if CASSETTE.recognises(file):
-            layout = cassette_layout(file.path, exchange)
-        else:
-            imported = read_file(file)
-            if not 1 <= exchange <= len(imported.cassette.exchanges):
-                raise UsageError(f"{path} has no exchange {exchange}")
-            layout = imported.layout(exchange)
+        layout = _layout_of(file, exchange)
         return [layout.line(offset) for offset in offsets]
+
+
+def _layout_of(file: ForeignFile, exchange: int) -> Layout:
+    if CASSETTE.recognises(file):
+        layouts = _socket_layouts(file.path, _changing(file.path))
+        if layouts is None:
+            return cassette_layout(file.path, exchange)
+        return _one_of(layouts, exchange, file)
+    imported = read_file(file)
+    carried = _one_of(carried_exchanges(imported.cassette), exchange, file)
+    return carried_layouts([carried], imported.layout)[0]
+
+
+def _one_of(found: Sequence[_Found], exchange: int, file: ForeignFile) -> _Found:
+    if not 1 <= exchange <= len(found):
+        raise UsageError(f"{file.path} has no exchange {exchange}")
+    return found[exchange - 1]
+
+
+def _changing(path: Path) -> tuple[int, ...]:
+    stat = path.stat() if path.exists() else None
+    return (stat.st_ino, stat.st_size, stat.st_mtime_ns) if stat else ()
+
+
+@lru_cache(maxsize=1)  # the exchanges of a file are asked for one after the other
+def _socket_layouts(path: Path, changing: tuple[int, ...]) -> list[Layout] | None:
+    """The layouts of all answers of a cassette with WebSockets; None for any other."""
+    del changing
+    if not has_messages(path):
+        return None
+    return carried_layouts(carried_exchanges(read(path)), partial(cassette_layout, path))
 
 
 def is_named_recording(path: Path) -> bool:

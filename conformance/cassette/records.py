@@ -2,7 +2,7 @@
 
 A line is of the kind whose key it has: `cassette` (the header), `request`, `response`, `end`,
 `seen`, `text`, `hex` or `message` (data), `redactions` (a trailer). Other kinds and unknown keys
-are skipped.
+are skipped. A data line with `from` begins a message of a WebSocket: `client` or `server` sent it.
 `request` and `response` may be null: the exchange had one, but it was not recorded.
 """
 
@@ -22,7 +22,7 @@ from conformance.cassette.header import MAJOR, VERSION, Header, Redaction
 from conformance.cassette.source import RawLine
 from conformance.core.binary import encode_message
 from conformance.core.errors import CassetteError, Place
-from conformance.core.events import Ending, Request, Response
+from conformance.core.events import Ending, Request, Response, Side
 
 # A thousand years in ms, and more exchanges than one file can hold: sums stay finite.
 Milliseconds = Annotated[float, Meta(ge=0, le=3.2e13)]
@@ -41,6 +41,7 @@ class BinaryMessage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=
 class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Every key a line may have, whatever its kind."""
 
+    side: Side | None = msgspec.field(default=None, name="from")
     cassette: _Version | UnsetType = UNSET
     request: Request | UnsetType | None = UNSET
     response: Response | UnsetType | None = UNSET

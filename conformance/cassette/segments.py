@@ -48,6 +48,20 @@ def segments(data: bytes, framing: Framing | None = None) -> Iterator[tuple[Enco
     yield from _bounded_pieces(data[start:])
 
 
+def message_segments(data: bytes, *, binary: bool) -> Iterator[tuple[Encoding, str]]:
+    """The data lines of one message, at least one; `hex` says by itself that it is binary.
+
+    So a text whose first bytes are none is kept as binary: no WebSocket may carry it.
+    """
+    for start in range(0, max(1, len(data)), _LONGEST):
+        piece = data[start : start + _LONGEST]
+        try:
+            text = None if binary else piece.decode()
+        except UnicodeDecodeError:
+            text = None
+        yield ("hex", piece.hex()) if text is None else ("text", text)
+
+
 def plain_segments(data: bytes, framing: Framing | None = None) -> list[str]:
     """As `segments`, for events or lines of plain ASCII, as most chunks are; none says nothing."""
     end = "\n" if framing == "lines" else "\n\n"

@@ -22,10 +22,10 @@ from msgspec.structs import asdict
 from conformance.cassette.header import Cassette, CassetteClock, Header, Redaction
 from conformance.cassette.records import header_fields
 from conformance.cassette.redaction.public_hosts import is_public
-from conformance.cassette.segments import plain_segments, segments
+from conformance.cassette.segments import message_segments, plain_segments, segments
 from conformance.cassette.target_file import TargetFile, encode_line
 from conformance.core.errors import UsageError
-from conformance.core.events import ENDINGS, Ending, Exchange, Request, Response
+from conformance.core.events import ENDINGS, Ending, Exchange, Request, Response, SocketMessage
 from conformance.core.framing import Framing, stated_framing
 
 
@@ -150,10 +150,25 @@ class Writer:
         self._file.put(b"".join(lines), len(lines))
         if flush:
             self.flush()
-        account.chunks += 1
-        account.size += len(data)
-        if self._seal:
-            account.digest.update(data)
+        self._count(account, data)
+
+    def message(
+        self, message: SocketMessage, *, exchange: int | None = None, flush: bool = True
+    ) -> None:
+        """A message of a WebSocket, `ms` after the one before, whoever sent that; as `chunk`."""
+        account = self._open_account(exchange)
+        if not account.responded:
+            raise UsageError("a message before the response of its exchange")
+        named = self._exchange_field(exchange)
+        begins: dict[str, Any] = {"from": message.side, **_time_field(message.ms)}
+        lines = []
+        for encoding, value in message_segments(message.data, binary=message.binary):
+            lines.append(encode_line({**begins, encoding: value, **named}, str(self._path)))
+            begins = {}
+        self._file.put(b"".join(lines), len(lines))
+        if flush:
+            self.flush()
+        self._count(account, message.data)
 
     def end(
         self,
@@ -208,10 +223,19 @@ class Writer:
         if exchange.response is not None or exchange.chunks:
             self.response(exchange.response, ms=times.head)
         for chunk in exchange.chunks:
-            self.chunk(chunk.data, ms=chunk.ms)
+            if isinstance(chunk, SocketMessage):
+                self.message(chunk)
+            else:
+                self.chunk(chunk.data, ms=chunk.ms)
         self.end(exchange.end, ms=times.end, touched=exchange.touched)
         if exchange.seen is not None:
             self.seen(exchange.seen)
+
+    def _count(self, account: _ExchangeState, data: bytes) -> None:
+        account.chunks += 1
+        account.size += len(data)
+        if self._seal:
+            account.digest.update(data)
 
     def _open_account(self, exchange: int | None) -> _ExchangeState:
         number = exchange or self._current

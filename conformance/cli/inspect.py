@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 from msgspec.structs import replace
 
+from conformance.cassette.header import Cassette
 from conformance.cassette.inspect import inspect
+from conformance.cassette.inspect_connection import inspect_connection, message_places
 from conformance.cassette.recording import open_recording
 from conformance.cassette.search import named_path
 from conformance.cli.terminal import put
@@ -29,6 +31,9 @@ def inspect_command(
 ) -> None:
     """Show a recorded stream with times, chunk marks and event numbers."""
     recording = open_recording(named_path(file))
+    if exchange is None and recording.kept is not None:
+        _show_connections(recording.kept, full=full)
+        return
     shown = [e for e in recording.exchanges if exchange in (None, e.number)]
     if not shown:
         what = "no exchange" if exchange is None else f"no exchange {exchange}"
@@ -36,6 +41,16 @@ def inspect_command(
     for one in shown:
         now_about(one.request)
         for line in inspect(_shown(one), full=full):
+            put(line)
+
+
+def _show_connections(kept: Cassette, *, full: bool) -> None:
+    """Whole WebSockets, message by message, and what else was recorded beside them."""
+    places = message_places(kept)
+    for one in kept.exchanges:
+        now_about(one.request)
+        clean = _shown(one)
+        for line in inspect_connection(clean, places[one.number], full=full):
             put(line)
 
 

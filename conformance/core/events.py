@@ -43,10 +43,13 @@ FrameKind = Literal[
 HeaderValue = str | int | bool
 Layer = Literal["transport", "wire", "semantic"]
 Fidelity = Literal["bytes", "text", "events"]
+Side = Literal["client", "server"]
 Ending = Literal["eof", "reset", "client-closed", "idle-timeout", "protocol-error", "open"]
 
 STREAMED: Final = frozenset({"event", "line", "element", "text", "binary"})
 """Kinds of frames that a stream says something in."""
+UPGRADED: Final = 101
+"""The status of a head behind which messages of a WebSocket follow."""
 ENDINGS: Final[tuple[Ending, ...]] = get_args(Ending)
 
 TRANSPORT_EVENTS: Final = frozenset(
@@ -193,6 +196,11 @@ class Response(Struct, frozen=True):
             stated["headers"] = {name.lower(): value for name, value in self.headers}
         return stated
 
+    @property
+    def is_upgrade(self) -> bool:
+        """Whether messages of a WebSocket follow."""
+        return self.status == UPGRADED
+
     def header(self, name: str) -> str | None:
         """Value of the last header of that name, in any case; None if absent."""
         wanted = name.lower()
@@ -204,6 +212,13 @@ class Chunk(msgspec.Struct, frozen=True, gc=False):
 
     data: bytes
     ms: float | None = None
+
+
+class SocketMessage(Chunk, frozen=True, gc=False):
+    """One message of a WebSocket, whole: who sent it, and whether it was binary."""
+
+    side: Side = "server"
+    binary: bool = False
 
 
 class Exchange(Struct, frozen=True):
@@ -231,6 +246,11 @@ class Exchange(Struct, frozen=True):
     user_choices: Mapping[str, Any] | None = None
     name: str = ""
     touched: tuple[str, ...] = ()
+
+    @property
+    def is_connection(self) -> bool:
+        """Whether this is a whole WebSocket: its chunks are messages of both sides."""
+        return bool(self.chunks) and isinstance(self.chunks[0], SocketMessage)
 
     @property
     def body(self) -> bytes:

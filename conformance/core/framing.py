@@ -24,6 +24,7 @@ of the first line and what stands behind it: in one JSON value no line end stand
 `]` and `{` or `[`.
 Rule 5: what is a body by rule 3 is an `array` where it begins with `[` and an object, and an array
 was asked for; so too where the content type is JSON and nothing is known of what was asked.
+Rule 6: what follows the upgrade to a WebSocket is `lines`: each message of an answer is one.
 A file's suffix speaks through the content type that its importer gives it.
 """
 
@@ -65,6 +66,8 @@ _CONTENT_TYPES: Final[Mapping[str, Framing]] = {
 
 def stated_framing(response: Response | None) -> Framing | None:
     """What the content type says by itself; None where it leaves it to the bytes."""
+    if response and response.is_upgrade:
+        return "lines"
     kind = (response.header("content-type") or "").lower() if response else ""
     return next((framing for name, framing in _CONTENT_TYPES.items() if name in kind), None)
 
@@ -83,10 +86,12 @@ class FramingDecision:
         self._last = b""  # byte of the first line that is no white space
         self._stage: Literal["head", "first line", "second value"] = "head"
         status = response.status if response else None
+        is_upgrade = response is not None and response.is_upgrade
         self._may_refuse = (status or 0) >= _REFUSED
         # With a JSON type and no request, an array of objects is taken for one that grows.
         self._may_grow = expected == "array" or (self._stated == "body" and expected is None)
-        is_known = self._stated == "binary" or (self._stated == "sse" and not self._may_refuse)
+        is_known = self._stated == "binary" or is_upgrade
+        is_known = is_known or (self._stated == "sse" and not self._may_refuse)
         self.framing: Framing | None = self._stated if is_known else None
 
     def feed(self, data: bytes) -> Framing | None:

@@ -113,6 +113,7 @@ __all__ = [
     "dialect_at",
     "get",
     "recognise",
+    "refusal",
     "required",
     "stated_request",
 ]
@@ -123,16 +124,24 @@ def get(name: str) -> Dialect:
     if name in SUPPORTED:
         return SUPPORTED[name]
     known = ", ".join(SUPPORTED)
-    if (events := unsupported.IN_PROCESS.get(name)) is not None:
+    if name in unsupported.IN_PROCESS:
         raise UsageError(
-            f"{events} ({name}) pass inside a process and are no wire",
-            hint="record what the application sends, or what its provider answers",
+            refusal(name), hint="record what the application sends, or what its provider answers"
         )
     if name in NAMES:
-        raise UsageError(f"dialect {name} is not supported yet", hint=f"supported: {known}")
+        raise UsageError(refusal(name), hint=f"supported: {known}")
     near = get_close_matches(name, SUPPORTED, n=1, cutoff=0.4)
     hint = f"did you mean {near[0]}?" if near else f"supported: {known}"
     raise UsageError(f"no dialect is called {name!r}", hint=hint)
+
+
+def refusal(name: str) -> str:
+    """Why streams of a dialect without a reader are not judged."""
+    if (events := unsupported.IN_PROCESS.get(name)) is not None:
+        return f"{events} ({name}) pass inside a process and are no wire"
+    if (api := unsupported.OTHER_APIS.get(name)) is not None:
+        return f"this is {api}, which is not supported"
+    return f"dialect {name} is not supported yet"
 
 
 def recognise(frame: Frame, payload: Any) -> str | None:

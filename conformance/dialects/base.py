@@ -14,6 +14,7 @@ from conformance.core.reading import Reader, Reading
 from conformance.core.trace import TracedFrame, trace_exchange
 from conformance.dialects.agent import AgentForm
 from conformance.dialects.client_cases import ClientCases
+from conformance.dialects.connection import SocketForm
 from conformance.dialects.endpoint import Endpoint, ModelListing
 from conformance.dialects.requests import RequestForm
 from conformance.dialects.script import Script
@@ -84,7 +85,8 @@ class Dialect(Struct, frozen=True):
     it has a place for signatures and for thinking that is sealed; `names_tools`: it shows calls
     by the model's own name and arguments; `tells_parts`: it separates one part of thinking from the
     next; `tells_reasons`: it says why a model stopped. `takes_back` are wire events by which its
-    interface forgets what it was shown before. `unit` is its word for one answer.
+    interface forgets what it was shown before. `unit` is its word for one answer. `socket` says
+    what the messages of a WebSocket mean, where it is spoken over one.
     """
 
     name: str
@@ -117,6 +119,7 @@ class Dialect(Struct, frozen=True):
     tells_reasons: bool = True
     takes_back: frozenset[str] = frozenset()
     unit: str = "answer"
+    socket: SocketForm | None = None
 
     def stated(self, request: Request | None) -> Request | None:
         """The request as rules know it: with its keys spelled as here, and what its path says.

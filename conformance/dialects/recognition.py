@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
-from conformance.core.events import STREAMED, Exchange
+from conformance.core.events import STREAMED, Exchange, Frame
 from conformance.core.framing import exchange_frames
-from conformance.core.json_values import NOT_JSON
+from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.core.trace import frame_payload
-from conformance.dialects import REFINED, recognise
+from conformance.dialects import REFINED, SUPPORTED, recognise
 
 FRAMES_TO_RECOGNISE: Final = 64
+_MESSAGE: Final = Frame("line", "message", "", "", 0)
 
 
 def recognised_dialect(exchange: Exchange) -> str | None:
@@ -19,6 +21,8 @@ def recognised_dialect(exchange: Exchange) -> str | None:
 
     Where another dialect refines it, a later frame may show that it is this one.
     """
+    if exchange.is_connection:
+        return _shown_by_messages(exchange)
     shown, mark = None, ""
     for frame, _ in islice(exchange_frames(exchange), FRAMES_TO_RECOGNISE):
         if mark not in frame.data or (frame.kind not in STREAMED and frame.kind != "body"):
@@ -33,3 +37,27 @@ def recognised_dialect(exchange: Exchange) -> str | None:
             if mark.encode() not in exchange.body:
                 return shown  # no frame has it either
     return shown
+
+
+def _shown_by_messages(connection: Exchange) -> str | None:
+    data = (each.data.decode("utf-8", "replace") for each in connection.chunks)
+    return shown_by_messages(map(decode_json, data))
+
+
+def shown_by_messages(payloads: Iterable[Any]) -> str | None:
+    """The dialect that the first messages of a WebSocket show, of either side.
+
+    An event decides; requests may look alike in several APIs, and count where no event comes.
+    """
+    asked = None
+    for payload in islice(payloads, FRAMES_TO_RECOGNISE):
+        if payload is not NOT_JSON:
+            if (name := recognise(_MESSAGE, payload)) is not None:
+                return name
+            asked = asked or _asked_dialect(payload)
+    return asked
+
+
+def _asked_dialect(payload: Any) -> str | None:
+    asking = (each for each in SUPPORTED.values() if each.socket and each.socket.claims(payload))
+    return next((each.name for each in asking), None)

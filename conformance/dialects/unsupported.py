@@ -34,6 +34,32 @@ def _is_agents_event(fields: dict[str, Any]) -> bool:
     return string(fields.get("type")) in _OF_AGENTS
 
 
+def is_realtime(fields: dict[str, Any]) -> bool:
+    """Whether an event is of the Realtime API, which shares names with another one.
+
+    Its events have an `event_id` and no `sequence_number`, and its responses are of another object
+    (https://developers.openai.com/api/reference/resources/realtime/server-events).
+    """
+    kind = string(fields.get("type"))
+    if kind in _OF_REALTIME or kind.startswith(_REALTIME_FAMILIES):
+        return True
+    response = mapping(fields.get("response"))
+    if response.get("object") == "realtime.response":
+        return True
+    is_event = isinstance(fields.get("event_id"), str) and "sequence_number" not in fields
+    return is_event and kind.startswith("response.")
+
+
+_OF_REALTIME: Final = frozenset(
+    {
+        *("session.created", "session.update", "session.updated", "rate_limits.updated"),
+        *("conversation.created", "response.text.delta", "response.text.done"),
+    }
+)
+_REALTIME_FAMILIES: Final = (
+    *("conversation.item.", "input_audio_buffer.", "output_audio_buffer."),
+    *("transcription_session.", "response.output_audio", "mcp_list_tools."),
+)
 _OF_LANGCHAIN: Final = frozenset(
     {
         *("message-start", "content-block-start", "content-block-delta"),
@@ -49,6 +75,7 @@ UNSUPPORTED: Final[Mapping[str, Callable[[dict[str, Any]], bool]]] = {
     "anthropic.complete": _is_claude_completion,
     "langchain.messages": _is_langchain_event,
     "openai-agents": _is_agents_event,
+    "openai.realtime": is_realtime,
 }
 IN_PROCESS: Final[Mapping[str, str]] = {
     "langchain.messages": "stream events of LangChain",
@@ -61,3 +88,10 @@ def named(payload: Any) -> str | None:
     """Name of the dialect without a reader that the payload belongs to."""
     fields = mapping(payload)
     return next((name for name, claims in UNSUPPORTED.items() if claims(fields)), None)
+
+
+OTHER_APIS: Final[Mapping[str, str]] = {
+    "openai.realtime": "the Realtime API",
+    "openai.assistants": "the Assistants API",
+}
+"""Those that people know by another name."""

@@ -109,4 +109,4 @@ def pair_recordings(shown: Recording, behind: Sequence[Recording]) -> Recording:
             exchanges.append(replace(exchange, number=number, dialect=dialect, after=None, **place))
             sources[number] = (recording, exchange.number)
     cassette = replace(shown.cassette, exchanges=tuple(exchanges))
-    return PairedRecording(shown.path, shown.kind, cassette, sources)
+    return PairedRecording(shown.path, shown.kind, cassette, sources=sources)

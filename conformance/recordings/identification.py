@@ -89,7 +89,8 @@ def _reading_of(identity: Identity) -> Reading:
 def _witness_identity(
     recording: Recording, exchange: Exchange, dialect: Dialect, reading: Reading
 ) -> Identity:
-    framed = recording.header.fidelity != "events"
+    is_message = exchange.response is not None and exchange.response.is_upgrade
+    framed = recording.header.fidelity != "events" and not is_message
     witness = Witness(dialect.name, known_signs(dialect.name, ()), framed=framed)
     for event in answer_events(exchange, dialect, reading):
         witness.see(event)

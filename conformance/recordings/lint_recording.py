@@ -178,7 +178,8 @@ class _RecordingLint(Struct, frozen=True):
         streams = framing_of(exchange) != "body"
         dialect = exchange.dialect or self.recording.header.dialect
         asks = asks_for_stream(request.path, request.json, dialect)
-        if streams and not asks:
+        is_message = response is not None and response.is_upgrade
+        if streams and not asks and not is_message:
             message = "the request does not ask for a stream, but the answer is an event stream"
             yield self._make_problem("stream", message, "error", exchange)
         elif asks and not streams and not refused:

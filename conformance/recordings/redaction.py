@@ -16,6 +16,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from conformance.cassette import Cassette, Redaction, Redactor, redact
+from conformance.cassette.connections import carried_exchanges, split_connections
 from conformance.core.errors import ConformanceError
 from conformance.core.events import Exchange
 from conformance.judging.result import StreamResult
@@ -73,6 +74,8 @@ def touched_rules(
     Asked are the recording's own profile, the strict one and all that ship; of a rule that there
     is no time to ask under all of them it is taken for granted.
     """
+    if any(each.is_connection for each in evidence.exchanges):
+        return _touched_connections(evidence, clean, rulebook)
     if sum(_body_size(each) for each in evidence.exchanges) > _LONGEST:
         pairs = zip(evidence.exchanges, clean.exchanges, strict=True)
         return {a.number: EVERY_RULE for a, b in pairs if not _is_same(a, b)}
@@ -83,6 +86,18 @@ def touched_rules(
         for dialect, numbers in _dialects_judged(clean, book).items():
             copies.add_shifting(book, dialect, numbers)
     return {number: tuple(sorted(rules)) for number, rules in copies.found.items() if rules}
+
+
+def _touched_connections(
+    evidence: Cassette, clean: Cassette, rulebook: Rulebook | None
+) -> dict[int, tuple[str, ...]]:
+    """As `touched_rules`: what one answer on a WebSocket lost, all answers on it have lost."""
+    split = touched_rules(split_connections(evidence), split_connections(clean), rulebook)
+    found: dict[int, tuple[str, ...]] = {}
+    for each in carried_exchanges(evidence):
+        rules = split.get(each.exchange.number, ())
+        found[each.kept.number] = merge_rules(found.get(each.kept.number, ()), rules)
+    return {number: rules for number, rules in found.items() if rules}
 
 
 class _TwoCopies(Struct):

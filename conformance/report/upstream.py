@@ -21,7 +21,7 @@ from conformance.cassette.redaction.redact import REDACTED
 from conformance.core.errors import Place, UsageError
 from conformance.core.events import Exchange, Request
 from conformance.core.excerpts import redacted
-from conformance.dialects import ENDPOINTS, Endpoint
+from conformance.dialects import ENDPOINTS, Endpoint, get
 from conformance.dialects.recognition import recognised_dialect
 from conformance.judging.rulebook import Rulebook
 from conformance.report.escaping import code_block, code_span, escape_markdown
@@ -68,7 +68,9 @@ def prepare_issue(
     left = small.cassette.exchanges
     exchange = next((e for e in left if e.number == selected.stream.exchange), left[0])
     texts = {ISSUE: _issue_text(selected, small, exchange).encode("utf-8", "backslashreplace")}
-    if exchange.request is not None:
+    if (sent := _sent_message(exchange, selected.stream.dialect)) is not None:
+        texts[BODY] = sent.encode()
+    elif exchange.request is not None:
         line, body = curl_line(exchange.request, selected.stream.dialect)
         texts[REQUEST] = f"{line}\n".encode("utf-8", "backslashreplace")
         texts |= {BODY: body} if body is not None else {}
@@ -165,7 +167,12 @@ def _stream_excerpt(exchange: Exchange) -> list[str]:
 
 def _reproduction_lines(selected: SelectedFinding, exchange: Exchange) -> Iterator[str]:
     stream, finding = selected.stream, selected.finding
-    if exchange.request is not None:
+    message = _sent_message(exchange, stream.dialect)
+    if message is not None and exchange.request is not None:
+        where = code_span(visible(exchange.request.path) or "/")
+        yield f"The request is a message of a WebSocket at {where}: `{BODY}` lies beside it."
+        yield ""
+    elif exchange.request is not None:
         line, body = curl_line(exchange.request, stream.dialect)
         yield from code_block([line] if len(line) < 600 else [f"sh {REQUEST}"], "sh")
         beside = f", `{BODY}` lies beside it" if body is not None else ""
@@ -194,6 +201,15 @@ def _version_lines(selected: SelectedFinding, exchange: Exchange) -> Iterator[st
     if header.recorded_at:
         yield f"- recorded at: {code_span(header.recorded_at)}"
     yield f"- reasoning-conformance {__version__}, Python {platform.python_version()}"
+
+
+def _sent_message(exchange: Exchange, dialect: str) -> str | None:
+    """The message that asked on a WebSocket; None where none did."""
+    request, response = exchange.request, exchange.response
+    socket = get(dialect).socket
+    if request is None or response is None or not response.is_upgrade or socket is None:
+        return None
+    return _compact_json(socket.message(request.json))
 
 
 def curl_line(request: Request, dialect: str) -> tuple[str, bytes | None]:

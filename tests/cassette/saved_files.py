@@ -57,6 +57,8 @@ def netstring(value: Any) -> bytes:
         data, kind = str(value).lower().encode(), b"!"
     elif isinstance(value, int):
         data, kind = str(value).encode(), b"#"
+    elif isinstance(value, float):
+        data, kind = str(value).encode(), b"^"
     elif isinstance(value, str):
         data, kind = value.encode(), b";"
     else:

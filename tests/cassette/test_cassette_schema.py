@@ -11,7 +11,7 @@ import jsonschema_rs
 import pytest
 
 from conformance.cassette import Cassette, CassetteClock, Header, Redaction, write
-from conformance.core.events import Chunk, Exchange, Request, Response
+from conformance.core.events import Chunk, Exchange, Request, Response, SocketMessage
 
 SCHEMA = json.loads(files("conformance.schemas").joinpath("cassette.schema.json").read_text())
 VALIDATOR = jsonschema_rs.validator_for(SCHEMA)
@@ -28,6 +28,10 @@ FULL = Exchange(
     after=1,
     seen=({"type": "thinking.start"},),
     user_choices={"model": "m", "effort": "low", "include_thinking": True},
+)
+MESSAGES = (
+    SocketMessage(b"{}", 1.0, "client"),
+    SocketMessage(b"\xff", None, "server", binary=True),
 )
 HEADER = Header(
     origin="imported",
@@ -49,12 +53,13 @@ HEADER = Header(
 def test_everything_written_is_valid(tmp_path: Path, seal: bool) -> None:
     path = tmp_path / "a.cassette.jsonl"
     bare = Exchange(number=2)
+    socket = Exchange(number=3, response=Response(101), chunks=MESSAGES)
     cassette = Cassette(
-        HEADER, (FULL, bare), {1: CassetteClock(1, 2, 3)}, trailer=(Redaction("query", 1),)
+        HEADER, (FULL, bare, socket), {1: CassetteClock(1, 2, 3)}, trailer=(Redaction("query", 1),)
     )
     write(path, cassette, seal=seal)
     lines = path.read_text().splitlines()
-    assert len(lines) == 12
+    assert len(lines) == 17
     for line in lines:
         VALIDATOR.validate(json.loads(line))
 
@@ -69,6 +74,7 @@ def test_everything_written_is_valid(tmp_path: Path, seal: bool) -> None:
         {"text": "a", "ms": -1},
         {"text": "a", "hex": "61"},
         {"hex": "c"},
+        {"text": "a", "from": "proxy"},
         {"end": "boredom"},
         {"request": {"headers": {}}},
         {"request": {}, "exchange": 0},

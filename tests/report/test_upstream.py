@@ -16,6 +16,7 @@ from conformance.recordings.choices import CheckChoices
 from conformance.report.reduction import SECONDS
 from conformance.report.selection import select_finding
 from conformance.report.upstream import CASSETTE, ISSUE, REQUEST, prepare_issue, save_issue
+from tests.cassette.sockets import answer, asked, cassette_text
 from tests.report.hostile import hostile_recording
 from tests.report.test_redacted import KEY, leaking
 
@@ -97,3 +98,15 @@ def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be made: "):
         save_issue(issue, tmp_path / "file" / "out")
     assert "not fully reduced" in issue.summary
+
+
+def test_a_message_of_a_websocket_is_asked_by_no_curl(tmp_path: Path) -> None:
+    talk = [asked(), *answer(), answer()[-1]]
+    source = tmp_path / "ws.cassette.jsonl"
+    source.write_text(cassette_text(talk), encoding="utf-8")
+    files = written("wire/responses/terminal-once", source, tmp_path / "out")
+    assert sorted(files) == [CASSETTE, ISSUE, "request.json"]
+    assert json.loads(files["request.json"]) == talk[0][1]
+    assert "a message of a WebSocket at `/v1/responses`" in files[ISSUE]
+    report = check_paths([tmp_path / "out" / CASSETTE])
+    assert "wire/responses/terminal-once" in {finding.rule for finding in report.findings}

@@ -2,7 +2,7 @@
 
 A flow is a mapping with `type` (`http`), `request`, `response` and `error`; messages have headers
 as pairs, `content` as it came but without transfer chunks (null where the body was streamed past),
-and times in seconds since 1970. https://docs.mitmproxy.org/stable/api/mitmproxy/flow.html
+and times in seconds since 1970. A WebSocket is a flow with `websocket`. https://docs.mitmproxy.org/stable/api/mitmproxy/flow.html
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ from typing import Any, Final
 from conformance.cassette.header import CassetteClock, Header
 from conformance.cassette.importers import ForeignFile, ImportedRecording, Importer
 from conformance.cassette.importers.http_messages import Headers, decode_body, request_of
+from conformance.cassette.importers.socket_messages import BINARY, GatheredMessages, closed_by
 from conformance.cassette.importers.tnetstrings import BrokenNetstringError, read_netstrings
 from conformance.cassette.importers.traffic import SeenExchange, judged_traffic
 from conformance.cassette.positions import Layout
 from conformance.core.errors import CassetteError, Place
-from conformance.core.events import Chunk, Ending, Exchange, Request, Response
+from conformance.core.events import Chunk, Ending, Exchange, Request, Response, Side
 
 _BEGINNING: Final = re.compile(rb"\d{2,10}:\d{1,6}:(?:[a-z_]{1,32})[;,]")
 _HINT: Final = "mitmproxy keeps none of a body that it streams, see stream_large_bodies"
 _MOST_MS: Final = 3.2e13
+_LEAST_FACTS: Final = 4  # of a message: type, from_client, content, timestamp
 
 
 def _begins_flow(file: ForeignFile) -> bool:
@@ -64,6 +66,8 @@ def _kind_of(file: ForeignFile, flow: Any, at: int) -> str:
 
 def _seen_exchange(file: ForeignFile, flow: Mapping[str, Any], layout: Layout) -> SeenExchange:
     question, answer = _mapping(flow.get("request")), _mapping(flow.get("response"))
+    if isinstance(socket := flow.get("websocket"), dict):
+        return _seen_socket(file, flow, socket, layout)
     content = answer.get("content")
     body = content if isinstance(content, bytes) else b""
     decoded = decode_body(file, _response_of(answer), (Chunk(body),) if body else ())
@@ -77,6 +81,44 @@ def _seen_exchange(file: ForeignFile, flow: Mapping[str, Any], layout: Layout) -
     return SeenExchange(
         exchange, layout, _flow_clock(sent_at, answered_at), isinstance(content, bytes)
     )
+
+
+def _seen_socket(
+    file: ForeignFile, flow: Mapping[str, Any], socket: Mapping[str, Any], layout: Layout
+) -> SeenExchange:
+    """A whole WebSocket: messages are type, from_client, content, timestamp, dropped, injected.
+
+    What a client sent counts where it was passed on, what a server sent where the server sent it.
+    """
+    question, answer = _mapping(flow.get("request")), _mapping(flow.get("response"))
+    gathered = GatheredMessages()
+    values = socket.get("messages")
+    for kind, from_client, content, at, dropped, injected in _states(values):
+        if not (dropped if from_client else injected) and isinstance(content, bytes):
+            side: Side = "client" if from_client else "server"
+            gathered.add(side, content, at, layout.head, binary=kind == BINARY)
+    exchange = Exchange(
+        request=_request_of(file, question, layout),
+        response=_response_of(answer),
+        chunks=tuple(gathered.messages),
+        end=_socket_ending(flow, socket),
+    )
+    clock = _flow_clock(question.get("timestamp_end"), answer.get("timestamp_start"))
+    return SeenExchange(exchange, gathered.layout(layout.head), clock, bool(gathered.messages))
+
+
+def _states(values: Any) -> Iterator[list[Any]]:
+    """The messages that can be read; older versions keep fewer facts of each."""
+    for value in values if isinstance(values, list) else ():
+        if isinstance(value, list) and len(value) >= _LEAST_FACTS:
+            yield [*value, False, False][:6]
+
+
+def _socket_ending(flow: Mapping[str, Any], socket: Mapping[str, Any]) -> Ending:
+    by_client = socket.get("closed_by_client")
+    if isinstance(by_client, bool):
+        return closed_by("client" if by_client else "server", socket.get("close_code"))
+    return "reset" if flow.get("error") else "open"  # mitmproxy was stopped before
 
 
 def _request_of(file: ForeignFile, request: Mapping[str, Any], layout: Layout) -> Request:
@@ -143,7 +185,7 @@ IMPORTER: Final = Importer(
     (".mitm", ".flow", ".flows", ""),
     _begins_flow,
     _read_flows,
-    says="flows that mitmproxy saved; exchanges of other APIs are skipped",
+    says="flows that mitmproxy saved, WebSockets too; exchanges of other APIs are skipped",
     trusted="`bytes`",
     keeps="request, head, time of the head",
 )

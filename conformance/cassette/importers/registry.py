@@ -17,7 +17,15 @@ _MOST_SHOWN: Final = 200  # characters of a stranger's error
 _OWN_KINDS: Final = frozenset(
     {
         *("", "cassette", "curl-trace", "curl", "sse", "timed-chunks", "ndjson", "jsonl", "binary"),
-        *("ogx", "chunk-array", "mitmproxy", "text", "json", *(row.name for row in ROWS)),
+        *(
+            "ogx",
+            "chunk-array",
+            "mitmproxy",
+            "text",
+            "json",
+            "messages",
+            *(row.name for row in ROWS),
+        ),
     }
 )
 

@@ -7,6 +7,7 @@ itself alone. Where nothing shows an API, the dialect that the user names is tha
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ from conformance.cassette.importers import ForeignFile, ImportedRecording, Nothi
 from conformance.cassette.positions import Layout
 from conformance.core.errors import CassetteError, Place
 from conformance.core.events import Exchange
-from conformance.dialects import SUPPORTED, dialect_at
+from conformance.dialects import SUPPORTED, dialect_at, refusal
 from conformance.dialects.recognition import recognised_dialect
 
 
@@ -58,6 +59,10 @@ def judged_traffic(
     judged = [(name, each) for name, each in zip(spoken, exchanges, strict=True) if name]
     kept = [(name, each) for name, each in judged if each.has_body]
     skipped = _counts(len(exchanges) - len(judged), len(judged) - len(kept), faults, hint)
+    known = [(name, each) for name, each in kept if name in SUPPORTED]
+    if known and len(known) < len(kept):
+        skipped = (*skipped, *_unsupported(name for name, _ in kept if name not in SUPPORTED))
+        kept = known
     if not kept:
         raise _nothing_judged(file, faults, skipped)
     numbered = tuple(
@@ -87,9 +92,14 @@ def _spoken_dialect(file: ForeignFile, exchange: Exchange) -> str | None:
     requested = dialect_at(exchange.request.path) if exchange.request else None
     if shown is None and requested is None:
         return None
-    if shown is not None and not file.dialect and shown not in SUPPORTED:
-        return None  # an API beside those that are judged: it costs itself alone
     return file.dialect or shown or requested
+
+
+def _unsupported(names: Iterable[str]) -> tuple[str, ...]:
+    counts = Counter(names)
+    return tuple(
+        f"exchanges were skipped: {count} ({refusal(name)})" for name, count in counts.items()
+    )
 
 
 def _counts(others: int, without: int, faults: list[FaultyEntry], hint: str) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ from conformance.cassette.redaction.deltas import (
     texts_in,
 )
 from conformance.cassette.redaction.known_secrets import HEAD, KnownSecrets, is_spelled
+from conformance.cassette.redaction.messages import redact_messages
 from conformance.cassette.redaction.opaque import field_spans, secret_spans
 from conformance.cassette.redaction.own_keys import own_keys
 from conformance.cassette.redaction.placeholders import Placeholders, is_stand_in
@@ -335,6 +336,8 @@ class Redactor:
         body = exchange.body
         if self._opaque and is_suspect(body):
             self._know_opaque(body, secret_spans(body))
+        if exchange.is_connection:
+            return redact_messages(self, exchange)
         streaming = BodyRedactor(self, exchange.response, longest=len(body))
         return (*streaming.feed_all(exchange.chunks), *streaming.close())
 

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
+from conformance.cassette.connections import carried_layouts, server_parts
 from conformance.cassette.positions import cassette_layout
 from conformance.cassette.read import exchanges
 from conformance.cassette.records import Record, parse_record
@@ -69,19 +71,26 @@ def _in_cassette(path: Path, known: KnownSecrets) -> Iterator[Sighting]:
         for line in lines:
             if line.ended and line.number > 1:
                 record = parse_record(str(path), line)
-                if {"text", "hex", "message"}.isdisjoint(record.kinds()):
+                if record.side == "client" or _DATA.isdisjoint(record.kinds()):
                     beside.append(line)
                     yield from _in_headers(path, line, record)
         yield from _in_lines(path, beside, known)
     for exchange in exchanges(path):
-        body = exchange.body
-        framing = framing_of(exchange)
-        is_binary = framing == "binary"
-        spans = list(_in_messages(body, known) if is_binary else _in_body(body, framing, known))
-        layout = cassette_layout(path, exchange.number) if spans else None
-        for start, size, rule in spans:
-            assert layout is not None
-            yield _sighting_at(path, layout.line(start), rule, size)
+        parts = list(server_parts(exchange))
+        layouts = None
+        for at, part in enumerate(parts):
+            body = part.exchange.body
+            framing = framing_of(part.exchange)
+            is_binary = framing == "binary"
+            spans = list(_in_messages(body, known) if is_binary else _in_body(body, framing, known))
+            if spans and layouts is None:
+                layouts = carried_layouts(parts, partial(cassette_layout, path))
+            for start, size, rule in spans:
+                assert layouts is not None
+                yield _sighting_at(path, layouts[at].line(start), rule, size)
+
+
+_DATA: Final = {"text", "hex", "message"}
 
 
 def _together(lines: Iterable[RawLine]) -> Iterator[list[RawLine]]:

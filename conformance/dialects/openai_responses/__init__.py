@@ -12,6 +12,7 @@ from conformance.dialects.openai_responses.knob_signs import ResponsesKnobs
 from conformance.dialects.openai_responses.reader import ResponsesReader, recognises
 from conformance.dialects.openai_responses.requests import REQUEST
 from conformance.dialects.openai_responses.script import SCRIPT
+from conformance.dialects.openai_responses.socket import SOCKET
 from conformance.dialects.openai_responses.turns import TURNS
 from conformance.dialects.openai_responses.vocabulary import NAME, VOCABULARY
 from conformance.dialects.openai_responses.wire_keys import BOUNDS, ENVELOPE, ITEMS, WIRE_KEYS
@@ -34,4 +35,5 @@ DIALECT: Final = Dialect(
     script=SCRIPT,
     client=ClientCases(listing("output")),
     unit="response",
+    socket=SOCKET,
 )

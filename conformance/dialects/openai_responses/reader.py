@@ -9,7 +9,9 @@ Rule 4: output that only the terminal event holds is said there, as a body's wou
         `response.item` events.
 Rule 5: beyond `MOST_ITEMS` items (or `MOST_PARTS` parts of one) a wire event
         `openai.responses.overflow` is the last thing that is said of semantics.
-Rule 6: every response is an answer: one that is announced after a terminal event, or under
+Rule 6: a request with `generate: false` prepares the next one: its response generates nothing, so
+        nothing finishes.
+Rule 7: every response is an answer: one that is announced after a terminal event, or under
         another id, begins the next. Where the one request is known it is a message of its own, and
         blocks count on.
 """
@@ -19,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from conformance.core.events import Frame
+from conformance.core.events import Event, Frame, Request
 from conformance.dialects import outcome
 from conformance.dialects.base import Reading
 from conformance.dialects.blocks import Blocks
@@ -28,6 +30,7 @@ from conformance.dialects.json_edge import elements, event_data, mapping, string
 from conformance.dialects.openai_responses.output import Output
 from conformance.dialects.openai_responses.vocabulary import (
     ANNOUNCEMENTS,
+    CREATE,
     CREATED,
     DELTAS,
     DONES,
@@ -35,6 +38,7 @@ from conformance.dialects.openai_responses.vocabulary import (
     TERMINALS,
 )
 from conformance.dialects.typed import TypedReader
+from conformance.dialects.unsupported import is_realtime
 
 _REASONS: Final = {"max_output_tokens": "length", "max_tokens": "length"}
 _UNFINISHED: Final = frozenset({"queued", "in_progress"})
@@ -57,6 +61,7 @@ class ResponsesReader(TypedReader):
         super().__init__()
         del reading  # items type their text: neither markers nor private fields apply
         self._echo: dict[str, Any] | None = None
+        self._generates = True
         self._renew()
 
     def _renew(self) -> None:
@@ -68,6 +73,10 @@ class ResponsesReader(TypedReader):
     @property
     def _message_state(self) -> Output:
         return self._output
+
+    def request(self, request: Request) -> list[Event]:
+        self._generates = mapping(request.json).get("generate") is not False
+        return super().request(request)
 
     def echo(self, answer: int) -> Mapping[str, Any] | None:
         return self._echo if answer == self._sink.answer else self._echo_before
@@ -172,7 +181,8 @@ class ResponsesReader(TypedReader):
         self._sink.say("done", {"choice": 0, "explicit": True})
 
     def _say_finish(self, reason: str) -> None:
-        self._sink.say("finish", {"choice": 0, "reason": reason})
+        if self._generates:
+            self._sink.say("finish", {"choice": 0, "reason": reason})
 
     def _say_error(self, fields: dict[str, Any]) -> None:
         """Nested as recorded from OpenAI, or flat as its OpenAPI document has it."""
@@ -182,7 +192,13 @@ class ResponsesReader(TypedReader):
 
 
 def recognises(frame: Frame, payload: Any) -> bool:
-    """A `response.*` event or a response; an `error` event alone names no dialect."""
+    """A `response.*` event or a response; an `error` event alone names no dialect.
+
+    What asks for one is no event, and is spelled alike in the Realtime API.
+    """
     del frame
     fields = mapping(payload)
-    return string(fields.get("type")).startswith("response.") or fields.get("object") == "response"
+    kind = string(fields.get("type"))
+    if kind == CREATE or is_realtime(fields):
+        return False
+    return kind.startswith("response.") or fields.get("object") == "response"

@@ -17,6 +17,7 @@ OVERFLOW: Final = "openai.responses.overflow"
 
 TextKind = Literal["raw", "summary", "text", "refusal", "arguments"]
 
+CREATE: Final = "response.create"  # what a client sends over a WebSocket
 CREATED: Final = "response.created"
 ITEM_ADDED: Final = "response.output_item.added"
 ITEM_DONE: Final = "response.output_item.done"

@@ -105,7 +105,9 @@ class Compare(Form, frozen=True):
         if left.how not in _COMPARABLE[are]:
             wanted = " or ".join(_COMPARABLE[are])
             raise node.required("are").error(f"{are} compares {wanted}, got {left.how}")
-        spelling = chosen(entries["spelling"], tuple(SPELLINGS)) if "spelling" in entries else "exact"
+        spelling = (
+            chosen(entries["spelling"], tuple(SPELLINGS)) if "spelling" in entries else "exact"
+        )
         return cls(left, right, are, spelling)
 
     def fires_on(self, left: Any, right: Any) -> bool:
@@ -118,7 +120,7 @@ class Compare(Form, frozen=True):
         return bool(self.left.link)
 
     def holds(self, one: Any, other: Any) -> bool:
-        """Whether two gathered values stand in the relation, texts in the spelling that is named."""
+        """Whether two gathered values stand in the relation, texts in the spelling that counts."""
         if isinstance(one, str) and isinstance(other, str):
             spell = SPELLINGS[self.spelling]
             one, other = spell(one), spell(other)

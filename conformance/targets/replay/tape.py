@@ -52,6 +52,7 @@ def load_recording(source: ReplaySource, name: str) -> tuple[RecordedExchange, .
     """
     recording = open_recording(source) if isinstance(source, Path | str) else source
     cassette = recording.cassette if isinstance(recording, Recording) else recording
+    _refuse_sockets(recording, name)
     redacted = bool(cassette.header.redactions or cassette.trailer)
     entries = tuple(
         RecordedExchange(name, each, cassette.clocks.get(each.number, CassetteClock()), redacted)
@@ -64,6 +65,14 @@ def load_recording(source: ReplaySource, name: str) -> tuple[RecordedExchange, .
         file = recording.path if isinstance(recording, Recording) else name
         raise CassetteError(err.message, place=Place(str(file))) from err
     return entries
+
+
+def _refuse_sockets(recording: Recording | Cassette, name: str) -> None:
+    """What came over a WebSocket is no answer to a request of HTTP."""
+    kept = recording.kept if isinstance(recording, Recording) else recording
+    if kept is not None and any(each.is_connection for each in kept.exchanges):
+        file = recording.path if isinstance(recording, Recording) else name
+        raise CassetteError("a WebSocket is not replayed", place=Place(str(file)))
 
 
 def load_recordings(sources: Iterable[ReplaySource]) -> dict[str, tuple[RecordedExchange, ...]]:

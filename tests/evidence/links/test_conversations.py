@@ -106,7 +106,9 @@ def test_a_history_that_says_the_same_is_right(name: str, edit: edits.Edit) -> N
 def test_bytes_may_come_back_in_the_other_alphabet(name: str) -> None:
     spelled = edits.in_the_other_alphabet
     assert spelled(ONE) != ONE
-    assert rules_broken(name, 3, lambda history: edits.replaced(history, ONE, spelled(ONE))) == set()
+    assert (
+        rules_broken(name, 3, lambda history: edits.replaced(history, ONE, spelled(ONE))) == set()
+    )
 
 
 @pytest.mark.parametrize("name", TALKERS)

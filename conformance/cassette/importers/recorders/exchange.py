@@ -19,6 +19,7 @@ from conformance.cassette.importers.kept_end import missing_end
 from conformance.cassette.importers.recorders.coding import EXACT, decode
 from conformance.cassette.importers.recorders.entry import EACH, Entry, split_paths
 from conformance.cassette.importers.recorders.row import Coded, Recorder
+from conformance.cassette.importers.recorders.sockets import KeptSocket, kept_socket
 from conformance.cassette.importers.recorders.unpacking import unpacked
 from conformance.cassette.importers.traffic import SeenExchange
 from conformance.cassette.payloads import Payload, Rebuilt, reframe
@@ -54,6 +55,9 @@ def read_entry(file: ForeignFile, row: Recorder, entry: Entry, most: int) -> Rea
     """One exchange; its body inflates to `most` bytes at the most. Raises ValueError."""
     if not isinstance(entry.value, dict):
         raise ValueError("it is no object")  # noqa: TRY004  # a fault of the file
+    socket = kept_socket(entry, row.messages) if row.messages else None
+    if socket is not None:
+        return _read_socket(file, row, entry, socket)
     kept = _kept_body(row, entry)
     headers = _response_headers(row, entry, is_json=kept is not None and kept.is_json)
     chunks = kept.chunks if kept is not None else ()
@@ -75,6 +79,30 @@ def read_entry(file: ForeignFile, row: Recorder, entry: Entry, most: int) -> Rea
     notes = kept.rebuilt.notes if kept is not None and kept.rebuilt is not None else ()
     fidelity = "bytes" if kept is None else kept.fidelity
     return ReadEntry(seen, "text" if row.form == "txtar" else fidelity, notes)
+
+
+def _read_socket(file: ForeignFile, row: Recorder, entry: Entry, socket: KeptSocket) -> ReadEntry:
+    """A whole WebSocket, which is taken apart by who judges it. Raises ValueError."""
+    gathered = socket.gathered
+    exchange = Exchange(
+        request=_request(row, entry),
+        response=Response(
+            _status(entry.at(row.status)),
+            _http_version(row, entry),
+            header_pairs(entry.at(row.headers)),
+        ),
+        chunks=tuple(gathered.messages),
+        end="reset" if row.failed and entry.at(row.failed) else socket.end,
+        dialect=file.dialect,
+    )
+    clock = _clock(entry.at(row.waited)) if row.waited else CassetteClock()
+    layout = partial(gathered.layout, entry.line)
+    notes = (
+        (f"messages of a WebSocket that cannot be read were skipped: {socket.unreadable}",)
+        if socket.unreadable
+        else ()
+    )
+    return ReadEntry(SeenExchange(exchange, layout, clock, bool(gathered.messages)), "text", notes)
 
 
 def _kept_body(row: Recorder, entry: Entry) -> KeptBody | None:

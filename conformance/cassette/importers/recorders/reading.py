@@ -68,6 +68,7 @@ def _keeps(row: Recorder) -> str:
         "chunks": bool(row.chunks),
         "their times": bool(row.times),
         "time of the head": bool(row.waited),
+        "messages of WebSockets": bool(row.messages),
     }
     return ", ".join(name for name, is_kept in kept.items() if is_kept) or "nothing"
 

@@ -29,9 +29,10 @@ class Recorder(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unk
     list, or one alone, at the first path that is there; `requests, responses` are two lists side
     by side), `lines` of JSON, `httprr` and `txtar` of Go. `server` is what stands before the
     `url`. `chunks` are the pieces of the body as they came, `payloads` the values of its events,
-    whose framing is rebuilt. `codings_by` maps `path=value` to the coding that a body has where
-    that value stands there; `elsewhere` leads to the name of a file that holds the body,
-    `empty_is_lost` says that an empty body stands for one that was not kept.
+    whose framing is rebuilt, `messages` those of a WebSocket as Chrome keeps them. `codings_by`
+    maps `path=value` to the coding that a body has where that value stands there; `elsewhere` leads
+    to the name of a file that holds the body, `empty_is_lost` says that an empty body stands for
+    one that was not kept.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Recorder(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unk
     times: str = ""
     payloads: Coded = field(default_factory=dict)
     codings_by: Coded = field(default_factory=dict)
+    messages: str = ""
     empty_is_lost: bool = False
     elsewhere: str = ""
     waited: str = ""

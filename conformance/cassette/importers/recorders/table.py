@@ -49,6 +49,7 @@ ROWS: Final = (
             "response.content.encoding=base64": "base64",
             "response.content._isBinary=true": "hex",
         },
+        messages="_webSocketMessages",
         empty_is_lost=True,
         waited="timings.wait",
         failed="response._error",

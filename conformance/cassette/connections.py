@@ -1,0 +1,239 @@
+"""A recorded WebSocket as the exchanges that it carried.
+
+A cassette keeps a WebSocket as it was: one exchange, whose chunks are the messages of both sides.
+Who judges, shows or edits answers takes it apart: each answer becomes an exchange of its own, with
+the body of the message that asked as its request, behind the head of the upgrade.
+
+Rule 1: a message of the server is a line of JSON of its answer. A line end inside a message becomes
+a space: in JSON it can only be white space.
+Rule 2: an answer that came to its end has ended well, whatever became of the connection; one that
+did not has ended as the connection did.
+Rule 3: exchanges are numbered anew where there is a WebSocket among them, in their order.
+Rule 4: a WebSocket of no dialect that is spoken over one is one exchange, its server's messages.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from msgspec.structs import replace
+
+from conformance.cassette.header import Cassette, CassetteClock
+from conformance.cassette.positions import Layout
+from conformance.cassette.source import read_blocks
+from conformance.core.events import (
+    UPGRADED,
+    Chunk,
+    Ending,
+    Exchange,
+    Request,
+    Response,
+    Side,
+    SocketMessage,
+)
+from conformance.core.json_values import decode_json
+from conformance.dialects import SUPPORTED
+from conformance.dialects.connection import SocketAnswer, SocketForm, sorted_answers
+from conformance.dialects.recognition import shown_by_messages
+
+_MESSAGE: Final = b'"from":'
+_LINE_ENDS: Final = bytes.maketrans(b"\r\n", b"  ")
+_FORMS: Final = {name: each.socket for name, each in SUPPORTED.items() if each.socket}
+
+
+class CarriedExchange(NamedTuple):
+    """An exchange of a split recording: the one that was kept, and which of its messages it has.
+
+    `messages` is None where it is the kept one itself, `asked` the message of the request.
+    """
+
+    exchange: Exchange
+    clock: CassetteClock | None
+    kept: Exchange
+    messages: tuple[int, ...] | None
+    asked: int | None = None
+
+
+def split_connections(cassette: Cassette) -> Cassette:
+    """The cassette with an exchange for each answer; the same one where it has no WebSocket."""
+    if not any(each.is_connection for each in cassette.exchanges):
+        return cassette
+    carried = carried_exchanges(cassette)
+    clocks = {each.exchange.number: each.clock for each in carried if each.clock is not None}
+    return replace(cassette, exchanges=tuple(each.exchange for each in carried), clocks=clocks)
+
+
+def carried_exchanges(cassette: Cassette) -> list[CarriedExchange]:
+    """Every answer of a recording, numbered, with what was kept of it."""
+    found: list[CarriedExchange] = []
+    firsts: dict[int, int] = {}
+    for kept in cassette.exchanges:
+        clock = cassette.clocks.get(kept.number)
+        firsts[kept.number] = len(found) + 1
+        if kept.is_connection:
+            found += _answers_of(kept, clock or CassetteClock())
+        else:
+            found.append(CarriedExchange(kept, clock, kept, None))
+    return [
+        each._replace(
+            exchange=replace(each.exchange, number=number, after=firsts.get(each.kept.after or 0))
+        )
+        for number, each in enumerate(found, 1)
+    ]
+
+
+def carried_layouts(
+    carried: Iterable[CarriedExchange], kept_layout: Callable[[int], Layout]
+) -> list[Layout]:
+    """Where the messages of each answer stand, by the layouts of what was kept, by number."""
+    found: list[Layout] = []
+    starts: dict[int, list[int]] = {}
+    for each in carried:
+        number = each.kept.number
+        layout = kept_layout(number)
+        if each.messages is not None:
+            if number not in starts:
+                sizes = (len(chunk.data) for chunk in each.kept.chunks)
+                starts[number] = list(accumulate(sizes, initial=0))
+            layout = _answer_layout(layout, starts[number], each)
+        found.append(layout)
+    return found
+
+
+def _answer_layout(kept: Layout, starts: Sequence[int], carried: CarriedExchange) -> Layout:
+    messages = carried.messages or ()
+    lines = tuple(kept.line(starts[at]) for at in messages)
+    sizes = (len(chunk.data) for chunk in carried.exchange.chunks[:-1])
+    offsets = tuple(accumulate(sizes, initial=0)) if lines else ()
+    asked = None if carried.asked is None else kept.line(starts[carried.asked])
+    return Layout(asked or (lines[0] if lines else kept.head), offsets, lines)
+
+
+def has_messages(path: Path) -> bool:
+    """Whether a cassette holds a message of a WebSocket. Raises CassetteError."""
+    return any(_MESSAGE in line for block in read_blocks(path) for line in block.data)
+
+
+def message_groups(connection: Exchange) -> list[list[int]]:
+    """The numbers of the messages of each answer; what is of none, or of several, is left out."""
+    answers = _sorted_messages(connection)[1]
+    owners = Counter(at for answer in answers for at in answer.messages)
+    return [[at for at in each.messages if owners[at] == 1] for each in answers]
+
+
+def server_parts(exchange: Exchange) -> Iterator[CarriedExchange]:
+    """What a server sent, answer by answer where it is a WebSocket; what is of none comes last."""
+    if not exchange.is_connection:
+        yield CarriedExchange(exchange, None, exchange, None)
+        return
+    messages = _messages_of(exchange)
+    owned = message_groups(exchange)
+    of_none = {at for at, each in enumerate(messages) if each.side == "server"}.difference(*owned)
+    for group in (*owned, sorted(of_none)):
+        chunks = tuple(Chunk(as_line(messages[at].data)) for at in group)
+        part = replace(exchange, chunks=chunks, response=_upgrade(exchange.response))
+        yield CarriedExchange(part, None, exchange, tuple(group))
+
+
+def as_line(message: bytes) -> bytes:
+    """A message as a line of its answer."""
+    return message.translate(_LINE_ENDS) + b"\n"
+
+
+def _answers_of(kept: Exchange, clock: CassetteClock) -> Iterator[CarriedExchange]:
+    messages = _messages_of(kept)
+    name, answers = _sorted_messages(kept)
+    times = _times(messages)
+    for answer in answers:
+        begun = None if answer.asked is None else times[answer.asked]
+        yield CarriedExchange(
+            replace(
+                kept,
+                request=_request(kept.request, answer),
+                response=_upgrade(kept.response),
+                chunks=tuple(_chunks(messages, times, answer.messages, begun)),
+                end=_ending(answer, kept.end),
+                dialect=kept.dialect or name,
+            ),
+            _clock(clock, begun),
+            kept,
+            tuple(answer.messages),
+            answer.asked,
+        )
+
+
+def _messages_of(connection: Exchange) -> list[SocketMessage]:
+    return [each for each in connection.chunks if isinstance(each, SocketMessage)]
+
+
+def _sorted_messages(connection: Exchange) -> tuple[str | None, list[SocketAnswer]]:
+    """The dialect, where it is known, and the answers."""
+    messages = _messages_of(connection)
+    payloads = [_payload(each) for each in messages]
+    sides: list[Side] = [each.side for each in messages]
+    name, form = _form_of(connection.dialect, payloads)
+    if form is not None:
+        return name, sorted_answers(form, zip(sides, payloads, strict=True))
+    return name, [SocketAnswer(messages=[at for at, s in enumerate(sides) if s == "server"])]
+
+
+def _payload(message: SocketMessage) -> Any:
+    return decode_json(message.data.decode("utf-8", "replace"))
+
+
+def _form_of(dialect: str | None, payloads: Iterable[Any]) -> tuple[str | None, SocketForm | None]:
+    if dialect is not None:
+        return dialect, _FORMS.get(dialect)
+    name = shown_by_messages(payloads)
+    return name, _FORMS.get(name or "")
+
+
+def _upgrade(response: Response | None) -> Response:
+    """The head in front of messages: that of HTTP/2 has another status, and many keep none."""
+    return replace(response or Response(), status=UPGRADED)
+
+
+def _request(upgrade: Request | None, answer: SocketAnswer) -> Request | None:
+    if answer.body is None:
+        return None
+    return replace(upgrade or Request("GET"), json=answer.body)
+
+
+def _times(messages: Sequence[SocketMessage]) -> list[float | None]:
+    """When each message came, since the head; None from the first one without a clock."""
+    found: list[float | None] = []
+    now: float | None = 0.0
+    for each in messages:
+        now = None if now is None or each.ms is None else now + each.ms
+        found.append(now)
+    return found
+
+
+def _chunks(
+    messages: Sequence[SocketMessage],
+    times: Sequence[float | None],
+    numbers: Sequence[int],
+    begun: float | None,
+) -> Iterator[Chunk]:
+    before = begun if begun is not None else next((times[at] for at in numbers), None)
+    for at in numbers:
+        now = times[at]
+        ms = None if now is None or before is None else round(max(0.0, now - before), 3)
+        yield Chunk(as_line(messages[at].data), ms)
+        before = now
+
+
+def _clock(connection: CassetteClock, begun: float | None) -> CassetteClock:
+    """The request is the head, too: nothing is answered before the first message."""
+    if begun is None:
+        return CassetteClock()
+    base = None if connection.begun is None else connection.begun + (connection.head or 0.0)
+    return CassetteClock(head=0.0, begun=None if base is None else round(base + begun, 3))
+
+
+def _ending(answer: SocketAnswer, of_connection: Ending) -> Ending:
+    return of_connection if answer.is_open else "eof"
