@@ -85,14 +85,16 @@ class CorpusJudge:
         return CheckChoices(
             choices.dialect or stream.dialect,
             choices.profile or stream.profile,
-            among_others=collects and self._compares_answers and may_go_on(stream),
+            among_others=collects and bool(self.linked_rules) and may_go_on(stream),
         )
 
     @cached_property
-    def _compares_answers(self) -> bool:
-        """Whether a rule compares an answer with the request that brings it back."""
-        forms = (rule.form for rule in self.rulebook.rules)
-        return any(isinstance(form, Compare) and form.is_linked for form in forms)
+    def linked_rules(self) -> frozenset[str]:
+        """The rules that compare an answer with the request that brings it back."""
+        rules = self.rulebook.rules
+        return frozenset(
+            each.id for each in rules if isinstance(each.form, Compare) and each.form.is_linked
+        )
 
     def _judge(
         self, row: FragmentRow, recognised: RecognisedRecording | None, collects: bool

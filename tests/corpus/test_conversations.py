@@ -18,6 +18,7 @@ from conformance.corpus.columns import ColumnNames
 from conformance.corpus.grouping import corpus_report
 from conformance.corpus.judge import CorpusJudge, JudgeChoices, JudgedStream
 from conformance.corpus.rows import row_stream
+from conformance.corpus.sampling import sample_corpus
 from conformance.recordings import linked_files
 from tests.corpus.checked import check, rows
 from tests.evidence.links import edits
@@ -193,6 +194,17 @@ def test_rows_that_cannot_be_linked_keep_their_verdicts(
     assert (progress.streams, progress.unreadable) == (4, 0)
     (note,) = progress.notes
     assert note.endswith("a.jsonl: 4 rows are not linked: internal error: KeyError: 'x'")
+
+
+def test_a_sample_leaves_out_what_shows_in_two_rows_only_and_says_so(tmp_path: Path) -> None:
+    lines = talk_rows(MESSAGES, CUT, session="b") + talk_rows(MESSAGES, None, "r", session="r")
+    checked(tmp_path, lines)
+    sample = sample_corpus(tmp_path / "out", tmp_path / "sample")
+    assert sample.left_out == (f"t-3: {SIGNED} compares rows, and a sample holds each by itself",)
+    assert sample.recordings
+    exercised = {rule for each in sample.recordings for rule in each.exercises}
+    assert exercised
+    assert exercised.isdisjoint(CorpusJudge().linked_rules)
 
 
 def judged(judge: CorpusJudge, values: Row) -> JudgedStream:
