@@ -46,9 +46,12 @@ class _LinePiece(NamedTuple):
     begins_line: bool
 
 
-def inspect(exchange: Exchange, *, full: bool = False) -> Iterator[str]:
-    """The exchange as lines of text; long lines are clipped unless `full`."""
-    yield from head_lines(exchange)
+def inspect(exchange: Exchange, *, full: bool = False, carries: str = "") -> Iterator[str]:
+    """The exchange as lines of text; long lines are clipped unless `full`.
+
+    `carries` says which answers its request carries on.
+    """
+    yield from head_lines(exchange, carries)
     body = exchange.body
     events = _EventNumbers(exchange)
     for piece in _line_pieces(exchange, body):
@@ -69,14 +72,16 @@ def visible(data: bytes) -> str:
     return _CONTROL.sub(_control_picture, text)
 
 
-def head_lines(exchange: Exchange) -> Iterator[str]:
-    """Request line, response head, and what the columns are."""
+def head_lines(exchange: Exchange, carries: str = "") -> Iterator[str]:
+    """Request line, which answers it carries on, response head, and what the columns are."""
     request, response = exchange.request, exchange.response
     if request is not None:
         yield f"> {_printable(request.method)} {_printable(request.path)}"
         if (raw := request.raw) is not None:
             shown = _printable(clipped(raw.decode("utf-8", "replace"), _CLIP))
             yield f"> {len(raw)} bytes that are not JSON: {shown}"
+    if carries:
+        yield f"* {_clip_line(carries)}"
     if response is not None:
         yield f"< {_status_line(response)}"
         yield from (

@@ -73,6 +73,8 @@ class CheckReporter:
             warn(f"error: {times} rows have the id {visible(name)!r}")
         if more_ids := progress.repeated[_REPEATED:]:
             warn(f"error: {count(len(more_ids), 'more id')} of several rows")
+        for note in progress.notes:
+            warn(f"note: {visible(note)}")
 
     def summary(self, progress: CorpusProgress, folder: Path) -> str:
         """What was done, in one line."""

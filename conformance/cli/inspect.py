@@ -17,7 +17,9 @@ from conformance.cli.terminal import put
 from conformance.core.errors import CassetteError, Place, UsageError
 from conformance.core.events import Exchange
 from conformance.core.excerpts import now_about
+from conformance.recordings.carried_answers import carried_answers
 from conformance.report.redacted import without_secrets
+from conformance.report.wording import carried_sentence
 
 
 def inspect_command(
@@ -38,9 +40,11 @@ def inspect_command(
     if not shown:
         what = "no exchange" if exchange is None else f"no exchange {exchange}"
         raise UsageError(f"has {what}", place=Place(str(file)))
+    carried = carried_answers(recording)
     for one in shown:
         now_about(one.request)
-        for line in inspect(_shown(one), full=full):
+        carries = carried_sentence(carried.get(one.number, ()))
+        for line in inspect(_shown(one), full=full, carries=carries):
             put(line)
 
 

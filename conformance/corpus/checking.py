@@ -41,7 +41,7 @@ class CorpusProgress(Struct):
     """How far a check is. `known` counts the fragments found so far; sizes are in bytes.
 
     `done_before` are fragments that an earlier run had judged. `faults` are the first reasons,
-    `repeated` ids that several rows have.
+    `notes` the first ones of what was not done, `repeated` ids that several rows have.
     """
 
     began: float = field(default_factory=time.monotonic)
@@ -58,6 +58,7 @@ class CorpusProgress(Struct):
     stale: int = 0
     repeated: tuple[tuple[str, int], ...] = ()
     faults: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def add(self, outcome: FragmentOutcome) -> None:
         """Counts what came of a fragment."""
@@ -68,6 +69,7 @@ class CorpusProgress(Struct):
         self.unreadable += outcome.unreadable
         self.size += outcome.size
         self.faults.extend(outcome.faults[: _MOST_FAULTS - len(self.faults)])
+        self.notes.extend(outcome.notes[: _MOST_FAULTS - len(self.notes)])
 
     @property
     def seconds(self) -> float:

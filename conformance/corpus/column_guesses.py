@@ -20,6 +20,7 @@ _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "headers": ("headers",),
     "provider": ("provider", "vendor"),
     "model": ("model",),
+    "session": ("session", "conversation", "thread"),
     "time": ("time", "timestamp", "ts", "date", "created", "started"),
 }
 _SPLIT: Final = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")

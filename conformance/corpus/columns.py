@@ -24,6 +24,7 @@ class ColumnNames(Struct, frozen=True, omit_defaults=True, dict=True):
     `body` holds the response body (text or bytes), `request` the JSON that was asked, `headers`
     those of the response. `chunks` holds `[[ms, bytes], ...]`: milliseconds since the chunk
     before, and the number of bytes. `end` says how the stream ended, in the words of a cassette.
+    `session` names the conversation: no row goes on with what another one answered.
     `keep` are further columns, of which nothing is known but that somebody wants to group by them.
     """
 
@@ -39,6 +40,7 @@ class ColumnNames(Struct, frozen=True, omit_defaults=True, dict=True):
     provider: str = "provider"
     model: str = "model"
     time: str = "time"
+    session: str = "session"
     keep: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

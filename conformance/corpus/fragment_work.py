@@ -19,6 +19,7 @@ from conformance.core.errors import ConformanceError, SpecError, UsageError
 from conformance.core.own_keys import NAMES
 from conformance.core.unexpected import fault_of, is_debugging
 from conformance.corpus.columns import ColumnNames, path_values, value_at
+from conformance.corpus.conversations import RowConversations
 from conformance.corpus.fragments import Fragment
 from conformance.corpus.json_rows import read_json_rows
 from conformance.corpus.judge import CorpusJudge, JudgeChoices, JudgedStream
@@ -65,7 +66,8 @@ class FragmentTask(Struct, frozen=True):
 class FragmentOutcome(Struct):
     """What came of a task: the output files by table, and what to tell of them.
 
-    `rows` counts the rows of the fragment, `streams` results; `faults` are reasons, the first few.
+    `rows` counts the rows of the fragment, `streams` results; `faults` are reasons, the first few,
+    and `notes` say what was not done.
     """
 
     tables: dict[str, bytes] = field(default_factory=dict)
@@ -75,6 +77,7 @@ class FragmentOutcome(Struct):
     unreadable: int = 0
     size: int = 0
     faults: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     error: str = ""
 
 
@@ -117,26 +120,33 @@ class FragmentWorker:
         tables = FragmentTables(task.fragment, task.choices.columns.keep)
         outcome = FragmentOutcome(size=task.fragment.size)
         watch = PopulationWatch(judge)
+        talks = RowConversations(judge)
         faults: list[str] = []
         is_whole = True
         for rows in few_at_once(read_streams(storage, task.fragment, judge.choices)):
             outcome.rows += len(rows)
-            for judged in judge.judge_streams([_asked_row(row, task) for row in rows]):
+            asked = [_asked_row(row, task) for row in rows]
+            for judged in judge.judge_streams(asked, collects=True):
                 if isinstance(judged, JudgedStream):
-                    tables.add_judged(judged)
                     watch.see_stream(judged)
+                    for each in talks.take(judged):
+                        tables.add_judged(each)
                     continue
                 tables.add_unreadable(judged)
                 is_whole &= judged.row != WHOLE_FRAGMENT
                 if len(faults) < _MOST_FAULTS:
                     where = storage.shown(judged.path or task.fragment.path)
                     faults.append(_fault_text(judged, where))
+        for each in talks.rest():
+            tables.add_judged(each)
         for population, counts in watch.counted():
             tables.add_shapes(population, counts)
         outcome.streams = tables.row_count("verdicts")
         outcome.findings = tables.row_count("findings")
         outcome.unreadable = tables.row_count("unreadable")
         outcome.faults = tuple(faults)
+        here = storage.shown(task.fragment.path)
+        outcome.notes = tuple(f"{here}: {note}" for note in talks.notes)
         outcome.tables = tables.encoded(is_whole=is_whole)
         return outcome
 

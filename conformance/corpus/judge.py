@@ -24,6 +24,7 @@ from conformance.profiles.profile import reading
 from conformance.recordings.check import check_recognised, check_recording
 from conformance.recordings.choices import CheckChoices
 from conformance.recordings.recognised import RecognisedRecording
+from conformance.rules.forms.compare import Compare
 from conformance.rules.model import Rule
 
 _MOST_REASON: Final = 400
@@ -68,18 +69,39 @@ class CorpusJudge:
         """The results of a stream, as `check` gives them; why there are none where it raises."""
         return self.judge_streams((row,))[0]
 
-    def judge_streams(self, rows: Sequence[FragmentRow]) -> list[JudgedStream | UnreadableStream]:
-        """As `judge_stream`, of several: all are recognised before the first one is judged."""
+    def judge_streams(
+        self, rows: Sequence[FragmentRow], *, collects: bool = False
+    ) -> list[JudgedStream | UnreadableStream]:
+        """As `judge_stream`, of several: all are recognised before the first one is judged.
+
+        Where it `collects`, results have the keys by which rows of one conversation are found.
+        """
         recognised = [_recognised(row) for row in rows]
-        return [self._judge(*pair) for pair in zip(rows, recognised, strict=True)]
+        return [self._judge(*pair, collects) for pair in zip(rows, recognised, strict=True)]
+
+    def choices_for(self, stream: CorpusStream, *, collects: bool = False) -> CheckChoices:
+        """By what a stream is judged."""
+        choices = self.choices
+        return CheckChoices(
+            choices.dialect or stream.dialect,
+            choices.profile or stream.profile,
+            among_others=collects and bool(self.linked_rules) and may_go_on(stream),
+        )
+
+    @cached_property
+    def linked_rules(self) -> frozenset[str]:
+        """The rules that compare an answer with the request that brings it back."""
+        rules = self.rulebook.rules
+        return frozenset(
+            each.id for each in rules if isinstance(each.form, Compare) and each.form.is_linked
+        )
 
     def _judge(
-        self, row: FragmentRow, recognised: RecognisedRecording | None
+        self, row: FragmentRow, recognised: RecognisedRecording | None, collects: bool
     ) -> JudgedStream | UnreadableStream:
         if isinstance(row, UnreadableStream):
             return row
-        choices = self.choices
-        wanted = CheckChoices(choices.dialect or row.dialect, choices.profile or row.profile)
+        wanted = self.choices_for(row, collects=collects)
         try:
             results = (
                 check_recording(row.recording, self.rulebook, wanted)
@@ -114,6 +136,17 @@ class CorpusJudge:
 
     def __setstate__(self, choices: JudgeChoices) -> None:
         self.__init__(choices)  # type: ignore[misc]
+
+
+def may_go_on(stream: CorpusStream) -> bool:
+    """Whether it is a row whose request can say with what it goes on.
+
+    What stands in a file of its own is linked there, each file by itself.
+    """
+    if stream.path:
+        return False
+    request = stream.recording.exchanges[0].request
+    return request is not None and isinstance(request.json, dict)
 
 
 def _recognised(row: FragmentRow) -> RecognisedRecording | None:

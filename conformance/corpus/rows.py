@@ -51,6 +51,7 @@ class CorpusStream(Struct, frozen=True):
     time: datetime | None = None
     path: str = ""  # of the file, where each stream has its own
     kept: tuple[str, ...] = ()  # in the order of the columns to keep
+    session: str = ""  # the conversation that it is of
 
 
 class UnreadableStream(Struct, frozen=True):
@@ -111,6 +112,7 @@ def row_stream(
         _word(given["model"]) or model_of(exchange, body),
         time,
         kept=kept_words(values, columns),
+        session=_word(given["session"]),
     )
 
 

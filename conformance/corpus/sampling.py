@@ -9,7 +9,7 @@ of folders pass over.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,6 +32,8 @@ from conformance.recordings.redaction import redact_evidence
 from conformance.rules.verdicts import Verdict
 
 _RULES: Final = "passed_rules"
+_Passing = tuple[frozenset[str], dict[str, Any]]
+"""The rules that a stream passes, and where it stands."""
 
 
 class SampledRecording(Struct, frozen=True):
@@ -63,11 +65,12 @@ def sample_corpus(folder: Path, out: Path, source: str | None = None) -> CorpusS
     about = read_about(folder)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError("expected an empty folder, or none", place=Place(str(out)))
-    wanted = [*_finding_places(folder)]
-    covered = _passed_by(folder, {each.place for each in wanted})
-    wanted += _passing_places(folder, covered)
-    found = find_exemplars(about, (each.place for each in wanted), source)
     judge = CorpusJudge(about.choices)
+    wanted = [*_finding_places(folder)]
+    streams = _passing_streams(folder, judge.linked_rules)
+    covered = _passed_by(streams, {each.place for each in wanted})
+    wanted += _passing_places(streams, covered)
+    found = find_exemplars(about, (each.place for each in wanted), source)
     written: list[SampledRecording] = []
     left_out: list[str] = []
     for number, each in enumerate(wanted, 1):
@@ -86,24 +89,28 @@ def _finding_places(folder: Path) -> Iterator[_Wanted]:
         yield _Wanted(stream_place(each, each["event"]), each["group"], each["rule"])
 
 
-def _passed_by(folder: Path, places: Iterable[StreamPlace]) -> set[str]:
+def _passed_by(streams: Sequence[_Passing], places: Iterable[StreamPlace]) -> set[str]:
     known = {(each.file, each.part, each.row, each.exchange) for each in places}
     passed: set[str] = set()
-    for each in _passing_streams(folder):
+    for rules, each in streams:
         if (each["file"], each["part"], each["row"], each["exchange"]) in known:
-            passed.update(each[_RULES].split())
+            passed |= rules
     return passed
 
 
-def _passing_streams(folder: Path) -> list[dict[str, Any]]:
-    """Of streams that pass the same rules the shortest, by dialect."""
+def _passing_streams(folder: Path, linked: frozenset[str]) -> list[_Passing]:
+    """Of streams that pass the same rules the shortest, by dialect, with the rules.
+
+    One row alone passes none of those that compare rows; a file may hold a conversation.
+    """
     table = read_table(folder, "verdicts", (*STREAM, "bytes", "dialect", _RULES))
-    return shortest_streams(table, ("dialect", _RULES), "bytes")
+    streams = shortest_streams(table, ("dialect", _RULES), "bytes")
+    passed = ((frozenset(each[_RULES].split()), each) for each in streams)
+    return [(r if each["id"] == each["file"] else r - linked, each) for r, each in passed]
 
 
-def _passing_places(folder: Path, covered: set[str]) -> Iterator[_Wanted]:
+def _passing_places(candidates: Sequence[_Passing], covered: set[str]) -> Iterator[_Wanted]:
     """Streams that pass rules which nothing passes yet, until there is none."""
-    candidates = [(set(each[_RULES].split()), each) for each in _passing_streams(folder)]
     known = set(covered)
     while True:
         best = max(
@@ -132,6 +139,8 @@ def _written(
     cassette = _named_cassette(exemplar.stream.recording.cassette, result)
     clean = redact_evidence(cassette, Redactor(), judge.rulebook)
     fails = _failing_rules(clean, judge)
+    if wanted.rule in judge.linked_rules - fails and not exemplar.stream.path:
+        raise UsageError(f"{wanted.rule} compares rows, and a sample holds each by itself")
     if wanted.rule and wanted.rule not in fails:
         raise UsageError(f"{wanted.rule} is not found any more once secrets are replaced")
     header = replace(clean.header, expect=dict.fromkeys(sorted(fails), "FAIL"))

@@ -1,24 +1,25 @@
-"""Conversations whose exchanges stand in several files: linked and judged when all files are.
+"""Conversations whose exchanges stand in several recordings: linked when all of those are judged.
 
-Rule 1: files are brought together by what their answers are known by and what their requests
+Rule 1: recordings are brought together by what their answers are known by and what their requests
 repeat. What many answers have (a greeting) brings nobody together.
-Rule 2: such files are read again, all of one conversation at a time, and linked as one recording
-would be, earlier turns first. What stands in one file was judged there.
-Rule 3: a conversation of more than MOST_BYTES is not read again, and a note says so. Files of a run
-are no conversation of a target: the run arranged it.
+Rule 2: such recordings are read again, all of one conversation at a time, and linked as one would
+be, earlier turns first. What stands in one of them was judged there.
+Rule 3: a conversation in files of more than MOST_BYTES is not read again, and a note says so.
+Recordings of a run are no conversation of a target: the run arranged it.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from conformance.cassette import locate, open_recording
+from conformance.cassette import Recording, locate, open_recording
 from conformance.core.errors import CassetteError, ConformanceError
 from conformance.core.events import Exchange
 from conformance.evidence.expectations import stated_run
@@ -47,11 +48,31 @@ _DECIDED: Final = frozenset(
 FileOutcome = list[StreamResult] | str | None
 
 
+class LinkedRecording(Struct, frozen=True):
+    """A recording that others may carry on: its name, how it is read again, and judged by what.
+
+    `size` is in bytes; `is_file` says that its name is a path in which lines can be found.
+    """
+
+    name: str
+    read: Callable[[], Recording]
+    choices: CheckChoices
+    size: Callable[[], int] = int
+    is_file: bool = False
+
+    def placed(self, finding: Finding) -> Finding:
+        """The finding with the line of the answer, where that stands in a file."""
+        event = finding.upstream
+        if not self.is_file or event is None or event.byte is None:
+            return finding
+        (line,) = locate(event.file, event.exchange, [event.byte])
+        return replace(finding, upstream=replace(event, line=line))
+
+
 class _FiledExchange(Struct, frozen=True):
-    """An exchange of one of the files; `file` is the place of that among all files."""
+    """An exchange of one of the recordings; `file` is the place of that among all of them."""
 
     file: int
-    path: Path
     setting: JudgeSetting
     exchange: Exchange
 
@@ -69,15 +90,35 @@ def link_files(
 
     Gives notes of what was not done.
     """
+    files = [
+        LinkedRecording(
+            str(path),
+            partial(open_recording, path, dialect=choices.dialect),
+            choices,
+            partial(_file_size, path),
+            is_file=True,
+        )
+        for path in paths
+    ]
+    return link_recordings(files, found, rulebook)
+
+
+def _file_size(path: Path) -> int:
+    return path.stat().st_size
+
+
+def link_recordings(
+    recordings: Sequence[LinkedRecording], found: list[FileOutcome], rulebook: Rulebook
+) -> tuple[str, ...]:
+    """As `link_files`, of recordings that stand anywhere."""
     notes = []
-    for files in _conversations(found):
-        filed = [(each, paths[each]) for each in files]
+    for places in _conversations(found):
         try:
-            _expect_size(filed)
-            _link_conversation(filed, found, rulebook, choices)
+            _expect_size([recordings[each] for each in places])
+            _link_conversation(places, recordings, found, rulebook)
         except ConformanceError as err:
-            first = paths[files[0]].name
-            which = f"{len(files)} files that carry each other on, {first} among them"
+            first = Path(recordings[places[0]].name).name
+            which = f"{len(places)} files that carry each other on, {first} among them"
             notes.append(f"{which}, are not linked: {err}")
     for outcome in found:
         if isinstance(outcome, list):
@@ -87,9 +128,9 @@ def link_files(
     return tuple(notes)
 
 
-def _expect_size(files: Sequence[tuple[int, Path]]) -> None:
+def _expect_size(recordings: Sequence[LinkedRecording]) -> None:
     """Rule 3."""
-    size = sum(path.stat().st_size for _, path in files)
+    size = sum(each.size() for each in recordings)
     if size > MOST_BYTES:
         raise CassetteError(f"they have {size:,} bytes, more than {MOST_BYTES:,}")
 
@@ -150,18 +191,20 @@ class _Groups:
 
 
 def _link_conversation(
-    files: Sequence[tuple[int, Path]],
+    places_of: Sequence[int],
+    recordings: Sequence[LinkedRecording],
     found: list[FileOutcome],
     rulebook: Rulebook,
-    choices: CheckChoices,
 ) -> None:
     """Rule 2."""
-    filed = [e for file, path in files for e in _exchanges_in(file, path, rulebook, choices)]
+    filed = [e for file in places_of for e in _exchanges_in(file, recordings[file], rulebook)]
     filed.sort(key=lambda each: each.turns)  # stable: else in the order of the files
     numbered = {
         n: replace(e, exchange=replace(e.exchange, number=n)) for n, e in enumerate(filed, 1)
     }
-    places = {n: (str(each.path), each.exchange.number) for n, each in enumerate(filed, 1)}
+    places = {
+        n: (recordings[each.file].name, each.exchange.number) for n, each in enumerate(filed, 1)
+    }
     carried = {
         n: keys.carried
         for n, each in enumerate(filed, 1)
@@ -175,8 +218,7 @@ def _link_conversation(
             for joined in read_joined(each.exchange, each.setting.dialect, reading):
                 hear(joined.events)
     ledgers = {n: Ledger(StreamResult("", n, "", "", False, {}, ())) for n in numbered}
-    exchanges = [each.exchange for each in numbered.values()]
-    linked.write(ledgers, exchanges, lambda _: False, trusted=False)
+    linked.write(ledgers, [e.exchange for e in numbered.values()], lambda _: False, trusted=False)
     for number, each in numbered.items():
         results, links = found[each.file], linked.links.get(number, ())
         if isinstance(results, list) and (links or ledgers[number].verdicts):
@@ -184,24 +226,25 @@ def _link_conversation(
             for at, result in enumerate(results):
                 if result.exchange == own and result.view == "wire":
                     kept = Ledger(replace(result, links=(*result.links, *links)))
-                    written = _written(kept, ledgers[number], each.exchange).result()
+                    home = recordings[each.file]
+                    written = _written(kept, ledgers[number], each.exchange, home).result()
                     sent = each.exchange.request
                     results[at] = without_sent_secrets(rulebook.narrowed(written), sent)
 
 
 def _exchanges_in(
-    file: int, path: Path, rulebook: Rulebook, choices: CheckChoices
+    file: int, linked: LinkedRecording, rulebook: Rulebook
 ) -> Iterator[_FiledExchange]:
-    recording = open_recording(path, dialect=choices.dialect)
+    recording = linked.read()
     if stated_run(recording.header) is not None:
         return
-    recognised = RecognisedRecording(recording, choices.folders)
+    recognised = RecognisedRecording(recording, linked.choices.folders)
     for exchange in recording.judged:
-        setting = exchange_setting(recognised, exchange, rulebook, choices)
-        yield _FiledExchange(file, path, setting, exchange)
+        setting = exchange_setting(recognised, exchange, rulebook, linked.choices)
+        yield _FiledExchange(file, setting, exchange)
 
 
-def _written(kept: Ledger, ledger: Ledger, exchange: Exchange) -> Ledger:
+def _written(kept: Ledger, ledger: Ledger, exchange: Exchange, home: LinkedRecording) -> Ledger:
     """The verdicts of links between files, beside those of links in the file itself."""
     for rule, verdict in ledger.verdicts.items():
         if "*" in exchange.touched or rule in exchange.touched:
@@ -210,14 +253,6 @@ def _written(kept: Ledger, ledger: Ledger, exchange: Exchange) -> Ledger:
         was = kept.verdicts.get(rule)
         both = combine((was, verdict)) if was in _DECIDED and was is not None else verdict
         reason = ledger.reasons.get(rule, "") if both is verdict else kept.reasons.get(rule, "")
-        findings = [_with_line(each) for each in ledger.findings if each.rule == rule]
+        findings = [home.placed(each) for each in ledger.findings if each.rule == rule]
         kept.add(rule, both, reason, findings, by=NAME)
     return kept
-
-
-def _with_line(finding: Finding) -> Finding:
-    event = finding.upstream
-    if event is None or event.byte is None:
-        return finding
-    (line,) = locate(event.file, event.exchange, [event.byte])
-    return replace(finding, upstream=replace(event, line=line))

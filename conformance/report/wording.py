@@ -53,6 +53,16 @@ def link_sentence(link: CarriedAnswer) -> str:
     return f"carries on the answer of {answer} (evidence: {visible(link.evidence)})"
 
 
+def carried_sentence(links: Sequence[CarriedAnswer]) -> str:
+    """All answers that a request carries on: the latest with its evidence, then the others."""
+    if not links:
+        return ""
+    latest, *others = sorted(links, key=lambda link: -link.exchange)
+    numbers = dict.fromkeys(_exchange_of(e.exchange, e.file) for e in others)
+    earlier = f", and of exchange {', '.join(numbers)}" if numbers else ""
+    return f"{link_sentence(latest)}{earlier}"
+
+
 def _exchange_of(number: int, file: str) -> str:
     return f"{number} of {visible(Path(file).name)}" if file else str(number)
 

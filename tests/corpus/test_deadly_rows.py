@@ -23,11 +23,11 @@ CRASHING = """
 import os, signal
 from conformance.corpus.judge import CorpusJudge
 plain = CorpusJudge.judge_streams
-def judged(self, rows):
+def judged(self, rows, **how):
     bodies = [row.recording.exchanges[0].body for row in rows if hasattr(row, "recording")]
     if any(b"end this process" in body for body in bodies):
         os.kill(os.getpid(), signal.SIGKILL)
-    return plain(self, rows)
+    return plain(self, rows, **how)
 CorpusJudge.judge_streams = judged
 """
 

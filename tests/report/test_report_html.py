@@ -20,6 +20,8 @@ from conformance.judging.result import Finding, Report, StreamResult
 from conformance.recordings.check import check_paths
 from conformance.report.html import render
 from conformance.rules.verdicts import Level, Verdict
+from tests.evidence.links import edits
+from tests.evidence.links.talks import TALKERS, history_of, talk, with_history
 from tests.report.hostile import hostile_recording
 from tests.report.test_report_json import REPORTS
 
@@ -203,6 +205,33 @@ def test_the_provider_stands_beneath_its_application_and_beside_its_findings() -
     assert ">upstream</p>" in said
     assert "text-delta" in sent
     assert "content_block_delta" in said
+
+
+@pytest.mark.parametrize(
+    "edit", [edits.lost(edits.SEALS[0]), edits.cut(edits.SEALS[0])], ids=["lost", "cut"]
+)
+def test_a_broken_signature_shows_the_answer_beside_the_request(
+    edit: edits.Edit, tmp_path: Path
+) -> None:
+    talker = TALKERS["messages"]
+    exchanges = talk(talker)
+    history = edit(history_of(exchanges[1], talker.history))
+    exchanges[1] = with_history(exchanges[1], talker.history, history)
+    header = Header(dialect=talker.dialect, profile=talker.profile)
+    write(tmp_path / "t.cassette.jsonl", Cassette(header, tuple(exchanges)))
+    page = render(check_paths([tmp_path / "t.cassette.jsonl"]))
+    outline(page)
+    (section,) = re.findall(r'<details class="stream" id="s2".*?</details>', page, re.DOTALL)
+    assert "carries on the answer of exchange 1 in messages.1 (evidence: call call0" in section
+    article = section.partition("<code>history/messages/signed-unchanged</code>")[2]
+    sent, said = article.partition('<div class="hops">')[2].split("<div>")[1:3]
+    assert ">sent</p>" in sent
+    assert "messages.1" in sent
+    assert edits.SEALS[0] not in sent
+    assert ">answer</p>" in said
+    assert "t.cassette.jsonl:" in said
+    assert "(exchange 1, event 1" in said
+    assert "msg_1" in said
 
 
 def test_answers_of_a_provider_follow_one_another_on_one_scale() -> None:

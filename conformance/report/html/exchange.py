@@ -27,6 +27,7 @@ from conformance.report.retrace import trace_exchange
 from conformance.report.wording import (
     authority_lines,
     beside_label,
+    carried_sentence,
     count,
     finding_place,
     finding_sentence,
@@ -83,6 +84,8 @@ def stream_section(
     name = escape_html(stream_title(stream), 300)
     yield f"<summary><h2>{name}</h2> <span>{found}</span></summary>"
     yield from (f'<p class="note">{escape_html(note)}</p>' for note in stream.notes)
+    if carried := carried_sentence(stream.links):
+        yield f'<p class="when">{escape_html(carried, 4000)}</p>'
     placed = [
         PlacedFinding(f"s{number}x{place}", finding)
         for place, finding in enumerate(sorted(stream.findings, key=event_order), 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import pytest
@@ -9,10 +10,13 @@ import pytest
 from tests.evidence.links import edits
 from tests.evidence.links.talks import (
     TALKERS,
+    Talker,
     broken,
     checked,
     history_of,
+    seal,
     talk,
+    thought,
     with_history,
 )
 
@@ -140,3 +144,44 @@ def _without_thinking(entry: dict[str, Any]) -> dict[str, Any]:
 
 def _is_thought(block: dict[str, Any]) -> bool:
     return block.get("type") == "thinking" or "reasoningContent" in block
+
+
+THINKERS: Final[dict[str, Callable[[int], dict[str, Any]]]] = {
+    "messages": lambda n: {"type": "thinking", "thinking": thought(n), "signature": seal(n)},
+    "converse": lambda n: {
+        "reasoningContent": {"reasoningText": {"text": thought(n), "signature": seal(n)}}
+    },
+}
+
+
+def of_a_told_answer(name: str, order: tuple[int, int, int]) -> set[str]:
+    """What is found where two blocks of thinking and a text, without a call, come back so."""
+    talker = TALKERS[name]
+
+    def body(turn: int) -> dict[str, Any]:
+        made = talker.body(turn)
+        if turn == 3:
+            message = made if name == "messages" else made["output"]["message"]
+            message["content"] = [*map(THINKERS[name], (8, 9)), *message["content"]]
+        return made
+
+    thinker = Talker(talker.dialect, talker.profile, body, talker.path)
+    exchanges = talk(thinker)
+    history = history_of(exchanges[3], talker.history)
+    said = history[-2]["content"]
+    assert len(said) == 3
+    history[-2]["content"] = [said[at] for at in order]
+    exchanges[3] = with_history(exchanges[3], talker.history, history)
+    return broken(checked(exchanges, thinker.dialect, thinker.profile))
+
+
+@pytest.mark.parametrize("name", THINKERS)
+def test_blocks_of_thinking_keep_their_order_without_a_call(name: str) -> None:
+    assert of_a_told_answer(name, (0, 1, 2)) == set()
+    assert f"history/{name}/turn-signed" in of_a_told_answer(name, (1, 0, 2))
+
+
+@pytest.mark.parametrize("name", THINKERS)
+def test_nobody_asks_where_text_stands_between_thinking_that_keeps_its_order(name: str) -> None:
+    """The documentation speaks of the blocks of thinking among themselves."""
+    assert of_a_told_answer(name, (0, 2, 1)) == of_a_told_answer(name, (2, 0, 1)) == set()
