@@ -1,0 +1,60 @@
+"""The turns of the user in a request, in a form in which those of two APIs can be compared.
+
+Rule 1: what the user says between two answers is one turn: some APIs demand that roles alternate.
+Rule 2: a call with its result belongs to the turn that led to it; how many there are counts, not
+        whether each has an entry of its own.
+Rule 3: an answer without text and calls is none: thinking alone need not go back.
+Rule 4: white space does not count, nor do system prompts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from conformance.dialects.json_edge import mapping
+from conformance.dialects.turns import HistoryForm, SaidEntry
+
+
+class UserTurn(Struct, frozen=True):
+    """What the user says in a turn, and how many results of calls follow.
+
+    `beside` is the text of entries that hold results: some of it may be the user's.
+    """
+
+    text: str = ""
+    results: int = 0
+    beside: str = ""
+
+    def says_as(self, other: UserTurn) -> bool:
+        """Whether the user says the same in both, as far as can be known."""
+        shorter, longer = sorted((self, other), key=lambda turn: len(turn.text))
+        rest = longer.text[len(shorter.text) :]
+        return longer.text.startswith(shorter.text) and rest in shorter.beside
+
+
+def user_turns(body: Any, form: HistoryForm) -> list[UserTurn]:
+    """The turns of the history of a request."""
+    turns: list[UserTurn] = []
+    is_answered = False
+    for entry in form.entries(body):
+        said = form.read(entry)
+        if said.by == "model":
+            is_answered = is_answered or bool(said.text or said.calls)
+        if said.by not in ("user", "tool"):
+            continue
+        is_new = not turns or (is_answered and said.by == "user")
+        before = UserTurn() if is_new else turns.pop()
+        turns.append(_joined(before, entry, said))
+        is_answered = False
+    return turns
+
+
+def _joined(turn: UserTurn, entry: Any, said: SaidEntry) -> UserTurn:
+    text = "".join(said.text.split())
+    if said.by == "user":
+        return replace(turn, text=turn.text + text)
+    beside = turn.beside + text if mapping(entry).get("role") == "user" else turn.beside
+    return replace(turn, results=turn.results + len(said.results), beside=beside)
