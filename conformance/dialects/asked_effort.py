@@ -51,11 +51,11 @@ _SHOWING: Final = (
 )
 """These ask to show thinking: who sends one says at least that there is to be some."""
 _OFF: Final = (False, 0, "none", "off", "disabled", "false")
-_LEAST: Final = ("minimal", "auto", "adaptive")
+_LEAST: Final = "minimal"
 _LEVELS: Final = frozenset({"thinking", "think", "reasoning", "low", "medium", "high", "xhigh"})
 
 Stance = Literal["on", "off", "either"]
-"""What is asked for; `either` where an API may think or not."""
+"""What is asked for; `either` is so little that another API may have no word for it but off."""
 
 
 class AskedEffort(Struct, frozen=True):
@@ -106,4 +106,4 @@ def _is_said(value: Any) -> bool:
 
 def _stance(value: Any) -> Stance:
     word = value.lower() if isinstance(value, str) else value
-    return "off" if word in _OFF else "either" if word in _LEAST else "on"
+    return "off" if word in _OFF else "either" if word == _LEAST else "on"

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, field
 
 from conformance.dialects.json_edge import mapping
 from conformance.dialects.turns import HistoryForm, SaidEntry
@@ -37,7 +36,7 @@ class UserTurn(Struct, frozen=True):
 
 def user_turns(body: Any, form: HistoryForm) -> list[UserTurn]:
     """The turns of the history of a request."""
-    turns: list[UserTurn] = []
+    turns: list[_TurnParts] = []
     is_answered = False
     for entry in form.entries(body):
         said = form.read(entry)
@@ -45,16 +44,27 @@ def user_turns(body: Any, form: HistoryForm) -> list[UserTurn]:
             is_answered = is_answered or bool(said.text or said.calls)
         if said.by not in ("user", "tool"):
             continue
-        is_new = not turns or (is_answered and said.by == "user")
-        before = UserTurn() if is_new else turns.pop()
-        turns.append(_joined(before, entry, said))
+        if not turns or (is_answered and said.by == "user"):
+            turns.append(_TurnParts())
+        turns[-1].add(entry, said)
         is_answered = False
-    return turns
+    return [each.whole() for each in turns]
 
 
-def _joined(turn: UserTurn, entry: Any, said: SaidEntry) -> UserTurn:
-    text = "".join(said.text.split())
-    if said.by == "user":
-        return replace(turn, text=turn.text + text)
-    beside = turn.beside + text if mapping(entry).get("role") == "user" else turn.beside
-    return replace(turn, results=turn.results + len(said.results), beside=beside)
+class _TurnParts(Struct):
+    """What a turn is made of, entry by entry."""
+
+    texts: list[str] = field(default_factory=list)
+    beside: list[str] = field(default_factory=list)
+    results: int = 0
+
+    def add(self, entry: Any, said: SaidEntry) -> None:
+        self.results += len(said.results)
+        if said.by == "user":
+            self.texts.append(said.text)
+        elif mapping(entry).get("role") == "user":
+            self.beside.append(said.text)
+
+    def whole(self) -> UserTurn:
+        text, beside = ("".join("".join(each).split()) for each in (self.texts, self.beside))
+        return UserTurn(text, self.results, beside)

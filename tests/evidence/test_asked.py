@@ -9,6 +9,7 @@ import pytest
 from conformance.core.events import Exchange, Request
 from conformance.dialects import ENDPOINTS
 from conformance.evidence.asked import Found, Lost, asked_side, compared_requests
+from conformance.judging.asked_rules import ASKED_RULES
 from conformance.scenarios import load_scenarios
 
 (TOOLS,) = load_scenarios(["gateway-tools"])[:1]
@@ -63,6 +64,8 @@ EFFORTS: list[tuple[Exchange, Exchange, Any]] = [
     (chat(reasoning_effort="none"), chat(reasoning={"effort": "low"}), 'reasoning.effort: "low"'),
     (messages(output_config={"effort": "max"}), chat(reasoning_effort="high"), True),
     (messages(thinking={"type": "adaptive"}), chat(), "nothing"),
+    (messages(thinking={"type": "adaptive"}), messages(), "nothing"),
+    (messages(thinking={"type": "disabled"}), messages(), True),
     (messages(thinking={"type": []}), chat(), False),
 ]
 
@@ -186,3 +189,16 @@ def test_what_is_no_json_is_not_compared() -> None:
     assert asked_side(Exchange(request=Request(json=[]), dialect="openai.chat")) is None
     assert asked_side(Exchange(request=None, dialect="openai.chat")) is None
     assert asked_side(Exchange(request=Request(json={}))) is None
+
+
+JUNK: tuple[Any, ...] = (None, 0, -1, True, "x", [], [None], [[]], {}, {"type": {}}, [{"role": []}])
+FIELDS = ("messages", "tools", "max_tokens", "reasoning_effort", "reasoning", "thinking", "model")
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_what_is_no_request_raises_nothing(name: str) -> None:
+    whole = chat(reasoning_effort="low", max_tokens=9, tools=[function("f", "a")])
+    for junk in JUNK:
+        for one, other in ((whole, chat(**{name: junk})), (chat(**{name: junk}), whole)):
+            assert len(found(one, other)) == len(ASKED_RULES)
+            assert len(found(one, messages(**{name: junk}))) == len(ASKED_RULES)
