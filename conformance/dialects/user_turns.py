@@ -20,7 +20,8 @@ from conformance.dialects.turns import HistoryForm, SaidEntry
 class UserTurn(Struct, frozen=True):
     """What the user says in a turn, and how many results of calls follow.
 
-    `beside` is the text of entries that hold results: some of it may be the user's.
+    `beside` is the text of entries that hold results: some of it may be the user's. Both texts have
+    one space where there was any.
     """
 
     text: str = ""
@@ -29,9 +30,9 @@ class UserTurn(Struct, frozen=True):
 
     def says_as(self, other: UserTurn) -> bool:
         """Whether the user says the same in both, as far as can be known."""
-        shorter, longer = sorted((self, other), key=lambda turn: len(turn.text))
-        rest = longer.text[len(shorter.text) :]
-        return longer.text.startswith(shorter.text) and rest in shorter.beside
+        shorter, longer = sorted((self, other), key=lambda turn: len(_without_space(turn.text)))
+        less, more = _without_space(shorter.text), _without_space(longer.text)
+        return more.startswith(less) and more[len(less) :] in _without_space(shorter.beside)
 
 
 def user_turns(body: Any, form: HistoryForm) -> list[UserTurn]:
@@ -66,5 +67,9 @@ class _TurnParts(Struct):
             self.beside.append(said.text)
 
     def whole(self) -> UserTurn:
-        text, beside = ("".join("".join(each).split()) for each in (self.texts, self.beside))
+        text, beside = (" ".join(" ".join(each).split()) for each in (self.texts, self.beside))
         return UserTurn(text, self.results, beside)
+
+
+def _without_space(text: str) -> str:
+    return text.replace(" ", "")

@@ -42,7 +42,7 @@ ASKED_TOOLS: Final = _asked_rule(
         "https://github.com/RelayPlane/proxy/issues/1",
         "The tools from the incoming request are silently dropped.",
     ),
-    "A gateway may offer functions of its own beside them.",
+    "Without them the model cannot call; functions of the gateway may stand beside them.",
     Level.MUST,
 )
 ASKED_LIMIT: Final = _asked_rule(
@@ -59,7 +59,7 @@ ASKED_HISTORY: Final = _asked_rule(
     "The turns of the user are asked upstream with their texts, none lost and none invented.",
     (
         "https://github.com/yvgude/lean-ctx/issues/1789",
-        "only receives the system message",
+        "only receives the system message; all user and assistant turn contents arrive as",
     ),
     "A gateway may add a system prompt, and join turns where roles have to alternate.",
 )

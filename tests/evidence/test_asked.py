@@ -143,6 +143,11 @@ MORE = {"role": "user", "content": "And then?"}
 SAID = {"role": "assistant", "content": "Hello."}
 THOUGHT = {"role": "assistant", "content": "", "reasoning_content": "Hm."}
 LOOP = [ASK, {"role": "assistant", "content": [USE]}]
+TWICE = {**CALLED, "tool_calls": [CALL, CALL]}
+ITEMS = [
+    {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
+    {"type": "function_call_output", "call_id": "c", "output": "5"},
+]
 HISTORIES: list[tuple[list[Any], Exchange, Any]] = [
     ([ASK], chat(), True),
     ([ASK], chat(messages=[{"role": "system", "content": "S"}, ASK]), True),
@@ -153,9 +158,12 @@ HISTORIES: list[tuple[list[Any], Exchange, Any]] = [
     ([ASK, SAID, MORE], chat(messages=[MORE]), "1"),
     ([ASK, SAID, MORE], chat(messages=[ASK, MORE]), "1"),
     ([ASK, MORE], messages(messages=[{"role": "user", "content": "Hi\n\nAnd then?"}]), True),
+    ([ASK, SAID, MORE], chat(messages=[ASK, SAID, {**MORE, "content": "And now?"}]), "'And now?'"),
     ([ASK, THOUGHT, MORE], chat(messages=[ASK, MORE]), True),
     ([ASK, CALLED, RESULT], messages(messages=[*LOOP, {"role": "user", "content": [GIVEN]}]), True),
     ([ASK, CALLED, RESULT], messages(messages=LOOP), "0"),
+    ([ASK, TWICE, RESULT, RESULT], sent("openai.responses", {"input": [ASK, *ITEMS * 2]}), True),
+    ([ASK, TWICE, RESULT, RESULT], sent("openai.responses", {"input": [ASK, *ITEMS]}), "1"),
     (
         [ASK, CALLED, RESULT, MORE],
         messages(messages=[*LOOP, {"role": "user", "content": [GIVEN]}]),
