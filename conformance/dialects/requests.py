@@ -138,6 +138,7 @@ class RequestForm(Struct, frozen=True):
     the request, where its client has to make them. `summary` is the dotted path of the
     wish for a summary of thinking.
     `opts_in_by_header`: some servers show thinking only to who sends `OPT_IN`.
+    `thinks_unasked`: a model may think where a request says nothing of it.
     `switches` are dotted paths that ask for thinking where they hold anything but an off;
     `refusals` are those among them where an off refuses it, whatever else is asked. `spelled` gives
     a body with the keys that are known here, where the API takes several spellings. `tools` are the
@@ -160,6 +161,7 @@ class RequestForm(Struct, frozen=True):
     own_id: str = ""
     summary: str = ""
     opts_in_by_header: bool = False
+    thinks_unasked: bool = True
     switches: tuple[str, ...] = ()
     refusals: tuple[str, ...] = ()
     spelled: Callable[[Any], Any] = lambda body: body
@@ -170,6 +172,11 @@ class RequestForm(Struct, frozen=True):
         stated = (value_at(body, *path.split(".")) for path in self.limits)
         found = next((each for each in stated if each is not None), None)
         return found if isinstance(found, int) else None
+
+    def least_limit(self, body: Any) -> int | None:
+        """The smallest of the limits that a body states; what is not above 0 is none."""
+        stated = (value_at(body, *path.split(".")) for path in self.limits)
+        return min((each for each in stated if type(each) is int and each > 0), default=None)
 
     def wants_summary(self, body: Any) -> bool:
         """Whether a body asks for a summary of the thinking."""

@@ -53,6 +53,7 @@ from conformance.evidence.hops import compare_hops
 from conformance.evidence.links.exchanges import NAME as LINKS
 from conformance.evidence.links.exchanges import LinkedExchanges
 from conformance.evidence.replaced_texts import ReplacedTexts
+from conformance.judging.asked_rules import ASKED_RULES
 from conformance.judging.client_view import compares_views, declared_events, undeclared_rules
 from conformance.judging.hop_rules import HOP_RULES
 from conformance.judging.ledger import Ledger
@@ -74,7 +75,8 @@ _SERIAL: Final = "overlap"  # the knob of rules by which parts come one after an
 _OUR_REQUEST: Final = "the scenario wrote the request"
 PLAYED_BROKEN: Final = "what was played upstream breaks"
 _TOLD: Final = frozenset({"failed", "refused"})
-_OF_UPSTREAM: Final = frozenset(rule.id for rule in (*SCENARIO_RULES, *HOP_RULES)) - {CROSS_TALK.id}
+_OF_REQUESTS: Final = frozenset(rule.id for rule in (*ASKED_RULES, CROSS_TALK))
+_OF_UPSTREAM: Final = frozenset(rule.id for rule in (*SCENARIO_RULES, *HOP_RULES)) - _OF_REQUESTS
 _FAIL: Final = Verdict.FAIL
 _TARGETS: Final = frozenset({"server", "gateway", APP})
 _PASS_OR_FAIL: Final = frozenset({Verdict.PASS, _FAIL})

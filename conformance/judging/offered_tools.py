@@ -16,13 +16,19 @@ come from outside, so depth and work are bounded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, KeysView, Mapping
 from typing import Any, Final
 
 from conformance.core.events import Event, Request
 from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.dialects.base import Dialect
-from conformance.judging.tool_schema import misfit, required_keys, takes_object
+from conformance.judging.tool_schema import (
+    misfit,
+    required_keys,
+    required_names,
+    requires_all,
+    takes_object,
+)
 
 _MOST_TOOLS: Final = 4096
 _SCHEMAS: Final = ("parameters", "parametersJsonSchema", "input_schema", "inputSchema")
@@ -50,6 +56,20 @@ class OfferedTools:
         named = [_named_schema(each) for each in given]
         schemas = dict(filter(None, named))
         return cls(schemas, is_closed=None not in named) if schemas else None
+
+    @property
+    def names(self) -> KeysView[str]:
+        """The names of all functions."""
+        return self._schemas.keys()
+
+    def required(self, name: str) -> frozenset[str]:
+        """The parameters that a function requires."""
+        return required_names(self._schemas.get(name))
+
+    def demands_all(self, name: str) -> bool:
+        """Whether the schema is in the strict form, in which every parameter is required."""
+        schema = self._schemas.get(name)
+        return isinstance(schema, Mapping) and requires_all(schema)
 
     def noting(self, read: Callable[[Event], None]) -> Callable[[Event], None]:
         """A reader of events that is shown calls with their fit."""

@@ -54,6 +54,20 @@ def required_keys(schema: Mapping[str, Any]) -> Sequence[str]:
     return [each[:_LONGEST] for each in keys if isinstance(each, str)][:_MOST_KEYS]
 
 
+def required_names(schema: Any) -> frozenset[str]:
+    """All keys that an object has to have, as they are."""
+    given = schema.get("required") if isinstance(schema, Mapping) else None
+    keys = given if isinstance(given, list) else []
+    return frozenset(each for each in keys if isinstance(each, str))
+
+
+def requires_all(schema: Mapping[str, Any]) -> bool:
+    """Whether an object has every key that the schema knows, and no other."""
+    known = schema.get("properties")
+    is_closed = schema.get("additionalProperties") is False
+    return is_closed and isinstance(known, Mapping) and required_names(schema) == known.keys()
+
+
 def takes_object(schema: Mapping[str, Any]) -> bool:
     """Whether a schema is surely that of an object."""
     return _type_names(schema) == ("object",)

@@ -13,6 +13,7 @@ Fields = dict[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
+Rewrite = Callable[[Fields], Fields]
 
 
 @dataclass(slots=True)
@@ -23,7 +24,8 @@ class Gateway:
     `completes`: whatever happened, the stream ends as if the answer were whole. `asks_twice`: one
     request more than needed. `drops_thinking`: thinking is left out. `hides_header`: the opt-in is
     not passed on. `spoils`: what it asks is no JSON, this before the body. `caches`: whole bodies
-    that were asked for before come from a cache, which is no fault.
+    that were asked for before come from a cache, which is no fault. `rewrites` changes
+    what is asked.
     """
 
     upstream: str = ""
@@ -35,12 +37,15 @@ class Gateway:
     hides_header: bool = False
     spoils: bytes = b""
     caches: bool = False
+    rewrites: Rewrite | None = None
     known: dict[bytes, bytes] = field(default_factory=dict)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             raise NotImplementedError
         body = (await receive())["body"]
+        if self.rewrites and scope["method"] == "POST":
+            body = json.dumps(self.rewrites(json.loads(body))).encode()
         body = self.spoils + body if scope["method"] == "POST" else body
         if body in self.known:
             await send({**_OK, "headers": [(b"content-type", b"application/json")]})

@@ -35,6 +35,8 @@ from reference_impl.server.engine.events import (
 from reference_impl.server.engine.markers import Markers
 from reference_impl.server.service import Service
 from reference_impl.server.settings import Settings
+from tests.fakes.asking import Asked, asked_body
+from tests.fakes.gateway import Rewrite
 
 PATHS: Mapping[Api, str] = {
     "chat": "/chat/completions",
@@ -49,7 +51,8 @@ Change = Callable[[list[EngineEvent]], list[EngineEvent]]
 class Translator:
     """Asks `upstream`, a base URL, in the API `asks`, and answers by `settings`.
 
-    `change` does something to the events of an answer; `defect` is one of the reference server's.
+    `change` does something to the events of an answer, `rewrites` to what is asked; `defect` is one
+    of the reference server's.
     """
 
     asks: Api = "chat"
@@ -61,7 +64,9 @@ class Translator:
     context: int = 4096
     markers: Markers | None = None
     streams: bool = True
+    rewrites: Rewrite = dict
     _turn: list[dict[str, Any]] = field(default_factory=list)
+    _asked: list[Asked] = field(default_factory=list)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -85,15 +90,16 @@ class Translator:
         tools: Sequence[Mapping[str, Any]] = (),
         thinking: bool = True,
     ) -> Prompt:
-        del tools, thinking
-        return Prompt(tuple(range(len(messages))), opens_thinking=False)
+        number = len(self._asked)
+        self._asked.append(Asked(tuple(messages), tuple(tools), thinking))
+        return Prompt((number, *range(1, len(messages))), opens_thinking=False)
 
     def generate(self, prompt: Prompt, limits: Limits, *, parent: Stream | None = None) -> Stream:
-        del limits, parent
-        return self._generated(len(prompt.ids))
+        del parent
+        return self._generated(replace(self._asked[prompt.ids[0]], limit=limits.max_tokens))
 
-    async def _generated(self, turns: int) -> AsyncGenerator[EngineEvent, None]:
-        said = [each async for each in self._said(turns)]
+    async def _generated(self, asked: Asked) -> AsyncGenerator[EngineEvent, None]:
+        said = [each async for each in self._said(asked)]
         failed = next((each for each in said if isinstance(each, EngineError)), None)
         yield Start(0)
         for event in self.change([each for each in said if not isinstance(each, EngineError)]):
@@ -101,13 +107,13 @@ class Translator:
         if failed is not None:
             raise failed
 
-    async def _said(self, turns: int) -> AsyncIterator[EngineEvent | EngineError]:
+    async def _said(self, asked: Asked) -> AsyncIterator[EngineEvent | EngineError]:
         """What came, and at last an error where it was no answer."""
         told = Telling()
         async with httpx.AsyncClient(timeout=60, verify=False) as client:
             try:
                 url = f"{self.upstream}{PATHS[self.asks]}"
-                async with client.stream("POST", url, json=self._body(turns)) as response:
+                async with client.stream("POST", url, json=self._body(asked)) as response:
                     reader = Reader(self.asks, status=response.status_code)
                     async for piece in response.aiter_bytes():
                         for each in told.take(reader.feed(piece)):
@@ -119,15 +125,16 @@ class Translator:
         self._turn = told.turn()
         yield told.last()
 
-    def _body(self, turns: int) -> dict[str, Any]:
-        history = "input" if self.asks == "responses" else "messages"
-        asked: list[dict[str, Any]] = [{"role": "user", "content": "What is 2 + 2?"}]
-        if self.asks == "messages" and turns > 1:
-            asked += self._turn  # signed thinking goes back, whatever the client can carry
-        more: dict[str, Any] = {"max_tokens": 2048} if self.asks == "messages" else {}
-        if self.asks == "chat" and self.streams:
-            more = {"stream_options": {"include_usage": True}}
-        return {"model": "scripted", history: asked, "stream": self.streams, **more}
+    def _body(self, asked: Asked) -> dict[str, Any]:
+        body = asked_body(self.asks, asked, streams=self.streams)
+        if self.asks == "messages" and any(each["role"] == "tool" for each in asked.messages):
+            # Signed thinking goes back, whatever the client can carry.
+            body["messages"] = [each for each in body["messages"] if _is_plain(each)] + self._turn
+        return self.rewrites(body)
+
+
+def _is_plain(turn: Mapping[str, Any]) -> bool:
+    return turn["role"] == "user" and isinstance(turn["content"], str)
 
 
 @dataclass(slots=True)

@@ -78,6 +78,7 @@ REQUEST: Final = RequestForm(
     ask=_ask_body,
     next_turns=_next_turns,
     styles=(RequestStyle({"temperature": 0}), PLAIN),
+    thinks_unasked=False,
     switches=("thinking.type",),
     refusals=("thinking.type",),
 )

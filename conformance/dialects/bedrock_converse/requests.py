@@ -118,6 +118,7 @@ REQUEST: Final = RequestForm(
     ask=_ask_body,
     next_turns=_next_turns,
     styles=(RequestStyle({"inferenceConfig": {"temperature": 0}}), PLAIN),
+    thinks_unasked=False,
     switches=(_THINKING,),
     refusals=(_THINKING,),
     tools=_specified,

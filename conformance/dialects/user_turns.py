@@ -1,0 +1,75 @@
+"""The turns of the user in a request, in a form in which those of two APIs can be compared.
+
+Rule 1: what the user says between two answers is one turn: some APIs demand that roles alternate.
+Rule 2: a call with its result belongs to the turn that led to it; how many there are counts, not
+        whether each has an entry of its own.
+Rule 3: an answer without text and calls is none: thinking alone need not go back.
+Rule 4: white space does not count, nor do system prompts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct, field
+
+from conformance.dialects.json_edge import mapping
+from conformance.dialects.turns import HistoryForm, SaidEntry
+
+
+class UserTurn(Struct, frozen=True):
+    """What the user says in a turn, and how many results of calls follow.
+
+    `beside` is the text of entries that hold results: some of it may be the user's. Both texts have
+    one space where there was any.
+    """
+
+    text: str = ""
+    results: int = 0
+    beside: str = ""
+
+    def says_as(self, other: UserTurn) -> bool:
+        """Whether the user says the same in both, as far as can be known."""
+        shorter, longer = sorted((self, other), key=lambda turn: len(_without_space(turn.text)))
+        less, more = _without_space(shorter.text), _without_space(longer.text)
+        return more.startswith(less) and more[len(less) :] in _without_space(shorter.beside)
+
+
+def user_turns(body: Any, form: HistoryForm) -> list[UserTurn]:
+    """The turns of the history of a request."""
+    turns: list[_TurnParts] = []
+    is_answered = False
+    for entry in form.entries(body):
+        said = form.read(entry)
+        if said.by == "model":
+            is_answered = is_answered or bool(said.text or said.calls)
+        if said.by not in ("user", "tool"):
+            continue
+        if not turns or (is_answered and said.by == "user"):
+            turns.append(_TurnParts())
+        turns[-1].add(entry, said)
+        is_answered = False
+    return [each.whole() for each in turns]
+
+
+class _TurnParts(Struct):
+    """What a turn is made of, entry by entry."""
+
+    texts: list[str] = field(default_factory=list)
+    beside: list[str] = field(default_factory=list)
+    results: int = 0
+
+    def add(self, entry: Any, said: SaidEntry) -> None:
+        self.results += len(said.results)
+        if said.by == "user":
+            self.texts.append(said.text)
+        elif mapping(entry).get("role") == "user":
+            self.beside.append(said.text)
+
+    def whole(self) -> UserTurn:
+        text, beside = (" ".join(" ".join(each).split()) for each in (self.texts, self.beside))
+        return UserTurn(text, self.results, beside)
+
+
+def _without_space(text: str) -> str:
+    return text.replace(" ", "")

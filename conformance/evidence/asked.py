@@ -1,0 +1,187 @@
+"""What a gateway was asked, against what it asks upstream: by meaning, between any two APIs.
+
+Rule 1: the first call upstream is the one for the answer, as in `hops`. Of a request whose JSON is
+        not known nothing is judged.
+Rule 2: effort is there in whatever form, also as a model that is named for it. What the API of the
+        far side does without being asked need not be asked.
+Rule 3: functions that a gateway offers beside are its own business, and so are names that it has
+        to spell in another way; without calls (`tool_choice`) tools may be left out.
+Rule 4: a limit may be lowered, and raised to the least that an API takes, or by the budget of
+        thinking that stands beside it.
+Rule 5: of a history that the server keeps only the new turns are sent: there is nothing to compare.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from msgspec import Struct
+
+from conformance.core.events import Exchange
+from conformance.core.excerpts import beginning
+from conformance.core.json_values import value_at
+from conformance.dialects import get
+from conformance.dialects.asked_effort import (
+    asked_effort,
+    is_named_for_effort,
+    passed_effort,
+    thinking_budget,
+)
+from conformance.dialects.base import Dialect
+from conformance.dialects.requests import RequestForm
+from conformance.dialects.user_turns import user_turns
+from conformance.judging.asked_rules import (
+    ASKED_EFFORT,
+    ASKED_HISTORY,
+    ASKED_LIMIT,
+    ASKED_TOOLS,
+)
+from conformance.judging.ledger import Ledger
+from conformance.judging.offered_tools import OfferedTools
+from conformance.judging.transcript import Transcript, finding_at_end
+from conformance.rules.forms.differences import first_difference, view
+from conformance.rules.model import Rule
+from conformance.rules.verdicts import Verdict
+
+_NAME: Final = "hops"
+_PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_LEAST_LIMIT: Final = 16  # tokens; Responses of OpenAI takes no smaller one
+_SHOWN: Final = 80  # characters of a name
+_NONE: Final = "nothing"
+
+
+class AskedSide(Struct, frozen=True):
+    """One of the two requests, as rules know it; `exchange` has its answer."""
+
+    exchange: Exchange
+    dialect: Dialect
+    form: RequestForm
+    body: Mapping[str, Any]
+
+    @property
+    def tools(self) -> OfferedTools | None:
+        return OfferedTools.of(self.dialect, self.dialect.stated(self.exchange.request))
+
+
+class Lost(Struct, frozen=True):
+    """What was to be asked upstream, and what was."""
+
+    expected: str
+    got: str
+
+
+Found = Lost | bool
+"""What is lost; True where nothing is, False where there was nothing to compare."""
+
+
+def compare_asked(
+    ledger: Ledger, exchange: Exchange, answer: Transcript, behind: Sequence[Exchange]
+) -> None:
+    """Judges what a gateway asked upstream, in the calls `behind` it, by what it was asked."""
+    asked = asked_side(exchange)
+    passed = asked_side(behind[0]) if behind else None
+    if asked is None or passed is None:
+        return
+    for rule, found in compared_requests(asked, passed):
+        if isinstance(found, Lost):
+            message = f"expected {found.expected} upstream, got {found.got}"
+            finding = finding_at_end(rule, answer, message)
+            ledger.add(rule.id, Verdict.FAIL, findings=(finding,), by=_NAME)
+        elif found:
+            ledger.add(rule.id, Verdict.PASS, by=_NAME)
+
+
+def compared_requests(asked: AskedSide, passed: AskedSide) -> Iterator[tuple[Rule, Found]]:
+    """What each rule finds between the two requests."""
+    for rule, compare in _COMPARED:
+        yield rule, compare(asked, passed)
+
+
+def asked_side(exchange: Exchange) -> AskedSide | None:
+    """The request of an exchange; None where its dialect or its JSON is not known."""
+    dialect = get(exchange.dialect) if exchange.dialect else None
+    request = dialect.stated(exchange.request) if dialect else None
+    body = request.json if request else None
+    if dialect is None or dialect.request is None or not isinstance(body, Mapping):
+        return None
+    return AskedSide(exchange, dialect, dialect.request, body)
+
+
+def _effort(asked: AskedSide, passed: AskedSide) -> Found:
+    wanted, got = asked_effort(asked.body), passed_effort(passed.body)
+    if wanted is None:
+        return False
+    expected = f"{wanted.path}: {view(wanted.value)}"
+    if got is not None:
+        is_turned = {wanted.stance, got.stance} == {"on", "off"}
+        return Lost(expected, f"{got.path}: {view(got.value)}") if is_turned else True
+    if wanted.stance != "on" and not passed.form.thinks_unasked:
+        return True
+    names = (side.body.get("model") for side in (passed, asked))
+    return is_named_for_effort(*names) or Lost(expected, _NONE)
+
+
+def _tools(asked: AskedSide, passed: AskedSide) -> Found:
+    offered = asked.tools
+    script = asked.dialect.script
+    if offered is None or (script and script.wishes.read(asked.body).has_no_calls):
+        return False
+    through = passed.tools
+    for name in filter(_PLAIN_NAME.fullmatch, offered.names):
+        if through is None or name not in through.names:
+            return Lost(f"the function {name}", _NONE)
+        wanted, got = offered.required(name), through.required(name)
+        if wanted != got and not (wanted < got and through.demands_all(name)):
+            return Lost(_signature(name, wanted), _signature(name, got))
+    return True
+
+
+def _signature(name: str, required: frozenset[str]) -> str:
+    return beginning(f"{name}({', '.join(sorted(required))})", _SHOWN, "...")
+
+
+def _limit(asked: AskedSide, passed: AskedSide) -> Found:
+    wanted, got = asked.form.least_limit(asked.body), passed.form.least_limit(passed.body)
+    if wanted is None or not passed.form.limits:
+        return False
+    if got is None:
+        return Lost(f"a limit of {wanted} tokens", "none")
+    most = max(wanted, _LEAST_LIMIT) + thinking_budget(passed.body)
+    return got <= most or Lost(f"at most {wanted} tokens", str(got))
+
+
+def _history(asked: AskedSide, passed: AskedSide) -> Found:
+    forms = asked.dialect.turns, passed.dialect.turns
+    if forms[0] is None or forms[1] is None or _is_kept(asked) or _is_kept(passed):
+        return False
+    wanted, got = user_turns(asked.body, forms[0]), user_turns(passed.body, forms[1])
+    if len(wanted) != len(got):
+        return Lost(_counted(len(wanted), "user turn"), str(len(got)))
+    for number, (one, other) in enumerate(zip(wanted, got, strict=True), 1):
+        if one.results != other.results:
+            expected = _counted(one.results, "tool result")
+            return Lost(f"{expected} in turn {number} of the user", str(other.results))
+        if not one.says_as(other):
+            _, expected, came = first_difference(one.text, other.text)
+            return Lost(f"{expected} in turn {number} of the user", came)
+    return bool(wanted)
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def _is_kept(side: AskedSide) -> bool:
+    """Whether a request carries on what the server keeps."""
+    places = (side.form.previous, side.dialect.turns.thread if side.dialect.turns else "")
+    return any(place and value_at(side.body, *place.split(".")) for place in places)
+
+
+_COMPARED: Final[tuple[tuple[Rule, Callable[[AskedSide, AskedSide], Found]], ...]] = (
+    (ASKED_EFFORT, _effort),
+    (ASKED_TOOLS, _tools),
+    (ASKED_LIMIT, _limit),
+    (ASKED_HISTORY, _history),
+)

@@ -1,0 +1,66 @@
+"""Rules over the two requests of a gateway: what it was asked, and what it asks upstream.
+
+No YAML file states them: they compare two requests, and are judged in `evidence`. That a stream was
+asked for shows in the answer: `wire/http/streamed-as-asked`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.core.errors import Place
+from conformance.rules.forms.never import Never
+from conformance.rules.model import Rule
+from conformance.rules.verdicts import Level
+
+
+def _asked_rule(
+    id_: str, says: str, seen: tuple[str, str], hint: str, level: Level = Level.SHOULD
+) -> Rule:
+    """A rule `scenario/asked-...`; `seen` is where a user was harmed, and what was said there."""
+    address, quote = seen
+    source = ({"spec": address, "quote": quote},)
+    place = Place("added by a run")
+    return Rule(
+        f"scenario/asked-{id_}", level, says, source, "0.1.0", Never(()), {}, place, hint=hint
+    )
+
+
+ASKED_EFFORT: Final = _asked_rule(
+    "effort",
+    "How hard to think is asked upstream, too, in whatever form that API has for it.",
+    (
+        "https://github.com/BerriAI/litellm/issues/38084",
+        "silently dropped when a request is converted to the Responses API",
+    ),
+    "A gateway that drops what it does not know of a model has to be taught the model.",
+)
+ASKED_TOOLS: Final = _asked_rule(
+    "tools",
+    "Every function that a client offers is offered upstream, with the same required parameters.",
+    (
+        "https://github.com/RelayPlane/proxy/issues/1",
+        "The tools from the incoming request are silently dropped.",
+    ),
+    "Without them the model cannot call; functions of the gateway may stand beside them.",
+    Level.MUST,
+)
+ASKED_LIMIT: Final = _asked_rule(
+    "limit",
+    "The limit of an answer is asked upstream, too, and is not raised.",
+    (
+        "https://github.com/maximhq/bifrost/issues/4354",
+        "so the model generates up to its own default limit instead of the requested cap",
+    ),
+    "A smaller limit is right, and so is room for the budget of thinking beside it.",
+)
+ASKED_HISTORY: Final = _asked_rule(
+    "history",
+    "The turns of the user are asked upstream with their texts, none lost and none invented.",
+    (
+        "https://github.com/yvgude/lean-ctx/issues/1789",
+        "only receives the system message; all user and assistant turn contents arrive as",
+    ),
+    "A gateway may add a system prompt, and join turns where roles have to alternate.",
+)
+ASKED_RULES: Final = (ASKED_EFFORT, ASKED_TOOLS, ASKED_LIMIT, ASKED_HISTORY)

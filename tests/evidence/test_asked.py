@@ -1,0 +1,212 @@
+"""Two requests that mean the same are alike, between any two APIs; what is lost is found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from conformance.core.events import Exchange, Request
+from conformance.dialects import ENDPOINTS
+from conformance.evidence.asked import Found, Lost, asked_side, compared_requests
+from conformance.judging.asked_rules import ASKED_RULES
+from conformance.scenarios import load_scenarios
+
+(TOOLS,) = load_scenarios(["gateway-tools"])[:1]
+(TURN,) = (step for step in TOOLS.steps if step.role == "tool-turn")
+VALUES = {**TOOLS.values, "model": "m", "limit": 2048}
+APIS = tuple(TURN.bodies)
+
+
+def sent(api: str, body: Any) -> Exchange:
+    path, rest = ENDPOINTS[api].address(body, "m")
+    return Exchange(request=Request(path=f"/v1{path}", json=rest), dialect=api)
+
+
+def found(asked: Exchange, passed: Exchange) -> dict[str, Found]:
+    sides = asked_side(asked), asked_side(passed)
+    assert sides[0] is not None
+    assert sides[1] is not None
+    compared = compared_requests(sides[0], sides[1])
+    return {rule.id.removeprefix("scenario/asked-"): got for rule, got in compared}
+
+
+@pytest.mark.parametrize("here", APIS)
+@pytest.mark.parametrize("behind", APIS)
+def test_every_api_says_the_same_in_its_own_words(here: str, behind: str) -> None:
+    one, other = (sent(api, TURN.body(api, VALUES)) for api in (here, behind))
+    assert set(found(one, other).values()) == {True}
+
+
+ASK = {"role": "user", "content": "Hi"}
+BASE = {"model": "m", "messages": [ASK]}
+
+
+def chat(**fields: Any) -> Exchange:
+    return sent("openai.chat", {**BASE, **fields})
+
+
+def messages(**fields: Any) -> Exchange:
+    return sent("anthropic.messages", {**BASE, **fields})
+
+
+EFFORTS: list[tuple[Exchange, Exchange, Any]] = [
+    (chat(), chat(), False),
+    (chat(reasoning_effort="high"), chat(), "nothing"),
+    (chat(reasoning_effort="high"), chat(reasoning_effort="none"), 'reasoning_effort: "none"'),
+    (chat(reasoning_effort="high"), chat(think=False), "think: false"),
+    (chat(reasoning_effort="high"), chat(reasoning_effort="low"), True),
+    (chat(reasoning_effort="high"), chat(model="m-high"), True),
+    (chat(reasoning_effort="high", model="m-high"), chat(model="m-high"), "nothing"),
+    (chat(reasoning_effort="minimal"), messages(thinking={"type": "disabled"}), True),
+    (chat(reasoning_effort="none"), messages(), True),
+    (chat(reasoning_effort="none"), chat(), "nothing"),
+    (chat(reasoning_effort="none"), chat(reasoning={"effort": "low"}), 'reasoning.effort: "low"'),
+    (messages(output_config={"effort": "max"}), chat(reasoning_effort="high"), True),
+    (messages(thinking={"type": "adaptive"}), chat(), "nothing"),
+    (messages(thinking={"type": "adaptive"}), messages(), "nothing"),
+    (messages(thinking={"type": "disabled"}), messages(), True),
+    (messages(thinking={"type": []}), chat(), False),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "wanted"), EFFORTS)
+def test_efforts(one: Exchange, other: Exchange, wanted: Any) -> None:
+    assert got(found(one, other)["effort"]) == wanted
+
+
+def got(found: Found) -> Any:
+    return found.got if isinstance(found, Lost) else found
+
+
+BUDGET = {"type": "enabled", "budget_tokens": 1024}
+LIMITS: list[tuple[Exchange, Exchange, Any]] = [
+    (chat(), messages(max_tokens=4096), False),
+    (chat(max_tokens=100), chat(), "none"),
+    (chat(max_tokens=100), chat(max_completion_tokens=100), True),
+    (chat(max_tokens=100), chat(max_tokens=4096, max_completion_tokens=100), True),
+    (chat(max_tokens=100), chat(max_tokens=99), True),
+    (chat(max_tokens=100), chat(max_tokens=101), "101"),
+    (chat(max_tokens=1), chat(max_tokens=16), True),
+    (chat(max_tokens=100), chat(max_tokens=-1), "none"),
+    (chat(max_tokens=100), messages(max_tokens=1124, thinking=BUDGET), True),
+    (chat(max_tokens=100), messages(max_tokens=1125, thinking=BUDGET), "1125"),
+    (chat(max_tokens="100"), chat(), False),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "wanted"), LIMITS)
+def test_limits(one: Exchange, other: Exchange, wanted: Any) -> None:
+    assert got(found(one, other)["limit"]) == wanted
+
+
+def function(name: str = "f", *required: str, **more: Any) -> dict[str, Any]:
+    known = {each: {"type": "string"} for each in ("a", "b")}
+    schema = {"type": "object", "properties": known, "required": list(required), **more}
+    return {"type": "function", "function": {"name": name, "parameters": schema}}
+
+
+HOSTED = {"type": "web_search"}
+TOOLS_OFFERED: list[tuple[list[Any], list[Any] | None, Any]] = [
+    ([function("f", "a")], [function("f", "a")], True),
+    ([function("f", "a"), function("g")], [function("g"), function("f", "a")], True),
+    ([function("f", "a"), function("g")], [function("f", "a")], "nothing"),
+    ([function("f", "a")], [], "nothing"),
+    ([function("f", "a")], None, "nothing"),
+    ([function("f", "a")], [function("f")], "f()"),
+    ([function("f", "a")], [function("f", "b")], "f(b)"),
+    ([function("f", "a")], [function("f", "a", "b")], "f(a, b)"),
+    ([function("f", "a")], [function("f", "a", "b", additionalProperties=False)], True),
+    ([function("f")], [function("f"), function("own")], True),
+    ([function("f.g")], [function("f_g")], True),
+    ([HOSTED], [], False),
+    ([HOSTED, function("f")], [function("f")], True),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "wanted"), TOOLS_OFFERED)
+def test_tools(one: list[Any], other: list[Any] | None, wanted: Any) -> None:
+    more = {} if other is None else {"tools": other}
+    assert got(found(chat(tools=one), chat(**more))["tools"]) == wanted
+
+
+def test_a_request_without_calls_needs_no_tools() -> None:
+    assert found(chat(tools=[function()], tool_choice="none"), chat())["tools"] is False
+
+
+CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+CALLED = {"role": "assistant", "content": "", "tool_calls": [CALL]}
+RESULT = {"role": "tool", "tool_call_id": "c", "content": "5"}
+USE = {"type": "tool_use", "id": "c", "name": "f", "input": {}}
+GIVEN = {"type": "tool_result", "tool_use_id": "c", "content": "5"}
+MORE = {"role": "user", "content": "And then?"}
+SAID = {"role": "assistant", "content": "Hello."}
+THOUGHT = {"role": "assistant", "content": "", "reasoning_content": "Hm."}
+LOOP = [ASK, {"role": "assistant", "content": [USE]}]
+TWICE = {**CALLED, "tool_calls": [CALL, CALL]}
+ITEMS = [
+    {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
+    {"type": "function_call_output", "call_id": "c", "output": "5"},
+]
+HISTORIES: list[tuple[list[Any], Exchange, Any]] = [
+    ([ASK], chat(), True),
+    ([ASK], chat(messages=[{"role": "system", "content": "S"}, ASK]), True),
+    ([ASK], chat(messages=[{"role": "user", "content": [{"type": "text", "text": "Hi"}]}]), True),
+    ([ASK], chat(messages=[{"role": "user", "content": ""}]), "''"),
+    ([ASK], chat(messages=[]), "0"),
+    ([ASK, SAID, MORE], chat(messages=[ASK, SAID, MORE]), True),
+    ([ASK, SAID, MORE], chat(messages=[MORE]), "1"),
+    ([ASK, SAID, MORE], chat(messages=[ASK, MORE]), "1"),
+    ([ASK, MORE], messages(messages=[{"role": "user", "content": "Hi\n\nAnd then?"}]), True),
+    ([ASK, SAID, MORE], chat(messages=[ASK, SAID, {**MORE, "content": "And now?"}]), "'And now?'"),
+    ([ASK, THOUGHT, MORE], chat(messages=[ASK, MORE]), True),
+    ([ASK, CALLED, RESULT], messages(messages=[*LOOP, {"role": "user", "content": [GIVEN]}]), True),
+    ([ASK, CALLED, RESULT], messages(messages=LOOP), "0"),
+    ([ASK, TWICE, RESULT, RESULT], sent("openai.responses", {"input": [ASK, *ITEMS * 2]}), True),
+    ([ASK, TWICE, RESULT, RESULT], sent("openai.responses", {"input": [ASK, *ITEMS]}), "1"),
+    (
+        [ASK, CALLED, RESULT, MORE],
+        messages(messages=[*LOOP, {"role": "user", "content": [GIVEN]}]),
+        "'Hi'",
+    ),
+    (
+        [ASK, CALLED, RESULT, MORE],
+        messages(
+            messages=[
+                *LOOP,
+                {"role": "user", "content": [GIVEN, {"type": "text", "text": "And then?"}]},
+            ]
+        ),
+        True,
+    ),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "wanted"), HISTORIES)
+def test_histories(one: list[Any], other: Exchange, wanted: Any) -> None:
+    assert got(found(chat(messages=one), other)["history"]) == wanted
+
+
+def test_a_history_that_the_server_keeps_is_not_compared() -> None:
+    one = sent("openai.responses", {"input": "And then?", "previous_response_id": "resp_1"})
+    assert found(one, chat(messages=[ASK, SAID, MORE]))["history"] is False
+
+
+def test_what_is_no_json_is_not_compared() -> None:
+    assert asked_side(Exchange(request=Request(json=None), dialect="openai.chat")) is None
+    assert asked_side(Exchange(request=Request(json=[]), dialect="openai.chat")) is None
+    assert asked_side(Exchange(request=None, dialect="openai.chat")) is None
+    assert asked_side(Exchange(request=Request(json={}))) is None
+
+
+JUNK: tuple[Any, ...] = (None, 0, -1, True, "x", [], [None], [[]], {}, {"type": {}}, [{"role": []}])
+FIELDS = ("messages", "tools", "max_tokens", "reasoning_effort", "reasoning", "thinking", "model")
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_what_is_no_request_raises_nothing(name: str) -> None:
+    whole = chat(reasoning_effort="low", max_tokens=9, tools=[function("f", "a")])
+    for junk in JUNK:
+        for one, other in ((whole, chat(**{name: junk})), (chat(**{name: junk}), whole)):
+            assert len(found(one, other)) == len(ASKED_RULES)
+            assert len(found(one, messages(**{name: junk}))) == len(ASKED_RULES)

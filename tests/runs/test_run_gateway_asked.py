@@ -1,0 +1,123 @@
+"""What a gateway asks upstream, against what it was asked: each loss is found by its rule alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.judging.asked_rules import ASKED_RULES
+from conformance.recordings.check import check_paths
+from conformance.rules.verdicts import Verdict
+from conformance.scenarios import load_scenarios
+from reference_impl.client.wire import Api
+from tests.fakes.gateway import Fields, Gateway, Rewrite
+from tests.fakes.translating import Translator
+from tests.runs.test_run_gateway import APIS, ran, violated
+
+ASKED = {rule.id for rule in ASKED_RULES}
+WAYS = [(here, behind) for here in APIS for behind in APIS]
+
+
+def without(*names: str) -> Rewrite:
+    return lambda body: {name: value for name, value in body.items() if name not in names}
+
+
+def with_more(**fields: object) -> Rewrite:
+    return lambda body: {**body, **fields}
+
+
+def without_required(body: Fields) -> Fields:
+    """Every parameter may be left out."""
+    for tool in body.get("tools", ()):
+        function = tool.get("function", tool)
+        for name in ("parameters", "input_schema"):
+            function.get(name, {}).pop("required", None)
+    return body
+
+
+def forgetting(body: Fields) -> Fields:
+    """The first turn is cut away, as by a window that is too small."""
+    name = "input" if "input" in body else "messages"
+    return {**body, name: [*body[name][1:]] or [{"role": "user", "content": "Go on."}]}
+
+
+LOSSES: list[tuple[str, Rewrite]] = [
+    ("effort", without("reasoning_effort")),
+    ("effort", with_more(reasoning_effort="none")),
+    ("tools", without("tools")),
+    ("tools", without_required),
+    ("limit", without("max_tokens")),
+    ("limit", with_more(max_tokens=1_000_000)),
+    ("history", forgetting),
+    ("history", with_more(messages=[{"role": "user", "content": "Go on."}])),
+]
+
+
+@pytest.mark.parametrize(("rule", "rewrite"), LOSSES)
+def test_what_is_lost_is_found_by_its_rule_alone(
+    rule: str, rewrite: Rewrite, tmp_path: Path
+) -> None:
+    outcome = ran(Gateway(rewrites=rewrite), tmp_path, load_scenarios(["gateway-tools"]))
+    found = violated(outcome.report)
+    assert {each for each, _ in found} == {f"scenario/asked-{rule}"}
+    assert violated(check_paths([tmp_path], trust=[tmp_path])) == found
+
+
+def test_a_stream_that_is_not_asked_upstream_shows_in_the_answer(tmp_path: Path) -> None:
+    def as_body(body: Fields) -> Fields:
+        return {**without("stream_options")(body), "stream": False}
+
+    report = ran(Gateway(rewrites=as_body), tmp_path, load_scenarios(["gateway-tools"])).report
+    assert {each for each, _ in violated(report)} == {"wire/http/streamed-as-asked"}
+
+
+OWN = {"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}
+RIGHT: list[Rewrite] = [
+    lambda body: {**without("reasoning_effort")(body), "reasoning": {"effort": "high"}},
+    lambda body: {**without("reasoning_effort")(body), "thinking": {"type": "adaptive"}},
+    lambda body: {**without("reasoning_effort")(body), "model": "scripted-thinking"},
+    lambda body: {**without("max_tokens")(body), "max_completion_tokens": body["max_tokens"]},
+    with_more(max_tokens=64),
+    lambda body: {**body, "messages": [{"role": "system", "content": "S"}, *body["messages"]]},
+    lambda body: {**body, "tools": [*body.get("tools", ()), OWN]},
+]
+
+
+@pytest.mark.parametrize("rewrite", RIGHT)
+def test_what_is_asked_in_other_words_is_right(rewrite: Rewrite, tmp_path: Path) -> None:
+    outcome = ran(Gateway(rewrites=rewrite), tmp_path, load_scenarios(["gateway-tools"]))
+    assert violated(outcome.report) == set()
+    assert {outcome.report.verdicts[each] for each in ASKED} == {Verdict.PASS}
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize(("here", "behind"), WAYS, ids=str)
+def test_every_translation_is_compared(here: Api, behind: Api, tmp_path: Path) -> None:
+    scenarios = load_scenarios(["gateway-tools"])
+    report = ran(Translator(behind), tmp_path, scenarios, dialects=(APIS[here],)).report
+    assert violated(report) == set()
+    assert {report.verdicts[each] for each in ASKED} == {Verdict.PASS}
+
+
+EFFORTS = ("reasoning_effort", "reasoning", "thinking")
+LIMITS = ("max_completion_tokens", "max_output_tokens", "max_tokens")
+TRANSLATED: list[tuple[str, Rewrite]] = [
+    ("effort", without(*EFFORTS)),
+    ("tools", without("tools")),
+    ("tools", without_required),
+    ("limit", without(*LIMITS)),
+    ("history", forgetting),
+]
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize(("here", "behind"), [("responses", "chat"), ("messages", "responses")])
+@pytest.mark.parametrize(("rule", "rewrite"), TRANSLATED)
+def test_what_a_translation_loses_is_found(
+    rule: str, rewrite: Rewrite, here: Api, behind: Api, tmp_path: Path
+) -> None:
+    gateway = Translator(behind, rewrites=rewrite)
+    scenarios = load_scenarios(["gateway-tools"])
+    report = ran(gateway, tmp_path, scenarios, dialects=(APIS[here],)).report
+    assert {each for each, _ in violated(report)} == {f"scenario/asked-{rule}"}
