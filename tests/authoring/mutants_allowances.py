@@ -25,7 +25,7 @@ RUN: Final = "agui/agent/tool-and-snapshot"
 NAMED: Final = "gemini.generate/gemini/thinking-then-text"
 RAW: Final = "openai.chat/groq/raw-by-default"
 REASON: Final = "candidates.0.finishReason"
-MAY_2025: Final = 1_746_057_600
+JUNE_2025: Final = 1_748_736_000
 STRICT: Final = {"profile": "strict"}
 
 
@@ -75,7 +75,7 @@ BESIDE: Final = (
     Mutant(
         "wire/responses/sequence-present",
         UNNUMBERED,
-        (edits.change_all(having("response"), "response.created_at", MAY_2025),),
+        (edits.change_all(having("response"), "response.created_at", JUNE_2025),),
     ),
     Mutant(
         "effort/ollama/false-means-none",
