@@ -81,7 +81,7 @@ def head_lines(exchange: Exchange, carries: str = "") -> Iterator[str]:
             shown = _printable(clipped(raw.decode("utf-8", "replace"), _CLIP))
             yield f"> {len(raw)} bytes that are not JSON: {shown}"
     if carries:
-        yield f"* {_clip_line(carries)}"
+        yield f"* {clip_line(carries)}"
     if response is not None:
         yield f"< {_status_line(response)}"
         yield from (
