@@ -29,7 +29,8 @@ A profile with `side: client` says what a client promises of its requests.
 `run --client CMD --profile NAME` lays it over the profile of each recording.
 The server goes on speaking as it does, and the client is held to its own promises.
 
-Why a profile sets a knob, and in how many recordings it was seen, stands in `specs/profiles/`.
+Behind each knob and rule stands in how many recordings it was seen, of when where that is known.
+Why the profile sets it stands in `specs/profiles/`.
 This page is written from there, by `python -m tests.authoring.profile_table`.
 
 ## How a profile is recognised
@@ -117,11 +118,16 @@ def _sign(fingerprint: Fingerprint) -> str:
 
 
 def _settings(profile: Profile) -> str:
-    knobs = [f"`{name}: {_short(profile.knobs[name])}`" for name in profile.reasons]
-    rules = [f"`{rule}` {each.level}" for rule, each in profile.overrides.items()]
+    knobs = [
+        f"`{name}: {_short(profile.knobs[name])}` ({_text(reason.seen)})"
+        for name, reason in profile.reasons.items()
+    ]
+    rules = [
+        f"`{rule}` {each.level} ({_text(each.seen)})" for rule, each in profile.overrides.items()
+    ]
     promises = [f"promises `{promise}`" for promise in profile.promises]
-    variants = [f"variant `{each.profile}`" for each in profile.variants]
-    return ", ".join([*knobs, *rules, *promises, *variants]) or "as strict"
+    variants = [f"variant `{each.profile}` ({_text(each.seen)})" for each in profile.variants]
+    return "; ".join([*knobs, *rules, *promises, *variants]) or "as strict"
 
 
 def _text(text: str) -> str:
