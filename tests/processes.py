@@ -6,7 +6,7 @@ import os
 import select
 from typing import Final
 
-PATIENCE_S: Final = 20.0
+PATIENCE_S: Final = 60.0
 
 
 def has_ended(pid: int) -> bool:

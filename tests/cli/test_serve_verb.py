@@ -51,7 +51,7 @@ def test_a_client_is_served_and_everything_is_told(recording: Path, tmp_path: Pa
         assert answer(port, request(path="/c/think/v1/chat/completions")).body == BODY
         assert answer(port, request({"n": 3})).status == 404
         assert answer(port, request({"n": 2})).body == BODY
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=60)
     assert process.returncode == 0
     assert out == "3 requests, 3 connections, 1 without an answer, 0 exchanges unused\n"
     first, second, third = err.splitlines()
@@ -70,7 +70,7 @@ def test_a_scripted_server_stands_until_it_is_ended() -> None:
         assert b"Answer 1: **4**" in answer(port, request({"messages": []})).body
         assert answer(port, request(path="/v1/embeddings")).status == 404
         process.send_signal(signal.SIGTERM)
-        _, err = process.communicate(timeout=20)
+        _, err = process.communicate(timeout=60)
     assert process.returncode == 0
     assert err.splitlines() == [
         "GET /v1/models -> 200",
@@ -97,7 +97,7 @@ def test_a_signal_ends_it_with_a_summary(
     with serve(str(recording), *options) as (process, port):
         assert answer(port, request()).body == BODY
         process.send_signal(number)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=60)
     assert process.returncode == code
     assert out == (
         "unused: think exchange 2\n"
@@ -113,7 +113,7 @@ def test_a_signal_ends_what_stalls(recording: Path) -> None:
         while EVENTS[0] not in received:
             received += connected.socket.recv(1 << 16)
         process.send_signal(signal.SIGTERM)
-        _, err = process.communicate(timeout=20)
+        _, err = process.communicate(timeout=60)
     assert process.returncode == 0
     assert f": stalled, {len(EVENTS[0])} of {len(BODY)} bytes" in err
 
@@ -123,7 +123,7 @@ def test_knobs_reach_the_wire(recording: Path) -> None:
     with serve(str(recording), *knobs, "--repeat") as (process, port):
         got = [answer(port, request()) for _ in range(2)]
         process.terminate()
-        _, err = process.communicate(timeout=20)
+        _, err = process.communicate(timeout=60)
     assert [each.chunks for each in got] == [(b"da", b"ta", b":")] * 2
     assert not any(each.whole for each in got)
     assert err == ""

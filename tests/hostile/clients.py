@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-PATIENCE_S: Final = 10.0
+PATIENCE_S: Final = 30.0
 _LINE: Final = b"POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\n"
 GOOD: Final = _LINE + b"content-type: application/json\r\ncontent-length: 2\r\n\r\n{}"
 

@@ -30,7 +30,7 @@ def say(line: Any) -> None:
 
 def shown(url: str) -> Iterator[dict[str, Any]]:
     request = urllib.request.Request(url, b"{}", {"content-type": "application/json"})
-    with urllib.request.urlopen(request, timeout=5) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:
         for line in answer:
             if line.startswith(b"data: {"):
                 part = json.loads(line[6:])

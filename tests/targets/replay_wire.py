@@ -16,7 +16,7 @@ SSE: Final = (("content-type", "text/event-stream"),)
 PATH: Final = "/v1/chat/completions"
 ASKED: Final = {"model": "m", "messages": [{"role": "user", "content": "Why?"}], "stream": True}
 EVENTS: Final = (b"data: one\n\n", "data: zwei für café\n\n".encode(), b"data: [DONE]\n\n")
-PATIENCE_S: Final = 20.0
+PATIENCE_S: Final = 60.0
 
 
 def exchange(

@@ -22,7 +22,7 @@ AGREES = "thinking/client/agrees-with-wire"
 
 @cache
 def outcome(defect: str) -> ClientOutcome:
-    options = ClientOptions(extent="quick", deadline=20, rules=(AGREES,))
+    options = ClientOptions(extent="quick", deadline=60, rules=(AGREES,))
     return run_client([sys.executable, str(CLIENT), *([defect] if defect else [])], [PATH], options)
 
 

@@ -22,7 +22,7 @@ from tests.targets.replay_wire import request as request_bytes
 
 BODY: Final = b"".join(EVENTS)
 CUT: Final = len(EVENTS[0] + EVENTS[1])
-PATIENCE_S: Final = 20
+PATIENCE_S: Final = 60
 
 # What a stack was given before the end, and whether it took the body for whole.
 Read = tuple[bytes, bool]

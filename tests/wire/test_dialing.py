@@ -68,7 +68,7 @@ async def recorded(url: str, folder: Path, pem: str = "") -> int | None:
     """The status of an answer that was asked for directly."""
     asked = fixed_requests([DirectRequest("/v1/chat/completions", {"model": "m"})])
     where, target = Origin.parse(url, pem), folder / "a.cassette.jsonl"
-    terms = RecordingOptions(), ExchangeLimits(timeout=20)
+    terms = RecordingOptions(), ExchangeLimits(timeout=60)
     (outcome,) = await record_directly(where, asked, target, terms[0], limits=terms[1])
     return outcome.status
 
@@ -115,7 +115,7 @@ def test_a_proxy_that_does_not_pass_on_is_told(monkeypatch: pytest.MonkeyPatch) 
         async with proxy.serving() as address:
             monkeypatch.setenv("HTTPS_PROXY", f"http://{address}")
             with pytest.raises(BrokenExchange) as broken:
-                await ClientConnection.connect(Origin.parse("https://h.invalid"), timeout=20)
+                await ClientConnection.connect(Origin.parse("https://h.invalid"), timeout=60)
             return broken.value.explanation.replace(address, "P")
 
     explanation = asyncio.run(go())
@@ -145,7 +145,7 @@ def test_a_proxy_of_the_environment_is_named(
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(BrokenExchange) as broken:
-        asyncio.run(ClientConnection.connect(Origin.parse("http://h.invalid"), timeout=20))
+        asyncio.run(ClientConnection.connect(Origin.parse("http://h.invalid"), timeout=60))
     assert explanation in broken.value.explanation
 
 

@@ -29,7 +29,7 @@ BODY = b"data: {}\n\n"
 UNBOUNDED = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
 BOUNDED = UNBOUNDED.replace(b"\r\n\r\n", b"\r\ncontent-length: 10\r\n\r\n")
 Ask = Callable[[str, Path, Path], Coroutine[Any, Any, Ending]]
-LIMITS = ExchangeLimits(timeout=20)
+LIMITS = ExchangeLimits(timeout=60)
 # The head, whether close_notify is sent, and the end of the exchange.
 ENDS = [
     (UNBOUNDED, True, "eof"),
