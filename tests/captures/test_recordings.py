@@ -40,7 +40,6 @@ def test_findings_are_the_known_ones(row: dict[str, Any], captures: Path) -> Non
 UNSURE = {
     "hosted/avian_kimi_text_tool_interleave.sse": "avian",
     "hosted/chatgpt_codex_two_tools.sse": "openai",
-    "hosted/gpustack_qwen3_thinking.sse": "gpustack",
     "hosted/snowflake_reasoning_details_only.sse": "snowflake",
     "ogx-1.5.0/chat_text.sse": "ogx",
 }
