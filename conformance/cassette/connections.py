@@ -36,13 +36,12 @@ from conformance.core.events import (
     SocketMessage,
 )
 from conformance.core.json_values import decode_json
-from conformance.dialects import SUPPORTED
+from conformance.dialects import SOCKET_FORMS
 from conformance.dialects.connection import SocketAnswer, SocketForm, sorted_answers
 from conformance.dialects.recognition import shown_by_messages
 
 _MESSAGE: Final = b'"from":'
 _LINE_ENDS: Final = bytes.maketrans(b"\r\n", b"  ")
-_FORMS: Final = {name: each.socket for name, each in SUPPORTED.items() if each.socket}
 
 
 class CarriedExchange(NamedTuple):
@@ -173,7 +172,7 @@ def _messages_of(connection: Exchange) -> list[SocketMessage]:
 def _sorted_messages(connection: Exchange) -> tuple[str | None, list[SocketAnswer]]:
     """The dialect, where it is known, and the answers."""
     messages = _messages_of(connection)
-    payloads = [_payload(each) for each in messages]
+    payloads = [_decoded_message(each) for each in messages]
     sides: list[Side] = [each.side for each in messages]
     name, form = _form_of(connection.dialect, payloads)
     if form is not None:
@@ -181,15 +180,15 @@ def _sorted_messages(connection: Exchange) -> tuple[str | None, list[SocketAnswe
     return name, [SocketAnswer(messages=[at for at, s in enumerate(sides) if s == "server"])]
 
 
-def _payload(message: SocketMessage) -> Any:
+def _decoded_message(message: SocketMessage) -> Any:
     return decode_json(message.data.decode("utf-8", "replace"))
 
 
 def _form_of(dialect: str | None, payloads: Iterable[Any]) -> tuple[str | None, SocketForm | None]:
     if dialect is not None:
-        return dialect, _FORMS.get(dialect)
+        return dialect, SOCKET_FORMS.get(dialect)
     name = shown_by_messages(payloads)
-    return name, _FORMS.get(name or "")
+    return name, SOCKET_FORMS.get(name or "")
 
 
 def _upgrade(response: Response | None) -> Response:

@@ -50,7 +50,7 @@ _NAMED: Final = (
 )
 """Parameters by which the command line names what to ask."""
 _CHANGING: Final = ("profile", "suites", "expected-failures")
-"""Keys that may change what a recording is said to be."""
+"""Keys that may change the verdict on a recording."""
 _REPORTING: Final = ("check", "run")
 _ALONE: Final = frozenset({("list", "system")})
 """Verbs, and a parameter of theirs with which no default goes."""

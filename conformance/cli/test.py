@@ -42,7 +42,7 @@ def test_command(
     for line in lines:
         put(line)
     warn_errors(errors)
-    put(_summary(rules, counts))
+    put(_counts_line(rules, counts))
     raise typer.Exit(_exit_code(counts))
 
 
@@ -72,7 +72,7 @@ def _word(outcome: ExampleOutcome) -> str:
     return "ok" if outcome.holds else "failed"
 
 
-def _summary(rules: list[Rule], counts: Counter[str]) -> str:
+def _counts_line(rules: list[Rule], counts: Counter[str]) -> str:
     without = sum(not each.examples for each in rules)
     words = [count(counts.total(), "example"), f"{counts['failed']} failed"]
     words += [count(counts["error"], "error")] if counts["error"] else []

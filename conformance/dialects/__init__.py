@@ -62,6 +62,8 @@ ENDPOINTS: Final[Mapping[str, Endpoint]] = {
     name: dialect.endpoint for name, dialect in SUPPORTED.items() if dialect.endpoint
 }
 """Dialects that servers are asked in, by name."""
+SOCKET_FORMS: Final = {name: each.socket for name, each in SUPPORTED.items() if each.socket}
+"""What messages mean of the dialects that are spoken over a WebSocket, by name."""
 APPLICATIONS: Final = tuple(name for name, each in SUPPORTED.items() if each.is_application)
 """Dialects that applications are asked in by user interfaces."""
 AGENTS: Final = {name: each.agent for name, each in SUPPORTED.items() if each.agent}
@@ -101,6 +103,7 @@ __all__ = [
     "NOT_JSON",
     "PROMPTS",
     "REFINED",
+    "SOCKET_FORMS",
     "SUPPORTED",
     "WIRE_KEYS",
     "Dialect",

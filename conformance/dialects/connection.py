@@ -27,10 +27,10 @@ from conformance.dialects.json_edge import mapping, string
 
 
 class SocketForm(Struct, frozen=True):
-    """What the messages of a dialect mean; all but `lane` are types, or tell of a type.
+    """What the messages of a dialect mean; all but `lane` are types, or ask about one.
 
     `asks` is the type of a request; its fields but `beside` are the body that an HTTP request would
-    have. `tells` says whether a type is about an answer. `first` begins every one, `begins` are all
+    have. `is_about_answer` is asked of a type. `first` begins every one, `begins` are all
     that may stand at its beginning, `ends` its last; `name` is the name of the answer that a
     message holds, or nothing.
     """
@@ -38,7 +38,7 @@ class SocketForm(Struct, frozen=True):
     asks: str
     lane: str
     beside: frozenset[str]
-    tells: Callable[[str], bool]
+    is_about_answer: Callable[[str], bool]
     first: str
     begins: frozenset[str]
     ends: frozenset[str]
@@ -59,7 +59,7 @@ class SocketForm(Struct, frozen=True):
     def claims(self, payload: Any) -> bool:
         """Whether the message is one of the dialect: a request, or about an answer."""
         kind = string(mapping(payload).get("type"))
-        return kind == self.asks or self.tells(kind)
+        return kind == self.asks or self.is_about_answer(kind)
 
 
 class SocketAnswer(Struct, eq=False):
@@ -79,7 +79,7 @@ class SocketAnswer(Struct, eq=False):
         """Whether it has not come to an end of its own."""
         return not (self.is_done or self.has_failed or self.is_cut)
 
-    def settle(self) -> None:
+    def end_with_connection(self) -> None:
         """Takes the failure of the connection for its end, where there is no other."""
         if self.is_open and self.failure is not None:
             self.messages = sorted((*self.messages, self.failure))
@@ -113,7 +113,7 @@ class SocketAnswers:
             kind = string(payload.get("type")) or self._form.error
             if kind == self._form.error:
                 self._take_error(at, payload)
-            elif self._form.tells(kind):
+            elif self._form.is_about_answer(kind):
                 self._take_event(at, kind, payload)
 
     def close(self) -> list[SocketAnswer]:
@@ -121,7 +121,7 @@ class SocketAnswers:
         if not self._found and self._idle_errors:
             self._begin(_Lane()).messages += self._idle_errors
         for answer in self._found:
-            answer.settle()
+            answer.end_with_connection()
         return self._found
 
     def _lane(self, payload: Mapping[str, Any]) -> _Lane:

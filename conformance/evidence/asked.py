@@ -129,13 +129,14 @@ def _tools(asked: AskedSide, passed: AskedSide) -> Found:
     if offered is None or (script and script.wishes.read(asked.body).has_no_calls):
         return False
     through = passed.tools
-    for name in filter(_PLAIN_NAME.fullmatch, offered.names):
+    names = [name for name in offered.names if _PLAIN_NAME.fullmatch(name)]
+    for name in names:
         if through is None or name not in through.names:
             return Lost(f"the function {name}", _NONE)
         wanted, got = offered.required(name), through.required(name)
         if wanted != got and not (wanted < got and through.demands_all(name)):
             return Lost(_signature(name, wanted), _signature(name, got))
-    return True
+    return bool(names)
 
 
 def _signature(name: str, required: frozenset[str]) -> str:

@@ -144,7 +144,7 @@ def example_recording(example: StreamExample, rule_file: str, dialect: str | Non
 
 
 def example_body(example: StreamExample, dialect: str | None) -> tuple[bytes, Fidelity]:
-    """The bytes of a stream that stands in the rule's file, and how far they are the author's."""
+    """The bytes of an example that is written in the rule's file, and how exact they are."""
     if example.text:
         text = example.text.encode()
         return text + missing_end(text), "bytes"

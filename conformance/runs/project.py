@@ -154,19 +154,19 @@ def _url(node: Node) -> str:
     return node.string()
 
 
-def _variable(node: Node) -> str:
+def _variable_name(node: Node) -> str:
     """Rule 4."""
     if not isinstance(node.value, str) or not _VARIABLE.fullmatch(node.value):
         raise node.error("expected the name of a variable of the environment, never a value")
     return node.value
 
 
-def _variables(node: Node) -> tuple[str, ...]:
-    return tuple(_variable(each) for each in _values(node))
+def _variable_names(node: Node) -> tuple[str, ...]:
+    return tuple(_variable_name(each) for each in _values(node))
 
 
 def _headers(node: Node) -> tuple[str, ...]:
-    return tuple(f"{name}: {_variable(value)}" for name, value in node.mapping().items())
+    return tuple(f"{name}: {_variable_name(value)}" for name, value in node.mapping().items())
 
 
 def _apis(node: Node) -> tuple[str, ...]:
@@ -193,7 +193,7 @@ _TARGET_READERS: Final[Mapping[str, _Reader]] = {
     **dict.fromkeys(("asgi", "agent", "client"), Node.string),
     "protocol": Node.string,
     "upstream-port": Node.integer,
-    "pass": _variables,
+    "pass": _variable_names,
     "cassettes": _paths,
     "api": _apis,
     "model": Node.string,
@@ -201,7 +201,7 @@ _TARGET_READERS: Final[Mapping[str, _Reader]] = {
     "scenarios": _scenarios,
     "without": _capabilities,
     "expected-failures": _path,
-    "api-key-env": _variable,
+    "api-key-env": _variable_name,
     "api-key-header": Node.string,
     "headers": _headers,
     "max-tokens": Node.integer,

@@ -29,8 +29,8 @@ A profile with `side: client` says what a client promises of its requests.
 `run --client CMD --profile NAME` lays it over the profile of each recording.
 The server goes on speaking as it does, and the client is held to its own promises.
 
-Behind each knob and rule stands in how many recordings it was seen, of when where that is known.
-Why the profile sets it stands in `specs/profiles/`.
+In brackets behind each knob and rule: in how many recordings it was seen, and of when.
+`specs/profiles/` says why the profile sets it.
 This page is written from there, by `python -m tests.authoring.profile_table`.
 
 ## How a profile is recognised

@@ -1,7 +1,7 @@
 """Messages of a WebSocket, one a line of JSON.
 
 A line is an envelope, whose `from`, `direction` or `type` says who sent what is in it, or the
-message itself, which its own type tells of a request; where nothing says it, the server sent it.
+message itself, whose own type shows a request; where nothing says it, the server sent it.
 Lines of one answer that name no lane may as well be the payloads of a stream: those are left to
 whoever reads such.
 
@@ -28,7 +28,7 @@ from conformance.cassette.importers.socket_messages import (
 from conformance.core.events import Exchange, Fidelity, Side
 from conformance.core.json_values import decode_json
 from conformance.core.lines import BOM
-from conformance.dialects import SUPPORTED
+from conformance.dialects import SOCKET_FORMS, SUPPORTED
 from conformance.dialects.recognition import shown_by_messages
 
 _SIDES: Final = ("from", "direction", "dir", "side", "sender", "type")
@@ -37,7 +37,6 @@ _TIMES: Final = ("time", "timestamp", "ts", "at")
 _LOOKED_AT: Final = 64  # lines
 _SECONDS: Final = 1e8  # since 1970: what is smaller may have any unit
 _MILLISECONDS: Final = 1e11
-_FORMS: Final = {name: each.socket for name, each in SUPPORTED.items() if each.socket}
 
 
 class _Line(NamedTuple):
@@ -60,7 +59,7 @@ def _holds_messages(file: ForeignFile) -> bool:
 def _is_certain(line: _Line) -> bool:
     """Whether a line is of a WebSocket, and of no stream that was kept payload by payload."""
     shown = shown_by_messages([line.payload])
-    form = _FORMS.get(shown or "")
+    form = SOCKET_FORMS.get(shown or "")
     if line.side is not None:
         return form is not None or (shown is not None and shown not in SUPPORTED)
     return form is not None and (
@@ -104,7 +103,7 @@ def _side_of(line: _Line, *, is_turned: bool) -> Side:
 
 
 def _is_request(payload: Any) -> bool:
-    return any(form.asked(payload) is not None for form in _FORMS.values())
+    return any(form.asked(payload) is not None for form in SOCKET_FORMS.values())
 
 
 def _read_lines(file: ForeignFile, most: int | None = None) -> Iterator[_Line | None]:

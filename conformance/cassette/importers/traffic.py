@@ -61,7 +61,7 @@ def judged_traffic(
     skipped = _counts(len(exchanges) - len(judged), len(judged) - len(kept), faults, hint)
     known = [(name, each) for name, each in kept if name in SUPPORTED]
     if known and len(known) < len(kept):
-        skipped = (*skipped, *_unsupported(name for name, _ in kept if name not in SUPPORTED))
+        skipped += _unsupported_notes(name for name, _ in kept if name not in SUPPORTED)
         kept = known
     if not kept:
         raise _nothing_judged(file, faults, skipped)
@@ -95,7 +95,7 @@ def _spoken_dialect(file: ForeignFile, exchange: Exchange) -> str | None:
     return file.dialect or shown or requested
 
 
-def _unsupported(names: Iterable[str]) -> tuple[str, ...]:
+def _unsupported_notes(names: Iterable[str]) -> tuple[str, ...]:
     counts = Counter(names)
     return tuple(
         f"exchanges were skipped: {count} ({refusal(name)})" for name, count in counts.items()

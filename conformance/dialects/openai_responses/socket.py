@@ -25,7 +25,7 @@ _BESIDE: Final = (CREATE, "response.steer", "response.inject", "response.cancel"
 """What a client sends, and what the server says of it: about no answer by itself."""
 
 
-def _tells(kind: str) -> bool:
+def _is_about_answer(kind: str) -> bool:
     return kind.startswith("response.") and not (
         kind in _BESIDE or kind.startswith(("response.steer.", "response.inject."))
     )
@@ -39,7 +39,7 @@ SOCKET: Final = SocketForm(
     asks=CREATE,
     lane="stream_id",
     beside=frozenset({"type", "stream_id"}),
-    tells=_tells,
+    is_about_answer=_is_about_answer,
     first=CREATED,
     begins=ANNOUNCEMENTS,
     ends=TERMINALS,
