@@ -129,17 +129,23 @@ class TextPart(NamedTuple):
         return _TOKEN.sub(lambda token: token[1] or b"", self.raw)
 
 
-def part(data: bytes, *path: str) -> TextPart:
-    """The value at a path of keys. KeyError if there is none; `data` is known to be JSON."""
+def part(data: bytes, *path: str | int) -> TextPart:
+    """The value at a path of keys and places. LookupError if there is none; `data` is JSON."""
     raw, at = data, 0
     for key in path:
-        inner = bytes(msgspec.json.decode(raw, type=_Fields)[key])
+        inner = _inner(raw, key)
         at += raw.index(inner)
         raw = inner
     return TextPart(1 + data.count(b"\n", 0, at), raw)
 
 
-def array_elements(data: bytes, *path: str) -> list[TextPart]:
+def _inner(raw: bytes, key: str | int) -> bytes:
+    if isinstance(key, int):
+        return bytes(msgspec.json.decode(raw, type=list[msgspec.Raw])[key])
+    return bytes(msgspec.json.decode(raw, type=_Fields)[key])
+
+
+def array_elements(data: bytes, *path: str | int) -> list[TextPart]:
     """The elements of the array at a path of keys; as `part`."""
     line, raw = part(data, *path)
     found, at = [], 0

@@ -7,7 +7,9 @@ Rule 2: results belong to the calls of the model's turn before them; APIs whose 
 Rule 3: where the server keeps a part of the history, a result whose call is not in the request has
         no `asked`: the call may be kept.
 Rule 4: Gemini pairs by number: the id of a call is then its place in its turn, and so is that of a
-        result. A call or a result without an id gives no event elsewhere.
+        result. What has no name goes on with the call before it, and is none of its own. A call or
+        a result without an id gives no event elsewhere.
+Rule 5: Gemini takes a turn whose calls have no result at all: they are `left_open`.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ class CallIdPlace(Struct, frozen=True):
     kinds: frozenset[str] = frozenset()
 
     def ids(self, entry: Any, *, numbered: bool) -> Iterator[str]:
-        """The ids in an entry; `numbered`: an empty one for every object that has the keys."""
+        """The ids in an entry; `numbered`: an empty one for every named object at the keys."""
         fields = mapping(entry)
         for holder in elements(fields.get(self.within)) if self.within else (fields,):
             if self.kinds and string(mapping(holder).get("type")) not in self.kinds:
@@ -44,19 +46,24 @@ class CallIdPlace(Struct, frozen=True):
             found = holder
             for key in self.keys:
                 found = mapping(found).get(key)
-            if numbered and found is not None:
-                yield ""
+            if numbered:
+                if isinstance(found, dict) and found.get("name"):
+                    yield ""
             elif isinstance(found, str) and found:
                 yield found
 
 
 class CallPairing(Struct, frozen=True):
-    """How an API pairs calls with results; `kept_by` are fields that name what the server keeps."""
+    """How an API pairs calls with results; `kept_by` are fields that name what the server keeps.
+
+    `takes_none`: the API takes a turn whose calls have no result at all.
+    """
 
     calls: CallIdPlace
     results: CallIdPlace
     has_turns: bool = True
     is_numbered: bool = False
+    takes_none: bool = False
     kept_by: tuple[str, ...] = ()
 
     def events(self, body: Any, history: Iterable[Any]) -> Iterator[Event]:
@@ -70,26 +77,28 @@ class CallPairing(Struct, frozen=True):
             is_kept = is_kept or string(fields.get("type")) in _REFERENCES
             is_model = string(fields.get("role")) in _MODEL
             if self.has_turns and is_model and not model_spoke:
-                yield from _pairs(calls, results, is_kept=is_kept)
+                yield from self._pairs(calls, results, is_kept=is_kept)
                 calls, results = {}, {}
             model_spoke = is_model
             for place, found in ((self.calls, calls), (self.results, results)):
                 for name in place.ids(fields, numbered=self.is_numbered):
                     found.setdefault(name or str(len(found) + 1), position)
-        yield from _pairs(calls, results, is_kept=is_kept)
+        yield from self._pairs(calls, results, is_kept=is_kept)
 
-
-def _pairs(calls: dict[str, int], results: dict[str, int], *, is_kept: bool) -> Iterator[Event]:
-    # A result under another id is one fault, not two: the call has it, under a wrong name.
-    strangers = sum(name not in calls for name in results)
-    for name, position in calls.items():
-        is_answered = name in results or strangers > 0
-        strangers -= name not in results
-        data = {"id": name, "position": position, "answered": is_answered}
-        yield Event("request.call", data, 0, "wire")
-    for name, position in results.items():
-        asked = {"asked": name in calls} if name in calls or not is_kept else {}
-        yield Event("request.result", {"id": name, "position": position, **asked}, 0, "wire")
+    def _pairs(
+        self, calls: dict[str, int], results: dict[str, int], *, is_kept: bool
+    ) -> Iterator[Event]:
+        # A result under another id is one fault, not two: the call has it, under a wrong name.
+        strangers = sum(name not in calls for name in results)
+        left_open = {"left_open": True} if self.takes_none and not results else {}
+        for name, position in calls.items():
+            is_answered = name in results or strangers > 0
+            strangers -= name not in results
+            data = {"id": name, "position": position, "answered": is_answered, **left_open}
+            yield Event("request.call", data, 0, "wire")
+        for name, position in results.items():
+            asked = {"asked": name in calls} if name in calls or not is_kept else {}
+            yield Event("request.result", {"id": name, "position": position, **asked}, 0, "wire")
 
 
 OF_CHAT: Final = CallPairing(CallIdPlace(("id",), "tool_calls"), CallIdPlace(("tool_call_id",)))
@@ -111,6 +120,7 @@ OF_GEMINI: Final = CallPairing(
     CallIdPlace(("functionCall",), "parts"),
     CallIdPlace(("functionResponse",), "parts"),
     is_numbered=True,
+    takes_none=True,
     kept_by=("cachedContent",),
 )
 PAIRINGS: Final[Mapping[str, CallPairing]] = {

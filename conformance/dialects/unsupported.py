@@ -14,7 +14,7 @@ from conformance.dialects.json_edge import mapping, string
 
 
 def _is_text_completion(fields: dict[str, Any]) -> bool:
-    return fields.get("object") == "text_completion"
+    return fields.get("object") in COMPLETIONS
 
 
 def _is_assistants_event(fields: dict[str, Any]) -> bool:
@@ -50,6 +50,8 @@ def is_realtime(fields: dict[str, Any]) -> bool:
     return is_event and kind.startswith("response.")
 
 
+COMPLETIONS: Final = ("text_completion", "completion.chunk")
+"""Objects of `openai.completions`: as the API names them, and as Together does in streams."""
 _OF_REALTIME: Final = frozenset(
     {
         *("session.created", "session.update", "session.updated", "rate_limits.updated"),

@@ -1,17 +1,23 @@
-"""Variants: how a system speaks where a request says so, as profiles of their own.
+"""Variants: how a system speaks where a request says so, or spoke once, as profiles of their own.
 
     variants:
       - profile: groq-raw
         request: {reasoning_format: [raw, {absent: true}]}
         because: ...
         seen: ...
+      - profile: google-early
+        until: 2025-03
+        because: ...
+        seen: ...
 
-The first whose conditions all hold takes the place of the profile, once; where no request was
-recorded none does. It is a profile that extends the one it stands for, or is extended by it.
+The first whose conditions all hold takes the place of the profile, once. A condition on a request
+holds for none that was not recorded, `until` (a month, itself included) for no answer whose date
+is not known. It is a profile that extends the one it stands for, or is extended by it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -22,19 +28,29 @@ from conformance.rules.node import Node
 from conformance.rules.paths import getter
 from conformance.rules.patterns import NO_REQUEST, PatternError, compile_value, probe
 
-_KEYS: Final = frozenset({"profile", "request", "because", "seen"})
+_KEYS: Final = frozenset({"profile", "request", "until", "because", "seen"})
+_MONTH: Final = re.compile(r"20[0-9]{2}-(0[1-9]|1[0-2])")
 
 
 class Variant(Struct, frozen=True):
-    """The profile that holds where a request fits, with its reason and its evidence."""
+    """The profile that holds where a request or a date fits, with its reason and its evidence.
+
+    `until` is a month, `2025-03`; empty for no end.
+    """
 
     profile: str
     request: tuple[tuple[str, Any], ...]
     because: str
     seen: str
+    until: str = ""
 
-    def fits(self, request: Request | None) -> bool:
-        """Whether the request asks for these ways."""
+    def fits(self, request: Request | None, month: str = "") -> bool:
+        """Whether an answer of that month to this request has these ways."""
+        if self.until and not (month and month <= self.until):
+            return False
+        return not self.request or self._is_asked(request)
+
+    def _is_asked(self, request: Request | None) -> bool:
         if request is None or not isinstance(request.json, Mapping):
             return False
         body = request.json
@@ -44,9 +60,11 @@ class Variant(Struct, frozen=True):
         )
 
 
-def asked_variant(variants: Iterable[Variant], request: Request | None) -> Variant | None:
-    """The first variant that a request asks for."""
-    return next((each for each in variants if each.fits(request)), None)
+def asked_variant(
+    variants: Iterable[Variant], request: Request | None, month: str = ""
+) -> Variant | None:
+    """The first variant that fits a request, and the month of its answer where that is known."""
+    return next((each for each in variants if each.fits(request, month)), None)
 
 
 def read_variants(root: Node) -> tuple[Variant, ...]:
@@ -57,13 +75,23 @@ def read_variants(root: Node) -> tuple[Variant, ...]:
 
 def _read_variant(node: Node) -> Variant:
     node.mapping(known=_KEYS)
-    conditions = node.required("request").mapping()
+    until, asked = node.get("until"), node.get("request")
+    if until is None and asked is None:
+        raise node.error("expected `request`, `until` or both")
     return Variant(
         node.required("profile").string(),
-        tuple((path, _pattern(each)) for path, each in conditions.items()),
+        tuple((path, _pattern(each)) for path, each in asked.mapping().items()) if asked else (),
         node.required("because").string(),
         node.required("seen").string(),
+        _month(until) if until else "",
     )
+
+
+def _month(node: Node) -> str:
+    month = node.string()
+    if not _MONTH.fullmatch(month):
+        raise node.error(f"expected a month such as 2025-03, got {month[:40]!r}")
+    return month
 
 
 def _pattern(node: Node) -> Any:

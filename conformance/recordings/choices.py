@@ -102,10 +102,14 @@ def judged_by(
 
 
 def as_asked(
-    by: ChosenProfile, request: Request | None, folders: tuple[Path, ...], named: ProfileFinder
+    by: ChosenProfile,
+    request: Request | None,
+    month: str,
+    folders: tuple[Path, ...],
+    named: ProfileFinder,
 ) -> ChosenProfile:
-    """The variant of the profile that a request asks for; else the profile itself."""
-    variant = asked_variant(by.profile.variants, request)
+    """The variant of the profile for a request and the month of its answer; else the profile."""
+    variant = asked_variant(by.profile.variants, request, month)
     if variant is None:
         return by
     profile = named(variant.profile, by.profile.dialect, folders)

@@ -13,6 +13,7 @@ from conformance.judging.view import JudgeSetting
 from conformance.recordings.both_hops import dialect_in_place, stated_dialect
 from conformance.recordings.choices import CheckChoices, as_asked, judged_by
 from conformance.recordings.recognised import RecognisedRecording
+from conformance.recordings.recorded_month import recorded_month
 
 
 def exchange_setting(
@@ -36,7 +37,8 @@ def exchange_setting(
         lambda: recognised.sender_of(dialect),
         rulebook.profile,
     )
-    by = as_asked(by, dialect.stated(exchange.request), choices.folders, rulebook.profile)
+    asked, month = dialect.stated(exchange.request), recorded_month(recording.header, exchange)
+    by = as_asked(by, asked, month, choices.folders, rulebook.profile)
     return JudgeSetting(
         dialect,
         by.profile,

@@ -40,6 +40,13 @@ def call(name: str, arguments: Fields, signature: str = "") -> Fields:
     return {"functionCall": {"name": name, "args": arguments}, **signed}
 
 
+def call_in_pieces(name: str, signature: str, *pieces: Fields) -> list[Fields]:
+    """Parts of a call whose arguments come one by one, as Vertex AI may stream them."""
+    begun = {"functionCall": {"name": name, "willContinue": True}, "thoughtSignature": signature}
+    middle = [{"functionCall": {"partialArgs": [each], "willContinue": True}} for each in pieces]
+    return [begun, *middle, {"functionCall": {}}]
+
+
 def said(text: str, pieces: Sequence[str] = ()) -> list[Fields]:
     return [{"text": piece} for piece in pieces or deltas(text, 4)]
 

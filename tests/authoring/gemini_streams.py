@@ -18,6 +18,7 @@ from tests.authoring.gemini import (
     array,
     body,
     call,
+    call_in_pieces,
     chunk,
     counts,
     error,
@@ -32,6 +33,8 @@ DIALECT: Final = "gemini.generate"
 ROUND: Final = "tool-round"
 STREAM: Final = f"/v1beta/models/{MODEL}:streamGenerateContent?alt=sse"
 ARRAY: Final = f"/v1beta/models/{MODEL}:streamGenerateContent"
+GOOGLE: Final = "/v1/projects/p/locations/global/publishers/google/models"
+VERTEX: Final = f"{GOOGLE}/{MODEL}:streamGenerateContent?alt=sse"
 WHOLE: Final = f"/v1beta/models/{MODEL}:generateContent"
 
 SOUP: Final = (
@@ -52,6 +55,8 @@ def drafts() -> Iterator[Draft]:
     yield from _arrays()
     yield from _bodies()
     yield _code()
+    yield _served_call()
+    yield _streamed_call()
     yield _tool_round()
     yield _respelled_round()
     yield _next_turn()
@@ -150,6 +155,37 @@ def _code() -> Draft:
         ),
     ]
     return drafted("gemini/code-execution", asked, events(chunks))
+
+
+def _served_call() -> Draft:
+    """A call that the server carries out itself: it gives a reason to finish on the way."""
+    server = {"name": "ferries", "streamableHttpTransport": {"url": "https://ferries.example/mcp"}}
+    asked = {**_asked("When do the ferries sail?"), "tools": [{"mcpServers": [server]}]}
+    given = {"functionResponse": {"name": TOOL, "response": {"result": FERRY_RESULT}}}
+    chunks = [
+        chunk(thought(FERRY_THOUGHT), usage=counts(20, 0, 18)),
+        chunk(call(TOOL, ARGUMENTS, CALL_SIGNATURE), usage=counts(20, 15, 18), reason="STOP"),
+        chunk(given, usage=counts(20, 15, 18)),
+        chunk({"text": "It sails "}, usage=counts(20, 21, 18, 40)),
+        chunk(
+            {"text": "at nine.", "thoughtSignature": SIGNATURE},
+            usage=counts(20, 27, 18, 40),
+            reason="STOP",
+        ),
+    ]
+    return drafted("gemini/served-call", asked, events(chunks))
+
+
+def _streamed_call() -> Draft:
+    """Vertex AI streams the arguments of a call where it is asked to."""
+    asked = _asked("When do the ferries sail?", tools=True)
+    asked["toolConfig"] = {"functionCallingConfig": {"streamFunctionCallArguments": True}}
+    path = "$.line"
+    first = {"jsonPath": path, "stringValue": "is", "willContinue": True}
+    rest = {"jsonPath": path, "stringValue": "land"}
+    called = call_in_pieces(TOOL, CALL_SIGNATURE, first, rest)
+    chunks = answer([thought(FERRY_THOUGHT), *called], 90, 41)
+    return drafted("vertex/streamed-call", asked, events(chunks), path=VERTEX, profile="vertex")
 
 
 def _tool_round() -> Draft:

@@ -10,6 +10,7 @@ from tests.authoring.turns import asks
 
 ANSWERED: Final = "history/calls/answered"
 ASKED: Final = "history/calls/asked"
+LEFT_OPEN: Final = "history/calls/none-left-open"
 STOPPED: Final = "Leave it, and say what you know."
 WORDS: Final[Mapping[str, Any]] = {"role": "user", "content": STOPPED}
 # Base, field of its history, what the user says instead of the result that is last in it.
@@ -31,17 +32,26 @@ ROUNDS: Final = (
 )
 
 
+def _unanswered(base: str) -> str:
+    """The rule that a call without its result breaks."""
+    return LEFT_OPEN if base.startswith("gemini.generate/") else ANSWERED
+
+
 def _named(rule: str, base: str) -> str:
     """Of the first base the mutant has the name of its rule."""
-    return rule if base == ROUNDS[0][0] else f"{rule}-{base.partition('/')[0].replace('.', '-')}"
+    return (
+        rule
+        if base == ROUNDS[0][0] or rule == LEFT_OPEN
+        else f"{rule}-{base.partition('/')[0].replace('.', '-')}"
+    )
 
 
 MUTANTS: Final = (
     *(
         Mutant(
-            ANSWERED,
+            _unanswered(base),
             base,
-            name=_named(ANSWERED, base),
+            name=_named(_unanswered(base), base),
             turns={2: asks(history, lambda entries, said=said: [*entries[:-1], said])},
         )
         for base, history, said in ROUNDS

@@ -33,6 +33,7 @@ FAILED: Final = f"{NAME}/error-in-text"
 ARRAY: Final = f"{NAME}/array"
 BODY: Final = f"{NAME}/body"
 CODE: Final = f"{NAME}/code-execution"
+PIECES: Final = "gemini.generate/vertex/streamed-call"
 ROUND: Final = f"{NAME}/tool-round"
 RESPELLED: Final = f"{NAME}/snake-case-round"
 NEXT: Final = "gemini.generate/gemini/next-turn"
@@ -43,10 +44,15 @@ PART: Final = "candidates.0.content.parts.0"
 THOUGHT: Final = having(f"{PART}.thought")
 CALLED: Final = having(f"{PART}.functionCall")
 SIGNED: Final = having(f"{PART}.thoughtSignature")
+ONE_PIECE: Final = having(f"{PART}.functionCall.partialArgs")
 DONE: Final = having("candidates.0.finishReason")
 ERROR: Final = having("error")
 CALL_BACK: Final = "contents.1.parts.1"
 LEVEL: Final = "generationConfig.thinkingConfig.thinkingLevel"
+
+
+def _ends_call(message: Message) -> bool:
+    return bool(edits.at(message.payload, f"{PART}.functionCall") == {})
 
 
 def _spoken(message: Message) -> bool:
@@ -172,6 +178,12 @@ MUTANTS: Final = (
         (in_body("candidates.0.content.parts", lambda parts: parts[::-1]),),
     ),
     Mutant(f"{SUITE}/call-named", TOOLS, (edits.remove(CALLED, f"{PART}.functionCall.name"),)),
+    Mutant(f"{SUITE}/call-ended", PIECES, (edits.drop(_ends_call),)),
+    Mutant(
+        f"{SUITE}/partial-args-placed",
+        PIECES,
+        (edits.remove(ONE_PIECE, f"{PART}.functionCall.partialArgs.0.jsonPath"),),
+    ),
     # A gateway that translates Chat Completions left the text as it was.
     Mutant(
         f"{SUITE}/call-arguments",

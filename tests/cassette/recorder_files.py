@@ -140,6 +140,34 @@ MASTRA: Final[dict[str, Any]] = {
         "isStreaming": True,
     },
 }
+SEINFELD: Final = {
+    "id": "0123456789abcdef",
+    "matchKey": "POST api.example.test/v1/chat/completions",
+    "request": {
+        "body": {"kind": "json", "value": {"model": "m", "stream": True}},
+        "headers": {},
+        "method": "POST",
+        "url": URL,
+    },
+    "response": {
+        "body": {"kind": "sse", "chunks": STREAM.removesuffix("\n\n").split("\n\n")},
+        "headers": {"content-type": TYPE},
+        "status": 200,
+    },
+}
+TEST_SERVER: Final[dict[str, Any]] = {
+    "request": {
+        "method": "POST",
+        "url": "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse",
+        "headers": {"Content-Type": "application/json"},
+        "bodySegments": [{"contents": []}],
+    },
+    "response": {
+        "statusCode": 200,
+        "headers": {"Content-Type": TYPE},
+        "bodySegments": [GEMINI],
+    },
+}
 REQ_LLM: Final = {
     "captured_at": "2025-10-14T17:26:38Z",
     "chunks": [{"b64": packed(each)} for each in _PIECES],
@@ -193,6 +221,12 @@ FILES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "mastra": (
         ("a.json", json.dumps({"meta": {"name": "a"}, "recordings": [MASTRA]}, indent=2)),
         ("b.json", json.dumps([MASTRA])),
+    ),
+    "seinfeld": (
+        ("a.cassette.json", json.dumps({"entries": [SEINFELD], "meta": {"createdAt": "2026"}})),
+    ),
+    "google-test-server": (
+        ("a.json", json.dumps({"recordID": "a", "interactions": [TEST_SERVER]})),
     ),
     "req-llm": (("a.json", json.dumps(REQ_LLM)),),
     "datadog": (

@@ -23,6 +23,7 @@ from tests.cassette.recorder_files import (
     NOCK,
     REQ_LLM,
     STREAM,
+    TEST_SERVER,
     TXTAR,
     WIREMOCK,
     interaction,
@@ -31,7 +32,7 @@ from tests.cassette.recorder_files import (
 from tests.cassette.saved_files import archive, entry, stored
 
 CASES: Final = [(kind, name, text) for kind, files in FILES.items() for name, text in files]
-_NO_STREAM: Final = ("opal", "gemini-cli")
+_NO_STREAM: Final = ("opal", "gemini-cli", "google-test-server")
 """Their files keep payloads, no bytes of a stream."""
 
 
@@ -76,6 +77,19 @@ def test_chunks_and_their_times_are_kept(tmp_path: Path) -> None:
     pieces = open_recording(stored(tmp_path, "b.json", json.dumps(REQ_LLM))).exchanges[0].chunks
     assert [len(each.data) for each in pieces] == [len(e) for e in MASTRA["response"]["chunks"]]
     assert pieces[0].ms is None
+
+
+@pytest.mark.parametrize(
+    ("stated", "framing"),
+    [("application/json; charset=UTF-8", "body"), ("text/event-stream", "sse")],
+)
+def test_one_value_under_a_head_of_json_is_a_body(
+    tmp_path: Path, stated: str, framing: str
+) -> None:
+    answer = {**TEST_SERVER["response"], "headers": {"content-type": stated}}
+    text = json.dumps({"interactions": [{**TEST_SERVER, "response": answer}]})
+    [stream] = check_paths([stored(tmp_path, "a.json", text)]).streams
+    assert stream.framing == framing
 
 
 def test_a_key_that_a_tag_would_construct_is_its_text(tmp_path: Path) -> None:

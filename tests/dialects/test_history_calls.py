@@ -34,6 +34,7 @@ def said(name: str) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": name, "content": "9 and 5"}
 
 
+GEMINI_CALL = {"functionCall": {"name": "f"}}
 USER = {"role": "user", "content": "And tomorrow?"}
 SPOKEN = {"role": "assistant", "content": "Let me see."}
 
@@ -97,10 +98,19 @@ RESULT = {"type": "tool_result", "tool_use_id": "t1"}
         (
             "gemini.generate",
             [
-                {"role": "model", "parts": [{"functionCall": {}}, {"functionCall": {}}]},
-                {"role": "user", "parts": [{"functionResponse": {}}]},
+                {"role": "model", "parts": [GEMINI_CALL, GEMINI_CALL]},
+                {"role": "user", "parts": [{"functionResponse": {"name": "f"}}]},
             ],
             ({"1": True, "2": False}, {"1": True}),
+        ),
+        # Pieces of a call have no name.
+        (
+            "gemini.generate",
+            [
+                {"role": "model", "parts": [GEMINI_CALL, {"functionCall": {"partialArgs": []}}]},
+                {"role": "user", "parts": [{"functionResponse": {"name": "f"}}]},
+            ],
+            ({"1": True}, {"1": True}),
         ),
         # Items know no turns, and calls of the server have no id of a call.
         (
@@ -152,3 +162,24 @@ JSON = st.recursive(
 @given(JSON)
 def test_a_history_of_any_shape_is_read(dialect: str, entries: Any) -> None:
     pairs(dialect, entries)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "parts", "expected"),
+    [
+        ("gemini.generate", [{"text": "And?"}], [True, True]),
+        ("gemini.generate", [{"functionResponse": {"name": "f"}}], [None, None]),
+        ("openai.chat", [], [None, None]),
+    ],
+)
+def test_calls_without_any_result_are_left_open_where_the_api_takes_that(
+    dialect: str, parts: Any, expected: list[bool | None]
+) -> None:
+    entries = [
+        {**called("a", "b"), "role": "model", "parts": [GEMINI_CALL, GEMINI_CALL]},
+        {"role": "user", "parts": parts},
+    ]
+    history = HISTORIES.get(dialect, "messages")
+    events = request_events(Request(json={history: entries}), history, PAIRINGS[dialect])
+    found = [each.data.get("left_open") for each in events if each.type == "request.call"]
+    assert found == expected

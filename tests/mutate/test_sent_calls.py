@@ -22,6 +22,9 @@ TALKS = (
     "openai.responses/openai/stateless-talk",
     "openai.responses/openai/tool-round",
 )
+LEFT_OPEN = {
+    ("gemini.generate/gemini/tool-round", "H6-lost-result"): "history/calls/none-left-open",
+}
 MISSED = {"H6-lost-call": "history/calls/asked", "H6-lost-result": "history/calls/answered"}
 
 
@@ -37,7 +40,7 @@ def test_a_lost_half_of_a_call_is_one_finding(name: str) -> None:
     assert {each.operator for each in made} == MISSED.keys()
     for mutant in made:
         found = base.judge(rulebook, mutant.exchange).killed_by
-        assert found == {MISSED[mutant.operator]}
+        assert found == {LEFT_OPEN.get((name, mutant.operator)) or MISSED[mutant.operator]}
 
 
 def test_an_item_without_what_was_sealed_is_one_finding() -> None:

@@ -2,8 +2,9 @@
 
 Rule 1: thoughts and text form runs; a run ends when a part of another kind comes. A part without
         text opens and ends nothing.
-Rule 2: a call comes whole: it starts, has its arguments and ends at once. Code that the server
-        runs is a hosted call.
+Rule 2: a call that comes whole starts, has its arguments and ends at once. One that `willContinue`
+        ends with the first part that says nothing of that, or when anything else comes; its
+        arguments are told then. Code that the server runs is a hosted call.
 Rule 3: a signature is told before what its part says; it belongs to no block, since a call or a
         text carries it.
 """
@@ -15,7 +16,14 @@ from typing import Any, Final
 import msgspec
 
 from conformance.dialects.blocks import Block, Blocks
-from conformance.dialects.gemini_generate.parts import CALL, kind_of, signature_of
+from conformance.dialects.gemini_generate.partial_args import PartialArgs
+from conformance.dialects.gemini_generate.parts import (
+    CALL,
+    continues_call,
+    kind_of,
+    signature_of,
+    stays_open,
+)
 from conformance.dialects.json_edge import arguments_text, mapping, string
 from conformance.dialects.sink import Sink
 from conformance.dialects.tool_call import ToolCall
@@ -39,7 +47,17 @@ _NUMBERED: Final = ("", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER")
 class Candidate:
     """State of one candidate."""
 
-    __slots__ = ("_blocks", "_calls", "_number", "_run", "_sink", "_started", "is_finished")
+    __slots__ = (
+        "_arguments",
+        "_blocks",
+        "_calls",
+        "_number",
+        "_open_call",
+        "_run",
+        "_sink",
+        "_started",
+        "is_finished",
+    )
 
     def __init__(self, number: int, sink: Sink) -> None:
         self._number = number
@@ -47,6 +65,8 @@ class Candidate:
         self._blocks = Blocks(number, sink)
         self._run: Block | None = None
         self._calls = 0
+        self._open_call: ToolCall | None = None
+        self._arguments = PartialArgs()  # of the open call
         self._started = False
         self.is_finished = False
 
@@ -54,6 +74,11 @@ class Candidate:
     def calls(self) -> int:
         """How many calls came, those that the server carries out left out."""
         return self._calls
+
+    @property
+    def has_open_call(self) -> bool:
+        """Whether more of a call is announced."""
+        return self._open_call is not None
 
     def start(self) -> None:
         """Reports that the candidate speaks, once."""
@@ -65,6 +90,8 @@ class Candidate:
         """Reports what a part says."""
         if signature := signature_of(part):
             self._blocks.opaque(None, "signature", signature)
+        if self._open_call is not None and not continues_call(part):
+            self._end_call(self._open_call, None)
         match kind_of(part):
             case "thought":
                 self._say(part["text"], is_thought=True)
@@ -86,9 +113,11 @@ class Candidate:
         self._sink.finish(said, self._number)
 
     def close(self) -> None:
-        """Ends the run: another thing comes, or the answer is over."""
+        """Ends the run and the call: another thing comes, or the answer is over."""
         self._blocks.close(self._run)
         self._run = None
+        if self._open_call is not None:
+            self._end_call(self._open_call, None)
 
     def _say(self, text: str, *, is_thought: bool) -> None:
         if not text:
@@ -102,9 +131,30 @@ class Candidate:
             self._blocks.text(self._run, text)
 
     def _call(self, call: dict[str, Any]) -> None:
+        is_open, partial = stays_open(call), call.get("partialArgs")
+        if (begun := self._open_call) is not None:
+            self._arguments.add(partial)
+            if not is_open:
+                self._end_call(begun, call.get("args"))
+            return
         named = string(call.get("id")), string(call.get("name"))
-        self._carry_out(ToolCall(self._number, self._calls, *named), call.get("args"))
+        begun = ToolCall(self._number, self._calls, *named)
         self._calls += 1
+        if not is_open and not partial:
+            self._carry_out(begun, call.get("args"))
+            return
+        self.close()
+        begun.start(self._sink)
+        self._open_call, self._arguments = begun, PartialArgs()
+        self._arguments.add(partial)
+        if not is_open:
+            self._end_call(begun, call.get("args"))
+
+    def _end_call(self, call: ToolCall, whole: Any) -> None:
+        self._open_call = None
+        if text := self._arguments.joined(whole):
+            call.add(self._sink, text)
+        call.end(self._sink)
 
     def _carry_out(self, call: ToolCall, arguments: Any) -> None:
         self.close()

@@ -3,6 +3,8 @@
 Rule 1: the kind is the key that holds the part's own: `text`, `functionCall`, ...; a text with
         `thought` is of kind `thought`. Flags and a signature make no kind.
 Rule 2: calls are counted from 0, among the parts that stand beside each other in one content.
+        A call that `willContinue` goes on in the calls without a name behind it, which count as
+        that call and are `continued`.
 Rule 3: `carrier` names what a signature stands on, the call by its name.
 """
 
@@ -34,12 +36,25 @@ def signature_of(part: dict[str, Any]) -> str:
     return next((text for key in _SPELLED if (text := string(part.get(key)))), "")
 
 
-def part_data(element: Any, calls: int, **place: Any) -> dict[str, Any]:
-    """Data of a part as a wire event; `calls` is how many calls came before it."""
+def stays_open(call: dict[str, Any]) -> bool:
+    """Whether more of a call is announced."""
+    return call.get("willContinue") is True
+
+
+def continues_call(part: dict[str, Any]) -> bool:
+    """Whether a part can go on with an open call: a call of its own has a name."""
+    call = part.get(CALL)
+    return isinstance(call, dict) and not call.get("name")
+
+
+def part_data(element: Any, calls: int, *, is_open: bool = False, **place: Any) -> dict[str, Any]:
+    """Data of a part as a wire event; `calls` came before it, the last of which may be open."""
     part = mapping(element)
     kind = kind_of(part)
     more: dict[str, Any] = {**place, "kind": kind}
-    if kind == CALL:
+    if kind == CALL and is_open and continues_call(part):
+        more["call"], more["continued"] = calls - 1, True
+    elif kind == CALL:
         more["call"] = calls
     if signature_of(part):
         name = string(mapping(part.get(CALL)).get("name"))

@@ -13,7 +13,9 @@ Rule 4: nothing on the wire says that all is over. An answer is done where it en
 Rule 5: a request gives `request.part` per part of its history. A part is of the `current` turn
         where no words of the user come after it.
 Rule 6: a chunk of another response begins the next answer once every candidate has finished or
-        an error came, where the one request is not known. A reason to finish on the way ends none.
+        an error came, where the one request is not known. A reason to finish on the way ends none:
+        behind code, behind a call that the server carries out (`mcpServers`), and in every chunk
+        of the models of 2024, whose chunks name neither model nor response.
 """
 
 from __future__ import annotations
@@ -26,11 +28,19 @@ from conformance.core.json_values import NOT_JSON
 from conformance.core.reading import Reading
 from conformance.dialects import outcome
 from conformance.dialects.gemini_generate.candidate import Candidate, reason_of
-from conformance.dialects.gemini_generate.parts import CALL, kind_of, part_data
+from conformance.dialects.gemini_generate.parts import CALL, kind_of, part_data, stays_open
 from conformance.dialects.gemini_usage import token_counts
 from conformance.dialects.history import request_events
 from conformance.dialects.history_calls import OF_GEMINI
-from conformance.dialects.json_edge import elements, event_data, mapping, objects, string, whole
+from conformance.dialects.json_edge import (
+    NO_FIELDS,
+    elements,
+    event_data,
+    mapping,
+    objects,
+    string,
+    whole,
+)
 from conformance.dialects.sink import Sink
 
 NAME: Final = "gemini.generate"
@@ -70,18 +80,21 @@ class GeminiReader:
         del reading  # no profile reads it otherwise
         self._sink = Sink()
         self._is_asked = False
+        self._carries_out_calls = False
         self._renew()
 
     def _renew(self) -> None:
         self._name: str = ""  # the id of the response
         self._candidates: dict[int, Candidate] = {}
-        self._held: dict[int, str] = {}  # reasons behind code: more may come
+        self._held: dict[int, str] = {}  # reasons on the way: more may come
         self._counted: dict[str, Any] = {}  # by the last chunk that counted
         self._is_refused = False  # the prompt was
         self._has_failed = False
 
     def request(self, request: Request) -> list[Event]:
         self._is_asked = True
+        tools = objects(mapping(request.json).get("tools"))
+        self._carries_out_calls = any("mcpServers" in tool for tool in tools)
         return [*request_events(request, "contents", OF_GEMINI), *_request_parts(request)]
 
     def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
@@ -140,7 +153,7 @@ class GeminiReader:
             if name not in ("", self._name) and not (is_body or self._is_asked):
                 self._see_name(name)
             self._sink.wire("gemini.body" if is_body else "gemini.chunk", fields)
-            self._answer(fields)
+            self._answer(fields, is_body=is_body)
         elif not error:
             self._sink.wire("gemini.unknown", event_data(payload))
         if error:
@@ -150,9 +163,13 @@ class GeminiReader:
                 candidate.close()
             self._sink.say_error(outcome.error(error))
 
-    def _answer(self, fields: dict[str, Any]) -> None:
+    def _answer(self, fields: dict[str, Any], *, is_body: bool) -> None:
         model = string(fields.get("modelVersion"))
-        found = [self._read_candidate(each, model) for each in elements(fields.get("candidates"))]
+        is_early = not (is_body or model or self._name or fields.get("responseId"))
+        found = [
+            self._read_candidate(each, model, is_early=is_early)
+            for each in elements(fields.get("candidates"))
+        ]
         for candidate, reason in filter(None, found):
             candidate.finish(reason)
         if mapping(fields.get("promptFeedback")).get("blockReason"):
@@ -167,7 +184,9 @@ class GeminiReader:
         self._counted = usage
         self._sink.say_usage(token_counts(usage, _COUNTED, "totalTokenCount"))
 
-    def _read_candidate(self, element: Any, model: str) -> tuple[Candidate, str] | None:
+    def _read_candidate(
+        self, element: Any, model: str, *, is_early: bool
+    ) -> tuple[Candidate, str] | None:
         """Reads the parts of a candidate; with its reason where it finishes."""
         fields = mapping(element)
         number = whole(fields.get("index")) or 0  # the first one is often not numbered
@@ -179,18 +198,28 @@ class GeminiReader:
         content = mapping(fields.get("content"))
         if content.get("role") or content.get("parts"):
             candidate.start()
-        for part in elements(content.get("parts")):
-            place = {"candidate": number, "model": model}
-            self._sink.wire("gemini.part", part_data(part, candidate.calls, **place))
-            candidate.read(mapping(part))
+        if parts := elements(content.get("parts")):
+            self._held.pop(number, None)
+            self._read_parts(candidate, parts, {"candidate": number, "model": model})
         reason = reason_of(fields.get("finishReason"))
-        parts = elements(content.get("parts"))
-        if reason and parts and not _CODE.isdisjoint(mapping(parts[-1])):
+        if reason and self._is_on_the_way(parts, is_early=is_early):
             self._held[number] = reason
             return None
-        if reason:
-            self._held.pop(number, None)
         return (candidate, reason) if reason else None
+
+    def _read_parts(self, candidate: Candidate, parts: list[Any], place: dict[str, Any]) -> None:
+        for part in parts:
+            is_open = candidate.has_open_call
+            data = part_data(part, candidate.calls, is_open=is_open, **place)
+            self._sink.wire("gemini.part", data)
+            candidate.read(mapping(part))
+
+    def _is_on_the_way(self, parts: list[Any], *, is_early: bool) -> bool:
+        """Whether more may come behind a reason to finish (rule 6)."""
+        last = mapping(parts[-1]) if parts else NO_FIELDS
+        if not _CODE.isdisjoint(last):
+            return True
+        return self._carries_out_calls if CALL in last else is_early
 
 
 def _request_parts(request: Request) -> Iterator[Event]:
@@ -199,12 +228,16 @@ def _request_parts(request: Request) -> Iterator[Event]:
     questions = [n for n, content in enumerate(contents) if _speaks_for_user(content)]
     last = questions[-1] if questions else -1
     for position, content in enumerate(contents):
-        calls = 0
+        calls, is_open = 0, False
         turn = "current" if position > last else "earlier"
         place = {"position": position, "role": string(content.get("role")), "turn": turn}
         for part in elements(content.get("parts")):
-            data = part_data(part, calls, **place)
-            calls += data["kind"] == CALL
+            data = part_data(part, calls, is_open=is_open, **place)
+            if data["kind"] == CALL:
+                calls += "continued" not in data
+                is_open = stays_open(mapping(data[CALL]))
+            else:
+                is_open = False
             yield Event("request.part", data, 0, "wire")
 
 

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from conformance.dialects.gemini_generate.partial_args import PartialArgs
 from conformance.dialects.gemini_generate.parts import kind_of
 from conformance.dialects.json_edge import mapping, objects, string
-from conformance.dialects.turns import HistoryForm, SaidEntry, blocks_entry, listed, said_call
+from conformance.dialects.turns import (
+    HistoryForm,
+    SaidCall,
+    SaidEntry,
+    blocks_entry,
+    listed,
+    said_call,
+)
 
 
 def _read(entry: Any) -> SaidEntry:
@@ -17,9 +26,24 @@ def _read(entry: Any) -> SaidEntry:
     return blocks_entry(
         fields.get("role") or "user",
         (_shown(part) for part in parts),
-        (said_call(call.get("id"), call.get("name"), call.get("args")) for call in calls),
+        _said_calls(calls),
         (string(each.get("id") or each.get("name")) for each in results),
     )
+
+
+def _said_calls(calls: Iterable[dict[str, Any]]) -> Iterator[SaidCall]:
+    """Each call with all of its arguments; those without a name go on with the one before."""
+    begun: dict[str, Any] | None = None
+    partial = PartialArgs()
+    for call in (*calls, None):
+        if begun is not None and (call is None or call.get("name")):
+            arguments = partial.joined(begun.get("args")) or begun.get("args")
+            yield said_call(begun.get("id"), begun.get("name"), arguments)
+        if call is None:
+            return
+        if begun is None or call.get("name"):
+            begun, partial = call, PartialArgs()
+        partial.add(call.get("partialArgs"))
 
 
 def _shown(part: dict[str, Any]) -> str:

@@ -13,7 +13,7 @@ Rule 5: beyond `MOST_CHOICES` choices (or tool calls of a choice) one wire event
 Rule 6: where the one request is not known, a chunk of another id begins the next answer behind
         `[DONE]`; where it brings a role or a text, once the one before has finished or failed;
         where it brings a role, also when the id had not changed before. So does a role behind
-        `[DONE]` or an error, whatever its id.
+        `[DONE]` or an error, whatever its id. What has no id begins none there: a gateway's bill.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from conformance.dialects.json_edge import (
 )
 from conformance.dialects.openai_chat.choice import Choice
 from conformance.dialects.sink import Sink
+from conformance.dialects.unsupported import COMPLETIONS
 
 NAME: Final = "openai.chat"
 OVERFLOW: Final = "openai.chat.overflow"
@@ -145,7 +146,7 @@ class ChatReader:
         if name == self._id:
             return has_role and self._may_be_over
         if self._is_done:
-            return True
+            return bool(name)
         if self._has_all() or self._sink.has_failed:
             return bool(name) and (has_role or any(delta.get("content") for delta in deltas))
         return bool(name) and has_role and self._is_steady
@@ -267,11 +268,15 @@ class ChatReader:
 def recognises(frame: Frame, payload: Any) -> bool:
     """A chunk, a completion or a list of models; an error or `[DONE]` alone names no dialect.
 
-    Without its name a choice has to hold a delta or a message: others have choices, too.
+    Without its name a choice has to hold a delta or a message: others have choices, too. Together
+    has deltas in streams of the API before this one.
     """
     del frame
     fields = mapping(payload)
-    named = string(fields.get("object")).startswith("chat.completion")
+    kind = string(fields.get("object"))
+    if kind in COMPLETIONS:
+        return False
+    named = kind.startswith("chat.completion")
     choices = map(mapping, elements(fields.get("choices")))
     speaks = any("delta" in choice or "message" in choice for choice in choices)
     return named or speaks or _lists_models(fields)

@@ -30,6 +30,11 @@ def _text(value: Any) -> bytes:
     return str(value).encode("utf-8", "surrogatepass")
 
 
+def _sse_event(value: Any) -> bytes:
+    """A text of lines, without the blank line that ended it."""
+    return _text(value) + b"\n\n"
+
+
 def _json(value: Any) -> bytes:
     """A text, or a value of JSON that the recorder had read."""
     return _text(value) if isinstance(value, str | bytes) else msgspec.json.encode(value)
@@ -86,6 +91,7 @@ def _is_hex(text: str) -> bool:
 
 CODINGS: Final[Mapping[str, Callable[[Any], bytes]]] = {
     "text": _text,
+    "sse-event": _sse_event,
     "json": _json,
     "misread-text": _misread_text,
     "base64": _base64,

@@ -35,7 +35,7 @@ class Entry(NamedTuple):
         if self.raw:
             try:
                 return self.line + part(self.raw, *keys_of(path)).line - 1
-            except (KeyError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            except (LookupError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 return self.line
         return first_line(self._node(path)) or self.line
 
@@ -56,7 +56,7 @@ class Entry(NamedTuple):
             return None
         try:
             found = array_elements(self.raw, *keys_of(outer))
-        except (KeyError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        except (LookupError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
         return [TextPart(self.line + each.line - 1, each.raw) for each in found]
 
@@ -73,9 +73,9 @@ def split_paths(paths: str) -> list[str]:
     return [each.strip() for each in paths.split("|")]
 
 
-def keys_of(path: str) -> list[str]:
-    """The keys of one path; none of an empty one, which is the value itself."""
-    return path.split(".") if path else []
+def keys_of(path: str) -> list[str | int]:
+    """The keys and places of one path; none of an empty one, which is the value itself."""
+    return [int(key) if key.isdigit() else key for key in path.split(".")] if path else []
 
 
 def first_line(tree: Any) -> int | None:

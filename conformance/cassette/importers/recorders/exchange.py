@@ -110,7 +110,7 @@ def _kept_body(row: Recorder, entry: Entry) -> KeptBody | None:
     if row.elsewhere and (name := entry.at(row.elsewhere)):
         raise ValueError(f"its body is in a file of its own, {str(name)[:80]}")
     for path, coding in row.payloads.items():
-        if (found := _payload_body(entry, path, coding)) is not None:
+        if (found := _payload_body(row, entry, path, coding)) is not None:
             return found
     for path, coding in row.chunks.items():
         if (values := entry.each_at(path)) is not None:
@@ -143,9 +143,9 @@ def _named_coding(row: Recorder, entry: Entry) -> str | None:
     return None
 
 
-def _payload_body(entry: Entry, path: str, coding: str) -> KeptBody | None:
+def _payload_body(row: Recorder, entry: Entry, path: str, coding: str) -> KeptBody | None:
     values = payload_values(entry, path, coding)
-    if values is None:
+    if values is None or (len(values) == 1 and row.body and _is_whole(row, entry)):
         return None
     parts = entry.parts_at(path)
     lines = [each.line for each in parts] if parts else [entry.line] * len(values)
@@ -155,6 +155,12 @@ def _payload_body(entry: Entry, path: str, coding: str) -> KeptBody | None:
     placed = zip(lines, texts, strict=True)
     rebuilt = reframe([Payload.of(line, text, _json(text)) for line, text in placed])
     return KeptBody((Chunk(rebuilt.body),), "events", path, rebuilt)
+
+
+def _is_whole(row: Recorder, entry: Entry) -> bool:
+    """Whether the head says that the body is one value of JSON."""
+    stated = _value_of(header_pairs(entry.at(row.headers)), "content-type")
+    return stated.partition(";")[0].strip().lower() == "application/json"
 
 
 def payload_values(entry: Entry, path: str, coding: str) -> list[Any] | None:

@@ -3,8 +3,9 @@
 A row is all that is known of a recorder. Users add rows of their own in `conformance.yaml`, with
 the same keys.
 
-Rule 1: a path is keys with dots, `response.status.code`; `a | b` takes the first that is there,
-`chunks[].b64` one value of each element of a list. An empty path is the value itself.
+Rule 1: a path is keys with dots, `response.status.code`, or places of a list, `log.entries.0`;
+`a | b` takes the first that is there, `chunks[].b64` one value of each element of a list. An empty
+path is the value itself.
 Rule 2: a body is a map from path to coding (`coding.py`); the first path with a value counts.
 Rule 3: a row recognises a file by what is in it: by `marks`, found in text that is no JSON, and by
 `needs`, paths that an entry has. The name of a file only says which rows are tried.

@@ -4,7 +4,8 @@ Shapes are those of the programs themselves: har-1.2-spec, vcrpy, VCR of Ruby (6
 (`serialize-body.R`), langchain-tests (`conftest.py`), nock (`lib/recorder.js`), WireMock's stub
 mappings, Polly.js (`persister/har`), dd-apm-test-agent (`vcr_proxy.py`), req_llm
 (`test/support/transcript.ex`), Mastra's recorder over MSW (`llm-recorder.ts`), gemini-cli
-(`fakeContentGenerator.ts`), httprr and txtar of Go, and fixtures of matteing/opal.
+(`fakeContentGenerator.ts`), test-server of Google (`internal/store`), seinfeld of Braintrust,
+httprr and txtar of Go, and fixtures of matteing/opal.
 """
 
 from __future__ import annotations
@@ -56,6 +57,17 @@ ROWS: Final = (
         made_by="log.creator",
         recorded_at="log.entries.0.startedDateTime",
         hint="save the archive with contents, while the developer tools are open",
+    ),
+    Recorder(
+        name="google-test-server",
+        says="a recording of Google's test-server, as js-genai has them",
+        entries="interactions",
+        needs=("request.bodySegments", "response.statusCode"),
+        asked={"request.bodySegments.0": "json"},
+        status="response.statusCode",
+        payloads={"response.bodySegments[]": "value"},
+        body={"response.bodySegments.0": "json"},
+        note="Google's test-server keeps values: framing and chunks are rebuilt",
     ),
     Recorder(
         name="vcr",
@@ -119,6 +131,17 @@ ROWS: Final = (
         chunks={"response.chunks[]": "text"},
         times="response.chunkTimings",
         body={"response.body": "json"},
+        recorded_at="meta.createdAt",
+    ),
+    Recorder(
+        name="seinfeld",
+        says="a cassette of seinfeld (Braintrust), with the events of a stream one by one",
+        entries="entries",
+        needs=("matchKey", "request.url", "response.status"),
+        asked={"request.body.value": "json"},
+        chunks={"response.body.chunks[]": "sse-event"},
+        body={"response.body.value": "json"},
+        elsewhere="response.body.path",
         recorded_at="meta.createdAt",
     ),
     Recorder(
