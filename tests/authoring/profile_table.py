@@ -14,6 +14,7 @@ from conformance.profiles.knobs import spell_value
 from conformance.profiles.load import load_profile
 from conformance.profiles.lookup import available
 from conformance.profiles.profile import Profile
+from conformance.profiles.variants import Variant
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "profiles.md"
 _NOT_SYSTEMS: Final = frozenset({"strict"})
@@ -43,8 +44,8 @@ What a stream does as a knob describes it is a habit, and never more than a weak
 A gateway passes on what names the system behind it, so its own signs decide.
 The host of a recorded URL is a sign, too: importers keep scheme and host.
 What is written names public services only, so that nobody learns the name of your own machine.
-A profile may have variants: where a request says so, another profile takes its place, and a note
-says which.
+A profile may have variants: where a request says so, or for what was recorded until a month,
+another profile takes its place, and a note says which.
 In brackets: in how many recordings of the system it was met, and in how many of others.
 
 Some senders are named by nothing. Gemini, the Interactions API, Cohere and Ollama's own API were
@@ -126,8 +127,12 @@ def _settings(profile: Profile) -> str:
         f"`{rule}` {each.level} ({_text(each.seen)})" for rule, each in profile.overrides.items()
     ]
     promises = [f"promises `{promise}`" for promise in profile.promises]
-    variants = [f"variant `{each.profile}` ({_text(each.seen)})" for each in profile.variants]
+    variants = [f"variant `{_variant(each)} ({_text(each.seen)})" for each in profile.variants]
     return "; ".join([*knobs, *rules, *promises, *variants]) or "as strict"
+
+
+def _variant(variant: Variant) -> str:
+    return f"{variant.profile}` until {variant.until}" if variant.until else f"{variant.profile}`"
 
 
 def _text(text: str) -> str:

@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 
 from conformance.cassette import open_recording, write
+from conformance.cassette.header import Header
 from conformance.cassette.redaction.public_hosts import is_public
-from conformance.core.events import Event, Request
+from conformance.core.events import Event, Exchange, Request, Response
 from conformance.identify import named
 from conformance.judging.result import StreamResult
 from conformance.profiles.fingerprints import Signs, Watch
 from conformance.profiles.lookup import available, find, fingerprints
 from conformance.recordings.check import check_paths
+from conformance.recordings.recorded_month import recorded_month
 from tests.profiles.identifying import CHAT, identified, written
 
 CHUNK = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
@@ -23,13 +25,13 @@ SAID = {"index": 0, "delta": {"role": "assistant", "content": "Yes."}, "finish_r
 
 
 def recorded(
-    folder: Path, url: str, asked: dict[str, Any] | None = None, **more: Any
+    folder: Path, url: str, asked: dict[str, Any] | None = None, date: str = "", **more: Any
 ) -> StreamResult:
     """A stream that VCR kept, judged."""
     chunk = {**CHUNK, "choices": [SAID], **more}
     body = f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n"
     request = {"model": "m", "messages": [], "stream": True, **(asked or {})}
-    head = {"content-type": ["text/event-stream"]}
+    head = {"content-type": ["text/event-stream"], "date": [date]}
     interaction = {
         "request": {"method": "POST", "uri": url, "headers": {}, "body": json.dumps(request)},
         "response": {"status": {"code": 200}, "headers": head, "body": {"string": body}},
@@ -211,3 +213,27 @@ def test_openrouter_is_never_taken_for_openai(
 def test_chat_is_the_dialect_of_these_profiles() -> None:
     names = {name for name, dialect, _ in available() if dialect == CHAT}
     assert names >= {"cerebras", "tgi", "baseten", "ai21", "cline", "aihubmix", "opencode-go"}
+
+
+@pytest.mark.parametrize(
+    ("date", "profile"),
+    [
+        ("Sun, 02 Mar 2025 05:50:44 GMT", "google-early"),
+        ("Tue, 01 Apr 2025 00:00:00 GMT", "google"),
+        ("soon", "google"),
+        ("", "google"),
+    ],
+)
+def test_an_old_answer_is_judged_by_the_ways_of_its_time(
+    tmp_path: Path, date: str, profile: str
+) -> None:
+    url = "https://generativelanguage.googleapis.com/v1beta/openai/chat/completions"
+    assert recorded(tmp_path, url, date=date).profile == profile
+
+
+def test_a_server_does_not_say_in_which_year_it_is_judged() -> None:
+    old = Response(200, headers=(("date", "Sun, 02 Mar 2025 05:50:44 GMT"),))
+    exchange = Exchange(response=old)
+    assert recorded_month(Header(origin="imported"), exchange) == "2025-03"
+    assert recorded_month(Header(origin="live"), exchange) == ""
+    assert recorded_month(Header(recorded_at="2026-11-27T10:00:00Z"), exchange) == "2026-11"
