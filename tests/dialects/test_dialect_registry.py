@@ -90,6 +90,7 @@ def test_a_dialect_without_a_reader_is_told_apart_from_a_wrong_name() -> None:
         ({"choices": [{"index": 0, "text": "Hi"}]}, None),
         ({"choices": []}, None),
         ({"object": "text_completion", "choices": [{"text": "Hi"}]}, "openai.completions"),
+        ({"object": "completion.chunk", "choices": [{"delta": {}}]}, "openai.completions"),
         ({"object": "thread.message.delta", "delta": {"content": []}}, "openai.assistants"),
         ({"object": "thread", "id": "thread_1"}, "openai.assistants"),
         ({"type": "completion", "completion": " Hi"}, "anthropic.complete"),

@@ -15,7 +15,7 @@ from conformance.dialects.base import Reading
 from conformance.dialects.gemini_generate.partial_args import PartialArgs
 from conformance.dialects.gemini_generate.turns import TURNS
 
-_FRAME: Final = Frame("sse", "message", "", "", 0)
+_FRAME: Final = Frame("event", "message", "", "", 0)
 NAMED: Final = {"modelVersion": "gemini-3-pro", "responseId": "r"}
 
 
