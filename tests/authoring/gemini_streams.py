@@ -166,12 +166,8 @@ def _served_call() -> Draft:
         chunk(thought(FERRY_THOUGHT), usage=counts(20, 0, 18)),
         chunk(call(TOOL, ARGUMENTS, CALL_SIGNATURE), usage=counts(20, 15, 18), reason="STOP"),
         chunk(given, usage=counts(20, 15, 18)),
-        chunk({"text": "It sails "}, usage=counts(20, 21, 18, 40)),
-        chunk(
-            {"text": "at nine.", "thoughtSignature": SIGNATURE},
-            usage=counts(20, 27, 18, 40),
-            reason="STOP",
-        ),
+        chunk({"text": "It sails at nine."}, usage=counts(20, 27, 18, 40)),
+        chunk(SIGNED_END, usage=counts(20, 27, 18, 40), reason="STOP"),
     ]
     return drafted("gemini/served-call", asked, events(chunks))
 

@@ -35,6 +35,8 @@ _TOTAL: Final = ("usageMetadata", "totalTokenCount")
 _REASON: Final = ("candidates", 0, "finishReason")
 _SIGNED: Final = "thoughtSignature"
 _CALL: Final = "functionCall"
+_FIRST_CALL: Final = (*_PARTS, 0, _CALL)
+_PLACE: Final = (*_FIRST_CALL, "partialArgs", 0, "jsonPath")
 _SIGNS_AT_WILL: Final = re.compile("gemini-[12]([^0-9]|$)")
 
 
@@ -97,6 +99,13 @@ def _labelled(part: dict[str, Any]) -> dict[str, Any]:
 def _with_text_arguments(part: dict[str, Any]) -> dict[str, Any]:
     args = msgspec.json.encode(part[_CALL].get("args")).decode()
     return {**part, _CALL: {**part[_CALL], "args": args}}
+
+
+def _call_ends(stream: Stream) -> list[int]:
+    """Where nothing is left of a call but its end."""
+    return [
+        place for place, piece in stream.events() if value_at(piece.payload, *_FIRST_CALL) == {}
+    ]
 
 
 def _unsigned_calls(stream: Stream) -> list[int]:
@@ -207,6 +216,12 @@ OPERATORS.add("X9-empty-thought", "A thought has no text.")(
 )
 OPERATORS.add("T3-arguments-are-text", "The arguments of a call are a text.")(
     _pieces_where(_CALL), _each_part(_CALL, edit=_with_text_arguments)
+)
+OPERATORS.add("T10-piece-without-place", "A piece of an argument does not say where it stands.")(
+    places_with(*_PLACE), drop_value(*_PLACE)
+)
+OPERATORS.add("T10-call-without-end", "A call whose arguments came in pieces does not end.")(
+    _call_ends, set_value(True, *_FIRST_CALL, "willContinue")
 )
 OPERATORS.add("N10-other-role", "The model speaks as the assistant.")(
     places_with("candidates", 0, "content", "role"),
