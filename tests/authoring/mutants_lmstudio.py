@@ -59,6 +59,13 @@ MUTANTS: Final = (
         edits.insert(event({"type": "reasoning.end"}), ENDED),
         _changed("chat.end", "result.output.0.content", lambda said: f"{said}So"),
     ),
+    # An empty view of thinking: the result lists none.
+    _of_wire(
+        "thinking-not-empty",
+        THINKS,
+        edits.drop_all(typed("reasoning.delta")),
+        _listed_without("reasoning"),
+    ),
     _of_wire(
         "carries",
         THINKS,

@@ -71,7 +71,7 @@ class AnswerBlocks(ContentBlocks):
         if (slot := self.slot_at(_CALL)) is None:
             return None
         tool = self._name_call(slot, event) if slot.tool is None else slot.tool
-        given = event.get("arguments") or mapping(event.get("metadata")).get("arguments")
+        given = event.get("arguments", mapping(event.get("metadata")).get("arguments"))
         if (text := arguments_text(given)) and tool is not None and not tool.has_arguments:
             self.call(slot, text)
         return slot

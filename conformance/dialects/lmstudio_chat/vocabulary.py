@@ -34,7 +34,7 @@ VOCABULARY: Final = Vocabulary(
 WIRE_KEYS: Final = WireKeys(
     texts=("content",),
     shown=("content",),
-    words=("type", "tool", "tool_name"),
+    words=("type",),
     free=("arguments", "metadata", "provider_info", "stats"),
 )
 ENVELOPE: Final = SseEnvelope(is_named=STREAMED.__contains__)
