@@ -15,7 +15,7 @@ MODEL: Final = "think-1"
 FIRST_ID: Final = "resp_synthetic0001"
 TIDE: Final = "High water was at six, and the tide turns after some six hours and a quarter."
 TIDE_TEXT: Final = "Low water is at a quarter past twelve."
-PORT: Final = {"type": "ephemeral_mcp", "server_label": "harbour"}
+PORT: Final[Fields] = {"type": "ephemeral_mcp", "server_label": "harbour"}
 
 drafted = partial(stream_draft, dialect=DIALECT, path="/api/v1/chat")
 _in_one_piece = partial(body_draft, dialect=DIALECT, path="/api/v1/chat")
@@ -57,7 +57,7 @@ def _calls() -> Iterator[Draft]:
     yield drafted("lmstudio/thinking-then-call", asked, answer(said, (61, 47, 24)))
 
     # A server that names the tool in an event of its own; and a call that comes to nothing.
-    failed = {"type": "invalid_tool_call", "reason": "Cannot find tool with name tide."}
+    failed: Fields = {"type": "invalid_tool_call", "reason": "Cannot find tool with name tide."}
     failed |= {"metadata": {"type": "invalid_name", "tool_name": "tide"}}
     said = [("reasoning", first), failed, called, ("message", "It sails at nine.")]
     yield drafted("lmstudio/calls-named-apart", asked, answer(said, (61, 40, 12), apart=True))
@@ -100,7 +100,7 @@ def answer(
     said: Sequence[Any], usage: tuple[int, int, int], *, apart: bool = False, named: str = FIRST_ID
 ) -> tuple[Message, ...]:
     """A whole stream: texts with their kind, and calls as a result lists them."""
-    events = [
+    events: list[Fields] = [
         {"type": "chat.start", "model_instance_id": MODEL},
         {"type": "prompt_processing.start"},
         {"type": "prompt_processing.progress", "progress": 0.5},
