@@ -106,12 +106,8 @@ MUTANTS: Final = (
         _changed("chat.end", "result.stats.reasoning_output_tokens", 39),
     ),
     _of_wire("body-fields", BODY, not_in_body("model_instance_id")),
-    Mutant(
-        "wire/lmstudio/body-fields",
-        f"{_BASES}/body",
-        (in_body("output.1.type", "output_text"),),
-        name="wire/lmstudio/body-item-known",
-    ),
+    # What a gateway that translates Responses left as it was.
+    _of_wire("item-known", BODY, in_body("output.1.type", "output_text")),
     Mutant(
         "effort/lmstudio/known",
         f"{_BASES}/{THINKS}",
