@@ -25,6 +25,7 @@ from conformance.dialects.endpoint import BASE, Endpoint
 from conformance.dialects.gemini_generate import DIALECT as GEMINI_GENERATE
 from conformance.dialects.gemini_interactions import DIALECT as GEMINI_INTERACTIONS
 from conformance.dialects.harmony import DIALECT as HARMONY
+from conformance.dialects.lmstudio_chat import DIALECT as LMSTUDIO_CHAT
 from conformance.dialects.mistral_chat import DIALECT as MISTRAL_CHAT
 from conformance.dialects.ollama_chat import DIALECT as OLLAMA_CHAT
 from conformance.dialects.ollama_generate import DIALECT as OLLAMA_GENERATE
@@ -56,6 +57,7 @@ SUPPORTED: Final[Mapping[str, Dialect]] = {
         OPAL_RPC,
         GEMINI_GENERATE,
         GEMINI_INTERACTIONS,
+        LMSTUDIO_CHAT,
     )
 }
 ENDPOINTS: Final[Mapping[str, Endpoint]] = {

@@ -22,6 +22,7 @@ _BUDGETS: Final = (
 )
 _SWITCHES: Final = (
     "reasoning_effort",
+    "reasoning",
     "reasoning.effort",
     "reasoning.enabled",
     "thinking",

@@ -63,10 +63,13 @@ def streams_by_default(body: Any) -> bool:
 
 
 class Question(Struct, frozen=True):
-    """What a request is to ask for: an answer to `text` of a kind, with `tools` by name."""
+    """What a request is to ask for: an answer to `text` of a kind, with `tools` by name.
+
+    `limit` may be the name of a value that a template leaves open.
+    """
 
     text: str
-    limit: int
+    limit: int | str
     streams: bool
     thinks: bool
     summarises: bool

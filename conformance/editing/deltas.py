@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,10 +28,16 @@ def joined_text(stream: Stream, kind: TextKind) -> str:
 
 
 def delta_groups(stream: Stream, *kinds: TextKind) -> list[list[Delta]]:
-    """Deltas that add to the same text, each group in stream order."""
+    """Deltas that add to the same text, each group in stream order.
+
+    Where texts have no name of their own, one that ended is another than the next of its kind.
+    """
+    layout = stream.layout
+    ends = {} if layout.text_keys else {k: stream.typed(e) for k, e in layout.text_ends.items()}
     found: dict[tuple[Any, ...], list[Delta]] = {}
     for each in find_deltas(stream, *kinds):
-        found.setdefault(each.group, []).append(each)
+        ended = bisect(ends.get(stream.pieces[each.place].type, ()), each.place)
+        found.setdefault((*each.group, ended), []).append(each)
     return list(found.values())
 
 

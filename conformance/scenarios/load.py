@@ -42,7 +42,7 @@ STEP_KEYS: Final = frozenset(
     {
         *("role", "like", "ends", "thinking", "headers", "after", "needs", "promises"),
         *("method", "path", "upstream", "calls", "beside", "excused", "says", *ENDPOINTS),
-        *("ask", "behind", "breaks", "stops"),
+        *("ask", "question", "streams", "behind", "breaks", "stops"),
     }
 )
 _CARRIED: Final = frozenset({"turns", "response"})
@@ -197,12 +197,36 @@ def _read_step(node: Node, known: Mapping[str, Step], values: Mapping[str, Any])
 
 
 def _read_bodies(entries: Mapping[str, Node], below: Step | None) -> dict[str, Any]:
-    bodies = dict(below.bodies) if below else {}
+    bodies = {**(below.bodies if below else {}), **_question_bodies(entries)}
     for dialect in ENDPOINTS:
         if dialect in entries:
             entries[dialect].mapping()
             bodies[dialect] = lay_over(bodies.get(dialect), entries[dialect].plain())
     return bodies
+
+
+def _question_bodies(entries: Mapping[str, Node]) -> dict[str, Any]:
+    """What every API is sent for one `question`: its own form of requests says how it is put."""
+    if "question" not in entries:
+        if "streams" in entries:
+            raise entries["streams"].error(
+                "`streams` says how a `question` is asked, and there is none"
+            )
+        return {}
+    streams = entries["streams"].boolean() if "streams" in entries else True
+    thinking = entries["thinking"].boolean() if "thinking" in entries else None
+    question = Question(
+        entries["question"].string(),
+        "$limit",
+        streams=streams,
+        thinks=thinking is not False,
+        summarises=thinking is True,
+    )
+    forms = {name: form for name in ENDPOINTS if (form := get(name).request)}
+    return {
+        name: {"model": "$model", **form.ask(question), "stream": streams}
+        for name, form in forms.items()
+    }
 
 
 def _application_bodies(entries: Mapping[str, Node], carry: Carry | None) -> dict[str, Any]:

@@ -1,168 +1,38 @@
-"""Everything that ships: good streams, and mutants of them."""
+"""Everything that ships: good streams, and mutants of them.
+
+Modules are found by their names: `*_streams` brings `drafts()`, `mutants_*` brings `MUTANTS`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from functools import cache
-from typing import Final
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 
-from tests.authoring import (
-    acp_streams,
-    agui_streams,
-    allowance_streams,
-    both_hops_streams,
-    carried_streams,
-    chat_streams,
-    choice_streams,
-    claude_streams,
-    clients,
-    codex_server_streams,
-    codex_streams,
-    cohere_streams,
-    converse_streams,
-    gemini_streams,
-    habit_streams,
-    harmony_streams,
-    history_streams,
-    interactions_streams,
-    item_streams,
-    likeness_streams,
-    linked_streams,
-    messages_streams,
-    mistral_streams,
-    mutants_acp,
-    mutants_agui,
-    mutants_allowances,
-    mutants_blocks,
-    mutants_calls,
-    mutants_chat,
-    mutants_choices,
-    mutants_claude,
-    mutants_codex,
-    mutants_codex_server,
-    mutants_cohere,
-    mutants_converse,
-    mutants_converse_blocks,
-    mutants_ends,
-    mutants_gemini,
-    mutants_harmony,
-    mutants_history,
-    mutants_hops,
-    mutants_interactions,
-    mutants_items,
-    mutants_likeness,
-    mutants_linked,
-    mutants_messages,
-    mutants_mistral,
-    mutants_ollama,
-    mutants_ollama_generate,
-    mutants_opal,
-    mutants_opt_in,
-    mutants_parts,
-    mutants_requests,
-    mutants_responses,
-    mutants_responses_items,
-    mutants_systems,
-    mutants_thinking,
-    mutants_turns,
-    mutants_ui_message,
-    mutants_wire,
-    ollama_generate_streams,
-    ollama_streams,
-    opal_streams,
-    opt_in_streams,
-    permitted_streams,
-    request_streams,
-    responses_streams,
-    systems_streams,
-    turn_streams,
-    ui_message_streams,
-)
+from tests.authoring import clients
 from tests.authoring.draft import Draft
 
 
 @cache
 def good() -> tuple[Draft, ...]:
     """Streams that keep every rule of their profile."""
-    streams = (
-        *responses_streams.drafts(),
-        *chat_streams.drafts(),
-        *messages_streams.drafts(),
-        *ollama_streams.drafts(),
-        *ollama_generate_streams.drafts(),
-        *converse_streams.drafts(),
-        *cohere_streams.drafts(),
-        *harmony_streams.drafts(),
-        *gemini_streams.drafts(),
-        *interactions_streams.drafts(),
-        *mistral_streams.drafts(),
-        *history_streams.drafts(),
-        *item_streams.drafts(),
-        *opt_in_streams.drafts(),
-        *request_streams.drafts(),
-        *permitted_streams.drafts(),
-        *allowance_streams.drafts(),
-        *likeness_streams.drafts(),
-        *systems_streams.drafts(),
-        *choice_streams.drafts(),
-        *carried_streams.drafts(),
-        *linked_streams.drafts(),
-        *habit_streams.drafts(),
-        *ui_message_streams.drafts(),
-        *both_hops_streams.drafts(),
-        *agui_streams.drafts(),
-        *claude_streams.drafts(),
-        *codex_streams.drafts(),
-        *acp_streams.drafts(),
-        *codex_server_streams.drafts(),
-        *opal_streams.drafts(),
-        *turn_streams.drafts(),
-    )
+    streams = tuple(draft for module in _modules("*_streams") for draft in module.drafts())
     return (*streams, *clients.drafts({draft.name: draft for draft in streams}))
-
-
-_MUTANTS: Final = (
-    *mutants_wire.MUTANTS,
-    *mutants_responses.MUTANTS,
-    *mutants_parts.MUTANTS,
-    *mutants_chat.MUTANTS,
-    *mutants_messages.MUTANTS,
-    *mutants_blocks.MUTANTS,
-    *mutants_converse.MUTANTS,
-    *mutants_converse_blocks.MUTANTS,
-    *mutants_thinking.MUTANTS,
-    *mutants_turns.MUTANTS,
-    *mutants_allowances.MUTANTS,
-    *mutants_items.MUTANTS,
-    *mutants_responses_items.MUTANTS,
-    *mutants_calls.MUTANTS,
-    *mutants_history.MUTANTS,
-    *mutants_linked.MUTANTS,
-    *mutants_opt_in.MUTANTS,
-    *mutants_requests.MUTANTS,
-    *mutants_systems.MUTANTS,
-    *mutants_likeness.MUTANTS,
-    *mutants_choices.MUTANTS,
-    *mutants_ollama.MUTANTS,
-    *mutants_ollama_generate.MUTANTS,
-    *mutants_ui_message.MUTANTS,
-    *mutants_cohere.MUTANTS,
-    *mutants_harmony.MUTANTS,
-    *mutants_hops.MUTANTS,
-    *mutants_agui.MUTANTS,
-    *mutants_claude.MUTANTS,
-    *mutants_codex.MUTANTS,
-    *mutants_acp.MUTANTS,
-    *mutants_codex_server.MUTANTS,
-    *mutants_opal.MUTANTS,
-    *mutants_gemini.MUTANTS,
-    *mutants_interactions.MUTANTS,
-    *mutants_mistral.MUTANTS,
-    *mutants_ends.MUTANTS,
-)
 
 
 @cache
 def mutants() -> tuple[Draft, ...]:
     """One mutant per rule, and the one of the demonstration."""
     drafts = {draft.name: draft for draft in good()}
-    return tuple(mutant.draft(drafts) for mutant in _MUTANTS)
+    return tuple(
+        mutant.draft(drafts) for module in _modules("mutants_*") for mutant in module.MUTANTS
+    )
+
+
+def _modules(named: str) -> Iterator[ModuleType]:
+    """The modules beside this one whose names fit, in the order of the alphabet."""
+    names = sorted(path.stem for path in Path(__file__).parent.glob("*.py"))
+    return (import_module(f"tests.authoring.{n}") for n in names if fnmatchcase(n, named))

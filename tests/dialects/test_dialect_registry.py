@@ -23,7 +23,7 @@ from conformance.rules.verdicts import Verdict
 FRAME = Frame("event", "message", "", "", 0)
 OF_SEVERAL_CALLS = {
     *("vercel.ui", "agui", "claude.stream-json", "codex.exec", "codex.app-server", "acp"),
-    "opal.rpc",
+    *("opal.rpc", "lmstudio.chat"),
 }
 
 
@@ -70,6 +70,8 @@ def test_a_dialect_without_a_reader_is_told_apart_from_a_wrong_name() -> None:
         ({"response": "a", "done": False}, "ollama.generate"),
         ({"type": "content-delta"}, "cohere.v2"),
         ({"message": {"content": []}, "finish_reason": "COMPLETE"}, "cohere.v2"),
+        ({"type": "reasoning.start"}, "lmstudio.chat"),
+        ({"model_instance_id": "m", "output": []}, "lmstudio.chat"),
         ({"contentBlockDelta": {}}, "bedrock.converse"),
         ({"output": {"message": {}}, "stopReason": "end_turn"}, "bedrock.converse"),
         ({"metadata": {"metrics": {"latencyMs": 1}}}, "bedrock.converse"),

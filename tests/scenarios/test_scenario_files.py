@@ -114,6 +114,57 @@ def test_a_value_does_not_name_itself() -> None:
         compose({"a": "$a"}, {"a": ["$a"]})
 
 
+QUESTION = """\
+scenario: own
+title: A question
+steps:
+  - role: asked
+    question: Hello
+    openai.chat: {seed: 7}
+  - {role: plain, like: asked, thinking: false, question: Bye, streams: false}
+"""
+
+
+def test_a_question_is_put_to_every_api_in_its_own_form() -> None:
+    asked, plain = read(QUESTION).steps
+    assert set(asked.bodies) == set(plain.bodies) == set(ENDPOINTS)
+    assert asked.bodies["lmstudio.chat"] == {
+        "model": "$model",
+        "input": "Hello",
+        "reasoning": "on",
+        "max_output_tokens": "$limit",
+        "stream": True,
+    }
+    assert asked.bodies["openai.chat"]["seed"] == 7
+    assert (plain.bodies["ollama.generate"]["prompt"], plain.bodies["ollama.chat"]["think"]) == (
+        "Bye",
+        False,
+    )
+    assert {body["stream"] for body in plain.bodies.values()} == {False}
+    assert "stream_options" not in plain.bodies["openai.chat"]
+
+
+def test_only_a_question_is_asked_as_a_stream_or_not() -> None:
+    with pytest.raises(SpecError, match=r"own\.yaml:7:.*there is none"):
+        read(PLAIN + "    streams: false\n")
+
+
+# What these ask for has no form of its own yet: levels, tools, a history, or what is no request.
+NAMING = {
+    *("company", "default-thinking", "effort", "hidden", "history", "length", "needs-effort"),
+    *("no-think", "opt-in", "refused-values", "stored-turn", "summary", "tools", "two-tools"),
+    *("unicode", "unknown-effort", "wrong-request", "gateway-hidden", "gateway-length"),
+    *("gateway-summary", "gateway-tools", "models"),
+}
+
+
+def test_no_other_scenario_names_an_api() -> None:
+    """A new API would have to be written into every one of these files."""
+    named = re.compile(rf"^ +({'|'.join(map(re.escape, ENDPOINTS))}):", re.MULTILINE)
+    holding = {path.stem for path in SHIPPED if named.search(path.read_text(encoding="utf-8"))}
+    assert {name for name in holding if not name.startswith("app-")} == NAMING
+
+
 WRONG: list[tuple[str, str, str]] = [
     # what is replaced, by what, what is said
     ("title: A request\n", "", "key 'title' is missing"),

@@ -1,0 +1,98 @@
+"""Mutation of `lmstudio.chat`: where its events hold what, and operators on results and calls."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from conformance.core.json_values import text_at
+from conformance.editing.edits import (
+    drop_value,
+    ends_before,
+    move_behind_next,
+    places_of,
+    places_with,
+    request_with,
+    set_value,
+    thinking_shown,
+)
+from conformance.editing.layout import StreamLayout
+from conformance.editing.operator import Edit, Mutation, OperatorTable, Sites
+from conformance.editing.stream import Stream
+
+OPERATORS: Final = OperatorTable()
+_ENDS: Final = places_of("chat.end")
+
+
+def _error_event(message: str, _code: str) -> dict[str, Any]:
+    return {"type": "error", "error": {"type": "internal_error", "message": message}}
+
+
+_LAYOUT: Final = StreamLayout(
+    texts={
+        "reasoning.delta": {"thinking": ("content",)},
+        "message.delta": {"text": ("content",)},
+    },
+    error=_error_event,
+    error_ends=False,
+    openings=("chat.start",),
+    starts=("chat.start", "reasoning.start", "message.start", "tool_call.start"),
+    ends=("reasoning.end", "message.end", "tool_call.success", "chat.end"),
+    terminals=("chat.end",),
+    text_ends={"reasoning.delta": "reasoning.end", "message.delta": "message.end"},
+    named_events=True,
+    reasoning_tokens=(
+        ("result", "stats", "reasoning_output_tokens"),
+        ("stats", "reasoning_output_tokens"),
+    ),
+)
+
+
+def _with_item(kind: str) -> Sites:
+    """Ends whose result lists an element of this kind."""
+    return lambda stream: [n for n in _ENDS(stream) if _items(stream, n, kind)]
+
+
+def _items(stream: Stream, site: int, kind: str) -> list[Any]:
+    items = stream.list_at(site, "result", "output")
+    return [each for each in items if text_at(each, "type") == kind]
+
+
+def _without(kind: str) -> Edit:
+    """The result does not list what was streamed."""
+
+    def edit(stream: Stream, site: int) -> Stream:
+        lost = _items(stream, site, kind)
+        kept = [e for e in stream.list_at(site, "result", "output") if e not in lost]
+        return stream.with_value(site, ("result", "output"), kept)
+
+    return edit
+
+
+for _kind in ("reasoning", "message", "tool_call"):
+    OPERATORS.add(f"X22-result-without-{_kind.replace('_', '-')}", "The result leaves it out.")(
+        _with_item(_kind), _without(_kind)
+    )
+OPERATORS.add("X4-block-overlap", "A block ends after the next one began.")(
+    ends_before("reasoning.end", "message.start"), move_behind_next("message.start")
+)
+OPERATORS.add("N10-no-result", "The end of a chat has no result.")(_ENDS, drop_value("result"))
+OPERATORS.add("N10-no-instance", "The start names no instance of a model.")(
+    places_of("chat.start"), drop_value("model_instance_id")
+)
+OPERATORS.add("T3-arguments-text", "The arguments of a call are a text.")(
+    places_of("tool_call.arguments"), set_value("{}", "arguments")
+)
+OPERATORS.add("T5-nameless-call", "A call that succeeded does not name its tool.")(
+    places_of("tool_call.success"), drop_value("tool")
+)
+OPERATORS.add("U5-no-stats", "A result counts nothing.")(
+    places_with("result", "stats"), drop_value("result", "stats")
+)
+OPERATORS.add("U5-body-without-stats", "A whole answer counts nothing.")(
+    places_with("stats"), drop_value("stats")
+)
+OPERATORS.add("P1-thinking-refused", "Thinking is shown that was turned off.")(
+    thinking_shown, request_with(reasoning="off")
+)
+
+MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS))
