@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final
 
+from conformance.core.json_values import value_at
 from conformance.editing.chunks import opens_message, plain_places
 from conformance.editing.deltas import (
     are_whole,
@@ -89,6 +90,9 @@ def _splittable_deltas(stream: Stream) -> list[int]:
 
 def _is_repeatable(stream: Stream, place: int) -> bool:
     """Whether an event does nothing that is done once: open, name a call, finish, count."""
+    payload = stream.pieces[place].payload
+    if any(value_at(payload, *path) is not None for path in stream.layout.once):
+        return False
     if stream.layout.chunk is None:
         return True
     return place in plain_places(stream) and not opens_message(stream, place)

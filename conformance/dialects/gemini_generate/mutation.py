@@ -273,6 +273,7 @@ MUTATION: Final = Mutation(
         error=_error_chunk,
         reasoning_tokens=(_USAGE,),
         opaque=_signature,
+        once=(_REASON, (*_PARTS, 0, _SIGNED)),
         refuses=frozenset({"comment", "empty delta", "ping"}),
         elements={
             "gemini.candidate": ("candidates", 0),
