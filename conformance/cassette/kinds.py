@@ -29,6 +29,7 @@ from conformance.cassette.importers.mitmproxy import IMPORTER as MITMPROXY
 from conformance.cassette.importers.ogx import IMPORTER as OGX
 from conformance.cassette.importers.recorders.reading import importer_of
 from conformance.cassette.importers.recorders.table import ROWS
+from conformance.cassette.importers.session_logs import SESSION_LOGS
 from conformance.cassette.read import read
 from conformance.core.errors import CassetteError
 
@@ -59,7 +60,18 @@ CASSETTE: Final = Importer(
 RECORDERS: Final = tuple(map(importer_of, ROWS))
 """Files of other people's recorders, each by its row."""
 OWN: Final = (
-    *(CASSETTE, CURL_TRACE, CURL_HEAD, EVENTS, MESSAGE_LINES, TIMED, LINES, PAYLOADS, MESSAGES),
+    *(
+        CASSETTE,
+        CURL_TRACE,
+        CURL_HEAD,
+        EVENTS,
+        *SESSION_LOGS,
+        MESSAGE_LINES,
+        TIMED,
+        LINES,
+        PAYLOADS,
+        MESSAGES,
+    ),
     *(OGX, *RECORDERS, ARRAY, MITMPROXY, TEXT),
 )
 """Our own kinds but for the last resort."""

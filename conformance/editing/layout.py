@@ -79,8 +79,8 @@ class StreamLayout(Struct, frozen=True):
     `type_of` says where a payload states its type, where that is not its key `type`.
     `named_events`: an `event:` line names the type. `event_ids`: whether an `id:` line is harmless.
     `refuses` names what is harmless elsewhere, and breaks clients here.
-    `once` are paths of what an event with a delta may have besides, and no second one: it is neither
-    sent twice nor left out with the delta.
+    `once` are paths of what an event with a delta may have besides and no second one has: it is
+    neither sent twice nor left out with the delta.
     `unknown_event` is a type that the dialect leaves to vendors. `number` is the key of sequence
     numbers, `sentinel` the text after the last event.
     `error` makes the payload of an error event from message and code, `error_ends` says that a

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from conformance.cassette.importers import ForeignFile, ImportedRecording, Importer
 from conformance.cassette.importers.recorders.table import ROWS
+from conformance.cassette.importers.session_logs import SESSION_LOGS
 from conformance.core.errors import CassetteError
 from conformance.core.events import Chunk, Exchange
 
@@ -24,6 +25,7 @@ _OWN_KINDS: Final = frozenset(
             "text",
             "json",
             "messages",
+            *(kind.name for kind in SESSION_LOGS),
             *(row.name for row in ROWS),
         ),
     }

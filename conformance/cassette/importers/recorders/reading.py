@@ -64,7 +64,7 @@ def _keeps(row: Recorder) -> str:
     """What is known beside the body, for lists."""
     kept = {
         "request": bool(row.url or row.asked),
-        "head": bool(row.status) and not row.payloads,
+        "head": bool(row.status),
         "chunks": bool(row.chunks),
         "their times": bool(row.times),
         "time of the head": bool(row.waited),

@@ -184,6 +184,7 @@ ROWS: Final = (
         says="a fixture of Opal: payloads as JSON inside strings",
         url="",
         asked={},
+        status="",
         payloads={"events[].data": "text"},
         recorded_at="recorded_at",
         described="description",

@@ -1,0 +1,129 @@
+"""Session logs of coding agents: the answers in them are judged, and nothing is made up."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from conformance.cassette import discover, open_recording
+from conformance.core.errors import CassetteError
+from conformance.recordings.check import check_paths
+from conformance.rules.verdicts import Verdict
+
+Line = dict[str, Any]
+_SIGNATURE: Final = "c2lnbmF0dXJl"
+THOUGHT: Final = {"type": "thinking", "thinking": "Two ferries.", "signature": _SIGNATURE}
+CALL: Final = {"type": "tool_use", "id": "toolu_1", "name": "Read", "input": {"path": "a"}}
+OTHER_CALL: Final = {**CALL, "id": "toolu_2"}
+TEXT: Final = {"type": "text", "text": "At nine."}
+
+
+def claude(kind: str, **message: Any) -> Line:
+    head = {"parentUuid": None, "isSidechain": False, "sessionId": "s", "version": "2.1.0"}
+    return {**head, "type": kind, "message": message, "timestamp": "2026-11-01T09:00:00.000Z"}
+
+
+def said(*blocks: Line, name: str = "msg_1", **more: Any) -> Line:
+    fixed = {"type": "message", "role": "assistant", "model": "claude-x", "stop_reason": None}
+    usage = {"usage": {"input_tokens": 9, "output_tokens": 2}}
+    return claude("assistant", id=name, content=list(blocks), **{**fixed, **usage, **more})
+
+
+def result(name: str) -> Line:
+    block = {"type": "tool_result", "tool_use_id": name, "content": "9"}
+    return claude("user", role="user", content=[block])
+
+
+CLAUDE: Final = (
+    {"type": "summary", "summary": "Ferries", "leafUuid": "u"},
+    claude("user", role="user", content="When do they sail?"),
+    said(THOUGHT),
+    said(CALL),
+    result("toolu_1"),  # a call is carried out before the answer is over
+    said(OTHER_CALL, stop_reason="tool_use"),
+    result("toolu_2"),
+    said(TEXT, name="msg_2"),
+    said(TEXT, name="api", model="<synthetic>"),
+)
+
+
+def codex(kind: str, **payload: Any) -> Line:
+    return {"timestamp": "2026-11-01T09:00:00.000Z", "type": kind, "payload": payload}
+
+
+def item(kind: str, **more: Any) -> Line:
+    return codex("response_item", type=kind, **more)
+
+
+SUMMARY: Final = [{"type": "summary_text", "text": "**Ferries**"}]
+WORDS: Final = [{"type": "output_text", "text": "At nine."}]
+CODEX: Final = (
+    codex("session_meta", id="t", cwd="/w", cli_version="0.46.0"),
+    codex("turn_context", model="gpt-5"),
+    item("message", role="user", content=[{"type": "input_text", "text": "When?"}]),
+    item("reasoning", summary=SUMMARY, content=None, encrypted_content="gAAA"),
+    codex("event_msg", type="agent_reasoning", text="**Ferries**"),
+    item("function_call", name="shell", arguments="{}", call_id="call_1"),
+    item("function_call_output", call_id="call_1", output="9"),
+    item("message", role="assistant", content=WORDS),
+)
+
+
+def logged(folder: Path, *lines: Any) -> Path:
+    path = folder / "log.jsonl"
+    spelled = (each if isinstance(each, str) else json.dumps(each) for each in lines)
+    path.write_text("\n".join(spelled) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("lines", "kind", "bodies"),
+    [
+        (CLAUDE, "claude-code-log", [["thinking", "tool_use", "tool_use"], ["text"]]),
+        (CODEX, "codex-log", [["reasoning", "function_call"], ["message"]]),
+    ],
+)
+def test_each_answer_is_one_body(
+    tmp_path: Path, lines: tuple[Line, ...], kind: str, bodies: list[list[str]]
+) -> None:
+    path = logged(tmp_path, *lines)
+    recording = open_recording(path)
+    assert recording.kind == kind
+    assert discover(tmp_path) == (path,)
+    found = [json.loads(each.body) for each in recording.exchanges]
+    items = [[part["type"] for part in body.get("content", body.get("output"))] for body in found]
+    assert items == bodies
+    assert found[0]["model"] in ("claude-x", "gpt-5")
+    assert recording.header.recorder["version"] in ("2.1.0", "0.46.0")
+    assert recording.locate(1, [0]) == [3 if kind == "claude-code-log" else 4]
+    report = check_paths([tmp_path])
+    assert {each.profile for each in report.streams} == {"session-log"}
+    assert not [f for each in report.streams for f in each.findings]
+
+
+def test_a_signature_that_is_lost_is_found(tmp_path: Path) -> None:
+    bare = {key: each for key, each in THOUGHT.items() if key != "signature"}
+    [stream] = check_paths([logged(tmp_path, said(bare), said(TEXT))]).streams
+    assert Verdict.FAIL in stream.verdicts.values()
+
+
+def test_lines_that_cannot_be_read_cost_themselves(tmp_path: Path) -> None:
+    recording = open_recording(logged(tmp_path, *CLAUDE, "[]", '{"type": "assistant", "mess'))
+    assert len(recording.exchanges) == 2
+    assert "lines that cannot be read were skipped: 2" in recording.notes
+
+
+@pytest.mark.parametrize("lines", [CLAUDE[:2], CODEX[:3]])
+def test_a_log_without_an_answer_says_so(tmp_path: Path, lines: tuple[Line, ...]) -> None:
+    path = logged(tmp_path, *lines)
+    with pytest.raises(CassetteError, match=r"a session log of .* without an answer"):
+        open_recording(path)
+    assert discover(tmp_path) == ()
+
+
+def test_lines_that_claude_code_prints_are_none_of_a_log(tmp_path: Path) -> None:
+    path = logged(tmp_path, {"type": "assistant", "session_id": "s", "message": {"content": []}})
+    assert open_recording(path).kind == "jsonl"
