@@ -7,7 +7,7 @@ from typing import Final
 from tests.authoring import edits
 from tests.authoring.edits import delta, having, typed
 from tests.authoring.mutant import Mutant
-from tests.authoring.mutants_acp import CALL
+from tests.authoring.mutants_acp import CALL, STOPPED
 
 CALLS: Final = "openai.chat/groq/reasoning-then-tool"
 SEARCH: Final = "openai.responses/openai/hosted-search"
@@ -16,6 +16,7 @@ CALLED: Final = "openai.responses/openai/summary-then-call"
 SOUP: Final = "gemini.generate/gemini/thinking-then-text"
 CITED: Final = "bedrock.converse/claude/citations"
 AGENT: Final = "acp/agent/both-directions"
+TURN: Final = "acp/agent/thought-then-message"
 CHUNKS: Final = "agui/agent/chunks"
 ACTIVITY: Final = "agui/agent/shared-state"
 SNAPSHOT: Final = "agui/agent/tool-and-snapshot"
@@ -23,6 +24,7 @@ APPROVED: Final = "vercel.ui/ai-sdk/call-approved"
 SIGNED: Final = "vercel.ui/ai-sdk/thinking-signed"
 TABLE: Final = "cohere.v2/cohere/plan-then-tool"
 TEXT: Final = "cohere.v2/cohere/thinking-then-text"
+CLAUDE_CALLS: Final = "anthropic.messages/anthropic/thinking-then-tools"
 CLAUDE: Final = "anthropic.messages/anthropic/thinking-then-text"
 LOCATION: Final = "delta.citation.location"
 
@@ -47,6 +49,16 @@ MUTANTS: Final = (
         ANSWER,
         (edits.remove(typed("response.output_item.added", "message"), "item.content"),),
     ),
+    Mutant(
+        "wire/responses-items/arguments-begun",
+        CALLED,
+        (edits.remove(typed("response.output_item.added", "function_call"), "item.arguments"),),
+    ),
+    Mutant(
+        "wire/messages-blocks/input-begun",
+        CLAUDE_CALLS,
+        (edits.remove(having("content_block.name"), "content_block.input"),),
+    ),
     # A gateway that writes what it has not as null.
     Mutant(
         "wire/responses/response-fields",
@@ -68,6 +80,11 @@ MUTANTS: Final = (
         "wire/converse/metrics-are-object",
         CITED,
         (edits.change(having("metrics"), "metrics", "210 ms"),),
+    ),
+    Mutant(
+        "wire/acp/response-identified",
+        TURN,
+        (edits.remove(STOPPED, "id"),),
     ),
     Mutant("wire/acp/call-titled", AGENT, (edits.remove(CALL, "params.update.title"),)),
     Mutant(
@@ -110,10 +127,10 @@ MUTANTS: Final = (
         name="wire/cohere/call-is-object-null",
     ),
     Mutant(
-        "wire/cohere/answer-counted",
+        "wire/cohere/carries",
         TEXT,
         (edits.change(typed("message-end"), "delta.usage.billed_units", "none"),),
-        name="wire/cohere/answer-counted-in-words",
+        name="wire/cohere/carries-counts",
     ),
     Mutant(
         "wire/messages/start-fields",
