@@ -22,12 +22,8 @@ CLIENTS: Final = (
         "openai_client:read_chunks_by_helper",
         ("groq/reasoning-then-tool",),
     ),
-    OfficialClient(
-        "openai.responses",
-        "openai",
-        "openai_client:read_response",
-        ("openai/incomplete-in-reasoning",),
-    ),
+    # What this one loses its helper loses, too.
+    OfficialClient("openai.responses", "openai", "openai_client:read_response"),
     OfficialClient(
         "openai.responses",
         "openai",
