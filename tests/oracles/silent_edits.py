@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
@@ -94,17 +94,20 @@ def permitted() -> tuple[Permitted, ...]:
     )
 
 
-def lost_unseen(dialect: str, reader: Reader, names: Collection[str] = ()) -> list[str]:
-    """What a client loses and nobody finds or permits, in words; it loses something of each."""
-    tried = list(tried_edits(dialect, reader, names))
-    read = {each.base.partition("/")[2] for each in tried if each.loses}
-    assert read, "the client loses nothing at all"
-    assert read >= set(names), "a recording of which the client loses nothing"
+def lost_unseen(dialect: str, tried: Iterable[Tried]) -> list[str]:
+    """What a client loses and nobody finds or permits, in words."""
     return [
         f"{each.base}: {each.kind} -> {each.after.raised or each.after.said}"
         for each in tried
         if each.is_silent and not is_permitted(dialect, each.kind)
     ]
+
+
+def permitted_in_vain(dialect: str, tried: Iterable[Tried]) -> list[Permitted]:
+    """What is permitted in a dialect, and no client loses unseen."""
+    silent = [each.kind for each in tried if each.is_silent]
+    rows = [row for row in permitted() if fnmatchcase(dialect, row.dialect)]
+    return [row for row in rows if not any(row.fits(dialect, kind) for kind in silent)]
 
 
 def tried_edits(dialect: str, reader: Reader, names: Collection[str] = ()) -> Iterator[Tried]:

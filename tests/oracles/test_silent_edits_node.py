@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import pytest
 
 from tests.oracles.node_client import NodeClient
-from tests.oracles.silent_edits import lost_unseen
+from tests.oracles.silent_edits import lost_unseen, permitted_in_vain, tried_edits
 
 pytestmark = pytest.mark.live
 
@@ -42,4 +42,7 @@ def test_what_the_client_loses_is_found(client: NpmClient) -> None:
     if shutil.which("node") is None or not (folder / "node_modules" / client.package).is_dir():
         pytest.skip(f"there is no node, or no node_modules/{client.package} in CLIENTS_FOLDER")
     with NodeClient(client.adapter, folder, client.dialect) as process:
-        assert lost_unseen(client.dialect, process.read) == []
+        tried = list(tried_edits(client.dialect, process.read))
+    assert any(each.loses for each in tried)
+    assert lost_unseen(client.dialect, tried) == []
+    assert permitted_in_vain(client.dialect, tried) == []
