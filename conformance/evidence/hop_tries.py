@@ -1,7 +1,8 @@
 """Calls of a model that were asked again, and what of them an application leaves on the screen.
 
-Rule 1: a try is replaced by a later call that asks the same. Where requests were not recorded, it
-        is one that broke off, and the later answer begins with what it had said.
+Rule 1: a try is replaced by a later call that asks the same and is answered by anything. Where
+        requests were not recorded, it is one that broke off, and the later answer begins with what
+        it had said.
 Rule 2: of a try that broke off, and of which nobody can tell whether a later call goes on with it,
         the application may show what it said or not.
 Rule 3: what was shown of a replaced try has to go before the answer is over, where the protocol can
@@ -59,13 +60,18 @@ def _is_asked_again(
     asked_later: Mapping[str, Any] | None,
 ) -> bool:
     if asked is not None and asked_later is not None:
-        return asked == asked_later
+        return asked == asked_later and _says_anything(later)
     if answer.is_whole:
         return False
     first, second = answer.transcript, later.transcript
     both = ((first.text, second.text), (first.thinking, second.thinking))
     begun = [("".join(one).strip(), "".join(two).lstrip()) for one, two in both]
     return any(one for one, _ in begun) and all(two.startswith(one) for one, two in begun)
+
+
+def _says_anything(answer: ReadAnswer) -> bool:
+    said = answer.transcript
+    return answer.is_whole or any((*said.text, *said.thinking, *said.tools))
 
 
 def try_replaced(hops: ApplicationHops) -> Compared:

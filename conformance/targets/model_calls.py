@@ -4,8 +4,8 @@ Rule 1: the first scenario shows it by what came back: the call whose answer the
 the turn, and what its request looks like (tools, instructions, words beside the user's, JSON that
 is asked for) is how calls of the turn look. Each of its steps has a call of the turn.
 Rule 2: where the turn passes on what the user says as it is, a call that does not end with that is
-none of it, unless it goes on where the call before it broke off, or is like a call of the turn and
-adds words (a reminder) to those of the user before anybody has answered.
+none of it, unless it goes on where the call before it broke off or was cut at a limit, or is like a
+call of the turn and adds words (a reminder) to those of the user before anybody has answered.
 Rule 3: a later call is of the turn unless it looks more like one that was not, or unlike it in
 several ways at once.
 Rule 4: words (title, summary) name a call that is none of the turn; they do not make it one.
@@ -103,7 +103,7 @@ class TurnSigns(Struct, frozen=True):
     others: tuple[CallShape, ...] = ()
 
     def is_of_turn(self, shape: CallShape, *, goes_on: bool = False) -> bool:
-        """Whether a call is of the turn; `goes_on`: the call before it broke off."""
+        """Whether a call is of the turn; `goes_on`: the call before it is not all there."""
         if not self.turns:
             return not self.others or all(shape.distance(each) for each in self.others)
         quotes = any(each.place == "last" for each in self.turns)
