@@ -23,6 +23,8 @@ from conformance.judging.hop_rules import NO_REASON
 
 _TOLD: Final = frozenset({"error", "interrupted"})  # reasons that say that an answer broke off
 
+_REFUSES: Final = "filtered"  # an ending that says that there is no answer
+
 MODEL_ENDS: Final[Mapping[str, str]] = {
     "stop": "stop",
     "length": "limit",
@@ -57,7 +59,7 @@ class StatedEnd(Struct, frozen=True):
 def failure(hops: ApplicationHops) -> Compared:
     if not hops.broke_off or hops.is_stopped or not hops.was_heard:
         return False
-    if not hops.shown.is_whole:
+    if not hops.shown.is_whole or hops.shown.transcript.ending == _REFUSES:
         return True
     how, came = hops.behind[-1].transcript.ending, hops.shown.transcript.ending
     message = f"expected an answer that was {how} upstream to fail, got {came}"

@@ -115,7 +115,7 @@ def _left_text(
     for number in sorted(tries):
         own = _said_by(hops.said, frozenset({number}), kind)
         text = _text_of(own).strip()
-        for piece in (text, *_begun_parts(parts, text)):
+        for piece in (text, *_begun_parts(parts, text), *_own_texts(own)):
             is_left = shown.count(piece) > kept.count(piece) if len(piece) >= TELLING else False
             if is_left or (text and shown == every != kept):
                 message = (
@@ -130,6 +130,11 @@ def _begun_parts(parts: Sequence[SaidPart], text: str) -> Iterator[str]:
     """Parts that were sent and are a beginning of a text."""
     begun = (each.text.strip() for each in parts)
     return (each for each in begun if len(each) >= TELLING and text.startswith(each))
+
+
+def _own_texts(own: Sequence[SaidPart]) -> Iterator[str]:
+    """The texts of several parts: a protocol without parts may put white space between them."""
+    return (each.text.strip() for each in own) if len(own) > 1 else iter(())
 
 
 def _said_by(content: SaidContent, calls: frozenset[int], kind: PartKind) -> list[SaidPart]:

@@ -16,6 +16,7 @@ from tests.evidence.two_hops import (
     broken_hops,
     chat,
     judged_hops,
+    responses,
     sse,
     vercel,
     vercel_part,
@@ -122,6 +123,24 @@ def test_an_agent_without_parts_is_seen_too() -> None:
     behind = [_cut(BEGUN), chat({"content": WHOLE})]
     assert broken_hops(judged_hops(acp(("message", BEGUN), ("message", WHOLE)), *behind)) == {RULE}
     assert broken_hops(judged_hops(acp(("message", WHOLE)), *behind)) == set()
+
+
+def test_tries_that_think_in_two_channels_are_one_cause() -> None:
+    """An agent without parts puts white space between what was thought and its summary."""
+    behind = []
+    for number in "12":
+        _, body = responses(
+            [f"A summary of it, {number}."], WHOLE, raw=f"It sails, thought {number}."
+        )
+        behind.append(("openai.responses", body.split("event: response.completed")[0]))
+    said = [("thought", f"It sails, thought {n}.\n\nA summary of it, {n}.") for n in "12"]
+    shown = acp(said[0], ("message", WHOLE), said[1], ("message", WHOLE))
+    broken = (
+        shown[0],
+        shown[1].replace('"result": {"stopReason": "end_turn"}', '"error": {"code": 1}'),
+    )
+    found = judged_hops(broken, *behind, asked=(ASKED, ASKED))
+    assert broken_hops(found) == {RULE}
 
 
 def test_a_snapshot_takes_back_what_was_streamed() -> None:

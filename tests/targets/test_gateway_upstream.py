@@ -162,21 +162,28 @@ def test_each_call_of_a_request_has_a_word_of_its_own_and_the_last_goes_on() -> 
 
 
 @pytest.mark.parametrize("word", ["cut", "error", "no-finish", "unavailable"])
-def test_what_asks_the_same_for_ever_is_refused_at_last(word: str) -> None:
+@pytest.mark.parametrize("goes_on", [False, True], ids=["asks the same", "goes on"])
+def test_who_tries_for_ever_is_refused_at_last(word: str, *, goes_on: bool) -> None:
     upstream = UpstreamStandIn()
-    upstream.begin_request(ScriptedUpstream((word,)))
-    given = [upstream.answer_call("POST", "/v1/chat/completions", ASKED) for _ in range(8)]
-    assert [each.status == 400 for each in given] == [False] * MOST_TRIES + [True, True]
-    assert all(each.breaks_off for each in given)
-    assert given[-1].kind == "retry 7"
+    for _ in range(2):
+        upstream.begin_request(ScriptedUpstream((word,)), TurnSigns("Go on."))
+        said = [[{"role": "user", "content": "Go on." * (n if goes_on else 1)}] for n in range(6)]
+        bodies = [{**ASKED, "messages": history} for history in said]
+        given = [upstream.answer_call("POST", "/v1/chat/completions", body) for body in bodies]
+        assert [each.status == 400 for each in given] == [False] * MOST_TRIES + [True, True]
+        assert all(each.breaks_off for each in given)
+        assert given[-1].kind == ("turn" if goes_on else "retry 5")
 
 
-def test_who_asks_for_something_else_is_not_refused() -> None:
+@pytest.mark.parametrize(
+    ("words", "signs"), [(("cut", "answer"), TurnSigns("Go on.")), (("cut",), None)]
+)
+def test_who_is_answered_is_not_refused_nor_is_a_gateway(
+    words: tuple[str, ...], signs: TurnSigns | None
+) -> None:
     upstream = UpstreamStandIn()
-    upstream.begin_request(ScriptedUpstream(("cut",)))
-    histories = [[{"role": "user", "content": "Go on." * each}] for each in range(9)]
-    bodies = [{**ASKED, "messages": history} for history in histories]
-    given = [upstream.answer_call("POST", "/v1/chat/completions", body) for body in bodies]
+    upstream.begin_request(ScriptedUpstream(words), signs)
+    given = [upstream.answer_call("POST", "/v1/chat/completions", ASKED) for _ in range(9)]
     assert {each.status for each in given} == {200}
 
 
