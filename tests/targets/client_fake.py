@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import urllib.error
 import urllib.request
 from typing import Any
@@ -69,6 +70,8 @@ STATE = {"cases": 0}
 
 
 def stream(command: dict[str, Any], mode: str) -> None:
+    if mode == "loads" and not STATE["cases"]:
+        threading.Event().wait(0.8)
     seq = command["seq"]
     due = mode.partition("-")[2] if is_due(mode, command) else mode
     misbehave(seq, due)
