@@ -1,12 +1,12 @@
 """Everything that writes to a ledger after the judge has closed, in the order in which it writes.
 
 For each exchange of a recording that is
-- no part of a run:         `http status`, `kept file`, `hops` of an application, its waits,
+- no part of a run:         `http status`, `kept file`, `hops` of an application, its model,
                             `profile`, `consequences`
 - of a run, ours behind
   a gateway:                `served recording`, `own answers`
 - of a run, the target's:   `served recording`, `own requests`, `http status`, `expectations`,
-                            `hops`, `hops` of an application, waits that its model explains,
+                            `hops`, `hops` of an application, what its model explains,
                             `profile`, `consequences`
 - reported by a client:     `undeclared`
 then, in the ledger of a request that brings an answer back: `links` (`evidence.links`); and in that
@@ -50,10 +50,10 @@ from conformance.evidence.expectations import (
     judges_requests,
     stated_run,
 )
+from conformance.evidence.explained_by_model import withdraw_explained
 from conformance.evidence.hops import compare_hops
 from conformance.evidence.links.exchanges import NAME as LINKS
 from conformance.evidence.links.exchanges import LinkedExchanges
-from conformance.evidence.model_waits import withdraw_model_waits
 from conformance.evidence.replaced_texts import ReplacedTexts
 from conformance.judging.asked_rules import ASKED_RULES
 from conformance.judging.client_view import compares_views, declared_events, undeclared_rules
@@ -206,9 +206,9 @@ def write_application(ledger: Ledger, judged: JudgedExchange) -> None:
         )
 
 
-def withdraw_waits(ledger: Ledger, judged: JudgedExchange) -> None:
-    """Waits that the model behind an application or a gateway explains."""
-    withdraw_model_waits(ledger, judged.rules, judged.recording, judged.exchange, judged.read_hop)
+def withdraw_what_its_model_explains(ledger: Ledger, judged: JudgedExchange) -> None:
+    """Waits, and counts, of an application or a gateway."""
+    withdraw_explained(ledger, judged.rules, judged.recording, judged.exchange, judged.read_hop)
 
 
 def withdraw_of_broken_upstream(ledger: Ledger, judged: JudgedExchange) -> None:
@@ -255,7 +255,7 @@ OF_RECORDING: Final[Sequence[Write]] = (
     withdraw_unstreamed,
     withdraw_unseen_end,
     write_application,
-    withdraw_waits,
+    withdraw_what_its_model_explains,
     apply_overrides,
     lambda ledger, _judged: withdraw_consequences(ledger),
 )
@@ -266,7 +266,7 @@ OF_TARGET: Final[Sequence[Write]] = (
     withdraw_unstreamed,
     write_expectations,
     write_application,
-    withdraw_waits,
+    withdraw_what_its_model_explains,
     withdraw_of_broken_upstream,
     apply_overrides,
     lambda ledger, _judged: withdraw_consequences(ledger),

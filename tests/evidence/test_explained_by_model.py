@@ -58,8 +58,13 @@ def _judged(folder: Path, *exchanges: list[dict[str, Any]]) -> StreamResult:
     return check_paths([path]).streams[0]
 
 
-def _upstream(number: int, *, cut: bool = False, gap: float = AT_ONCE) -> list[dict[str, Any]]:
+def _upstream(
+    number: int, *, cut: bool = False, gap: float = AT_ONCE, output: int | None = None
+) -> list[dict[str, Any]]:
     frames = _lines(chat(*TEXTS), cut=cut)
+    if output is not None:
+        counts = {"prompt_tokens": 1, "completion_tokens": output, "total_tokens": output + 1}
+        frames[-1:-1] = [f"data: {json.dumps({'choices': [], 'usage': counts})}\n\n"]
     facts = {"status": 200, "waits": [gap] * len(frames), "end": "reset" if cut else "eof"}
     return _exchange(number, "upstream", frames, path="/v1/chat/completions", **facts)
 
@@ -80,6 +85,27 @@ def test_a_burst_is_the_targets_where_its_model_spoke_slowly(
     frames = _lines(acp(*(("message", each) for each in PIECES)), cut=False)
     shown = _exchange(1, "app", frames, waits=[9000.0, *[AT_ONCE] * (len(frames) - 1)])
     assert _judged(tmp_path, shown, *behind).verdicts[BURSTS] is verdict
+
+
+@pytest.mark.parametrize(
+    ("outputs", "verdict"),
+    [
+        ([], Verdict.FAIL),
+        ([None], Verdict.NOT_APPLICABLE),
+        ([0, None], Verdict.NOT_APPLICABLE),
+        ([None, 7], Verdict.FAIL),
+    ],
+)
+def test_what_the_model_did_not_count_nobody_can(
+    outputs: list[int | None], verdict: Verdict, tmp_path: Path
+) -> None:
+    dialect, shown = acp(("message", "At nine."))
+    counted = {"stopReason": "end_turn", "usage": {"outputTokens": 0, "inputTokens": 0}}
+    counted["usage"]["totalTokens"] = 0
+    ended = shown.replace('{"stopReason": "end_turn"}', json.dumps(counted))
+    behind = [_upstream(number, output=each) for number, each in enumerate(outputs, 2)]
+    found = _judged(tmp_path, _exchange(1, "app", _lines((dialect, ended), cut=False)), *behind)
+    assert found.verdicts["thinking/stream/answer-counted"] is verdict
 
 
 REFUSED: Final = _exchange(

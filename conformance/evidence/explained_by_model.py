@@ -1,9 +1,10 @@
-"""What a target waited for, where the model behind it explains that.
+"""What a target waited for, and what it did not count, where the model behind it explains that.
 
 Rule 1: where the deltas of the model came at once, no burst is the target's: it kept back nothing.
 Rule 2: a target that falls silent after its model broke off may wait before it asks again. Silence
         of a minute is the end of that: clients that double their waits, or count up by ten seconds,
         ask again sooner.
+Rule 3: what no answer of the model counted nobody else can count.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from conformance.rules.verdicts import Verdict
 LONGEST_PAUSE: Final = 60_000.0
 """Milliseconds between two tries of one request."""
 _ENDS_CLEANLY: Final = frozenset({"wire/lines/ends-cleanly", "wire/sse/ends-cleanly"})
+_COUNTED: Final = "thinking/stream/answer-counted"
 _BROKE_OFF: Final = frozenset({"cut", "failed"})
 _NAME: Final = "hops"
 
@@ -31,7 +33,7 @@ _NAME: Final = "hops"
 ReadExchange = Callable[[Exchange], ReadAnswer]
 
 
-def withdraw_model_waits(
+def withdraw_explained(
     ledger: Ledger,
     rules: Iterable[Rule],
     recording: Recording,
@@ -45,11 +47,14 @@ def withdraw_model_waits(
     failed = frozenset(ledger.rules_with(Verdict.FAIL))
     bursts = {r.id for r in rules if isinstance(r.form, Timing) and r.form.burst is not None}
     unended = _ENDS_CLEANLY if exchange.end == "idle-timeout" else frozenset[str]()
-    behind = answers_behind(recording, exchange) if failed & (bursts | unended) else []
+    excusable = failed & {*bursts, *unended, _COUNTED}
+    behind = answers_behind(recording, exchange) if excusable else []
     if not behind:
         return
     if failed & bursts and (why := _came_at_once(behind)):
         ledger.withdraw(failed & bursts, why, _NAME)
+    if _COUNTED in failed and not any(_output_of(each, read) for each in behind):
+        ledger.withdraw([_COUNTED], "its model counted no tokens", _NAME)
     clock = recording.cassette.clocks.get(exchange.number)
     silent = clock.end if clock else None
     is_short = silent is not None and silent < LONGEST_PAUSE
@@ -64,6 +69,10 @@ def _came_at_once(behind: Sequence[Exchange]) -> str:
     if None in times or took >= LONGEST_WAIT:
         return ""
     return f"the deltas of its model came at once, in {took:.0f} ms"
+
+
+def _output_of(answer: Exchange, read: ReadExchange) -> bool:
+    return bool(read(answer).transcript.usage.get("output"))
 
 
 def _may_ask_again(behind: Sequence[Exchange], read: ReadExchange) -> str:
