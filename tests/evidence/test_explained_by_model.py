@@ -100,9 +100,10 @@ def test_what_the_model_did_not_count_nobody_can(
     outputs: list[int | None], verdict: Verdict, tmp_path: Path
 ) -> None:
     dialect, shown = acp(("message", "At nine."))
-    counted = {"stopReason": "end_turn", "usage": {"outputTokens": 0, "inputTokens": 0}}
-    counted["usage"]["totalTokens"] = 0
-    ended = shown.replace('{"stopReason": "end_turn"}', json.dumps(counted))
+    usage = {"outputTokens": 0, "inputTokens": 0, "totalTokens": 0}
+    ended = shown.replace(
+        '{"stopReason": "end_turn"}', json.dumps({"stopReason": "end_turn", "usage": usage})
+    )
     behind = [_upstream(number, output=each) for number, each in enumerate(outputs, 2)]
     found = _judged(tmp_path, _exchange(1, "app", _lines((dialect, ended), cut=False)), *behind)
     assert found.verdicts["thinking/stream/answer-counted"] is verdict
