@@ -87,6 +87,8 @@ def stream(command: dict[str, Any], mode: str) -> None:
     except (OSError, http.client.HTTPException, ValueError, LookupError) as err:
         say({"seq": seq, "end": {"how": "failed", "message": type(err).__name__}})
         return
+    if due == "looks-up":  # prices, when the answer is whole
+        urllib.request.urlopen(command["base_url"] + "/models").read()
     if due == "fails":
         sys.stderr.write(f"the trace of case {seq}\n")
         sys.stderr.flush()

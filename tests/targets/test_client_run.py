@@ -164,6 +164,13 @@ def test_an_adapter_that_hangs_is_given_up() -> None:
         fake("hangs", deadline=0.3)
 
 
+def test_a_client_that_looks_its_model_up_afterwards_asks_once() -> None:
+    outcome = fake("looks-up", deadline=5.0)
+    given = {each.verdicts.get("harness/one-request") for each in outcome.report.streams}
+    assert Verdict.PASS in given
+    assert Verdict.FAIL not in given
+
+
 def test_a_client_that_loads_in_its_first_case_is_waited_for() -> None:
     bounds = AdapterBounds(start=30, grace=0.3, first=20)
     outcome = run(SHORT, command=(sys.executable, FAKE, "loads"), bounds=bounds, deadline=0.2)
