@@ -30,9 +30,11 @@ _EXCHANGE: Final = re.compile(
     """,
     re.VERBOSE,
 )
-# Where a client first went another way says nothing more, once all of a kind is named as lost.
+# Where a client first went another way says nothing more once its thinking is named as lost; one
+# that reported nothing at all failed in another way.
 _FATE: Final = re.compile(
-    r" are not equal at .*; (?=all thinking is lost\b|the thinking is reported as text\b)",
+    r" are not equal at (?!length:\ 0\ ).*;\ "
+    r"(?=all thinking is lost\b|the thinking is reported as text\b)",
     re.DOTALL,
 )
 _VALUES: Final = re.compile(r"[\[{]*…(?:[\s,:\[\]{}…]*…[\]}]*)?")

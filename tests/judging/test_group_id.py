@@ -42,7 +42,7 @@ SHAPES = [
     ),
     (
         "a and b are not equal at length: 0 elements against 3 elements; all thinking is lost",
-        "a and b are not equal; all thinking is lost",
+        "a and b are not equal at length: … elements against … elements; all thinking is lost",
     ),
     (
         "exchange 2 tool-turn as the client saw it and exchange 2 tool-turn are not equal",
