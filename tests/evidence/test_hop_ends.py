@@ -238,3 +238,20 @@ def test_an_agent_that_ends_by_a_refusal_sells_nothing(reason: str, *, is_sold: 
     ended = shown.replace("end_turn", reason)
     found = judged_hops((dialect, ended), ("openai.chat", cut))
     assert (found.verdicts["hop/failure-no-success"] is Verdict.FAIL) is is_sold
+
+
+@pytest.mark.parametrize(
+    ("reason", "is_blamed"), [("length", False), ("content_filter", False), ("stop", True)]
+)
+def test_an_answer_that_was_cut_short_may_be_reported_as_an_error(
+    reason: str, *, is_blamed: bool
+) -> None:
+    run = [
+        {"type": "RUN_STARTED", **ENDED},
+        {"type": "TEXT_MESSAGE_START", "messageId": "m", "role": "assistant"},
+        {"type": "TEXT_MESSAGE_CONTENT", "messageId": "m", "delta": TEXT},
+        {"type": "TEXT_MESSAGE_END", "messageId": "m"},
+        {"type": "RUN_ERROR", "message": "It was cut short.", "code": "short"},
+    ]
+    found = judged_hops(("agui", sse(run)), chat({"content": TEXT}, reason=reason))
+    assert ("hop/answer-whole" in broken_hops(found)) is is_blamed
