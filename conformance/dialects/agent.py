@@ -142,9 +142,7 @@ class RpcConversation:
         if not called:
             return []
         if "error" in fields and not self.ends(called):
-            error = mapping(fields["error"])
-            self.refusal = f"it refused {called}: {string(error.get('message')) or error}"
-            return []
+            return self.after_refusal(called, mapping(fields["error"]))
         self._is_greeted = self._is_greeted or called == "initialize"
         return self.go_on(called, mapping(fields.get("result")))
 
@@ -162,6 +160,11 @@ class RpcConversation:
         """Whether the response to that request ends a turn, be it an error."""
         del method
         return False
+
+    def after_refusal(self, method: str, error: Message) -> list[Message]:
+        """What to write after an error that ends no turn; nothing, where it ends all turns."""
+        self.refusal = f"it refused {method}: {string(error.get('message')) or error}"
+        return []
 
     def go_on(self, method: str, result: Message) -> list[Message]:
         """What to write after the response to a request of the client."""

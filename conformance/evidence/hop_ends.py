@@ -23,6 +23,9 @@ from conformance.judging.hop_rules import NO_REASON
 
 _TOLD: Final = frozenset({"error", "interrupted"})  # reasons that say that an answer broke off
 
+_CUT_SHORT: Final = frozenset({"length", "filtered"})
+_REFUSES: Final = "filtered"  # an ending that says that there is no answer
+
 MODEL_ENDS: Final[Mapping[str, str]] = {
     "stop": "stop",
     "length": "limit",
@@ -57,7 +60,7 @@ class StatedEnd(Struct, frozen=True):
 def failure(hops: ApplicationHops) -> Compared:
     if not hops.broke_off or hops.is_stopped or not hops.was_heard:
         return False
-    if not hops.shown.is_whole:
+    if not hops.shown.is_whole or hops.shown.transcript.ending == _REFUSES:
         return True
     how, came = hops.behind[-1].transcript.ending, hops.shown.transcript.ending
     message = f"expected an answer that was {how} upstream to fail, got {came}"
@@ -81,13 +84,20 @@ def failure_told(hops: ApplicationHops) -> Compared:
 def answer_whole(hops: ApplicationHops) -> Compared:
     if hops.broke_off or hops.is_stopped or not hops.was_heard:
         return False
-    last = hops.behind[-1].transcript
-    if last.ending == "length" and not (last.text or last.tools):
-        return False  # the limit left nothing to be shown: it may be reported as an error
     if hops.shown.is_whole:
         return True
+    if _may_report_a_limit(hops):
+        return False
     message = f"expected a whole answer, got one that {hops.shown.transcript.ending}"
     return HopDifference(message, hops.said.last, (*hops.sent.errors, hops.sent.last)[0])
+
+
+def _may_report_a_limit(hops: ApplicationHops) -> bool:
+    """Whether an answer was cut short, which only an error can say, or which left nothing else."""
+    last = hops.behind[-1].transcript
+    if last.ending not in _CUT_SHORT:
+        return False
+    return not (hops.shown.dialect.tells_reasons and (last.text or last.tools))
 
 
 def reason_kept(hops: ApplicationHops) -> Compared:

@@ -1,7 +1,8 @@
 """Calls of a model that were asked again, and what of them an application leaves on the screen.
 
-Rule 1: a try is replaced by a later call that asks the same. Where requests were not recorded, it
-        is one that broke off, and the later answer begins with what it had said.
+Rule 1: a try is replaced by a later call that asks the same and is answered by anything. Where
+        requests were not recorded, it is one that broke off, and the later answer begins with what
+        it had said.
 Rule 2: of a try that broke off, and of which nobody can tell whether a later call goes on with it,
         the application may show what it said or not.
 Rule 3: what was shown of a replaced try has to go before the answer is over, where the protocol can
@@ -59,13 +60,18 @@ def _is_asked_again(
     asked_later: Mapping[str, Any] | None,
 ) -> bool:
     if asked is not None and asked_later is not None:
-        return asked == asked_later
+        return asked == asked_later and _says_anything(later)
     if answer.is_whole:
         return False
     first, second = answer.transcript, later.transcript
     both = ((first.text, second.text), (first.thinking, second.thinking))
     begun = [("".join(one).strip(), "".join(two).lstrip()) for one, two in both]
     return any(one for one, _ in begun) and all(two.startswith(one) for one, two in begun)
+
+
+def _says_anything(answer: ReadAnswer) -> bool:
+    said = answer.transcript
+    return answer.is_whole or any((*said.text, *said.thinking, *said.tools))
 
 
 def try_replaced(hops: ApplicationHops) -> Compared:
@@ -109,7 +115,7 @@ def _left_text(
     for number in sorted(tries):
         own = _said_by(hops.said, frozenset({number}), kind)
         text = _text_of(own).strip()
-        for piece in (text, *_begun_parts(parts, text)):
+        for piece in (text, *_begun_parts(parts, text), *_own_texts(own)):
             is_left = shown.count(piece) > kept.count(piece) if len(piece) >= TELLING else False
             if is_left or (text and shown == every != kept):
                 message = (
@@ -124,6 +130,11 @@ def _begun_parts(parts: Sequence[SaidPart], text: str) -> Iterator[str]:
     """Parts that were sent and are a beginning of a text."""
     begun = (each.text.strip() for each in parts)
     return (each for each in begun if len(each) >= TELLING and text.startswith(each))
+
+
+def _own_texts(own: Sequence[SaidPart]) -> Iterator[str]:
+    """The texts of several parts: a protocol without parts may put white space between them."""
+    return (each.text.strip() for each in own) if len(own) > 1 else iter(())
 
 
 def _said_by(content: SaidContent, calls: frozenset[int], kind: PartKind) -> list[SaidPart]:

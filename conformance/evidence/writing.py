@@ -1,12 +1,13 @@
 """Everything that writes to a ledger after the judge has closed, in the order in which it writes.
 
 For each exchange of a recording that is
-- no part of a run:         `http status`, `kept file`, `hops` of an application, `profile`,
-                            `consequences`
+- no part of a run:         `http status`, `kept file`, `hops` of an application, its model,
+                            `profile`, `consequences`
 - of a run, ours behind
   a gateway:                `served recording`, `own answers`
 - of a run, the target's:   `served recording`, `own requests`, `http status`, `expectations`,
-                            `hops`, `hops` of an application, `profile`, `consequences`
+                            `hops`, `hops` of an application, what its model explains,
+                            `profile`, `consequences`
 - reported by a client:     `undeclared`
 then, in the ledger of a request that brings an answer back: `links` (`evidence.links`); and in that
 of the last exchange: `comparisons`, `undeclared`, `own requests`, `randomness`,
@@ -49,6 +50,7 @@ from conformance.evidence.expectations import (
     judges_requests,
     stated_run,
 )
+from conformance.evidence.explained_by_model import withdraw_explained
 from conformance.evidence.hops import compare_hops
 from conformance.evidence.links.exchanges import NAME as LINKS
 from conformance.evidence.links.exchanges import LinkedExchanges
@@ -204,6 +206,11 @@ def write_application(ledger: Ledger, judged: JudgedExchange) -> None:
         )
 
 
+def withdraw_what_its_model_explains(ledger: Ledger, judged: JudgedExchange) -> None:
+    """Waits, and counts, of an application or a gateway."""
+    withdraw_explained(ledger, judged.rules, judged.recording, judged.exchange, judged.read_hop)
+
+
 def withdraw_of_broken_upstream(ledger: Ledger, judged: JudgedExchange) -> None:
     """Who is given what breaks a binding rule may refuse it: nothing is owed of that.
 
@@ -248,6 +255,7 @@ OF_RECORDING: Final[Sequence[Write]] = (
     withdraw_unstreamed,
     withdraw_unseen_end,
     write_application,
+    withdraw_what_its_model_explains,
     apply_overrides,
     lambda ledger, _judged: withdraw_consequences(ledger),
 )
@@ -258,6 +266,7 @@ OF_TARGET: Final[Sequence[Write]] = (
     withdraw_unstreamed,
     write_expectations,
     write_application,
+    withdraw_what_its_model_explains,
     withdraw_of_broken_upstream,
     apply_overrides,
     lambda ledger, _judged: withdraw_consequences(ledger),

@@ -30,6 +30,13 @@ _EXCHANGE: Final = re.compile(
     """,
     re.VERBOSE,
 )
+# Where a client first went another way says nothing more once its thinking is named as lost; one
+# that reported nothing at all failed in another way.
+_FATE: Final = re.compile(
+    r" are not equal at (?!length:\ 0\ ).*;\ "
+    r"(?=all thinking is lost\b|the thinking is reported as text\b)",
+    re.DOTALL,
+)
 _VALUES: Final = re.compile(r"[\[{]*…(?:[\s,:\[\]{}…]*…[\]}]*)?")
 
 
@@ -42,7 +49,7 @@ def group_id(finding: Finding) -> str:
 
 def message_without_values(finding: Finding) -> str:
     """The message with `…` for texts, numbers, exchanges, and the event that came before."""
-    said = _REPLAYS.sub("", finding.message[:_LONGEST])
+    said = _FATE.sub(" are not equal; ", _REPLAYS.sub("", finding.message[:_LONGEST]))
     if finding.after:
         said = said.replace(finding.after, "…")
     for pattern in (_TEXT, _EXCHANGE, _VALUE):

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Final
 
+from conformance.judging.hop_rules import THINKING as HOP_THINKING
 from conformance.judging.result import Finding
 from conformance.rules.verdicts import Level, Verdict
 
@@ -30,6 +31,7 @@ _UNREAD: Final = re.compile(r"^[\w.]+ of \S+: expected .+, found ")
 _JOINED: Final = re.compile(r"\b(?:joined|streamed)\b|^expected JSON\b")
 _MARKER: Final = re.compile("think|thought|reason|analysis", re.IGNORECASE)
 _STRAY: Final = ("stray",)  # the sign of a marker of thinking in the text
+_NONE_OF_IT: Final = ", got '' at character 0"
 _LONGEST: Final = 2000  # characters of a message that are looked at
 
 # What a later finding is told by: an event, a value of a field, a missing field.
@@ -91,7 +93,9 @@ def _is_stray_marker(finding: Finding) -> bool:
 
 
 def _lacks_thinking(finding: Finding) -> bool:
-    """Whether thinking was expected until the end, and never came."""
+    """Whether thinking was expected until the end, and never came; beside a model, none of it."""
+    if finding.rule == HOP_THINKING.id:
+        return _NONE_OF_IT in finding.message[:_LONGEST]
     expects = any(each.startswith("thinking.") for each in finding.expected)
     return expects and finding.got.startswith("end of ")
 

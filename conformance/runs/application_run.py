@@ -128,7 +128,8 @@ def _seen_calls(outcome: ScenarioOutcome, run: ApiRun) -> Iterator[tuple[Exchang
             came_back = any(text and text in texts for text in own)
             body = each.request.json if each.request else None
             fields = body if isinstance(body, dict) else {}
-            yield each, SeenCall(call_shape(each.dialect, fields, question), came_back)
+            shape = call_shape(each.dialect, fields, question)
+            yield each, SeenCall(shape, came_back, shown.role)
 
 
 def _unasked(outcome: ScenarioOutcome, port: int) -> RemoteError:

@@ -38,6 +38,7 @@ from conformance.wire.server import PeerGoneError, ServerConnection, listening
 
 MOST_BYTES: Final = 8 * 1024 * 1024
 MOST_CALLS: Final = 1000  # calls of one step
+MOST_TRIES: Final = 4  # answers that break off, to one request of an application's user
 _MOMENT: Final = 1.0  # seconds
 _NOWHERE: Final = {"error": {"message": "no such path", "type": "invalid_request_error"}}
 _DELTAS: Final = 2  # of thinking, before an answer breaks inside it
@@ -90,7 +91,8 @@ class UpstreamStandIn(Struct):
     _answered: int = 0
     _signs: TurnSigns = field(default_factory=TurnSigns)
     _asked: Counter[str] = field(default_factory=Counter)  # calls of the turn by their history
-    _broke_off: bool = False  # the last answer
+    _broken: int = 0  # answers to the request that is under way
+    _goes_on: bool = False  # the last answer broke off, or was cut at a limit
 
     def begin_request(self, source: UpstreamSource, signs: TurnSigns | None = None) -> None:
         """A request goes out to the gateway: calls that were made before are nobody's.
@@ -99,7 +101,8 @@ class UpstreamStandIn(Struct):
         """
         self.release()
         self._source, self._answered, self.calls = source, 0, []
-        self._signs, self._broke_off = signs or TurnSigns(), False
+        self._signs, self._goes_on = signs or TurnSigns(), False
+        self._broken = 0
         self._asked.clear()
         self.request += 1
 
@@ -125,12 +128,17 @@ class UpstreamStandIn(Struct):
             self._number, call = self._number + 1, self._answered
             fields = {**ENDPOINTS[dialect].stated(path), **fields}
             shape = call_shape(dialect, fields, self._signs.question)
-            if not self._signs.is_of_turn(shape, goes_on=self._broke_off):
+            if not self._signs.is_of_turn(shape, goes_on=self._goes_on):
                 answer = scripted_answer("answer", dialect, self._number, fields, persona=persona)
                 return replace(answer, aside=True, kind=shape.name, dialect=dialect)
             self._answered += 1
             answer = self._source.answer_call(dialect, call, self._number, fields, persona)
-            self._broke_off = answer.breaks_off
+            self._goes_on = answer.breaks_off or answer.is_short
+            self._broken += answer.breaks_off
+            if self._broken > MOST_TRIES and self._signs.question:
+                # Agents that try for minutes come to an end.
+                answer = scripted_answer("refused", dialect, self._number, fields, persona=persona)
+                answer = replace(answer, breaks_off=True)
             return replace(answer, kind=self._kind_of_turn(shape), dialect=dialect)
         found = model_lookup(method, path, MODEL)
         return json_answer(200, found) if found else json_answer(404, _NOWHERE)

@@ -2,9 +2,10 @@
 
 Rule 1: the first scenario shows it by what came back: the call whose answer the user is shown is of
 the turn, and what its request looks like (tools, instructions, words beside the user's, JSON that
-is asked for) is how calls of the turn look.
+is asked for) is how calls of the turn look. Each of its steps has a call of the turn.
 Rule 2: where the turn passes on what the user says as it is, a call that does not end with that is
-none of it, unless it goes on where the call before it broke off.
+none of it, unless it goes on where the call before it broke off or was cut at a limit, or is like a
+call of the turn and adds words (a reminder) to those of the user before anybody has answered.
 Rule 3: a later call is of the turn unless it looks more like one that was not, or unlike it in
 several ways at once.
 Rule 4: words (title, summary) name a call that is none of the turn; they do not make it one.
@@ -20,10 +21,12 @@ import msgspec
 from msgspec import Struct
 
 from conformance.dialects import HISTORIES, INSTRUCTIONS, PROMPTS, get
+from conformance.dialects.turns import HistoryForm, message_entry
 from conformance.dialects.wishes import offered_functions
 
-Place = Literal["last", "held", "spoken of", "nowhere"]
-"""Where a request has the user's words: as its last turn, as an earlier one, within others."""
+Place = Literal["last", "among", "held", "spoken of", "nowhere"]
+"""Where a request has the user's words: as its last entry of the user, before another one of the
+same turn, in an earlier turn, within other words."""
 
 TURN: Final = "turn"
 RETRY: Final = "retry"
@@ -75,12 +78,18 @@ class CallShape(Struct, frozen=True):
             )
         )
 
+    def works_as(self, other: CallShape) -> bool:
+        """Whether two calls offer the same kind of tools, under the same instructions."""
+        is_alike = self.system == other.system and self.is_structured == other.is_structured
+        return is_alike and bool(self.tools & other.tools)
+
 
 class SeenCall(Struct, frozen=True):
-    """A call of the first scenario; `came_back`: the user was shown its answer."""
+    """A call of the first scenario; `came_back`: the user was shown its answer in that step."""
 
     shape: CallShape
     came_back: bool
+    step: str = ""
 
 
 class TurnSigns(Struct, frozen=True):
@@ -94,24 +103,36 @@ class TurnSigns(Struct, frozen=True):
     others: tuple[CallShape, ...] = ()
 
     def is_of_turn(self, shape: CallShape, *, goes_on: bool = False) -> bool:
-        """Whether a call is of the turn; `goes_on`: the call before it broke off."""
+        """Whether a call is of the turn; `goes_on`: the call before it is not all there."""
         if not self.turns:
             return not self.others or all(shape.distance(each) for each in self.others)
         quotes = any(each.place == "last" for each in self.turns)
-        if quotes and shape.place != "last" and not (goes_on and shape.place == "held"):
+        if quotes and shape.place != "last" and not self._carries_on(shape, goes_on=goes_on):
             return False
         nearest = min(shape.distance(each) for each in self.turns)
         if any(shape.distance(each) < nearest for each in self.others):
             return False
         return nearest < _FAR
 
+    def _carries_on(self, shape: CallShape, *, goes_on: bool) -> bool:
+        """Whether a call that does not end with the user's words may be of the turn (rule 2)."""
+        if shape.place == "held":
+            return goes_on
+        return shape.place == "among" and any(
+            shape.works_as(each) or (each.place == "among" and not shape.distance(each))
+            for each in self.turns
+        )
+
 
 def learnt_signs(calls: Sequence[SeenCall]) -> TurnSigns:
     """What the calls of the first scenario show (rule 1)."""
     shapes = list(dict.fromkeys(each.shape for each in calls))
-    turns = _likeliest(
-        [each.shape for each in calls if each.came_back]
-        or [each for each in shapes if each.place == "last" and not each.is_structured]
+    came_back: dict[str, list[CallShape]] = {}
+    for call in calls:
+        if call.came_back:
+            came_back.setdefault(call.step, []).append(call.shape)
+    turns = [shape for each in came_back.values() for shape in _likeliest(each)] or _likeliest(
+        [each for each in shapes if each.place == "last" and not each.is_structured]
         or [each for each in shapes if not each.is_structured]
     )
     others = [each for each in shapes if all(each.distance(turn) for turn in turns)]
@@ -131,7 +152,7 @@ def _likeliest(shapes: Sequence[CallShape]) -> list[CallShape]:
 def call_shape(dialect: str, body: Mapping[str, Any], question: str) -> CallShape:
     """What a request looks like, beside what the user says in it."""
     about = get(dialect)
-    turns = _user_turns(body)
+    turns = _user_turns(body, about.turns)
     beside = [text for text in _last_block(turns) if text != question.strip()]
     system = "\n".join(_instructions(body))
     around = "\n".join((system, *beside)).replace(question, "")
@@ -152,6 +173,8 @@ def _place_of(turns: Sequence[_UserTurn], system: str, question: str) -> Place:
     asked = question.strip()
     if turns and asked in turns[-1].texts:
         return "last"
+    if asked in _last_block(turns):
+        return "among"
     if any(asked in turn.texts for turn in turns):
         return "held"
     texts = (text for turn in turns for text in turn.texts)
@@ -159,32 +182,41 @@ def _place_of(turns: Sequence[_UserTurn], system: str, question: str) -> Place:
 
 
 class _UserTurn(Struct, frozen=True):
-    """The texts of one turn of the user; `follows`: the entry before it is the user's, too."""
+    """The texts of one entry of the user; `follows`: no answer stands between it and the last one.
+
+    A call with its result is none: it belongs to the turn that led to it.
+    """
 
     texts: list[str]
     follows: bool
 
 
-def _user_turns(body: Any) -> list[_UserTurn]:
-    """Each turn of the user that says anything."""
+def _user_turns(body: Any, form: HistoryForm | None) -> list[_UserTurn]:
+    """Each entry of the user that says anything."""
     found: list[_UserTurn] = []
+    read = form.read if form else message_entry
     for key in (*PROMPTS, *HISTORIES):
         history = body.get(key) if isinstance(body, Mapping) else None
         if isinstance(history, str):
             found.append(_UserTurn([history.strip()], follows=False))
-        before = ""
+        is_first, is_answered = True, False
         for entry in history if isinstance(history, list) else ():
             fields = entry if isinstance(entry, Mapping) else {}
-            role = str(fields.get("role", ""))
+            said = read(fields)
             texts = list(_content_texts(fields.get("content", fields.get("parts"))))
-            if role == "user" and texts:
-                found.append(_UserTurn(texts, follows=before == "user"))
-            before = role
+            if fields.get("role") == "user" and texts:
+                goes_on = said.by == "tool" or not is_answered
+                found.append(_UserTurn(texts, follows=goes_on and not is_first))
+                is_first = False
+            if said.by == "model":
+                is_answered = is_answered or bool(said.text or said.calls)
+            elif said.by in ("user", "tool"):
+                is_answered = False
     return found
 
 
 def _last_block(turns: Sequence[_UserTurn]) -> list[str]:
-    """What the user is made to say since anybody else spoke."""
+    """What the user is made to say since the last answer."""
     said: list[str] = []
     for turn in reversed(turns):
         said += turn.texts

@@ -48,8 +48,9 @@ class UpstreamAnswer(Struct, frozen=True):
 
     `misfit` says why this is no answer to what the gateway asked; else it is empty. `hangs`: after
     the last chunk nothing comes until the next request, or the other side hangs up. `breaks_off`:
-    it is not all there. `aside`: the call is none of the turn that is under way; `kind` is what it
-    is called. `dialect` is that of the call, empty where nothing is known of its path.
+    it is not all there. `is_short`: it ends at a limit, so that the next call may go on with it.
+    `aside`: the call is none of the turn that is under way; `kind` is what it is called. `dialect`
+    is that of the call, empty where nothing is known of its path.
     """
 
     status: int
@@ -59,6 +60,7 @@ class UpstreamAnswer(Struct, frozen=True):
     misfit: str = ""
     hangs: bool = False
     breaks_off: bool = False
+    is_short: bool = False
     aside: bool = False
     kind: str = ""
     dialect: str = ""
@@ -84,7 +86,7 @@ class ScriptedUpstream(Struct, frozen=True):
         """The answer to call number `call` of the request (from 0), number `number` of the run."""
         word = self.words[min(call, len(self.words) - 1)]
         answer = scripted_answer(word, dialect, number, body, self.says, persona=persona)
-        return replace(answer, breaks_off=word in _BROKEN)
+        return replace(answer, breaks_off=word in _BROKEN, is_short=word == "length")
 
 
 class RecordedUpstream(Struct, frozen=True):

@@ -105,6 +105,7 @@ class Harness:
             "ops": list(self._ops),
             "events": list(like.events),
             "features": list(FEATURES),
+            "finish": "as-sent",
         }
         return {"version": PROTOCOL, "implementation": about}
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
+
+import pytest
 
 from conformance.dialects import AGENTS
 from conformance.dialects.agent import AgentConversation
@@ -79,6 +81,43 @@ def test_an_error_that_answers_the_handshake_ends_all() -> None:
     talk.ask({"prompt": []})
     assert talk.take({"id": 0, "error": {"code": -32000, "message": "log in"}}) == []
     assert talk.refusal == "it refused initialize: log in"
+
+
+UNKNOWN: Final = {"code": -32000, "message": "Authentication required"}
+
+
+def opening(*ways: str) -> tuple[AgentConversation, int]:
+    """A conversation with an agent that knows its users by these, and the id of what opens it."""
+    talk = conversation("acp")
+    talk.ask({"prompt": []})
+    (opened,) = talk.take({"id": 0, "result": {"authMethods": [{"id": each} for each in ways]}})
+    return talk, opened["id"]
+
+
+def test_an_agent_that_wants_to_know_its_user_is_given_the_played_key() -> None:
+    talk, number = opening("sign-in", "openai-api-key")
+    (asked,) = talk.take({"id": number, "error": UNKNOWN})
+    assert (asked["method"], asked["params"]) == ("authenticate", {"methodId": "openai-api-key"})
+    (opened,) = talk.take({"id": asked["id"], "result": {}})
+    assert opened["method"] == "session/new"
+    assert talk.take({"id": opened["id"], "error": UNKNOWN}) == []
+    assert talk.refusal.startswith("it refused session/new: Authentication required")
+
+
+def test_an_agent_that_only_signs_in_on_a_page_is_not_asked() -> None:
+    talk, number = opening("sign-in", "subscription")
+    assert talk.take({"id": number, "error": UNKNOWN}) == []
+    wanted = "it refused session/new: Authentication required; it knows its users by sign-in,"
+    assert talk.refusal == f"{wanted} subscription"
+
+
+@pytest.mark.parametrize("ways", [7, None, ["x"], [{"id": 7}, {}], {"id": "key"}])
+def test_odd_ways_to_know_a_user_are_none(ways: Any) -> None:
+    talk = conversation("acp")
+    talk.ask({"prompt": []})
+    (opened,) = talk.take({"id": 0, "result": {"authMethods": ways}})
+    assert talk.take({"id": opened["id"], "error": UNKNOWN}) == []
+    assert talk.refusal == "it refused session/new: Authentication required"
 
 
 def test_a_session_needs_an_id() -> None:

@@ -17,7 +17,7 @@ from conformance.dialects import SUPPORTED, get
 from conformance.dialects.script import ScriptedAnswer, encode_stream
 from conformance.evidence.hop_ends import FALSE_ENDS, MODEL_ENDS
 from conformance.rules.verdicts import Verdict
-from tests.evidence.two_hops import Payload, broken_hops, judged_hops, sse
+from tests.evidence.two_hops import Payload, acp, broken_hops, chat, judged_hops, sse
 
 RULE: Final = "hop/reason-kept"
 TEXT: Final = "The ferry leaves at nine."
@@ -230,3 +230,29 @@ def test_the_words_of_single_providers_say_what_they_mean() -> None:
         assert found == ({RULE} if "stop" in FALSE_ENDS[meaning] else set()), word
     behind = _provider("openai.chat", reason="a-word-that-nobody-documents")
     assert broken_hops(judged_hops(("vercel.ui", _vercel("stop")), behind)) == set()
+
+
+@pytest.mark.parametrize(("reason", "is_sold"), [("refusal", False), ("end_turn", True)])
+def test_an_agent_that_ends_by_a_refusal_sells_nothing(reason: str, *, is_sold: bool) -> None:
+    cut = chat({"content": TEXT})[1].split("\n\n")[0] + "\n\n"
+    dialect, shown = acp(("message", TEXT))
+    ended = shown.replace("end_turn", reason)
+    found = judged_hops((dialect, ended), ("openai.chat", cut))
+    assert (found.verdicts["hop/failure-no-success"] is Verdict.FAIL) is is_sold
+
+
+@pytest.mark.parametrize(
+    ("reason", "is_blamed"), [("length", False), ("content_filter", False), ("stop", True)]
+)
+def test_an_answer_that_was_cut_short_may_be_reported_as_an_error(
+    reason: str, *, is_blamed: bool
+) -> None:
+    run = [
+        {"type": "RUN_STARTED", **ENDED},
+        {"type": "TEXT_MESSAGE_START", "messageId": "m", "role": "assistant"},
+        {"type": "TEXT_MESSAGE_CONTENT", "messageId": "m", "delta": TEXT},
+        {"type": "TEXT_MESSAGE_END", "messageId": "m"},
+        {"type": "RUN_ERROR", "message": "It was cut short.", "code": "short"},
+    ]
+    found = judged_hops(("agui", sse(run)), chat({"content": TEXT}, reason=reason))
+    assert ("hop/answer-whole" in broken_hops(found)) is is_blamed

@@ -8,6 +8,7 @@ from typing import Final
 
 import pytest
 
+from conformance.core.events import Response
 from conformance.rules.verdicts import Verdict
 from tests.evidence.two_hops import (
     Payload,
@@ -15,6 +16,7 @@ from tests.evidence.two_hops import (
     broken_hops,
     chat,
     judged_hops,
+    responses,
     sse,
     vercel,
     vercel_part,
@@ -39,9 +41,13 @@ def _shown(*texts: str, take_back: Sequence[Payload] = ()) -> tuple[str, str]:
     """Each text in a part of its own, with what comes between the first and the others."""
     parts: list[Payload] = []
     for number, text in enumerate(texts):
-        parts += [{**each, "id": str(number)} for each in vercel_part("text", text)]
+        parts += _part(number, text)
         parts += take_back if number == 0 else ()
     return vercel(*parts)
+
+
+def _part(number: int, text: str) -> list[Payload]:
+    return [{**each, "id": str(number)} for each in vercel_part("text", text)]
 
 
 TRIES: Final = {
@@ -65,6 +71,19 @@ def test_what_a_try_said_does_not_stay(case: str) -> None:
     assert broken_hops(clean) == set()
     assert clean.verdicts[RULE] is Verdict.PASS
     assert clean.verdicts["hop/text"] is Verdict.PASS
+
+
+@pytest.mark.parametrize("status", [400, 503])
+def test_a_call_that_is_refused_replaces_nothing(status: int) -> None:
+    refused = Response(status, headers=(("content-type", "application/json"),))
+    behind = [_cut(BEGUN), ("openai.chat", '{"error": {"message": "no"}}')]
+    shown = vercel(*vercel_part("text", BEGUN), {"type": "error", "errorText": "no"})
+    found = judged_hops(shown, *behind, asked=(ASKED, ASKED), heads={3: refused})
+    assert broken_hops(found) == set()
+    twice = [_cut(BEGUN), *behind]
+    shown = vercel(*_part(0, BEGUN), *_part(1, BEGUN), {"type": "error", "errorText": "no"})
+    found = judged_hops(shown, *twice, asked=(ASKED,) * 3, heads={4: refused})
+    assert broken_hops(found) == {RULE}
 
 
 def test_a_text_that_goes_on_where_the_try_broke_off_is_shown_once() -> None:
@@ -104,6 +123,24 @@ def test_an_agent_without_parts_is_seen_too() -> None:
     behind = [_cut(BEGUN), chat({"content": WHOLE})]
     assert broken_hops(judged_hops(acp(("message", BEGUN), ("message", WHOLE)), *behind)) == {RULE}
     assert broken_hops(judged_hops(acp(("message", WHOLE)), *behind)) == set()
+
+
+def test_tries_that_think_in_two_channels_are_one_cause() -> None:
+    """An agent without parts puts white space between what was thought and its summary."""
+    behind = []
+    for number in "12":
+        _, body = responses(
+            [f"A summary of it, {number}."], WHOLE, raw=f"It sails, thought {number}."
+        )
+        behind.append(("openai.responses", body.split("event: response.completed")[0]))
+    said = [("thought", f"It sails, thought {n}.\n\nA summary of it, {n}.") for n in "12"]
+    shown = acp(said[0], ("message", WHOLE), said[1], ("message", WHOLE))
+    broken = (
+        shown[0],
+        shown[1].replace('"result": {"stopReason": "end_turn"}', '"error": {"code": 1}'),
+    )
+    found = judged_hops(broken, *behind, asked=(ASKED, ASKED))
+    assert broken_hops(found) == {RULE}
 
 
 def test_a_snapshot_takes_back_what_was_streamed() -> None:

@@ -7,7 +7,8 @@ all.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -49,14 +50,19 @@ def judged_hops(
     shown: tuple[str, str | bytes],
     *behind: tuple[str, str | bytes],
     asked: Sequence[Any] = (),
+    heads: Mapping[int, Response] = MappingProxyType({}),
 ) -> StreamResult:
-    """What comes of an application's answer; `asked` are the bodies of the requests behind it."""
+    """What comes of an application's answer; `asked` are the bodies of the requests behind it.
+
+    `heads` are those of exchanges, by their number, that are no streams.
+    """
     recording = open_recording(SIGNED)
     app, upstream = recording.exchanges
     exchanges = [_exchange(app, 1, shown)]
     for number, answer in enumerate(behind, 2):
         request = asked[number - 2] if asked else None
         given = _exchange(upstream, number, answer)
+        given = replace(given, response=heads.get(number, given.response))
         exchanges.append(replace(given, request=request and Request(json=request)))
     cassette = replace(recording.cassette, exchanges=tuple(exchanges))
     held = InMemory(recording.path, recording.kind, cassette)

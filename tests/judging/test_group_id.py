@@ -37,6 +37,14 @@ SHAPES = [
         "… as the client saw it and … are not equal",
     ),
     (
+        "exchange 1 as the client saw it and b are not equal at 0.text; all thinking is lost",
+        "… as the client saw it and b are not equal; all thinking is lost",
+    ),
+    (
+        "a and b are not equal at length: 0 elements against 3 elements; all thinking is lost",
+        "a and b are not equal at length: … elements against … elements; all thinking is lost",
+    ),
+    (
         "exchange 2 tool-turn as the client saw it and exchange 2 tool-turn are not equal",
         "… as the client saw it and … are not equal",
     ),

@@ -53,6 +53,18 @@ PAIRS: list[tuple[str, dict[str, Any], dict[str, Any], bool]] = [
         True,
     ),
     (
+        "so is what an application lost of it",
+        {"got": "'<think>'", "expected": ("text without it",), "event": 1},
+        {"event": 9, "rule": "hop/thinking", "message": "expected 'It', got '' at character 0"},
+        True,
+    ),
+    (
+        "thinking that was changed is not",
+        {"got": "'<think>'", "expected": ("text without it",), "event": 1},
+        {"event": 9, "rule": "hop/thinking", "message": "expected 'It', got 'A' at character 0"},
+        False,
+    ),
+    (
         "another text is not",
         {"got": "'sk-1'", "expected": ("text without it",), "event": 1},
         {"event": 9, "expected": ("thinking.delta",), "got": "end of stream"},

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import urllib.error
 import urllib.request
 from typing import Any
@@ -69,6 +70,8 @@ STATE = {"cases": 0}
 
 
 def stream(command: dict[str, Any], mode: str) -> None:
+    if mode == "loads" and not STATE["cases"]:
+        threading.Event().wait(0.8)
     seq = command["seq"]
     due = mode.partition("-")[2] if is_due(mode, command) else mode
     misbehave(seq, due)
@@ -84,6 +87,8 @@ def stream(command: dict[str, Any], mode: str) -> None:
     except (OSError, http.client.HTTPException, ValueError, LookupError) as err:
         say({"seq": seq, "end": {"how": "failed", "message": type(err).__name__}})
         return
+    if due == "looks-up":  # prices, when the answer is whole
+        urllib.request.urlopen(command["base_url"] + "/models").read()
     if due == "fails":
         sys.stderr.write(f"the trace of case {seq}\n")
         sys.stderr.flush()

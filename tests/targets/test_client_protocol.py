@@ -13,6 +13,7 @@ from conformance.targets.client.protocol import (
     _harness_schema,
     decode_answer,
     encode_command,
+    read_introduction,
     request_of,
 )
 
@@ -93,3 +94,16 @@ def test_a_request_is_held_as_a_recording_would() -> None:
 
 def test_the_schema_knows_every_event() -> None:
     assert set(_harness_schema()["$defs"]["type"]["enum"]) == set(SEMANTIC_EVENTS)
+
+
+@pytest.mark.parametrize(
+    ("said", "normalises"),
+    [({}, True), ({"finish": "normalised"}, True), ({"finish": "as-sent"}, False)],
+)
+def test_a_client_may_report_calls_for_a_stop_unless_it_reports_what_was_sent(
+    said: dict[str, str], *, normalises: bool
+) -> None:
+    about = {"name": "c", "language": "python", "version": "1", "dialects": ["openai.chat"]}
+    lists = {"ops": ["stream"], "events": ["text.delta"]}
+    found = read_introduction({"version": 1, "implementation": {**about, **lists, **said}})
+    assert found.normalises_finish is normalises

@@ -149,7 +149,7 @@ def test_a_defect_is_found_by_the_rules_it_lists_and_by_no_other(name: str) -> N
 
 
 def fake(mode: str, **chosen: object) -> ClientOutcome:
-    bounds = AdapterBounds(start=30, grace=0.2, line=1_000_000, case=3_000_000)
+    bounds = AdapterBounds(start=30, grace=0.2, first=0, line=1_000_000, case=3_000_000)
     return run(SHORT, command=(sys.executable, FAKE, mode), bounds=bounds, **chosen)
 
 
@@ -162,6 +162,19 @@ def test_an_adapter_that_fails_the_smoke_case_is_no_client(mode: str) -> None:
 def test_an_adapter_that_hangs_is_given_up() -> None:
     with pytest.raises(HarnessError, match="the smoke case failed: errored: the adapter hangs"):
         fake("hangs", deadline=0.3)
+
+
+def test_a_client_that_looks_its_model_up_afterwards_asks_once() -> None:
+    outcome = fake("looks-up", deadline=5.0)
+    given = {each.verdicts.get("harness/one-request") for each in outcome.report.streams}
+    assert Verdict.PASS in given
+    assert Verdict.FAIL not in given
+
+
+def test_a_client_that_loads_in_its_first_case_is_waited_for() -> None:
+    bounds = AdapterBounds(start=30, grace=0.3, first=20)
+    outcome = run(SHORT, command=(sys.executable, FAKE, "loads"), bounds=bounds, deadline=0.2)
+    assert {each.verdicts.get(ANSWERS) for each in outcome.report.streams} == {Verdict.PASS}
 
 
 ANSWERS = "harness/answers"
@@ -182,7 +195,7 @@ def test_a_malformed_report_costs_its_case_and_no_other() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["later-crashes", "later-floods"])
 def test_faults_in_a_row_cost_the_rest_of_a_recording(mode: str) -> None:
-    bounds = AdapterBounds(start=30, grace=0.2, line=1_000_000, case=300_000)
+    bounds = AdapterBounds(start=30, grace=0.2, first=0, line=1_000_000, case=300_000)
     names = [SHORT, TOOLS] * 4
     outcome = run(
         *names,

@@ -16,7 +16,13 @@ from conformance.dialects.requests import Question
 from conformance.judging.transcript import Transcript, read_transcript
 from conformance.recordings.api import check_chunks
 from conformance.scenarios.model import UPSTREAM
-from conformance.targets.gateway import UpstreamCall, UpstreamStandIn, serve_upstream
+from conformance.targets.gateway import (
+    MOST_TRIES,
+    UpstreamCall,
+    UpstreamStandIn,
+    serve_upstream,
+)
+from conformance.targets.model_calls import TurnSigns, call_shape
 from conformance.targets.played_answers import (
     RecordedUpstream,
     ScriptedUpstream,
@@ -155,6 +161,45 @@ async def _twice() -> list[int]:
 
 def test_each_call_of_a_request_has_a_word_of_its_own_and_the_last_goes_on() -> None:
     assert asyncio.run(_twice()) == [200, 500, 500]
+
+
+@pytest.mark.parametrize("word", ["cut", "error", "no-finish", "unavailable"])
+@pytest.mark.parametrize("goes_on", [False, True], ids=["asks the same", "goes on"])
+def test_who_tries_for_ever_is_refused_at_last(word: str, *, goes_on: bool) -> None:
+    upstream = UpstreamStandIn()
+    for _ in range(2):
+        upstream.begin_request(ScriptedUpstream((word,)), TurnSigns("Go on."))
+        said = [[{"role": "user", "content": "Go on." * (n if goes_on else 1)}] for n in range(6)]
+        bodies = [{**ASKED, "messages": history} for history in said]
+        given = [upstream.answer_call("POST", "/v1/chat/completions", body) for body in bodies]
+        assert [each.status == 400 for each in given] == [False] * MOST_TRIES + [True, True]
+        assert all(each.breaks_off for each in given)
+        assert given[-1].kind == ("turn" if goes_on else "retry 5")
+
+
+@pytest.mark.parametrize(
+    ("words", "signs"), [(("cut", "answer"), TurnSigns("Go on.")), (("cut",), None)]
+)
+def test_who_is_answered_is_not_refused_nor_is_a_gateway(
+    words: tuple[str, ...], signs: TurnSigns | None
+) -> None:
+    upstream = UpstreamStandIn()
+    upstream.begin_request(ScriptedUpstream(words), signs)
+    given = [upstream.answer_call("POST", "/v1/chat/completions", ASKED) for _ in range(9)]
+    assert {each.status for each in given} == {200}
+
+
+@pytest.mark.parametrize(("word", "is_of_turn"), [("length", True), ("answer", False)])
+def test_what_was_cut_at_a_limit_may_be_gone_on_with(word: str, *, is_of_turn: bool) -> None:
+    asked = {"role": "user", "content": "What is 2 + 2?"}
+    first = {**ASKED, "messages": [asked]}
+    more = [asked, {"role": "assistant", "content": "4"}, {"role": "user", "content": "Go on."}]
+    upstream = UpstreamStandIn()
+    signs = TurnSigns(asked["content"], (call_shape("openai.chat", first, asked["content"]),))
+    upstream.begin_request(ScriptedUpstream((word,)), signs)
+    assert not upstream.answer_call("POST", "/v1/chat/completions", first).aside
+    later = upstream.answer_call("POST", "/v1/chat/completions", {**ASKED, "messages": more})
+    assert later.aside is not is_of_turn
 
 
 RECORDED = Exchange(

@@ -147,3 +147,76 @@ def test_an_application_that_only_asks_for_json_has_no_call_of_the_turn() -> Non
 )
 def test_a_call_that_is_none_of_the_turn_has_a_name(call: CallShape, name: str) -> None:
     assert call.name == name
+
+
+REMINDER: Final = "<reminder>Today is Friday. Summarize what was compacted.</reminder>"
+CALLED: Final = {"role": "assistant", "content": "", "tool_calls": [{"id": "c"}]}
+RESULT: Final = {"role": "tool", "tool_call_id": "c", "content": "4"}
+
+
+def turn_of(*entries: dict[str, Any], system: str = "Be brief.", tools: bool = True) -> CallShape:
+    offered = {"tools": [CALCULATOR]} if tools else {}
+    first = {"role": "system", "content": system}
+    return shape({"messages": [first, *entries], "stream": True, **offered})
+
+
+# A popular coding agent says something more in the user's name, in the first turn alone.
+REMINDED: Final = turn_of(*said(ASKED, REMINDER))
+LATER: Final = turn_of(*said("Hello.", REMINDER), ANSWER, *said(ASKED))
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        said(ASKED, REMINDER),
+        [*said(ASKED), CALLED, RESULT, *said(REMINDER)],
+        [*said("Hello."), ANSWER, *said(ASKED), CALLED, RESULT, *said(REMINDER)],
+    ],
+    ids=["at once", "behind a result", "in a later turn"],
+)
+def test_what_follows_the_question_before_any_answer_is_of_the_same_turn(
+    entries: list[dict[str, Any]],
+) -> None:
+    assert turn_of(*entries).place == "among"
+
+
+def test_a_result_with_words_beside_it_carries_the_turn_on() -> None:
+    asked = [
+        user(text(ASKED)),
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "x"}]},
+        user({"type": "tool_result", "tool_use_id": "c", "content": "4"}, text(REMINDER)),
+    ]
+    assert shape({"messages": asked}, "anthropic.messages").place == "among"
+
+
+def test_each_step_of_the_first_scenario_shows_a_call_of_the_turn() -> None:
+    seen = [
+        SeenCall(REMINDED, came_back=True, step="turn"),
+        SeenCall(LATER, came_back=True, step="next-turn"),
+    ]
+    assert REMINDED.name == "summary"
+    signs = learnt_signs(seen)
+    assert set(signs.turns) == {REMINDED, LATER}
+    assert signs.is_of_turn(REMINDED)
+    assert signs.is_of_turn(LATER)
+
+
+def test_a_reminder_makes_no_other_call_of_a_turn() -> None:
+    signs = learnt_signs([SeenCall(turn_of(*said(ASKED)), came_back=True)])
+    assert signs.is_of_turn(REMINDED)
+    assert signs.is_of_turn(turn_of(*said(ASKED), CALLED, RESULT, *said(REMINDER)))
+    suggestion = turn_of(*said(ASKED), ANSWER, *said("Suggest what comes next."))
+    title = turn_of(*said(ASKED, "Write a title."), system="You write titles.", tools=False)
+    toolless = turn_of(*said(ASKED, "Write a title."), tools=False)
+    assert not any(signs.is_of_turn(each) for each in (suggestion, title, toolless))
+
+
+def test_a_reminder_without_tools_is_known_once_it_was_seen() -> None:
+    plain = turn_of(*said(ASKED, REMINDER), tools=False)
+    last = turn_of(*said(ASKED), tools=False)
+    seen = [
+        SeenCall(plain, came_back=True, step="turn"),
+        SeenCall(last, came_back=True, step="next-turn"),
+    ]
+    assert learnt_signs(seen).is_of_turn(plain)
+    assert not learnt_signs(seen[1:]).is_of_turn(plain)

@@ -1,7 +1,12 @@
-"""The client's side of a session: handshake, prompts, refusals, and the wish to stop."""
+"""The client's side of a session: handshake, prompts, refusals, and the wish to stop.
+
+Where an agent opens no session before its user is known, it is asked by that of its methods which
+takes a key: a played one stands in its environment. Nobody signs in on a page.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar, Final
 
 from conformance.dialects.agent import AgentForm, Message, RpcConversation, agent_request
@@ -9,6 +14,11 @@ from conformance.dialects.json_edge import elements, mapping, string
 
 _PROMPT: Final = "session/prompt"
 _SESSION: Final = "sessionId"
+_OPEN: Final = "session/new"
+_UNKNOWN_USER: Final = -32000
+_KEY: Final = re.compile(r"key|env|token", re.IGNORECASE)
+_MOST_METHODS: Final = 8
+_MOST_NAME: Final = 60  # characters
 # What a client may do that this one does not.
 _CAPABILITIES: Final = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}
 
@@ -20,6 +30,8 @@ class AcpConversation(RpcConversation):
     session_key: ClassVar[str] = _SESSION
     greeting: ClassVar[Message] = {"protocolVersion": 1, "clientCapabilities": _CAPABILITIES}
     _is_stopped = False
+    _ways: tuple[str, ...] = ()  # ids of the methods by which a user is known
+    _has_tried = False
 
     def ask(self, body: Message) -> list[Message]:
         """Begins a turn: what to write first."""
@@ -47,12 +59,28 @@ class AcpConversation(RpcConversation):
         """Whether the response to that request ends a turn, be it an error."""
         return method == _PROMPT
 
+    def after_refusal(self, method: str, error: Message) -> list[Message]:
+        """A session that is refused to a user whom nobody knows is asked for with a key, once."""
+        is_unknown = method == _OPEN and error.get("code") == _UNKNOWN_USER
+        way = next(filter(_KEY.search, self._ways), None) if is_unknown else None
+        if way is not None and not self._has_tried:
+            self._has_tried = True
+            return [self.request("authenticate", {"methodId": way})]
+        written = super().after_refusal(method, error)
+        if is_unknown and self._ways:
+            named = ", ".join(each[:_MOST_NAME] for each in self._ways)
+            self.refusal += f"; it knows its users by {named}"
+        return written
+
     def go_on(self, method: str, result: Message) -> list[Message]:
         """What to write after the response to a request of the client."""
         if method == _PROMPT:
             self.is_over = True
             return []
-        if method == "session/new":
+        if method == "initialize":
+            ways = (string(mapping(each).get("id")) for each in elements(result.get("authMethods")))
+            self._ways = tuple(way for way in ways if way)[:_MOST_METHODS]
+        if method == _OPEN:
             self.session = string(result.get(_SESSION))
             if not self.session:
                 self.refusal = "it opened a session without an id"
@@ -62,7 +90,7 @@ class AcpConversation(RpcConversation):
     def next_request(self) -> Message:
         """The request that opens a session, or that of the turn where one is open."""
         if not self.session:
-            return self.request("session/new", {"cwd": self.folder, "mcpServers": []})
+            return self.request(_OPEN, {"cwd": self.folder, "mcpServers": []})
         return self.begin_turn(_PROMPT, {_SESSION: self.session, **self.turn})
 
 

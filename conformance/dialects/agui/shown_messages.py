@@ -5,8 +5,8 @@ Rule 2: a call stands in the assistant message that it names as its parent, else
         Results follow the message of their call.
 Rule 3: a snapshot's messages take the place of those with their ids; what it lacks goes, but for
         reasoning where it holds none.
-Rule 4: an encrypted value belongs to the message or call that it names. Where reasoning showed no
-        text, its span stands for the message.
+Rule 4: an encrypted value belongs to the message or call that it names, and is dropped where there
+        is none of that name. Where reasoning showed no text, its span stands for the message.
 """
 
 from __future__ import annotations
@@ -99,8 +99,9 @@ class _Shown:
         return self._calls[name][1]
 
     def _seal(self, name: str, value: str) -> None:
-        owner = self._calls[name][1] if name in self._calls else self._message(name, "reasoning")
-        owner["encryptedValue"] = value
+        owner = self._calls[name][1] if name in self._calls else self._named.get(name)
+        if owner is not None:
+            owner["encryptedValue"] = value
 
     def _replace(self, messages: list[Message]) -> None:
         of = {each.get("id"): each for each in messages}

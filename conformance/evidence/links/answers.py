@@ -25,7 +25,7 @@ class AnswerTurn(Struct, frozen=True):
     """An answer by which a later request may go on.
 
     `ids` are those of the answer and its messages, `texts` what it showed, block by block, spelled.
-    `broken` says why it is not whole, and is empty where it is.
+    `broken` says why it is not whole, and is empty where it is. `is_short`: it ended at its limit.
     """
 
     exchange: Exchange
@@ -34,6 +34,7 @@ class AnswerTurn(Struct, frozen=True):
     calls: tuple[SaidCall, ...]
     gathered: Mapping[str, GatheredEnd]
     broken: str = ""
+    is_short: bool = False
 
     @property
     def number(self) -> int:
@@ -59,6 +60,7 @@ class AnswerListener:
         self._request = dialect.request
         self._answer_id = dialect.request.answer_id if dialect.request else None
         self._broken = "" if exchange.end == "eof" else _BROKEN
+        self._is_short = False
 
     def __call__(self, events: Sequence[Event]) -> None:
         for event in events:
@@ -90,6 +92,8 @@ class AnswerListener:
                 self._ids.append(named)
         elif kind in ("error", "cut"):
             self._broken = _BROKEN
+        elif kind == "finish":
+            self._is_short = self._is_short or data.get("reason") == "length"
 
     def take_request(self, talk: RepeatedTalk) -> None:
         """Adds what the model was given, where a rule compares that."""
@@ -109,4 +113,5 @@ class AnswerListener:
             tuple(self._calls),
             self._gatherer.ends,
             self._broken,
+            self._is_short,
         )

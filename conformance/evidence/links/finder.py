@@ -152,7 +152,7 @@ class LinkFinder:
         return None
 
     def _by_place(self, talk: RepeatedTalk, run: range, said: SaidEntry) -> Candidates | None:
-        """Rule 1, at its end: the text was altered."""
+        """Rule 1, at its end: the text was altered, and not joined with what went on with it."""
         text = one_spelling(said.text)
         if run.start == 0 or said.calls or len(text) < _SHARED:
             return None
@@ -261,7 +261,8 @@ def _fits_place(talk: RepeatedTalk, run: int, found: Candidates) -> bool:
 
 
 def _shares(turn: AnswerTurn, text: str) -> bool:
+    """Whether one text holds the other; a longer one goes on with what stopped at a limit."""
     said = turn.text
     if len(said) < _SHARED:
         return False
-    return said in text or text in said
+    return text in said or (said in text and not turn.is_short)

@@ -14,7 +14,8 @@ Rule 5: what breaks a rule in the bytes themselves is the server's doing, not th
 Rule 6: a call that the server carries out itself is the client's to tell, at any place, or not.
 Rule 7: where the API does not say when a call is complete, it may be told before its finish; the
         place of calls is not compared of a client that tells them when the answer is whole.
-Rule 8: a client that says so tells `tool_calls` beside calls where the server said `stop`.
+Rule 8: `tool_calls` beside calls is what the server's `stop` says, unless a client reports reasons
+        as they were sent.
 """
 
 from __future__ import annotations

@@ -193,11 +193,12 @@ def _turn_exchanges(
 
 
 def _repeated_request(seen: Sequence[SeenRequest]) -> HarnessFault | None:
-    """Where an answer that had begun well was asked for again."""
-    begun = [each for each in seen[:-1] if each.sent and each.status == _OK]
+    """Where an answer that had begun well was asked for again; who looks its model up does not."""
+    asked = [each for each in seen if each.exchange or each.why]
+    begun = [each for each in asked[:-1] if each.sent and each.status == _OK]
     if not begun:
         return None
-    return "one request", f"{len(seen)} requests"
+    return "one request", f"{len(asked)} requests"
 
 
 def _tool_result(call: Mapping[str, Any]) -> dict[str, Any]:

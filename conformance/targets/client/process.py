@@ -50,12 +50,14 @@ class AdapterFault(HarnessError):  # noqa: N818  # it is one of three, and says 
 class AdapterBounds(Struct, frozen=True):
     """Seconds and bytes that an adapter may take.
 
-    `start` is for the introduction, `grace` what comes on top of a case's deadline, `stop` for
-    its end; `line` and `case` bound what it writes, `tail` what is kept of its stderr in a case.
+    `start` is for the introduction, `grace` what comes on top of a case's deadline, `first` on top
+    of that of the first case, in which many clients load; `stop` is for its end; `line` and `case`
+    bound what it writes, `tail` what is kept of its stderr in a case.
     """
 
     start: float = 60.0
     grace: float = 5.0
+    first: float = 25.0
     stop: float = 5.0
     line: int = 4 * 1024 * 1024
     case: int = 64 * 1024 * 1024
@@ -108,9 +110,8 @@ class AdapterProcess:
         try:
             line = self._lines.get(timeout=max(0.0, until - monotonic()))
         except queue.Empty:
-            raise AdapterFault(
-                "hung", f"the adapter hangs: no answer in time{self.stderr_tail()}"
-            ) from None
+            why = "the adapter hangs: no answer in time (--timeout gives a case more)"
+            raise AdapterFault("hung", f"{why}{self.stderr_tail()}") from None
         if line is not None:
             return line
         if self._flood:

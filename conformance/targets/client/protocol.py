@@ -33,7 +33,7 @@ MOST_SHOWN: Final = 200  # characters of a line in a message
 class ClientImplementation(Struct, frozen=True):
     """What an adapter says of the client behind it.
 
-    `normalises_finish`: it tells `tool_calls` wherever there are calls, whatever was sent.
+    `normalises_finish`: it may report `tool_calls` wherever there are calls, whatever was sent.
     """
 
     name: str
@@ -100,7 +100,7 @@ def read_introduction(value: Mapping[str, Any]) -> ClientImplementation:
         ops=frozenset(about["ops"]),
         events=frozenset(about["events"]),
         features=frozenset(about.get("features", ())),
-        normalises_finish=about.get("finish") == "normalised",
+        normalises_finish=about.get("finish") != "as-sent",
     )
 
 

@@ -109,7 +109,8 @@ class ReplayEndpoint:
         self._server = server
         self._log = log
         self._deadline = deadline
-        self._bounds = bounds
+        self._bounds = bounds or AdapterBounds()
+        self._is_warm = False  # a case was asked
         self._given_up = ""
         self._adapter = Adapter(command, bounds, passed)
         self.about: ClientImplementation = self._adapter.implementation
@@ -186,8 +187,9 @@ class ReplayEndpoint:
     def _answer_to(self, command: Mapping[str, Any], *, is_known: bool = True) -> AdapterAnswer:
         if self._given_up:
             return AdapterAnswer("errored", why=self._given_up)
+        loads, self._is_warm = 0.0 if self._is_warm else self._bounds.first, True
         try:
-            answered = self._adapter.ask(command, self._deadline, is_known=is_known)
+            answered = self._adapter.ask(command, self._deadline + loads, is_known=is_known)
         except HarnessError as err:
             self._start_again(err)
             return AdapterAnswer("errored", why=str(err), is_wrong=isinstance(err, AdapterError))

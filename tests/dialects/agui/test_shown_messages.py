@@ -24,6 +24,9 @@ THOUGHT = [
     of("REASONING_MESSAGE_CONTENT", messageId="m-1", delta="and two"),
 ]
 SEALED = of("REASONING_ENCRYPTED_VALUE", subtype="message", entityId="m-1", encryptedValue="x")
+SEALED_OF_NOBODY = of(
+    "REASONING_ENCRYPTED_VALUE", subtype="message", entityId="step-1", encryptedValue="x"
+)
 CALL = [
     of("TOOL_CALL_START", toolCallId="c-1", toolCallName="sum", parentMessageId="m-2"),
     of("TOOL_CALL_ARGS", toolCallId="c-1", delta="{}"),
@@ -67,6 +70,13 @@ def test_sealed_thinking_without_a_text_goes_back_and_an_empty_span_does_not() -
     span = of("REASONING_START", messageId="m-1")
     assert briefly(history(span, SEALED)) == ["user user-0", "reasoning m-1"]
     assert briefly(history(span)) == ["user user-0"]
+
+
+def test_a_sealed_value_of_no_message_is_dropped() -> None:
+    """The protocol's own client does so; a message that nobody announced is nobody's history."""
+    shown = history(*THOUGHT, SEALED_OF_NOBODY, *TEXT)
+    assert briefly(shown) == ["user user-0", "reasoning m-1", "assistant m-4"]
+    assert "encryptedValue" not in shown[1]
 
 
 def test_no_thinking_goes_back_where_none_is_kept() -> None:

@@ -204,3 +204,19 @@ def test_one_text_many_times_stays_bounded() -> None:
     ]
     results = judged(*exchanges)
     assert len(results[2].links) == 1
+
+
+@pytest.mark.parametrize(("reason", "links"), [("max_tokens", []), ("end_turn", [1])])
+def test_an_answer_that_was_gone_on_with_is_part_of_a_joined_turn(
+    reason: str, links: list[int]
+) -> None:
+    """Agents go on after a limit, and keep one turn of all the answers."""
+    asked = said("The ebb comes", "one", "When?", [], 1)
+    body = {**json.loads(asked.body), "stop_reason": reason}
+    first = replace(asked, chunks=(Chunk(json.dumps(body).encode()),))
+    joined = turns("When?", "The ebb comes at four.", "one")
+    joined[1]["content"][0]["thinking"] = "I know. It is late."
+    later = said("So.", "2", "And now?", joined, 2)
+    results = judged(first, later)
+    assert carried(results[1]) == links
+    assert bool(broken(results)) is bool(links)

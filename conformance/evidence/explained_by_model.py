@@ -1,0 +1,83 @@
+"""What a target waited for, and what it did not count, where the model behind it explains that.
+
+Rule 1: where the deltas of the model came at once, no burst is the target's: it kept back nothing.
+Rule 2: a target that falls silent after its model broke off may wait before it asks again. Silence
+        of a minute is the end of that: clients that double their waits, or count up by ten seconds,
+        ask again sooner.
+Rule 3: what no answer of the model counted nobody else can count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from conformance.cassette import Recording
+from conformance.core.events import Exchange
+from conformance.evidence.application import APP, answers_behind
+from conformance.evidence.hop_sides import ReadAnswer
+from conformance.judging.ledger import Ledger
+from conformance.rules.forms.timing import Timing
+from conformance.rules.forms.timing_bursts import LONGEST_WAIT
+from conformance.rules.model import Rule
+from conformance.rules.verdicts import Verdict
+
+LONGEST_PAUSE: Final = 60_000.0
+"""Milliseconds between two tries of one request."""
+_ENDS_CLEANLY: Final = frozenset({"wire/lines/ends-cleanly", "wire/sse/ends-cleanly"})
+_COUNTED: Final = "thinking/stream/answer-counted"
+_BROKE_OFF: Final = frozenset({"cut", "failed"})
+_NAME: Final = "hops"
+
+
+ReadExchange = Callable[[Exchange], ReadAnswer]
+
+
+def withdraw_explained(
+    ledger: Ledger,
+    rules: Iterable[Rule],
+    recording: Recording,
+    exchange: Exchange,
+    read: ReadExchange,
+) -> None:
+    """Of what an application or a gateway sent, by what was sent to it."""
+    has_place = bool(exchange.scenario or exchange.role)
+    if not (exchange.hop == APP or (exchange.hop == "downstream" and has_place)):
+        return
+    failed = frozenset(ledger.rules_with(Verdict.FAIL))
+    bursts = {r.id for r in rules if isinstance(r.form, Timing) and r.form.burst is not None}
+    unended = _ENDS_CLEANLY if exchange.end == "idle-timeout" else frozenset[str]()
+    excusable = failed & {*bursts, *unended, _COUNTED}
+    behind = answers_behind(recording, exchange) if excusable else []
+    if not behind:
+        return
+    if failed & bursts and (why := _came_at_once(behind)):
+        ledger.withdraw(failed & bursts, why, _NAME)
+    if _COUNTED in failed and not any(_output_of(each, read) for each in behind):
+        ledger.withdraw([_COUNTED], "its model counted no tokens", _NAME)
+    clock = recording.cassette.clocks.get(exchange.number)
+    silent = clock.end if clock else None
+    is_short = silent is not None and silent < LONGEST_PAUSE
+    if failed & unended and is_short and (why := _may_ask_again(behind, read)):
+        ledger.withdraw(failed & unended, why, _NAME, Verdict.INCONCLUSIVE)
+
+
+def _came_at_once(behind: Sequence[Exchange]) -> str:
+    """Rule 1."""
+    times = [chunk.ms for answer in behind for chunk in answer.chunks[1:]]
+    took = sum(ms for ms in times if ms is not None)
+    if None in times or took >= LONGEST_WAIT:
+        return ""
+    return f"the deltas of its model came at once, in {took:.0f} ms"
+
+
+def _output_of(answer: Exchange, read: ReadExchange) -> bool:
+    return bool(read(answer).transcript.usage.get("output"))
+
+
+def _may_ask_again(behind: Sequence[Exchange], read: ReadExchange) -> str:
+    """Rule 2; what was refused is not asked again."""
+    if read(behind[-1]).transcript.ending not in _BROKE_OFF:
+        return ""
+    tries = f", {len(behind)} times" if len(behind) > 1 else ""
+    return f"its model broke off{tries}, and it may have waited to ask again"
