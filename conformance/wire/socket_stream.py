@@ -10,12 +10,9 @@ from typing import Final
 
 from conformance.core.events import Side
 from conformance.wire.passing_reader import READ_SIZE
+from conformance.wire.socket_parts import TRY_LATER, FrameKind, SocketFault, SocketPart
 from conformance.wire.websocket import (
     MOST_MESSAGE,
-    TRY_LATER,
-    FrameKind,
-    SocketFault,
-    SocketPart,
     SocketReader,
     close_frame,
     control_frame,

@@ -15,6 +15,7 @@ from typing import Final
 
 from conformance.core.errors import UsageError
 from conformance.core.events import UPGRADED
+from conformance.wire.client import ResponseHead
 from conformance.wire.heads import Headers, has_token, header_value, response_head, without_headers
 from conformance.wire.requests import HttpRequest, RequestRejected
 
@@ -24,11 +25,19 @@ _KEY_BYTES: Final = 16
 _OF_HANDSHAKE: Final = ("sec-websocket-accept", "sec-websocket-extensions")
 
 
+_MISSING: Final = "WebSockets need a library that is not installed"
+_HINT: Final = 'pip install "reasoning-conformance[websocket]"'
+
+
+def missing_library() -> str:
+    """Why no WebSocket can be spoken here, where the library that reads frames is missing."""
+    return "" if find_spec("websockets") else f"{_MISSING} ({_HINT})"
+
+
 def require_websockets() -> None:
     """Raises UsageError where the library that reads frames is not installed."""
-    if find_spec("websockets") is None:
-        hint = 'pip install "reasoning-conformance[websocket]"'
-        raise UsageError("WebSockets need a library that is not installed", hint=hint)
+    if missing_library():
+        raise UsageError(_MISSING, hint=_HINT)
 
 
 def asks_upgrade(request: HttpRequest) -> bool:
@@ -62,6 +71,18 @@ def accepting_key(key: str) -> str:
     """What the server answers to a client's key."""
     digest = hashlib.sha1((key + _GUID).encode(), usedforsecurity=False).digest()
     return base64.b64encode(digest).decode()
+
+
+def offered_headers(headers: Headers) -> Headers:
+    """The headers of a handshake that is passed on: no extension is offered."""
+    kept = without_headers(headers, "sec-websocket-extensions")
+    return (*kept, ("Connection", "Upgrade"), ("Upgrade", "websocket"))
+
+
+def accepted_head(head: ResponseHead) -> bytes:
+    """The head of a handshake that was accepted, as it is passed on."""
+    headers = without_headers(head.response.headers, "sec-websocket-extensions")
+    return response_head(UPGRADED, headers, reason=head.reason)
 
 
 def upgrade_headers(key: str) -> Headers:

@@ -14,24 +14,24 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Generator, Iterable, Iterator
-from typing import Final, Literal, NamedTuple
+from typing import Final
 
 from websockets.exceptions import PayloadTooBig, ProtocolError
 from websockets.frames import Close, Frame, Opcode
 from websockets.streams import StreamReader
 
 from conformance.core.events import Side
+from conformance.wire.socket_parts import (
+    INVALID_TEXT,
+    NO_CODE,
+    PROTOCOL_ERROR,
+    TOO_BIG,
+    FrameKind,
+    SocketFault,
+    SocketPart,
+)
 
 MOST_MESSAGE: Final = 100 * 1024 * 1024
-GOING_AWAY: Final = 1001
-PROTOCOL_ERROR: Final = 1002
-NO_CODE: Final = 1005  # a close that names none
-INVALID_TEXT: Final = 1007
-POLICY: Final = 1008
-TOO_BIG: Final = 1009
-TRY_LATER: Final = 1013
-
-FrameKind = Literal["text", "binary", "ping", "pong", "close"]
 _KINDS: Final[dict[Opcode, FrameKind]] = {
     Opcode.TEXT: "text",
     Opcode.BINARY: "binary",
@@ -44,27 +44,8 @@ _LONGEST_CONTROL: Final = 125
 _LONGEST_REASON: Final = 123
 
 
-class SocketPart(NamedTuple):
-    """A whole message, or a control frame. `code` is that of a close, `data` then its reason."""
-
-    kind: FrameKind
-    data: bytes
-    code: int = 0
-
-    @property
-    def is_message(self) -> bool:
-        return self.kind in ("text", "binary")
-
-
-class SocketFault(NamedTuple):
-    """How a side broke the protocol, and the code to close with."""
-
-    code: int
-    why: str
-
-
 class SocketReader:
-    """Reads what one side sends."""
+    """Reads what one side sends: `came` counts its bytes, `framed` those of whole frames."""
 
     def __init__(self, side: Side, *, most: int = MOST_MESSAGE, checks_text: bool = False) -> None:
         self._masked = side == "client"
@@ -73,8 +54,10 @@ class SocketReader:
         self._stream = StreamReader()
         self._message = bytearray()  # joined at once: a million fragments are no million objects
         self._kind: FrameKind | None = None  # of the message under way
-        self._taken = 0  # bytes of the frame under way
         self._frame = self._next_frame()
+        self._taken = 0  # bytes of the frame under way
+        self.came = 0
+        self.framed = 0
         self.fault: SocketFault | None = None
         self.is_closed = False
 
@@ -86,10 +69,11 @@ class SocketReader:
     @property
     def is_between_frames(self) -> bool:
         """Whether every frame that was begun is whole."""
-        return not (self._taken or self._stream.buffer)
+        return self.came == self.framed
 
     def feed(self, data: bytes) -> Iterator[SocketPart]:
         """What is whole now. To be read to its end; behind a close or a fault nothing comes."""
+        self.came += len(data)
         if not (self.is_closed or self.fault):
             self._stream.feed_data(data)
         while not (self.is_closed or self.fault):
@@ -97,6 +81,8 @@ class SocketReader:
                 next(self._frame)
             except StopIteration as done:
                 part = self._take_frame(done.value)
+                if self.fault is None:
+                    self.framed += self._taken
                 self._taken, self._frame = 0, self._next_frame()
                 if part is not None:
                     yield part
@@ -127,11 +113,12 @@ class SocketReader:
             return None
         kind = self._kind or _KINDS[frame.opcode]
         self._kind = None if frame.fin else kind
+        if frame.fin and not self._message:
+            return self._whole_message(kind, bytes(frame.data))
         self._message += frame.data
-        return self._whole_message(kind) if frame.fin else None
+        return self._whole_message(kind, bytes(self._message)) if frame.fin else None
 
-    def _whole_message(self, kind: FrameKind) -> SocketPart | None:
-        data = bytes(self._message)
+    def _whole_message(self, kind: FrameKind, data: bytes) -> SocketPart | None:
         self._message.clear()
         if self._checks_text and kind == "text" and not _is_text(data):
             self.fault = SocketFault(INVALID_TEXT, "a text message is no UTF-8")

@@ -209,7 +209,7 @@ HANDSHAKES = [
 ]
 
 
-@pytest.mark.parametrize(("data", "status"), HANDSHAKES)
+@pytest.mark.parametrize(("data", "status"), HANDSHAKES, ids=["version", "key", "path", "host"])
 def test_a_handshake_is_accepted_or_refused(tmp_path: Path, data: bytes, status: bytes) -> None:
     with serving([kept(tmp_path, in_turn())], limits=ReplayLimits(idle_s=0.1)) as server:
         assert raw(server, data).split(b" ", 2)[1] == status
@@ -227,7 +227,9 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize(("data", "code"), HOSTILE)
+@pytest.mark.parametrize(
+    ("data", "code"), HOSTILE, ids=["unmasked", "no text", "over the bound", "not recorded"]
+)
 def test_a_client_that_breaks_the_protocol_is_closed_with_its_code(
     tmp_path: Path, data: bytes, code: int
 ) -> None:

@@ -11,8 +11,8 @@ from websockets.extensions.permessage_deflate import PerMessageDeflate
 from websockets.frames import Frame, Opcode
 
 from conformance.core.events import Side
+from conformance.wire.socket_parts import SocketPart
 from conformance.wire.websocket import (
-    SocketPart,
     SocketReader,
     close_frame,
     control_frame,

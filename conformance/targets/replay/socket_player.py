@@ -17,9 +17,10 @@ from conformance.targets.replay.miss import ReplayMiss, explain_message_miss
 from conformance.targets.replay.socket_script import SocketScript, SocketStep
 from conformance.targets.replay.state import AnsweredRequest, ReplayOutcome, ServerState
 from conformance.wire.closing import reset_connection
+from conformance.wire.socket_parts import GOING_AWAY, POLICY, FrameKind
 from conformance.wire.socket_stream import SocketEndedError, SocketFaultError, SocketStream
 from conformance.wire.upgrade import upgrade_head
-from conformance.wire.websocket import GOING_AWAY, POLICY, FrameKind, message_frames
+from conformance.wire.websocket import message_frames
 
 _MOST_WAITING: Final = 16  # messages that came before their turn
 _SOON: Final = 0.0005  # seconds; timers are no finer
