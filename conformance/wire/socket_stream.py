@@ -42,7 +42,7 @@ class SocketStream:
     """Our end, on `side`.
 
     `early` came behind the head. `reserve` is asked whether so many more bytes may be held; a
-    negative number gives back.
+    negative number gives back. `is_over`: the other side has closed.
     """
 
     def __init__(
@@ -65,6 +65,7 @@ class SocketStream:
         self._reserved = 0
         self._is_closing = False
         self._early = early
+        self.is_over = False
 
     async def receive(self) -> SocketPart:
         """The next message, or the close that ends it.
@@ -74,6 +75,7 @@ class SocketStream:
         while True:
             while self._parts:
                 part = self._parts.popleft()
+                self.is_over = self.is_over or part.kind == "close"
                 if part.is_message or part.kind == "close":
                     return part
                 if part.kind == "ping" and not self._is_closing:

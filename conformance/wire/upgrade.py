@@ -40,6 +40,17 @@ def require_websockets() -> None:
         raise UsageError(_MISSING, hint=_HINT)
 
 
+def names_socket(url: str | None) -> bool:
+    """Whether a URL is that of a WebSocket."""
+    return url is not None and url.partition("://")[0].lower() in ("ws", "wss")
+
+
+def http_url(url: str) -> str:
+    """The same place, over HTTP."""
+    scheme, _, rest = url.partition("://")
+    return f"{'https' if scheme.lower() == 'wss' else 'http'}://{rest}"
+
+
 def asks_upgrade(request: HttpRequest) -> bool:
     """Whether a client wants to go on over a WebSocket."""
     is_asked = has_token(request.headers, "upgrade", "websocket")
