@@ -43,6 +43,7 @@ class Draft(Struct, eq=False):
     end: Ending | None = None
     sealed: bool = False
     touched: tuple[str, ...] = ()
+    close_code: int | None = None
     seen: tuple[dict[str, object], ...] | None = None
     clock: CassetteClock = field(default_factory=CassetteClock)
     size: int = 0
@@ -124,6 +125,7 @@ class Draft(Struct, eq=False):
             seen=self.seen,
             user_choices=record.asked if record.user_choices is None else record.user_choices,
             touched=self.touched,
+            close_code=self.close_code,
         )
 
     def _close_chunk(self) -> None:
@@ -268,6 +270,7 @@ class Assembly:
         draft.close(record.end, _record_time(record))
         draft.sealed = record.sha256 is not None
         draft.touched = record.touched
+        draft.close_code = record.close_code
         for name, got in (("chunks", len(draft.chunks)), ("bytes", draft.size)):
             stated = getattr(record, name)
             if stated is not None and stated != got:

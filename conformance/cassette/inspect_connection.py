@@ -52,4 +52,5 @@ def inspect_connection(exchange: Exchange, places: Places, *, full: bool = False
             f"{'' if ms is None else f'{ms:.1f}':>10} {f'#{at + 1}':>7} {places.get(at, ''):>6}"
         )
         yield f"{gutter} {_MARKS[message.side]} {text if full else clip_line(text)}"
-    yield f"* end: {exchange.end}"
+    code = exchange.close_code
+    yield f"* end: {exchange.end}" if code is None else f"* end: {exchange.end}, close {code}"

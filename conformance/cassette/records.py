@@ -28,6 +28,7 @@ from conformance.core.events import Ending, Request, Response, Side
 Milliseconds = Annotated[float, Meta(ge=0, le=3.2e13)]
 _Number = Annotated[int, Meta(ge=1, le=1_000_000_000)]
 _Count = Annotated[int, Meta(ge=0)]
+_CloseCode = Annotated[int, Meta(ge=1000, le=4999)]
 _Version = Annotated[str, Meta(pattern=r"^[0-9]{1,4}\.[0-9]{1,4}$")]
 
 
@@ -64,6 +65,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     bytes: _Count | None = None
     sha256: str | None = None
     touched: tuple[str, ...] = ()
+    close_code: _CloseCode | None = None
 
     def kinds(self) -> list[str]:
         """The kinds whose key is there."""

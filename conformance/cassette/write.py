@@ -178,10 +178,11 @@ class Writer:
         exchange: int | None = None,
         touched: Sequence[str] = (),
         note: str = "",
+        close_code: int | None = None,
     ) -> None:
         """How the response ended, `ms` after the last chunk, and what `Exchange.touched` says.
 
-        `note` says why more came than is recorded.
+        `note` says why more came than is recorded, `close_code` is that of a WebSocket.
         """
         account = self._open_account(exchange)
         if how not in ENDINGS:
@@ -191,8 +192,9 @@ class Writer:
         sealed = {**seal, "sha256": account.digest.hexdigest()} if self._seal else {}
         noted_rules = {"touched": list(touched)} if touched else {}
         noted = {"note": note} if note else {}
+        closed = {} if close_code is None else {"close_code": close_code}
         self._write_line(
-            {"end": how, **_time_field(ms), **sealed, **noted_rules, **noted}, exchange
+            {"end": how, **_time_field(ms), **closed, **sealed, **noted_rules, **noted}, exchange
         )
 
     def seen(self, events: Iterable[Mapping[str, Any]], *, exchange: int | None = None) -> None:
@@ -227,7 +229,12 @@ class Writer:
                 self.message(chunk)
             else:
                 self.chunk(chunk.data, ms=chunk.ms)
-        self.end(exchange.end, ms=times.end, touched=exchange.touched)
+        self.end(
+            exchange.end,
+            ms=times.end,
+            touched=exchange.touched,
+            close_code=exchange.close_code,
+        )
         if exchange.seen is not None:
             self.seen(exchange.seen)
 

@@ -24,6 +24,7 @@ from conformance.cli.run_options import (
     server_options,
     with_agent_defaults,
 )
+from conformance.cli.socket_targets import server_maker, with_socket_apis
 from conformance.cli.terminal import progress_line, put, warn, warn_errors
 from conformance.cli.verbs import takes_fields_of
 from conformance.core.errors import ConformanceError, UsageError
@@ -80,7 +81,7 @@ def _judge_client(given: RunArguments) -> RunOutcome:
 
 
 def _judge_server(given: RunArguments, folder: Path) -> RunOutcome:
-    given = with_agent_defaults(at_base(given))
+    given = with_agent_defaults(with_socket_apis(at_base(given)))
     options = server_options(given)
     scenarios = _load_scenarios(given, options)
     if given.show_plan:
@@ -157,9 +158,10 @@ async def _live_server(given: RunArguments, stack: AsyncExitStack) -> LiveServer
     transport = None
     if given.asgi_app is not None:
         transport = await stack.enter_async_context(asgi.hosted_app(given.asgi_app))
+    url = given.url or given.gateway or given.app_url or asgi.URL
+    made = server_maker(given, url)
     return await stack.enter_async_context(
-        LiveServer(
-            given.url or given.gateway or given.app_url or asgi.URL,
+        made(
             limits=_exchange_limits(given),
             headers=sent_headers(given.header or (), given.header_env or ()),
             transport=transport,

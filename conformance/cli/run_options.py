@@ -28,6 +28,7 @@ from conformance.runs.options import (
 )
 from conformance.targets.client import ClientOptions
 from conformance.wire.faults import ExchangeLimits
+from conformance.wire.upgrade import names_socket
 
 LIMITS: Final = ExchangeLimits()
 CASE_DEADLINE: Final = 5.0  # seconds for one case of a client, unless --timeout says otherwise
@@ -44,7 +45,7 @@ class RunArguments(Struct, frozen=True, kw_only=True):
         str | None,
         typer.Option(
             metavar="URL",
-            help="Base URL of a server; where it has no path, that of its API is added (/v1).",
+            help="Base URL of a server, http or ws; without a path that of its API is added (/v1).",
         ),
     ] = None
     asgi_app: Annotated[
@@ -300,6 +301,7 @@ def server_options(given: RunArguments) -> RunOptions:
         rules=tuple(given.rule or ()),
         as_of=given.rules_as_of,
         secrets=credential_headers(given.api_key_env, given.api_key_header),
+        streams_only=names_socket(given.url),
     )
 
 

@@ -229,7 +229,8 @@ class Exchange(Struct, frozen=True):
     `user_choices` is what that client's user chose: model, effort, summary, history,
     include_thinking, as far as they were chosen; None where it is not known. `touched` are ids of
     rules that judge these bytes otherwise than the bytes that came: redaction replaced what they
-    read; `*` stands for every rule.
+    read; `*` stands for every rule. `close_code` is that of the close of a WebSocket, None where
+    there was none, or nobody kept it.
     """
 
     number: int = 1
@@ -246,6 +247,7 @@ class Exchange(Struct, frozen=True):
     user_choices: Mapping[str, Any] | None = None
     name: str = ""
     touched: tuple[str, ...] = ()
+    close_code: int | None = None
 
     @property
     def is_connection(self) -> bool:

@@ -116,6 +116,11 @@ class SocketAnswers:
             elif self._form.is_about_answer(kind):
                 self._take_event(at, kind, payload)
 
+    @property
+    def is_quiet(self) -> bool:
+        """Whether no answer is asked for or under way."""
+        return not any(each.is_open and each.failure is None for each in self._found)
+
     def close(self) -> list[SocketAnswer]:
         """Every answer, in the order in which they were asked for, or began."""
         if not self._found and self._idle_errors:

@@ -79,7 +79,7 @@ class Transcript(Struct):
         if is_refusal(self.exchange) and response is not None:
             return "refused" if 400 <= (response.status or 0) < 500 else "failed"
         if self.errors or "error" in self.finishes:
-            return "failed"
+            return "refused" if self._is_refused_by_error else "failed"
         if self.listed and self.exchange.end == "eof":
             return "complete"
         if not self.done or self.exchange.end in _UNHEARD or "interrupted" in self.finishes:
@@ -89,6 +89,15 @@ class Transcript(Struct):
         # Several choices end each for itself: the first that says more than `stop` counts.
         words = [_FINISHES.get(reason, "complete") for reason in self.finishes]
         return next((word for word in words if word != "complete"), "complete")
+
+    @property
+    def _is_refused_by_error(self) -> bool:
+        """Whether all that came over a WebSocket is an error with the status of a refusal."""
+        response = self.exchange.response
+        is_socket = response is not None and response.is_upgrade
+        status = self.errors[0].get("status") if self.errors else None
+        is_status = isinstance(status, int) and 400 <= status < 500
+        return is_socket and is_status and not self.answers
 
     @property
     def own_tools(self) -> list[Mapping[str, Any]]:

@@ -87,7 +87,7 @@ class ReplayTransport(StandInTransport):
         wanted = self._wanted_request(request, request.read())
         match = self._session.next_match(wanted)
         if match is not None:
-            return _replayed_response(request, match.script)
+            return _replayed_response(request, match.answer)
         if self._onward is not None:
             return self._onward.handle_request(request)
         return self._miss_response(request, wanted)
@@ -96,7 +96,7 @@ class ReplayTransport(StandInTransport):
         wanted = self._wanted_request(request, await request.aread())
         match = self._session.next_match(wanted)
         if match is not None:
-            return _replayed_response(request, match.script)
+            return _replayed_response(request, match.answer)
         if self._onward is not None:
             return await self._onward.handle_async_request(request)
         return self._miss_response(request, wanted)

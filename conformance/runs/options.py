@@ -56,6 +56,7 @@ class RunOptions:
     rules: tuple[str, ...] = ()
     as_of: str | None = None
     secrets: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
+    streams_only: bool = False  # over a WebSocket
 
     def jobs_of_round(self, number: int) -> int:
         """Scenarios at a time; before a soak, round 1 tells what is said when nobody disturbs."""

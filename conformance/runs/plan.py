@@ -12,6 +12,7 @@ from conformance.dialects import SUPPORTED
 from conformance.runs.options import RunOptions
 from conformance.scenarios import Scenario, Step
 
+_WHOLE: Final = "it asks for no stream, and over a WebSocket there is nothing else"
 SANITY: Final = 3  # requests per API: twice at first, once at last
 
 
@@ -80,12 +81,12 @@ def plan_requests(
             left_out.append(LeftOut(scenario.name, dialect, why))
             continue
         whys = [_why_left_out(step, lacks, kept) for step in steps]
-        left_out += [
-            LeftOut(f"{scenario.name}/{step.role}", dialect, why)
-            for step, why in zip(steps, whys, strict=True)
-            if why
-        ]
-        taken = tuple(step for step, why in zip(steps, whys, strict=True) if not why)
+        if options.streams_only:
+            wholes = (_why_no_stream(scenario, step, dialect) for step in steps)
+            whys = [why or whole for why, whole in zip(whys, wholes, strict=True)]
+        judged = list(zip(steps, whys, strict=True))
+        left_out += [LeftOut(f"{scenario.name}/{s.role}", dialect, why) for s, why in judged if why]
+        taken = tuple(step for step, why in judged if not why)
         if taken:
             runs.append(ScenarioRun(scenario, dialect, taken))
     numbers = range(1, options.repeat + 1)
@@ -99,6 +100,12 @@ def _why_left_out(one: Scenario | Step, lacks: Mapping[str, str], promises: froz
         return f"it needs {lacking[0]}, {lacks[lacking[0]]}"
     missing = [promise for promise in one.promises if promise not in promises]
     return f"the profile does not promise {', '.join(missing)}" if missing else ""
+
+
+def _why_no_stream(scenario: Scenario, step: Step, dialect: str) -> str:
+    known = {"model": "", "turns": [], "response": "", "limit": 1, **scenario.values}
+    asks = SUPPORTED[dialect].asks_for_stream(step.path_for(dialect), step.body(dialect, known))
+    return "" if step.method == "POST" and asks else _WHOLE
 
 
 def request_costs(plan: RequestPlan, max_tokens: int) -> Iterator[tuple[str, str, int]]:

@@ -24,6 +24,7 @@ from conformance.targets.recording.messages import (
     BodyCame,
     ExchangeEnded,
     HeadCame,
+    PartCame,
     RequestCame,
 )
 from conformance.watching.judging import TrafficJudge
@@ -107,7 +108,7 @@ class WatchedExchange:
             self.kept_bytes = 0
             self.note = why
 
-    def take(self, message: HeadCame | BodyCame | ExchangeEnded) -> Sequence[Finding]:
+    def take(self, message: HeadCame | BodyCame | PartCame | ExchangeEnded) -> Sequence[Finding]:
         """The findings that came with it."""
         before, self.last = self.last, message.came
         if isinstance(message, HeadCame):
@@ -115,6 +116,10 @@ class WatchedExchange:
             return ()
         if isinstance(message, ExchangeEnded):
             return self._take_end(message)
+        if isinstance(message, PartCame):
+            self.note = "not judged: a WebSocket; `record` keeps one for `check`"
+            self.size += len(message.part.data)
+            return ()
         found: list[Finding] = []
         for part in self._body.feed(message.data):
             data = self._decoded_bytes(part.data)

@@ -12,6 +12,7 @@ from conformance.targets.recording.messages import (
     BodyCame,
     ExchangeEnded,
     HeadCame,
+    PartCame,
     RequestCame,
     ToWorker,
 )
@@ -19,7 +20,7 @@ from conformance.targets.recording.queued import QueuedRecorder
 
 MOST_WAITING: Final = 64 * 1024 * 1024
 
-ExchangeMessage = RequestCame | HeadCame | BodyCame | ExchangeEnded
+ExchangeMessage = RequestCame | HeadCame | BodyCame | PartCame | ExchangeEnded
 
 
 class KeyPressed(Struct, frozen=True):
@@ -92,4 +93,6 @@ def message_size(message: ExchangeMessage) -> int:
     """Bytes of a body in it."""
     if isinstance(message, BodyCame):
         return len(message.data)
+    if isinstance(message, PartCame):
+        return len(message.part.data)
     return len(message.request.body) if isinstance(message, RequestCame) else 0

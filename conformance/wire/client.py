@@ -11,13 +11,13 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from time import monotonic
-from typing import Final, NamedTuple, Protocol, Self
+from typing import Any, Final, NamedTuple, Protocol, Self, TypeGuard
 
 import h11
 from msgspec import Struct
 
 from conformance.core.chunked import ChunkedBodyReader, ChunkPart, PlainBodyReader
-from conformance.core.events import Response
+from conformance.core.events import UPGRADED, Response
 from conformance.wire.dialing import Dialer, OpenedConnection
 from conformance.wire.faults import BrokenExchange, describe_network_error, network_hint
 from conformance.wire.heads import (
@@ -32,7 +32,7 @@ from conformance.wire.heads import (
 )
 from conformance.wire.origin import Origin
 from conformance.wire.passing import ChunkedBodyPasser, PlainBodyPasser
-from conformance.wire.passing_reader import READ_SIZE
+from conformance.wire.passing_reader import READ_SIZE, PassingReader
 from conformance.wire.tls_end import CUT, was_closed_in_order
 
 _MOST_HEAD: Final = 256 * 1024
@@ -133,15 +133,21 @@ class ClientConnection:
         except OSError as err:
             raise _reset_by(err, "the request could not be sent") from err
 
-    async def read_head(self, method: str, *, idle: float | None) -> ResponseHead:
-        """The head of the final response. Raises BrokenExchange."""
+    async def read_head(
+        self, method: str, *, idle: float | None, upgrades: bool = False
+    ) -> ResponseHead:
+        """The head of the final response; one that `upgrades` may be the last of HTTP here.
+
+        Raises BrokenExchange.
+        """
         data, self._rest = self._rest or await self._read_within(idle), b""
         if (plain := plain_response(data)) is not None:
             self._rest = data[plain.size :]
             return self._response_head(plain.response, plain.reason, method)
         parser = h11.Connection(h11.CLIENT, max_incomplete_event_size=_MOST_HEAD)
         # h11 wants to know what was asked; the bytes have been sent already.
-        parser.send(h11.Request(method=method, target="/", headers=[("host", "x")]))
+        upgrade = [("upgrade", "x"), ("connection", "upgrade")] if upgrades else []
+        parser.send(h11.Request(method=method, target="/", headers=[("host", "x"), *upgrade]))
         parser.send(h11.EndOfMessage())
         came = 0
         try:
@@ -149,7 +155,7 @@ class ClientConnection:
                 came += len(data)
                 parser.receive_data(data)
                 while (event := parser.next_event()) is not h11.NEED_DATA:
-                    if isinstance(event, h11.Response):
+                    if isinstance(event, h11.Response) or _is_upgrade(event):
                         self._rest = parser.trailing_data[0]
                         return self._response_head(*_response_of(event), method)
                 if came > _MOST_BEFORE_HEAD:
@@ -224,6 +230,13 @@ class ClientConnection:
         if not was_closed_in_order(self._writer.get_extra_info("ssl_object")):
             raise BrokenExchange("protocol-error", CUT)
         return True
+
+    def take_over(self) -> tuple[PassingReader, asyncio.StreamWriter, bytes]:
+        """Both ways of the connection for who goes on without HTTP, and what came already."""
+        self._idle = True  # no silence of ours drops it
+        self._keeps = False
+        rest, self._rest = self._rest, b""
+        return self._reader, self._writer, rest
 
     def end_sending(self) -> None:
         """Says that no more comes, and still reads.
@@ -320,7 +333,11 @@ def plain_response(data: bytes) -> PlainResponse | None:
     return PlainResponse(response, found[2].decode("latin-1"), found.end())
 
 
-def _response_of(event: h11.Response) -> tuple[Response, str]:
+def _is_upgrade(event: Any) -> TypeGuard[h11.InformationalResponse]:
+    return isinstance(event, h11.InformationalResponse) and event.status_code == UPGRADED
+
+
+def _response_of(event: h11.Response | h11.InformationalResponse) -> tuple[Response, str]:
     version, headers = event.http_version.decode(), decode_headers(event.headers.raw_items())
     return Response(event.status_code, version, headers), event.reason.decode("latin-1")
 

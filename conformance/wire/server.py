@@ -56,7 +56,7 @@ class ServerConnection:
     """One connection of a client.
 
     `gone` tells that the client has left, `silent` that it says no more: then it may have left, or
-    wait for its answer all the same.
+    wait for its answer all the same. `budget` is what the bodies of all connections share.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class ServerConnection:
         most_body: int = MOST_BODY,
         budget: BodyBudget | None = None,
     ) -> None:
-        self._body_budget = budget or BodyBudget(most_body)
+        self.budget = budget or BodyBudget(most_body)
         self._reserved = 0
         self._reader = reader
         self._writer = writer
@@ -91,7 +91,7 @@ class ServerConnection:
         is_told = False
         while True:
             request = reader.feed(data)
-            if not self._body_budget.take(reader.size - self._reserved):
+            if not self.budget.take(reader.size - self._reserved):
                 raise RequestRejected(503, "the bodies of all requests together are too large")
             self._reserved = reader.size
             if request is not None:
@@ -115,6 +115,12 @@ class ServerConnection:
             self._watch.cancel()
             await asyncio.wait([self._watch])
             self._watch = None
+
+    async def take_over(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter, bytes]:
+        """Both ways of the connection for who goes on without HTTP, and what came already."""
+        await self.unwatch()
+        rest, self._rest = self._rest, b""
+        return self._reader, self._writer, rest
 
     def start_response(
         self,
@@ -213,7 +219,7 @@ class ServerConnection:
         self._writer.close()
 
     def _give_back(self) -> None:
-        self._body_budget.take(-self._reserved)
+        self.budget.take(-self._reserved)
         self._reserved = 0
 
     async def _watch_reading(

@@ -29,7 +29,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     app = application(Service(engine, options.settings, defect=options.defect))
     try:
         with suppress(KeyboardInterrupt):  # uvicorn raises it again when it has shut down
-            serve(app, host=options.host, port=options.port, port_file=options.port_file)
+            serve(
+                app,
+                host=options.host,
+                port=options.port,
+                port_file=options.port_file,
+                most=options.settings.max_body,
+            )
     finally:
         engine.close()
     return 0

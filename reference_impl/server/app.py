@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from typing import Any, Final
@@ -12,12 +11,14 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp
+from starlette.websockets import WebSocket
 
 from . import chat, cohere, converse, gemini, interactions, messages, ollama, responses
 from .defects import Defect, hooked
 from .fields import Fields, decoded
+from .keys import check_key
 from .models import entry, google_list, listed
 from .plan import Framing, Plan
 from .refusal import (
@@ -32,6 +33,7 @@ from .refusal import (
 )
 from .sending import EVENT_STREAM, JSON, JSON_LINES, MESSAGES, Body, EventStream
 from .service import Service
+from .sockets import ResponsesSocket
 from .wire import Wire, boxed, element, encoded, framed, lined
 
 _TYPES: Final[Mapping[Framing, str]] = {
@@ -51,6 +53,7 @@ def application(service: Service) -> Starlette:
         routes=[
             _posting("/v1/chat/completions", _answering(service, chat.plan, _openai)),
             _posting("/v1/responses", _answering(service, responses.plan, _openai)),
+            WebSocketRoute("/v1/responses", _conversing(service)),
             _posting("/v1/messages", _answering(service, messages.plan, _anthropic)),
             _posting("/v2/chat", _answering(service, cohere.plan, _cohere)),
             Route("/v1beta/models", _reading(service, lambda _: google_list(service))),
@@ -94,6 +97,15 @@ def _answering(service: Service, planned: Planner, envelope: Envelope) -> Endpoi
         except ClientDisconnect:
             return Response(status_code=499)  # nobody is there to read it
         return _answer(plan, service.defect)
+
+    return endpoint
+
+
+def _conversing(service: Service) -> Callable[[WebSocket], Awaitable[None]]:
+    """The endpoint of Responses over a WebSocket."""
+
+    async def endpoint(websocket: WebSocket) -> None:
+        await ResponsesSocket(service, websocket).serve()
 
     return endpoint
 
@@ -201,17 +213,6 @@ def _said(request: Request, refusal: Refusal) -> Response:
     path = request.url.path
     envelope = next((each for at, each in envelopes.items() if path.startswith(at)), _openai)
     return _json(envelope(refusal), refusal.status)
-
-
-def check_key(expected: str, headers: Headers, in_query: str | None = None) -> None:
-    """Raises Refusal unless the request carries the key; without an expected one all may ask."""
-    if not expected:
-        return
-    bearer = headers.get("authorization", "").removeprefix("Bearer ")
-    named = headers.get("x-api-key") or headers.get("x-goog-api-key") or in_query
-    given = named or bearer
-    if not hmac.compare_digest(given.encode(), expected.encode()):
-        raise Refusal("the API key is missing or wrong", status=401, code="invalid_api_key")
 
 
 async def read(request: Request, most: int) -> bytes:

@@ -37,8 +37,11 @@ def write_port(path: Path, port: int) -> None:
     unfinished.replace(path)
 
 
-def serve(app: ASGIApp, *, host: str, port: int, port_file: Path | None) -> None:
-    """Serve until a signal ends it. Exits with 3 where the port is taken, as uvicorn does."""
+def serve(app: ASGIApp, *, host: str, port: int, port_file: Path | None, most: int) -> None:
+    """Serve until a signal ends it. Exits with 3 where the port is taken, as uvicorn does.
+
+    `most` is how many bytes a message of a WebSocket may have.
+    """
     config = uvicorn.Config(
         app,
         host=host,
@@ -46,6 +49,8 @@ def serve(app: ASGIApp, *, host: str, port: int, port_file: Path | None) -> None
         log_level="warning",
         access_log=False,
         lifespan="off",
+        ws="websockets-sansio",
+        ws_max_size=most,
         timeout_graceful_shutdown=5,
         timeout_keep_alive=75,  # clients that keep idle connections as long as this lose a race
     )

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from conformance.cassette import open_recording
 from conformance.cassette.inspect_connection import inspect_connection, message_places
-from conformance.core.errors import CassetteError
-from conformance.targets.replay.tape import load_recording
 from tests.cassette.saved_files import stored
 from tests.cassette.sockets import LIMIT, answer, asked, cassette_text
 
@@ -30,7 +26,8 @@ def test_every_message_is_shown_with_its_place(tmp_path: Path) -> None:
     ]
 
 
-def test_a_websocket_is_not_replayed_as_if_it_were_http(tmp_path: Path) -> None:
-    path = stored(tmp_path, "ws.cassette.jsonl", cassette_text([asked(), *answer()]))
-    with pytest.raises(CassetteError, match="a WebSocket is not replayed"):
-        load_recording(path, "ws")
+def test_the_code_of_a_close_is_shown(tmp_path: Path) -> None:
+    text = cassette_text([asked()]).replace('"end": "eof"', '"end": "eof", "close_code": 1001')
+    kept = open_recording(stored(tmp_path, "ws.cassette.jsonl", text)).kept
+    assert kept is not None
+    assert list(inspect_connection(kept.exchanges[0], {}))[-1] == "* end: eof, close 1001"

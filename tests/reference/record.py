@@ -7,6 +7,7 @@ replaced by stand-ins. FOLDER is `cassettes/` unless named.
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
 import time
@@ -15,14 +16,25 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import httpx
+from msgspec import structs
+from websockets.sync.client import connect
 
 from conformance import __version__
 from conformance.cassette import Header, redact
+from conformance.cassette import read as read_cassette
 from conformance.cassette import write as write_cassette
 from conformance.core.events import Chunk
+from conformance.targets.recording import (
+    Origin,
+    RecordingFolder,
+    RecordingOptions,
+    RecordingProxy,
+)
+from conformance.wire.server import running_in_thread
 from reference_impl.server.defects import Api
 from tests.reference.driving import Answer, Headers
 from tests.reference.scenes import (
@@ -38,6 +50,7 @@ from tests.reference.scenes import (
 
 ROOT: Final = Path(__file__).parents[2]
 SUM: Final = "What is 2 + 2?"
+SOCKET: Final = "openai.responses/socket/live-session.cassette.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +173,49 @@ async def record(topic: Topic, url: str, folder: Path) -> Path:
     return path
 
 
+def record_socket(url: str, folder: Path) -> Path:
+    """Writes what a client and the server said over one WebSocket, as the proxy recorded it.
+
+    Two questions, the second of which carries on the first answer, then a tool turn.
+    """
+    path = folder / SOCKET
+    with TemporaryDirectory() as taken:
+        options = RecordingOptions(profile="reference")
+        shelf = RecordingFolder(Path(taken), options)
+        with running_in_thread(RecordingProxy(Origin.parse(url), shelf)) as proxy:
+            _talk(f"{proxy.url.replace('http', 'ws', 1)}/v1/responses")
+        (file,) = Path(taken).iterdir()
+        held = read_cassette(file)
+    target = {"name": "reference", "version": __version__}
+    header = structs.replace(held.header, target=target, licence="Apache-2.0")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_cassette(path, structs.replace(held, header=header), seal=True)
+    return path
+
+
+def _talk(url: str) -> None:
+    asked = {"type": "response.create", "model": "tiny-think", "reasoning": {"effort": "high"}}
+    tools = [scene.fields["tools"] for scene in _of("responses", "tool-turn")]
+    bodies: list[dict[str, Any]] = [
+        {"input": SUM},
+        {"input": "And 3 + 4?"},
+        {"input": "Use the calculator: what is 2 + 3?", "tools": tools[0]},
+    ]
+    earlier: dict[str, Any] = {}
+    with connect(url, proxy=None) as client:
+        for body in bodies:
+            client.send(json.dumps({**asked, **body, **earlier}))
+            event: dict[str, Any] = {}
+            while event.get("type") != "response.completed":
+                event = json.loads(client.recv(60))
+            earlier = {"previous_response_id": event["response"]["id"]}
+        (call,) = [each for each in event["response"]["output"] if each["type"] == "function_call"]
+        result = {"type": "function_call_output", "call_id": call["call_id"], "output": "5"}
+        client.send(json.dumps({**asked, **bodies[-1], "input": [result], **earlier}))
+        while json.loads(client.recv(60))["type"] != "response.completed":
+            pass
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     given = sys.argv[1:] if arguments is None else arguments
     folder = Path(given[0]) if given else ROOT / "cassettes"
@@ -169,6 +225,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 if topic.arguments == started:
                     path = asyncio.run(record(topic, url, folder))
                     sys.stdout.write(f"{path}\n")
+            if not started:
+                sys.stdout.write(f"{record_socket(url, folder)}\n")
 
 
 if __name__ == "__main__":

@@ -185,8 +185,13 @@ class ResponsesReader(TypedReader):
             self._sink.say("finish", {"choice": 0, "reason": reason})
 
     def _say_error(self, fields: dict[str, Any]) -> None:
-        """Nested as recorded from OpenAI, or flat as its OpenAPI document has it."""
+        """Nested as recorded from OpenAI, or flat as its OpenAPI document has it.
+
+        Over a WebSocket the status that HTTP would have stands beside what is nested.
+        """
         nested = fields.get("error")
+        if isinstance(nested, dict) and "status" in fields:
+            nested = {"status": fields["status"], **nested}
         flat = {name: value for name, value in fields.items() if name != "type"}
         self._sink.say_error(outcome.error(nested or flat))
 

@@ -6,6 +6,7 @@ as it comes, cut as it came: a `RecordingFolder` at once, a `RecordingQueue` in 
 
 from __future__ import annotations
 
+from conformance.targets.recording.cassette_file import RecordingOptions
 from conformance.targets.recording.direct import (
     DirectRequest,
     RequestSequence,
@@ -13,7 +14,7 @@ from conformance.targets.recording.direct import (
     load_requests,
     record_directly,
 )
-from conformance.targets.recording.exchange import ExchangeOutcome, RecordingOptions
+from conformance.targets.recording.exchange import ExchangeOutcome
 from conformance.targets.recording.folder import RecordingFolder
 from conformance.targets.recording.proxy import ProxyLimits, ProxyTimeouts, RecordingProxy
 from conformance.targets.recording.queued import RecordingQueue

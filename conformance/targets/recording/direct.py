@@ -19,12 +19,8 @@ from conformance.core.events import Chunk, Ending, Exchange, Request
 from conformance.core.excerpts import now_about, redacted
 from conformance.dialects import ENDPOINTS, asks_for_stream, dialect_at
 from conformance.targets.aws_signing import AwsSigner
-from conformance.targets.recording.exchange import (
-    CassetteFile,
-    ExchangeOutcome,
-    ExchangeRecorder,
-    RecordingOptions,
-)
+from conformance.targets.recording.cassette_file import CassetteFile, RecordingOptions
+from conformance.targets.recording.exchange import ExchangeOutcome, ExchangeRecorder
 from conformance.wire.client import ClientConnection
 from conformance.wire.faults import BrokenExchange, ExchangeLimits
 from conformance.wire.heads import Headers, end_to_end, without_headers

@@ -11,20 +11,16 @@ the rest of the body is not recorded, the end is `open`, and its note says why.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
-from pathlib import Path
 from time import perf_counter
-from typing import Any, Final
+from typing import Final
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
-from conformance import __version__
-from conformance.cassette import BodyRedactor, Header, Redaction, Redactor, Writer
+from conformance.cassette import BodyRedactor, Redaction, Redactor
 from conformance.core.chunked import ChunkPart
 from conformance.core.content_coding import (
     ContentDecoder,
@@ -33,13 +29,15 @@ from conformance.core.content_coding import (
     readable_codings,
 )
 from conformance.core.errors import CassetteError
-from conformance.core.events import Chunk, Ending, Request, Response
-from conformance.dialects import dialect_at, stated_request
-from conformance.profiles.lookup import has_profile
+from conformance.core.events import Chunk, Ending, Request, Response, Side, SocketMessage
+from conformance.dialects import dialect_at
 from conformance.recordings.redaction import EVERY_RULE, is_touching
-from conformance.targets.recording.time_limit import LimitTime, OverTimeError, unlimited_time
+from conformance.targets.recording.cassette_file import CassetteFile
+from conformance.targets.recording.message_redaction import MessageRedactor
+from conformance.targets.recording.time_limit import OverTimeError
 from conformance.targets.recording.touching import rules_touched
 from conformance.wire.heads import without_headers
+from conformance.wire.socket_parts import SocketPart
 
 _IDENTITY: Final = ("", "identity")
 # A transfer chunk that is longer is recorded as several.
@@ -50,63 +48,6 @@ _LEAST_S: Final = 0.1
 _LEAST_SPEED: Final = 1_000_000
 _MOST_JUDGING_S: Final = 3.0
 _UNJUDGED: Final = "there was no time to judge which rules redaction touched: all are untestable"
-
-
-class RecordingOptions(Struct, frozen=True):
-    """How to record. `max_bytes` bounds the body of each exchange."""
-
-    redact: bool = True
-    max_bytes: int = 64 * 1024 * 1024
-    profile: str | None = None
-    target: dict[str, Any] = field(default_factory=dict)
-
-
-class CassetteFile:
-    """Is written under one key of redaction; `running` counts exchanges that are under way."""
-
-    def __init__(
-        self,
-        path: Path,
-        options: RecordingOptions,
-        request: Request,
-        *,
-        via: str,
-        limit_time: LimitTime = unlimited_time,
-    ) -> None:
-        self.path = path
-        self.options = options
-        self.limit_time = limit_time
-        self.redactor = Redactor() if options.redact else None
-        self.running = 0
-        self._counted: Counter[str] = Counter()
-        self.writer = Writer(path, _cassette_header(options, request, via), append=True, seal=True)
-
-    def finish_exchange(self) -> None:
-        """An exchange is over: what redaction replaced since the last one is written."""
-        self.running -= 1
-        counts = self.redactor.counts() if self.redactor else ()
-        news = {each.rule: each.count - self._counted[each.rule] for each in counts}
-        fresh = [Redaction(rule, count) for rule, count in news.items() if count]
-        self._counted.update(news)
-        if fresh:
-            self.writer.redactions(fresh)
-
-
-def _cassette_header(options: RecordingOptions, request: Request, via: str) -> Header:
-    body = stated_request(request).json
-    model = body.get("model") if isinstance(body, dict) else None
-    dialect, profile = dialect_at(request.path), options.profile
-    if dialect and profile and not has_profile(dialect, profile):
-        profile = None  # a proxy passes on several APIs: not each of them has such a profile
-    return Header(
-        origin="live",
-        dialect=dialect,
-        profile=profile,
-        recorder={"name": "conformance", "version": __version__, "via": via},
-        recorded_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        target=options.target,
-        model={"requested": model} if isinstance(model, str) else {},
-    )
 
 
 def decoded_head(response: Response, encoding: str) -> Response:
@@ -162,6 +103,7 @@ class ExchangeRecorder:
         self._max_bytes = file.options.max_bytes
         self._when_full = when_full
         self._body: BodyRedactor | None = None
+        self._messages = MessageRedactor(redactor, dialect_at(request.path))
         self._decoder: ContentDecoder | None = None
         self._pieces: list[bytes] = []
         self._joined = self._fed = self._written = 0
@@ -210,6 +152,27 @@ class ExchangeRecorder:
         if flush:
             self._writer.flush()
 
+    def record_socket_part(
+        self, side: Side, part: SocketPart, came: float | None = None, *, flush: bool = True
+    ) -> None:
+        """A message of a WebSocket came, or a close, of which the first one counts."""
+        if self._ending is not None:
+            return
+        if part.kind == "close":
+            self._messages.close_code = self._messages.close_code or part.code
+            return
+        self._size += len(part.data)
+        if self._size > self._max_bytes:
+            self._stop_full()
+            return
+        self._fed += len(part.data)
+        self._messages.add(
+            SocketMessage(part.data, self._elapsed_ms(came), side, part.kind == "binary")
+        )
+        self._write_messages()
+        if flush:
+            self._writer.flush()
+
     def record_end(self, how: Ending, note: str = "", came: float | None = None) -> ExchangeOutcome:
         """It is over: `record_rest` and `finish`. Nothing may follow, whatever is raised."""
         self.record_rest(how, note, came)
@@ -236,13 +199,18 @@ class ExchangeRecorder:
     @property
     def kept_bytes(self) -> int:
         """What is held until it is judged which rules redaction touched."""
-        changed = self._body.changed if self._body and self._is_touching else ()
-        return sum(len(data) for _, data in changed)
+        return sum(len(data) for _, data in self._changed) if self._is_touching else 0
+
+    @property
+    def _changed(self) -> Sequence[tuple[int, bytes]]:
+        """What redaction changed, as it came, by its place in the body."""
+        return self._messages.changed or (self._body.changed if self._body else ())
 
     def give_up(self, why: str) -> None:
         """Records no more of the body, not even what is held back."""
         self._is_given_up = True
         self._body, self._pieces = None, []
+        self._messages.give_up()
         self._joined, self._fed = 0, self._written
         self._stop_recording("open", f"{why}: the rest was not recorded")
 
@@ -278,12 +246,12 @@ class ExchangeRecorder:
             self._write_chunks([chunk])
         self._end_ms = self._elapsed_ms(came)
         self._write_chunks((), closes=True)
+        self._write_messages(closes=True)
         self._ending = self._ending or how
         self._told_note = self.note or note
-        changed = self._body.changed if self._body else []
         counts = set(self._redactor.counts()) - self._counted if self._redactor else ()
         self._is_touching = is_touching(counts) and bool(
-            changed or self._is_request_changed or self._is_given_up
+            self._changed or self._is_request_changed or self._is_given_up
         )
         if self._is_touching:
             self._writer.flush()
@@ -293,7 +261,12 @@ class ExchangeRecorder:
         assert self._ending is not None
         touched = self._touched_rules(self._ending, judges=judges)
         self._writer.end(
-            self._ending, ms=self._end_ms, exchange=self.number, touched=touched, note=self.note
+            self._ending,
+            ms=self._end_ms,
+            exchange=self.number,
+            touched=touched,
+            note=self.note,
+            close_code=self._messages.close_code,
         )
         status = self.response.status if self.response else None
         return ExchangeOutcome(
@@ -310,10 +283,10 @@ class ExchangeRecorder:
         """What `Exchange.touched` is of this one."""
         if not self._is_touching:
             return ()
-        changed = self._body.changed if self._body else []
         with suppress(OverTimeError):
             if judges and not self._is_given_up:
                 with self.file.limit_time(_MOST_JUDGING_S):
+                    changed = self._changed
                     return rules_touched(self.file.path, self.number, end, self.request, changed)
         self._told_note = self._told_note or _UNJUDGED
         return EVERY_RULE
@@ -323,6 +296,19 @@ class ExchangeRecorder:
         for chunk in self._redact_chunks(chunks, closes=closes):
             self._writer.chunk(chunk.data, ms=chunk.ms, exchange=self.number, flush=False)
             self._written += len(chunk.data)
+            self._chunks += 1
+
+    def _write_messages(self, *, closes: bool = False) -> None:
+        """Writes the messages that may be written after the last one; all of them at the end."""
+        try:
+            with self.file.limit_time(_LEAST_S + self.held_bytes / _LEAST_SPEED):
+                ready = self._messages.take(everything=closes)
+        except OverTimeError as over:
+            self.give_up(str(over))
+            return
+        for message in ready:
+            self._writer.message(message, exchange=self.number, flush=False)
+            self._written += len(message.data)
             self._chunks += 1
 
     def _redact_chunks(self, chunks: Sequence[Chunk], *, closes: bool) -> Sequence[Chunk]:

@@ -11,13 +11,9 @@ from typing import Final
 from conformance.core.errors import CassetteError, Place
 from conformance.core.events import Ending, Request
 from conformance.dialects import ENDPOINTS, dialect_at
+from conformance.targets.recording.cassette_file import CassetteFile, RecordingOptions
 from conformance.targets.recording.conversations import Conversations, ExchangePlace
-from conformance.targets.recording.exchange import (
-    CassetteFile,
-    ExchangeOutcome,
-    ExchangeRecorder,
-    RecordingOptions,
-)
+from conformance.targets.recording.exchange import ExchangeOutcome, ExchangeRecorder
 from conformance.targets.recording.time_limit import LimitTime, unlimited_time
 
 _NUMBERED: Final = re.compile(r"(\d{4,9})-.*\.cassette\.jsonl")

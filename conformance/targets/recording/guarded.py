@@ -8,10 +8,11 @@ from typing import Protocol
 
 from conformance.core.chunked import ChunkedBodyReader, PlainBodyReader
 from conformance.core.errors import CassetteError
-from conformance.core.events import Ending, Response
+from conformance.core.events import Ending, Response, Side
 from conformance.targets.recording.exchange import ExchangeRecorder
 from conformance.targets.recording.folder import RecordingFolder
 from conformance.wire.requests import HttpRequest, as_recorded
+from conformance.wire.socket_parts import SocketPart
 
 OnFailure = Callable[[BaseException], None]
 
@@ -20,12 +21,14 @@ class ExchangeLog(Protocol):
     """Is told of one exchange, in this order; times are those of `perf_counter`. Never raises.
 
     `record_body` takes what one read gave of the body: in chunked coding, without its last chunk,
-    where `record_head` said so. A second end says nothing.
+    where `record_head` said so. `record_part` takes messages and closes of a WebSocket instead. A
+    second end says nothing.
     """
 
     def record_request(self, request: HttpRequest, target: str, came: float) -> None: ...
     def record_head(self, response: Response, came: float, *, chunked: bool) -> None: ...
     def record_body(self, data: bytes, came: float) -> None: ...
+    def record_part(self, side: Side, part: SocketPart, came: float) -> None: ...
     def record_end(self, how: Ending, came: float, note: str = "") -> None: ...
 
 
@@ -49,6 +52,11 @@ class JoinedLogs:
         """As `ExchangeLog`."""
         for log in self._logs:
             log.record_body(data, came)
+
+    def record_part(self, side: Side, part: SocketPart, came: float) -> None:
+        """As `ExchangeLog`."""
+        for log in self._logs:
+            log.record_part(side, part, came)
 
     def record_end(self, how: Ending, came: float, note: str = "") -> None:
         """As `ExchangeLog`."""
@@ -93,6 +101,12 @@ class GuardedRecorder:
         if self._recorder is not None:
             with self._guarded_recording():
                 self._recorder.record_parts(self._body.feed(data), came, flush=self._flushes)
+
+    def record_part(self, side: Side, part: SocketPart, came: float) -> None:
+        """As `ExchangeLog`."""
+        if self._recorder is not None:
+            with self._guarded_recording():
+                self._recorder.record_socket_part(side, part, came, flush=self._flushes)
 
     def record_end(self, how: Ending, came: float, note: str = "") -> None:
         """As `ExchangeLog`."""

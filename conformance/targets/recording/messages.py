@@ -12,9 +12,11 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from conformance.core.events import Ending, Response
-from conformance.targets.recording.exchange import ExchangeOutcome, RecordingOptions
+from conformance.core.events import Ending, Response, Side
+from conformance.targets.recording.cassette_file import RecordingOptions
+from conformance.targets.recording.exchange import ExchangeOutcome
 from conformance.wire.requests import HttpRequest
+from conformance.wire.socket_parts import SocketPart
 
 
 class WorkerOrders(Struct, frozen=True, array_like=True, tag=0):
@@ -52,6 +54,15 @@ class BodyCame(Struct, frozen=True, array_like=True, tag=3):
     data: bytes
 
 
+class PartCame(Struct, frozen=True, array_like=True, tag=9):
+    """A message of a WebSocket, or a close."""
+
+    number: int
+    came: float
+    side: Side
+    part: SocketPart
+
+
 class ExchangeEnded(Struct, frozen=True, array_like=True, tag=4):
     """It is over. `lost`: why the rest of the body is not recorded."""
 
@@ -85,7 +96,7 @@ class WorkerDone(Struct, frozen=True, array_like=True, tag=8):
     """Everything is written and closed."""
 
 
-ToWorker = WorkerOrders | RequestCame | HeadCame | BodyCame | ExchangeEnded | NoMore
+ToWorker = WorkerOrders | RequestCame | HeadCame | BodyCame | PartCame | ExchangeEnded | NoMore
 FromWorker = OutcomeMessage | FailureMessage | WorkerDone
 Message = ToWorker | FromWorker
 

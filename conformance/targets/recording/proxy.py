@@ -23,7 +23,7 @@ import msgspec
 from msgspec import Struct
 
 from conformance.core.errors import ConformanceError
-from conformance.core.events import Ending, Request
+from conformance.core.events import Ending, Request, Side
 from conformance.core.excerpts import now_about, redacted
 from conformance.targets.recording.folder import RecordingFolder
 from conformance.targets.recording.guarded import (
@@ -40,6 +40,13 @@ from conformance.wire.hosts import AllowedHosts
 from conformance.wire.origin import Origin, bracketed
 from conformance.wire.requests import HttpRequest, RequestRejected
 from conformance.wire.server import BodyBudget, PeerGoneError, ServerConnection, listening
+from conformance.wire.socket_parts import SocketPart
+from conformance.wire.upgrade import (
+    accepted_head,
+    asks_upgrade,
+    missing_library,
+    offered_headers,
+)
 
 _MOST_BODIES: Final = 256 * 1024 * 1024
 _MOST_REFUSED: Final = 256  # that are told so at once; more are closed
@@ -202,6 +209,8 @@ class RecordedConnection:
     async def _relay_exchange(self, request: HttpRequest) -> bool:
         """One request and its answer. Whether the connection can go on."""
         route = self._choose_route(request)
+        if asks_upgrade(request) and (why := missing_library()):
+            raise RequestRejected(501, why)
         recorded = RelayedExchange(self._new_log(route.folder), request, route)
         stays = False
         try:
@@ -238,11 +247,16 @@ class RecordedConnection:
         upstream = await self._upstream_connection(origin)
         headers = ask_for_readable(without_headers(end_to_end(request.headers), "host", "expect"))
         headers = (("Host", origin.netloc), *headers)
+        if upgrades := asks_upgrade(request):
+            headers = offered_headers(headers)
         idle = self._timeouts.idle
         await upstream.send_request(request.method, recorded.target, headers, request.body)
         self._client.watch(upstream.abort, upstream.end_sending)
         recorded.record_request()  # while the upstream thinks
-        head = await upstream.read_head(request.method, idle=idle)
+        head = await upstream.read_head(request.method, idle=idle, upgrades=upgrades)
+        if head.response.is_upgrade:
+            await self._relay_socket(recorded, head, upstream)
+            return False
         stays = self._client.start_response(
             request,
             head.response.status or 502,
@@ -261,6 +275,17 @@ class RecordedConnection:
         recorded.record_end("eof" if ends_whole else "client-closed")
         await self._client.drain()
         return stays
+
+    async def _relay_socket(
+        self, recorded: RelayedExchange, head: ResponseHead, upstream: ClientConnection
+    ) -> None:
+        """The rest of both connections, until one of them ends."""
+        from conformance.targets.recording.socket_relay import SocketRelay  # noqa: PLC0415  # its library is an extra
+
+        client, server = await self._client.take_over(), upstream.take_over()
+        recorded.record_head(head)
+        relay = SocketRelay(client, server, recorded, self._timeouts.idle, self._client.budget)
+        await relay.pass_on(accepted_head(head))
 
     async def _pass_on_break(self, broken: BrokenExchange, *, has_head: bool) -> None:
         """The client learns of a broken upstream as it would have learned directly."""
@@ -305,6 +330,9 @@ class RelayedExchange:
 
     def record_body(self, data: bytes) -> None:
         self._log.record_body(data, perf_counter())
+
+    def record_part(self, side: Side, part: SocketPart) -> None:
+        self._log.record_part(side, part, perf_counter())
 
     def record_end(self, how: Ending, note: str = "") -> None:
         """A second end says nothing."""

@@ -19,10 +19,11 @@ from msgspec import Struct
 
 from conformance.cassette.redaction.own_keys import own_keys
 from conformance.core.errors import HarnessError
-from conformance.core.events import Ending, Response
+from conformance.core.events import Ending, Response, Side
 from conformance.core.own_keys import NAMES
 from conformance.dialects import ENDPOINTS, dialect_at
-from conformance.targets.recording.exchange import ExchangeOutcome, RecordingOptions
+from conformance.targets.recording.cassette_file import RecordingOptions
+from conformance.targets.recording.exchange import ExchangeOutcome
 from conformance.targets.recording.folder import RecordingFolder
 from conformance.targets.recording.guarded import OnFailure
 from conformance.targets.recording.messages import (
@@ -33,6 +34,7 @@ from conformance.targets.recording.messages import (
     MessageReader,
     NoMore,
     OutcomeMessage,
+    PartCame,
     RequestCame,
     ToWorker,
     WorkerDone,
@@ -41,6 +43,7 @@ from conformance.targets.recording.messages import (
 )
 from conformance.targets.recording.worker import run_worker
 from conformance.wire.requests import HttpRequest
+from conformance.wire.socket_parts import SocketPart
 
 _COLLECT_S: Final = 0.02
 _COLLECT_BYTES: Final = 256 * 1024
@@ -283,12 +286,18 @@ class QueuedRecorder:
 
     def record_body(self, data: bytes, came: float) -> None:
         """As `ExchangeLog`."""
-        if not self._open or self._lost:
-            return
-        if self._queue.has_room(len(data)):
+        if self._may_put(len(data)):
             self._queue.put(BodyCame(self._number, came, data))
-        else:
+
+    def record_part(self, side: Side, part: SocketPart, came: float) -> None:
+        """As `ExchangeLog`."""
+        if self._may_put(len(part.data)):
+            self._queue.put(PartCame(self._number, came, side, part))
+
+    def _may_put(self, size: int) -> bool:
+        if self._open and not self._lost and not self._queue.has_room(size):
             self._lost = "too much waits to be recorded"
+        return self._open and not self._lost
 
     def record_end(self, how: Ending, came: float, note: str = "") -> None:
         """As `ExchangeLog`."""

@@ -41,6 +41,7 @@ from conformance.targets.recording.messages import (
     MessageReader,
     NoMore,
     OutcomeMessage,
+    PartCame,
     RequestCame,
     WorkerDone,
     WorkerOrders,
@@ -50,6 +51,7 @@ from conformance.targets.recording.time_limit import ProcessorClock
 
 _READ_SIZE: Final = 1024 * 1024
 _FLUSH_S: Final = 0.02
+_CONTENT: Final = (BodyCame, PartCame)
 
 
 class WorkerLimits(Struct, frozen=True):
@@ -147,7 +149,7 @@ class RecordingWorker:
 
     def _account_waiting(self, message: Any, size: int) -> None:
         self._waiting += size
-        if isinstance(message, BodyCame):
+        if isinstance(message, _CONTENT):
             self._bodies[message.number] += size
 
     def _act_timed(self, message: Any, size: int) -> None:
@@ -179,6 +181,9 @@ class RecordingWorker:
                 )
             case BodyCame():
                 exchange.recorder.record_body(message.data, message.came)
+                self._unflushed.add(number)
+            case PartCame():
+                exchange.recorder.record_part(message.side, message.part, message.came)
                 self._unflushed.add(number)
             case ExchangeEnded():
                 self._end_exchange(exchange, message)
@@ -267,7 +272,7 @@ class RecordingWorker:
         self._messages = deque(
             each
             for each in self._messages
-            if not (isinstance(each[0], BodyCame) and each[0].number == number)
+            if not (isinstance(each[0], _CONTENT) and each[0].number == number)
         )
         self._waiting -= self._bodies.pop(number)
         return True

@@ -22,6 +22,7 @@ from conformance.targets.replay.writing import AnswerWriter, BodyEnd, body_end
 from conformance.wire.closing import ConnectionCloser
 from conformance.wire.heads import json_response, response_head
 from conformance.wire.requests import CONTINUE, HttpRequest, RequestReader, RequestRejected
+from conformance.wire.upgrade import client_key
 
 _EARLY: Final = 256 * 1024  # bytes of later requests that wait while one is answered
 
@@ -174,10 +175,27 @@ class ReplayConnection(asyncio.Protocol):
         self._release_room()
         self.turns += 1
         answered = self._answered = self._state.find_answer(request)
-        if isinstance(answered.found, ReplayMiss):
+        if answered.sockets is not None and answered.sockets.numbers:
+            self._switch_protocols(answered)
+        elif isinstance(answered.found, ReplayMiss):
             self._refuse_request(answered, answered.found)
         else:
             self._start_answer(answered, answered.found)
+
+    def _switch_protocols(self, answered: AnsweredRequest) -> None:
+        """From here on the connection is a WebSocket, and another one's business."""
+        from conformance.targets.replay.socket_player import SocketPlayer  # noqa: PLC0415  # a library of its own
+
+        try:
+            key = client_key(answered.request)
+        except RequestRejected as reason:
+            self._note_outcome("refused", 0)
+            self._answered = None
+            self._reject_request(reason)
+            return
+        player = SocketPlayer(self._state, answered, self._transport, bytes(self._early), self)
+        self._state.hand_over(self, player)
+        player.start(key)
 
     def _refuse_request(self, answered: AnsweredRequest, miss: ReplayMiss) -> None:
         self._note_outcome("complete" if miss.lookup else "refused", 0)
@@ -188,7 +206,7 @@ class ReplayConnection(asyncio.Protocol):
         self._next_request(keeps_alive=answered.request.keeps_alive)
 
     def _start_answer(self, answered: AnsweredRequest, match: ReplayMatch) -> None:
-        request, script = answered.request, match.script
+        request, script = answered.request, match.answer
         how_ends = body_end(script, head_only=request.method == "HEAD", http11=request.http11)
         self._body_end = how_ends
         keeps = request.keeps_alive and how_ends != "close" and script.end == "whole"

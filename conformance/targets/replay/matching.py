@@ -5,7 +5,9 @@ from behind its first version segment (`/v1/responses`, `/api/v1/responses` and 
 one), and among equals the same path wins; `exact_paths` takes only that.
 Rule 2: what was not recorded cannot differ: without a recorded body any body matches, without a
 recorded request any POST does, and both only where nothing matches better.
-Rule 3: equal requests get their answers in the order of the recording, each once; with `repeat`
+Rule 3: a WebSocket is found by its path, query and headers, and then by its client's first message,
+where that was recorded.
+Rule 4: equal requests get their answers in the order of the recording, each once; with `repeat`
 the last one again and again.
 """
 
@@ -32,6 +34,7 @@ from conformance.targets.replay.canonical import (
 )
 from conformance.targets.replay.options import ReplayOptions
 from conformance.targets.replay.script import AnswerScript, answer_script
+from conformance.targets.replay.socket_script import SocketScript, socket_script
 from conformance.targets.replay.tape import RecordedExchange
 from conformance.wire.heads import lower_names
 from conformance.wire.requests import HttpRequest, json_or_none
@@ -61,8 +64,14 @@ class ReplayMatch(Struct, frozen=True):
     """The answer; `times` counts how often it was given, this time included."""
 
     entry: RecordedExchange
-    script: AnswerScript
+    script: AnswerScript | SocketScript
     times: int
+
+    @property
+    def answer(self) -> AnswerScript:
+        """The script of what no WebSocket is."""
+        assert isinstance(self.script, AnswerScript)
+        return self.script
 
 
 def asks_other_form(exchange: Exchange, target: str, request_body: bytes) -> bool:
@@ -101,12 +110,17 @@ class ExchangeIndex:
         self.options = options
         self._ignored = parse_paths(options.ignore)
         self._headers = tuple(name.lower() for name in options.headers)
-        self._scripts: dict[int, AnswerScript] = {}
+        self._scripts: dict[int, AnswerScript | SocketScript] = {}
         self._equal: defaultdict[_Key, list[int]] = defaultdict(list)
         self._any_body: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
         self._any_request: list[int] = []
+        self._sockets: defaultdict[str, list[int]] = defaultdict(list)
         for number, entry in enumerate(self.entries):
-            self._add_entry(number, entry.exchange.request)
+            if entry.is_socket:
+                path = entry.exchange.request.path if entry.exchange.request else ""
+                self._sockets[self._compared_path(path.partition("?")[0])].append(number)
+            else:
+                self._add_entry(number, entry.exchange.request)
 
     def request_key(self, request: HttpRequest, target: str) -> RequestKey:
         """The request in the form that is compared; `target` is its path and query."""
@@ -115,13 +129,34 @@ class ExchangeIndex:
         form = canonical_json(request.body, self._ignored)
         return RequestKey(request.method, path, query, headers, request.body, form)
 
-    def entry_script(self, number: int) -> AnswerScript:
+    def entry_script(self, number: int) -> AnswerScript | SocketScript:
         """What is sent for the entry of this number."""
         known = self._scripts.get(number)
         if known is None:
             entry = self.entries[number]
-            known = self._scripts[number] = answer_script(entry.exchange, entry.clock, self.options)
+            made = socket_script if entry.is_socket else answer_script
+            known = self._scripts[number] = made(entry.exchange, entry.clock, self.options)
         return known
+
+    def socket_numbers(self, wanted: RequestKey) -> Sequence[int]:
+        """Numbers of the WebSockets that a client of this upgrade may be on."""
+        found = self._sockets.get(self._compared_path(wanted.path), ())
+        return [
+            number
+            for number in found
+            if (request := self.entries[number].exchange.request) is None
+            or not self.differing_part(request, wanted)
+        ]
+
+    def answers_message(self, number: int, recorded: bytes, sent: bytes) -> bool:
+        """Whether a client's message counts as the recorded one of that entry."""
+        if recorded == sent:
+            return True
+        one, other = (canonical_json(each, self._ignored) for each in (recorded, sent))
+        if one is None or other is None:
+            return False
+        is_masked = self.entries[number].redacted
+        return one == other or (is_masked and mask_secrets(one) == mask_secrets(other))
 
     def matching_numbers(self, wanted: RequestKey) -> Sequence[int]:
         """Numbers of the entries that answer, in their order."""
@@ -210,6 +245,16 @@ class ReplaySession:
             if not candidates or not self.index.options.repeat:
                 return None
             number = candidates[-1]
+        return self.take(number)
+
+    def free_sockets(self, wanted: RequestKey) -> Sequence[int]:
+        """The WebSockets that are left for a client of this upgrade."""
+        numbers = self.index.socket_numbers(wanted)
+        free = [number for number in numbers if not self._served[number]]
+        return free or (numbers[-1:] if self.index.options.repeat else ())
+
+    def take(self, number: int) -> ReplayMatch:
+        """This one answers, once more."""
         self._served[number] += 1
         entry = self.index.entries[number]
         return ReplayMatch(entry, self.index.entry_script(number), self._served[number])

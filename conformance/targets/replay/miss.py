@@ -93,6 +93,34 @@ def explain_miss(wanted: RequestKey, index: ExchangeIndex) -> ReplayMiss:
     return ReplayMiss(why, entry.address, found[:_TOLD])
 
 
+def explain_socket_miss(wanted: RequestKey, index: ExchangeIndex) -> ReplayMiss:
+    """Says why no WebSocket in the index is for a client of this upgrade, or none is left."""
+    what = f"a WebSocket at {visible(Redactor(opaque=False).path(wanted.path), 200)}"
+    known = index.socket_numbers(wanted)
+    if known:
+        last = index.entries[known[-1]].address
+        why = f"{what} was recorded {len(known)} times, and has been played as often"
+        return ReplayMiss(f"{why}: {last} was the last", last)
+    return ReplayMiss(f"no recorded exchange is {what}")
+
+
+def explain_message_miss(
+    number: int, sent: bytes, recorded: bytes | None, entry: RecordedExchange, index: ExchangeIndex
+) -> ReplayMiss:
+    """Says why message `number` of a client is not what was recorded; None: nothing was."""
+    what = f"no recorded message answers the client's message {number}"
+    if recorded is None:
+        why = f"{what}: {entry.address} has no more"
+        return ReplayMiss(why, entry.address)
+    clean = Redactor(opaque=False)
+    came, kept = (_redacted_value(json_or_none(each), clean) for each in (sent, recorded))
+    found = find_differences(came, kept, _WALKED)
+    found = tuple(each for each in found if each.path not in index.options.ignore)[:_TOLD]
+    facts = "; ".join(visible(str(each), 200) for each in found) or "it is another one"
+    where = f"nearest is {visible(str(entry.address), 200)}"
+    return ReplayMiss(f"{what}; {where}: {facts}", entry.address, found)
+
+
 _Compared = tuple[tuple[int, int, int], RecordedExchange, list[str], tuple[BodyDifference, ...]]
 
 

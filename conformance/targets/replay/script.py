@@ -116,14 +116,14 @@ def answer_script(exchange: Exchange, clock: CassetteClock, options: ReplayOptio
     whole = sum(len(chunk.data) for chunk in chunks)
     ends = _frame_ends(framing, chunks) if _needs_ends(options) else ()
     if options.corrupt is not None:
-        chunks = with_flipped_bit(chunks, _place_of(options.corrupt, ends, whole))
-    size, end = _broken_off(ends, whole, _ENDS[exchange.end], options)
+        chunks = with_flipped_bit(chunks, place_of(options.corrupt, ends, whole))
+    size, end = broken_off(ends, whole, _ENDS[exchange.end], options)
     factor = options.timing.factor
     length = _recorded_length(response, whole, exchange.end)
     return AnswerScript(
         status=_status_to_send(response, exchange),
         http=response.http,
-        headers=_head_to_send(response, exchange, has_length=length is not None),
+        headers=recorded_headers(response, exchange, has_length=length is not None),
         length=length,
         head_ms=(clock.head or 0.0) * factor,
         end_ms=(clock.end or 0.0) * factor,
@@ -155,7 +155,7 @@ def _frame_ends(framing: Framing, chunks: Sequence[Chunk]) -> tuple[int, ...]:
     return frame_ends(b"".join(chunk.data for chunk in chunks), framing)
 
 
-def _broken_off(
+def broken_off(
     ends: tuple[int, ...], whole: int, recorded: AnswerEnd, options: ReplayOptions
 ) -> tuple[int, AnswerEnd]:
     """How many bytes go out, and what comes then. A spot beyond the body changes nothing."""
@@ -170,13 +170,16 @@ def _broken_off(
     return whole, recorded
 
 
-def _place_of(spot: BodySpot, ends: tuple[int, ...], whole: int) -> int:
+def place_of(spot: BodySpot, ends: tuple[int, ...], whole: int) -> int:
     """The byte behind a spot; 0 where that is beyond the body."""
     places: Sequence[int] = range(whole + 1) if spot.unit == "byte" else (0, *ends)
     return places[spot.at] if spot.at < len(places) else 0
 
 
-def _head_to_send(response: Response, exchange: Exchange, *, has_length: bool) -> Headers:
+def recorded_headers(
+    response: Response, exchange: Exchange, *, has_length: bool = False
+) -> Headers:
+    """What is sent of the recorded head. Raises CassetteError for what HTTP cannot carry."""
     drop = _NOT_SENT if has_length else _NOT_SENT | {_LENGTH_HEADER}
     kept = without_headers(response.headers, *drop)
     for name, value in kept:

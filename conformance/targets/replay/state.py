@@ -5,17 +5,22 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable
-from typing import Final, Literal, Protocol
+from collections.abc import Callable, Sequence
+from typing import Final, Literal, NamedTuple, Protocol
 
 from msgspec import Struct
 
 from conformance.cassette import Redactor
 from conformance.cassette.redaction.redact import ALLOWED_HEADERS, REDACTED
-from conformance.core.events import Request
+from conformance.core.events import UPGRADED, Request
 from conformance.targets.model_lookups import model_lookup
-from conformance.targets.replay.matching import ExchangeIndex, ReplayMatch, RequestKey
-from conformance.targets.replay.miss import ReplayMiss, explain_miss
+from conformance.targets.replay.matching import (
+    ExchangeIndex,
+    ReplayMatch,
+    ReplaySession,
+    RequestKey,
+)
+from conformance.targets.replay.miss import ReplayMiss, explain_miss, explain_socket_miss
 from conformance.targets.replay.options import ReplayLimits
 from conformance.targets.replay.routing import MountTable
 from conformance.targets.replay.tape import ExchangeAddress
@@ -23,6 +28,7 @@ from conformance.wire.heads import lower_names
 from conformance.wire.hosts import AllowedHosts
 from conformance.wire.requests import HttpRequest, RequestRejected, with_body
 from conformance.wire.server import BodyBudget
+from conformance.wire.upgrade import asks_upgrade
 
 ReplayOutcome = Literal[
     "complete", "cut", "stalled", "client-closed", "server-closed", "refused", "rejected"
@@ -91,11 +97,19 @@ class OpenConnection(Protocol):
     def close(self) -> None: ...
 
 
+class SocketChoice(NamedTuple):
+    """The WebSockets that an upgrade may lead to, by the numbers of their entries."""
+
+    replay: ReplaySession
+    numbers: Sequence[int]
+
+
 class AnsweredRequest(Struct):
     """A request, where it led, what answers it, and when it came.
 
     `path` is what was asked below the prefix of `name` and `session`; `began` is monotonic time in
-    seconds, 0 for what never became a request.
+    seconds, 0 for what never became a request. `sockets` is None except for an upgrade: then
+    `found` is its answer once that is chosen.
     """
 
     request: HttpRequest
@@ -105,6 +119,7 @@ class AnsweredRequest(Struct):
     found: ReplayMatch | ReplayMiss
     status: int
     began: float
+    sockets: SocketChoice | None = None
     is_noted: bool = False
 
 
@@ -154,6 +169,11 @@ class ServerState:
         if not self.open:
             self.empty.set()
 
+    def hand_over(self, connection: OpenConnection, heir: OpenConnection) -> None:
+        """The same connection, and another one minds it."""
+        self.open.discard(connection)
+        self.open.add(heir)
+
     def find_answer(self, request: HttpRequest) -> AnsweredRequest:
         """The request, and what answers it."""
         self._active += 1
@@ -164,6 +184,11 @@ class ServerState:
             return AnsweredRequest(request, "", "", request.target, route, 404, began)
         name, session, path, replay = route
         wanted = replay.index.request_key(request, path)
+        if asks_upgrade(request):
+            sockets = SocketChoice(replay, replay.free_sockets(wanted))
+            miss = explain_socket_miss(wanted, replay.index)
+            status = UPGRADED if sockets.numbers else miss.status
+            return AnsweredRequest(request, name, session, path, miss, status, began, sockets)
         found = replay.next_match(wanted) or _looked_up(wanted, replay.index)
         status = found.script.status if isinstance(found, ReplayMatch) else found.status
         return AnsweredRequest(request, name, session, path, found, status, began)

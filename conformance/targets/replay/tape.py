@@ -17,6 +17,8 @@ from conformance.core.errors import CassetteError, ConformanceError, Place
 from conformance.core.events import Exchange
 from conformance.targets.replay.options import ReplayOptions
 from conformance.targets.replay.script import answer_script
+from conformance.targets.replay.socket_script import socket_script
+from conformance.wire.upgrade import require_websockets
 
 ReplaySource = Path | str | Recording | Cassette
 _SUFFIXES: Final = (".cassette.jsonl", ".chunks.txt")
@@ -41,6 +43,13 @@ class RecordedExchange(Struct, frozen=True):
     redacted: bool
 
     @property
+    def is_socket(self) -> bool:
+        """Whether it is a whole WebSocket, be it one without a message."""
+        response, has_chunks = self.exchange.response, bool(self.exchange.chunks)
+        is_empty = response is not None and response.is_upgrade and not has_chunks
+        return self.exchange.is_connection or is_empty
+
+    @property
     def address(self) -> ExchangeAddress:
         return ExchangeAddress(self.name, self.exchange.number)
 
@@ -51,8 +60,10 @@ def load_recording(source: ReplaySource, name: str) -> tuple[RecordedExchange, .
     Raises CassetteError if it cannot be read, or holds an answer that HTTP cannot carry.
     """
     recording = open_recording(source) if isinstance(source, Path | str) else source
-    cassette = recording.cassette if isinstance(recording, Recording) else recording
-    _refuse_sockets(recording, name)
+    if isinstance(recording, Recording):
+        cassette = recording.kept or recording.cassette
+    else:
+        cassette = recording
     redacted = bool(cassette.header.redactions or cassette.trailer)
     entries = tuple(
         RecordedExchange(name, each, cassette.clocks.get(each.number, CassetteClock()), redacted)
@@ -60,19 +71,19 @@ def load_recording(source: ReplaySource, name: str) -> tuple[RecordedExchange, .
     )
     try:
         for entry in entries:  # whether it can be served is told at once, not when a client asks
-            answer_script(entry.exchange, entry.clock, ReplayOptions())
+            _check_entry(entry)
     except ConformanceError as err:
         file = recording.path if isinstance(recording, Recording) else name
-        raise CassetteError(err.message, place=Place(str(file))) from err
+        raise CassetteError(err.message, place=Place(str(file)), hint=err.hint) from err
     return entries
 
 
-def _refuse_sockets(recording: Recording | Cassette, name: str) -> None:
-    """What came over a WebSocket is no answer to a request of HTTP."""
-    kept = recording.kept if isinstance(recording, Recording) else recording
-    if kept is not None and any(each.is_connection for each in kept.exchanges):
-        file = recording.path if isinstance(recording, Recording) else name
-        raise CassetteError("a WebSocket is not replayed", place=Place(str(file)))
+def _check_entry(entry: RecordedExchange) -> None:
+    if entry.is_socket:
+        require_websockets()
+        socket_script(entry.exchange, entry.clock, ReplayOptions())
+    else:
+        answer_script(entry.exchange, entry.clock, ReplayOptions())
 
 
 def load_recordings(sources: Iterable[ReplaySource]) -> dict[str, tuple[RecordedExchange, ...]]:
@@ -93,8 +104,15 @@ def load_recordings(sources: Iterable[ReplaySource]) -> dict[str, tuple[Recorded
 
 
 def load_exchanges(sources: Iterable[ReplaySource]) -> tuple[RecordedExchange, ...]:
-    """The exchanges of all recordings. Raises CassetteError."""
-    return tuple(chain.from_iterable(load_recordings(sources).values()))
+    """The exchanges of all recordings, for who plays them without a server.
+
+    Raises CassetteError, also for a WebSocket: that needs a connection.
+    """
+    entries = tuple(chain.from_iterable(load_recordings(sources).values()))
+    for each in entries:
+        if each.is_socket:
+            raise CassetteError(f"{each.address} is a WebSocket, which only a server replays")
+    return entries
 
 
 def source_name(source: ReplaySource) -> str:
