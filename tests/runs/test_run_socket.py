@@ -15,6 +15,7 @@ from websockets.sync.server import serve as serve_sockets
 
 from conformance.cli import main
 from tests.cassette.sockets import answer
+from tests.reference.test_server_process import KEY
 from tests.reference.test_server_process import server as reference
 
 
@@ -81,7 +82,10 @@ def test_nobody_there_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.slow
-def test_the_reference_server_conforms(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_reference_server_conforms(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REFERENCE_KEY", KEY)
     with reference() as url:
         options = ("--url", f"{url.replace('http', 'ws', 1)}/v1", "--api-key-env", "REFERENCE_KEY")
         code, report = ran(capsys, *options)

@@ -118,6 +118,16 @@ def test_the_first_message_chooses_the_recording(tmp_path: Path) -> None:
         assert [str(each.exchange) for each in server.seen] == ["two exchange 1", "one exchange 1"]
 
 
+def test_messages_of_which_no_upgrade_was_kept_are_played_to_who_asks(tmp_path: Path) -> None:
+    path = tmp_path / "talk.jsonl"
+    lines = ({"from": side, "data": json.dumps(each)} for side, each in in_turn())
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    messages = messages_of(kept(tmp_path, in_turn(), "same"))
+    with serving([path]) as server, opened(server) as client:
+        found = played(client, messages)
+    assert found == [each.data for each in messages if each.side == "server"]
+
+
 def test_a_message_that_was_not_recorded_is_answered_by_what_differs(tmp_path: Path) -> None:
     path = kept(tmp_path, in_turn())
     with serving([path]) as server:

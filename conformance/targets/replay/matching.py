@@ -114,11 +114,12 @@ class ExchangeIndex:
         self._equal: defaultdict[_Key, list[int]] = defaultdict(list)
         self._any_body: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
         self._any_request: list[int] = []
-        self._sockets: defaultdict[str, list[int]] = defaultdict(list)
+        self._sockets: defaultdict[str | None, list[int]] = defaultdict(list)
         for number, entry in enumerate(self.entries):
             if entry.is_socket:
-                path = entry.exchange.request.path if entry.exchange.request else ""
-                self._sockets[self._compared_path(path.partition("?")[0])].append(number)
+                asked = entry.exchange.request
+                path = None if asked is None else asked.path.partition("?")[0]
+                self._sockets[None if path is None else self._compared_path(path)].append(number)
             else:
                 self._add_entry(number, entry.exchange.request)
 
@@ -140,13 +141,9 @@ class ExchangeIndex:
 
     def socket_numbers(self, wanted: RequestKey) -> Sequence[int]:
         """Numbers of the WebSockets that a client of this upgrade may be on."""
-        found = self._sockets.get(self._compared_path(wanted.path), ())
-        return [
-            number
-            for number in found
-            if (request := self.entries[number].exchange.request) is None
-            or not self.differing_part(request, wanted)
-        ]
+        here = self._sockets.get(self._compared_path(wanted.path), ())
+        found = (*here, *self._sockets.get(None, ()))
+        return [number for number in found if self._fits_request(number, wanted)]
 
     def answers_message(self, number: int, recorded: bytes, sent: bytes) -> bool:
         """Whether a client's message counts as the recorded one of that entry."""
