@@ -15,7 +15,7 @@ from typing import Final
 from conformance.cassette import Recording
 from conformance.core.events import Exchange
 from conformance.evidence.application import APP, answers_behind
-from conformance.evidence.hop_sides import ReadAnswer
+from conformance.evidence.hop_sides import UNHEARD, ReadAnswer
 from conformance.judging.ledger import Ledger
 from conformance.rules.forms.timing import Timing
 from conformance.rules.forms.timing_bursts import LONGEST_WAIT
@@ -76,8 +76,8 @@ def _output_of(answer: Exchange, read: ReadExchange) -> bool:
 
 
 def _may_ask_again(behind: Sequence[Exchange], read: ReadExchange) -> str:
-    """Rule 2; what was refused is not asked again."""
-    if read(behind[-1]).transcript.ending not in _BROKE_OFF:
+    """Rule 2; what was refused, or hung up on as the user stopped it, is not asked again."""
+    if behind[-1].end in UNHEARD or read(behind[-1]).transcript.ending not in _BROKE_OFF:
         return ""
     tries = f", {len(behind)} times" if len(behind) > 1 else ""
     return f"its model broke off{tries}, and it may have waited to ask again"

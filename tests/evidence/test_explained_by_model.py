@@ -114,6 +114,9 @@ REFUSED: Final = _exchange(
 )
 
 
+STOPPED: Final = [*_upstream(2, cut=True)[:-1], {"end": "client-closed", "ms": 0.0}]
+
+
 @pytest.mark.parametrize(
     ("silent", "behind", "verdict"),
     [
@@ -122,9 +125,18 @@ REFUSED: Final = _exchange(
         (LONG, [_upstream(2, cut=True)], Verdict.FAIL),
         (LONG - 1, [_upstream(2)], Verdict.FAIL),
         (LONG - 1, [_upstream(2, cut=True), REFUSED], Verdict.FAIL),
+        (LONG - 1, [STOPPED], Verdict.FAIL),
         (LONG - 1, [], Verdict.FAIL),
     ],
-    ids=["a pause", "pauses", "a minute", "all came", "refused at last", "nothing known"],
+    ids=[
+        "a pause",
+        "pauses",
+        "a minute",
+        "all came",
+        "refused at last",
+        "stopped",
+        "nothing known",
+    ],
 )
 def test_silence_behind_a_model_that_broke_off_may_be_a_pause(
     silent: float, behind: list[list[dict[str, Any]]], verdict: Verdict, tmp_path: Path
