@@ -21,7 +21,7 @@ from tests.authoring.gemini import (
 )
 from tests.authoring.gemini_streams import SIGNED_END, SOUP_TEXT
 from tests.authoring.mutant import Mutant
-from tests.authoring.pieces import Fields, Message, Piece, comment
+from tests.authoring.pieces import Fields, Message, Piece, at, comment
 from tests.authoring.turns import asks, asks_not, in_body
 
 NAME: Final = "gemini.generate/gemini"
@@ -52,7 +52,7 @@ LEVEL: Final = "generationConfig.thinkingConfig.thinkingLevel"
 
 
 def _ends_call(message: Message) -> bool:
-    return bool(edits.at(message.payload, f"{PART}.functionCall") == {})
+    return bool(at(message.payload, f"{PART}.functionCall") == {})
 
 
 def _spoken(message: Message) -> bool:

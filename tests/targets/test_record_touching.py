@@ -8,11 +8,8 @@ import pytest
 
 from conformance.cassette import read
 from conformance.core.chunked import ChunkPart
-from conformance.targets.recording.exchange import (
-    CassetteFile,
-    ExchangeRecorder,
-    RecordingOptions,
-)
+from conformance.targets.recording.cassette_file import CassetteFile, RecordingOptions
+from conformance.targets.recording.exchange import ExchangeRecorder
 from tests.recordings.test_redaction import KEY, TAG, chat
 
 
