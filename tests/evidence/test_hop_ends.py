@@ -17,6 +17,7 @@ from conformance.dialects import SUPPORTED, get
 from conformance.dialects.script import ScriptedAnswer, encode_stream
 from conformance.evidence.hop_ends import FALSE_ENDS, MODEL_ENDS
 from conformance.rules.verdicts import Verdict
+from tests.authoring.opencode import run, said, step
 from tests.evidence.two_hops import Payload, broken_hops, judged_hops, sse
 
 RULE: Final = "hop/reason-kept"
@@ -112,6 +113,10 @@ def _codex_exec(_: str) -> str:
     )
 
 
+def _opencode(reason: str) -> str:
+    return "".join(each.encode().decode() for each in run(step([said(TEXT)], reason)))
+
+
 def _codex_server(_: str) -> str:
     message = {"id": "m", "type": "agentMessage"}
     told: list[tuple[str, Payload]] = [
@@ -145,6 +150,7 @@ STATING: Final[Mapping[str, tuple[Callable[[Any], str], str, str, str]]] = {
     "vercel.ui": (_vercel, "stop", "length", "content-filter"),
     "acp": (_acp, "end_turn", "max_tokens", "refusal"),
     "claude.stream-json": (_claude, "end_turn", "max_tokens", "refusal"),
+    "opencode.run": (_opencode, "stop", "length", "content-filter"),
 }
 SILENT: Final[Mapping[str, Callable[[str], str]]] = {
     "agui": _agui,

@@ -27,7 +27,14 @@ from conformance.rules.verdicts import Verdict
 Payload = dict[str, Any]
 SIGNED: Final = cassettes() / "vercel.ui/ai-sdk/hops-signed.cassette.jsonl"
 TOOLS: Final = {"server_tool_use": "web_search", "tool_use": "timetable"}
-_LINES: Final = {"acp", "codex.exec", "codex.app-server", "claude.stream-json", "opal.rpc"}
+_LINES: Final = {
+    "acp",
+    "codex.exec",
+    "codex.app-server",
+    "claude.stream-json",
+    "opal.rpc",
+    "opencode.run",
+}
 _ITEMS: Final = (("r", "reasoning"), ("m", "agentMessage"))
 _DONE: Final = "data: [DONE]\n\n"
 _USAGE: Final = {"input_tokens": 1, "output_tokens": 1}

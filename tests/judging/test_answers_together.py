@@ -23,6 +23,7 @@ GOOD: Final = {
     "agui": "agui/agent/thinking-then-text",
     "acp": "acp/agent/thought-then-message",
     "codex.exec": "codex.exec/codex/reasoning-then-message",
+    "opencode.run": "opencode.run/opencode/reasoning-then-text",
     "claude.stream-json": "claude.stream-json/claude-code/thinking-then-text",
 }
 # Without its beginning nothing says that another answer begins, nor without its last line's end.
