@@ -3,7 +3,7 @@
 Rule 1: a line is a wire event of its `type`, with the payload as it stands and `step`, the number
         of steps that were started so far; a type that is not known is `line.unknown`, which is no
         error. `step_finish` also has what the step did: `spoke` (it gave text), `called` (a tool),
-        and `goes_on`. Lines of subagents are not written.
+        `refused` (permission for one), and `goes_on`. Lines of subagents are not written.
 Rule 2: a part of reasoning or text is said when it is complete: it comes whole.
 Rule 3: a tool is carried out here: its call starts and ends with its line.
 Rule 4: a step is a call of the model. It goes on where it called a tool, or finished with
@@ -42,6 +42,7 @@ VOCABULARY: Final = Vocabulary(
 )
 # Behind these the model is asked again: so it is where the step called a tool.
 _GOING_ON: Final = frozenset({"tool-calls", "unknown", ""})
+_REJECTED: Final = "rejected permission"
 _REASONS: Final = {"content-filter": "content_filter"}
 
 
@@ -88,7 +89,7 @@ class RunReader(TypedReader):
     def _renew(self) -> None:
         self._parts = RunParts(self._sink)
         self._in_step = False
-        self._has_called = self._has_spoken = False  # in the step
+        self._has_called = self._has_spoken = self._is_refused = False  # in the step
         self._tokens: Counter[str] = Counter()
 
     @property
@@ -113,7 +114,8 @@ class RunReader(TypedReader):
 
     def _what_step_did(self, part: dict[str, Any]) -> dict[str, bool]:
         goes_on = self._has_called or string(part.get("reason")) in _GOING_ON
-        return {"spoke": self._has_spoken, "called": self._has_called, "goes_on": goes_on}
+        did = {"spoke": self._has_spoken, "called": self._has_called, "refused": self._is_refused}
+        return {**did, "goes_on": goes_on}
 
     def _read_line(self, kind: str, fields: dict[str, Any]) -> None:
         part = mapping(fields.get("part"))
@@ -126,6 +128,7 @@ class RunReader(TypedReader):
             self._parts.take_text("text", part)
         elif kind == "tool_use":
             self._has_called = True
+            self._is_refused = self._is_refused or _is_refusal(mapping(part.get("state")))
             self._parts.take_tool(part)
         elif kind == "step_finish":
             self._finish_step(part)
@@ -135,7 +138,7 @@ class RunReader(TypedReader):
     def _start_step(self, part: dict[str, Any]) -> None:
         self._end_step()
         self._in_step = True
-        self._has_called = self._has_spoken = False
+        self._has_called = self._has_spoken = self._is_refused = False
         self._sink.start_message("assistant", string(part.get("messageID")))
         self._sink.say("step.start", {"choice": 0, "step": self._step - 1})
 
@@ -173,6 +176,11 @@ class RunReader(TypedReader):
         status = whole(data.get("statusCode"))
         self._is_done = True
         self._sink.say_error(said if status is None else {**said, "status": status})
+
+
+def _is_refusal(state: dict[str, Any]) -> bool:
+    """Whether a call failed since nobody allowed it."""
+    return state.get("status") == "error" and _REJECTED in string(state.get("error"))
 
 
 def recognises(frame: Frame, payload: Any) -> bool:

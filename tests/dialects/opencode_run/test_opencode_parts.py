@@ -116,6 +116,7 @@ def test_a_step_behind_the_end_begins_the_next_answer() -> None:
         ([said("Hi")], "stop", (True, False, False)),
         ([said(" ")], "unknown", (False, False, True)),
         ([READ], "stop", (False, True, True)),
+        ([LOST], "tool-calls", (False, True, True)),
     ],
 )
 def test_the_end_of_a_step_says_what_it_did(
