@@ -39,7 +39,9 @@ def _asked_again(pieces: Any) -> Any:
 
 MUTANTS: Final = (
     # What came before is lost.
-    _mutant("begun", FAILED, lambda pieces: pieces[1:2], also=("wire/opencode-run/step-first",)),
+    _mutant(
+        "begun", FAILED, lambda pieces: list(pieces[1:2]), also=("wire/opencode-run/step-first",)
+    ),
     _mutant("line-typed", TEXT, _removed("text", "type")),
     _mutant("line-fields", TEXT, _removed("reasoning", "timestamp")),
     _mutant("line-fields", TEXT, _changed("text", "type", "texts"), name="type-misspelt"),
@@ -64,8 +66,8 @@ MUTANTS: Final = (
     _mutant("step-closed", CALLS, edits.drop(END)),
     _mutant("message-of-step", TEXT, _changed("text", "part.messageID", "msg_other")),
     _mutant("run-ended", TEXT, edits.drop(END)),
-    _mutant("run-ended", CALLS, lambda pieces: pieces[:6], name="ended-behind-calls"),
-    _mutant("refusal-answered", "refused-and-told", lambda pieces: pieces[:4]),
+    _mutant("run-ended", CALLS, lambda pieces: list(pieces[:6]), name="ended-behind-calls"),
+    _mutant("refusal-answered", "refused-and-told", lambda pieces: list(pieces[:4])),
     _mutant("answered-once", TEXT, _asked_again),
     _mutant("calls-shown", CALLS, edits.drop_all(typed("tool_use"))),
     _mutant("tool-state", CALLS, _changed("tool_use", "part.state.status", "running")),

@@ -56,6 +56,16 @@ def _leave_open(stream: Stream, site: int) -> Stream | None:
     return stream.without(*range(site, len(stream.pieces)))
 
 
+def _answers_before_a_step(stream: Stream) -> list[int]:
+    """Ends of steps that gave text last, with another step behind them."""
+    kinds = [each.type for each in stream.pieces]
+    around = zip(kinds, kinds[1:], kinds[2:], strict=False)
+    return [n for n, each in enumerate(around, 1) if each == ("text", "step_finish", "step_start")]
+
+
+OPERATORS.add("X8-asked-again", "A step gives text and no reason, and the model is asked again.")(
+    _answers_before_a_step, set_value("unknown", "part", "reason")
+)
 OPERATORS.add("X14-reasoning-lost", "The reasoning of a step that counts it is not shown.")(
     places_of("reasoning"), drop_piece
 )

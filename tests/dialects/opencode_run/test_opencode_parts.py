@@ -127,7 +127,9 @@ def test_the_end_of_a_step_says_what_it_did(
     assert end.data["step"] == 1
 
 
-ANY = st.one_of(st.none(), st.integers(), st.text(max_size=2), st.just([]), st.just({}))
+ANY: st.SearchStrategy[Any] = st.one_of(
+    st.none(), st.integers(), st.text(max_size=2), st.just([]), st.just({})
+)
 LINES = st.builds(
     lambda kind, part: {"type": kind, "sessionID": "s", "part": part, "error": part},
     st.sampled_from(["step_start", "text", "reasoning", "tool_use", "step_finish", "error", 3]),
