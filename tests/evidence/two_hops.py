@@ -23,6 +23,7 @@ from conformance.recordings.check import check_recording
 from conformance.recordings.choices import CheckChoices
 from conformance.recordings.in_memory import InMemory
 from conformance.rules.verdicts import Verdict
+from tests.authoring.opencode import run, step
 
 Payload = dict[str, Any]
 SIGNED: Final = cassettes() / "vercel.ui/ai-sdk/hops-signed.cassette.jsonl"
@@ -129,6 +130,11 @@ def codex_exec(*items: tuple[str, str]) -> tuple[str, str]:
         lines.append({"type": "item.completed", "item": item})
     lines.append({"type": "turn.completed", "usage": _USAGE})
     return "codex.exec", "".join(json.dumps(each) + "\n" for each in lines)
+
+
+def opencode_run(*parts: Payload) -> tuple[str, str]:
+    """A run of opencode in one step."""
+    return "opencode.run", "".join(each.encode().decode() for each in run(step(parts)))
 
 
 def codex_server(raw: str, summary: str, text: str) -> tuple[str, str]:
