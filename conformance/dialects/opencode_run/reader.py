@@ -22,12 +22,11 @@ from typing import Any, Final
 
 from conformance.core.events import Frame, Vocabulary
 from conformance.core.reading import Reading
-from conformance.dialects.json_edge import arguments_text, event_data, mapping, string, whole
-from conformance.dialects.open_parts import OpenParts, PartKind
+from conformance.dialects.json_edge import event_data, mapping, string, whole
+from conformance.dialects.opencode_run.parts import OVERFLOW, RunParts
 from conformance.dialects.typed import TypedReader
 
 NAME: Final = "opencode.run"
-OVERFLOW: Final = "opencode.run.overflow"
 # Type of a line that holds a part -> type of its part.
 PARTS: Final = {
     "step_start": "step-start",
@@ -44,32 +43,6 @@ VOCABULARY: Final = Vocabulary(
 _GOING_ON: Final = frozenset({"tool-calls", "unknown", ""})
 _REJECTED: Final = "rejected permission"
 _REASONS: Final = {"content-filter": "content_filter"}
-
-
-class RunParts(OpenParts):
-    """The parts of one run; each comes whole."""
-
-    overflow = OVERFLOW
-
-    def take_text(self, kind: PartKind, part: dict[str, Any]) -> None:
-        """A part of text or reasoning, complete."""
-        block = self._new_block(kind, string(part.get("id")), explicit=True)
-        if text := string(part.get("text")):
-            if block.channel is None:
-                self._blocks.text(block, text)
-            else:
-                self._blocks.thought(block, block.channel, text)
-        self._blocks.close(block, explicit=True)
-
-    def take_tool(self, part: dict[str, Any]) -> None:
-        """A call of a tool, carried out or failed."""
-        call_id, name = string(part.get("callID")), string(part.get("tool"))
-        call = self._start_call(call_id, name, is_hosted=True)
-        if call is None:
-            return
-        if text := arguments_text(mapping(part.get("state")).get("input")):
-            call.add(self._sink, text)
-        self._end_open_call(call_id)
 
 
 class RunReader(TypedReader):
