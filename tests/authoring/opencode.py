@@ -54,7 +54,7 @@ def run(lines: Iterable[Fields], *, first: int = 0, session: str = SESSION) -> l
         at = BEGUN + 100 * number
         message = number if fields["type"] == "step-start" else message
         whole: Fields = {"type": fields["type"], "timestamp": at, "sessionID": session}
-        if fields["type"] == "error":
+        if fields["type"] in ("error", "done"):
             made.append(Line({**whole, **fields}))
             continue
         whole["type"] = fields["type"].replace("-", "_").replace("tool", "tool_use")

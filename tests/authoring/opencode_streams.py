@@ -45,6 +45,8 @@ def _calls() -> Iterator[Draft]:
     refused = failed_tool("call_1", "read", {"filePath": "/etc/hostname"}, REFUSED)
     asked = step([thought(BRIDGE), refused], "tool-calls", 14)
     yield drafted("opencode/refused", run(asked), profile="opencode")
+    idle = {"type": "done", "reason": "idle", "rejected": ["external_directory"]}
+    yield drafted("opencode/refused-and-done", run([*asked, idle]))
     yield drafted("opencode/refused-and-told", run([*asked, *step([said("I may not read it.")])]))
 
 

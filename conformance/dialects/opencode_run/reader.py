@@ -8,7 +8,7 @@ Rule 2: a part of reasoning or text is said when it is complete: it comes whole.
 Rule 3: a tool is carried out here: its call starts and ends with its line.
 Rule 4: a step is a call of the model. It goes on where it called a tool, or finished with
         `tool-calls` or `unknown`: opencode asks the model again. A run is done with a step that
-        does not, or fails with `error`. Without either it was cut.
+        does not, with `done`, or fails with `error`. Without any of them it was cut.
 Rule 5: a step that starts behind the end of a run, or in another session, begins the next answer.
 Rule 6: tokens are counted by the step: those of a run are their sum. `output` is without reasoning
         there, and `input` without what was read from the cache or written to it; both are with it
@@ -107,6 +107,9 @@ class RunReader(TypedReader):
             self._finish_step(part)
         elif kind == "error":
             self._fail(mapping(fields.get("error")))
+        elif not self._is_done:  # `done`, behind a step that was to go on
+            self._is_done = True
+            self._sink.end_message("", self._tokens)
 
     def _start_step(self, part: dict[str, Any]) -> None:
         self._end_step()

@@ -72,6 +72,7 @@ def test_what_is_cached_is_input_and_reasoning_is_output() -> None:
     assert dict(READER.said(*lines))["usage"] == {"input": 1140, "output": 22, "reasoning": 2}
 
 
+IDLE: Fields = {"type": "done", "reason": "idle", "rejected": ["bash"]}
 BUSY = failure("APIError", "busy", statusCode=503)
 
 
@@ -89,6 +90,9 @@ BUSY = failure("APIError", "busy", statusCode=503)
         # A step without an end, and one that is tried again.
         (begun([thought("so")]), ["cut"]),
         ([*begun([thought("so")]), *step([said("Hi")])], ["finish", "usage", "done"]),
+        # A line that later releases end with.
+        ([*step([READ], "tool-calls"), IDLE], ["usage", "done"]),
+        ([*step([said("Hi")]), IDLE], ["finish", "usage", "done"]),
         ([BUSY], ["error"]),
         ([*begun([thought("so")]), BUSY], ["error"]),
         ([*step([said("Hi")], "content-filter"), BUSY], ["finish", "usage", "done", "error"]),
