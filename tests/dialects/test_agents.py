@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import pathlib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from conformance.dialects import AGENTS
@@ -166,11 +166,11 @@ def test_words_carry_the_question_and_the_session() -> None:
 
 
 def test_opencode_is_given_a_model_and_homes_of_its_own() -> None:
-    given = AGENTS["opencode.run"].environment("http://127.0.0.1:9", "m", Path(FOLDER))
+    given = AGENTS["opencode.run"].environment("http://127.0.0.1:9", "m", pathlib.Path(FOLDER))
     settings = json.loads(given["OPENCODE_CONFIG_CONTENT"])
     (provider,) = settings["provider"].values()
     assert provider["options"]["baseURL"] == "http://127.0.0.1:9/v1"
     assert list(provider["models"]) == ["m"]
     assert set(settings["permission"].values()) == {"deny"}
     assert given["XDG_DATA_HOME"].startswith(FOLDER)
-    assert AGENTS["codex.exec"].environment("http://127.0.0.1:9", "m", Path(FOLDER)) == {}
+    assert AGENTS["codex.exec"].environment("http://127.0.0.1:9", "m", pathlib.Path(FOLDER)) == {}

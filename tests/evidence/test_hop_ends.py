@@ -17,7 +17,6 @@ from conformance.dialects import SUPPORTED, get
 from conformance.dialects.script import ScriptedAnswer, encode_stream
 from conformance.evidence.hop_ends import FALSE_ENDS, MODEL_ENDS
 from conformance.rules.verdicts import Verdict
-from tests.authoring.opencode import run, said, step
 from tests.evidence.two_hops import Payload, broken_hops, judged_hops, sse
 
 RULE: Final = "hop/reason-kept"
@@ -114,7 +113,24 @@ def _codex_exec(_: str) -> str:
 
 
 def _opencode(reason: str) -> str:
-    return "".join(each.encode().decode() for each in run(step([said(TEXT)], reason)))
+    message = {"sessionID": "s", "messageID": "m"}
+    tokens = {"input": 1, "output": 1, "reasoning": 0}
+    parts: list[Payload] = [
+        {"type": "step-start"},
+        {"type": "text", "text": TEXT, "time": {"start": 1, "end": 2}},
+        {"type": "step-finish", "reason": reason, "tokens": tokens},
+    ]
+    return _lines(
+        *(
+            {
+                "type": each["type"].replace("-", "_"),
+                "timestamp": n,
+                "sessionID": "s",
+                "part": {"id": f"p{n}", **message, **each},
+            }
+            for n, each in enumerate(parts)
+        )
+    )
 
 
 def _codex_server(_: str) -> str:
