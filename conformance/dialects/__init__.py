@@ -32,6 +32,7 @@ from conformance.dialects.ollama_generate import DIALECT as OLLAMA_GENERATE
 from conformance.dialects.opal_rpc import DIALECT as OPAL_RPC
 from conformance.dialects.openai_chat import DIALECT as OPENAI_CHAT
 from conformance.dialects.openai_responses import DIALECT as OPENAI_RESPONSES
+from conformance.dialects.opencode_run import DIALECT as OPENCODE_RUN
 from conformance.dialects.vercel_ui import DIALECT as VERCEL_UI
 
 _Facet = TypeVar("_Facet")
@@ -58,6 +59,7 @@ SUPPORTED: Final[Mapping[str, Dialect]] = {
         GEMINI_GENERATE,
         GEMINI_INTERACTIONS,
         LMSTUDIO_CHAT,
+        OPENCODE_RUN,
     )
 }
 ENDPOINTS: Final[Mapping[str, Endpoint]] = {

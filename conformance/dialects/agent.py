@@ -9,6 +9,7 @@ What an agent asks of its client is refused: nothing that a played model wants i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol
 
 from msgspec import Struct
@@ -48,11 +49,14 @@ class AgentForm(Struct, frozen=True):
 
     `words` are put behind the user's command; they are given the request, the id of the model and
     the folder to work in. Without a `conversation` each turn is a process of its own, which ends
-    with it; a user stops it by an interrupt.
+    with it; a user stops it by an interrupt. `environment` is what a command of its own needs to
+    find the model, beside what every agent is given; it is given the URL of the model, its id and
+    a folder for homes.
     """
 
     words: Callable[[Message, str, str], Sequence[str]] = lambda _body, _model, _folder: ()
     conversation: Callable[[str], AgentConversation] | None = None
+    environment: Callable[[str, str, Path], Mapping[str, str]] = lambda _url, _model, _folder: {}
 
 
 def text_block(text: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ have to find every one of them.
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -106,8 +107,10 @@ def _lose_shown(*types: str) -> _ReportEdit:
 
 def _start_per_delta(report: _Report) -> _Report:
     made: _Report = []
-    blocks = [report[n].get("block") for n in _events_of(report, "thinking.delta")]
-    if len(set(blocks)) == len(blocks):
+    starts = _events_of(report, "thinking.start")  # numbers of blocks begin anew with an answer
+    deltas = _events_of(report, "thinking.delta")
+    blocks = {(bisect(starts, n), report[n].get("block")) for n in deltas}
+    if len(blocks) == len(deltas):
         return report  # every delta is a block already
     block = 100
     for event in report:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import pathlib
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -196,3 +198,18 @@ def test_words_carry_the_question_and_the_session() -> None:
     body = {"messages": [{"role": "user", "content": "Hi"}], "session_id": "s"}
     assert words(body, "m", FOLDER)[:2] == ("-p", "Hi")
     assert words(body, "m", FOLDER)[-2:] == ("--resume", "s")
+    words = AGENTS["opencode.run"].words
+    asked = words({"input": [{"type": "text", "text": "-n?"}], "sessionID": "s"}, "m", FOLDER)
+    assert asked[:3] == ("run", "--format", "json")
+    assert asked[-6:] == ("--model", "played/m", "--session", "s", "--", "-n?")
+
+
+def test_opencode_is_given_a_model_and_homes_of_its_own() -> None:
+    given = AGENTS["opencode.run"].environment("http://127.0.0.1:9", "m", pathlib.Path(FOLDER))
+    settings = json.loads(given["OPENCODE_CONFIG_CONTENT"])
+    (provider,) = settings["provider"].values()
+    assert provider["options"]["baseURL"] == "http://127.0.0.1:9/v1"
+    assert list(provider["models"]) == ["m"]
+    assert set(settings["permission"].values()) == {"deny"}
+    assert given["XDG_DATA_HOME"].startswith(FOLDER)
+    assert AGENTS["codex.exec"].environment("http://127.0.0.1:9", "m", pathlib.Path(FOLDER)) == {}

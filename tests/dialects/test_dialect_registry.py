@@ -23,7 +23,7 @@ from conformance.rules.verdicts import Verdict
 FRAME = Frame("event", "message", "", "", 0)
 OF_SEVERAL_CALLS = {
     *("vercel.ui", "agui", "claude.stream-json", "codex.exec", "codex.app-server", "acp"),
-    *("opal.rpc", "lmstudio.chat"),
+    *("opal.rpc", "lmstudio.chat", "opencode.run"),
 }
 
 
@@ -89,6 +89,12 @@ def test_a_dialect_without_a_reader_is_told_apart_from_a_wrong_name() -> None:
         ({"jsonrpc": "2.0", "id": 2, "result": {"stopReason": "end_turn"}}, "acp"),
         ({"jsonrpc": "2.0", "id": 2, "result": {}}, None),
         ({"type": "item.completed", "item": {"type": "reasoning"}}, "codex.exec"),
+        (
+            {"type": "step_start", "sessionID": "ses_1", "part": {"type": "step-start"}},
+            "opencode.run",
+        ),
+        ({"type": "error", "timestamp": 1, "sessionID": "ses_1", "error": {}}, "opencode.run"),
+        ({"type": "text", "part": {"type": "text", "text": "a"}}, None),
         ({"choices": [{"index": 0, "text": "Hi"}]}, None),
         ({"choices": []}, None),
         ({"object": "text_completion", "choices": [{"text": "Hi"}]}, "openai.completions"),

@@ -112,6 +112,27 @@ def _codex_exec(_: str) -> str:
     )
 
 
+def _opencode(reason: str) -> str:
+    message = {"sessionID": "s", "messageID": "m"}
+    tokens = {"input": 1, "output": 1, "reasoning": 0}
+    parts: list[Payload] = [
+        {"type": "step-start"},
+        {"type": "text", "text": TEXT, "time": {"start": 1, "end": 2}},
+        {"type": "step-finish", "reason": reason, "tokens": tokens},
+    ]
+    return _lines(
+        *(
+            {
+                "type": each["type"].replace("-", "_"),
+                "timestamp": n,
+                "sessionID": "s",
+                "part": {"id": f"p{n}", **message, **each},
+            }
+            for n, each in enumerate(parts)
+        )
+    )
+
+
 def _codex_server(_: str) -> str:
     message = {"id": "m", "type": "agentMessage"}
     told: list[tuple[str, Payload]] = [
@@ -145,6 +166,7 @@ STATING: Final[Mapping[str, tuple[Callable[[Any], str], str, str, str]]] = {
     "vercel.ui": (_vercel, "stop", "length", "content-filter"),
     "acp": (_acp, "end_turn", "max_tokens", "refusal"),
     "claude.stream-json": (_claude, "end_turn", "max_tokens", "refusal"),
+    "opencode.run": (_opencode, "stop", "length", "content-filter"),
 }
 SILENT: Final[Mapping[str, Callable[[str], str]]] = {
     "agui": _agui,

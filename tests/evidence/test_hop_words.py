@@ -6,6 +6,7 @@ from typing import Final
 
 import pytest
 
+from tests.authoring.opencode import said, thought
 from tests.evidence.two_hops import (
     TOOLS,
     Payload,
@@ -15,6 +16,7 @@ from tests.evidence.two_hops import (
     codex_server,
     hop_findings,
     messages,
+    opencode_run,
     responses,
     vercel,
     vercel_part,
@@ -141,6 +143,13 @@ FOUR: Final = ("message", "Four.")
             codex_exec(*(("reasoning", each) for each in SUMMARY[0]), ("agent_message", "Four.")),
             {"hop/thinking", "hop/thinking-parts"},
         ),
+        (opencode_run(*map(thought, SUMMARY), said("Four.")), set()),
+        (
+            opencode_run(thought("\n\n".join(SUMMARY)), said("Four.")),
+            {"hop/thinking", "hop/thinking-parts"},
+        ),
+        (opencode_run(thought(SUMMARY[0]), said("Four.")), {"hop/thinking", "hop/thinking-parts"}),
+        (opencode_run(*map(thought, SUMMARY), said("Five.")), {"hop/text"}),
         (
             vercel(*vercel_part("reasoning", "\n\n".join(SUMMARY)), *vercel_part("text", "Four.")),
             {"hop/thinking", "hop/thinking-parts"},

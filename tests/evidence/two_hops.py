@@ -24,11 +24,19 @@ from conformance.recordings.check import check_recording
 from conformance.recordings.choices import CheckChoices
 from conformance.recordings.in_memory import InMemory
 from conformance.rules.verdicts import Verdict
+from tests.authoring.opencode import run, step
 
 Payload = dict[str, Any]
 SIGNED: Final = cassettes() / "vercel.ui/ai-sdk/hops-signed.cassette.jsonl"
 TOOLS: Final = {"server_tool_use": "web_search", "tool_use": "timetable"}
-_LINES: Final = {"acp", "codex.exec", "codex.app-server", "claude.stream-json", "opal.rpc"}
+_LINES: Final = {
+    "acp",
+    "codex.exec",
+    "codex.app-server",
+    "claude.stream-json",
+    "opal.rpc",
+    "opencode.run",
+}
 _ITEMS: Final = (("r", "reasoning"), ("m", "agentMessage"))
 _DONE: Final = "data: [DONE]\n\n"
 _USAGE: Final = {"input_tokens": 1, "output_tokens": 1}
@@ -128,6 +136,11 @@ def codex_exec(*items: tuple[str, str]) -> tuple[str, str]:
         lines.append({"type": "item.completed", "item": item})
     lines.append({"type": "turn.completed", "usage": _USAGE})
     return "codex.exec", "".join(json.dumps(each) + "\n" for each in lines)
+
+
+def opencode_run(*parts: Payload) -> tuple[str, str]:
+    """A run of opencode in one step."""
+    return "opencode.run", "".join(each.encode().decode() for each in run(step(parts)))
 
 
 def codex_server(raw: str, summary: str, text: str) -> tuple[str, str]:

@@ -23,6 +23,7 @@ GOOD: Final = {
     "agui": "agui/agent/thinking-then-text",
     "acp": "acp/agent/thought-then-message",
     "codex.exec": "codex.exec/codex/reasoning-then-message",
+    "opencode.run": "opencode.run/opencode/reasoning-then-text",
     "claude.stream-json": "claude.stream-json/claude-code/thinking-then-text",
 }
 # Without its beginning nothing says that another answer begins, nor without its last line's end.
@@ -30,6 +31,7 @@ _BEGINNINGS: Final = (
     *("answer-present", "start-first", "created-first", "init-first", "run-first", "thread-first"),
     *("last-line-whole", "last-event-complete", "start-once", "turn-first", "role-first"),
     *("acp/message-typed", "acp/update-typed", "line-is-json"),
+    *("opencode-run/begun", "opencode-run/step-first"),
 )
 # An event stream keeps its last id, and a run that failed is the last one of its connection.
 _LASTING: Final = {"wire/responses/no-event-id", "wire/agui/nothing-after-error"}

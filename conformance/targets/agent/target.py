@@ -80,7 +80,8 @@ class AgentTarget:
 
     async def __aenter__(self) -> Self:
         home = Path(self._folder.name)
-        self._environment = agent_environment(self._url, self._model, home, self._passed)
+        given = agent_environment(self._url, self._model, home, self._passed)
+        self._environment = {**given, **self._form.environment(self._url, self._model, home)}
         remember_keys(passed_keys(self._environment, self._words))
         self._workspace.mkdir()
         return self

@@ -1,0 +1,36 @@
+"""The parts of a run of opencode, as a client shows them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from conformance.dialects.json_edge import arguments_text, mapping, string
+from conformance.dialects.open_parts import OpenParts, PartKind
+
+OVERFLOW: Final = "opencode.run.overflow"
+
+
+class RunParts(OpenParts):
+    """The parts of one run; each comes whole."""
+
+    overflow = OVERFLOW
+
+    def take_text(self, kind: PartKind, part: dict[str, Any]) -> None:
+        """A part of text or reasoning, complete."""
+        block = self._new_block(kind, string(part.get("id")), explicit=True)
+        if text := string(part.get("text")):
+            if block.channel is None:
+                self._blocks.text(block, text)
+            else:
+                self._blocks.thought(block, block.channel, text)
+        self._blocks.close(block, explicit=True)
+
+    def take_tool(self, part: dict[str, Any]) -> None:
+        """A call of a tool, carried out or failed."""
+        call_id, name = string(part.get("callID")), string(part.get("tool"))
+        call = self._start_call(call_id, name, is_hosted=True)
+        if call is None:
+            return
+        if text := arguments_text(mapping(part.get("state")).get("input")):
+            call.add(self._sink, text)
+        self._end_open_call(call_id)

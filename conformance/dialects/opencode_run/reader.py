@@ -1,0 +1,171 @@
+"""Dialect `opencode.run`: what `opencode run --format json` writes.
+
+Rule 1: a line is a wire event of its `type`, with the payload as it stands and `step`, the number
+        of steps that were started so far; a type that is not known is `line.unknown`, which is no
+        error. `step_finish` also has what the step did: `spoke` (it gave text), `called` (a tool),
+        `refused` (permission for one), and `goes_on`. Lines of subagents are not written.
+Rule 2: a part of reasoning or text is said when it is complete: it comes whole.
+Rule 3: a tool is carried out here: its call starts and ends with its line.
+Rule 4: a step is a call of the model. It goes on where it called a tool, or finished with
+        `tool-calls` or `unknown`: opencode asks the model again. A run is done with a step that
+        does not, with `done`, or fails with `error`. Without any of them it was cut.
+Rule 5: a step that starts behind the end of a run, or in another session, begins the next answer.
+Rule 6: tokens are counted by the step: those of a run are their sum. `output` is without reasoning
+        there, and `input` without what was read from the cache or written to it; both are with it
+        here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Final
+
+from conformance.core.events import Frame, Vocabulary
+from conformance.core.reading import Reading
+from conformance.dialects.json_edge import event_data, mapping, string, whole
+from conformance.dialects.opencode_run.parts import OVERFLOW, RunParts
+from conformance.dialects.typed import TypedReader
+
+NAME: Final = "opencode.run"
+# Type of a line that holds a part -> type of its part.
+PARTS: Final = {
+    "step_start": "step-start",
+    "text": "text",
+    "reasoning": "reasoning",
+    "tool_use": "tool",
+    "step_finish": "step-finish",
+}
+LINES: Final = frozenset(PARTS) | {"error", "done"}
+VOCABULARY: Final = Vocabulary(
+    NAME, LINES | {"line.unknown", "request", "request.item", "[DONE]", OVERFLOW}
+)
+# Behind these the model is asked again: so it is where the step called a tool.
+_GOING_ON: Final = frozenset({"tool-calls", "unknown", ""})
+_REJECTED: Final = "rejected permission"
+_REASONS: Final = {"content-filter": "content_filter"}
+
+
+class RunReader(TypedReader):
+    """Reader of one run of the command, or of several."""
+
+    unknown = "line.unknown"
+    is_of_api = False
+    is_of_lines = True
+    history = "input"
+
+    def __init__(self, reading: Reading) -> None:
+        super().__init__()
+        del reading  # lines type their text: neither markers nor private fields apply
+        self._step = 0
+        self._renew()
+
+    def _renew(self) -> None:
+        self._parts = RunParts(self._sink)
+        self._in_step = False
+        self._has_called = self._has_spoken = self._is_refused = False  # in the step
+        self._tokens: Counter[str] = Counter()
+
+    @property
+    def _message_state(self) -> RunParts:
+        return self._parts
+
+    def _read_event(self, frame: Frame, payload: Any) -> None:
+        del frame
+        fields = mapping(payload)
+        kind = string(fields.get("type"))
+        if kind == "step_start":
+            self._announce(string(fields.get("sessionID")))
+            self._step += 1
+        if kind not in LINES:
+            self._sink.wire(self.unknown, event_data(payload))
+            return
+        part = mapping(fields.get("part"))
+        did = self._what_step_did(part) if kind == "step_finish" else {}
+        self._sink.wire(kind, {**fields, "step": self._step, **did})
+        if not self._parts.is_over:
+            self._read_line(kind, fields)
+
+    def _what_step_did(self, part: dict[str, Any]) -> dict[str, bool]:
+        goes_on = self._has_called or string(part.get("reason")) in _GOING_ON
+        did = {"spoke": self._has_spoken, "called": self._has_called, "refused": self._is_refused}
+        return {**did, "goes_on": goes_on}
+
+    def _read_line(self, kind: str, fields: dict[str, Any]) -> None:
+        part = mapping(fields.get("part"))
+        if kind == "step_start":
+            self._start_step(part)
+        elif kind == "reasoning":
+            self._parts.take_text("reasoning", part)
+        elif kind == "text":
+            self._has_spoken = self._has_spoken or bool(string(part.get("text")).strip())
+            self._parts.take_text("text", part)
+        elif kind == "tool_use":
+            self._has_called = True
+            self._is_refused = self._is_refused or _is_refusal(mapping(part.get("state")))
+            self._parts.take_tool(part)
+        elif kind == "step_finish":
+            self._finish_step(part)
+        elif kind == "error":
+            self._fail(mapping(fields.get("error")))
+        elif not self._is_done:  # `done`, behind a step that was to go on
+            self._is_done = True
+            self._sink.end_message("", self._tokens)
+
+    def _start_step(self, part: dict[str, Any]) -> None:
+        self._end_step()
+        self._in_step = True
+        self._has_called = self._has_spoken = self._is_refused = False
+        self._sink.start_message("assistant", string(part.get("messageID")))
+        self._sink.say("step.start", {"choice": 0, "step": self._step - 1})
+
+    def _end_step(self) -> None:
+        if self._in_step:
+            self._in_step = False
+            self._sink.say("step.end", {"choice": 0, "step": self._step - 1})
+
+    def _finish_step(self, part: dict[str, Any]) -> None:
+        self._count(mapping(part.get("tokens")))
+        self._end_step()
+        reason = string(part.get("reason"))
+        if self._has_called or reason in _GOING_ON:
+            return
+        self._is_done = True
+        self._sink.end_message(_REASONS.get(reason, reason), self._tokens)
+
+    def _count(self, tokens: dict[str, Any]) -> None:
+        cached = mapping(tokens.get("cache"))
+        for name, counted in (
+            ("input", (tokens.get("input"), cached.get("read"), cached.get("write"))),
+            ("output", (tokens.get("output"), tokens.get("reasoning"))),
+            ("reasoning", (tokens.get("reasoning"),)),
+        ):
+            known = [n for each in counted if (n := whole(each)) is not None]
+            if known:
+                self._tokens[name] += sum(known)
+
+    def _fail(self, error: dict[str, Any]) -> None:
+        self._parts.close()
+        self._end_step()
+        data = mapping(error.get("data"))
+        name = string(error.get("name"))
+        said: dict[str, Any] = {"choice": 0, "code": name, "message": string(data.get("message"))}
+        status = whole(data.get("statusCode"))
+        self._is_done = True
+        self._sink.say_error(said if status is None else {**said, "status": status})
+
+
+def _is_refusal(state: dict[str, Any]) -> bool:
+    """Whether a call failed since nobody allowed it."""
+    return state.get("status") == "error" and _REJECTED in string(state.get("error"))
+
+
+def recognises(frame: Frame, payload: Any) -> bool:
+    """A line of a session that holds a part, or the error of one."""
+    del frame
+    fields = mapping(payload)
+    kind = string(fields.get("type"))
+    if not isinstance(fields.get("sessionID"), str) or kind not in LINES:
+        return False
+    if kind in PARTS:
+        return mapping(fields.get("part")).get("type") == PARTS[kind]
+    return "timestamp" in fields
