@@ -36,6 +36,10 @@ def _listed_without(kind: str) -> Step:
     )
 
 
+def _with_thought(items: list[Any]) -> list[Any]:
+    return [{"type": "reasoning", "content": "A word."}, *items]
+
+
 MUTANTS: Final = (
     _of_wire("answer-present", THINKS, lambda _pieces: [b": nobody is here\n\n"]),
     _of_wire("event-name-agrees", THINKS, edits.rename(typed("message.delta"), "message")),
@@ -114,7 +118,16 @@ MUTANTS: Final = (
         turns={1: asks("reasoning", {"effort": "medium"})},
     ),
     Mutant(
-        "effort/lmstudio/off-means-none", f"{_BASES}/{THINKS}", turns={1: asks("reasoning", "off")}
+        "effort/lmstudio/off-means-none",
+        f"{_BASES}/no-thinking",
+        (
+            edits.insert(event({"type": "reasoning.start"}), typed("message.start")),
+            edits.insert(
+                event({"type": "reasoning.delta", "content": "A word."}), typed("message.start")
+            ),
+            edits.insert(event({"type": "reasoning.end"}), typed("message.start")),
+            _changed("chat.end", "result.output", _with_thought),
+        ),
     ),
     Mutant(
         "history/lmstudio/previous-named",

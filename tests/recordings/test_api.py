@@ -19,8 +19,8 @@ from conformance.recordings.check import check_recording
 from conformance.recordings.choices import CheckChoices
 
 
-def chunk(**delta: object) -> bytes:
-    choice = {"index": 0, "delta": delta, "finish_reason": None}
+def chunk(finish: str | None = None, **delta: object) -> bytes:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish}
     fields = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
     return b"data: " + json.dumps({**fields, "choices": [choice]}).encode() + b"\n\n"
 
@@ -60,9 +60,10 @@ def test_events_are_kept_only_on_demand() -> None:
 def test_rules_about_the_request_need_one() -> None:
     rule = "wire/chat/usage-when-asked"
     asked = {"stream_options": {"include_usage": True}}
-    without = conformance.check_chunks(LEAK, dialect="openai.chat")
-    with_request = conformance.check_chunks(LEAK, dialect="openai.chat", request=asked)
-    other = conformance.check_chunks(LEAK, dialect="openai.chat", request={"stream": True})
+    chunks = [*LEAK[:-1], chunk("stop"), LEAK[-1]]
+    without = conformance.check_chunks(chunks, dialect="openai.chat")
+    with_request = conformance.check_chunks(chunks, dialect="openai.chat", request=asked)
+    other = conformance.check_chunks(chunks, dialect="openai.chat", request={"stream": True})
     assert without.verdicts[rule] is Verdict.UNTESTABLE
     assert rule not in [finding.rule for finding in without.findings]
     assert with_request.verdicts[rule] is Verdict.FAIL
