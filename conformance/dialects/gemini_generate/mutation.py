@@ -164,7 +164,8 @@ def _answers_alone(stream: Stream) -> list[int]:
 def _later_reasons(stream: Stream) -> list[int]:
     """Where an answer ends that began in a chunk before."""
     first = min(places_with("candidates")(stream), default=0)
-    return [n for n in places_with(*_REASON)(stream) if n > first]
+    found = [n for n in places_with(*_REASON)(stream) if n > first]
+    return [n for n in found if value_at(stream.pieces[n].payload, *_FIRST_CALL) is None]
 
 
 def _signed_history(stream: Stream) -> list[int]:
