@@ -14,10 +14,12 @@ from tests.authoring import (
     chat_streams,
     converse_streams,
     gemini_streams,
+    messages_streams,
     ollama_streams,
     responses_streams,
 )
 from tests.authoring import converse as aws
+from tests.authoring import messages as anthropic
 from tests.authoring.agui import earlier_thought, event, run, snapshot, span, text, thought
 from tests.authoring.chat import Server, counted
 from tests.authoring.draft import Draft
@@ -52,6 +54,7 @@ def drafts() -> Iterator[Draft]:
     yield _raw_by_default()
     yield _said_again()
     yield _answered_with_the_finish()
+    yield _called_by_code()
 
 
 def _asked(**more: Any) -> Fields:
@@ -246,3 +249,15 @@ def _answered_with_the_finish() -> Draft:
         DONE,
     ]
     return chat_streams.drafted("allowed/answer-with-the-finish", _asked(model="think-1"), pieces)
+
+
+def _called_by_code() -> Draft:
+    """Code that the model wrote calls a tool: the message is whole where it starts."""
+    caller = {"type": "code_execution_20250825", "tool_id": "srvtoolu_0"}
+    call = {"type": "tool_use", "id": "toolu_0", "name": "get_wind", "input": {}, "caller": caller}
+    usage = anthropic.counted((0, 0, None))
+    begun = anthropic.message(content=[call], stop_reason="tool_use", usage=usage)
+    pieces = anthropic.stream(
+        [{"type": "message_start", "message": begun}, {"type": "message_stop"}]
+    )
+    return messages_streams.drafted("allowed/called-by-code", _asked(model="m"), tuple(pieces))
