@@ -127,6 +127,7 @@ MUTANTS: Final = (
             ),
             edits.insert(event({"type": "reasoning.end"}), typed("message.start")),
             _changed("chat.end", "result.output", _with_thought),
+            _changed("chat.end", "result.stats.reasoning_output_tokens", 1),
         ),
     ),
     Mutant(
