@@ -61,6 +61,7 @@ class RunReader(TypedReader):
 
     def _renew(self) -> None:
         self._parts = RunParts(self._sink)
+        self._has_begun = False
         self._in_step = False
         self._has_called = self._has_spoken = self._is_refused = False  # in the step
         self._tokens: Counter[str] = Counter()
@@ -115,7 +116,9 @@ class RunReader(TypedReader):
         self._end_step()
         self._in_step = True
         self._has_called = self._has_spoken = self._is_refused = False
-        self._sink.start_message("assistant", string(part.get("messageID")))
+        if not self._has_begun:  # its messages, one a step, are one answer
+            self._has_begun = True
+            self._sink.start_message("assistant", string(part.get("messageID")))
         self._sink.say("step.start", {"choice": 0, "step": self._step - 1})
 
     def _end_step(self) -> None:
