@@ -42,8 +42,6 @@ ALLOWED = {
     "judging/harness.py": None,
     # The name of a file.
     "pytest_plugin/trace.py": {"response.cassette.jsonl"},
-    # Logs of agents, each of which asks in one API.
-    "cassette/importers/session_logs.py": {"anthropic.messages", "openai.responses"},
     # Paths in files of recorders, whose entries have a `response`.
     "cassette/importers/recorders/row.py": None,
     "cassette/importers/recorders/table.py": None,

@@ -185,6 +185,23 @@ def test_without_a_library_the_client_is_told_what_to_install(
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Any]
 
 
+async def _heard(port: int, says: bytes, *, is_half: bool) -> bytes:
+    """What a client gets that says this behind the handshake, and then maybe nothing more."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(UPGRADE)
+    head = await reader.readuntil(b"\r\n\r\n")
+    assert head.replace(b"\r\n", b"\n") == ACCEPTED.replace(b"\r\n", b"\n")
+    writer.write(says)
+    if is_half:
+        writer.write_eof()
+    try:
+        return await reader.read()
+    except ConnectionResetError:
+        return b"RST"
+    finally:
+        writer.close()
+
+
 def talked(
     folder: Path, says: bytes, answers: bytes, *, ends: str = "", idle: float = 60
 ) -> tuple[bytes, bytes, Exchange]:
@@ -215,20 +232,7 @@ def talked(
             server,
             RecordingProxy(upstream, shelf, timeouts=ProxyTimeouts(5, idle)) as proxy,
         ):
-            reader, writer = await asyncio.open_connection(
-                "127.0.0.1", int(proxy.url.rpartition(":")[2])
-            )
-            writer.write(UPGRADE)
-            head = await reader.readuntil(b"\r\n\r\n")
-            assert head.replace(b"\r\n", b"\n") == ACCEPTED.replace(b"\r\n", b"\n")
-            writer.write(says)
-            if ends == "half":
-                writer.write_eof()
-            try:
-                data = await reader.read()
-            except ConnectionResetError:
-                data = b"RST"
-            writer.close()
+            data = await _heard(int(proxy.url.rpartition(":")[2]), says, is_half=ends == "half")
             return await got.get(), data
 
     received, data = asyncio.run(run())

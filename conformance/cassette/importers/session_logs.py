@@ -70,7 +70,6 @@ class LogForm(Struct, frozen=True):
     """
 
     agent: str
-    dialect: str
     list_key: str
     says: str
     is_line: Callable[[Line], bool]
@@ -105,33 +104,35 @@ def _read(form: LogForm, file: ForeignFile) -> ImportedRecording | None:
         raise NothingJudgedError(f"a session log of {form.agent} without an answer", place=place)
     lost = len(every) - len(lines)
     notes = (f"lines that cannot be read were skipped: {lost}",) if lost else ()
-    exchanges = tuple(_exchange(form, number, answer) for number, answer in enumerate(answers, 1))
-    header = _header(form, [line for _, line in lines])
+    exchanges = tuple(
+        _exchange(form, number, answer, file.dialect) for number, answer in enumerate(answers, 1)
+    )
+    header = _header(form, file.dialect, [line for _, line in lines])
     cassette = Cassette(header, exchanges, notes=(_NOTE, *notes))
     return ImportedRecording(
         cassette, tuple(Layout(each.line, (0,), (each.line,)) for each in answers)
     )
 
 
-def _exchange(form: LogForm, number: int, answer: LogAnswer) -> Exchange:
+def _exchange(form: LogForm, number: int, answer: LogAnswer, dialect: str | None) -> Exchange:
     body = msgspec.json.encode({**answer.fields, form.list_key: answer.items})
     return Exchange(
         number=number,
         response=Response(None, "", _JSON),
         chunks=(Chunk(body),),
         end="eof",
-        dialect=form.dialect,
+        dialect=dialect,
     )
 
 
-def _header(form: LogForm, lines: list[Line]) -> Header:
+def _header(form: LogForm, dialect: str | None, lines: list[Line]) -> Header:
     times = (line.get("timestamp") for line in lines)
     versions = (form.version(line) for line in lines)
     version = next((each for each in versions if isinstance(each, str)), "")[:_LONGEST]
     return Header(
         origin="imported",
         fidelity="events",
-        dialect=form.dialect,
+        dialect=dialect,
         profile=PROFILE,
         recorder={"name": form.agent, **({"version": version} if version else {})},
         recorded_at=next((t for t in times if isinstance(t, str) and 0 < len(t) <= _LONGEST), None),
@@ -197,7 +198,6 @@ def _is_output(item: Line) -> bool:
 FORMS: Final = (
     LogForm(
         "claude-code",
-        "anthropic.messages",
         "content",
         "a session log of Claude Code (`~/.claude/projects`): the answers in it",
         _is_of_claude,
@@ -206,7 +206,6 @@ FORMS: Final = (
     ),
     LogForm(
         "codex",
-        "openai.responses",
         "output",
         "a rollout of Codex (`~/.codex/sessions`): the answers in it",
         _is_of_codex,

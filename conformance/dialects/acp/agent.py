@@ -1,7 +1,7 @@
 """The client's side of a session: handshake, prompts, refusals, and the wish to stop.
 
 Where an agent opens no session before its user is known, it is asked by that of its methods which
-takes a key: a played one stands in its environment. Nobody signs in on a page.
+takes a key: its environment has a played one. Nobody signs in on a page.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Rule 1: thoughts and text form runs; a run ends when a part of another kind come
         text opens and ends nothing.
 Rule 2: a call that comes whole starts, has its arguments and ends at once. One that `willContinue`
         ends with the first part that says nothing of that, or when anything else comes; its
-        arguments are told then. Code that the server runs is a hosted call.
+        arguments are reported then. Code that the server runs is a hosted call.
 Rule 3: a signature is told before what its part says; it belongs to no block, since a call or a
         text carries it.
 """
@@ -131,28 +131,23 @@ class Candidate:
             self._blocks.text(self._run, text)
 
     def _call(self, call: dict[str, Any]) -> None:
-        is_open, partial = stays_open(call), call.get("partialArgs")
-        if (begun := self._open_call) is not None:
-            self._arguments.add(partial)
-            if not is_open:
-                self._end_call(begun, call.get("args"))
-            return
+        begun = self._open_call or self._begin_call(call)
+        self._arguments.add(call.get("partialArgs"))
+        if not stays_open(call):
+            self._end_call(begun, call.get("args"))
+
+    def _begin_call(self, call: dict[str, Any]) -> ToolCall:
+        self.close()
         named = string(call.get("id")), string(call.get("name"))
         begun = ToolCall(self._number, self._calls, *named)
-        self._calls += 1
-        if not is_open and not partial:
-            self._carry_out(begun, call.get("args"))
-            return
-        self.close()
         begun.start(self._sink)
+        self._calls += 1
         self._open_call, self._arguments = begun, PartialArgs()
-        self._arguments.add(partial)
-        if not is_open:
-            self._end_call(begun, call.get("args"))
+        return begun
 
     def _end_call(self, call: ToolCall, whole: Any) -> None:
         self._open_call = None
-        if text := self._arguments.joined(whole):
+        if text := self._arguments.joined(whole) or arguments_text(whole) or _no_object(whole):
             call.add(self._sink, text)
         call.end(self._sink)
 

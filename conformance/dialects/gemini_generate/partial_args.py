@@ -52,12 +52,12 @@ class PartialArgs:
                 )
 
     def joined(self, whole: Any) -> str:
-        """All as JSON, over the arguments that came `whole`; empty where there are none."""
+        """All as JSON, over the arguments that came `whole`; empty where no piece came."""
         made: dict[str, Any] = {**mapping(whole)}
         for steps, value in self._values.items():
             texts = self._texts.get(steps)
             _put(made, steps, value if texts is None else "".join(texts))
-        return msgspec.json.encode(made).decode() if made else ""
+        return msgspec.json.encode(made).decode() if self._values else ""
 
 
 def _steps_of(path: str) -> Steps:

@@ -4,7 +4,7 @@ Rule 1: a line is a wire event of its `type`, with the payload as it stands and 
         of steps that were started so far; a type that is not known is `line.unknown`, which is no
         error. `step_finish` also has what the step did: `spoke` (it gave text), `called` (a tool),
         `refused` (permission for one), and `goes_on`. Lines of subagents are not written.
-Rule 2: a part of reasoning or text is said when it is complete: it comes whole.
+Rule 2: a part of reasoning or text comes whole, once it is complete.
 Rule 3: a tool is carried out here: its call starts and ends with its line.
 Rule 4: a step is a call of the model. It goes on where it called a tool, or finished with
         `tool-calls` or `unknown`: opencode asks the model again. A run is done with a step that
