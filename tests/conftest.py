@@ -50,6 +50,14 @@ def _knows_no_secret() -> None:
     own_keys.KEYS.clear()
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _outside_ci() -> Generator[None]:
+    """Under CI a run without a profile is an error: tests do not depend on where they run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("CI", raising=False)
+        yield
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
     """Marks as slow what every run cannot afford, before others select and sort."""

@@ -40,7 +40,6 @@ UNCONCERNED: Final = {"demo", "init", "markers", "schema"}
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project that one stands in."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("CI", raising=False)
     Path("taken").mkdir()
     shutil.copy(cassettes() / RECORDED, "taken")
     Path("rules").mkdir()

@@ -17,8 +17,7 @@ APP = ["run", "--asgi", "tests.fakes.chatty:APP", "--api", "chat", "--profile", 
 
 @pytest.fixture(autouse=True)
 def _elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No CI, and a fresh server for every test."""
-    monkeypatch.delenv("CI", raising=False)
+    """A fresh server for every test."""
     monkeypatch.setattr(chatty, "APP", chatty.Chatty())
 
 

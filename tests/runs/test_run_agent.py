@@ -162,8 +162,7 @@ def test_a_command_is_asked_by_its_words(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    monkeypatch.delenv("CI", raising=False)
+def command() -> list[str]:
     bounds = ["--idle-timeout", "1", "--timeout", "20", "--max-bytes", "6000000"]
     return ["run", "--scenario", "app-answer", *bounds, "--agent"]
 
@@ -262,10 +261,7 @@ def test_an_agent_that_dies_in_a_turn_is_judged_by_what_it_said(tmp_path: Path) 
         (["--client", "x", "--agent", "x"], "--client and --agent do not go together"),
     ],
 )
-def test_options_that_do_not_fit_are_refused(
-    given: list[str], message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("CI", raising=False)
+def test_options_that_do_not_fit_are_refused(given: list[str], message: str) -> None:
     told = CliRunner().invoke(app, ["run", *given])
     assert isinstance(told.exception, UsageError)
     assert message in told.exception.message

@@ -159,7 +159,6 @@ def test_the_command_names_an_application_or_its_url(
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     monkeypatch.setattr(HOSTED, "upstream", f"http://127.0.0.1:{port}")
-    monkeypatch.delenv("CI", raising=False)
     given = ["--protocol", "vercel.ui", "--upstream-port", str(port), "--scenario", "app-answer"]
     told = CliRunner().invoke(
         app, ["run", "--asgi", "tests.fakes.application:HOSTED", *given, "--save", str(tmp_path)]

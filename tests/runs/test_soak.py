@@ -169,7 +169,6 @@ class Interrupting(Chatty):
 def test_an_interrupted_soak_reports_what_was_done(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.delenv("CI", raising=False)
     monkeypatch.setattr(chatty, "APP", Interrupting())
     app = ["--asgi", "tests.fakes.chatty:APP", "--api", "chat", "--profile", "strict"]
     assert main(["run", *app, "--scenario", "history", "--soak", "10m", "--jobs", "4"]) == 130
