@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.dialects.agui.columns import delta_columns
 from conformance.dialects.agui.reader import NAME, VOCABULARY, AguiReader, recognises
 from conformance.dialects.agui.requests import REQUEST
-from conformance.dialects.agui.wire_keys import BOUNDS, WIRE_KEYS
+from conformance.dialects.agui.wire_keys import BOUNDS, EVENTS, WIRE_KEYS, sent_at
 from conformance.dialects.base import Dialect
 
 DIALECT: Final = Dialect(
@@ -15,7 +14,7 @@ DIALECT: Final = Dialect(
     vocabulary=VOCABULARY,
     reader=AguiReader,
     recognises=recognises,
-    columns=delta_columns,
+    columns=EVENTS.columns(sent_at),
     keys=WIRE_KEYS,
     bounds=BOUNDS,
     request=REQUEST,

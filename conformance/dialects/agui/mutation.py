@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from conformance.dialects.agui.wire_keys import EVENTS
 from conformance.editing.deltas import find_deltas
 from conformance.editing.edits import (
     beside_upstream,
@@ -17,11 +18,8 @@ from conformance.editing.edits import (
     right_behind,
     set_value,
 )
-from conformance.editing.layout import StreamLayout
 from conformance.editing.operator import Edit, Mutation, OperatorTable
 from conformance.editing.stream import Stream
-
-_MESSAGES: Final = ("REASONING_MESSAGE", "TEXT_MESSAGE", "TOOL_CALL")
 
 OPERATORS: Final = OperatorTable()
 
@@ -30,31 +28,10 @@ def _run_error(message: str, code: str) -> dict[str, Any]:
     return {"type": "RUN_ERROR", "message": message, "code": code}
 
 
-_LAYOUT: Final = StreamLayout(
-    texts={
-        "REASONING_MESSAGE_CONTENT": {"thinking": ("delta",)},
-        "THINKING_TEXT_MESSAGE_CONTENT": {"thinking": ("delta",)},
-        "TEXT_MESSAGE_CONTENT": {"text": ("delta",)},
-        "TOOL_CALL_ARGS": {"arguments": ("delta",)},
-    },
+_LAYOUT: Final = EVENTS.layout(
     error=_run_error,
     error_ends=False,
     refuses=frozenset({"ping"}),  # clients of 0.0.x refuse what they do not know
-    openings=("RUN_STARTED",),
-    starts=(
-        *("RUN_STARTED", "STEP_STARTED", "REASONING_START"),
-        *(f"{kind}_START" for kind in _MESSAGES),
-    ),
-    ends=(
-        *("RUN_FINISHED", "STEP_FINISHED", "REASONING_END"),
-        *(f"{kind}_END" for kind in _MESSAGES),
-    ),
-    terminals=("RUN_FINISHED",),
-    text_ends={
-        "REASONING_MESSAGE_CONTENT": "REASONING_MESSAGE_END",
-        "TEXT_MESSAGE_CONTENT": "TEXT_MESSAGE_END",
-        "TOOL_CALL_ARGS": "TOOL_CALL_END",
-    },
     text_keys=("messageId", "toolCallId"),
 )
 

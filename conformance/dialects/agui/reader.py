@@ -26,19 +26,12 @@ from conformance.dialects.agui.messages import OVERFLOW, RunMessages, reasons_of
 from conformance.dialects.agui.shared_state import SharedState
 from conformance.dialects.agui.streamed import StreamedTexts
 from conformance.dialects.agui.streamed_calls import StreamedCalls, stated_results
+from conformance.dialects.agui.wire_keys import EVENTS
 from conformance.dialects.json_edge import event_data, mapping, objects, string, whole
 from conformance.dialects.typed import TypedReader
 
 NAME: Final = "agui"
-_SPANS: Final = frozenset({"REASONING_START", "REASONING_END", "THINKING_START", "THINKING_END"})
 _CHUNKS: Final = frozenset({"TEXT_MESSAGE_CHUNK", "TOOL_CALL_CHUNK", "REASONING_MESSAGE_CHUNK"})
-_OTHERS: Final = frozenset(
-    {
-        *("TOOL_CALL_RESULT", "STATE_SNAPSHOT", "STATE_DELTA", "RAW", "CUSTOM"),
-        *("ACTIVITY_SNAPSHOT", "ACTIVITY_DELTA"),
-        *("SUBAGENT_STARTED", "SUBAGENT_FINISHED", "SUBAGENT_ERROR"),
-    }
-)
 _OF_RUNS: Final = frozenset(
     {"RUN_STARTED", "RUN_FINISHED", "RUN_ERROR", "STEP_STARTED", "STEP_FINISHED"}
 )
@@ -62,7 +55,7 @@ _TAKEN: Final[Mapping[str, Take]] = {
     "TOOL_CALL_CHUNK": RunMessages.chunk_call,
     "MESSAGES_SNAPSHOT": lambda run, event: run.snapshot(event.get("messages")),
 }
-_KNOWN: Final = frozenset(_TAKEN) | _SPANS | _OTHERS | _OF_RUNS
+_KNOWN: Final = EVENTS.types
 VOCABULARY: Final = Vocabulary(
     NAME, _KNOWN | {"agui.unknown", "agui.result", "request", "request.item", "[DONE]", OVERFLOW}
 )

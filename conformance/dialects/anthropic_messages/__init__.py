@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.dialects.anthropic_messages.columns import delta_columns
 from conformance.dialects.anthropic_messages.reader import (
     NAME,
     VOCABULARY,
@@ -14,7 +13,12 @@ from conformance.dialects.anthropic_messages.reader import (
 from conformance.dialects.anthropic_messages.requests import REQUEST
 from conformance.dialects.anthropic_messages.script import SCRIPT
 from conformance.dialects.anthropic_messages.turns import TURNS
-from conformance.dialects.anthropic_messages.wire_keys import BOUNDS, ENVELOPE, WIRE_KEYS
+from conformance.dialects.anthropic_messages.wire_keys import (
+    BOUNDS,
+    ENVELOPE,
+    EVENTS,
+    WIRE_KEYS,
+)
 from conformance.dialects.base import Dialect
 from conformance.dialects.client_cases import ClientCases, listing
 from conformance.dialects.endpoint import Endpoint, ModelListing
@@ -24,7 +28,7 @@ DIALECT: Final = Dialect(
     vocabulary=VOCABULARY,
     reader=MessagesReader,
     recognises=recognises,
-    columns=delta_columns,
+    columns=EVENTS.columns(),
     keys=WIRE_KEYS,
     envelope=ENVELOPE,
     bounds=BOUNDS,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from conformance.dialects.anthropic_messages.wire_keys import EVENTS
 from conformance.editing.deltas import delta_places
 from conformance.editing.edits import (
     ask_otherwise,
@@ -26,7 +27,6 @@ from conformance.editing.edits import (
     turn_around,
     typed_by,
 )
-from conformance.editing.layout import StreamLayout
 from conformance.editing.operator import Edit, Mutation, OperatorTable
 from conformance.editing.stream import Stream
 
@@ -45,20 +45,9 @@ def _error_event(message: str, code: str) -> dict[str, Any]:
     }
 
 
-_LAYOUT: Final = StreamLayout(
-    texts={
-        "thinking_delta": {"thinking": ("delta", "thinking")},
-        "text_delta": {"text": ("delta", "text")},
-        "input_json_delta": {"arguments": ("delta", "partial_json")},
-    },
-    text_type=("delta", "type"),
+_LAYOUT: Final = EVENTS.layout(
     error=_error_event,
-    openings=("message_start",),
-    starts=("message_start", _START),
-    ends=(_STOP, "message_delta", "message_stop"),
-    terminals=("message_stop",),
     repeatable=("message_delta",),
-    text_ends={_DELTA: _STOP},
     text_keys=("index",),
     named_events=True,
 )

@@ -19,23 +19,13 @@ from typing import Any, Final
 from conformance.core.events import Frame, Vocabulary
 from conformance.dialects import outcome
 from conformance.dialects.anthropic_messages.content import OVERFLOW, Content
+from conformance.dialects.anthropic_messages.wire_keys import OF_MESSAGE
 from conformance.dialects.base import Reading
 from conformance.dialects.history_calls import OF_MESSAGES
 from conformance.dialects.json_edge import elements, event_data, mapping, string, whole
 from conformance.dialects.typed import TypedReader
 
 NAME: Final = "anthropic.messages"
-
-OF_MESSAGE: Final = frozenset(
-    {
-        "message_start",
-        "content_block_start",
-        "content_block_delta",
-        "content_block_stop",
-        "message_delta",
-        "message_stop",
-    }
-)
 
 VOCABULARY: Final = Vocabulary(
     NAME,

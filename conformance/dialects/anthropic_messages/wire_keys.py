@@ -1,10 +1,11 @@
-"""Keys of Messages payloads, and what their events say of where an answer ends."""
+"""Keys of Messages payloads, and what their events do."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from conformance.dialects.wire_keys import AnswerBounds, SseEnvelope, WireKeys
+from conformance.dialects.event_table import EventTable
+from conformance.dialects.wire_keys import SseEnvelope, WireKeys
 
 WIRE_KEYS: Final = WireKeys(
     texts=("content", "text", "thinking", "partial_json"),
@@ -14,21 +15,19 @@ WIRE_KEYS: Final = WireKeys(
     words=("role", "stop_reason", "type"),
     free=("input", "metadata"),
 )
-_NAMED: Final = frozenset(
-    {
-        "content_block_delta",
-        "content_block_start",
-        "content_block_stop",
-        "error",
-        "message_delta",
-        "message_start",
-        "message_stop",
-        "ping",
-    }
+EVENTS: Final = EventTable(
+    openings=("message_start",),
+    starts=("content_block_start",),
+    words={
+        "thinking_delta": {"thinking": ("delta", "thinking")},
+        "text_delta": {"text": ("delta", "text")},
+        "input_json_delta": {"arguments": ("delta", "partial_json")},
+    },
+    delta_type=("delta", "type"),
+    text_ends={"content_block_delta": "content_block_stop"},
+    ends=("content_block_stop", "message_delta"),
+    finishes=("message_stop",),
 )
-ENVELOPE: Final = SseEnvelope(is_named=_NAMED.__contains__)
-BOUNDS: Final = AnswerBounds(
-    first=frozenset({"message_start"}),
-    once=frozenset({"message_start"}),
-    last=frozenset({"message_stop"}),
-)
+OF_MESSAGE: Final = EVENTS.types
+ENVELOPE: Final = SseEnvelope(is_named=(OF_MESSAGE | {"error", "ping"}).__contains__)
+BOUNDS: Final = EVENTS.bounds()

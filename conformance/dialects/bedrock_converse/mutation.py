@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from conformance.core.json_values import Path, text_at
 from conformance.dialects.bedrock_converse.body_mutation import OPERATORS as WHOLE
+from conformance.dialects.bedrock_converse.wire_keys import EVENTS
 from conformance.editing.deltas import delta_places
 from conformance.editing.edits import (
     ask_otherwise,
@@ -24,7 +25,6 @@ from conformance.editing.edits import (
     set_value,
     shortened,
 )
-from conformance.editing.layout import StreamLayout, TextKind
 from conformance.editing.operator import Mutation, OperatorTable, Sites
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
@@ -35,11 +35,7 @@ _STOP: Final = "contentBlockStop"
 _REASONING: Final = ("delta", "reasoningContent")
 _SIGNATURE: Final = (*_REASONING, "signature")
 _REDACTED: Final = (*_REASONING, "redactedContent")
-_TEXTS: Final[dict[TextKind, Path]] = {
-    "thinking": (*_REASONING, "text"),
-    "text": ("delta", "text"),
-    "arguments": ("delta", "toolUse", "input"),
-}
+_TEXTS: Final = EVENTS.words[_DELTA]
 
 OPERATORS: Final = OperatorTable()
 _RETURNED: Final = ("messages", "*", "content", "*", "reasoningContent", "reasoningText", "text")
@@ -50,16 +46,10 @@ def _opaque(piece: Piece) -> str:
     return next(filter(None, found), "")
 
 
-_LAYOUT: Final = StreamLayout(
-    texts={_DELTA: _TEXTS},
+_LAYOUT: Final = EVENTS.layout(
     opaque=_opaque,
     error=lambda message, _code: {"message": message},
     raised="modelStreamErrorException",
-    openings=("messageStart",),
-    starts=("messageStart", _START),
-    ends=(_STOP, "messageStop", "metadata"),
-    terminals=("metadata",),
-    text_ends={_DELTA: _STOP},
     text_keys=("contentBlockIndex",),
     elements={"converse.block": ("output", "message", "content", 0)},
 )

@@ -25,6 +25,7 @@ from conformance.core.json_values import NOT_JSON
 from conformance.core.reading import Reading
 from conformance.dialects import outcome
 from conformance.dialects.bedrock_converse.content import OVERFLOW, Content
+from conformance.dialects.bedrock_converse.wire_keys import STREAMED
 from conformance.dialects.history import request_events
 from conformance.dialects.history_calls import OF_CONVERSE
 from conformance.dialects.json_edge import (
@@ -38,16 +39,6 @@ from conformance.dialects.json_edge import (
 from conformance.dialects.sink import Sink
 
 NAME: Final = "bedrock.converse"
-_EVENTS: Final = frozenset(
-    {
-        "messageStart",
-        "contentBlockStart",
-        "contentBlockDelta",
-        "contentBlockStop",
-        "messageStop",
-        "metadata",
-    }
-)
 EXCEPTIONS: Final = frozenset(
     {
         "internalServerException",
@@ -66,7 +57,7 @@ VOCABULARY: Final = Vocabulary(
             "request.item",
             "request.call",
             "request.result",
-            *_EVENTS,
+            *STREAMED,
             "exception",
             "converse",
             "converse.block",
@@ -142,7 +133,7 @@ class ConverseReader:
     ) -> None:
         if is_raised:
             self._raise(kind, fields)
-        elif kind not in _EVENTS or payload is NOT_JSON:
+        elif kind not in STREAMED or payload is NOT_JSON:
             named = {"event": kind} if kind else {}
             said = {"text": text} if payload is NOT_JSON else event_data(payload)
             self._sink.wire("converse.unknown", {**said, **named})
@@ -243,20 +234,20 @@ class ConverseReader:
 def _union_member(fields: Mapping[str, Any]) -> str:
     """The type of an event that stands as the one key around it; empty where it is none."""
     key = next(iter(fields), "") if len(fields) == 1 else ""
-    is_member = key in _EVENTS or key in EXCEPTIONS
+    is_member = key in STREAMED or key in EXCEPTIONS
     return key if is_member and isinstance(fields[key], dict) else ""
 
 
 def _known_member(fields: Mapping[str, Any]) -> str:
     """The one known type of an event among its keys: keys that are unknown do not hide it."""
-    known = {key: value for key, value in fields.items() if key in _EVENTS | EXCEPTIONS}
+    known = {key: value for key, value in fields.items() if key in STREAMED | EXCEPTIONS}
     return _union_member(known)
 
 
 def recognises(frame: Frame, payload: Any) -> bool:
     """An event by its type, in its frame or around it; a body by its message and stop reason."""
     fields = mapping(payload)
-    if frame.kind == "binary" and frame.event in _EVENTS | EXCEPTIONS:
+    if frame.kind == "binary" and frame.event in STREAMED | EXCEPTIONS:
         return True
     is_body = isinstance(fields.get("output"), dict) and "stopReason" in fields
     kind = _union_member(fields)

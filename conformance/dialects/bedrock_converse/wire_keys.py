@@ -1,10 +1,11 @@
-"""Keys of Converse payloads, and what its events say of where an answer ends."""
+"""Keys of Converse payloads, and what its events do."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from conformance.dialects.wire_keys import AnswerBounds, WireKeys
+from conformance.dialects.event_table import EventTable
+from conformance.dialects.wire_keys import WireKeys
 
 WIRE_KEYS: Final = WireKeys(
     texts=("content", "text", "input"),
@@ -14,8 +15,19 @@ WIRE_KEYS: Final = WireKeys(
     words=("role", "stopReason"),
     free=("input", "additionalModelRequestFields", "additionalModelResponseFields"),
 )
-BOUNDS: Final = AnswerBounds(
-    first=frozenset({"messageStart"}),
-    once=frozenset({"messageStart"}),
-    last=frozenset({"metadata"}),
+EVENTS: Final = EventTable(
+    openings=("messageStart",),
+    starts=("contentBlockStart",),
+    words={
+        "contentBlockDelta": {
+            "thinking": ("delta", "reasoningContent", "text"),
+            "text": ("delta", "text"),
+            "arguments": ("delta", "toolUse", "input"),
+        }
+    },
+    text_ends={"contentBlockDelta": "contentBlockStop"},
+    ends=("contentBlockStop", "messageStop"),
+    finishes=("metadata",),
 )
+STREAMED: Final = EVENTS.types
+BOUNDS: Final = EVENTS.bounds()

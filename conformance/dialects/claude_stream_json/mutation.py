@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from conformance.core.json_values import Path, text_at
-from conformance.dialects.anthropic_messages.reader import OF_MESSAGE
+from conformance.dialects.anthropic_messages.wire_keys import OF_MESSAGE
+from conformance.dialects.claude_stream_json.wire_keys import RUN
 from conformance.editing.deltas import delta_places
 from conformance.editing.edits import (
     double_piece,
@@ -17,7 +18,6 @@ from conformance.editing.edits import (
     set_value,
     typed_by,
 )
-from conformance.editing.layout import StreamLayout
 from conformance.editing.operator import Mutation, OperatorTable, Sites
 from conformance.editing.stream import Stream
 
@@ -32,21 +32,11 @@ def line_type(payload: Any) -> str:
     return text_at(payload, "event", "type") or text_at(payload, "type")
 
 
-_LAYOUT: Final = StreamLayout(
-    texts={
-        "thinking_delta": {"thinking": ("event", "delta", "thinking")},
-        "text_delta": {"text": ("event", "delta", "text")},
-        "input_json_delta": {"arguments": ("event", "delta", "partial_json")},
-    },
-    text_type=("event", "delta", "type"),
+_LAYOUT: Final = RUN.layout(
     type_of=line_type,
     error_ends=False,
-    openings=("system",),
-    starts=("message_start", "content_block_start"),
-    ends=(_STOP, "message_delta", "message_stop", "result"),
-    terminals=("result",),
+    starts=RUN.starts,
     repeatable=("message_delta",),
-    text_ends={"content_block_delta": _STOP},
     text_keys=("api_message_id", "event.index"),
     restates=True,
     refuses=frozenset({"ping"}),

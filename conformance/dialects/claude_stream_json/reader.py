@@ -21,7 +21,8 @@ from typing import Any, Final
 
 from conformance.core.events import Frame, Vocabulary
 from conformance.dialects.anthropic_messages.content import OVERFLOW
-from conformance.dialects.anthropic_messages.reader import OF_MESSAGE, MessagesReader
+from conformance.dialects.anthropic_messages.reader import MessagesReader
+from conformance.dialects.anthropic_messages.wire_keys import OF_MESSAGE
 from conformance.dialects.base import Reading
 from conformance.dialects.content_blocks import MOST_BLOCKS
 from conformance.dialects.json_edge import (

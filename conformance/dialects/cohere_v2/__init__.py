@@ -6,11 +6,10 @@ from typing import Final
 
 from conformance.dialects.base import Dialect
 from conformance.dialects.client_cases import ClientCases, message_at
-from conformance.dialects.cohere_v2.columns import delta_columns
 from conformance.dialects.cohere_v2.reader import CohereReader, recognises
 from conformance.dialects.cohere_v2.requests import REQUEST
 from conformance.dialects.cohere_v2.script import SCRIPT
-from conformance.dialects.cohere_v2.vocabulary import NAME, VOCABULARY
+from conformance.dialects.cohere_v2.vocabulary import EVENTS, NAME, VOCABULARY
 from conformance.dialects.cohere_v2.wire_keys import BOUNDS, ENVELOPE, WIRE_KEYS
 from conformance.dialects.endpoint import Endpoint, ModelListing
 from conformance.dialects.turns import MESSAGES
@@ -20,7 +19,7 @@ DIALECT: Final = Dialect(
     vocabulary=VOCABULARY,
     reader=CohereReader,
     recognises=recognises,
-    columns=delta_columns,
+    columns=EVENTS.columns(),
     keys=WIRE_KEYS,
     envelope=ENVELOPE,
     bounds=BOUNDS,

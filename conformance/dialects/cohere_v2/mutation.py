@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from conformance.core.json_values import text_at
+from conformance.dialects.cohere_v2.vocabulary import EVENTS
 from conformance.editing.edits import (
     ask_otherwise,
     drop_value,
@@ -23,7 +24,6 @@ from conformance.editing.edits import (
     turn_around,
     typed_by,
 )
-from conformance.editing.layout import StreamLayout
 from conformance.editing.operator import Edit, Mutation, OperatorTable, Sites
 from conformance.editing.stream import Stream
 
@@ -38,18 +38,8 @@ def _error_event(message: str, _code: str) -> dict[str, Any]:
     return {"type": "message-end", "delta": {"finish_reason": "ERROR", "error": message}}
 
 
-_LAYOUT: Final = StreamLayout(
-    texts={
-        "content-delta": {"thinking": (*_CONTENT, "thinking"), "text": (*_CONTENT, "text")},
-        "tool-plan-delta": {"thinking": ("delta", "message", "tool_plan")},
-        "tool-call-delta": {"arguments": (*_CALL, "function", "arguments")},
-    },
+_LAYOUT: Final = EVENTS.layout(
     error=_error_event,
-    openings=("message-start",),
-    starts=("message-start", "content-start", "tool-call-start"),
-    ends=("content-end", "tool-call-end", "message-end"),
-    terminals=("message-end",),
-    text_ends={"content-delta": "content-end", "tool-call-delta": "tool-call-end"},
     text_keys=("index",),
     named_events=True,
     sentinel="[DONE]",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from conformance.dialects.cohere_v2.vocabulary import STREAMED
+from conformance.dialects.cohere_v2.vocabulary import EVENTS
 from conformance.dialects.json_edge import mapping
-from conformance.dialects.wire_keys import AnswerBounds, SseEnvelope, WireKeys
+from conformance.dialects.wire_keys import SseEnvelope, WireKeys
 
 WIRE_KEYS: Final = WireKeys(
     texts=("content", "text", "thinking", "tool_plan", "arguments"),
@@ -23,9 +23,5 @@ def _is_last(payload: Any) -> bool:
     return mapping(payload).get("type") == "message-end"
 
 
-ENVELOPE: Final = SseEnvelope(is_named=STREAMED.__contains__, finishes=_is_last)
-BOUNDS: Final = AnswerBounds(
-    first=frozenset({"message-start"}),
-    once=frozenset({"message-start"}),
-    last=frozenset({"message-end"}),
-)
+ENVELOPE: Final = SseEnvelope(is_named=EVENTS.types.__contains__, finishes=_is_last)
+BOUNDS: Final = EVENTS.bounds()

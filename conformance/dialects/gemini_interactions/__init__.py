@@ -8,12 +8,11 @@ from conformance.dialects.base import Dialect
 from conformance.dialects.client_cases import ClientCases, listing
 from conformance.dialects.endpoint import Endpoint
 from conformance.dialects.gemini_generate import MODELS
-from conformance.dialects.gemini_interactions.columns import delta_columns
 from conformance.dialects.gemini_interactions.reader import InteractionsReader, recognises
 from conformance.dialects.gemini_interactions.requests import REQUEST
 from conformance.dialects.gemini_interactions.script import SCRIPT
 from conformance.dialects.gemini_interactions.turns import TURNS
-from conformance.dialects.gemini_interactions.vocabulary import NAME, VOCABULARY
+from conformance.dialects.gemini_interactions.vocabulary import EVENTS, NAME, VOCABULARY
 from conformance.dialects.gemini_interactions.wire_keys import BOUNDS, ENVELOPE, WIRE_KEYS
 
 DIALECT: Final = Dialect(
@@ -21,7 +20,7 @@ DIALECT: Final = Dialect(
     vocabulary=VOCABULARY,
     reader=InteractionsReader,
     recognises=recognises,
-    columns=delta_columns,
+    columns=EVENTS.columns(),
     keys=WIRE_KEYS,
     envelope=ENVELOPE,
     bounds=BOUNDS,

@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from conformance.core.json_values import list_at, text_at, value_at
+from conformance.dialects.gemini_interactions.vocabulary import EVENTS
 from conformance.editing.edits import (
     ask_otherwise,
     double_piece,
@@ -29,7 +30,6 @@ from conformance.editing.edits import (
     turn_around,
     typed_by,
 )
-from conformance.editing.layout import StreamLayout
 from conformance.editing.operator import Edit, Mutation, OperatorTable, Sites
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
@@ -56,20 +56,9 @@ def _signature(piece: Piece) -> str:
     )
 
 
-_LAYOUT: Final = StreamLayout(
-    texts={
-        "thought_summary": {"thinking": ("delta", "content", "text")},
-        "text": {"text": ("delta", "text")},
-        "arguments_delta": {"arguments": ("delta", "arguments")},
-    },
-    text_type=("delta", "type"),
-    type_of=lambda payload: text_at(payload, "event_type"),
+_LAYOUT: Final = EVENTS.layout(
+    type_of=lambda payload: text_at(payload, *EVENTS.event_type),
     error=_error_event,
-    openings=(_CREATED,),
-    starts=(_CREATED, _START),
-    ends=(_STOP, _COMPLETED),
-    terminals=(_COMPLETED,),
-    text_ends={_DELTA: _STOP},
     text_keys=("index",),
     named_events=True,
     sentinel="[DONE]",

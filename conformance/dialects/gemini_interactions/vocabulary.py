@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.core.events import Vocabulary
+from conformance.dialects.event_table import EventTable
 
 NAME: Final = "gemini.interactions"
 UNKNOWN: Final = "interaction.unknown"
@@ -14,14 +15,24 @@ BODY: Final = "interaction"
 STEP: Final = "interaction.step"
 USAGE: Final = "interaction.usage"
 
+EVENTS: Final = EventTable(
+    openings=("interaction.created",),
+    starts=("step.start",),
+    words={
+        "thought_summary": {"thinking": ("delta", "content", "text")},
+        "text": {"text": ("delta", "text")},
+        "arguments_delta": {"arguments": ("delta", "arguments")},
+    },
+    event_type=("event_type",),
+    delta_type=("delta", "type"),
+    text_ends={"step.delta": "step.stop"},
+    ends=("step.stop",),
+    finishes=("interaction.completed",),
+    others=("interaction.status_update", "error"),
+)
 STREAMED: Final = {
-    "interaction.created": "interaction.created",
-    "interaction.status_update": "interaction.status_update",
-    "interaction.completed": "interaction.completed",
-    "step.start": "interaction.step.start",
-    "step.delta": "interaction.step.delta",
-    "step.stop": "interaction.step.stop",
-    "error": ERROR,
+    kind: kind if kind.startswith("interaction.") else f"interaction.{kind}"
+    for kind in EVENTS.types
 }
 """Type of an event on the wire -> its name here: a step of an application is another thing."""
 

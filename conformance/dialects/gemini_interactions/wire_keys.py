@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from conformance.dialects.gemini_interactions.vocabulary import STREAMED
+from conformance.dialects.gemini_interactions.vocabulary import EVENTS
 from conformance.dialects.json_edge import mapping
-from conformance.dialects.wire_keys import AnswerBounds, SseEnvelope, WireKeys
+from conformance.dialects.wire_keys import SseEnvelope, WireKeys
 
 WIRE_KEYS: Final = WireKeys(
     texts=("text", "arguments", "result"),
@@ -24,9 +24,5 @@ def _is_last(payload: Any) -> bool:
     return mapping(payload).get("event_type") == "interaction.completed"
 
 
-ENVELOPE: Final = SseEnvelope(is_named=STREAMED.__contains__, finishes=_is_last)
-BOUNDS: Final = AnswerBounds(
-    first=frozenset({"interaction.created"}),
-    once=frozenset({"interaction.created"}),
-    last=frozenset({"interaction.completed"}),
-)
+ENVELOPE: Final = SseEnvelope(is_named=EVENTS.types.__contains__, finishes=_is_last)
+BOUNDS: Final = EVENTS.bounds()

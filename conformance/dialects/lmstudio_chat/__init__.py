@@ -13,10 +13,10 @@ from conformance.dialects.lmstudio_chat.script import SCRIPT
 from conformance.dialects.lmstudio_chat.vocabulary import (
     BOUNDS,
     ENVELOPE,
+    EVENTS,
     NAME,
     VOCABULARY,
     WIRE_KEYS,
-    delta_columns,
 )
 
 DIALECT: Final = Dialect(
@@ -24,7 +24,7 @@ DIALECT: Final = Dialect(
     vocabulary=VOCABULARY,
     reader=LmStudioReader,
     recognises=recognises,
-    columns=delta_columns,
+    columns=EVENTS.columns(),
     keys=WIRE_KEYS,
     envelope=ENVELOPE,
     bounds=BOUNDS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from conformance.core.json_values import text_at
+from conformance.dialects.lmstudio_chat.vocabulary import EVENTS
 from conformance.editing.edits import (
     drop_value,
     ends_before,
@@ -15,7 +16,6 @@ from conformance.editing.edits import (
     set_value,
     thinking_shown,
 )
-from conformance.editing.layout import StreamLayout
 from conformance.editing.operator import Edit, Mutation, OperatorTable, Sites
 from conformance.editing.stream import Stream
 
@@ -27,18 +27,9 @@ def _error_event(message: str, _code: str) -> dict[str, Any]:
     return {"type": "error", "error": {"type": "internal_error", "message": message}}
 
 
-_LAYOUT: Final = StreamLayout(
-    texts={
-        "reasoning.delta": {"thinking": ("content",)},
-        "message.delta": {"text": ("content",)},
-    },
+_LAYOUT: Final = EVENTS.layout(
     error=_error_event,
     error_ends=False,
-    openings=("chat.start",),
-    starts=("chat.start", "reasoning.start", "message.start", "tool_call.start"),
-    ends=("reasoning.end", "message.end", "tool_call.success", "chat.end"),
-    terminals=("chat.end",),
-    text_ends={"reasoning.delta": "reasoning.end", "message.delta": "message.end"},
     named_events=True,
     reasoning_tokens=(
         ("result", "stats", "reasoning_output_tokens"),

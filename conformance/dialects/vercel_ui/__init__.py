@@ -5,17 +5,22 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.dialects.base import Dialect
-from conformance.dialects.vercel_ui.columns import delta_columns
 from conformance.dialects.vercel_ui.reader import NAME, VOCABULARY, UiMessageReader, recognises
 from conformance.dialects.vercel_ui.requests import REQUEST
-from conformance.dialects.vercel_ui.wire_keys import BOUNDS, ENVELOPE, WIRE_KEYS
+from conformance.dialects.vercel_ui.wire_keys import (
+    BOUNDS,
+    ENVELOPE,
+    PARTS,
+    WIRE_KEYS,
+    nothing_beside,
+)
 
 DIALECT: Final = Dialect(
     name=NAME,
     vocabulary=VOCABULARY,
     reader=UiMessageReader,
     recognises=recognises,
-    columns=delta_columns,
+    columns=PARTS.columns(nothing_beside),
     keys=WIRE_KEYS,
     envelope=ENVELOPE,
     bounds=BOUNDS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from conformance.core.json_values import value_at
+from conformance.dialects.vercel_ui.wire_keys import PARTS
 from conformance.editing.edits import (
     beside_upstream,
     double_piece,
@@ -17,7 +18,6 @@ from conformance.editing.edits import (
     right_behind,
     set_value,
 )
-from conformance.editing.layout import StreamLayout
 from conformance.editing.operator import Mutation, OperatorTable
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
@@ -31,23 +31,9 @@ def _error_part(message: str, _code: str) -> dict[str, Any]:
     return {"type": "error", "errorText": message}
 
 
-_LAYOUT: Final = StreamLayout(
-    texts={
-        "reasoning-delta": {"thinking": ("delta",)},
-        "text-delta": {"text": ("delta",)},
-        "tool-input-delta": {"arguments": ("inputTextDelta",)},
-    },
+_LAYOUT: Final = PARTS.layout(
     error=_error_part,
     error_ends=False,
-    openings=("start",),
-    starts=("start", "start-step", "reasoning-start", "text-start", "tool-input-start"),
-    ends=("reasoning-end", "text-end", "tool-input-available", "finish-step", "finish"),
-    terminals=("finish",),
-    text_ends={
-        "reasoning-delta": "reasoning-end",
-        "text-delta": "text-end",
-        "tool-input-delta": "tool-input-available",
-    },
     text_keys=("id", "toolCallId"),
     sentinel="[DONE]",
     refuses=frozenset({"ping"}),

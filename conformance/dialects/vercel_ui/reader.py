@@ -25,33 +25,27 @@ from conformance.dialects.open_parts import PartKind
 from conformance.dialects.typed import TypedReader
 from conformance.dialects.vercel_ui.known_calls import KnownCalls
 from conformance.dialects.vercel_ui.parts import OVERFLOW, UiParts
+from conformance.dialects.vercel_ui.wire_keys import PARTS
 
 NAME: Final = "vercel.ui"
-_TEXTS: Final[tuple[PartKind, ...]] = ("reasoning", "text")
+_PARTS: Final = PARTS.types
+_OF_TOOLS: Final = frozenset(kind for kind in _PARTS if kind.startswith("tool-"))
 _OF_TEXTS: Final = frozenset(
-    f"{kind}-{what}" for kind in _TEXTS for what in ("start", "delta", "end")
-)
-_OF_TOOLS: Final = frozenset(
-    {
-        *("tool-input-start", "tool-input-delta", "tool-input-available", "tool-input-error"),
-        *("tool-output-available", "tool-output-error", "tool-output-denied"),
-        *("tool-approval-request", "tool-approval-response"),
-    }
-)
-PARTS: Final = (
-    _OF_TEXTS
-    | _OF_TOOLS
-    | {
-        *("start", "start-step", "finish-step", "finish", "abort", "message-metadata"),
-        *("source-url", "source-document", "file", "reasoning-file", "custom"),
-        *("steering-message", "reset-step"),
-    }
-)
-"""Types of parts of any version, but `error` and `data-*`."""
+    kind for kind in _PARTS if kind.startswith(("reasoning-", "text-"))
+) - {"reasoning-file"}
 VOCABULARY: Final = Vocabulary(
     NAME,
     frozenset(
-        {*PARTS, "error", "data", "part.unknown", "request", "request.item", "[DONE]", OVERFLOW}
+        {
+            *_PARTS,
+            "error",
+            "data",
+            "part.unknown",
+            "request",
+            "request.item",
+            "[DONE]",
+            OVERFLOW,
+        }
     ),
 )
 _REASONS: Final = {"tool-calls": "tool_calls", "content-filter": "content_filter"}
@@ -100,7 +94,7 @@ class UiMessageReader(TypedReader):
             return
         if kind == "start":
             self._announce(string(fields.get("messageId")), has_spoken=self._is_finished)
-        known = kind in PARTS or kind == "error"
+        known = kind in _PARTS or kind == "error"
         about = self._about_call(kind, fields) if kind in _OF_TOOLS else {}
         self._sink.wire(kind if known else self.unknown, event_data(payload, **about))
         if not self._parts.is_over:
