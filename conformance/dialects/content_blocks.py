@@ -13,6 +13,7 @@ Rule 5: the channel of thinking is `raw`. Whether it was summarised was asked fo
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any, ClassVar, Final
 
 from conformance.dialects.blocks import Block, Blocks
@@ -21,6 +22,9 @@ from conformance.dialects.sink import Sink
 from conformance.dialects.tool_call import ToolCall
 
 MOST_BLOCKS: Final = 4096
+
+Place = Hashable
+"""The index of a block, of any form; None where an event has none."""
 
 
 class Slot:
@@ -54,23 +58,23 @@ class ContentBlocks:
         self._sink = sink
         self._blocks = Blocks(0, sink)
         self._tools = 0
-        self._at: dict[int | None, Slot] = {}
+        self._at: dict[Place, Slot] = {}
         self._open: dict[Slot, None] = {}  # in order of appearance
         self._last: Slot | None = None
         self.is_over = False
 
-    def begin_at(self, index: int | None) -> Slot | None:
+    def begin_at(self, index: Place) -> Slot | None:
         """A block is announced; one that is open at its index ends. None: one too many."""
         if (old := self._at.get(index)) is not None and old.is_open:
             self._end_slot(old)
         return self._add_slot(index)
 
-    def slot_at(self, index: int | None) -> Slot | None:
+    def slot_at(self, index: Place) -> Slot | None:
         """The block that a delta says something of. None: one too many."""
         slot = self._last if index is None else self._at.get(index)
         return slot if slot is not None and slot.is_open else self._add_slot(index)
 
-    def stop_at(self, index: int | None) -> None:
+    def stop_at(self, index: Place) -> None:
         """The end of a block; a second one is reported again."""
         slot = self._last if index is None else self._at.get(index)
         if slot is not None:
@@ -116,7 +120,7 @@ class ContentBlocks:
         assert slot.tool is not None
         slot.tool.add(self._sink, arguments)
 
-    def _add_slot(self, index: int | None) -> Slot | None:
+    def _add_slot(self, index: Place) -> Slot | None:
         if index not in self._at and len(self._at) >= MOST_BLOCKS:
             if not self.is_over:
                 self.is_over = True

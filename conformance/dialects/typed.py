@@ -10,10 +10,11 @@ Rule 2: an API gives one answer to a request: where that is known, all is of one
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from conformance.core.events import Ending, Event, Frame, Request
 from conformance.core.json_values import NOT_JSON
+from conformance.core.reading import Reading
 from conformance.dialects.history import request_events
 from conformance.dialects.history_calls import CallPairing
 from conformance.dialects.json_edge import event_data
@@ -31,8 +32,14 @@ class MessageState(Protocol):
         """Ends whatever is open."""
 
 
-class TypedReader:
-    """Reader of one exchange; a dialect says what its payloads mean."""
+State = TypeVar("State", bound=MessageState)
+
+
+class TypedReader(Generic[State]):
+    """Reader of one exchange; a dialect says what its payloads mean.
+
+    `_content` is what the answer under way holds so far, made anew for each.
+    """
 
     unknown: ClassVar[str]  # the wire event of data that has no type
     history: ClassVar[str]  # the field of a request that holds what was said before
@@ -40,15 +47,16 @@ class TypedReader:
     is_of_lines: ClassVar[bool] = False  # then what comes as a body is a stream of one line
     is_of_api: ClassVar[bool] = True  # a request brings forth one answer
 
-    def __init__(self) -> None:
+    def __init__(self, reading: Reading) -> None:
+        del reading  # payloads type their text: neither markers nor private fields apply
         self._announced: str | None = None  # the name of the answer, once it was announced
         self._is_asked = False  # the one request is known
         self._is_done = False
         self._is_whole = False  # a body that says it is finished, or nothing of its state
         self._sink = Sink()
+        self._renew()
 
-    @property
-    def _message_state(self) -> MessageState:
+    def _new_content(self) -> State:
         raise NotImplementedError
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
@@ -57,7 +65,24 @@ class TypedReader:
 
     def _renew(self) -> None:
         """Forgets the answer that is over, for the next one."""
-        raise NotImplementedError
+        self._content = self._new_content()
+        self._has_begun = False  # a message of the answer did
+
+    def _begin(self, role: str = "", message_id: str = "") -> None:
+        """A message of the answer begins."""
+        self._has_begun = True
+        self._is_done = False
+        self._sink.start_message(role, message_id)
+
+    def _begin_once(self) -> None:
+        """What says something of a message that nobody announced begins it."""
+        if not self._has_begun:
+            self._begin()
+
+    def _say_done(self) -> None:
+        """The answer is over, and says so."""
+        self._is_done = True
+        self._sink.say("done", {"choice": 0, "explicit": True})
 
     def _announce(self, name: str, *, has_spoken: bool = False) -> None:
         """An event announces an answer."""
@@ -71,8 +96,8 @@ class TypedReader:
 
     def _next_answer(self) -> None:
         """The answer before is over, be it done or not, and the next one begins."""
-        if not self._message_state.is_over:
-            self._message_state.close()
+        if not self._content.is_over:
+            self._content.close()
             if not self._is_done:
                 self._sink.say("cut", {"choice": 0, "how": "eof"})
         self._sink.next_answer()
@@ -105,9 +130,9 @@ class TypedReader:
 
     def end(self, how: Ending, number: int) -> list[Event]:
         self._sink.begin(number)
-        if self._message_state.is_over:
+        if self._content.is_over:
             return []
-        self._message_state.close()
+        self._content.close()
         if how == "eof" and self._is_whole and not self._is_done:
             self._sink.say("done", {"choice": 0, "explicit": False})
         elif not self._is_done:
@@ -117,3 +142,11 @@ class TypedReader:
     def echo(self, answer: int) -> Mapping[str, Any] | None:
         del answer
         return None
+
+
+class LineReader(TypedReader[State]):
+    """Reader of the lines of a program, which gives one answer after the other."""
+
+    unknown = "line.unknown"
+    is_of_api = False
+    is_of_lines = True

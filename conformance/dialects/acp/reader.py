@@ -27,7 +27,7 @@ from conformance.core.reading import Reading
 from conformance.dialects.acp.messages import OVERFLOW, TurnMessages
 from conformance.dialects.json_edge import event_data, mapping, string, whole_counts
 from conformance.dialects.open_parts import PartKind
-from conformance.dialects.typed import TypedReader
+from conformance.dialects.typed import LineReader
 
 NAME: Final = "acp"
 CHUNKS: Final[dict[str, PartKind]] = {
@@ -65,33 +65,27 @@ _REASONS: Final = {"end_turn": "stop", "max_tokens": "length", "refusal": "conte
 _COUNTS: Final = {"input": "inputTokens", "output": "outputTokens", "reasoning": "thoughtTokens"}
 
 
-class AcpReader(TypedReader):
+class AcpReader(LineReader[TurnMessages]):
     """Reader of one turn, or of a session."""
 
-    unknown = "line.unknown"
-    is_of_api = False
-    is_of_lines = True
     history = "prompt"
 
     def __init__(self, reading: Reading) -> None:
-        super().__init__()
-        del reading  # updates type their text: neither markers nor private fields apply
         self._hears_client = False  # a request of the client is in the transcript
         self._prompts: dict[str | int, str] = {}  # those that wait, with their sessions
         self._answered: Any = None  # the id of the response that came last
         self._sessions: set[str] = set()  # that the client asked for or in
         self._opening: set[str | int] = set()  # requests for one that wait for its name
         self._pending: dict[str, dict[str | int, str]] = {"client": {}, "agent": {}}
-        self._renew()
+        super().__init__(reading)
+
+    def _new_content(self) -> TurnMessages:
+        return TurnMessages(self._sink)
 
     def _renew(self) -> None:
-        self._turn = TurnMessages(self._sink)
+        super()._renew()
         self._in_turn = False
         self._named: list[str] = []  # the sessions of what the turn says; two are enough
-
-    @property
-    def _message_state(self) -> TurnMessages:
-        return self._turn
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
         del frame
@@ -113,16 +107,16 @@ class AcpReader(TypedReader):
             self._next_answer()
         stated = self._session_stated(params)
         self._sink.wire(kind if kind in UPDATES else "update.unknown", {**update, **stated})
-        if self._turn.is_over:
+        if self._content.is_over:
             return
         if (chunk := CHUNKS.get(kind)) is not None:
             self._begin_turn(params.get("sessionId"))
-            self._turn.add_chunk(chunk, update)
+            self._content.add_chunk(chunk, update)
         elif kind in _CALLS:
             self._begin_turn(params.get("sessionId"))
-            self._turn.take_call(update)
+            self._content.take_call(update)
         elif kind in ("usage_update", "user_message_chunk"):
-            self._turn.end_run()
+            self._content.end_run()
 
     def _read_request(self, method: str, fields: dict[str, Any]) -> None:
         side = "agent" if method.startswith(_OF_AGENTS) else "client"
@@ -186,7 +180,7 @@ class AcpReader(TypedReader):
             self._prompts.clear()
         stated = {} if session is None else {"sessionId": session}
         self._sink.wire("prompt.response", {**fields, **stated})
-        if not self._turn.is_over and not self._prompts:
+        if not self._content.is_over and not self._prompts:
             self._end_turn(result, fields.get("error"))
 
     def _note_session(self, stated: Any) -> None:
@@ -214,7 +208,7 @@ class AcpReader(TypedReader):
             self._sink.start_message()
 
     def _end_turn(self, result: dict[str, Any], error: Any) -> None:
-        self._turn.close()
+        self._content.close()
         self._in_turn, self._is_done, self._named = False, True, []
         if error is not None:
             failure = mapping(error)

@@ -64,7 +64,7 @@ _MOST_OWNERS: Final = 4096  # ids of messages and calls that are remembered
 _COUNTS: Final = {"input": "inputTokens", "output": "outputTokens", "reasoning": "reasoningTokens"}
 
 
-class AguiReader(TypedReader):
+class AguiReader(TypedReader[RunMessages]):
     """Reader of one exchange."""
 
     unknown = "agui.unknown"
@@ -72,22 +72,19 @@ class AguiReader(TypedReader):
     history = "messages"
 
     def __init__(self, reading: Reading) -> None:
-        super().__init__()
-        del reading  # events type their text: neither markers nor private fields apply
         self._owners: set[str] = set()
         self._state = SharedState()
         self._streamed = StreamedTexts()
-        self._renew()
+        super().__init__(reading)
+
+    def _new_content(self) -> RunMessages:
+        return RunMessages(self._sink)
 
     def _renew(self) -> None:
-        self._run = RunMessages(self._sink)
+        super()._renew()
         self._steps: dict[str, int] = {}
         self._stepped = 0
         self._calls = StreamedCalls()
-
-    @property
-    def _message_state(self) -> RunMessages:
-        return self._run
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
         del frame
@@ -103,12 +100,12 @@ class AguiReader(TypedReader):
             for result in stated_results(fields.get("messages")):
                 self._sink.wire("agui.result", result)
         self._note_owner(fields)
-        if self._run.is_over:
+        if self._content.is_over:
             return
         if kind not in _CHUNKS and kind != "RAW":
-            self._run.end_chunks()
+            self._content.end_chunks()
         if (take := _TAKEN.get(kind)) is not None:
-            take(self._run, fields)
+            take(self._content, fields)
         elif kind in _OF_RUNS:
             self._read_run(kind, fields)
 
@@ -142,7 +139,7 @@ class AguiReader(TypedReader):
         elif kind.startswith("STEP"):
             self._read_step(kind, string(fields.get("stepName")))
         else:
-            self._run.close()
+            self._content.close()
             self._is_done = True
             self._end_run(kind, fields)
 

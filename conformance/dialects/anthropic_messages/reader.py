@@ -20,7 +20,6 @@ from conformance.core.events import Frame, Vocabulary
 from conformance.dialects import outcome
 from conformance.dialects.anthropic_messages.content import OVERFLOW, Content
 from conformance.dialects.anthropic_messages.wire_keys import OF_MESSAGE
-from conformance.dialects.base import Reading
 from conformance.dialects.history_calls import OF_MESSAGES
 from conformance.dialects.json_edge import elements, event_data, mapping, string, whole
 from conformance.dialects.typed import TypedReader
@@ -56,26 +55,19 @@ _REASONS: Final = {
 }
 
 
-class MessagesReader(TypedReader):
+class MessagesReader(TypedReader[Content]):
     """Reader of one exchange."""
 
     unknown = "message.unknown"
     history = "messages"
     call_pairing = OF_MESSAGES
 
-    def __init__(self, reading: Reading) -> None:
-        super().__init__()
-        del reading  # blocks type their text: neither markers nor private fields apply
-        self._renew()
+    def _new_content(self) -> Content:
+        return Content(self._sink)
 
     def _renew(self) -> None:
-        self._has_begun = False
+        super()._renew()
         self._usage: dict[str, int] = {}
-        self._content = Content(self._sink)
-
-    @property
-    def _message_state(self) -> Content:
-        return self._content
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
@@ -124,8 +116,7 @@ class MessagesReader(TypedReader):
             self._count_tokens(fields.get("usage"))
         elif kind == "message_stop":
             self._content.close()
-            self._is_done = True
-            self._sink.say("done", {"choice": 0, "explicit": True})
+            self._say_done()
 
     def _read_body(self, payload: Any) -> None:
         fields = mapping(payload)
@@ -146,10 +137,8 @@ class MessagesReader(TypedReader):
         self._count_tokens(fields.get("usage"))
 
     def _begin_message(self, message: dict[str, Any]) -> None:
-        self._has_begun = True
-        self._is_done = False
         self._usage = {}
-        self._sink.start_message(string(message.get("role")), string(message.get("id")))
+        self._begin(string(message.get("role")), string(message.get("id")))
 
     def _say_finish(self, stop_reason: Any) -> None:
         if reason := string(stop_reason):

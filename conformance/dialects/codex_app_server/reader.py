@@ -25,7 +25,7 @@ from conformance.core.reading import Reading
 from conformance.dialects.codex_app_server.items import OVERFLOW, TurnItems
 from conformance.dialects.json_edge import elements, event_data, mapping, string, whole
 from conformance.dialects.open_parts import MOST_OPEN
-from conformance.dialects.typed import TypedReader
+from conformance.dialects.typed import LineReader
 
 NAME: Final = "codex.app-server"
 DELTAS: Final[Mapping[str, Callable[[TurnItems, dict[str, Any]], None]]] = {
@@ -59,30 +59,24 @@ _PARTS: Final = {"summary": "summaryIndex", "content": "contentIndex"}
 _REASONS: Final = {"completed": "stop", "interrupted": "cancelled"}
 
 
-class AppServerReader(TypedReader):
+class AppServerReader(LineReader[TurnItems]):
     """Reader of one turn, or of a session."""
 
-    unknown = "line.unknown"
-    is_of_api = False
-    is_of_lines = True
     history = "input"
 
     def __init__(self, reading: Reading) -> None:
-        super().__init__()
-        del reading  # items type their text: neither markers nor private fields apply
         self._counted = ""  # the thread whose tokens were counted last
         self._total: dict[str, int] = {}  # and how many, in all its turns
-        self._renew()
+        super().__init__(reading)
+
+    def _new_content(self) -> TurnItems:
+        return TurnItems(self._sink)
 
     def _renew(self) -> None:
-        self._items = TurnItems(self._sink)
+        super()._renew()
         self._thread = ""  # of the turn under way
         self._before = self._total  # what the thread had counted before the turn
         self._streamed: set[str] = set()  # ids of items that had deltas, as long as they are open
-
-    @property
-    def _message_state(self) -> TurnItems:
-        return self._items
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
         del frame
@@ -111,14 +105,14 @@ class AppServerReader(TypedReader):
             self._sink.wire(method, params)
             if method in DELTAS and len(self._streamed) < MOST_OPEN:
                 self._streamed.add(string(params.get("itemId")))
-        if self._items.is_over:
+        if self._content.is_over:
             return
         if (add := DELTAS.get(method)) is not None:
-            add(self._items, params)
+            add(self._content, params)
         elif method == "item/started":
-            self._items.start(item)
+            self._content.start(item)
         elif method == "item/completed":
-            self._items.complete(item)
+            self._content.complete(item)
         elif method == "thread/tokenUsage/updated":
             self._count_tokens(string(params.get("threadId")), params.get("tokenUsage"))
         elif method in _TURNS:
@@ -167,7 +161,7 @@ class AppServerReader(TypedReader):
         if method == "turn/started":
             self._sink.start_message(message_id=string(turn.get("id")))
             return
-        self._items.close()
+        self._content.close()
         self._is_done = True
         status = string(turn.get("status"))
         if status == "failed":

@@ -25,7 +25,7 @@ from conformance.dialects.json_edge import (
     whole_counts,
 )
 from conformance.dialects.open_parts import OpenParts
-from conformance.dialects.typed import TypedReader
+from conformance.dialects.typed import LineReader
 
 NAME: Final = "codex.exec"
 _ITEMS: Final = frozenset({"item.started", "item.updated", "item.completed"})
@@ -85,27 +85,21 @@ class ExecItems(OpenParts):
         self._end_open_call(item_id)
 
 
-class ExecReader(TypedReader):
+class ExecReader(LineReader[ExecItems]):
     """Reader of one run of the command."""
 
-    unknown = "line.unknown"
-    is_of_api = False
-    is_of_lines = True
     history = "input"
 
     def __init__(self, reading: Reading) -> None:
-        super().__init__()
-        del reading  # items type their text: neither markers nor private fields apply
         self._has_thread = False
-        self._renew()
+        super().__init__(reading)
+
+    def _new_content(self) -> ExecItems:
+        return ExecItems(self._sink)
 
     def _renew(self) -> None:
-        self._items = ExecItems(self._sink)
+        super()._renew()
         self._has_spoken = False
-
-    @property
-    def _message_state(self) -> ExecItems:
-        return self._items
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
         del frame
@@ -117,10 +111,10 @@ class ExecReader(TypedReader):
             self._announce_thread()
         self._sink.wire(kind if kind in LINES else self.unknown, event_data(payload))
         self._has_spoken = self._has_spoken or (self._announced is not None and kind in _ITEMS)
-        if self._items.is_over:
+        if self._content.is_over:
             return
         if kind in _ITEMS:
-            self._items.take(kind, mapping(fields.get("item")))
+            self._content.take(kind, mapping(fields.get("item")))
         elif kind in _TURNS:
             self._read_turn(kind, fields)
 
@@ -134,7 +128,7 @@ class ExecReader(TypedReader):
         if kind == "turn.started":
             self._sink.start_message()
             return
-        self._items.close()
+        self._content.close()
         self._is_done = True
         if kind == "turn.failed":
             message = string(mapping(fields.get("error")).get("message"))

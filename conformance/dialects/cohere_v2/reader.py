@@ -18,7 +18,6 @@ from typing import Any, Final
 
 from conformance.core.events import Frame
 from conformance.core.json_values import value_at
-from conformance.core.reading import Reading
 from conformance.dialects import outcome
 from conformance.dialects.cohere_v2.content import Content
 from conformance.dialects.cohere_v2.vocabulary import STREAMED, UNKNOWN
@@ -53,24 +52,14 @@ _PARTS: Final[Mapping[str, Callable[[Content, Mapping[str, Any]], None]]] = {
 }
 
 
-class CohereReader(TypedReader):
+class CohereReader(TypedReader[Content]):
     """Reader of one exchange."""
 
     unknown = UNKNOWN
     history = "messages"
 
-    def __init__(self, reading: Reading) -> None:
-        super().__init__()
-        del reading  # blocks type their text: neither markers nor private fields apply
-        self._renew()
-
-    def _renew(self) -> None:
-        self._has_begun = False
-        self._content = Content(self._sink)
-
-    @property
-    def _message_state(self) -> Content:
-        return self._content
+    def _new_content(self) -> Content:
+        return Content(self._sink)
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
@@ -92,12 +81,12 @@ class CohereReader(TypedReader):
             _PARTS[kind](self._content, fields)
         elif kind == "message-start":
             self._content.renew()
-            self._begin(fields, mapping(value_at(fields, "delta", "message")))
+            role = string(value_at(fields, "delta", "message", "role"))
+            self._begin(role, string(fields.get("id")))
         elif kind == "message-end":
             self._content.close()
             self._end_message(mapping(fields.get("delta")))
-            self._is_done = True
-            self._sink.say("done", {"choice": 0, "explicit": True})
+            self._say_done()
 
     def _read_other(self, frame: Frame, fields: dict[str, Any], payload: Any) -> None:
         is_error = frame.event == "error" or is_failure(fields)
@@ -118,18 +107,9 @@ class CohereReader(TypedReader):
             self._sink.wire("cohere.block", {"index": index, "content": block})
         for call in elements(message.get("tool_calls")):
             self._sink.wire("cohere.tool", event_data(call))
-        self._begin(fields, message)
+        self._begin(string(message.get("role")), string(fields.get("id")))
         self._content.whole(message)
         self._end_message(fields)
-
-    def _begin_once(self) -> None:
-        if not self._has_begun:
-            self._begin({}, {})
-
-    def _begin(self, fields: Mapping[str, Any], message: Mapping[str, Any]) -> None:
-        self._has_begun = True
-        self._is_done = False
-        self._sink.start_message(string(message.get("role")), string(fields.get("id")))
 
     def _end_message(self, ending: Mapping[str, Any]) -> None:
         """Rules 3 and 4."""

@@ -22,7 +22,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from conformance.core.events import Frame
-from conformance.core.reading import Reading
 from conformance.dialects import outcome
 from conformance.dialects.gemini_interactions.steps import Steps
 from conformance.dialects.gemini_interactions.vocabulary import (
@@ -59,24 +58,14 @@ _COUNTED: Final = (
 )
 
 
-class InteractionsReader(TypedReader):
+class InteractionsReader(TypedReader[Steps]):
     """Reader of one exchange."""
 
     unknown = UNKNOWN
     history = "input"
 
-    def __init__(self, reading: Reading) -> None:
-        super().__init__()
-        del reading  # steps type their text: neither markers nor private fields apply
-        self._renew()
-
-    def _renew(self) -> None:
-        self._has_begun = False
-        self._steps = Steps(self._sink)
-
-    @property
-    def _message_state(self) -> Steps:
-        return self._steps
+    def _new_content(self) -> Steps:
+        return Steps(self._sink)
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
@@ -87,35 +76,34 @@ class InteractionsReader(TypedReader):
         if kind == "interaction.created":
             self._announce(string(mapping(fields.get("interaction")).get("id")))
         self._sink.wire(kind, event_data(payload))
-        if self._steps.is_over:
+        if self._content.is_over:
             return
         if kind.startswith(f"{STEP}."):
             self._begin_once()
             self._read_step(kind, fields)
         elif kind == ERROR:
-            self._steps.close()
+            self._content.close()
             self._sink.say_error(outcome.error(fields.get("error") or payload))
         else:
             self._read_state(kind, mapping(fields.get("interaction")))
 
     def _read_step(self, kind: str, fields: dict[str, Any]) -> None:
         if kind == "interaction.step.delta":
-            self._steps.delta(fields)
+            self._content.delta(fields)
         elif kind == "interaction.step.start":
-            self._steps.start(fields)
+            self._content.start(fields)
         else:
-            self._steps.stop(fields)
+            self._content.stop(fields)
 
     def _read_state(self, kind: str, interaction: dict[str, Any]) -> None:
         if kind == "interaction.created":
-            self._steps.renew()
-            self._begin(interaction)
+            self._content.renew()
+            self._begin(message_id=string(interaction.get("id")))
         elif kind == "interaction.completed":
             self._begin_once()
-            self._steps.close()
+            self._content.close()
             self._end_interaction(interaction)
-            self._is_done = True
-            self._sink.say("done", {"choice": 0, "explicit": True})
+            self._say_done()
 
     def _read_body(self, payload: Any) -> None:
         fields = mapping(payload)
@@ -131,20 +119,9 @@ class InteractionsReader(TypedReader):
         steps = elements(fields.get("steps"))
         for index, step in enumerate(steps):
             self._sink.wire(STEP, {"index": index, "step": step})
-        self._begin(fields)
-        self._steps.whole(steps)
+        self._begin(message_id=string(fields.get("id")))
+        self._content.whole(steps)
         self._end_interaction(fields)
-
-    def _begin_once(self) -> None:
-        if not self._has_begun:
-            self._begin({})
-
-    def _begin(self, interaction: Mapping[str, Any]) -> None:
-        self._has_begun = True
-        self._is_done = False
-        name = string(interaction.get("id"))
-        named = {"id": name} if name else {}
-        self._sink.say("message.start", {"choice": 0, "role": "assistant", **named})
 
     def _end_interaction(self, interaction: Mapping[str, Any]) -> None:
         """Rules 3 and 4."""

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from conformance.core.events import Frame
-from conformance.core.reading import Reading
 from conformance.dialects import outcome
 from conformance.dialects.json_edge import event_data, mapping, objects, string, whole_counts
 from conformance.dialects.lmstudio_chat.content import ACTS, AnswerBlocks, called_tool
@@ -27,24 +26,14 @@ _COUNTS: Final = {
 }
 
 
-class LmStudioReader(TypedReader):
+class LmStudioReader(TypedReader[AnswerBlocks]):
     """Reader of one exchange."""
 
     unknown = UNKNOWN
     history = "input"
 
-    def __init__(self, reading: Reading) -> None:
-        super().__init__()
-        del reading  # blocks type their text: neither markers nor private fields apply
-        self._renew()
-
-    def _renew(self) -> None:
-        self._has_begun = False
-        self._blocks = AnswerBlocks(self._sink)
-
-    @property
-    def _message_state(self) -> AnswerBlocks:
-        return self._blocks
+    def _new_content(self) -> AnswerBlocks:
+        return AnswerBlocks(self._sink)
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
@@ -61,17 +50,16 @@ class LmStudioReader(TypedReader):
         if kind in ACTS or kind in ("chat.start", "chat.end"):
             self._begin_once()
         if kind in ACTS:
-            ACTS[kind](self._blocks, fields)
+            ACTS[kind](self._content, fields)
         elif kind == "chat.end":
-            self._blocks.close()
+            self._content.close()
             self._count(mapping(fields.get("result")))
-            self._is_done = True
-            self._sink.say("done", {"choice": 0, "explicit": True})
+            self._say_done()
 
     def _fail(self, payload: Any) -> None:
         """Rules 1 and 4."""
         self._sink.wire("lm.error", event_data(payload))
-        self._blocks.close()
+        self._content.close()
         self._sink.say_error(outcome.error(mapping(payload).get("error") or payload))
 
     def _read_body(self, payload: Any) -> None:
@@ -85,14 +73,8 @@ class LmStudioReader(TypedReader):
             self._sink.wire(BODY, fields)
             self._begin_once()
             for item in objects(fields.get("output")):
-                self._blocks.whole(item)
+                self._content.whole(item)
             self._count(fields)
-
-    def _begin_once(self) -> None:
-        if not self._has_begun:
-            self._has_begun = True
-            self._is_done = False
-            self._sink.start_message()
 
     def _count(self, result: Mapping[str, Any]) -> None:
         self._sink.say_usage(whole_counts(result.get("stats"), _COUNTS))

@@ -15,10 +15,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from conformance.core.events import Frame, Vocabulary
-from conformance.core.reading import Reading
 from conformance.dialects.json_edge import event_data, mapping, string, whole_counts
 from conformance.dialects.opal_rpc.run import OVERFLOW, AgentRun
-from conformance.dialects.typed import TypedReader
+from conformance.dialects.typed import LineReader
 
 NAME: Final = "opal.rpc"
 _TAKEN: Final[Mapping[str, Callable[[AgentRun, dict[str, Any]], object]]] = {
@@ -50,27 +49,18 @@ VOCABULARY: Final = Vocabulary(
 _COUNTS: Final = {"input": "prompt_tokens", "output": "completion_tokens"}
 
 
-class OpalReader(TypedReader):
+class OpalReader(LineReader[AgentRun]):
     """Reader of one run, or of a session."""
 
-    unknown = "line.unknown"
-    is_of_api = False
-    is_of_lines = True
     history = "messages"
 
-    def __init__(self, reading: Reading) -> None:
-        super().__init__()
-        del reading  # events type their text: neither markers nor private fields apply
-        self._renew()
+    def _new_content(self) -> AgentRun:
+        return AgentRun(self._sink)
 
     def _renew(self) -> None:
-        self._run = AgentRun(self._sink)
+        super()._renew()
         self._turn = 0
         self._in_turn = False
-
-    @property
-    def _message_state(self) -> AgentRun:
-        return self._run
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
         del frame
@@ -90,11 +80,11 @@ class OpalReader(TypedReader):
             self._announce("", has_spoken=self._in_turn or self._turn > 0)
         data = {**params, "turn": self._turn}
         self._sink.wire(kind if kind in EVENTS else "event.unknown", data)
-        if self._run.is_over:
+        if self._content.is_over:
             return
         if (take := _TAKEN.get(kind)) is not None:
             self._begin_turn()
-            take(self._run, params)
+            take(self._content, params)
         elif kind in _OF_RUNS:
             self._read_run(kind, params)
 
@@ -107,10 +97,10 @@ class OpalReader(TypedReader):
         if kind == "agent_start":
             self._sink.start_message()
         elif kind == "turn_end":
-            self._run.end_texts()
+            self._content.end_texts()
             self._end_turn()
         else:
-            self._run.close()
+            self._content.close()
             self._end_turn()
             self._is_done = True
             self._end_run(kind, params)

@@ -50,7 +50,7 @@ _ITEM_MEANINGS: Final[Mapping[str, Callable[[Output, dict[str, Any]], None]]] = 
 _STATUS_OF: Final = {"response.incomplete": "incomplete", "response.failed": "failed"}
 
 
-class ResponsesReader(TypedReader):
+class ResponsesReader(TypedReader[Output]):
     """Reader of one exchange."""
 
     unknown = "response.unknown"
@@ -58,21 +58,18 @@ class ResponsesReader(TypedReader):
     call_pairing = OF_RESPONSES
 
     def __init__(self, reading: Reading) -> None:
-        super().__init__()
-        del reading  # items type their text: neither markers nor private fields apply
         self._echo: dict[str, Any] | None = None
         self._generates = True
-        self._renew()
+        super().__init__(reading)
+
+    def _new_content(self) -> Output:
+        return Output(self._sink, self._blocks)
 
     def _renew(self) -> None:
         self._echo_before = self._echo
         self._echo = None
         self._blocks = Blocks(0, self._sink)
-        self._output = Output(self._sink, self._blocks)
-
-    @property
-    def _message_state(self) -> Output:
-        return self._output
+        super()._renew()
 
     def request(self, request: Request) -> list[Event]:
         self._generates = mapping(request.json).get("generate") is not False
@@ -87,7 +84,7 @@ class ResponsesReader(TypedReader):
         if kind in ANNOUNCEMENTS:
             self._announce_response(kind, string(mapping(fields.get("response")).get("id")))
         self._sink.wire(kind or self.unknown, event_data(payload))
-        output = self._output
+        output = self._content
         if output.is_over:
             return
         if kind in DELTAS:
@@ -99,9 +96,9 @@ class ResponsesReader(TypedReader):
 
     def _read_meaning(self, kind: str, fields: dict[str, Any]) -> None:
         if kind in DONES:
-            self._output.text_done(DONES[kind][0], fields, DONES[kind][1])
+            self._content.text_done(DONES[kind][0], fields, DONES[kind][1])
         elif kind in PART_DONES:
-            self._output.part_done(fields)
+            self._content.part_done(fields)
         elif kind in TERMINALS:
             self._read_terminal(kind, fields)
         elif kind in ANNOUNCEMENTS:
@@ -109,21 +106,21 @@ class ResponsesReader(TypedReader):
         elif kind == "error":
             self._say_error(fields)
         elif kind in _ITEM_MEANINGS:
-            _ITEM_MEANINGS[kind](self._output, fields)
+            _ITEM_MEANINGS[kind](self._content, fields)
 
     def _announce_response(self, kind: str, name: str) -> None:
         """A repeated start of the response under way, or of the one that is done, begins none."""
         if kind == CREATED or (self._is_done and name not in ("", self._announced)):
-            self._announce(name, has_spoken=self._output.runs.has_begun)
+            self._announce(name, has_spoken=self._content.runs.has_begun)
         if self._is_done:
             self._is_done = False
-            self._output = Output(self._sink, self._blocks)
+            self._content = self._new_content()
 
     def _keep_echo(self, response: dict[str, Any]) -> None:
         """Keep the echo of the request, and the id for the message to come."""
         if response:
             self._echo = response
-            self._output.runs.response_id = string(response.get("id"))
+            self._content.runs.response_id = string(response.get("id"))
 
     def _read_body(self, payload: Any) -> None:
         fields = mapping(payload)
@@ -153,8 +150,8 @@ class ResponsesReader(TypedReader):
         response = mapping(fields.get("response"))
         if self._echo is None:
             self._keep_echo(response)
-        self._output.close()
-        if not self._output.runs.has_begun:
+        self._content.close()
+        if not self._content.runs.has_begun:
             self._say_items(response.get("output"))
             self._whole_output(response)
         status = _STATUS_OF.get(kind) or string(response.get("status")) or "completed"
@@ -162,9 +159,9 @@ class ResponsesReader(TypedReader):
 
     def _whole_output(self, response: dict[str, Any]) -> None:
         for index, item in enumerate(elements(response.get("output"))):
-            if not self._output.is_over:
-                self._output.whole_item(index, item)
-        self._output.close()
+            if not self._content.is_over:
+                self._content.whole_item(index, item)
+        self._content.close()
 
     def _say_outcome(self, response: dict[str, Any], status: str) -> None:
         """Finish, usage, error and done of a response that is over."""
@@ -172,13 +169,12 @@ class ResponsesReader(TypedReader):
             reason = string(mapping(response.get("incomplete_details")).get("reason")) or status
             self._say_finish(_REASONS.get(reason, reason))
         elif status not in ("failed", "cancelled"):
-            self._say_finish("tool_calls" if self._output.awaits_tools else "stop")
+            self._say_finish("tool_calls" if self._content.awaits_tools else "stop")
         if (counts := outcome.usage(response.get("usage"))) is not None:
             self._sink.say("usage", counts)
         if status == "failed":
             self._sink.say_error(outcome.error(response.get("error")))
-        self._is_done = True
-        self._sink.say("done", {"choice": 0, "explicit": True})
+        self._say_done()
 
     def _say_finish(self, reason: str) -> None:
         if self._generates:

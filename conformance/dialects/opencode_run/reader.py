@@ -24,7 +24,7 @@ from conformance.core.events import Frame, Vocabulary
 from conformance.core.reading import Reading
 from conformance.dialects.json_edge import event_data, mapping, string, whole
 from conformance.dialects.opencode_run.parts import OVERFLOW, RunParts
-from conformance.dialects.typed import TypedReader
+from conformance.dialects.typed import LineReader
 
 NAME: Final = "opencode.run"
 # Type of a line that holds a part -> type of its part.
@@ -45,30 +45,23 @@ _REJECTED: Final = "rejected permission"
 _REASONS: Final = {"content-filter": "content_filter"}
 
 
-class RunReader(TypedReader):
+class RunReader(LineReader[RunParts]):
     """Reader of one run of the command, or of several."""
 
-    unknown = "line.unknown"
-    is_of_api = False
-    is_of_lines = True
     history = "input"
 
     def __init__(self, reading: Reading) -> None:
-        super().__init__()
-        del reading  # lines type their text: neither markers nor private fields apply
         self._step = 0
-        self._renew()
+        super().__init__(reading)
+
+    def _new_content(self) -> RunParts:
+        return RunParts(self._sink)
 
     def _renew(self) -> None:
-        self._parts = RunParts(self._sink)
-        self._has_begun = False
+        super()._renew()
         self._in_step = False
         self._has_called = self._has_spoken = self._is_refused = False  # in the step
         self._tokens: Counter[str] = Counter()
-
-    @property
-    def _message_state(self) -> RunParts:
-        return self._parts
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
         del frame
@@ -83,7 +76,7 @@ class RunReader(TypedReader):
         part = mapping(fields.get("part"))
         did = self._what_step_did(part) if kind == "step_finish" else {}
         self._sink.wire(kind, {**fields, "step": self._step, **did})
-        if not self._parts.is_over:
+        if not self._content.is_over:
             self._read_line(kind, fields)
 
     def _what_step_did(self, part: dict[str, Any]) -> dict[str, bool]:
@@ -96,14 +89,14 @@ class RunReader(TypedReader):
         if kind == "step_start":
             self._start_step(part)
         elif kind == "reasoning":
-            self._parts.take_text("reasoning", part)
+            self._content.take_text("reasoning", part)
         elif kind == "text":
             self._has_spoken = self._has_spoken or bool(string(part.get("text")).strip())
-            self._parts.take_text("text", part)
+            self._content.take_text("text", part)
         elif kind == "tool_use":
             self._has_called = True
             self._is_refused = self._is_refused or _is_refusal(mapping(part.get("state")))
-            self._parts.take_tool(part)
+            self._content.take_tool(part)
         elif kind == "step_finish":
             self._finish_step(part)
         elif kind == "error":
@@ -147,7 +140,7 @@ class RunReader(TypedReader):
                 self._tokens[name] += sum(known)
 
     def _fail(self, error: dict[str, Any]) -> None:
-        self._parts.close()
+        self._content.close()
         self._end_step()
         data = mapping(error.get("data"))
         name = string(error.get("name"))

@@ -51,26 +51,23 @@ VOCABULARY: Final = Vocabulary(
 _REASONS: Final = {"tool-calls": "tool_calls", "content-filter": "content_filter"}
 
 
-class UiMessageReader(TypedReader):
+class UiMessageReader(TypedReader[UiParts]):
     """Reader of one exchange."""
 
     unknown = "part.unknown"
     history = "messages"
 
     def __init__(self, reading: Reading) -> None:
-        super().__init__()
-        del reading  # parts type their text: neither markers nor private fields apply
         self._known = KnownCalls()
-        self._renew()
+        super().__init__(reading)
+
+    def _new_content(self) -> UiParts:
+        return UiParts(self._sink)
 
     def _renew(self) -> None:
-        self._parts = UiParts(self._sink)
+        super()._renew()
         self._is_finished = False
         self._known.next_message()
-
-    @property
-    def _message_state(self) -> UiParts:
-        return self._parts
 
     def request(self, request: Request) -> list[Event]:
         self._known.read_request(request)
@@ -79,9 +76,8 @@ class UiMessageReader(TypedReader):
     def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
         events = super().read(frame, payload, number)
         if payload is NOT_JSON and frame.data == "[DONE]" and frame.kind != "body":
-            self._parts.close()
-            self._is_done = True
-            self._sink.say("done", {"choice": 0, "explicit": True})
+            self._content.close()
+            self._say_done()
             return self._sink.events()
         return events
 
@@ -97,14 +93,14 @@ class UiMessageReader(TypedReader):
         known = kind in _PARTS or kind == "error"
         about = self._about_call(kind, fields) if kind in _OF_TOOLS else {}
         self._sink.wire(kind if known else self.unknown, event_data(payload, **about))
-        if not self._parts.is_over:
+        if not self._content.is_over:
             self._read_part(kind, fields)
 
     def _about_call(self, kind: str, fields: dict[str, Any]) -> dict[str, Any]:
         """What a part of a call is beside those before it (rule 6)."""
         about = self._known.about(kind, fields)
         if kind == "tool-input-available" and "input" in fields:
-            streamed = self._parts.streamed_input(string(fields.get("toolCallId")))
+            streamed = self._content.streamed_input(string(fields.get("toolCallId")))
             if streamed is not NOT_JSON:
                 about["input_streamed"] = streamed == fields["input"]
         return about
@@ -117,12 +113,12 @@ class UiMessageReader(TypedReader):
         elif kind == "start":
             self._sink.start_message(message_id=string(fields.get("messageId")))
         elif kind == "start-step":
-            self._parts.start_step()
+            self._content.start_step()
         elif kind == "finish-step":
-            self._parts.finish_step()
+            self._content.finish_step()
         elif kind in ("finish", "abort"):
             self._is_finished = True
-            self._parts.close()
+            self._content.close()
             reason = string(fields.get("finishReason")) if kind == "finish" else kind
             if reason:
                 said = {"choice": 0, "reason": _REASONS.get(reason, reason)}
@@ -135,19 +131,19 @@ class UiMessageReader(TypedReader):
         text: PartKind = "reasoning" if kind.startswith("reasoning") else "text"
         if kind.endswith("start"):
             self._known.has_shown = True
-            self._parts.start_text(text, fields)
+            self._content.start_text(text, fields)
         elif kind.endswith("delta"):
-            self._parts.add_text(text, fields)
+            self._content.add_text(text, fields)
         else:
-            self._parts.end_text(text, fields)
+            self._content.end_text(text, fields)
 
     def _read_call(self, kind: str, fields: dict[str, Any]) -> None:
         if kind == "tool-input-start":
-            self._parts.start_call(fields)
+            self._content.start_call(fields)
         elif kind == "tool-input-delta":
-            self._parts.add_input(fields)
+            self._content.add_input(fields)
         elif kind.startswith("tool-input"):
-            self._parts.end_call(fields)
+            self._content.end_call(fields)
 
 
 def recognises(frame: Frame, payload: Any) -> bool:
