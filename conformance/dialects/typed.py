@@ -144,7 +144,7 @@ class TypedReader(Generic[State]):
         return None
 
 
-class LineReader(TypedReader[State]):
+class ProgramReader(TypedReader[State]):
     """Reader of the lines of a program, which gives one answer after the other."""
 
     unknown = "line.unknown"

@@ -27,7 +27,7 @@ from conformance.core.reading import Reading
 from conformance.dialects.acp.messages import OVERFLOW, TurnMessages
 from conformance.dialects.json_edge import event_data, mapping, string, whole_counts
 from conformance.dialects.open_parts import PartKind
-from conformance.dialects.typed import LineReader
+from conformance.dialects.typed import ProgramReader
 
 NAME: Final = "acp"
 CHUNKS: Final[dict[str, PartKind]] = {
@@ -65,7 +65,7 @@ _REASONS: Final = {"end_turn": "stop", "max_tokens": "length", "refusal": "conte
 _COUNTS: Final = {"input": "inputTokens", "output": "outputTokens", "reasoning": "thoughtTokens"}
 
 
-class AcpReader(LineReader[TurnMessages]):
+class AcpReader(ProgramReader[TurnMessages]):
     """Reader of one turn, or of a session."""
 
     history = "prompt"

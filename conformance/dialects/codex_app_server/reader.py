@@ -25,7 +25,7 @@ from conformance.core.reading import Reading
 from conformance.dialects.codex_app_server.items import OVERFLOW, TurnItems
 from conformance.dialects.json_edge import elements, event_data, mapping, string, whole
 from conformance.dialects.open_parts import MOST_OPEN
-from conformance.dialects.typed import LineReader
+from conformance.dialects.typed import ProgramReader
 
 NAME: Final = "codex.app-server"
 DELTAS: Final[Mapping[str, Callable[[TurnItems, dict[str, Any]], None]]] = {
@@ -59,7 +59,7 @@ _PARTS: Final = {"summary": "summaryIndex", "content": "contentIndex"}
 _REASONS: Final = {"completed": "stop", "interrupted": "cancelled"}
 
 
-class AppServerReader(LineReader[TurnItems]):
+class AppServerReader(ProgramReader[TurnItems]):
     """Reader of one turn, or of a session."""
 
     history = "input"

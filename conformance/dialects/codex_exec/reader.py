@@ -25,7 +25,7 @@ from conformance.dialects.json_edge import (
     whole_counts,
 )
 from conformance.dialects.open_parts import OpenParts
-from conformance.dialects.typed import LineReader
+from conformance.dialects.typed import ProgramReader
 
 NAME: Final = "codex.exec"
 _ITEMS: Final = frozenset({"item.started", "item.updated", "item.completed"})
@@ -85,7 +85,7 @@ class ExecItems(OpenParts):
         self._end_open_call(item_id)
 
 
-class ExecReader(LineReader[ExecItems]):
+class ExecReader(ProgramReader[ExecItems]):
     """Reader of one run of the command."""
 
     history = "input"

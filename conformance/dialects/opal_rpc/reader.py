@@ -17,7 +17,7 @@ from typing import Any, Final
 from conformance.core.events import Frame, Vocabulary
 from conformance.dialects.json_edge import event_data, mapping, string, whole_counts
 from conformance.dialects.opal_rpc.run import OVERFLOW, AgentRun
-from conformance.dialects.typed import LineReader
+from conformance.dialects.typed import ProgramReader
 
 NAME: Final = "opal.rpc"
 _TAKEN: Final[Mapping[str, Callable[[AgentRun, dict[str, Any]], object]]] = {
@@ -49,7 +49,7 @@ VOCABULARY: Final = Vocabulary(
 _COUNTS: Final = {"input": "prompt_tokens", "output": "completion_tokens"}
 
 
-class OpalReader(LineReader[AgentRun]):
+class OpalReader(ProgramReader[AgentRun]):
     """Reader of one run, or of a session."""
 
     history = "messages"

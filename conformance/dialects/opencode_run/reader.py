@@ -24,7 +24,7 @@ from conformance.core.events import Frame, Vocabulary
 from conformance.core.reading import Reading
 from conformance.dialects.json_edge import event_data, mapping, string, whole
 from conformance.dialects.opencode_run.parts import OVERFLOW, RunParts
-from conformance.dialects.typed import LineReader
+from conformance.dialects.typed import ProgramReader
 
 NAME: Final = "opencode.run"
 # Type of a line that holds a part -> type of its part.
@@ -45,7 +45,7 @@ _REJECTED: Final = "rejected permission"
 _REASONS: Final = {"content-filter": "content_filter"}
 
 
-class RunReader(LineReader[RunParts]):
+class RunReader(ProgramReader[RunParts]):
     """Reader of one run of the command, or of several."""
 
     history = "input"
