@@ -116,7 +116,7 @@ def _every_suite(found: _SpecFiles) -> Iterator[Suite]:
     try:
         yield from shipped_suites()
     except SpecError:
-        # Its own file tells the mistake where the shipped rules are linted.
+        # Its own file shows the mistake where the shipped rules are linted.
         if not any(suite.file.startswith(str(shipped.specs())) for suite, _ in found.suites):
             raise
     yield from (suite for suite, _ in found.suites)

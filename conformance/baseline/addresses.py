@@ -67,7 +67,7 @@ def report_subjects(report: Report, target: str) -> tuple[ExchangeSubject, ...]:
 
 
 def _exchange_names(stream: StreamResult, target: str, *, alone: bool) -> tuple[str, ...]:
-    """What it is called by; what tells a reader most comes first."""
+    """What it is called by; what says most to a reader comes first."""
     step = "/".join(filter(None, (stream.scenario, stream.role)))
     sided = f"{step}/{stream.hop}" if step and stream.hop else ""
     step = sided if stream.hop == "upstream" else step

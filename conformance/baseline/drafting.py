@@ -33,7 +33,7 @@ def draft_baseline(
 
     Entries of `before` that still describe the run stay as they are; `reason` is that of all new
     ones. With `pin`, new entries hold the ids of the groups. Raises UsageError where a new entry
-    needs a reason, and where two recordings cannot be told apart.
+    needs a reason, and where two recordings cannot be distinguished.
     """
     run = RunIndex.of(report, before.target)
     kept = {entry for entry in before.entries if not list(run.wrong(entry))}

@@ -1,4 +1,4 @@
-"""Any recording as a cassette, redacted unless told otherwise."""
+"""Any recording as a cassette, redacted unless stated otherwise."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Every kind of file that holds recorded streams, in the order in which they are asked.
 
-What has first bytes of its own comes first; then what its name tells; one JSON value is an answer
+What has first bytes of its own comes first; then what its name shows; one JSON value is an answer
 if nobody else takes it. Rows of `conformance.yaml` and kinds of other distributions are asked
 behind ours, and loaded only then.
 """
@@ -74,7 +74,7 @@ OWN: Final = (
     ),
     *(OGX, *RECORDERS, ARRAY, MITMPROXY, TEXT),
 )
-"""Our own kinds but for the last resort."""
+"""Our own kinds except the last resort."""
 
 
 def is_named(name: str) -> bool:

@@ -1,7 +1,7 @@
 """Rebuilds the SSE framing of recordings that kept the payloads of events only.
 
 What the envelope was follows from the payload: some dialects name each event in an `event:` line,
-some end with `[DONE]`. Values of a JSON file are found again where they stand in it, without a
+some end with `[DONE]`. Values of a JSON file are found again where they are in it, without a
 parser of our own: elements of an array follow each other, so each is looked for behind the one
 before, in linear time.
 """

@@ -14,7 +14,7 @@ from conformance.core.errors import UsageError
 
 
 class Layout(Struct, frozen=True):
-    """Where one body stands in a file: from `offsets[i]` on, it is in line `lines[i]`.
+    """Where one body is in a file: from `offsets[i]` on, it is in line `lines[i]`.
 
     `head` is the line of the response head, or of what comes nearest.
     """

@@ -1,7 +1,7 @@
 """Which files a user means: paths, patterns, folders, standard input, shipped recordings.
 
 Rule 1: a path that is there is itself. A folder is searched for every file that is known by its
-name or its first bytes; others are passed over, and who searches can count them.
+name or its first bytes; others are skipped, and who searches can count them.
 Rule 2: `shipped:NAME` is a recording or a folder that ships with the package, and so is NAME where
 no such path is there. Rule 3: `*`, `?` and `[` in a path that is not there make it a pattern.
 """

@@ -1,6 +1,6 @@
 """Files and pipes of any compression, read as bytes within bounds.
 
-Compression is told by the first bytes; a name in `.gz` or `.zst` promises it. A recording may come
+Compression is known by the first bytes; a name in `.gz` or `.zst` promises it. A recording may come
 from anywhere, so nothing is read without a cap: a line has at most `MAX_LINE` bytes, a file
 `MAX_LINES` lines and `max_bytes` after inflating, and what a compressed file inflates to is bounded
 by its own size too (a gzip bomb reaches 1,000:1; recorded streams stay below 100:1).

@@ -41,7 +41,7 @@ class _Model(msgspec.Struct):
 
 
 class _Tokenizer(msgspec.Struct):
-    """What a `tokenizer.json` says of its tokens; all else is passed over unread."""
+    """What a `tokenizer.json` says of its tokens; all else is skipped unread."""
 
     model: _Model
     added_tokens: list[_StatedToken] = []
@@ -76,7 +76,7 @@ def read_vocabulary(path: Path) -> Mapping[int, bytes]:
 
 
 def _tiktoken_ids(data: bytes) -> dict[int, bytes]:
-    """Lines of a token in Base64 and its rank; special tokens stand in none."""
+    """Lines of a token in Base64 and its rank; special tokens are in none."""
     ranks = (line.split() for line in data.splitlines() if line.strip())
     known = {int(rank): base64.b64decode(token, validate=True) for token, rank in ranks}
     special = (dialect.special_tokens for dialect in SUPPORTED.values())

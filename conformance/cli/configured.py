@@ -1,4 +1,4 @@
-"""`conformance.yaml` as defaults of options: which verb takes which key, and who is told.
+"""`conformance.yaml` as defaults of options: which verb takes which key, and who hears of it.
 
 Rule 1: what the command line names wins; `--no-config` leaves the file unread.
 Rule 2: a target of the file counts where the command line names it and nothing else to ask. Its

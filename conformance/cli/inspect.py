@@ -62,6 +62,6 @@ def _shown(exchange: Exchange) -> Exchange:
     """The exchange with a body that is redacted as a whole; heads are as each line is."""
     try:
         clean = without_secrets(exchange)
-    except CassetteError:  # it holds more than can be known: each line is looked through alone
+    except CassetteError:  # it holds more than is remembered: each line is looked through alone
         return exchange
     return replace(exchange, chunks=clean.chunks)

@@ -67,7 +67,7 @@ class CallClock:
 def _suite_files(names: Sequence[str]) -> dict[str, str]:
     try:
         return {suite.id: suite.file for suite in load_suites(names)}
-    except ConformanceError:  # told by whoever judged by them
+    except ConformanceError:  # reported by whoever judged by them
         return {}
 
 

@@ -40,7 +40,7 @@ def settle_exit(code: asyncio.Future[int], value: int) -> None:
 
 
 def warn_beyond_loopback(host: str) -> None:
-    """Where others than this machine may reach what listens, that is told."""
+    """Where others than this machine may reach what listens, that is reported."""
     if not is_loopback(host):
         warn(f"listening on {visible(host)}: whoever reaches this machine reaches this, too")
 
@@ -82,7 +82,7 @@ def upstream_origin(url: str, cacert: Path | None, *, insecure: bool) -> Origin:
 
 
 def tell_ready(url: str, port_file: Path | None) -> None:
-    """Says that requests may come; the port stands in `port_file` before that."""
+    """Says that requests may come; the port is in `port_file` before that."""
     write_port(url, port_file)
     put(f"READY {url}")
 

@@ -194,7 +194,7 @@ async def _serve_proxy(proxy: RecordingProxy, port_file: Path | None) -> int:
 
 
 def _record_asking(given: RecordArguments, terms: RecordingOptions) -> None:
-    """Asks a server, and tells what came."""
+    """Asks a server, and shows what came."""
     others: Mapping[str, object] = {
         "--upstream": given.upstream,
         "--port-file": given.port_file,

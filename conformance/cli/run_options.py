@@ -260,7 +260,7 @@ def at_base(given: RunArguments) -> RunArguments:
 
 
 def with_agent_defaults(given: RunArguments) -> RunArguments:
-    """An agent speaks its usual protocol, and is told at which port we play its model."""
+    """An agent speaks its usual protocol, and learns at which port we play its model."""
     if given.agent is None:
         return given
     port = given.upstream_port or 0
@@ -383,7 +383,7 @@ def client_options(given: RunArguments) -> ClientOptions:
 
 
 def _client_call(given: RunArguments) -> str:
-    """The command that runs this client, but for its recordings."""
+    """The command that runs this client, except its recordings."""
     words = ["conformance", "run", "--client", given.client or ""]
     words += ["--profile", given.profile] if given.profile else []
     for api in given.api or ():

@@ -16,7 +16,7 @@ Rule 2: a payload `{"bytes": ...}` wraps one event of another API (`invoke-with-
 Bedrock): `data` is what it wraps in base64, for that is what a client is given.
 Rule 3: what a client cannot use yields a frame of kind `ignored-binary`, and `event` says why:
 `bad-checksum` and `bad-headers` for one message, `bad-utf8` before the message itself, whose broken
-bytes are U+FFFD. `bad-prelude` and `too-long` end the stream: nothing tells where the next message
+bytes are U+FFFD. `bad-prelude` and `too-long` end the stream: nothing shows where the next message
 begins. `unfinished` is a last message that was cut.
 Rule 4: frames depend on the bytes alone, never on how they were cut into chunks.
 Rule 5: time is linear in the bytes; memory is a small multiple of the longest message or chunk.
@@ -65,7 +65,7 @@ class MessageParser:
     def __init__(self, *, max_message_bytes: int = MOST_MESSAGE_BYTES) -> None:
         self._max = max_message_bytes
         self._closed = False
-        self._is_lost = False  # nothing tells where the next message begins
+        self._is_lost = False  # nothing shows where the next message begins
         self._rest = bytearray()  # the message that has not ended yet
         self._wanted = _HEAD  # bytes of it that are needed to go on
         self._offset = 0  # where it begins
@@ -83,7 +83,7 @@ class MessageParser:
         return frames
 
     def close(self) -> list[Frame]:
-        """End the stream: a message that was cut is told. A second call yields none."""
+        """End the stream: a message that was cut is reported. A second call yields none."""
         self._closed = True
         came, self._rest = len(self._rest), bytearray()
         if not came or self._is_lost:

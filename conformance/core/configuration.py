@@ -19,7 +19,7 @@ KEYS: Final = (
     *("recordings", "suites", "profile", "expected-failures", "strict", "require-exercised"),
     *("reports", "targets", "trust", "importers"),
 )
-"""What may stand in it."""
+"""What may be in it."""
 
 
 def configuration_in(folder: Path) -> Path | None:

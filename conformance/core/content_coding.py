@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any, Final, Protocol
 
 _PLAIN: Final = frozenset({"", "identity"})
-_GZIP_OR_ZLIB: Final = 32 + zlib.MAX_WBITS  # the head tells which
+_GZIP_OR_ZLIB: Final = 32 + zlib.MAX_WBITS  # the head shows which
 _MODULES: Final = {"br": "brotli", "zstd": "zstandard"}
 _ZSTD_WINDOW: Final = 8 * 1024 * 1024  # https://www.rfc-editor.org/rfc/rfc9659
 _ZSTD_STEP: Final = 64  # bytes at a time: four of them may be a block of 128 KiB

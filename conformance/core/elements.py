@@ -61,7 +61,7 @@ class ElementParser:
         return frames
 
     def close(self) -> list[Frame]:
-        """End the stream: an array that was not closed is told of. A second call yields none."""
+        """End the stream: an array that was not closed is reported. A second call yields none."""
         if self._closed or self._state in ("behind", "told"):
             self._closed = True
             return []

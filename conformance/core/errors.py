@@ -42,7 +42,7 @@ class ConformanceError(Exception):
         super().__init__(message)
         self.message = message
         self.place = place
-        self.text = text  # the offending line, as it stands in the file
+        self.text = text  # the offending line, as it is in the file
         self.hint = hint
 
     def __str__(self) -> str:

@@ -43,7 +43,7 @@ most of `max_event_bytes`. A buffer is appended to, never searched or copied aga
 
 Speed comes from three facts: nearly all streams end their lines all in LF or all in CR LF, so that
 splitting finds them; nearly every block is one `data: ...` line, or an `event: ...` line and a
-`data: ...` line, and the blank line after it tells which; what lies between two line ends need not
+`data: ...` line, and the blank line after it shows which; what lies between two line ends need not
 be searched again. Whatever is not usual takes the slower road, line by line, with the same outcome.
 """
 

@@ -32,7 +32,7 @@ from conformance.corpus.output import CorpusAbout, CorpusOutput, read_table
 from conformance.corpus.parquet_rows import wanted_columns
 from conformance.corpus.storage import Storage, absolute_source
 
-_MOST_FAULTS: Final = 20  # reasons that are told
+_MOST_FAULTS: Final = 20  # reasons that are reported
 _FIRST_PARTS: Final = 100  # that columns to keep are looked for in
 _FIRST_ROWS: Final = 1000  # of each
 
@@ -148,8 +148,8 @@ def _columns_of(storage: Storage, columns: ColumnNames, fragment: Fragment) -> I
             yield from parquet.schema_arrow.names
         return
     rows = read_json_rows(storage, fragment.path, 0, fragment.size, columns)
-    with suppress(CassetteError):  # it is told when the file is judged
-        for _, row in islice(rows, _FIRST_ROWS):  # a key may stand in some rows only
+    with suppress(CassetteError):  # it is reported when the file is judged
+        for _, row in islice(rows, _FIRST_ROWS):  # a key may be in some rows only
             yield from row if isinstance(row, dict) else ()
 
 

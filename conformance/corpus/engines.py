@@ -18,7 +18,7 @@ _WORKER: Final = (
     "import sys; sys.path[:] = {path!r}; "
     "from conformance.corpus.worker import serve_tasks; serve_tasks()"
 )
-_PATIENCE: Final = 5  # seconds for a worker that was told to end
+_PATIENCE: Final = 5  # seconds for a worker that was asked to end
 
 
 class WorkerDeath(Exception):  # noqa: N818  # no fault of anybody who could mend it

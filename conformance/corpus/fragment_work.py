@@ -45,7 +45,7 @@ KILLED: Final = "it ended the process that judged it"
 class FragmentTask(Struct, frozen=True):
     """What a worker is to do with a fragment.
 
-    `judge` it but for the rows `aside`; `try` the rows from `first` to before `stop`, for nothing
+    `judge` it except the rows `aside`; `try` the rows from `first` to before `stop`, for nothing
     but to see whether that works; or `name` the ids, and judge no row. `rules` is the hash of those
     that the driver judges by; empty for any. `keys` are secrets of the user, `names` headers whose
     values are.

@@ -37,7 +37,7 @@ _STEM: Final = 80  # characters
 class Fragment(Struct, frozen=True):
     """A part of a source. `part` is the row group, or the first byte; `size` is in bytes.
 
-    `files` are the paths of recordings, from the root; `path` is the first of them. `stamp` tells
+    `files` are the paths of recordings, from the root; `path` is the first of them. `stamp` shows
     whether the source changed. `fault` says why it cannot be read, empty where it can.
     """
 

@@ -24,7 +24,7 @@ from conformance.rules.verdicts import Level
 BY: Final = ("provider", "model", "week")
 GROUPABLE: Final = ("dialect", "profile", "provider", "model", "week", "file", "view", "found")
 STREAM: Final = ("id", "file", "part", "row", "exchange", "view")
-"""The columns that say which stream a row is of: the fields of `StreamPlace` but for the event."""
+"""The columns that say which stream a row is of: the fields of `StreamPlace` except the event."""
 _CAUSE: Final = ("group", "cause", "rule", "level", "verdict", "shape")
 _LEVELS: Final = {level.value: rank for rank, level in enumerate(Level)}
 _REASONS: Final = 20
@@ -46,7 +46,7 @@ class CellCount(Struct, frozen=True):
 
 
 class StreamPlace(Struct, frozen=True):
-    """Where a stream stands in the source, and the event of the finding that it is shown for."""
+    """Where a stream is in the source, and the event of the finding that it is shown for."""
 
     id: str
     file: str

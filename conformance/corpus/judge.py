@@ -141,7 +141,7 @@ class CorpusJudge:
 def may_go_on(stream: CorpusStream) -> bool:
     """Whether it is a row whose request can say with what it goes on.
 
-    What stands in a file of its own is linked there, each file by itself.
+    What is in a file of its own is linked there, each file by itself.
     """
     if stream.path:
         return False
@@ -160,7 +160,7 @@ def _recognised(row: FragmentRow) -> RecognisedRecording | None:
     recognised = RecognisedRecording(row.recording, ())
     try:
         recognised.dialect_of(row.recording.exchanges[0])
-    except Exception:  # noqa: BLE001  # it is told when the row is judged
+    except Exception:  # noqa: BLE001  # it is reported when the row is judged
         return None
     return recognised
 

@@ -29,9 +29,9 @@ class DamagedPageError(ValueError):
 
 
 class Page(NamedTuple):
-    """A page: where its bytes stand in the file, and how large it is packed and unpacked.
+    """A page: where its bytes are in the file, and how large it is packed and unpacked.
 
-    `levels` are the bytes of levels that stand in front, never packed (pages of version 2 only).
+    `levels` are the bytes of levels that are in front, never packed (pages of version 2 only).
     """
 
     start: int

@@ -28,7 +28,7 @@ _ROWS_AT_ONCE: Final = 64
 _BYTES_AT_ONCE: Final = 1 << 20
 _MOST_TEXT: Final = 300  # characters of a word from a column
 _MOST_KEPT: Final = 1 << 14  # of a kept one, before it is redacted: half a secret has no shape
-# Seconds, milliseconds, microseconds and nanoseconds since 1970 are told apart by their size.
+# Seconds, milliseconds, microseconds and nanoseconds since 1970 are distinguished by their size.
 _UNITS: Final = ((1e11, 1.0), (1e14, 1e3), (1e17, 1e6), (1e20, 1e9))
 _HEADER: Final = Header(origin="imported")
 _JSON: Final = msgspec.json.Decoder()

@@ -116,7 +116,7 @@ def _otlp_rows(row: Row, columns: ColumnNames) -> Iterator[Row | str]:
 
 
 def _nanoseconds(value: Any) -> Any:
-    """A number spelled as text, as OTLP has it; anything else as it is, for its row to be told."""
+    """A number spelled as text, as OTLP has it; anything else as it is, and its row is reported."""
     try:
         return int(value or 0) or None
     except (TypeError, ValueError, OverflowError):

@@ -139,7 +139,7 @@ class FragmentTables(Struct):
         return len(next(iter(self.columns.get(table, {"": []}).values())))
 
     def encoded(self, *, is_whole: bool) -> dict[str, bytes]:
-        """The tables as Parquet files; those without rows are left out, but for the verdicts."""
+        """The tables as Parquet files; those without rows are left out, except the verdicts."""
         kept = [name for name in TABLES if name == "verdicts" or self.row_count(name)]
         about = {STAMP: self.fragment.stamp.encode(), IS_WHOLE: b"1" if is_whole else b"0"}
         return {

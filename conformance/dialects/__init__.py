@@ -171,14 +171,14 @@ def agrees(dialect: Dialect, shown: str | None) -> bool:
 
 
 def dialect_at(path: str) -> str | None:
-    """Name of the dialect that is spoken at a request path, as far as the path tells."""
+    """Name of the dialect that is spoken at a request path, as far as the path shows."""
     return next((name for name, endpoint in ENDPOINTS.items() if endpoint.serves(path)), None)
 
 
 def asks_for_stream(path: str, body: Any, dialect: str | None = None) -> bool:
     """Whether a request asks for a stream: as its dialect has it, or by `stream`.
 
-    Where the dialect is not known, its path tells it.
+    Where the dialect is not known, its path shows it.
     """
     spoken = dialect if dialect in SUPPORTED else dialect_at(path)
     asks = SUPPORTED[spoken].asks_for_stream(path, body) if spoken else None

@@ -31,7 +31,7 @@ class KnobWatcher(Protocol):
         """Takes the next event of the exchange, of any layer."""
 
     def values(self, *, framed: bool) -> dict[str, Any]:
-        """Observed values; `framed` is False where line framing was rebuilt and tells nothing."""
+        """Observed values; `framed` is False where line framing was rebuilt and shows nothing."""
 
 
 class PrivateTextWatcher(Protocol):
@@ -62,7 +62,7 @@ class DeltaColumns(Struct, frozen=True):
 class Refinement(Struct, frozen=True):
     """The dialect whose payloads another one shares, all but those that this one recognises.
 
-    `mark` stands in the text of these. A stream with one of them is of the dialect that refines,
+    `mark` is in the text of these. A stream with one of them is of the dialect that refines,
     and may be read as the other one all the same.
     """
 
@@ -76,7 +76,7 @@ class Dialect(Struct, frozen=True):
     `recognises` looks at one decoded payload and says whether it is ours. `columns` gives what a
     payload of deltas may differ in from the next one, or None; reading one frame that holds the
     joined text of many must leave the reader as reading the many does. `framing` is that of a
-    stream, `framing_at` that of a stream asked for at a path, where the path tells; a body is a
+    stream, `framing_at` that of a stream asked for at a path, where the path shows; a body is a
     body in every dialect. `carriers` are dialects without a reader whose payloads may hold it in
     their texts: a stream that shows one of them does not contradict. `refines` is stated by a
     dialect that shares most payloads with another one. `special_tokens` are the markers of its text

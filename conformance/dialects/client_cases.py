@@ -16,7 +16,7 @@ EFFORT_PATHS: Final = ("reasoning_effort", "reasoning.effort", "output_config.ef
 
 
 class ScatteredThinking(Struct, frozen=True):
-    """A message whose thinking stands in several places, and all of it; `name` says where."""
+    """A message whose thinking is in several places, and all of it; `name` says where."""
 
     name: str
     message: Mapping[str, Any]
@@ -44,7 +44,7 @@ class ClientCases(Struct, frozen=True):
     `whole_message` is what a client keeps of a whole body, None where that is no answer.
     `effort_paths` may hold a level of effort in a request. `own_models` is how the names of the
     vendor's own models begin. `ends_calls`: an event says where a call is complete, so its place
-    among texts is told.
+    among texts is reported.
     """
 
     whole_message: WholeMessage

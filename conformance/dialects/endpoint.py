@@ -80,7 +80,7 @@ class ModelListing(Struct, frozen=True):
     """Where models are listed: the path below the base URL, the keys of the list and of a name.
 
     `prefix` is what a list puts before each name. `frame` and `details` are what stands beside the
-    list, and beside each name. `shown` is what is told of a model at `show_path`, where that is
+    list, and beside each name. `shown` is what is stated of a model at `show_path`, where that is
     asked by a request of its own.
     """
 
@@ -109,7 +109,7 @@ class ModelListing(Struct, frozen=True):
         return {**self.frame, self.entries: [self.entry(name)]}
 
     def entry(self, name: str) -> dict[str, Any]:
-        """One model, as a list holds it and as it is told by itself."""
+        """One model, as a list holds it and as it is known by itself."""
         return {self.name: self.prefix + name, **self.details}
 
 

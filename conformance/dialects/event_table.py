@@ -54,7 +54,7 @@ class EventTable(Struct, frozen=True, kw_only=True):
         return self.delta_events.union(bounds, self.others)
 
     def bounds(self, prefix: str = "") -> AnswerBounds:
-        """By which events two answers are told apart: every opening begins one.
+        """By which events two answers are distinguished: every opening begins one.
 
         The wire events of the types have the names of these, behind `prefix`.
         """

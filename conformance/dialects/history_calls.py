@@ -27,7 +27,7 @@ _REFERENCES: Final = frozenset({"item_reference", "compaction"})
 
 
 class CallIdPlace(Struct, frozen=True):
-    """Where ids of calls, or of results, stand in an entry of a history.
+    """Where ids of calls, or of results, are in an entry of a history.
 
     `within` is the key of a list whose objects have them, empty where the entry itself has; `keys`
     lead to the id from there. Only objects of one of the `kinds` count, if there are any.

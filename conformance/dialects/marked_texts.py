@@ -1,4 +1,4 @@
-"""Thinking that stands in the visible text between the markers of a known model family.
+"""Thinking that is in the visible text between the markers of a known model family.
 
 Bounded: only the beginning of a choice's text is kept, and as much of its end as a marker is long.
 """

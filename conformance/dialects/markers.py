@@ -1,4 +1,4 @@
-"""Reasoning wrapped in markers inside visible text, told apart under any chunking.
+"""Reasoning wrapped in markers inside visible text, distinguished under any chunking.
 
 Rule 1: only a tail that may still become a marker is held back; the rest is said at once.
 Rule 2: the leftmost marker counts, and of several that begin there the longest.

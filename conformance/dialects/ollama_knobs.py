@@ -40,7 +40,7 @@ class OllamaKnobs:
             self._counted = "prompt_eval_count" in event.data
 
     def values(self, *, framed: bool) -> dict[str, Any]:
-        """Observed values; lines are whole values, so rebuilt framing tells as much."""
+        """Observed values; lines are whole values, so rebuilt framing shows as much."""
         del framed
         found: dict[str, Any] = {}
         if self._thought and self._spoke:

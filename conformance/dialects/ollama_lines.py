@@ -54,7 +54,7 @@ class LineReader:
     """Reader of one exchange; a dialect says where a line has what the model says."""
 
     history: ClassVar[str]  # the field of a request that holds what was said before
-    holder: ClassVar[str]  # a key that tells a line of an answer
+    holder: ClassVar[str]  # a key that shows a line of an answer
 
     def __init__(self, reading: Reading) -> None:
         self._sink = Sink()

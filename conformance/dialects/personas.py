@@ -1,8 +1,8 @@
 """Whose model is played: which fields the provider package reads that asks for it.
 
 Packages read thinking where their provider puts it, so a played model that puts it elsewhere looks
-like one that an application loses. Who asks is told by the path, the request's own keys, its
-headers, or the name of the model, in this order; without any sign thinking stands in
+like one that an application loses. Who asks is known by the path, the request's own keys, its
+headers, or the name of the model, in this order; without any sign thinking is in
 `reasoning_content`, which most packages read.
 """
 
@@ -22,8 +22,8 @@ class Persona(Struct, frozen=True):
     """A provider, and what it calls thinking in Chat Completions.
 
     `dialect` is another one that it speaks at that path, empty for Chat Completions. `thinking`
-    are the keys that hold it. The rest is what tells who asks: pieces of the path, keys of the
-    body, names of headers, words of the user agent, and the
+    are the keys that hold it. The rest is what distinguishes who asks: pieces of the path, keys of
+    the body, names of headers, words of the user agent, and the
     beginning of the model's name.
     """
 

@@ -56,7 +56,7 @@ class SaidEntry(Struct, frozen=True):
 class HistoryForm(Struct, frozen=True):
     """How requests of a dialect repeat what was said.
 
-    `key` is where it stands in a body, `entries` gives it: one for each `position` of
+    `key` is where it is in a body, `entries` gives it: one for each `position` of
     `request.item`.
     `thread` is the dotted path of what names the conversation, empty where nothing does.
     """

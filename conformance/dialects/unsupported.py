@@ -1,7 +1,7 @@
 """Dialects that are recognised but have no reader, so that a stream of one is named.
 
 What passes between the parts of one process is no wire, and gets none: its marks are here, so that
-who wrote it to a file is told. Marks are structural: a key or a type that no other dialect uses.
+who wrote it to a file learns it. Marks are structural: a key or a type that no other dialect uses.
 Errors, `[DONE]` and other payloads that several dialects share name none.
 """
 

@@ -29,7 +29,7 @@ class UserTurn(Struct, frozen=True):
     beside: str = ""
 
     def says_as(self, other: UserTurn) -> bool:
-        """Whether the user says the same in both, as far as can be known."""
+        """Whether the user says the same in both, as far as is known."""
         shorter, longer = sorted((self, other), key=lambda turn: len(_without_space(turn.text)))
         less, more = _without_space(shorter.text), _without_space(longer.text)
         return more.startswith(less) and more[len(less) :] in _without_space(shorter.beside)

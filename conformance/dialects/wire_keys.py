@@ -49,7 +49,7 @@ class SseEnvelope(Struct, frozen=True):
 
 
 class AnswerBounds(Struct, frozen=True):
-    """Types of wire events by which two answers in one exchange are told apart.
+    """Types of wire events by which two answers in one exchange are distinguished.
 
     `first` may begin an answer; `once` does so, and comes once in it; `last` ends it. Where
     answers bear an id on every event, `identified` is the type that has it, and `speaks` says

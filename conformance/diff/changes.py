@@ -75,7 +75,7 @@ def _order_changes(
     layer: str, old: StepOrder, new: StepOrder, gone: set[str]
 ) -> Iterator[WireChange]:
     for edit in order_edits(old.collapsed_steps(), new.collapsed_steps()):
-        # A type that only one side has was told already.
+        # A type that only one side has was reported already.
         if gone and {*edit.before, *edit.now} <= gone:
             continue
         after = f"{layer}, after {edit.after}" if edit.after else f"{layer}, at the beginning"

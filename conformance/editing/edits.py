@@ -134,7 +134,7 @@ def reuse_index(key: str, *types: str) -> Edit:
 
 
 def turn_around(*path: str | int) -> Edit:
-    """A list stands in reverse order."""
+    """A list is in reverse order."""
     return lambda stream, site: stream.with_value(site, path, stream.list_at(site, *path)[::-1])
 
 

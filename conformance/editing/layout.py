@@ -1,6 +1,6 @@
 """Where the streams of one dialect hold what edits change: a value that each dialect fills in.
 
-Two families of wires are told apart. *Typed events* say by their type what they begin, carry or
+Two families of wires are distinguished. *Typed events* say by their type what they begin, carry or
 end. *Chunks* have no type: each holds a piece of one message, and by what it holds one sees whether
 it begins or finishes the message.
 """

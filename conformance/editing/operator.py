@@ -19,7 +19,7 @@ from conformance.editing.stream import Stream
 
 Outlook = Literal["kill", "pass", "either"]
 """`kill`: a MUST or SHOULD finding has to come. `pass`: nothing new may be found. `either`:
-nothing on the wire tells the mutant from a good stream; the reason stands with the operator."""
+nothing on the wire distinguishes the mutant from a good stream; the operator says why."""
 
 Sites = Callable[[Stream], Sequence[int]]
 Edit = Callable[[Stream, int], Stream | None]

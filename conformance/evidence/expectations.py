@@ -187,7 +187,7 @@ def _ending_hint(exchange: Exchange, came: str) -> str:
 
 
 def _limit_explains(came: str, answer: Transcript, expected: ExpectedStep) -> str:
-    """Why the ending tells nothing, where the limit of the answer's length explains it."""
+    """Why the ending shows nothing, where the limit of the answer's length explains it."""
     limit = expected.limit
     if limit is None:
         return ""

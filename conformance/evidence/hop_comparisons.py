@@ -13,7 +13,7 @@ Rule 5: where the interface does not tell parts of thinking apart, there may be 
 Rule 6: calls that the provider carries out itself may be sent on; no application has to. Where only
         some are, the order is compared without calls.
 Rule 7: an application that is said to hide thinking sends none of it, in whatever field.
-Rule 8: a text that no model said is told by `hop/text`, and has no place in the order.
+Rule 8: a text that no model said is reported by `hop/text`, and has no place in the order.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def _order(hops: ApplicationHops) -> Compared:
 
 
 def _is_of(words: str, text: str) -> bool:
-    """Whether a text begins or ends with what stands in the model's."""
+    """Whether a text begins or ends with what is in the model's."""
     shown = text.strip()
     return shown[:TELLING] in words or shown[-TELLING:] in words
 
@@ -173,7 +173,7 @@ def _opaque(hops: ApplicationHops) -> Compared:
 
 
 def _returned(hops: ApplicationHops) -> Compared:
-    """What the model sealed before it called a tool stands in the request with the result."""
+    """What the model sealed before it called a tool is in the request with the result."""
     found = False
     for number, (answer, later) in enumerate(pairwise(hops.behind)):
         request = later.exchange.request
@@ -214,7 +214,7 @@ def _hidden(hops: ApplicationHops) -> Compared:
 
 
 def _shows(hops: ApplicationHops, thought: str) -> EventPlace | None:
-    """Where a thought stands in any field of the application's events."""
+    """Where a thought is in any field of the application's events."""
     if len(thought) < TELLING:
         return None
     for pieces in hops.strings.values():

@@ -3,7 +3,7 @@
 Rule 1: a text that begins in thinking is read with its markers: the block that it begins in, and
         all behind it. One that only a closing marker ends was opened by the prompt.
 Rule 2: a block that begins behind other text may be thinking, or words: either reading holds.
-Rule 3: an open marker that stands in quotes or in code, or that nothing closes in an answer that
+Rule 3: an open marker that is in quotes or in code, or that nothing closes in an answer that
         came to its end, is one that the model speaks of; so is a closing marker behind a quote, and
         one in the text of a server that sends thinking apart.
 """

@@ -1,7 +1,8 @@
 """The provider's thinking as an application may show it.
 
 Rule 1: where thinking comes twice, itself and as a summary, either will do; all of it is the rule.
-Rule 2: where the application's protocol tells no parts apart, there may be white space around them.
+Rule 2: where the application's protocol distinguishes no parts, there may be white space around
+        them.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from conformance.evidence.said import SaidContent, SaidPart
 
 
 def thinking_due(said: SaidContent, sent: SaidContent, *, is_parted: bool) -> Sequence[SaidPart]:
-    """The parts of thinking that `sent` should hold; `is_parted`: it tells one from the next."""
+    """The parts of thinking that `sent` should hold; `is_parted`: it separates them."""
     parts, got = said.of("thinking"), "".join(each.text for each in sent.of("thinking"))
     for channel in ("raw", "summary"):
         either = [each for each in parts if each.channel == channel]

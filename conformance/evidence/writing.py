@@ -214,7 +214,7 @@ def withdraw_what_its_model_explains(ledger: Ledger, judged: JudgedExchange) -> 
 def withdraw_of_broken_upstream(ledger: Ledger, judged: JudgedExchange) -> None:
     """Who is given what breaks a binding rule may refuse it: nothing is owed of that.
 
-    An answer that came whole all the same is compared; one that just breaks off tells nobody.
+    An answer that came whole all the same is compared; one that just breaks off says so to nobody.
     """
     run = stated_run(judged.recording.header) or {}
     expected = expected_of(run, judged.exchange)

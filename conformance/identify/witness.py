@@ -24,7 +24,7 @@ Certainty = Literal["certain", "guess", "none"]
 class Identity(Struct, frozen=True):
     """What one exchange showed.
 
-    `profile` is None where nothing was met that tells. `signs` are its fingerprints, `rivals`
+    `profile` is None where nothing was met that shows. `signs` are its fingerprints, `rivals`
     those of other profiles by name. `knobs` holds the observed value of every knob that the
     exchange showed, and `private` the paths below a delta that carry text nobody knows.
     """

@@ -22,7 +22,7 @@ def build_values(file: Path) -> None:
 
 
 def spec_values() -> Iterator[SpecValue]:
-    """Every shipped suite, profile, and fingerprints of a profile, as YAML tells them."""
+    """Every shipped suite, profile, and fingerprints of a profile, as YAML states them."""
     for path in suite_files(specs()):
         yield SpecValue("suite", path, load_suite(path, dialect_vocabulary))
     registry = specs() / FILE_NAME

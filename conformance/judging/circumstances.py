@@ -1,7 +1,7 @@
 """Where alone a fault came: only streamed, in one API, of one sender, beside others.
 
-It is told where every stream that has the fault is of one kind, streams of another kind were judged
-too, and streams drawn blindly would give that once in `_CHANCE` times at most.
+It is reported where every stream that has the fault is of one kind, streams of another kind were
+judged too, and streams drawn blindly would give that once in `_CHANCE` times at most.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def lone_circumstances(judged: Iterable[tuple[StreamResult, bool]]) -> tuple[str
             faulty[kind] += has_it
     sentences: dict[tuple[int, int], str] = {}
     for everywhere, faulty in numbers.values():
-        # Of aspects that part the streams alike the first is told.
+        # Of aspects that part the streams alike the first is reported.
         for own, having, sentence in _lone_kind(everywhere, faulty):
             sentences.setdefault((own, having), sentence)
     return tuple(sentences.values())

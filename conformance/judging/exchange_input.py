@@ -38,7 +38,7 @@ def with_clock(exchange: Exchange, first_ms: float | None) -> Exchange:
 
 
 def given_chunks(chunks: Iterable[GivenChunk]) -> tuple[list[Chunk], Iterator[Chunk]]:
-    """The chunks that hold the first bytes, of which the compression is told, and all chunks."""
+    """The chunks that hold the first bytes, which show the compression, and all chunks."""
     made = map(_given_chunk, chunks)
     first: list[Chunk] = []
     size = 0

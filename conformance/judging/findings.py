@@ -29,7 +29,7 @@ from conformance.rules.verdicts import Verdict
 
 CONTEXT: Final = 3
 CLIP: Final = 156  # characters of a frame that a finding shows
-_HEAD: Final = 56  # of them its first; what tells one delta from the next stands here or at the end
+_HEAD: Final = 56  # of them its first: deltas differ here or at the end
 _TAIL: Final = CLIP - _HEAD - 1
 MOST_REMEMBERED: Final = 64
 """Frames in which a key may come in pieces: those that are shown, and those before them."""

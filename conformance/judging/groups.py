@@ -4,7 +4,7 @@ Rule 1: findings are of one group if rule, level and verdict are the same, their
 values only, and their slices have the same fields. What a baseline expects is apart from the rest.
 Rule 2: a group follows another one if in every stream that has it its first finding follows from a
 finding of the other, directly or over others (`lineage`). What follows is kept below its cause.
-Rule 3: the circumstances of a group are told where it came under one of them only, and chance
+Rule 3: the circumstances of a group are reported where it came under one of them only, and chance
 would do that once in twenty times at most (`circumstances`).
 """
 
@@ -41,7 +41,7 @@ class FindingPlace(Struct, frozen=True):
 
 
 class FindingGroup(Struct, frozen=True):
-    """Findings that differ in values only; `places` stand in the order of the report.
+    """Findings that differ in values only; `places` are in the order of the report.
 
     `streams` have it of the `judged` ones, in which the rule had something to say. `message` has
     `…` for values. `circumstances` are sentences about where alone it came. `excuse` is that of
@@ -97,7 +97,7 @@ def groups_by_finding(report: Report) -> Mapping[FindingKey, FindingGroup]:
 
 
 class _Gathering:
-    """Findings that are told together: by stream, each with the id of its group; and by group."""
+    """Findings reported together: by stream, each with the id of its group; and by group."""
 
     def __init__(self) -> None:
         self.streams: list[tuple[StreamResult, list[tuple[Finding, str]]]] = []

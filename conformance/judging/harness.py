@@ -2,9 +2,9 @@
 
 `answers`       the adapter answers every case; where it does not, the verdict is ERROR
 `declared`      an op or dialect that was declared is not refused throughout
-`ending`        a complete answer is told as completed, any other as failed or cut
+`ending`        a complete answer is reported as completed, any other as failed or cut
 `extracts-in-order`  thinking in several places of a message, where its profile promises the order
-`next-request`  what was asked for stands in the request
+`next-request`  what was asked for is in the request
 `one-request`   a case is asked for once
 `restores`      what a client stored it restores
 `stored-flat`, `stored-lean`  the form of what it stored, where its profile promises `stores-flat`

@@ -38,7 +38,7 @@ WRITERS: Final = (
     "sent bytes",  # what breaks the rule before any client sees it
     "harness",  # what a harness run asks of a client
     "claims",  # what a rule would say without what the recording says of itself
-    "linked files",  # rules over an answer and a request that stand in two recordings
+    "linked files",  # rules over an answer and a request that are in two recordings
     "streams beside",  # text of another stream of the same run
     "baseline",  # findings that were expected
 )
@@ -102,7 +102,7 @@ class Ledger:
             ]
 
     def silence(self, rule: str, was: Verdict, why: str, by: str) -> None:
-        """Tells what a rule would have said but for `why`; its verdict stays what it is."""
+        """Tells what a rule would have said except `why`; its verdict stays what it is."""
         self._take_turn(by)
         verdict = self.verdicts.get(rule, Verdict.NOT_APPLICABLE)
         self.changes.append(VerdictChange(rule, was, verdict, by, why))

@@ -34,7 +34,7 @@ _STRAY: Final = ("stray",)  # the sign of a marker of thinking in the text
 _NONE_OF_IT: Final = ", got '' at character 0"
 _LONGEST: Final = 2000  # characters of a message that are looked at
 
-# What a later finding is told by: an event, a value of a field, a missing field.
+# What a later finding is known by: an event, a value of a field, a missing field.
 Sign = tuple[object, ...]
 _LOST: Final[Sign] = ("lost text",)
 

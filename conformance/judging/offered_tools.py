@@ -10,7 +10,7 @@ A call that ends is given a word more for the rules, its `fit`:
 Arguments that are no JSON have none, nor what is no object where no key is required: rules of the
 API speak of both. So do calls that the server carries out itself. Of JSON Schema only what says
 `type`, `required`, `properties`, `items`, `enum`, `const`, `additionalProperties: false`, `anyOf`,
-`oneOf`, `allOf` and local `$ref` is read; whatever else stands in a schema is taken to fit. Schemas
+`oneOf`, `allOf` and local `$ref` is read; whatever else is in a schema is taken to fit. Schemas
 come from outside, so depth and work are bounded.
 """
 

@@ -12,7 +12,7 @@ from conformance.judging.soak_figures import SoakFigures
 from conformance.rules.verdicts import GAPS, Level, Verdict, combine
 
 CLAIMS: Final = "claims"
-"""Who writes what a rule would have said but for something else than its own evidence."""
+"""Who writes what a rule would have said except something else than its own evidence."""
 
 
 class ContextLine(Struct, frozen=True):
@@ -125,7 +125,7 @@ class MergedStreams(Struct, frozen=True):
     """How many streams one result stands for.
 
     `judged` says by rule in how many it had something to say, `having` by group how many have
-    findings of it: those are told in a stream of their own.
+    findings of it: those are reported in a stream of their own.
     """
 
     streams: int
@@ -137,7 +137,7 @@ class StreamResult(Struct, frozen=True):
     """Verdicts and findings of one exchange of one file.
 
     `named` is False where neither the user nor the cassette named the profile; `notes` are
-    sentences for the reader (what was left out and why); `changes` stand in the order in which
+    sentences for the reader (what was left out and why); `changes` are in the order in which
     they were made. `beside` counts other requests that were under way, None where nobody knows.
     `merged` is None where it is one stream. `answers` counts what came one after the other.
     """
@@ -311,7 +311,7 @@ def silenced_rules(stream: StreamResult) -> dict[str, str]:
 
 
 def finding_key(stream: StreamResult, finding: Finding) -> FindingKey:
-    """What tells a finding from every other of the run."""
+    """What distinguishes a finding from every other of the run."""
     return stream.file, stream.exchange, stream.view, finding.rule, finding.id
 
 

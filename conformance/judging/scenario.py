@@ -1,7 +1,7 @@
 """Rules whose slices go on over all exchanges of a recording (`scope: scenario`).
 
 One judge reads the events of every exchange in turn. Numbers go on counting, so that bounds hold
-across exchanges; a finding stands in the exchange, and at the event, where the rule was broken.
+across exchanges; a finding is in the exchange, and at the event, where the rule was broken.
 `applies` looks at the request of the first exchange, `promises` and knobs at its profile.
 """
 

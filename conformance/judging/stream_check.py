@@ -72,7 +72,7 @@ class StreamCheck:
         `ms` are milliseconds since the chunk before (since the response head, for the first);
         without them rules about time are UNTESTABLE. Deltas that are alike are judged several at
         a time, so a finding may come some chunks later. `close` has the last word: a finding is
-        withdrawn where only the end of the answer tells that its rule does not apply.
+        withdrawn where only the end of the answer shows that its rule does not apply.
         """
         if self._result is not None:
             return ()

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 _DEEPEST: Final = 32
 _MOST_STEPS: Final = 20_000
-_MOST_KEYS: Final = 8  # that are told
+_MOST_KEYS: Final = 8  # that are reported
 _LONGEST: Final = 60
 _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "object": (dict,),

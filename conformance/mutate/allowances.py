@@ -1,6 +1,6 @@
 """Mutants that are allowed to live, as data, with a reason.
 
-They are told by operator, and by what they were made of: its name, profile, knobs and end.
+They are known by operator, and by what they were made of: its name, profile, knobs and end.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ class BaseRecording(Struct, frozen=True):
         return RuleOutcomes.of(check_trusted(in_memory, rulebook, self.choices))
 
     def with_client_view(self, rulebook: Rulebook) -> BaseRecording:
-        """The recording with the report of a client that tells everything as it was sent."""
+        """The recording with the report of a client that shows everything as it was sent."""
         keeping = replace(self.choices, keep=True)
         results = check_trusted(self.recording, rulebook, keeping)
         wire = {each.exchange: each for each in results if each.view == "wire"}

@@ -231,7 +231,7 @@ def _send_as_text(stream: Stream, site: int) -> Stream:
 
 
 def _thinking_chunks(stream: Stream) -> list[int]:
-    """Chunks whose thinking stands in a field of its own."""
+    """Chunks whose thinking is in a field of its own."""
     return [n for n in message_places(stream) if _thinking_key(stream, n)]
 
 
@@ -242,7 +242,7 @@ def _thinking_chunks(stream: Stream) -> list[int]:
     "an unknown field says nothing, and a model may answer without thinking",
 )
 def _rename_thinking(stream: Stream, _site: int) -> Stream:
-    """Thinking stands in a field that nobody knows."""
+    """Thinking is in a field that nobody knows."""
     for place in _thinking_chunks(stream):
         known = _thinking_key(stream, place)
         message = message_at(stream, place)

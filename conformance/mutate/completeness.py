@@ -91,7 +91,7 @@ def _layout_gaps(name: str, bases: Sequence[BaseRecording]) -> Iterator[str]:
 
 
 def _text_types(stream: Stream) -> Iterator[str]:
-    """The types by which a layout tells deltas."""
+    """The types by which a layout shows deltas."""
     path = stream.layout.text_type
     for _, piece in stream.events():
         yield text_at(piece.payload, *path) if path else piece.type

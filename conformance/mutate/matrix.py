@@ -230,7 +230,8 @@ def _half_of_mutants(
     """Half of an operator's mutants, at places that differ from base to base.
 
     What must pass depends little on the stream: each such operator takes every other base. Base
-    and operator are told apart by their names, so that a new base changes nothing for the others.
+    and operator are distinguished by their names, so that a new base changes nothing for the
+    others.
     """
     for operator in operators:
         name = crc32(f"{base.name} {operator.name}".encode())
@@ -303,7 +304,7 @@ def judge_matrix(
     seed: int = 0,
     jobs: int | None = 1,
 ) -> Matrix:
-    """Judges every mutant of every base once. `shipped` are mutants that stand in files.
+    """Judges every mutant of every base once. `shipped` are mutants that are in files.
 
     `jobs` processes share the work, None stands for all processors. What they find is the same, but
     trials of one base come in another order.

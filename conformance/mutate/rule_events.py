@@ -64,7 +64,7 @@ def _matches_event(named: NamedEvent, event: Event) -> bool:
 
 
 def field_path(stream: Stream, what: RuleEvent, dotted: str) -> Path | None:
-    """Where a field of an event stands in the payload or request; None where it has no place."""
+    """Where a field of an event is in the payload or request; None where it has no place."""
     steps: Path = tuple(
         int(s) if s.isdecimal() else 0 if s == "*" else s for s in dotted.split(".")
     )

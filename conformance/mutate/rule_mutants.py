@@ -153,7 +153,7 @@ def _fitting_change(pattern: Any, what: RuleEvent, field_place: Path) -> _Change
     candidates = _pattern_values(pattern)
     candidates += [_WRONG, 7, None, "", [], ["x"], {}, {"x": 1}, True, False, 10_000_000]
     candidates.append(what.event.type)
-    # What a pattern with a knob stands for, only the profile tells: the first candidate is tried.
+    # What a pattern with a knob stands for, only the profile shows: the first candidate is tried.
     test = compile_value(pattern, {}) if "$" not in repr(pattern) else None
     for value in candidates:
         if test is None or test(value, what.event.data, NO_REQUEST):

@@ -16,7 +16,7 @@ SENT_CALLS: Final = OperatorTable()
 
 
 def _holders(stream: Stream, choose: Callable[[CallPairing], CallIdPlace]) -> list[Path]:
-    """Where what holds an id of a call, or of a result, stands in the request."""
+    """Where what holds an id of a call, or of a result, is in the request."""
     pairing = PAIRINGS.get(stream.dialect)
     form = get(stream.dialect).request if pairing is not None else None
     if pairing is None or form is None:

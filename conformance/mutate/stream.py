@@ -68,7 +68,7 @@ def _body_pieces(body: bytes, framing: Framing, type_of: Callable[[Any], str]) -
 
 
 def _piece_starts(frames: Sequence[Frame]) -> Iterator[tuple[int, Frame]]:
-    """Where pieces begin: a line that was told of inside a block begins none."""
+    """Where pieces begin: a line that was reported inside a block begins none."""
     block = sys.maxsize
     for frame in reversed(frames):
         if frame.kind in STREAMED or frame.event in _BLOCKS:

@@ -37,7 +37,7 @@ TEXTS: Final = OperatorTable()
 def long_runs(stream: Stream) -> list[int]:
     """Numbers of texts of which more than four deltas come one right after the other.
 
-    In so many, sums are told from increments.
+    In so many, sums are distinguished from increments.
     """
     groups = enumerate(delta_groups(stream, "thinking", "text"))
     runs = [(n, group) for n, group in groups if len(group) > 4]

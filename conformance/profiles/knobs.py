@@ -1,7 +1,7 @@
 """Knobs: the ways in which systems that speak one dialect are known to differ.
 
 A dialect's `strict` profile declares every knob once: the strict value, what it is, and which
-values are allowed. Allowed constants stand in order, the strictest first and the most permissive
+values are allowed. Allowed constants are in order, the strictest first and the most permissive
 last, wherever they can be ordered.
 """
 

@@ -65,7 +65,7 @@ class _AddedToken(msgspec.Struct):
 
 
 class _TokenizerFile(msgspec.Struct):
-    """What the files say of added tokens; all else is passed over unread."""
+    """What the files say of added tokens; all else is skipped unread."""
 
     added_tokens: list[_AddedToken] | None = None
     added_tokens_decoder: dict[int, _AddedToken] | None = None

@@ -133,7 +133,7 @@ class SpecCollection:
 
 
 def short_names(listed: Sequence[ListedRecording]) -> list[str]:
-    """Short names; where several files share one, as much of their paths as tells them apart."""
+    """Short names; where several files share one, as much of their paths as distinguishes them."""
     paths = [each.path for each in listed]
     short = [file_stem(path.name) for path in paths]
     taken = Counter(short)

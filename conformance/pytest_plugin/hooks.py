@@ -188,7 +188,7 @@ def pytest_runtest_makereport(
             others = counted(outcome) if counted else 0
             setattr(report, _IS_COUNTED, others is not None)
             more = f" (and {others} more of this exchange)" if others else ""
-            # Else every skip would stand in the plugin's own file.
+            # Else every skip would be in the plugin's own file.
             report.longrepr = (os.fspath(path), (line or 0) + 1, f"{outcome.why}{more}")
     return report
 

@@ -17,7 +17,7 @@ from conformance.pytest_plugin.verdicts import UNCLEAR, FileVerdicts, ItemOutcom
 _MILDER: Final = ("xfailed", "passed", "skipped")
 
 
-class ItemFailure(Exception):  # noqa: N818  # it is told as a failure, nobody erred here
+class ItemFailure(Exception):  # noqa: N818  # it is reported as a failure, nobody erred here
     """An item fails: what to show."""
 
     def __init__(self, outcome: ItemOutcome, stream: StreamResult | None = None) -> None:
@@ -27,7 +27,7 @@ class ItemFailure(Exception):  # noqa: N818  # it is told as a failure, nobody e
 
 
 class SpecItem(pytest.Item):
-    """An item that stands in a `*.conformance.yaml` file."""
+    """An item that is in a `*.conformance.yaml` file."""
 
     line: int
     conformance_outcome: ItemOutcome | None = None  # of this run; the report hook reads it

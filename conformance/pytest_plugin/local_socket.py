@@ -1,7 +1,7 @@
 """A transport for clients that are not built on httpx: by a socket of this machine, without a port.
 
 `requests` and aiohttp speak HTTP to the socket as to any server; what they ask goes through the
-transport. A reset cannot be told there: it is an early end.
+transport. A reset is not seen there: it is an early end.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ def _refuse_words(config: pytest.Config) -> None:
             raise UsageError(f"{_option_key(name)}: {expected}, got {found!r}")
     job_count(config)
     if "@" in str(option_value(config, "url") or "").partition("//")[2].partition("/")[0]:
-        # It would stand in the head of every report, too.
+        # It would be in the head of every report, too.
         raise UsageError("--conformance-url: a URL with a password in it is refused")
 
 
@@ -179,7 +179,7 @@ def passed_variables(config: pytest.Config) -> tuple[str, ...]:
 
 
 def display_path(path: Path, config: pytest.Config) -> Path:
-    """The path from where pytest runs, if it lies below: a whole one tells others nothing."""
+    """The path from where pytest runs, if it lies below: a whole one shows others nothing."""
     full, here = path.resolve(), config.invocation_params.dir
     if here != Path.cwd() or not full.is_relative_to(here):
         return full

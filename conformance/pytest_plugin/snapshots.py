@@ -1,6 +1,6 @@
 """Event sequences as syrupy snapshots: `snapshot(extension_class=EventSequence) == trace`.
 
-Needs syrupy. One line per event, so what differs is told event by event.
+Needs syrupy. One line per event, so what differs is reported event by event.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
     profile: openrouter
     expected-failures: expected.yaml
 
-Paths are relative to the file. Every mistake is told with its line.
+Paths are relative to the file. Every mistake is reported with its line.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""What a verdict means for a test run: fails, is expected to fail, passes, or is told aside.
+"""What a verdict means for a test run: fails, is expected to fail, passes, or is reported beside.
 
 Rule 1: what fails here is what makes `conformance check` exit 1, no more and no less; a rule is a
 gap only if nothing in the whole file exercises it.
 Rule 2: nothing looks green that was not: a violated SHOULD, a VACUOUS and an UNTESTABLE rule are
 told as skipped, with their reason.
 Rule 3: one baseline may serve all files of a run (`--conformance-expected-failures`). An entry
-describes an exchange of one file and says nothing of the others, so what is stale is told once, for
-all files together. Of targets that this run did not look at, nothing can be said.
+describes an exchange of one file and says nothing of the others, so what is stale is reported once,
+for all files together. Of targets that this run did not look at, nothing can be said.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class FileVerdicts:
         yield from sorted(found - stream.verdicts.keys())
 
     def passes(self, stream: StreamResult) -> bool:
-        """Whether nothing but passing has to be told of an exchange; quick, for thousands."""
+        """Whether nothing but passing has to be reported of an exchange; quick, for thousands."""
         verdicts = set(stream.verdicts.values())
         if stream.findings or Verdict.PASS not in verdicts or silenced_rules(stream):
             return False

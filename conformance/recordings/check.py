@@ -88,7 +88,7 @@ def check_paths(
 ) -> Report:
     """Judges files, and every recording below folders, with up to `jobs` processes (None: all).
 
-    A file that cannot be judged stands in the report's `errors`; the others are judged all the
+    A file that cannot be judged is in the report's `errors`; the others are judged all the
     same. With `as_of`, a version, newer rules are left out, and a note counts them. What lies below
     a path in `trust` may excuse itself. `upstream` are recordings of the provider behind the one
     application that is judged, in the order in which it asked. Raises UsageError for a path that

@@ -4,7 +4,7 @@ Rule 1: which rules may fail (`excused`), and that an answer cannot be judged (`
 taken from a recording that nobody trusts.
 Rule 2: its profile, fidelity, hops and statuses, what its run knew, what its client declares and
 which rules redaction touched are taken, and so is a profile that a stream chose by its own fields.
-But it is judged once more without all that, and what would have come of a rule then stands in the
+But it is judged once more without all that, and what would have come of a rule then is in the
 ledger as silenced.
 Rule 3: that redaction touched a rule is taken of one that is broken only where what it read is a
 stand-in (`evidence.replaced_texts`).

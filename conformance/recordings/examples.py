@@ -117,7 +117,7 @@ class JudgedRecording(Struct, frozen=True):
         return Verdict.PASS in verdicts and Verdict.FAIL not in verdicts
 
     def lines_at(self, finding: Finding) -> tuple[list[str], int]:
-        """The text that the finding is about, by lines, and which of them it stands in."""
+        """The text that the finding is about, by lines, and which of them it is in."""
         result = next(r for r in self.results if finding in r.findings)
         exchange = self.exchange_numbered(result.exchange)
         lines = _exchange_lines(exchange, finding, result.view)

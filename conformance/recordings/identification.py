@@ -50,7 +50,7 @@ class ExchangeIdentification(Struct, frozen=True):
 def identify_exchange(
     recording: Recording, exchange: Exchange, dialect: Dialect, rulebook: Rulebook
 ) -> ExchangeIdentification:
-    """Everything that one exchange tells of its sender."""
+    """Everything that one exchange shows of its sender."""
     strict = find("strict", dialect.name)
     identity = identity_of(recording, exchange, dialect)
     failed = failed_rules(recording, exchange, strict, rulebook)

@@ -8,7 +8,7 @@ from conformance.cassette import Recording
 
 
 class InMemory(Recording, frozen=True):
-    """A recording that stands in no file: its findings have no line."""
+    """A recording that is in no file: its findings have no line."""
 
     def locate(self, exchange: int, offsets: Sequence[int]) -> list[int]:
         del exchange

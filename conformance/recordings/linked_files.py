@@ -1,9 +1,9 @@
-"""Conversations whose exchanges stand in several recordings: linked when all of those are judged.
+"""Conversations whose exchanges are in several recordings: linked when all of those are judged.
 
 Rule 1: recordings are brought together by what their answers are known by and what their requests
 repeat. What many answers have (a greeting) brings nobody together.
 Rule 2: such recordings are read again, all of one conversation at a time, and linked as one would
-be, earlier turns first. What stands in one of them was judged there.
+be, earlier turns first. What is in one of them was judged there.
 Rule 3: a conversation in files of more than MOST_BYTES is not read again, and a note says so.
 Recordings of a run are no conversation of a target: the run arranged it.
 """
@@ -61,7 +61,7 @@ class LinkedRecording(Struct, frozen=True):
     is_file: bool = False
 
     def placed(self, finding: Finding) -> Finding:
-        """The finding with the line of the answer, where that stands in a file."""
+        """The finding with the line of the answer, where that is in a file."""
         event = finding.upstream
         if not self.is_file or event is None or event.byte is None:
             return finding

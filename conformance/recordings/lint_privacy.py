@@ -1,7 +1,7 @@
 """Secrets and names of people or organisations that a recording should not show.
 
 Shapes and key names only: what a redactor puts in place of a secret has the same shape, so the
-cassette's own count of redactions tells the two apart.
+cassette's own count of redactions distinguishes the two.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Recordings that name their tests, seen together: which of them no request ever finds.
 
 Rule 1: a recording that states its test (`test_id` in the header) is looked up by test and request.
-Rule 2: only what one file or folder shows is told; that the code asks otherwise by now is not.
+Rule 2: only what one file or folder shows is reported; that the code asks otherwise by now is not.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class KeptRequest(NamedTuple):
 
 
 class RequestMatching:
-    """Remembers recordings, and tells what is wrong between them."""
+    """Remembers recordings, and shows what is wrong between them."""
 
     def __init__(self) -> None:
         self._kept: list[KeptRequest] = []

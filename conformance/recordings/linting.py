@@ -85,7 +85,7 @@ def split_paths(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
 
 
 def _named_paths(path: Path) -> list[Path]:
-    """As `named_paths`; of a path that is not there the lint of YAML files tells."""
+    """As `named_paths`; of a path that is not there the lint of YAML files shows."""
     try:
         return named_paths(path)
     except UsageError:
@@ -106,7 +106,7 @@ def suites_in(paths: Sequence[Path]) -> tuple[Suite, ...]:
     try:
         return load_suites(folders) if folders else ()
     except ConformanceError:
-        return ()  # the lint of that file tells it
+        return ()  # the lint of that file shows it
 
 
 def _error_text(err: ConformanceError) -> str:
@@ -139,4 +139,4 @@ def _results_of(
     try:
         return check_recording(recording, rulebook, CheckChoices(folders=folders, keep=True))
     except ConformanceError:
-        return ()  # told by its own lint
+        return ()  # reported by its own lint

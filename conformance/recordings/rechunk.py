@@ -1,8 +1,8 @@
 """Tries whether verdicts and findings depend on how the bytes were cut. They must not.
 
 A recording is judged in one piece, as it was cut, byte by byte, at event ends, and under random
-cuts. A difference is our own fault; the cuts that show it are reduced before it is told. Clocks are
-left out throughout: other chunks would have other times.
+cuts. A difference is our own fault; the cuts that show it are reduced before it is reported. Clocks
+are left out throughout: other chunks would have other times.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def rechunk_paths(
         try:
             recording = open_recording(path, dialect=choices.dialect)
         except ConformanceError:
-            continue  # the check itself tells it
+            continue  # the check itself shows it
         rechunk_recording(recording, rulebook, choices, rounds=rounds)
 
 

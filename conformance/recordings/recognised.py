@@ -30,7 +30,7 @@ class RecognisedRecording(Struct):
         return self._dialects[exchange.number]
 
     def sender_of(self, dialect: Dialect) -> Sender | None:
-        """Who sent the exchanges of one dialect; None where nothing tells."""
+        """Who sent the exchanges of one dialect; None where nothing shows."""
         if dialect.name not in self._senders:
             exchanges = self.recording.exchanges
             spoken = (each for each in exchanges if dialects.agrees(dialect, self.dialect_of(each)))

@@ -20,7 +20,7 @@ from conformance.report.printable import Paint, visible
 from conformance.report.wording import count
 
 VERSION: Final = "1.0"
-_SHOWN: Final = 12  # changes of one exchange that are told without `verbose`
+_SHOWN: Final = 12  # changes of one exchange that are reported without `verbose`
 _VALUE: Final = 160
 
 

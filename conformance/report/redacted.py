@@ -1,7 +1,7 @@
 """A report without the secrets that a stream may have held.
 
 This is the one place through which text of a stream passes on its way into any report: a key that
-a server echoed stands in messages, contexts and errors alike. Stand-ins have the alphabet and the
+a server echoed is in messages, contexts and errors alike. Stand-ins have the alphabet and the
 length of what they replace; ids, rules, places and verdicts stay.
 """
 
@@ -60,7 +60,7 @@ def _redact_call(call: JudgedCall | None, passed: Clean) -> JudgedCall | None:
 
 
 def _without_values(argument: str) -> str:
-    """Without the value of a header in one argument, and without who stands in front of a host."""
+    """Without the value of a header in one argument, and without who is in front of a host."""
     return _USER.sub(rf"\1{REDACTED}@", _JOINED_HEADER.sub(rf"\1 {REDACTED}", argument))
 
 

@@ -90,7 +90,7 @@ def trace_exchange(
 
 
 class LaneChoice:
-    """Which lane a semantic event stands in; a block of thinking stays in the one it began in."""
+    """Which lane a semantic event is in; a block of thinking stays in the one it began in."""
 
     def __init__(self) -> None:
         self._channels: dict[tuple[object, object], Lane] = {}

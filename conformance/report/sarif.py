@@ -84,7 +84,7 @@ def pieces(report: Report, *, verbose: bool = False, **_: bool) -> Iterator[str]
 
 
 def _broken_rules(report: Report) -> dict[str, Finding]:
-    """Every rule that was broken, with a finding that tells about it, by id."""
+    """Every rule that was broken, with a finding about it, by id."""
     found = sorted(report.findings, key=lambda finding: finding.rule)
     return {finding.rule: finding for finding in reversed(found)}
 
@@ -170,7 +170,7 @@ def _location_object(found: FindingPlace, *, kept: bool) -> dict[str, Any]:
         return {"logicalLocations": [logical]}
     reference, is_relative = file_uri(stream.file)
     artifact = {"uri": reference, **({"uriBaseId": "SRCROOT"} if is_relative else {})}
-    # Viewers want a line; what stands in no line (a request head) stands in the file's first.
+    # Viewers want a line; what is in no line (a request head) is in the file's first.
     region: dict[str, Any] = {"startLine": finding.line or 1}
     at = next((line for line in finding.context if line.at), None)
     if at is not None and at.text:

@@ -43,7 +43,7 @@ def select_finding(
     """The first finding of that id, or of the group or rule of that id or short name.
 
     Raises UsageError if there is none. Paths are recordings, folders of them, or json reports.
-    Files that cannot be judged are passed over as long as another one has the finding.
+    Files that cannot be judged are skipped as long as another one has the finding.
     """
     wanted = _meant_rule(wanted, rulebook)
     found: list[SelectedFinding] = []

@@ -1,7 +1,7 @@
 """Which profiles change a rule: a knob that its `applies` or its form reads, or an override.
 
-A rule speaks unless a profile says why it cannot hold there; the reason and the evidence stand in
-the profile, and are told beside the rule.
+A rule speaks unless a profile says why it cannot hold there; the reason and the evidence are in
+the profile, and are reported beside the rule.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _profile_silences(rule: Rule, profile: Profile) -> Iterator[Silence]:
     speaks = True
     for path, pattern in rule.applies.profile:
         value = facts.get(path, MISSING)
-        # What a profile merely inherits from strict is told once, by `applies`.
+        # What a profile merely inherits from strict is reported once, by `applies`.
         if compile_value(pattern, {})(value, facts, NO_REQUEST):
             continue
         speaks = False

@@ -2,7 +2,7 @@
 
 Rule 1: what one must know to read findings (notes, warnings) stands above them, notes folded to one
 line: on a terminal the last lines are the findings and the summary.
-Rule 2: of a group the first finding stands in full, with the command that shows it again; groups
+Rule 2: of a group the first finding is in full, with the command that shows it again; groups
 that follow from it in one line each.
 Rule 3: what a rule says, its authority and its hint stand once in a report.
 Rule 4: broken streams do not flood the page; `verbose` shows every finding of every stream in

@@ -19,7 +19,7 @@ _SUFFIX: Final = ".cassette.jsonl"
 _MOST_REPAIRED: Final = 5  # entries to delete that one line names
 _ANSWERS: Final = 5  # numbers of answers that one line names
 _VALUE: Final = 80  # characters of one slice value
-_REASONS: Final = 3  # why rules were silenced: so many are told in the summary
+_REASONS: Final = 3  # why rules were silenced: so many are reported in the summary
 _TYPES: Final = 4000  # characters of a whole first set: long, since it is the answer
 
 
@@ -85,7 +85,7 @@ def upstream_lines(finding: Finding) -> Iterator[str]:
 
 
 def recording_name(file: str) -> str:
-    """A recording as it is told where no line of it is meant: one that ships by its short name."""
+    """A recording as a whole, by name: one that ships by its short name."""
     shipped = f"{shipped_cassettes()}/"
     if not file.startswith(shipped):
         return file
@@ -206,7 +206,7 @@ def _unnamed_profiles(report: Report) -> tuple[str, ...]:
     unnamed = Counter((s.profile, s.dialect) for s in report.streams if not s.named)
     lines: dict[str, list[tuple[str, str]]] = {}
     for (profile, dialect), number in sorted(unnamed.items()):
-        # A note tells the signs of an identified one.
+        # A note shows the signs of an identified one.
         how = "assumed" if profile == "strict" else "identified, not named,"
         said = (f"{visible(profile)} ({visible(dialect)})", count(number, "stream"))
         lines.setdefault(how, []).append(said)

@@ -23,7 +23,7 @@ class Alias(Struct, frozen=True, dict=True):
 
     @cached_property
     def types(self) -> tuple[str, ...]:
-        """The types it can have; empty where only a pattern tells."""
+        """The types it can have; empty where only a pattern shows."""
         if isinstance(self.type, str):
             return (self.type,)
         if isinstance(self.type, list | tuple) and all(isinstance(t, str) for t in self.type):

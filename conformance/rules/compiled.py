@@ -39,7 +39,7 @@ class Outcome(msgspec.Struct, frozen=True, gc=False):
 
 
 class Outcomes(tuple[Outcome, ...]):  # noqa: SLOT001  # what is worked out is kept beside it
-    """What came of all rules, in their order; verdicts and reasons are told by rule id."""
+    """What came of all rules, in their order; verdicts and reasons are found by rule id."""
 
     @cached_property
     def verdicts(self) -> Mapping[str, Verdict]:

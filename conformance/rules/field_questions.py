@@ -57,7 +57,7 @@ class PathQuestions:
         (self.related if looks_elsewhere(question.pattern) else self.alone).append(question)
 
     def settle(self) -> None:
-        """Works out what can be known before any value comes, once all conditions are there."""
+        """Works out what is known before any value comes, once all conditions are there."""
         self.absent = ask(self.alone, MISSING, {}, None)
         self._is_shallow = all(is_shallow(each.pattern) for each in self.alone)
         if self._is_shallow:

@@ -126,7 +126,7 @@ def _smallest(aliases: list[Alias]) -> list[Letter]:
         named = [alias for alias in aliases if kind in alias.types]
         always = frozenset(alias.name for alias in named if not alias.conditions)
         letters |= {always} if always else {frozenset({alias.name}) for alias in named}
-    # Only a pattern tells the types of these.
+    # Only a pattern shows the types of these.
     letters |= {frozenset({alias.name}) for alias in aliases if not alias.types}
     return sorted(letters, key=sorted)
 

@@ -1,7 +1,7 @@
 """Mistakes in suites that load: rules that cannot fire, cannot fail, or do not say why they may.
 
 Rule 1: an error is a rule that is wrong whatever the stream; a warning is one that may be meant.
-Rule 2: one mistake is told once, at the place where it is mended.
+Rule 2: one mistake is reported once, at the place where it is fixed.
 """
 
 from __future__ import annotations

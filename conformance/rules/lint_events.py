@@ -1,4 +1,4 @@
-"""The events a rule names: told apart, ordered soundly, with fields that exist, at what cost."""
+"""The events a rule names: distinguished, ordered soundly, with fields that exist, at what cost."""
 
 from __future__ import annotations
 

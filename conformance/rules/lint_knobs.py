@@ -18,7 +18,7 @@ Knobs = Mapping[str, Mapping[str, tuple[Any, ...]]]
 
 
 def knobs_read(rule: Rule) -> frozenset[str]:
-    """Knobs whose value stands in the rule's events or form as `$knob`."""
+    """Knobs whose value is in the rule's events or form as `$knob`."""
     patterns = [alias.type for alias in rule.aliases.values()]
     patterns += [value for alias in rule.aliases.values() for _, value in alias.conditions]
     applies = rule.applies

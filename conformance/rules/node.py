@@ -50,7 +50,8 @@ class Node:
     """One value of a document, at its 1-based line and column.
 
     `value` is a JSON scalar, a tuple of nodes, or a mapping from key to (key node, value node),
-    by `kind`. `quoted` tells `"5"` from `5`. Every reader raises a `SpecError` at the right place.
+    by `kind`. `quoted` distinguishes `"5"` from `5`. Every reader raises a `SpecError` at the right
+    place.
     """
 
     kind: Kind

@@ -1,6 +1,6 @@
 """The rules of one profile, compiled: groups by slice, and what each type of event means to them.
 
-Immutable but for what is remembered; shared by exchanges and threads.
+Immutable except what is remembered; shared by exchanges and threads.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Cross-talk: parts of one answer in another one, told by what only one of the two can have.
+"""Cross-talk: parts of one answer in another one, known by what only one of the two can have.
 
 Rule 1: a word that another request was given to say, and that this one never mentioned, is foreign
 wherever it turns up.
@@ -42,7 +42,7 @@ class IdPlace(Struct, frozen=True):
 
 
 class AnswerSigns(Struct, frozen=True):
-    """What one answer can be told by. `request` names its request, `group` those of one scenario.
+    """What one answer is known by. `request` names its request, `group` those of one scenario.
 
     `words` are those in its thinking and text, with the number of the frame that completes them;
     `named` are those words and ids that the request says itself; `ids` are by the keys that lead to
@@ -91,7 +91,7 @@ class CrossTalkWatch:
         self.torn: dict[str, None] = {}  # requests whose answers others hold parts of
 
     def expect_word(self, word: str, request: str, group: str) -> None:
-        """A request is given a word; to be told before its answer comes."""
+        """A request is given a word; called before its answer comes."""
         self._owners[word] = (request, group)
         if len(self._owners) > _MOST_WORDS:
             del self._owners[next(iter(self._owners))]

@@ -59,7 +59,7 @@ class RunOptions:
     streams_only: bool = False  # over a WebSocket
 
     def jobs_of_round(self, number: int) -> int:
-        """Scenarios at a time; before a soak, round 1 tells what is said when nobody disturbs."""
+        """Scenarios at a time; before a soak, round 1 shows what is said when nobody disturbs."""
         return 1 if (self.repeat > 1 or self.soak) and number == 1 else self.jobs
 
 
@@ -105,7 +105,7 @@ def parse_headers(lines: Sequence[str]) -> dict[str, str]:
 
 
 def sent_headers(lines: Sequence[str], variables: Sequence[str]) -> dict[str, str]:
-    """Headers as they were given, and those whose values stand in variables. Raises UsageError."""
+    """Headers as they were given, and those whose values are in variables. Raises UsageError."""
     return {**parse_headers(lines), **_variable_headers(variables)}
 
 

@@ -97,7 +97,7 @@ class _StepResults(Struct):
         for rule, verdict in result.verdicts.items():
             if verdict in _FIRED:
                 self.judged[rule] += 1
-            # A violation stands in the stream that was kept, with its finding.
+            # A violation is in the stream that was kept, with its finding.
             if rule not in known:
                 self._merge(rule, verdict, result.reasons.get(rule, ""))
         for note in result.notes:

@@ -1,6 +1,6 @@
 """Cross-talk in the results of a run: of requests side by side, by words, ids and pieces of text.
 
-Words and ids are what `cross_talk` finds. The first round goes one request at a time and tells what
+Words and ids are what `cross_talk` finds. The first round goes one request at a time and shows what
 each request is answered; an answer of a later round that differs from its own and holds a piece of
 another request's is not the model's doing (`foreign_pieces` says when). A word or an id is no
 chance; a piece is a MUST once it has come in two scenarios. Where no other answer has anything that

@@ -1,4 +1,4 @@
-"""A scenario as frozen values: steps, each one request, told apart by roles.
+"""A scenario as frozen values: steps, each one request, distinguished by roles.
 
 Request bodies are templates, laid over each other, and `$names` in them replaced by values.
 

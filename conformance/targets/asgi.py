@@ -99,7 +99,7 @@ class _AsgiCall(httpx.AsyncByteStream):
                 more = bool(message.get("more_body"))
 
     async def aclose(self) -> None:
-        """The client goes away; the application is told, and ended if it does not listen."""
+        """The client goes away; the application hears of it, and is ended if it does not listen."""
         self._left.set()
         with suppress(asyncio.QueueEmpty):
             self._sent.get_nowait()

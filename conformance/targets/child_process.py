@@ -216,7 +216,7 @@ def leftover_notes(who: str, left: Sequence[str]) -> list[str]:
 
 
 def unread_bytes(pipe: IO[bytes]) -> int:
-    """How many bytes stand in a pipe: of a program that has ended, all that it will ever say."""
+    """How many bytes are in a pipe: of a program that has ended, all that it will ever say."""
     size = fcntl.ioctl(pipe.fileno(), termios.FIONREAD, b"\0" * 4)
     return int.from_bytes(size, sys.byteorder)
 

@@ -33,7 +33,7 @@ class HeadBound:
             stream.read = self._counting(stream.read)
 
     def _counting(self, read: Callable[..., Awaitable[bytes]]) -> Callable[..., Awaitable[bytes]]:
-        # There is no other place to count at: neither the library nor its trace tells of a 1xx.
+        # There is no other place to count at: neither the library nor its trace shows a 1xx.
         async def counted(*arguments: Any, **named: Any) -> bytes:
             data = await read(*arguments, **named)
             if not self.is_over:

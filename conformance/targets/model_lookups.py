@@ -1,4 +1,4 @@
-"""What a client is told that looks its model up before it asks: a list, one model, its details."""
+"""What a client learns that looks its model up before it asks: a list, one model, its details."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def model_lookup(method: str, path: str, model: str) -> Mapping[str, Any] | None
         return next((each.shown for each in listings if _is_shown(each, plain)), None)
     if method not in ("GET", "HEAD"):
         return None
-    # Several APIs list at one path: that of the base tells which.
+    # Several APIs list at one path: that of the base shows which.
     for is_based in (True, False):
         for listing in listings:
             place = listing.base * is_based + listing.path

@@ -380,7 +380,7 @@ def _elapsed_ms(begun: float) -> float:
 
 def _broken_by(error: Exception) -> BrokenExchange:
     """What an error while reading a body means for the stream."""
-    # h11 tells broken framing and a close before the last chunk alike.
+    # h11 reports broken framing and a close before the last chunk alike.
     end: Ending = "protocol-error" if isinstance(error, httpx.RemoteProtocolError) else "reset"
     return BrokenExchange(end, _describe_error(error))
 

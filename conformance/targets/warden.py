@@ -177,7 +177,7 @@ def _below(root: int) -> list[int]:
     children: dict[int, list[int]] = {}
     dead = set()
     for name in _numbers("/proc"):
-        # The name of a program stands in brackets, and may hold any character.
+        # The name of a program is in brackets, and may hold any character.
         facts = _beginning(f"/proc/{name}/stat").rpartition(b")")[2].split()
         if len(facts) < 2:
             continue  # it has ended meanwhile

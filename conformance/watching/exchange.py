@@ -39,7 +39,7 @@ _BUDGET_MS: Final = 30_000.0  # of judging one stream; it holds up what is shown
 
 
 class WatchedExchange:
-    """Is told of one exchange, message by message.
+    """Hears of one exchange, message by message.
 
     `findings` are those so far, and when it is over those of `result`, which is None where nothing
     was judged; both are without secrets. `note` says what was not judged or not kept, and why.
@@ -199,7 +199,7 @@ class WatchedExchange:
         return clean
 
     def _take_end(self, message: ExchangeEnded) -> Sequence[Finding]:
-        """The findings that nobody has been told of."""
+        """The findings that nobody has heard of."""
         now_about(self._asked)
         self.end = message.how
         self.note = message.lost or message.note or self.note
@@ -219,7 +219,7 @@ def _text_cleaner(request: Request) -> Clean:
     redactor = Redactor(opaque=False)
     try:
         redactor.learn_request(request)
-    except CassetteError:  # more secrets than can be known: no text is shown
+    except CassetteError:  # more secrets than are remembered: no text is shown
         return lambda text: text and REDACTED
     return lru_cache(maxsize=64)(redactor.text)  # a screen draws the same texts again and again
 

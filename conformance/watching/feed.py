@@ -45,7 +45,7 @@ FeedMessage = ExchangeMessage | KeyPressed | NoticeText | WatchEnded
 class TrafficFeed:
     """Put to by one thread, taken from by another one.
 
-    Where more than `most` bytes of bodies wait, the exchange that would add to them is told no
+    Where more than `most` bytes of bodies wait, the exchange that would add to them hears no
     further.
     """
 
@@ -57,7 +57,7 @@ class TrafficFeed:
         self._put = self._taken = 0
 
     def new_log(self) -> QueuedRecorder:
-        """What is told of the next exchange."""
+        """What takes the next exchange."""
         return QueuedRecorder(self, next(self._numbers))
 
     def has_room(self, size: int) -> bool:

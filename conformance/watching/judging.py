@@ -45,7 +45,7 @@ class TrafficJudge:
         self._shown: dict[str, str] = {}  # profiles by dialect
 
     def dialect_of(self, exchange: Exchange) -> str | None:
-        """The dialect that an exchange is judged in, as far as its path or its bytes tell."""
+        """The dialect that an exchange is judged in, as far as its path or its bytes show."""
         path = exchange.request.path if exchange.request else ""
         shown = self._choices.dialect or dialect_at(path) or recognised_dialect(exchange)
         return shown if shown in SUPPORTED else None

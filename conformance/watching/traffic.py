@@ -16,7 +16,7 @@ MOST_BYTES: Final = 64 * 1024 * 1024  # of all bodies together
 
 
 class TrafficListener(Protocol):
-    """Is told what happens, when it happens."""
+    """Hears what happens, when it happens."""
 
     def began(self, exchange: WatchedExchange) -> None: ...
     def found(self, exchange: WatchedExchange, findings: Sequence[Finding]) -> None: ...

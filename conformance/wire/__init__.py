@@ -2,5 +2,5 @@
 
 `client` is a connection on which the toolkit asks, `server` one on which it answers; `requests`
 reads a request, `closing` ends a connection by FIN or RST; transfer chunks and content codings
-stand in `core`, for files hold them, too. Nothing here knows what is recorded, replayed or judged.
+are in `core`, for files hold them, too. Nothing here knows what is recorded, replayed or judged.
 """

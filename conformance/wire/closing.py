@@ -72,7 +72,7 @@ async def reset_connection(writer: asyncio.StreamWriter, patience_s: float) -> N
 
 
 def _unacknowledged_bytes(transport: asyncio.WriteTransport, sock: Any) -> int:
-    """Bytes that the peer's kernel has not acknowledged yet, as far as this system tells."""
+    """Bytes that the peer's kernel has not acknowledged yet, as far as this system shows."""
     waiting = transport.get_write_buffer_size()
     if waiting or sys.platform != "linux":
         return waiting

@@ -60,7 +60,7 @@ class Origin(Struct, frozen=True):
 
 
 def bracketed(host: str) -> str:
-    """The host as it stands in a URL: an IPv6 address in brackets."""
+    """The host as it is in a URL: an IPv6 address in brackets."""
     return f"[{host}]" if ":" in host else host
 
 

@@ -4,7 +4,7 @@ What is passed on is not taken apart. Chunks are walked over, from size to size,
 is not as nearly every server sends it (an extension, a bare LF, a fault) is left to
 `ChunkedBodyReader` from there on.
 Rule 1: the last chunk and the trailer section are not passed on; whoever sends adds an end.
-Rule 2: bytes are passed on at once, but for a size or a line end that is not whole.
+Rule 2: bytes are passed on at once, except a size or a line end that is not whole.
 """
 
 from __future__ import annotations

@@ -24,12 +24,12 @@ class PassingReader(asyncio.StreamReader):
         self._stopped: asyncio.Future[None] | None = None
 
     async def pass_on(self, take: TakeBytes) -> None:
-        """Until `take` wants no more for now, or there is no more; then `at_eof` tells.
+        """Until `take` wants no more for now, or there is no more; then `at_eof` shows.
 
         What comes after that waits here, and the other side is slowed down. Raises OSError where
         the connection broke.
         """
-        while self._buffer:  # type: ignore[attr-defined]  # nothing public tells, and reading waits
+        while self._buffer:  # type: ignore[attr-defined]  # nothing public shows, and reading waits
             if not take(await self.read(READ_SIZE)):
                 return
         if self.at_eof():

@@ -85,7 +85,7 @@ def plain_head(data: bytes | bytearray) -> PlainHead | None:
 class RequestReader:
     """Bytes in, one request out; a new one for each request of a connection.
 
-    `most_head` and `most_body` bound its parts in bytes. `begun` tells whether any of it came,
+    `most_head` and `most_body` bound its parts in bytes. `begun` says whether any of it came,
     `size` how many bytes of body are held.
     """
 

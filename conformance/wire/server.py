@@ -55,7 +55,7 @@ class BodyBudget:
 class ServerConnection:
     """One connection of a client.
 
-    `gone` tells that the client has left, `silent` that it says no more: then it may have left, or
+    `gone` shows that the client has left, `silent` that it says no more: then it may have left, or
     wait for its answer all the same. `budget` is what the bodies of all connections share.
     """
 
@@ -170,7 +170,7 @@ class ServerConnection:
 
     @property
     def has_room(self) -> bool:
-        """Whether more may be written before `drain`, which also tells that the client has left."""
+        """Whether more may be written before `drain`, which also shows that the client has left."""
         transport = self._writer.transport
         _, most = transport.get_write_buffer_limits()
         return transport.get_write_buffer_size() <= most and not transport.is_closing()

@@ -43,7 +43,7 @@ class Answer:
         self.cut = ""
 
     def take(self, events: Iterable[Event]) -> Answer:
-        """Add events; those of other choices are passed over."""
+        """Add events; those of other choices are skipped."""
         for event in events:
             if event.choice == 0:
                 self._add(event.type, event.data)

@@ -1,6 +1,6 @@
 """Where Chat Completions servers put thinking and opaque data inside a delta or message.
 
-No specification names a field, so there are many. One text often stands in several of them:
+No specification names a field, so there are many. One text often is in several of them:
 the first that holds any is read, never their sum.
 
     reasoning_content   DeepSeek, llama.cpp, SGLang      reasoning_text   Copilot

@@ -4,8 +4,8 @@ Rule 1: a block is found by its index, of each kind by its own; an event without
 block of its kind that began last.
 Rule 2: what comes before the start of its block, or after its end, begins a block that nobody
 announced.
-Rule 3: a text that stands in the start already is told once, also where the first delta repeats
-it; arguments that stand there are told where no others came.
+Rule 3: a text that is in the start already is reported once, also where the first delta repeats
+it; arguments that stand there are reported where no others came.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class ContentBlock:
             self._call.add(arguments)
 
     def stop(self) -> None:
-        """End the block, as the wire says. A second stop is told, too."""
+        """End the block, as the wire says. A second stop is reported, too."""
         self.is_open = self._is_thinking = self._is_speaking = False
         if self._thinking is not None:
             self._report.tell("thinking.end", block=self._thinking, explicit=True)

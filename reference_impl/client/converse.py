@@ -2,7 +2,7 @@
 
 Rule 1: text and thinking are not announced: what says something begins a block.
 Rule 2: an answer has stopped at `messageStop`, and is done where it is counted, too.
-Rule 3: whole answers nest what a stream has flat; their signatures are told after the block.
+Rule 3: whole answers nest what a stream has flat; their signatures are reported after the block.
 """
 
 from __future__ import annotations

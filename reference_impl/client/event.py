@@ -100,6 +100,6 @@ class Report:
             self._events.append(Event(kind, data, choice))
 
     def take(self) -> list[Event]:
-        """Hand over what was told since the last time."""
+        """Hand over what was reported since the last time."""
         events, self._events = self._events, []
         return events

@@ -2,7 +2,7 @@
 
 Rule 1: thoughts and text form runs; a part without text opens and ends nothing.
 Rule 2: a call comes whole. Code that the server runs is a hosted call.
-Rule 3: a signature is told before what its part says. It belongs to no block.
+Rule 3: a signature is reported before what its part says. It belongs to no block.
 Rule 4: nothing on the wire says that all is over: an answer is done where it ends by itself and
 every candidate has its reason, or the prompt was refused.
 """

@@ -41,7 +41,7 @@ def body(ask: Ask) -> dict[str, Any]:
 
 
 def _contents(ask: Ask) -> Iterator[dict[str, Any]]:
-    """All results of one turn stand in one content, and so do all calls of an answer."""
+    """All results of one turn are in one content, and so do all calls of an answer."""
     results = Results()
     for is_tool, turns in ask.rounds():
         if is_tool:

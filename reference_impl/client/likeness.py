@@ -44,7 +44,7 @@ class Likeness:
     """
 
     name: str = "reference"
-    # What there is: APIs, ops of the harness beside start and stop, events that users are told.
+    # What there is: APIs, ops of the harness beside start and stop, events that users see.
     apis: tuple[Api, ...] = EVERY_API
     ops: tuple[str, ...] = ()  # all of them
     events: tuple[str, ...] = TYPES

@@ -1,4 +1,4 @@
-"""Thinking that stands in the text itself, between markers such as `<think>` and `</think>`.
+"""Thinking that is in the text itself, between markers such as `<think>` and `</think>`.
 
 Rule 1: what may be the beginning of a marker is held back until more comes, and no more than that.
 Rule 2: outside a block only open markers count, inside only the close marker of its pair.

@@ -17,7 +17,7 @@ Fields = Mapping[str, Any]
 
 
 class MessagesReader(AnswerReader):
-    """Reads one message. It is done at `message_stop`; what nobody knows is passed over."""
+    """Reads one message. It is done at `message_stop`; what nobody knows is skipped."""
 
     def __init__(self, reading: Reading) -> None:
         super().__init__(reading)

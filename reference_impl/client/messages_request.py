@@ -42,7 +42,7 @@ def _messages(ask: Ask) -> Iterator[dict[str, Any]]:
             results.append(_result(turn))
             continue
         if results:
-            # All results of one turn stand in one message.
+            # All results of one turn are in one message.
             yield {"role": "user", "content": results}
             results = []
         if turn is not None and turn.role == "assistant":

@@ -43,7 +43,7 @@ _STATUSES: Final = range(100, 600)
 
 
 def finish(report: Report, reason: Any, choice: int = 0) -> None:
-    """Tell why the answer ends; reasons that nobody knows are told as they are."""
+    """Tell why the answer ends; reasons that nobody knows are reported as they are."""
     if text_of(reason):
         report.tell("finish", choice, reason=REASONS.get(reason, reason))
 

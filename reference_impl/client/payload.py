@@ -62,5 +62,5 @@ def object_of(value: Any) -> dict[str, Any]:
 
 
 def objects_of(value: Any) -> list[dict[str, Any]]:
-    """The objects of a list, whatever else stands in it."""
+    """The objects of a list, whatever else is in it."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []

@@ -13,7 +13,7 @@ from typing import Final, Literal
 Policy = Literal["send-back", "never", "by-model"]
 POLICIES: Final[tuple[Policy, ...]] = ("send-back", "never", "by-model")
 
-# Known to want it; a vendor may stand in front of a slash. The R1 API answered 400.
+# Known to want it; a vendor may be in front of a slash. The R1 API answered 400.
 MODELS: Final = (
     r"(^|/)(deepseek-(?!r1)|kimi-k2-thinking|kimi-k2\.[56]|kimi-k3|minimax-m2|glm-4\.[67]|glm-5"
     r"|claude-|gpt-5|o[134])[^/]*$"

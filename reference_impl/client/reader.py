@@ -32,7 +32,7 @@ _BLANK: Final = b" \t\r\n"
 _MOST_BLANK: Final = 4096
 # Redirects are not followed: a key would go along.
 _REFUSED: Final = 300
-# Of an answer that is no answer, so much is told.
+# Of an answer that is no answer, so much is reported.
 _MOST_SHOWN: Final = 200
 
 
@@ -119,7 +119,7 @@ class Reader:
         return Event("error", {"status": self._status, **event.data})
 
     def _error(self, text: str) -> Event:
-        """What stands in place of an answer, its beginning shown."""
+        """What is in place of an answer, its beginning shown."""
         shown = " ".join(text.split())[:_MOST_SHOWN]
         is_refused = self._status >= _REFUSED
         what = f"HTTP {self._status}" if is_refused else "neither a stream nor JSON"

@@ -10,7 +10,7 @@ Restored are the three forms in which `args` has been written:
     {"thought": {"text": "X", "reasoning_content": "R"}}
     {"thought": "X", "reasoning_content": "R"}
 
-What the flat form cannot say (several blocks, summary parts, ids, opaque data) stands in `blocks`.
+What the flat form cannot say (several blocks, summary parts, ids, opaque data) is in `blocks`.
 Messages as forms.py writes them are restored, too.
 """
 

@@ -58,7 +58,7 @@ class _Blocks:
         self._same: dict[int, int] = {}
 
     def report(self, event: Event) -> Iterator[Event]:
-        """The event, in the block in which it is told; none for a start that is one too many."""
+        """The event, in the block where it is reported; none for a start that is one too many."""
         block: int = event.data.get("block", -1)
         if event.type == "thinking.start" and not event.data["explicit"]:
             first = self._same[block] = self._first.setdefault(event.choice, block)

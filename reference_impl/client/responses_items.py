@@ -43,7 +43,7 @@ class Said:
         return text == self._texts[0] or text in self._stated
 
     def reported_texts(self) -> set[str]:
-        """Every text as a whole, as far as one can tell where it ends."""
+        """Every text as a whole, as far as one can see where it ends."""
         return {*self._stated, "".join(self._texts), *map("".join, self._by_part.values())}
 
     def settle(self) -> None:
@@ -73,7 +73,7 @@ class ReasoningItem:
     def start(self, item: Mapping[str, Any]) -> None:
         """Tell that the block begins: raw where it has content, or where an empty list waits.
 
-        Sealed items may have such a list, too: they are told as a summary, if at all.
+        Sealed items may have such a list, too: they are reported as a summary, if at all.
         """
         content = item.get("content")
         is_raw = bool(content) or (content == [] and "encrypted_content" not in item)
@@ -131,7 +131,7 @@ class ReasoningItem:
         self._speech.seal("encrypted", text_of(item.get("encrypted_content")), self._block)
 
     def reported_texts(self) -> set[str]:
-        """The texts that were told."""
+        """The texts that were reported."""
         return self._raw.reported_texts() | self._summary.reported_texts()
 
     def close(self) -> None:
@@ -197,7 +197,7 @@ class MessageItem:
         self.close()
 
     def reported_texts(self) -> set[str]:
-        """The texts that were told."""
+        """The texts that were reported."""
         return self._texts.reported_texts()
 
     def close(self) -> None:
@@ -238,7 +238,7 @@ class CallItem:
         self.is_done = True
 
     def reported_texts(self) -> set[str]:
-        """The id under which the call was told."""
+        """The id under which the call was reported."""
         return {self._call.id}
 
     def close(self) -> None:

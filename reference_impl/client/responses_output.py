@@ -2,7 +2,7 @@
 
 Rule 1: an item is known by its id, else by its output index; some gateways change all ids with
 every event, others announce several items at one index.
-Rule 2: a delta that fits no announced item is told all the same, as chat deltas are.
+Rule 2: a delta that fits no announced item is reported all the same, as chat deltas are.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class Output:
         self._texts.settle()
 
     def done(self, item: Mapping[str, Any], index: int | None) -> None:
-        """Close an item; one that was never announced is told whole, or as far as it was not."""
+        """Close an item; one that nobody announced is reported whole, or as far as it was not."""
         found = self._same(item, index)
         if found is None and item.get("type") == "reasoning" and self._speech.thinking is not None:
             self._adopt(item, self._speech.thinking)
@@ -161,7 +161,7 @@ class Output:
             found.done(item)
 
     def _adopt(self, item: Mapping[str, Any], block: int) -> None:
-        """Close the thinking that was told before its item was known."""
+        """Close the thinking that was reported before its item was known."""
         for part in objects_of(item.get("content")):
             self.state_thought(text_of(part.get("text")))
         for number, part in enumerate(objects_of(item.get("summary"))):
@@ -199,7 +199,7 @@ class Output:
 
 
 def _texts(item: Mapping[str, Any]) -> set[str]:
-    """What an item says, to be compared with what was told; never nothing at all."""
+    """What an item says, to be compared with what was reported; never nothing at all."""
     parts = [*objects_of(item.get("content")), *objects_of(item.get("summary"))]
     texts = {text_of(part.get("text")) for part in parts}
     return (texts | {text_of(item.get("call_id"))}) - {""} or {""}

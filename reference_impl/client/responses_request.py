@@ -1,4 +1,4 @@
-"""Responses requests: a reasoning item stands in front of the rest of its own turn.
+"""Responses requests: a reasoning item is in front of the rest of its own turn.
 
 The API refuses reasoning that nothing follows and ids that come twice, and opens only the
 encrypted content that it sealed itself. Nothing is stored there, so everything is sent again.

@@ -1,7 +1,7 @@
 """Conversations on disk: JSON lines, one turn each, thinking beside text and tool calls.
 
 A line is written with one call and flushed to the disk. Where a crash tears the last line, the
-next turn begins on a line of its own, and reading passes over what is torn and says so.
+next turn begins on a line of its own, and reading skips what is torn and says so.
 The file is for its owner alone: it holds what people asked, and opaque data.
 """
 

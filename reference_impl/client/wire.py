@@ -75,7 +75,7 @@ class AnswerReader:
         return self._report.take()
 
     def echo(self) -> Mapping[str, Any]:
-        """Nothing: all that goes back stands in the pieces."""
+        """Nothing: all that goes back is in the pieces."""
         return {}
 
     def _close(self) -> None:

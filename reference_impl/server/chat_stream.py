@@ -128,7 +128,7 @@ class ChatStream:
 
 
 def chat_usage(usage: Usage, *, zeros: bool = True, details: bool = True) -> dict[str, Any]:
-    """Usage as this API counts: reasoning is part of the completion, told apart in `details`."""
+    """Usage as this API counts: reasoning is part of the completion, distinguished in `details`."""
     counts: dict[str, Any] = {
         "prompt_tokens": usage.prompt,
         "completion_tokens": usage.completion,

@@ -1,4 +1,4 @@
-"""Converse of Amazon Bedrock: a request becomes a plan. Model and stream stand in the path."""
+"""Converse of Amazon Bedrock: a request becomes a plan. Model and stream are in the path."""
 
 from __future__ import annotations
 

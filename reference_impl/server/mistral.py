@@ -3,7 +3,7 @@
 Rule 1: thinking comes in parts, ends with an empty part, and goes on in no other field; text is a
         plain string. What was not thought has no part.
 Rule 2: a call comes whole, with an id of nine letters and digits.
-Rule 3: usage stands in the chunk that finishes, asked for or not; it counts no thinking apart.
+Rule 3: usage is in the chunk that finishes, asked for or not; it counts no thinking apart.
 """
 
 from __future__ import annotations

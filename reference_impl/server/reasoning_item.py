@@ -22,7 +22,8 @@ from .settings import SummaryCarrier, SummaryParts
 class ThinkingShape:
     """How reasoning items look. `seal` makes the encrypted content of thinking; None for none.
 
-    `as_summary`: thinking itself is told as if it were a summary of one part, and nothing else is.
+    `as_summary`: thinking itself is reported as if it were a summary of one part, and nothing else
+    is.
     """
 
     carrier: SummaryCarrier = "events"

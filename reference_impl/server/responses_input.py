@@ -81,7 +81,7 @@ def turns(
 ) -> tuple[Turn, ...]:
     """The conversation so far and what the input adds to it. Raises Refusal.
 
-    Reasoning that is not read is passed over, whatever it holds.
+    Reasoning that is not read is skipped, whatever it holds.
     """
     if isinstance(value, str):
         return (*before, {"role": "user", "content": value})

@@ -62,7 +62,7 @@ class Settings:
     reads_reasoning: bool = True
     """Reasoning items of the input become part of the conversation."""
     seals: bool = True
-    """`reasoning.encrypted_content` can be included; else the wish is passed over in silence."""
+    """`reasoning.encrypted_content` can be included; else the wish is skipped in silence."""
 
     # Summaries
     summary_carrier: SummaryCarrier = "events"

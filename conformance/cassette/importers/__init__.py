@@ -4,8 +4,8 @@ A kind is one value, an `Importer`. Ours are modules of this package, and
 `conformance.cassette.kinds` lists them in the order in which they are asked; any installed
 distribution adds its own by an entry point of the group `conformance.importers`, whose object is
 such a value. Those are loaded when the first file comes that is none of ours (`registry.py`). What
-a stranger's code does wrong is told in one line that names its distribution; other files are read
-all the same.
+a stranger's code does wrong is reported in one line that names its distribution; other files are
+read all the same.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Files that are one response body as it came over the wire, or lines that are payloads of one.
 
-The name tells what such a file is; where it tells nothing, the first bytes do.
+The name shows what such a file is; where it shows nothing, the first bytes do.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def imported_body(
 
 
 def _begins_with_field(file: ForeignFile) -> bool:
-    """Also a byte order mark alone: files of JSON, which may have one, are told by the brace."""
+    """Also a byte order mark alone: files of JSON, which may have one, are known by the brace."""
     head = file.head.lstrip()
     begun = head.removeprefix(BOM).lstrip()
     return begun.startswith(_SSE_FIELDS) or (begun != head and not begun.startswith((b"{", b"[")))
@@ -151,7 +151,7 @@ def _holds_answer(file: ForeignFile) -> bool:
 def _asked_body(file: ForeignFile) -> dict[str, Any] | None:
     """The body of a request of the dialect that the user names; None where the file holds none.
 
-    Only the name tells: requests of several dialects have the same keys.
+    Only the name shows: requests of several dialects have the same keys.
     """
     spoken = SUPPORTED.get(file.dialect or "")
     form = spoken.request if spoken is not None else None

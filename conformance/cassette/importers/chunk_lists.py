@@ -7,7 +7,7 @@ r"""Chunks as programs write them down: a JSON array of them, or lines with the 
 A text is a piece of the stream if any of them holds a line end; without, each is a line, as a loop
 over lines gives them. What is JSON itself is a payload.
 Of times only those count whose unit is certain: seconds, milli-, micro- or nanoseconds since 1970
-(told by their size), a date (ISO 8601), or a name that ends in `ms`.
+(known by their size), a date (ISO 8601), or a name that ends in `ms`.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ class DecodedBody(NamedTuple):
     """The head and the chunks without codings, and whether the body came to its end.
 
     There are as many chunks as before, some of them maybe empty. `is_whole` is None where nothing
-    tells.
+    shows.
     """
 
     response: Response

@@ -66,7 +66,7 @@ Reader = Callable[[Iterator[tuple[int, Line]]], list[LogAnswer]]
 class LogForm(Struct, frozen=True):
     """How one agent logs: which lines are its own, its version, and the answers in them.
 
-    `list_key` is where the items of an answer stand in its body.
+    `list_key` is where the items of an answer are in its body.
     """
 
     agent: str

@@ -32,7 +32,7 @@ class GatheredMessages(Struct):
         self.lines.append(line)
 
     def layout(self, head: int) -> Layout:
-        """Where the messages stand in the file."""
+        """Where the messages are in the file."""
         if not self.messages:
             return Layout(head)
         starts = accumulate((len(each.data) for each in self.messages[:-1]), initial=0)

@@ -46,7 +46,7 @@ def judged_traffic(
     hint: str,
     notes: tuple[str, ...] = (),
 ) -> ImportedRecording:
-    """The exchanges of judged APIs, numbered from 1; what was skipped stands in the notes.
+    """The exchanges of judged APIs, numbered from 1; what was skipped is in the notes.
 
     `hint` says how a body is kept. Raises CassetteError where there are none.
     """

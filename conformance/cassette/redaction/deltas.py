@@ -1,6 +1,6 @@
 r"""Finds a secret that a model spells out over several events, a few characters in each.
 
-What an event says of a text stands in one string (`"delta":"..."`). A string may end in the midst
+What an event says of a text is in one string (`"delta":"..."`). A string may end in the midst
 of what could become a secret (`sk-pro`); then its event, and those after it, wait for the next one.
 Rule 1: strings under one key with the same indices are one text. It is looked at as it is spelled,
 escapes and all, so places in it are places in the events.
@@ -9,7 +9,7 @@ wait. Then what is there counts.
 Rule 3: the stand-in for the whole secret is dealt out over the strings, so that texts put together
 from deltas equal the ones that the server repeats in one piece.
 Rule 4: nearly all events hold nothing secret. One search for everything that a secret cannot be
-without tells it in a microsecond (`is_plain`, `is_suspect`).
+without shows it in a microsecond (`is_plain`, `is_suspect`).
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Deltas:
     """Holds events back while one of their texts may end in a secret. One for each body.
 
     `stand_in` gives the replacement for a secret as it is spelled, of the same length; `clean`
-    takes the secrets out that stand in one event; `count` is told of each rule that found one.
+    takes the secrets out that are in one event; `count` hears of each rule that found one.
     `known` are secrets that have no shape.
     """
 
@@ -238,7 +238,7 @@ def texts_in(event: bytes) -> Iterator[tuple[tuple[object, ...], int, bytes]]:
 
 
 def _indices_in(event: bytes) -> bytes:
-    """What tells the texts of this event from those of another one."""
+    """What distinguishes the texts of this event from those of another one."""
     indices = b",".join(_INDEX.findall(event))
     # An event of 100,000 choices has as many texts, each of which is looked up by all of them.
     return (
@@ -277,7 +277,7 @@ def _open_at(raw: bytes) -> int:
 
 
 def _grows_at(raw: bytes) -> int:
-    """Where a secret begins that may go on, with what tells it; else the text's length."""
+    """Where a secret begins that may go on, with what distinguishes it; else the text's length."""
     starts = [found.start for found in find_credentials(raw) if found.stop == len(raw)]
     return max(0, min(starts, default=len(raw) + _CONTEXT) - _CONTEXT)
 

@@ -1,6 +1,6 @@
 """Shapes of keys by the prefixes that their vendors publish, a line each.
 
-Only what a prefix tells alone stands here; a shape that needs more is a pattern of `credentials`.
+Only what a prefix shows alone stands here; a shape that needs more is a pattern of `credentials`.
 A line says: rule, prefixes, characters, and how many there are at least.
 """
 

@@ -68,7 +68,7 @@ OTHERWISE_SPELLED: Final = rf'{_SPELLED}|{_CUT_ESCAPE}|"bytes"\s*:\s*\['
 
 
 class SecretMatch(NamedTuple):
-    """Where a secret stands in a decoded text, as far as it goes. `form` is how it was written."""
+    """Where a secret is in a decoded text, as far as it goes. `form` is how it was written."""
 
     start: int
     size: int
@@ -146,7 +146,7 @@ class KnownSecrets:
                         self.learn(part, anywhere=False)
 
     def learn_parameter(self, name: str, value: str) -> None:
-        """The value of a query parameter, as it stands in the URL; as that of a header."""
+        """The value of a query parameter, as it is in the URL; as that of a header."""
         plain = unquote(value)
         if names_secret_header(name) or name.lower() in NAMES or is_key_like(plain):
             self.learn(plain, anywhere=False)

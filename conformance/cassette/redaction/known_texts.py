@@ -2,7 +2,7 @@
 
 Rule 1: a text that may be in the midst of a secret is remembered for as long as the body goes on.
 One or two characters of a secret are not: events that have no more are let pass unread, and what a
-text goes on with then tells what may have come before.
+text goes on with then shows what may have come before.
 Rule 2: its events wait for the next ones only while three characters or more are there. If they
 wait for too long they go, with the beginning of the stand-in in place of the secret's beginning:
 the whole stand-in is known from the first.
@@ -60,7 +60,7 @@ class _BegunSecret(Struct):
 
 
 class KnownTexts:
-    """The texts of one body. `count` is told of each secret that was found."""
+    """The texts of one body. `count` hears of each secret that was found."""
 
     def __init__(self, known: KnownSecrets, count: Callable[[str], None]) -> None:
         self._known = known

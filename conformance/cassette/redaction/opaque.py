@@ -80,7 +80,7 @@ def secret_spans(body: bytes) -> list[Span]:
 
 
 def _telling_parts(body: bytes) -> Iterator[tuple[int, int]]:
-    """What lies between two blank lines, where a key or a type stands in it that tells."""
+    """What lies between two blank lines, where a key or a type is in it that shows."""
     stop = 0
     telling = _TELLING if secret_names.may_have_names(body) else _TELLING_KEYS
     for sign in telling.finditer(body):
@@ -116,7 +116,7 @@ class _JsonWalk:
     def __init__(self) -> None:
         self.found: list[Span] = []
         self._stack = [_OpenObject()]
-        self._deeper = 0  # objects below the deepest one that is told apart
+        self._deeper = 0  # objects below the deepest one that is distinguished
 
     def take(self, token: re.Match[bytes]) -> None:
         mark = token[0]

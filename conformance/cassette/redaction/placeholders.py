@@ -7,9 +7,9 @@ Rule 2: a digit stays a digit, a letter a letter of its case, and all letters he
 were: what had the shape of a key has it still. Punctuation such as `-`, `_`, `=` stays. A
 character outside ASCII gives a fixed one that is as long in UTF-8.
 Rule 3: JSON escapes keep their form, so the length in bytes stays too, whatever the spelling.
-Rule 4: the last characters of a stand-in are a check on those before, so it is told from a secret:
-redacting twice changes nothing, and a scan stays silent. One text in a hundred million looks like
-one by chance. What is too short for a check becomes all `x`, `X` and `0` (`a`, `A` where
+Rule 4: the last characters of a stand-in are a check on those before, so it is distinguished from a
+secret: redacting twice changes nothing, and a scan stays silent. One text in a hundred million
+looks like one by chance. What is too short for a check becomes all `x`, `X` and `0` (`a`, `A` where
 hexadecimal); so does all but the end of a very long text: it would take a second a megabyte.
 """
 
@@ -29,7 +29,7 @@ _HEX_LETTERS: Final = frozenset("abcdefABCDEF")
 _PLAIN: Final = (string.digits, string.ascii_lowercase, string.ascii_uppercase)
 _HEXADECIMAL: Final = (string.digits, "abcdef", "ABCDEF")
 _FILLERS: Final = {2: "\u00b7", 3: "\u2026", 4: "\U0001f511"}
-# As many stand-ins the check tells from secrets, and as many texts must be left to choose from.
+# The check distinguishes as many stand-ins from secrets, and leaves as many texts to choose from.
 _ODDS: Final = 100_000_000
 # One character of a JSON string as it is spelled: a surrogate pair counts as one.
 _SPELLED: Final = re.compile(

@@ -72,7 +72,7 @@ CREDENTIAL_HEADERS: Final = frozenset(
         *("x-auth-token", "x-goog-api-key"),
     }
 )
-# Opaque data that is told again in a text; what is shorter, or in words, is there by chance.
+# Opaque data that is reported again in a text; what is shorter, or in words, is there by chance.
 _OPAQUE: Final = re.compile(rb"(?=[^0-9]*[0-9])[A-Za-z0-9+/=_.-]{16,}")
 _MOST_OPAQUE: Final = 64
 _IDENTITY: Final = ("", "identity")

@@ -125,7 +125,7 @@ class _CleanLines(Struct):
         raw = payload(self.file, line, record)
         clean = place.body[place.at : place.at + len(raw)]
         place.at += len(raw)
-        # The encoding may be another one: what is left of a line is told apart by its name.
+        # The encoding may be another one: what is left of a line is distinguished by its name.
         encoding, value = (kind, fields[kind]) if clean == raw else _encoded_piece(kind, clean)
         renamed = {encoding if name == kind else name: each for name, each in fields.items()}
         return self._merged_fields(renamed, {encoding: value})

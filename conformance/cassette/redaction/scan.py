@@ -1,4 +1,4 @@
-"""Looks for secrets that were left in a file, and tells their lines.
+"""Looks for secrets that were left in a file, and shows their lines.
 
 Rule 1: what redaction would replace is a secret; stand-ins and opaque reasoning data are none.
 Rule 2: what the user named as a key of their own is one, too, however it is spelled.

@@ -105,7 +105,7 @@ def spell_alike(raw: bytes, meant: bytes) -> bytes:
 
 
 def _units(decoded: DecodedText, raw: bytes) -> Iterator[tuple[bytes, int, int]]:
-    """Each character as it is spelled, where its bytes stand in the decoded text, and how many."""
+    """Each character as it is spelled, where its bytes are in the decoded text, and how many."""
     places = [*map(decoded.place, range(len(decoded.text))), len(raw)]
     at = 0
     while at < len(decoded.text):

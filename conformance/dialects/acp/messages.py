@@ -3,7 +3,7 @@
 Rule 1: nothing on the wire starts or ends a thought or a message: a run of chunks of one kind, and
         of one `messageId` where they have one, is one of them. Another kind, another id, a call, a
         count of tokens, or the end of the turn ends it; news of the session do not.
-Rule 2: a call starts when it is told of, and ends with its status; what it was given stands in
+Rule 2: a call starts when it is announced, and ends with its status; what it was given is in
         `rawInput`, there or in an update.
 """
 
@@ -19,7 +19,7 @@ _ENDED: Final = ("completed", "failed")
 
 
 def _name(call: dict[str, Any]) -> str:
-    """The name of the tool, where it is told; else what the call is titled."""
+    """The name of the tool, where it is reported; else what the call is titled."""
     return string(call.get("name")) or string(call.get("title"))
 
 

@@ -56,7 +56,7 @@ _LAYOUT: Final = StreamLayout(
 
 
 def _prompted(*kinds: str) -> Sites:
-    """Messages of these kinds, where the prompt stands in the transcript, too."""
+    """Messages of these kinds, where the prompt is in the transcript, too."""
     return lambda stream: stream.typed(*kinds) if stream.typed("session/prompt") else []
 
 

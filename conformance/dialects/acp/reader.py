@@ -12,7 +12,7 @@ Rule 3: `prompt.response` is the response to a prompt: it states a `stopReason`,
 Rule 4: sessions may have turns at the same time: the answer ends with the response to the last of
         their prompts. A response has the `sessionId` of its prompt; where only the agent's side was
         kept, that of the updates before it, if they name one.
-Rule 5: what the client says is told by the wire alone. Where it is in the transcript, an update and
+Rule 5: what the client says gives wire events alone. Where it is in the transcript, an update and
         a request of the agent say as `session_known` whether the client asked for or in their
         session, and a response as `request_known` whether it answers a request that waits. Where
         it is not, an update says as `session_known` whether its turn began in that session.

@@ -58,7 +58,7 @@ def _forget_reasoning(stream: Stream, site: int) -> Stream | None:
     "H5-diagnostic-in-text", beside_upstream(first_of(places_of("TEXT_MESSAGE_CONTENT")))
 )
 def _say_diagnostic(stream: Stream, site: int) -> Stream:
-    """A word of the application's own stands in the model's text."""
+    """A word of the application's own is in the model's text."""
     return stream.with_value(site, ("delta",), f"[retrying] {stream.text_at(site, 'delta')}")
 
 

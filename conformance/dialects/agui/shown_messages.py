@@ -1,9 +1,9 @@
 """The messages that a user interface shows of a run, as the protocol's own client makes them.
 
 Rule 1: a message of text or reasoning begins with its id, and is all text that names that id.
-Rule 2: a call stands in the assistant message that it names as its parent, else in one of its own.
+Rule 2: a call is in the assistant message that it names as its parent, else in one of its own.
         Results follow the message of their call.
-Rule 3: a snapshot's messages take the place of those with their ids; what it lacks goes, but for
+Rule 3: a snapshot's messages take the place of those with their ids; what it lacks goes, except
         reasoning where it holds none.
 Rule 4: an encrypted value belongs to the message or call that it names, and is dropped where there
         is none of that name. Where reasoning showed no text, its span stands for the message.

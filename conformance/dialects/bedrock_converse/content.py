@@ -6,7 +6,7 @@ Rule 2: a delta has one member, and says what that member is. Members that are n
         nothing: citations, results of tools, images.
 Rule 3: a body nests what the stream has flat: `reasoningText` holds text and signature.
 Rule 4: a tool use whose `type` is `server_tool_use`, or whose result comes in the same message, is
-        the server's own; only the first can be known when it begins.
+        the server's own; only the first is known when it begins.
 """
 
 from __future__ import annotations

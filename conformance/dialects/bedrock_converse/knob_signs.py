@@ -35,7 +35,7 @@ class ConverseKnobs:
                 self._counts += 1
 
     def values(self, *, framed: bool) -> dict[str, Any]:
-        """Observed values; messages are whole values, so rebuilt framing tells as much."""
+        """Observed values; messages are whole values, so rebuilt framing shows as much."""
         del framed
         found: dict[str, Any] = {}
         if self._thought:

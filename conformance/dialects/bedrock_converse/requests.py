@@ -1,4 +1,4 @@
-"""Requests of Converse. Model and wish for a stream stand in the path."""
+"""Requests of Converse. Model and wish for a stream are in the path."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ _REASONS: Final = {"tools": "tool_use", "length": "max_tokens"}
 
 
 def _error_body(message: str, *, is_refusal: bool) -> dict[str, Any]:
-    del is_refusal  # the status tells whose fault it is
+    del is_refusal  # the status shows whose fault it is
     return {"message": message}
 
 

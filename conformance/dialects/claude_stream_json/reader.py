@@ -4,7 +4,7 @@ Rule 1: a line is a wire event of its `type`, with the payload as it stands; a t
         known is `line.unknown`, which is no error.
 Rule 2: a `stream_event` is the event of Messages that it wraps, with `api_message_id` beside its
         own fields: every message has an id, and several messages are one answer. Those of a
-        subagent are told by the wire alone: what it says is not shown as the answer.
+        subagent give wire events alone: what it says is not shown as the answer.
 Rule 3: a line `assistant` states blocks: `assistant.block` each, with the id of the message and, of
         a message that came as events, the index of the block. Such a block is not said again.
         A line `user` brings results: `user.block` each. A call, under the id that its events have

@@ -37,7 +37,7 @@ class AppServerConversation(RpcConversation):
         return [self.request("turn/interrupt", turn)]
 
     def answer(self, method: str, fields: Message) -> Message:
-        """Whatever asks for an approval is told that there is none."""
+        """Whatever asks for an approval learns that there is none."""
         decision = _REFUSALS.get(method)
         return {"result": {"decision": decision}} if decision else super().answer(method, fields)
 

@@ -6,7 +6,7 @@ Rule 1: a notification about turns and items is a wire event of its `method`, wi
         and `item/completed` say whether the item was `streamed`: clients may opt out of deltas.
         Other notifications are `server.notification`.
 Rule 2: a transcript may hold both directions. A method with an id is a request: that of an item is
-        `server.request`, every other one `client.request`, but for `turn/start` and
+        `server.request`, every other one `client.request`, except `turn/start` and
         `turn/interrupt`. A response, of whichever side, says nothing.
 Rule 3: a turn is done with `turn/completed`, which also says that it failed or was interrupted;
         `error` before it, which may be followed by another try, says nothing by itself. Without it

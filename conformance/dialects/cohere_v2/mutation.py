@@ -66,7 +66,7 @@ def _lose_thinking(stream: Stream, site: int) -> Stream:
 
 
 def _in_list(*path: str) -> Edit:
-    """An object stands in a list, as in a whole answer."""
+    """An object is in a list, as in a whole answer."""
     return lambda stream, site: stream.with_value(site, path, [stream.value_at(site, *path)])
 
 

@@ -5,7 +5,7 @@ Rule 1: thoughts and text form runs; a run ends when a part of another kind come
 Rule 2: a call that comes whole starts, has its arguments and ends at once. One that `willContinue`
         ends with the first part that says nothing of that, or when anything else comes; its
         arguments are reported then. Code that the server runs is a hosted call.
-Rule 3: a signature is told before what its part says; it belongs to no block, since a call or a
+Rule 3: a signature is reported before what its part says; it belongs to no block, since a call or a
         text carries it.
 """
 

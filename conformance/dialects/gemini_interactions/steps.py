@@ -32,7 +32,7 @@ class Steps(ContentBlocks):
     __slots__ = ()
 
     def start(self, event: Mapping[str, Any]) -> None:
-        """A step is announced, maybe with what stands in it."""
+        """A step is announced, maybe with what is in it."""
         if (slot := self.begin_at(whole(event.get("index")))) is not None:
             self._begin_step(slot, mapping(event.get("step")))
 
@@ -59,13 +59,13 @@ class Steps(ContentBlocks):
             self._end_slot(slot, explicit=True)
 
     def summarise(self, slot: Slot, text: str) -> None:
-        """Thinking, as far as it is told."""
+        """Thinking, as far as it is reported."""
         if slot.thinking is None:
             slot.thinking = self._blocks.think("summary")
         self._blocks.thought(slot.thinking, "summary", text)
 
     def _begin_step(self, slot: Slot, step: dict[str, Any]) -> None:
-        """Reports what stands in a step when it is announced."""
+        """Reports what is in a step when it is announced."""
         kind = string(step.get("type"))
         if kind == THOUGHT:
             slot.thinking = self._blocks.think("summary", explicit=True)

@@ -70,7 +70,7 @@ class Messages:
 
     def _take_marker(self, name: str, text: str) -> None:
         if self._place == "between" and (name == START or name in _OPENING):
-            # Without a start the place is told as it is: that is what is wrong.
+            # Without a start the place is reported as it is: that is what is wrong.
             self._wire("harmony.marker", name=name, place="header" if name == START else "between")
             self._begin_header(has_role=name == START)
             if name == START:

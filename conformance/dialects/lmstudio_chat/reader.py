@@ -2,7 +2,7 @@
 
 Rule 1: an event is its type behind `lm.`. A body is `lm.body`, an error of any form `lm.error`.
 Rule 2: every `chat.start` is a message, and begins the next answer where something came before.
-Rule 3: `chat.end` is the end. What its result repeats is not said again: it stands in the event as
+Rule 3: `chat.end` is the end. What its result repeats is not said again: it is in the event as
         `stated`, joined by kind, with the names of the tools that were called.
 Rule 4: an error leaves the answer open, for `chat.end` still comes.
 """

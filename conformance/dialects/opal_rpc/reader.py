@@ -6,7 +6,7 @@ Rule 1: a notification `agent/event` is a wire event of the `type` in its `param
 Rule 2: requests and responses of both sides are `rpc.request` and `rpc.response`; they say nothing.
 Rule 3: a run is done with `agent_end` or `agent_abort`, or fails with `error`, after which nothing
         comes. Without any of them it was cut. A run is an answer, a turn is a step.
-Rule 4: events of a subagent are told by the wire alone.
+Rule 4: events of a subagent give wire events alone.
 """
 
 from __future__ import annotations

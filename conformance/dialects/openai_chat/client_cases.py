@@ -16,7 +16,7 @@ _BLOCKS: Final = (
     {"type": "thinking", "text": "Three."},
 )
 _ANSWER: Final = {"role": "assistant", "content": _TEXT}
-# Keys stand in another order than the fields are read in: the order of a JSON object says nothing.
+# Keys are in another order than the fields are read in: the order of a JSON object says nothing.
 _SCATTERED: Final = (
     ScatteredThinking(
         "two-fields", {**_ANSWER, "reasoning": "Two.", "reasoning_content": "One."}, "One.\nTwo."

@@ -1,7 +1,7 @@
 """What a Chat Completions stream was seen to do, as values of the dialect's knobs.
 
-A knob that the stream did not show is left out. Bounded: of every field only what tells its value
-is kept, and at most `MOST_CHOICES` choices are told apart.
+A knob that the stream did not show is left out. Bounded: of every field only what distinguishes its
+value is kept, and at most `MOST_CHOICES` choices are distinguished.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def _carried_thinking(stream: Stream) -> list[int]:
 
 @OPERATORS.edit("N1-mirrored", _carried_thinking)
 def _mirror_thinking(stream: Stream, site: int) -> Stream:
-    """Thinking stands in two fields."""
+    """Thinking is in two fields."""
     name = _carrier_of(stream, site)
     other = next(each for each in CARRIERS if each != name)
     return stream.with_value(site, (*DELTA, other), stream.value_at(site, *DELTA, name))

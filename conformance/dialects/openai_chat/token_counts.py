@@ -9,7 +9,7 @@ from conformance.dialects.json_edge import mapping, whole
 
 
 def tokens(usage: Mapping[str, Any], *, thought: bool) -> Iterator[tuple[str, Any]]:
-    """Values of `reasoning_tokens` and `tokens`, as far as a usage object tells them."""
+    """Values of `reasoning_tokens` and `tokens`, as far as a usage object states them."""
     details = mapping(usage.get("completion_tokens_details"))
     inside = whole(details.get("reasoning_tokens"))
     counted = inside or whole(usage.get("reasoning_tokens"))

@@ -1,6 +1,6 @@
 """What a Responses stream was seen to do, as values of the dialect's knobs.
 
-A knob that the stream did not show is left out. Bounded: at most `MOST_ITEMS` items are told
+A knob that the stream did not show is left out. Bounded: at most `MOST_ITEMS` items are reported
 apart, each by a few facts.
 """
 

@@ -229,7 +229,7 @@ class Output:
 
 
 def _announced_channel(item: dict[str, Any]) -> Channel:
-    """What an announced item is going to hold, as far as its keys tell; deltas carry the truth.
+    """What an announced item is going to hold, as far as its keys show; deltas carry the truth.
 
     An empty `content` announces raw thinking, but not where it comes with `encrypted_content`:
     servers that encrypt the raw thinking show its summary only.

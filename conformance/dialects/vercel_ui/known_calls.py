@@ -45,7 +45,7 @@ class KnownCalls:
         self.has_shown = False
 
     def about(self, kind: str, part: Mapping[str, Any]) -> dict[str, bool]:
-        """`call_known` of a part that belongs to a call; nothing where that cannot be told."""
+        """`call_known` of a part that belongs to a call; nothing where that is not known."""
         call_id = string(part.get("toolCallId"))
         if kind in _WHOLE:
             self._add(call_id)

@@ -135,7 +135,7 @@ def _show_empty_thought(stream: Stream, site: int) -> Stream:
 
 @OPERATORS.edit("X23-diagnostic-in-text", beside_upstream(first_of(places_of("text-delta"))))
 def _say_diagnostic(stream: Stream, site: int) -> Stream:
-    """A word of the application's own stands in the model's text."""
+    """A word of the application's own is in the model's text."""
     return stream.with_value(site, ("delta",), f"[retrying] {stream.text_at(site, 'delta')}")
 
 

@@ -10,7 +10,7 @@ Rule 4: a `start` of another message, or behind `[DONE]`, begins the next answer
 Rule 5: beyond `MOST_OPEN` open parts a wire event `vercel.ui.overflow` is the last thing that is
         said of semantics.
 Rule 6: what belongs to a call says whether that call is known (`call_known`), and a whole input
-        whether it is what its pieces say together (`input_streamed`), where this can be told.
+        whether it is what its pieces say together (`input_streamed`), where this is known.
 """
 
 from __future__ import annotations

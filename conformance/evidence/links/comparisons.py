@@ -123,7 +123,7 @@ def _shown(entry: Any) -> str:
 
 
 class _TurnPlace(Struct, frozen=True):
-    """Where a turn stands in its request, and what messages call an exchange."""
+    """Where a turn is in its request, and what messages call an exchange."""
 
     where: str
     named: Callable[[int], str]

@@ -55,7 +55,7 @@ class _Judged(Struct):
 class ExchangePlaces(Struct, frozen=True):
     """Where exchanges stand: in `file` under their own numbers, or in `others` by their number.
 
-    `carried` are the entries of each request whose answers stand in the same file.
+    `carried` are the entries of each request whose answers are in the same file.
     """
 
     file: str
@@ -84,7 +84,7 @@ class LinkedExchanges:
 
     `links` has what each request carries on, by exchange, and where it `collects` them, `keys`
     has by what other recordings may find it.
-    Where `places` names several files, what stands in one of them is judged no more.
+    Where `places` names several files, what is in one of them is judged no more.
     """
 
     def __init__(self, places: ExchangePlaces, *, by: str = NAME, collects: bool = False) -> None:

@@ -24,7 +24,7 @@ class LinkKeys(Struct, frozen=True):
 
     said: tuple[bytes, ...]
     repeated: tuple[bytes, ...]
-    carried: frozenset[int] = frozenset()  # entries whose answers stand in the same recording
+    carried: frozenset[int] = frozenset()  # entries whose answers are in the same recording
 
     @classmethod
     def of(

@@ -1,4 +1,4 @@
-"""Runs of deltas: frames alike but for a few columns, read by the rules as columns.
+"""Runs of deltas: frames alike except a few columns, read by the rules as columns.
 
 Of a long stream nearly all frames belong to runs. The first frame of a run goes the usual way. If
 every act that it asks for is *still* from then on (`conformance.rules.repetition`), the frames that
@@ -82,7 +82,7 @@ class Run:
         self._window = FIRST_WINDOW
 
     def take(self, buffer: bytes, at: int) -> Taken | None:
-        """The next frames of the run, if they stand in `buffer` at `at`."""
+        """The next frames of the run, if they are in `buffer` at `at`."""
         end = self.template.end
         stop = buffer.find(end, at + self._window) + len(end)
         size = min(stop - at, WINDOW) if stop >= len(end) else WINDOW

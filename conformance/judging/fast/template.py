@@ -1,4 +1,4 @@
-"""Frames that are equal byte for byte but for a few values, taken apart in bulk.
+"""Frames that are equal byte for byte except a few values, taken apart in bulk.
 
 A model streams thousands of frames that differ in nothing but the text of a delta, a sequence
 number, some padding. Such frames share a *template*: constant pieces of bytes with holes between
@@ -6,7 +6,7 @@ them. The values in the holes are its *columns*. What lies between two holes is 
 the bytes at the constant pieces, which is done in C for all frames of a chunk at once.
 
 Rule 1: what a template takes is exactly what the SSE parser and the JSON decoder would give for
-those bytes: the same frames, the same payloads but for the columns. Where that is not certain it
+those bytes: the same frames, the same payloads except the columns. Where that is not certain it
 takes nothing, and the bytes go the slow way.
 Rule 2: a hole holds one JSON string, or one integer of digits, and no more. The rows of many
 frames are decoded as one JSON array with a raw line feed behind each comma. A fragment that leaked
@@ -50,7 +50,7 @@ class Taken(Struct, frozen=True):
     """Frames taken off a buffer: their number and size, and what stood in them.
 
     `values[c][i]` is column c of frame i; `rows[i]` are the bytes between the first piece and the
-    last, which is all that tells one frame from the next.
+    last, which is all that distinguishes one frame from the next.
     """
 
     size: int
@@ -207,7 +207,7 @@ def _column(raw: list[bytes], kind: type) -> list[Any] | None:
 
 
 def _siblings(fragment: str, names: Sequence[str]) -> Decode | None:
-    """Rows whose columns stand in one object, with constants between them: decoded as structs.
+    """Rows whose columns are in one object, with constants between them: decoded as structs.
 
     `fragment` is the row of the first frame, `names` are the columns' keys in order. Constants are
     types of one value or held against the first frame's, and other keys are refused, so that only
@@ -332,7 +332,7 @@ def _decode(
 
 
 def _span(data: str, payload: Any, path: str) -> tuple[int, int] | None:
-    """Where the value of `path` stands in `data`, proved by putting another one there."""
+    """Where the value of `path` is in `data`, proved by putting another one there."""
     value = getter(path)(payload)
     kind = type(value)
     if kind not in _PROBES:

@@ -13,7 +13,7 @@ _LINE: Final = b"\n"
 
 
 class WaitingRows:
-    """What tells frames of one template apart, and when they came."""
+    """What distinguishes frames of one template apart, and when they came."""
 
     def __init__(self, template: Template) -> None:
         self._opening = template.head + template.first

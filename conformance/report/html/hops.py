@@ -40,7 +40,7 @@ class BesideAnswer(Struct, frozen=True):
 
     Places of its lanes are milliseconds or event numbers from its own beginning; `marks` are events
     that findings are about. `start` is when its head came after that of the other answer, in
-    milliseconds; None where no clock tells.
+    milliseconds; None where no clock says.
     """
 
     title: str
@@ -104,7 +104,7 @@ def _answer_starts(beside: Sequence[BesideAnswer]) -> Iterator[float]:
 
 
 def _head_between(first: CassetteClock | None, second: CassetteClock | None) -> float | None:
-    """Milliseconds from the head of one answer to that of another; None where no clock tells."""
+    """Milliseconds from the head of one answer to that of another; None where no clock says."""
     if first is None or second is None or first.begun is None or second.begun is None:
         return None
     return second.begun + (second.head or 0.0) - first.begun - (first.head or 0.0)

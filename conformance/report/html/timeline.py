@@ -44,7 +44,7 @@ class PageBudget(Struct):
 
 
 class PlacedFinding(Struct, frozen=True):
-    """A finding, and the id of the place on the page that tells it."""
+    """A finding, and the id of the place on the page that shows it."""
 
     anchor: str
     finding: Finding

@@ -202,7 +202,7 @@ class Act:
     """What is to be done with one event, for one rule in one slice.
 
     The second half is about events that repeat (`rules/repetition.py`): whether more of them, alike
-    but for some columns, could be taken as columns, and how.
+    except some columns, could be taken as columns, and how.
     """
 
     collects: ClassVar[bool] = False  # the order of what it reads matters
@@ -238,7 +238,7 @@ Step = tuple[State, tuple[Act, ...]]
 
 
 class Machine:
-    """How the slices of one rule go on. Pure but for its acts; shared by exchanges and threads.
+    """How the slices of one rule go on. Pure except its acts; shared by exchanges and threads.
 
     `position` is the rule's among those that share its slices.
     """

@@ -1,7 +1,7 @@
 """What a table says of one event, made ready: which keys its payload has, each of which type.
 
-Rule 1: what is not said to be `absent` at times has to be there, and so has what it stands in. Of
-what stands in something that may be absent nothing is asked where that is absent.
+Rule 1: what is not said to be `absent` at times has to be there, and so has what it is in. Of
+what is in something that may be absent nothing is asked where that is absent.
 Rule 2: where a key is absent, as it may be, no key beside it is the same one misspelt. Keys of
 vendors are legal, and so is a misspelt one that holds nothing.
 Rule 3: of the elements of a list, `*` in a path is each of them, `*kind` each whose `type` is

@@ -120,7 +120,7 @@ class Compare(Form, frozen=True):
         return bool(self.left.link)
 
     def holds(self, one: Any, other: Any) -> bool:
-        """Whether two gathered values stand in the relation, texts in the spelling that counts."""
+        """Whether two gathered values are in the relation, texts in the spelling that counts."""
         if isinstance(one, str) and isinstance(other, str):
             spell = SPELLINGS[self.spelling]
             one, other = spell(one), spell(other)

@@ -12,7 +12,7 @@ from conformance.rules.paths import MISSING
 from conformance.rules.patterns import token
 
 _SHOWN: Final = 80  # characters of a value
-_WORD: Final = "type"  # a field whose text is one word: it is told whole
+_WORD: Final = "type"  # a field whose text is one word: it is reported whole
 
 
 def first_difference(left: Any, right: Any, path: str = "") -> tuple[str, str, str]:
@@ -45,7 +45,7 @@ def view(value: Any) -> str:
 
 
 def first_missing(wanted: list[Any], within: Any) -> Any:
-    """MISSING where all of `wanted` stands in `within` in that order, else the first that does not.
+    """MISSING where all of `wanted` is in `within` in that order, else the first that does not.
 
     What is wanted several times need stand there only once.
     """
@@ -53,7 +53,7 @@ def first_missing(wanted: list[Any], within: Any) -> Any:
     met: set[str] = set()
     for value in wanted:
         name = token(value)
-        if name not in met and name not in rest:  # what `in` passes over is used up
+        if name not in met and name not in rest:  # what `in` skips is used up
             return value
         met.add(name)
     return MISSING

@@ -59,7 +59,7 @@ class WatchedText:
 
 
 def breach(hit: Hit, where: str, number: int | None = None) -> Breach:
-    """What is told of a needle that was found."""
+    """What is reported of a needle that was found."""
     clipped = beginning(hit.needle, 60)
     message = f"{clipped!r} in text (…{beginning(hit.around, 120, '')!r}…){where}"
     return Breach(message, ("text without it",), repr(clipped), number=number)

@@ -102,7 +102,7 @@ class AnswerMachine(Machine):
         return Debt(fired=True, owed=True, owed_now=True) if is_owed else None
 
     def opens(self, names: Names) -> bool:
-        # An answer opens too: it may stand in the same frame, ahead of what it answers.
+        # An answer opens too: it may be in the same frame, ahead of what it answers.
         return self.hears_all or bool(names & (self._opens | self._when | self._then))
 
     def belongs(self, names: Names) -> bool:

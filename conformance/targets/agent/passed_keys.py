@@ -153,7 +153,7 @@ def _keys_in_json(text: str) -> Iterator[str]:
 
 
 def _is_path(value: str) -> bool:
-    """A name may tell where a key is, and `PWD` tells where the user is."""
+    """A name may tell where a key is, and `PWD` shows where the user is."""
     if value.startswith(("./", "../", "~/", "/tmp/", "/run/", "/var/", "/home/")):  # noqa: S108
         return True
     try:

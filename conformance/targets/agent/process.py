@@ -1,7 +1,7 @@
 """An agent as a process: its lines, its stderr, and its end.
 
 Rule 1: nothing that it writes is kept without a bound: a line has one, and of stderr the end stays.
-Rule 2: nothing is waited for without a deadline, also not for an agent to read what it is told.
+Rule 2: nothing is waited for without a deadline, also not for an agent to read what it is sent.
 Rule 3: whatever happens, it is ended together with everything that it started.
 Rule 4: it has ended when its process has, also where somebody whom it left behind holds its output
         open: what it wrote itself is still read.
@@ -26,7 +26,7 @@ from conformance.targets.child_process import (
 )
 
 LONGEST_LINE: Final = 4 * 1024 * 1024  # bytes
-_MOST_UNREAD: Final = 1024 * 1024  # bytes that it was told and did not read
+_MOST_UNREAD: Final = 1024 * 1024  # bytes that it was sent and did not read
 _TAIL: Final = 4096  # bytes of its stderr
 _READ: Final = 1 << 16
 _PATIENCE: Final = 2.0  # seconds that it may take to end by itself
@@ -93,17 +93,17 @@ class AgentProcess:
         self._watch = asyncio.create_task(self._keep_stderr())
 
     def write(self, line: bytes) -> bool:
-        """Hands over a line; False where the agent does not read what it was told before."""
+        """Hands over a line; False where the agent does not read what it was sent before."""
         stdin = self._stdin
         if stdin is None or stdin.is_closing():
-            return True  # what it writes, or its end, tells the rest
+            return True  # what it writes, or its end, shows the rest
         if stdin.get_write_buffer_size() > _MOST_UNREAD:
             return False
         stdin.write(line)
         return True
 
     def close_input(self) -> None:
-        """Nothing more is told to it."""
+        """Nothing more is sent to it."""
         if self._stdin is not None:
             self._stdin.close()
 

@@ -1,19 +1,19 @@
 """What a client reported, judged: against the bytes, by the suites, and by `harness/...`.
 
 Rule 1: events that the client does not declare are held against it nowhere, as `check.client` says.
-Rule 2: where the stream broke off, calls and usage need not have been told; where that was after
-        the finish, neither need the break. What is still owed then is owed by the stream, and
+Rule 2: where the stream broke off, calls and usage need not have been reported; where that was
+        after the finish, neither need the break. What is still owed then is owed by the stream, and
         rules about what servers send have been judged by the whole stream. A client that says so
         need not have told the finish, nor have ended what it had begun.
 Rule 3: arguments that are the same JSON are the same, however they are written: many SDKs hand out
         what they have parsed. A client without an event for refusals may show them as text.
-Rule 4: after a reset what was on its way may be lost, and what stands in a refusal is free: there
+Rule 4: after a reset what was on its way may be lost, and what is in a refusal is free: there
         only the end is judged.
 Rule 5: what breaks a rule in the bytes themselves is the server's doing, not the client's, and so
         is what only a field would excuse that no client can tell.
 Rule 6: a call that the server carries out itself is the client's to tell, at any place, or not.
-Rule 7: where the API does not say when a call is complete, it may be told before its finish; the
-        place of calls is not compared of a client that tells them when the answer is whole.
+Rule 7: where the API does not say when a call is complete, it may be reported before its finish;
+        the place of calls is not compared of a client that shows them when the answer is whole.
 Rule 8: `tool_calls` beside calls is what the server's `stop` says, unless a client reports reasons
         as they were sent.
 """
@@ -290,7 +290,7 @@ def _explain_lost_thinking(
 
 
 def client_place(exchange: Exchange) -> str:
-    """Where a client's answer to a case is told of in findings."""
+    """Where findings place a client's answer to a case."""
     return f"{exchange.scenario}/{exchange.role}/{exchange.number}/client"
 
 
@@ -370,7 +370,7 @@ def is_broken(sent: Transcript) -> bool:
 def _without_hosted(
     sent: Transcript, events: Sequence[Mapping[str, Any]]
 ) -> tuple[Transcript, Sequence[Mapping[str, Any]]]:
-    """Rule 6: what was sent and what was told, without calls that the server carried out."""
+    """Rule 6: what was sent and what was reported, without calls that the server carried out."""
     hosted = [_call_key(call) for call in sent.tools if call.get("hosted")]
     if not hosted:
         return sent, events

@@ -390,7 +390,7 @@ def _skip_notes(tally: CaseTally) -> Iterator[str]:
 def _without_client_promises(profile: Profile) -> Profile:
     """What a recording's own client promises is no promise of the one under test.
 
-    The policy of history stays: the client is told which one to follow.
+    The policy of history stays: the client learns which one to follow.
     """
     if profile.side != "client":
         return profile

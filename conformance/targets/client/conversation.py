@@ -1,4 +1,4 @@
-"""What a client is told to ask, made of a recorded request: never what is expected of it."""
+"""What a client has to ask, made of a recorded request: never what is expected of it."""
 
 from __future__ import annotations
 

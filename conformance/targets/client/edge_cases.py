@@ -1,7 +1,7 @@
 """Streams at the edge of the standard, made of a recorded one.
 
 Each is what the WHATWG algorithm reads without doubt and what readers in the wild get wrong.
-Rule 1: the payloads stay what they are, but for texts that a model may send and that readers of
+Rule 1: the payloads stay what they are, except texts that a model may send and that readers of
 lines or of ASCII tear or drop: a client is never asked to make sense of other ones.
 Rule 2: what a reader must not see says so: it holds `POISON`, in the form of a delta.
 https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation; the
@@ -177,7 +177,7 @@ def _respelled_texts(stream: Stream) -> Iterator[EdgeCase]:
 
 
 def _only_a_space(stream: Stream) -> Iterator[EdgeCase]:
-    """A delta that is one blank, behind one that says something and stands in a list."""
+    """A delta that is one blank, behind one that says something and is in a list."""
     lists = get(stream.dialect).keys.unrolled
     for place, piece in stream.events():
         is_chunk = isinstance(piece.payload, dict) and any(key in piece.payload for key in lists)

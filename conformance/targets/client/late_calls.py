@@ -1,8 +1,8 @@
-"""Calls that are told with the finish of their choice, wherever they stood before.
+"""Calls that are reported with the finish of their choice, wherever they stood before.
 
 Some APIs do not say when a call is complete, and some clients tell calls only when the answer is
-whole. So what was sent and what was told are both put into this order, where one of them has it.
-Of an answer without a finish, a call stands behind the texts of its choice.
+whole. So what was sent and what was reported are both put into this order, where one of them has
+it. Of an answer without a finish, a call stands behind the texts of its choice.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from conformance.core.events import Event
 from conformance.judging.transcript import Transcript
 
 CALLS_AT_END: Final = "calls-at-end"
-"""The feature of a client that tells calls only when the answer is whole."""
+"""The feature of a client that shows calls only when the answer is whole."""
 TEXTS: Final = frozenset(
     {"thinking.delta", "thinking.part", "thinking.opaque", "text.delta", "refusal.delta"}
 )
@@ -29,7 +29,7 @@ def told_late(
 ) -> Sequence[Mapping[str, Any]]:
     """What a client told, with every call at the finish of its choice.
 
-    A call that was told behind the finish stays there, unless `is_after_finish` permits that.
+    A call that was reported behind the finish stays there, unless `is_after_finish` permits that.
     """
     keys = [(str(each["type"]), each.get("choice", 0)) for each in events]
     return [events[at] for at, _ in _order(keys, is_after_finish=is_after_finish)]

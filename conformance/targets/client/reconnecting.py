@@ -4,7 +4,7 @@ Rule 1: only of a client that declares `reconnect`, and only where an event had 
         nothing says where to go on.
 Rule 2: the next request is the same one, with the last id that was committed as `Last-Event-ID`, no
         earlier than `retry` says; a status of 204 ends it.
-Rule 3: what is told in the end is the whole answer, once.
+Rule 3: what is reported in the end is the whole answer, once.
 https://html.spec.whatwg.org/multipage/server-sent-events.html#sse-processing-model; the cases are
 those of web-platform-tests and LaunchDarkly's contract tests that a model's answer allows.
 """
@@ -107,7 +107,7 @@ def _served_answers(each: BrokenAnswer, whole: Exchange) -> list[Exchange]:
 def _judge_case(
     judging: ClientJudge, each: BrokenAnswer, place: Exchange, whole: Exchange, case: ReplayedCase
 ) -> ClientLedger:
-    """What was told against the answer, which is whole unless the last one is a 204."""
+    """What was reported against the answer, which is whole unless the last one is a 204."""
     where, answered = client_place(place), case.answered
     if answered.how not in ENDS:
         return no_answer(where, answered)

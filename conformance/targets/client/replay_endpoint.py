@@ -228,7 +228,7 @@ def run_smoke_case(endpoint: ReplayEndpoint, dialect: str) -> None:
 
 
 def smoke_fault(endpoint: ReplayEndpoint, dialect: str) -> tuple[AdapterAnswer, str]:
-    """How a short answer without thinking is told, and what is wrong with it, or nothing."""
+    """How a short answer without thinking is reported, and what is wrong with it, or nothing."""
     options = ReplayOptions(repeat=True)
     case = endpoint.replay_in_turn(_short_answers(dialect), dialect, HELLO_COMMAND, options)
     return case.answered, _fault_of_smoke(endpoint, dialect, case)

@@ -1,6 +1,6 @@
 """What a user can choose, put to a client: cases that need no recording.
 
-Rule 1: what was chosen stands in the request, in whatever form the dialect has for it; `off`
+Rule 1: what was chosen is in the request, in whatever form the dialect has for it; `off`
 stands nowhere, and a model that takes no effort is sent none.
 Rule 2: which form it has to be, a client's profile promises: the rules of `effort/` and
 `summary/request` look at the request beside what was chosen.
@@ -153,7 +153,7 @@ def _models_taking_effort(profile: Profile) -> Iterator[str]:
 
 
 def _of_others(profile: Profile) -> Iterator[UserChoice]:
-    """Of a model that takes no effort, where the client tells models apart."""
+    """Of a model that takes no effort, where the client distinguishes models."""
     for model in islice(models_matching(profile, "effort_models", matches=False), 1):
         for level in (OFF, *EFFORTS):
             talk = (_RULES, HELLO) if level == OFF else (HELLO,)

@@ -1,8 +1,8 @@
 """The ways in which one recorded answer is replayed to a client.
 
 Rule 1: what a client should see is read from the bytes that this way really sends.
-Rule 2: ways that change nothing (chunks, comments, line ends) are told apart from cuts and edits,
-        since a client must report the same of all of them.
+Rule 2: ways that change nothing (chunks, comments, line ends) are distinguished from cuts and
+        edits, since a client must report the same of all of them.
 Rule 3: a cut comes after every event in turn. Once the finish has come a client may take the
         answer as complete, so the last places prove nothing of the ending.
 """

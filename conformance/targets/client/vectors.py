@@ -92,7 +92,7 @@ def _vector_cases(
 def _vector_case(variation: ReplayVariation, dialect: Dialect, profile: Profile) -> dict[str, Any]:
     made = variation.sent_exchange()
     sent = read_transcript(made, dialect, reading(profile), keep="semantic")
-    # Events that need not be told.
+    # Events that need not be reported.
     gaps = [] if sent.client_end == "completed" and sent.tools == sent.own_tools else ["tool.end"]
     return {
         "name": variation.name,

@@ -1,11 +1,11 @@
 """Whole messages and turns on disk: cases of clients that need no stream.
 
-Rule 1: which of several places of thinking is read is a client's own business, but for one whose
+Rule 1: which of several places of thinking is read is a client's own business, except one whose
 profile promises `extracts-in-order`; most servers mirror one thought, so no recording asks for
 more. The order is the dialect's, then that of the blocks as they stand, joined by newlines. The
 same text in two places is one thought, told once.
 Rule 2: a client restores of a turn what the turn's message says, whoever stored it.
-Rule 3: how a client stores is its own business, but for one whose profile promises `stores-flat`.
+Rule 3: how a client stores is its own business, except one whose profile promises `stores-flat`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _DELTAS: Final = ("thinking.delta", "text.delta")
 
 
 def judge_extraction(cases: CaseSeries) -> Iterator[StreamResult]:
-    """What a client makes of thinking that stands in several places of one message."""
+    """What a client makes of thinking that is in several places of one message."""
     about, judging = cases.endpoint.about, cases.judging
     if EXTRACT not in about.ops or "thinking.delta" not in about.events:
         return
@@ -150,7 +150,7 @@ def _read_back(
     message: Mapping[str, Any],
     stored: Mapping[str, Any],
 ) -> None:
-    """Rule 2: told as the message itself is told, so that what is told wrongly is no matter."""
+    """Rule 2: reported as the message itself is, so wrong reports do not matter."""
     answered = cases.endpoint.ask(RESTORE, stored=stored)
     if answered.how != "told":
         made.fill_open(no_answer(_WHERE, answered))
@@ -165,7 +165,7 @@ def _read_back(
 def _message_events(
     endpoint: ReplayEndpoint, dialect: str, keys: StoredTurns, message: Mapping[str, Any]
 ) -> Sequence[Mapping[str, Any]]:
-    """The events of the message as the client tells them, or as anybody would."""
+    """The events of the message as the client shows them, or as anybody would."""
     if EXTRACT in endpoint.about.ops:
         answered = endpoint.ask(EXTRACT, dialect=dialect, message=message)
         if answered.how == "told":

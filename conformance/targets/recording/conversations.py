@@ -1,4 +1,4 @@
-"""Which conversation a request carries on: told by what it repeats.
+"""Which conversation a request carries on: known by what it repeats.
 
 Rule 1: a request that names an earlier response (`previous_response_id`) follows it.
 Rule 2: a request whose history begins with all that an earlier request sent, and goes on with an
@@ -42,7 +42,7 @@ class Conversations:
         self._answered: OrderedDict[str, ExchangePlace] = OrderedDict()
 
     def preceding_exchange(self, request: Request) -> ExchangePlace | None:
-        """The exchange that this request carries on; None if that cannot be told."""
+        """The exchange that this request carries on; None if that is not known."""
         body = request.json
         if not isinstance(body, dict):
             return None

@@ -49,7 +49,7 @@ class DirectRequest(Struct, frozen=True):
 
 
 RequestSequence = Generator[DirectRequest, Exchange, None]
-"""Requests, one after the other; each is told what the one before it was answered, as it came."""
+"""Requests, one after the other; each learns what the one before it was answered, as it came."""
 
 
 def load_requests(file: Path, path: str | None, base: str = "") -> list[DirectRequest]:
@@ -85,7 +85,7 @@ def load_requests(file: Path, path: str | None, base: str = "") -> list[DirectRe
 
 def fixed_requests(requests: Iterable[DirectRequest]) -> RequestSequence:
     """Requests that stand fast, whatever is answered."""
-    for one in requests:  # noqa: UP028  # a list cannot be told what came, as `yield from` would
+    for one in requests:  # noqa: UP028  # a list cannot learn what came, as `yield from` would
         yield one
 
 
@@ -102,7 +102,7 @@ async def record_directly(
 ) -> list[ExchangeOutcome]:
     """Asks one after the other and writes one cassette. What came of each.
 
-    What is told to `requests` and `look` is kept in memory, up to 16 MiB of each answer.
+    What is reported to `requests` and `look` is kept in memory, up to 16 MiB of each answer.
     Nothing is written, and `target` is not replaced, before the server is reached.
 
     Raises RemoteError where no response head came (what was sent is in the cassette), CassetteError

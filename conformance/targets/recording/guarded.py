@@ -18,7 +18,7 @@ OnFailure = Callable[[BaseException], None]
 
 
 class ExchangeLog(Protocol):
-    """Is told of one exchange, in this order; times are those of `perf_counter`. Never raises.
+    """Hears of one exchange, in this order; times are those of `perf_counter`. Never raises.
 
     `record_body` takes what one read gave of the body: in chunked coding, without its last chunk,
     where `record_head` said so. `record_part` takes messages and closes of a WebSocket instead. A
@@ -65,7 +65,7 @@ class JoinedLogs:
 
 
 class GuardedRecorder:
-    """Writes at once; where that fails, it is told once and the rest given up.
+    """Writes at once; where that fails, it is reported once and the rest given up.
 
     Without `flushes` it is the caller's to `flush`.
     """

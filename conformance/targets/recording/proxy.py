@@ -8,7 +8,7 @@ Rule 3: one connection to an upstream for each of the client's, so that reuse is
 Rule 4: what came is passed on first, and then recorded. A `RecordingQueue` takes that to a process
 of its own: if the recorder is killed, at most what came in the last 100 ms is not in the cassette
 (or held back by redaction), which has no end then. A `RecordingFolder` writes at once, in the loop.
-Rule 5: whom it cannot serve it tells so: too many connections, bodies too large in all.
+Rule 5: whom it cannot serve hears so: too many connections, bodies too large in all.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from conformance.wire.upgrade import (
 )
 
 _MOST_BODIES: Final = 256 * 1024 * 1024
-_MOST_REFUSED: Final = 256  # that are told so at once; more are closed
+_MOST_REFUSED: Final = 256  # that are reported so at once; more are closed
 
 Recordings = RecordingFolder | RecordingQueue
 NewLog = Callable[[], ExchangeLog]
@@ -83,7 +83,7 @@ class RecordingProxy:
     """Listens, passes on, records; an asynchronous context manager. `url` is known inside it.
 
     `route` says of each request where it goes, and what records it; default: to `upstream`, in
-    `folder`, or nowhere without one. `watch` gives what else is told of each exchange, as it
+    `folder`, or nowhere without one. `watch` gives what else is known of each exchange, as it
     comes. `hosts` are the names that a request may be for; default: any.
 
     Raises UsageError where it cannot listen.
@@ -228,7 +228,7 @@ class RecordedConnection:
 
     @property
     def _has_left(self) -> bool:
-        """Whether the client has left, as far as anybody can tell who wants to write nothing."""
+        """Whether the client has left, as far as anybody can see who wants to write nothing."""
         return self._client.gone or self._client.silent
 
     async def _upstream_connection(self, origin: Origin) -> ClientConnection:
@@ -268,7 +268,7 @@ class RecordedConnection:
         )
         await upstream.pass_body(head, _RelayedBody(self._client, recorded, head), idle=idle)
         self._client.write_end()
-        # Where the upstream was told that the client says no more, closing may be its answer.
+        # Where the upstream heard that the client says no more, closing may be its answer.
         ends_whole = head.ends_itself or not self._has_left
         if self._client.gone and not head.ends_itself:
             raise PeerGoneError  # we closed the upstream ourselves: its end says nothing
@@ -307,7 +307,7 @@ class RecordedConnection:
 
 
 class RelayedExchange:
-    """One exchange under way: what its recording is told, and when that came."""
+    """One exchange under way: what its recording learns, and when that came."""
 
     def __init__(self, log: ExchangeLog, request: HttpRequest, route: RelayRoute) -> None:
         now_about(Request(request.method, request.target, request.headers))

@@ -1,4 +1,4 @@
-"""The relay's side of recording: what is told goes to a process of its own, and nobody waits.
+"""The relay's side of recording: what is reported goes to a process of its own, and nobody waits.
 
 Rule 1: messages are collected for some milliseconds and then written to a socket. What is still
 here when the recorder is killed is lost; what is in the socket is written by the other process.
@@ -71,13 +71,13 @@ class MessageSink(Protocol):
         """Sends a message soon."""
 
     def refuse_exchange(self) -> None:
-        """There is no room for an exchange: nothing will be told of it."""
+        """There is no room for an exchange: nothing will be reported of it."""
 
 
 class RecordingQueue:
     """Records in a folder by a process of its own, from `start` to `close`.
 
-    `tell` is told of every exchange once it is written. Raises CassetteError where the folder
+    `tell` hears of every exchange once it is written. Raises CassetteError where the folder
     cannot be made.
     """
 
@@ -103,7 +103,7 @@ class RecordingQueue:
         self._process: Any = None
 
     async def start(self, fail: OnFailure) -> None:
-        """Starts the process; `fail` is told what cannot be recorded."""
+        """Starts the process; `fail` learns what cannot be recorded."""
         self._fail = fail
         ours, theirs = socket.socketpair()
         with theirs:

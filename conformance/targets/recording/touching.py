@@ -16,7 +16,7 @@ from conformance.recordings.redaction import EVERY_RULE, touched_rules
 def rules_touched(
     file: Path, number: int, end: Ending, request: Request, changed: Sequence[tuple[int, bytes]]
 ) -> tuple[str, ...]:
-    """Rules that judge what stands in the file otherwise than what came.
+    """Rules that judge what is in the file otherwise than what came.
 
     `request` is the request as it came, `changed` are chunks as they came, by their place in the
     body. Every rule where the file cannot be read again.

@@ -226,7 +226,7 @@ class ReplayConnection(asyncio.Protocol):
         if end == "stall" and self._body_end != "none":
             self._set_timer(self._state.limits.hold_s, self._end_stall)
         elif end == "rst" or (end == "fin" and self._body_end == "close" and script.has_head):
-            # Where closing is the end of the body, only a reset tells that it was cut.
+            # Where closing is the end of the body, only a reset shows that it was cut.
             self._close_connection(reset=True)
         else:
             self._next_request(keeps_alive=keeps_alive)

@@ -47,7 +47,7 @@ class BodyDifference(Struct, frozen=True):
 class ReplayMiss(Struct, frozen=True):
     """No answer. `why` is one line without secrets; `nearest` is None where nothing is near.
 
-    `lookup` is what is told of a model to who looks it up, where nothing was recorded of that.
+    `lookup` is what is stated of a model to who looks it up, where nothing was recorded of that.
     """
 
     why: str

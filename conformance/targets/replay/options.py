@@ -104,7 +104,7 @@ class ReplayOptions(Struct, frozen=True):
     `repeat`   answers again what has been answered before; default: once per exchange.
     `ignore`   dotted paths of request bodies that need not match; `*` stands for any key or index.
     `headers`  request headers that must match, besides method, path and body.
-    `exact_paths`  tells `/v1/responses` from `/responses`.
+    `exact_paths`  distinguishes `/v1/responses` from `/responses`.
     `hop`      which side of a gateway's or an application's recording is served.
     `own_form` answers who asks for a stream with streams alone, and who does not with whole bodies,
                also where no request was recorded.

@@ -59,7 +59,7 @@ class AnswerScript:
     """One answer. Times are in milliseconds, sizes in bytes.
 
     `length` is the recorded content-length where it holds for this body; None: the body's end is
-    told by its framing. `size` is what goes out, `whole` what would without a cut or stall.
+    known by its framing. `size` is what goes out, `whole` what would without a cut or stall.
     `has_body` is False for a status that allows none, `has_head` where the connection broke before
     any answer.
     """

@@ -83,7 +83,7 @@ def _shown_headers(headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str
 
 
 def _looked_up(wanted: RequestKey, index: ExchangeIndex) -> ReplayMiss:
-    """A miss, with what is told of a model where clients look it up before they ask."""
+    """A miss, with what is stated of a model where clients look it up before they ask."""
     lookup = model_lookup(wanted.method, wanted.path, "m") if index.options.own_form else None
     return ReplayMiss("", lookup=lookup) if lookup else explain_miss(wanted, index)
 

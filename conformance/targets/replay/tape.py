@@ -70,7 +70,7 @@ def load_recording(source: ReplaySource, name: str) -> tuple[RecordedExchange, .
         for each in cassette.exchanges
     )
     try:
-        for entry in entries:  # whether it can be served is told at once, not when a client asks
+        for entry in entries:  # what cannot be served is reported at once, not when a client asks
             _check_entry(entry)
     except ConformanceError as err:
         file = recording.path if isinstance(recording, Recording) else name

@@ -30,10 +30,10 @@ _OUTCOMES: Final[Mapping[AnswerEnd, ReplayOutcome]] = {
 
 
 def body_end(script: AnswerScript, *, head_only: bool, http11: bool) -> BodyEnd:
-    """How the end of the body is told.
+    """How the end of the body is reported.
 
     A recorded length stays where it holds, an HTTP/1.0 answer ends by closing, as recorded, unless
-    its end must be told from a break: then it is chunked, where the client can read that.
+    its end must be distinguished from a break: then it is chunked, where the client can read that.
     """
     if head_only or not script.has_body:
         return "none"
@@ -49,7 +49,7 @@ def body_end(script: AnswerScript, *, head_only: bool, http11: bool) -> BodyEnd:
 class AnswerWriter:
     """Writes one answer, once.
 
-    `note` is told the outcome just before the last byte is written, so whoever has read the whole
+    `note` learns the outcome just before the last byte is written, so whoever has read the whole
     answer finds it noted; never for a stall, which only its end makes one. `done` follows the last
     byte: it is the connection that goes on, closes or resets then. `sent` counts bytes of body.
     """
@@ -94,7 +94,7 @@ class AnswerWriter:
             self._write_due()
 
     def stop_writing(self) -> None:
-        """Writes nothing more, and tells nobody."""
+        """Writes nothing more, and says so to nobody."""
         self._is_paused = True
         if self._timer is not None:
             self._timer.cancel()

@@ -42,7 +42,7 @@ def _store(record: Record) -> Record:
 class Defect:
     """One fault. `rules` are the full ids of all rules that find it, cascades included.
 
-    Three ids stand in no suite, only a harness run can judge them: `harness/ending` (which end is
+    Three ids are in no suite, only a harness run can judge them: `harness/ending` (which end is
     told of a stream that broke off), `harness/next-request` (what would be sent against what was
     asked for) and `harness/restores` (what is read of what was stored).
 

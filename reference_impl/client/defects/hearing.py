@@ -176,7 +176,7 @@ def _stop(event: Event) -> Iterator[Event]:
 
 
 def _as_text() -> Reports:
-    """All thinking is told as text of a block of its own."""
+    """All thinking is reported as text of a block of its own."""
 
     def edit(event: Event) -> Iterator[Event]:
         kind = _AS_TEXT.get(event.type)

@@ -23,7 +23,7 @@ WORDINGS: Final = (
 )
 PAIRS: Final = ("What is {a} + {b} and {c} + {d}?", "Add {a} and {b}, then add {c} and {d}.")
 THREES: Final = ("What is {a} + {b} + {c}?", "Add {a}, {b} and {c}.")
-# Cut early, one of these thoughts cannot be told from another.
+# Cut early, one of these thoughts cannot be distinguished from another.
 ADDING: Final = "adding"
 
 

@@ -142,7 +142,7 @@ class Loop:
             self._accept(0, chosen)
 
     def _attempt(self, works: Sequence[Work], forward: Callable[[], Tensor]) -> list[int] | None:
-        """The tokens chosen from a forward; None if it failed, then all `works` were told."""
+        """The tokens chosen from a forward; None if it failed, then all `works` were reported."""
         try:
             return choose(forward(), works)
         except Exception as err:  # noqa: BLE001 - whatever the model raises, callers must hear of it

@@ -27,7 +27,7 @@ from .stops import StopSearch
 class Router:
     """One generation. It is over when `push` or `end` gave a `Finish`.
 
-    What stands in a tool block and is no call is given back as text, also if the block was cut.
+    What is in a tool block and is no call is given back as text, also if the block was cut.
     """
 
     def __init__(

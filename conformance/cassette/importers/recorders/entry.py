@@ -16,7 +16,7 @@ EACH = "[]"
 class Entry(NamedTuple):
     """A value of JSON or YAML (whose scalars know their lines), and where it begins.
 
-    `raw` is how JSON spells it, empty for other forms; `is_text` says that the body stands in the
+    `raw` is how JSON spells it, empty for other forms; `is_text` says that the body is in the
     file as it is, from that line on.
     """
 
