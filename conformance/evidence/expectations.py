@@ -178,7 +178,7 @@ def _ending_hint(exchange: Exchange, came: str) -> str:
     if 300 <= status < 400:
         return "The target's URL must be the one that it redirects to."
     if status in NOT_LET_IN:
-        return "--api-key-env NAME sends the key that stands in that variable."
+        return "--api-key-env NAME sends the key that is in that variable."
     if response and status < 400 and "text/html" in (response.header("content-type") or ""):
         return "The target's URL must be the base of its API, often with /v1 at its end."
     if exchange.end in ("idle-timeout", "client-closed"):

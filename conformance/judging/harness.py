@@ -55,7 +55,7 @@ ENDING: Final = _harness_rule(
 )
 IN_ORDER: Final = _harness_rule(
     "extracts-in-order",
-    "Thinking that stands in several places of a message is reported in order, joined by newlines.",
+    "Thinking that is in several places of a message is reported in order, joined by newlines.",
     {
         "advice": "OpenHands reasoning_content document: reasoning_content, reasoning, thinking, "
         "then blocks of the content; never rendered twice"
@@ -65,7 +65,7 @@ IN_ORDER: Final = _harness_rule(
 )
 NEXT_REQUEST: Final = _harness_rule(
     "next-request",
-    "What the user chose stands in the request.",
+    "What the user chose is in the request.",
     {"breaks": "a level or an opt-in that is not sent is silently without effect"},
     "Effort, summary and the opt-in go out in the form that the dialect has for them.",
 )

@@ -148,7 +148,7 @@ def _finding_lines(selected: SelectedFinding, small: ReducedRecording) -> Iterat
     yield ""
     yield f"Rule {code_span(finding.rule)} ({finding.level}), profile {code_span(stream.profile)}."
     if selected.others:
-        yield f"The same finding stands in {count(selected.others, 'more recorded stream')}."
+        yield f"The same finding is in {count(selected.others, 'more recorded stream')}."
     if small.events < small.events_before:
         yield (
             f"The attached `{CASSETTE}` holds {small.events} of the {small.events_before} recorded"

@@ -19,7 +19,7 @@ def grammar_faults(rule: Rule, node: Node) -> Iterator[Fault]:
         return
     text = node.required("grammar")
     if not text.quoted:
-        yield "error", text.error("a grammar stands in quotes", hint="* and | mean things in YAML")
+        yield "error", text.error("a grammar needs quotes", hint="* and | mean things in YAML")
     yield from _meaning(rule, form, text)
     costly = [name for name in counted(form.root) if is_delta(rule.aliases[name])]
     if costly and rule.view == "wire":

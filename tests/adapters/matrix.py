@@ -73,7 +73,7 @@ REASONS: Final = {
     "claude-code": "After an error in an answer that has begun it asks again, and shows every try.",
     "codex-exec": (
         "Raw thinking is hidden by default, parts of a summary are joined by a line end, and an "
-        "answer that was cut short is told as an error, without what had come of it."
+        "answer that was cut short is reported as an error, without what had come of it."
     ),
     "langchain-chat": (
         "ChatOpenAI drops reasoning_content, and of Responses shows summaries alone."
@@ -82,8 +82,8 @@ REASONS: Final = {
     "openhands-sdk": _AS_TEXT,
     "openhands-sdk-bodies": _AS_TEXT,
     "openai-agents": (
-        "An answer that was cut short is told as an error; thinking is read from two fields, and "
-        "from events."
+        "An answer that was cut short is reported as an error; thinking is read from two fields, "
+        "and from events."
     ),
     "openai-node-helper": _HELPER,
     "openai-node-raw": _EXTRA_FIELDS,
@@ -387,7 +387,7 @@ _BY_SERVER: Final = (
 )
 _FINDINGS: Final = (
     "The first difference: what the client reported, against what the bytes say. "
-    "Known defects stand in [baselines](../specs/baselines/clients)."
+    "Known defects are in [baselines](../specs/baselines/clients)."
 )
 
 if __name__ == "__main__":

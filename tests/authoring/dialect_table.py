@@ -26,9 +26,9 @@ _HEAD: Final = """\
 # Dialects
 
 What is judged in each dialect: how many rules spoke (PASS or FAIL) about its shipped cassettes.
-A rule may stand in several columns. Where nothing is judged, the reason stands below.
+A rule may be in several columns. Where nothing is judged, the reason stands below.
 `conformance check -v FILE` says which rules spoke about a recording; how each system speaks a
-dialect stands in [profiles](profiles.md).
+dialect is in [profiles](profiles.md).
 
 This page is written by `python -m tests.authoring.dialect_table`.
 """

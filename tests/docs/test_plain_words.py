@@ -20,7 +20,7 @@ INSTEAD: Final[Mapping[str, str]] = {
     r"tells?|told": "says, shows, reports, lists, distinguishes",
     r"(?:is|are|was|were) said": "says, states, comes",
     r"said to be": "stated as",
-    r"stands? in the way": "an obstacle",
+    r"stands? in(?! for)": "is in; an obstacle",
     r"but for": "except",
     r"passe[sd] over|pass over": "skips",
     r"mend(?:s|ed|ing)?": "fixes",
@@ -33,8 +33,8 @@ GENERATED: Final = frozenset(
         *("mutation-matrix.md", "profiles.md", "systems.md"),
     }
 )
-TEXT_KEYS: Final = ("says", "hint", "title", "because")
-"""Keys of rules, profiles and scenarios whose values people read."""
+TEXT_KEYS: Final = ("says", "hint", "title", "because", "reason")
+"""Keys of rules, profiles, scenarios and baselines whose values people read."""
 
 
 def pages() -> list[Path]:

@@ -171,7 +171,7 @@ FAULTS: list[tuple[dict[str, str], str, str]] = [
     ({"never": "", "grammar": '"text.delta*"'}, "error", "accepts everything"),
     ({"never": "", "grammar": '"text.delta{0}"'}, "error", "the grammar has no words"),
     ({"never": "", "grammar": '"finish text.delta{0}"'}, "error", "contains 'text.delta'"),
-    ({"never": "", "grammar": "thinking.delta finish"}, "error", "a grammar stands in quotes"),
+    ({"never": "", "grammar": "thinking.delta finish"}, "error", "a grammar needs quotes"),
     (
         {"never": "", "grammar": '"text.delta{2,3} finish"'},
         "warning",

@@ -29,7 +29,7 @@ Presets of the reference client and server are models of the systems: tables of 
 Each keeps its own profile, and breaks another exactly where the two contradict each other.
 
 `python -m tests.systems.matrix` runs every preset under every profile and writes this page.
-What each system's documents ask for stands in [systems](systems.md).
+What each system's documents ask for is in [systems](systems.md).
 
 ```console
 $ LIKE_OPAL="python -m conformance.reference client harness --like opal"

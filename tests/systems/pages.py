@@ -45,7 +45,7 @@ Listing judges nothing, so its exit code is 0 whatever the verdicts: `run` and `
 
 Systems have a model each: the reference client or server with other choices (`--like NAME`).
 Beside them stand, for what they cannot show, the reference itself and recordings that ship.
-What each must come to stands in the last column below; a test runs them and holds it.
+What each must come to is in the last column below; a test runs them and holds it.
 
 ## A table of your own
 

@@ -142,7 +142,7 @@ def _thought_and_more(stream: Stream) -> list[int]:
     ]
 
 
-OPERATORS.add("X15-thoughts-last", "The parts of a content stand in reverse order.")(
+OPERATORS.add("X15-thoughts-last", "The parts of a content are in reverse order.")(
     _thought_and_more, turn_around(*_PARTS)
 )
 

@@ -283,7 +283,7 @@ OPERATORS.add("X20-announced-closed", "A call is announced as completed.")(
 OPERATORS.add("X21-no-summary-list", "A reasoning item has no list of summaries.")(
     lambda stream: _added_items(stream, "reasoning"), drop_value("item", "summary")
 )
-OPERATORS.add("X22-thinking-as-text", "The thinking of a closed item stands in text parts.")(
+OPERATORS.add("X22-thinking-as-text", "The thinking of a closed item is in text parts.")(
     lambda stream: [n for n in stream.typed(ITEM_DONE) if _raw_part(stream, n)],
     set_value("output_text", "item", "content", 0, "type"),
 )

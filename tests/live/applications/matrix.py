@@ -4,7 +4,7 @@
     python -m tests.live.applications.matrix collect FOLDER            # results.json, baselines
     python -m tests.live.applications.matrix write                     # the page
 
-Why a rule is broken stands in faults.yaml: a finding without an entry there is an error.
+Why a rule is broken is in faults.yaml: a finding without an entry there is an error.
 """
 
 from __future__ import annotations
