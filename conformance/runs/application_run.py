@@ -21,7 +21,7 @@ from conformance.evidence.application import APP
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import read_transcript
 from conformance.report.printable import visible
-from conformance.runs.api_run import ApiRun, ApiTarget, ShowProgress, StepFault
+from conformance.runs.api_run import UNSEEN, ApiRun, ApiTarget, RunDisplay, StepFault
 from conformance.runs.cross_talk import CrossTalkWatch
 from conformance.runs.options import RunOptions
 from conformance.runs.outcome import RunOutcome, run_outcome
@@ -57,7 +57,7 @@ async def run_application(
     folder: Path,
     *,
     upstream: UpstreamStandIn,
-    show_progress: ShowProgress = lambda _: None,
+    display: RunDisplay = UNSEEN,
 ) -> RunOutcome:
     """Runs scenarios on an application that is asked in `protocol`, by a server or as a command.
 
@@ -72,7 +72,7 @@ async def run_application(
     profiles_of(options)
     sender = RequestSender(target, pace, options.secrets, upstream=upstream)
     watch = CrossTalkWatch()
-    api = ApiTarget(protocol, sender, run_folder, options, rulebook, show_progress, watch)
+    api = ApiTarget(protocol, sender, run_folder, options, rulebook, display, watch)
     run = _new_run(api)
     plan = plan_requests(scenarios, protocol, options, gateway=True)
     run.left_out += plan.left_out
@@ -84,7 +84,7 @@ async def run_application(
         if run.died:
             run.leave_out(scenario_run.name, "the application had stopped answering")
             continue
-        show_progress(f"{protocol} {scenario_run.name} ({pace.sent} requests)")
+        display.show_progress(f"{protocol} {scenario_run.name} ({pace.sent} requests)")
         await _take_scenario(run, scenario_run)
     run.judge_kept()
     return run_outcome([run], [], [])
@@ -174,6 +174,7 @@ async def _take_scenario(run: ApiRun, scenario_run: ScenarioRun) -> None:
     }
     if outcome.exchanges:
         run.keep_outcome(outcome)
+        run.show_findings(scenario_run.name)
     if outcome.silent and not await _is_alive(run):
         role, why = next(iter(outcome.silent.items()))
         run.died = f"the application stopped answering at {scenario_run.name}/{role}: {why}"

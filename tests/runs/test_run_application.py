@@ -19,6 +19,7 @@ from conformance.judging.result import Report
 from conformance.recordings.check import check_paths
 from conformance.rules.verdicts import Verdict
 from conformance.runs import RunOptions, RunOutcome
+from conformance.runs.api_run import UNSEEN, RunDisplay
 from conformance.runs.application_run import run_application
 from conformance.scenarios import load_scenarios
 from conformance.targets import asgi
@@ -35,6 +36,7 @@ def ran(
     *,
     is_kept: bool = True,
     scenarios: Sequence[str] = (),
+    display: RunDisplay = UNSEEN,
 ) -> RunOutcome:
     save = folder if is_kept else None
     chosen = load_scenarios(scenarios)
@@ -47,7 +49,13 @@ def ran(
             transport = asgi.AsgiTransport(application)
             async with LiveServer(f"{asgi.URL}/api/chat", transport=transport) as server:
                 return await run_application(
-                    server, protocol, chosen, options, folder, upstream=upstream
+                    server,
+                    protocol,
+                    chosen,
+                    options,
+                    folder,
+                    upstream=upstream,
+                    display=display,
                 )
 
     return asyncio.run(go())
@@ -92,6 +100,22 @@ FAULTS: Final[dict[Fault, set[str]]] = {
 @pytest.mark.every_run
 def test_a_planted_fault_is_found_and_no_other(fault: Fault, tmp_path: Path) -> None:
     assert violated(ran(Application(faults=frozenset({fault})), tmp_path).report) == FAULTS[fault]
+
+
+def test_a_finding_is_shown_before_the_next_scenario_begins(tmp_path: Path) -> None:
+    came: list[str] = []
+    display = RunDisplay(
+        lambda line: came.append(line.split()[1]),
+        lambda streams: came.extend(
+            {f"{each.rule} in {stream.scenario}" for stream in streams for each in stream.findings}
+        ),
+    )
+    faults: frozenset[Fault] = frozenset({"leak"})
+    names = ("app-answer", "app-parts")
+    outcome = ran(Application(faults=faults), tmp_path, scenarios=names, display=display)
+    shown = [(name, f"hop/text in {name}") for name in names]
+    assert came == [each for pair in shown for each in pair]
+    assert violated(outcome.report) == {"hop/text"}
 
 
 def test_a_limit_that_is_sold_as_a_finish_is_found(tmp_path: Path) -> None:
