@@ -102,12 +102,16 @@ def _new_run(target: ApiTarget) -> ApiRun:
 async def _find_upstream(run: ApiRun) -> Exchange:
     """The first call of the application to its model. Raises RemoteError."""
     outcome = await run_scenario(run.sanity.run, run.target.sender, run.settings)
+    upstream = run.target.sender.upstream or UpstreamStandIn()
     if outcome.silent:
         hint = "see --agent" if run.dialect in AGENTS else "see --app"
-        raise RemoteError(next(iter(outcome.silent.values())), hint=hint)
+        why = next(iter(outcome.silent.values()))
+        # What it asked may be why it says nothing.
+        strays = upstream.strays.sentence(unknown=True)
+        asked = f"; port {upstream.port} was asked for {strays}" if strays else ""
+        raise RemoteError(f"{why}{asked}", hint=hint)
     if not any(each.hop == "upstream" for each in outcome.exchanges):
-        port = run.target.sender.upstream.port if run.target.sender.upstream else 0
-        raise _unasked(outcome, port)
+        raise _unasked(outcome, upstream)
     seen = list(_seen_calls(outcome, run))
     signs = run.target.sender.signs = learnt_signs([call for _, call in seen])
     of_turn = (exchange for exchange, call in seen if call.shape in signs.turns)
@@ -132,13 +136,15 @@ def _seen_calls(outcome: ScenarioOutcome, run: ApiRun) -> Iterator[tuple[Exchang
             yield each, SeenCall(shape, came_back, shown.role)
 
 
-def _unasked(outcome: ScenarioOutcome, port: int) -> RemoteError:
+def _unasked(outcome: ScenarioOutcome, upstream: UpstreamStandIn) -> RemoteError:
     """What to tell of an application that did not ask its model."""
     answer = outcome.answers[0]
     strayed = elsewhere(answer, "the application")
     came = strayed.message if strayed else f"the application {_what_came(outcome)}"
     hint = _NOT_THERE if strayed else _HINTS.get(status_of(answer) or 0, _UNASKED)
-    return RemoteError(f"{came}, and asked nothing at port {port}", hint=hint)
+    strays = upstream.strays.sentence()
+    only = f" of a model, only {strays}" if strays else ""
+    return RemoteError(f"{came}, and asked nothing at port {upstream.port}{only}", hint=hint)
 
 
 def _what_came(outcome: ScenarioOutcome) -> str:

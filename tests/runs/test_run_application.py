@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import httpx
 import pytest
 from typer.testing import CliRunner
 
@@ -175,6 +176,63 @@ def test_an_application_that_asks_nothing_is_no_target(
     told = rf"the application ?{came}, and asked nothing at port \d+ \({hint}"
     with pytest.raises(RemoteError, match=told):
         ran(silent, tmp_path)
+
+
+async def strayed(upstream: str, path: str) -> None:
+    """Asks for what nobody serves, looks the models up, and speaks TLS."""
+    port = int(upstream.rpartition(":")[2])
+    async with httpx.AsyncClient(base_url=upstream) as client:
+        for _ in range(3):
+            await client.post(path, json={"model": "m"})
+        await client.get("/v1/models?key=none")
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(64))
+    await reader.read()
+    writer.close()
+    await writer.wait_closed()
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("/v1/respond", "3 times POST /v1/respond (HTTP 404)"),
+        ("/sk-proj-" + "a1B2" * 12, "3 times POST /"),
+        ("/" + "x" * 4000, "characters) (HTTP 404)"),
+    ],
+)
+def test_what_was_asked_in_place_of_a_model_is_named(path: str, shown: str, tmp_path: Path) -> None:
+    class Astray:
+        upstream = ""
+
+        async def __call__(self, _scope: Message, _receive: Receive, send: Send) -> None:
+            await strayed(self.upstream, path)
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+
+    with pytest.raises(RemoteError) as failed:
+        ran(Astray(), tmp_path)
+    said = failed.value.message
+    assert "answered HTTP 200, and asked nothing at port" in said
+    assert shown in said
+    assert "GET /v1/models (HTTP 200)" in said
+    assert "what was refused (" in said
+    assert "a1B2a1B2" not in said
+    assert len(said) < 600
+
+
+def test_paths_that_no_api_has_are_noted_where_the_run_goes_on(tmp_path: Path) -> None:
+    class Embedding(Application):
+        async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+            async with httpx.AsyncClient(base_url=self.upstream) as client:
+                await client.post("/v1/embeddings", json={"input": "Hi"})
+            await super().__call__(scope, receive, send)
+
+    (note,) = (
+        each
+        for each in ran(Embedding(), tmp_path, scenarios=("app-parts",)).report.notes
+        if "no API has" in each
+    )
+    assert note.endswith("3 times POST /v1/embeddings (HTTP 404)")
 
 
 def test_the_command_names_an_application_or_its_url(
