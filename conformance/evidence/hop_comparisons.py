@@ -156,8 +156,18 @@ def _merged(kinds: Sequence[tuple[Any, EventPlace]]) -> list[tuple[Any, EventPla
 
 
 def _opaque(hops: ApplicationHops) -> Compared:
+    lost = _lost_values(hops)
+    if not lost or isinstance(lost, str):
+        return lost or lost is not None
+    # The kind is a value: who has no place for such data loses all kinds of it.
+    message = f"expected the provider's {lost[0].kind!r} data, got it nowhere"
+    return HopDifference(message, lost[0].place, hops.sent.last)
+
+
+def _lost_values(hops: ApplicationHops) -> list[OpaqueValue] | str | None:
+    """What was kept nowhere; why nobody can tell, and None where there was nothing to keep."""
     if hops.hides or not hops.are_whole:
-        return False
+        return None
     values = [each for each in _last_values(hops.said.opaque) if each.data]
     if values and hops.has_no_place:
         return f"this release of {hops.shown.dialect.name} {rules.NO_PLACE}"
@@ -165,16 +175,18 @@ def _opaque(hops: ApplicationHops) -> Compared:
         why = "no later request shows whether they are kept"
         return f"{hops.shown.dialect.name} {rules.NO_PLACE}, and {why}"
     kept = list(_kept_strings(hops)) if values else []
-    for value in values:
-        if not any(value.data in each for each in kept):
-            message = f"expected the provider's {value.kind} data, got it nowhere"
-            return HopDifference(message, value.place, hops.sent.last)
-    return bool(values)
+    lost = [each for each in values if not any(each.data in text for text in kept)]
+    return lost if values else None
 
 
 def _returned(hops: ApplicationHops) -> Compared:
-    """What the model sealed before it called a tool stands in the request with the result."""
-    found = False
+    """What the model sealed before it called a tool stands in the request with the result.
+
+    What is kept nowhere was lost before, and has its own rule.
+    """
+    lost = _lost_values(hops)
+    nowhere = [] if lost is None or isinstance(lost, str) else lost
+    found = is_reported = False
     for number, (answer, later) in enumerate(pairwise(hops.behind)):
         request = later.exchange.request
         if request is None or request.json is None or not answer.transcript.own_tools:
@@ -183,11 +195,15 @@ def _returned(hops: ApplicationHops) -> Compared:
             continue
         text = json.dumps(request.json, ensure_ascii=False)
         for value in _last_values([e for e in hops.said.opaque if e.owner[0] == number]):
+            if value in nowhere:
+                is_reported = True
+                continue
             found = True
             if value.data and value.data not in text:
-                message = f"expected the {value.kind} data in the next request, got it nowhere"
+                message = f"expected the {value.kind!r} data in the next request, got it nowhere"
                 return HopDifference(message, value.place, hops.sent.last)
-    return found
+    why = f"{rules.OPAQUE.id} reports what is kept nowhere"
+    return found or (is_reported and why)
 
 
 def _last_values(values: Sequence[OpaqueValue]) -> Iterator[OpaqueValue]:
