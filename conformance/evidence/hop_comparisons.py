@@ -3,7 +3,8 @@
 Rule 1: all that its models said stands against all that the interface was sent: an answer of the
         application holds several calls of a model.
 Rule 2: of an answer that broke off, or that the user stopped, what was sent must be a beginning of
-        what was said.
+        what was said. Where the listener hung up, more may have been said than was recorded, except
+        by a provider that was played.
 Rule 3: thinking that a provider sends twice, itself and as a summary, may be sent on either way.
 Rule 4: data that is never displayed is kept if the interface gets it, wherever it stands, or if a
         later request to the provider has it. Of several values of one block the last one counts.
@@ -33,6 +34,7 @@ from conformance.evidence.hop_sides import (
     beside,
     first_other,
 )
+from conformance.evidence.hop_tries import is_of, own_words
 from conformance.evidence.said import EventPlace, OpaqueValue, SaidContent, SaidPart
 from conformance.evidence.thinking_due import thinking_due
 from conformance.judging import hop_rules as rules
@@ -44,7 +46,9 @@ def _texts(hops: ApplicationHops, said: Sequence[SaidPart], sent: Sequence[SaidP
     found = _compared_texts(hops, said, sent)
     # What is left of a try, be it a beginning, has its own rule.
     is_left = any(each.start.answer in hops.tries for each in said)
-    return False if is_left and isinstance(found, HopDifference) else found
+    if is_left and isinstance(found, HopDifference):
+        return own_words(hops, said[0].kind) or False
+    return found
 
 
 def _compared_texts(
@@ -53,7 +57,7 @@ def _compared_texts(
     wanted, got = ("".join(each.text for each in side) for side in (said, sent))
     if not hops.are_whole:
         wanted = wanted[: len(got)]
-    if not hops.was_heard:
+    if not hops.was_heard and not (hops.is_played and got[len(wanted) :].strip()):
         got = got[: len(wanted)]
     if wanted == got:
         return bool(wanted)
@@ -127,7 +131,7 @@ def _order(hops: ApplicationHops) -> Compared:
     if any(each.start.answer in hops.tries for each in hops.said.spoken):
         return False  # what is left of a try has its own rule
     words = "".join(each.text for each in hops.said.of("text"))
-    own = [each for each in hops.sent.parts if each.kind != "text" or _is_of(words, each.text)]
+    own = [each for each in hops.sent.parts if each.kind != "text" or is_of(words, each.text)]
     said, sent = hops.said.order, SaidContent(own).order
     both = {kind for kind, _ in said} & {kind for kind, _ in sent}
     calls = hops.said.of("tool")
@@ -142,12 +146,6 @@ def _order(hops: ApplicationHops) -> Compared:
     at = first_other(wanted, got)
     message = f"expected {', '.join(wanted)}, got {', '.join(got)}"
     return beside(hops, message, _merged(said)[at:], _merged(sent)[at:])
-
-
-def _is_of(words: str, text: str) -> bool:
-    """Whether a text begins or ends with what stands in the model's."""
-    shown = text.strip()
-    return shown[:TELLING] in words or shown[-TELLING:] in words
 
 
 def _merged(kinds: Sequence[tuple[Any, EventPlace]]) -> list[tuple[Any, EventPlace]]:

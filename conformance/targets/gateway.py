@@ -250,8 +250,10 @@ async def _send_body(
     begun = monotonic()
     try:
         for data in answer.chunks:
-            await connection.send_parts((ChunkPart(data, len(data), whole=True),))
-            chunks.append(Chunk(data, round((monotonic() - begun) * 1000, 3)))
+            try:
+                await connection.send_parts((ChunkPart(data, len(data), whole=True),))
+            finally:  # whoever hangs up meanwhile may have read it all the same
+                chunks.append(Chunk(data, round((monotonic() - begun) * 1000, 3)))
             begun = monotonic()
         if answer.hangs:
             await released.wait()
