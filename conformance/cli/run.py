@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +14,7 @@ import typer
 from msgspec import Struct, field, structs
 
 from conformance.baseline.entries import load_baseline
+from conformance.cli.early_findings import EarlyFindings
 from conformance.cli.failures import CONFORMS, FINDINGS, INTERRUPTED, NOTHING, REMOTE
 from conformance.cli.judged_report import CallClock, check_outputs, put_report, warn_unanswered
 from conformance.cli.options import with_config_notes
@@ -43,6 +44,7 @@ from conformance.runs import (
     run_application,
     run_server,
 )
+from conformance.runs.api_run import RunDisplay
 from conformance.runs.options import API_WORDS, sent_headers
 from conformance.scenarios import Scenario, load_scenarios, own_request
 from conformance.targets import asgi
@@ -66,21 +68,23 @@ def run_command(given: RunArguments) -> None:
     target = given.url or given.gateway or given.asgi_app or given.client or given.agent or ""
     kept = given.save is not None or given.client is not None
     clock = CallClock(given.suite or (), given.rules_as_of, target=target, kept=kept)
+    early = EarlyFindings(given.format_, baseline)
     with _run_folder(given.save) as folder:
-        outcome = _judge_client(given) if given.client is not None else _judge_server(given, folder)
+        is_client = given.client is not None
+        outcome = _judge_client(given, early) if is_client else _judge_server(given, folder, early)
         report = with_config_notes(clock.stopped(outcome.report))
         report = put_report(report, baseline, given.format_, outputs, verbose=given.verbose)
     raise typer.Exit(_exit_code(given, report, outcome))
 
 
-def _judge_client(given: RunArguments) -> RunOutcome:
+def _judge_client(given: RunArguments, early: EarlyFindings) -> RunOutcome:
     options = client_options(given)
     with progress_line() as show:
-        outcome = run_client(given.client or "", given.cassette or (), options, show)
+        outcome = run_client(given.client or "", given.cassette or (), options, show, early.show)
     return RunOutcome(outcome.report, scenarios=outcome.cases)
 
 
-def _judge_server(given: RunArguments, folder: Path) -> RunOutcome:
+def _judge_server(given: RunArguments, folder: Path, early: EarlyFindings) -> RunOutcome:
     given = with_agent_defaults(with_socket_apis(at_base(given)))
     options = server_options(given)
     scenarios = _load_scenarios(given, options)
@@ -89,7 +93,11 @@ def _judge_server(given: RunArguments, folder: Path) -> RunOutcome:
         raise typer.Exit(CONFORMS)
     with progress_line() as show:
         run = _LiveRun(
-            given=given, options=options, scenarios=scenarios, folder=folder, show_progress=show
+            given=given,
+            options=options,
+            scenarios=scenarios,
+            folder=folder,
+            display=RunDisplay(show, early.show),
         )
         return asyncio.run(run.run())
 
@@ -101,7 +109,7 @@ class _LiveRun(Struct, kw_only=True):
     options: RunOptions
     scenarios: Sequence[Scenario]
     folder: Path
-    show_progress: Callable[[str], None]
+    display: RunDisplay
     left: list[str] = field(default_factory=list)
 
     async def run(self) -> RunOutcome:
@@ -130,7 +138,7 @@ class _LiveRun(Struct, kw_only=True):
                     options,
                     self.folder,
                     upstream=upstream,
-                    show_progress=self.show_progress,
+                    display=self.display,
                 )
             server = await _live_server(given, stack)
             await wait_until_listening(server.url, given.wait)
@@ -139,7 +147,7 @@ class _LiveRun(Struct, kw_only=True):
                 model = await only_model(server, options.secrets, options.dialects, unlisted=played)
                 options = replace(options, model=model)
             return await run_server(
-                *(server, self.scenarios, options, self.folder, self.show_progress),
+                *(server, self.scenarios, options, self.folder, self.display),
                 upstream=upstream,
             )
 

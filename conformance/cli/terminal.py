@@ -40,6 +40,12 @@ def warn(line: str) -> None:
     sys.stderr.write(f"{redacted(line)}\n")
 
 
+def warn_above(line: str) -> None:
+    """As `warn`, above the line that shows progress: the next one is drawn below it."""
+    warn(f"{_CLEAR_LINE}{line}" if sys.stderr.isatty() else line)
+    sys.stderr.flush()
+
+
 def warn_errors(errors: Iterable[str]) -> None:
     for error in errors:
         warn(f"error: {visible(redacted(error))}")

@@ -10,19 +10,22 @@ hangs on it.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from msgspec import Struct
 
 from conformance.dialects.sink import Sink
 
 Channel = Literal["raw", "summary"]
+NOTICE_ROLES: Final = frozenset({"developer", "system", "user"})
+"""Whose a text may be that no model said: a notice of the application is labelled so."""
 
 
 class Block(Struct):
     """One run of thinking (`channel` raw or summary) or of text (`channel` None).
 
-    `phase` is what the wire says a text is for (`commentary`), where it says so.
+    `phase` is what the wire says a text is for (`commentary`), or whose it is where that is one of
+    `NOTICE_ROLES`; empty where it says neither.
     """
 
     number: int

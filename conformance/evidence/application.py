@@ -91,14 +91,14 @@ def compare_application(
     hides: bool,
     serial: frozenset[str] = frozenset(),
     has_no_place: bool = False,
+    is_played: bool = False,
 ) -> None:
     """Judges what an application sent by what was said to it.
 
     `later` are the requests to the provider of the turns that carry the shown one on. `serial` are
     the rules of its protocol by which parts come one after another: they say nothing where the
-    provider's own parts overlap.
-
-    A recording of either that was torn shows nothing of the other.
+    provider's own parts overlap. `is_played` as in `ApplicationHops`.
+    A recording of either that was torn tells nothing of the other.
     """
     if any(each.exchange.end == "open" for each in (shown, *behind)):
         return
@@ -113,6 +113,7 @@ def compare_application(
         hides=hides,
         has_no_place=has_no_place,
         taken_back=_taken_back(shown),
+        is_played=is_played,
     )
     hops = without_tries(whole)
     if overlap(hops.said):

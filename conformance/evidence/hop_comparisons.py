@@ -3,7 +3,8 @@
 Rule 1: all that its models said stands against all that the interface was sent: an answer of the
         application holds several calls of a model.
 Rule 2: of an answer that broke off, or that the user stopped, what was sent must be a beginning of
-        what was said.
+        what was said. Where the listener hung up, more may have been said than was recorded, except
+        by a provider that was played.
 Rule 3: thinking that a provider sends twice, itself and as a summary, may be sent on either way.
 Rule 4: data that is never displayed is kept if the interface gets it, wherever it stands, or if a
         later request to the provider has it. Of several values of one block the last one counts.
@@ -33,6 +34,7 @@ from conformance.evidence.hop_sides import (
     beside,
     first_other,
 )
+from conformance.evidence.hop_tries import is_of, own_words
 from conformance.evidence.said import EventPlace, OpaqueValue, SaidContent, SaidPart
 from conformance.evidence.thinking_due import thinking_due
 from conformance.judging import hop_rules as rules
@@ -44,7 +46,9 @@ def _texts(hops: ApplicationHops, said: Sequence[SaidPart], sent: Sequence[SaidP
     found = _compared_texts(hops, said, sent)
     # What is left of a try, be it a beginning, has its own rule.
     is_left = any(each.start.answer in hops.tries for each in said)
-    return False if is_left and isinstance(found, HopDifference) else found
+    if is_left and isinstance(found, HopDifference):
+        return own_words(hops, said[0].kind) or False
+    return found
 
 
 def _compared_texts(
@@ -53,7 +57,7 @@ def _compared_texts(
     wanted, got = ("".join(each.text for each in side) for side in (said, sent))
     if not hops.are_whole:
         wanted = wanted[: len(got)]
-    if not hops.was_heard:
+    if not hops.was_heard and not (hops.is_played and got[len(wanted) :].strip()):
         got = got[: len(wanted)]
     if wanted == got:
         return bool(wanted)
@@ -127,7 +131,7 @@ def _order(hops: ApplicationHops) -> Compared:
     if any(each.start.answer in hops.tries for each in hops.said.spoken):
         return False  # what is left of a try has its own rule
     words = "".join(each.text for each in hops.said.of("text"))
-    own = [each for each in hops.sent.parts if each.kind != "text" or _is_of(words, each.text)]
+    own = [each for each in hops.sent.parts if each.kind != "text" or is_of(words, each.text)]
     said, sent = hops.said.order, SaidContent(own).order
     both = {kind for kind, _ in said} & {kind for kind, _ in sent}
     calls = hops.said.of("tool")
@@ -144,20 +148,24 @@ def _order(hops: ApplicationHops) -> Compared:
     return beside(hops, message, _merged(said)[at:], _merged(sent)[at:])
 
 
-def _is_of(words: str, text: str) -> bool:
-    """Whether a text begins or ends with what is in the model's."""
-    shown = text.strip()
-    return shown[:TELLING] in words or shown[-TELLING:] in words
-
-
 def _merged(kinds: Sequence[tuple[Any, EventPlace]]) -> list[tuple[Any, EventPlace]]:
     before = (None, *(kind for kind, _ in kinds))
     return [each for each, last in zip(kinds, before, strict=False) if each[0] != last]
 
 
 def _opaque(hops: ApplicationHops) -> Compared:
+    lost = _lost_values(hops)
+    if not lost or isinstance(lost, str):
+        return lost or lost is not None
+    # The kind is a value: who has no place for such data loses all kinds of it.
+    message = f"expected the provider's {lost[0].kind!r} data, got it nowhere"
+    return HopDifference(message, lost[0].place, hops.sent.last)
+
+
+def _lost_values(hops: ApplicationHops) -> list[OpaqueValue] | str | None:
+    """What was kept nowhere; why nobody can tell, and None where there was nothing to keep."""
     if hops.hides or not hops.are_whole:
-        return False
+        return None
     values = [each for each in _last_values(hops.said.opaque) if each.data]
     if values and hops.has_no_place:
         return f"this release of {hops.shown.dialect.name} {rules.NO_PLACE}"
@@ -165,16 +173,18 @@ def _opaque(hops: ApplicationHops) -> Compared:
         why = "no later request shows whether they are kept"
         return f"{hops.shown.dialect.name} {rules.NO_PLACE}, and {why}"
     kept = list(_kept_strings(hops)) if values else []
-    for value in values:
-        if not any(value.data in each for each in kept):
-            message = f"expected the provider's {value.kind} data, got it nowhere"
-            return HopDifference(message, value.place, hops.sent.last)
-    return bool(values)
+    lost = [each for each in values if not any(each.data in text for text in kept)]
+    return lost if values else None
 
 
 def _returned(hops: ApplicationHops) -> Compared:
-    """What the model sealed before it called a tool is in the request with the result."""
-    found = False
+    """What the model sealed before it called a tool stands in the request with the result.
+
+    What is kept nowhere was lost before, and has its own rule.
+    """
+    lost = _lost_values(hops)
+    nowhere = [] if lost is None or isinstance(lost, str) else lost
+    found = is_reported = False
     for number, (answer, later) in enumerate(pairwise(hops.behind)):
         request = later.exchange.request
         if request is None or request.json is None or not answer.transcript.own_tools:
@@ -183,11 +193,15 @@ def _returned(hops: ApplicationHops) -> Compared:
             continue
         text = json.dumps(request.json, ensure_ascii=False)
         for value in _last_values([e for e in hops.said.opaque if e.owner[0] == number]):
+            if value in nowhere:
+                is_reported = True
+                continue
             found = True
             if value.data and value.data not in text:
-                message = f"expected the {value.kind} data in the next request, got it nowhere"
+                message = f"expected the {value.kind!r} data in the next request, got it nowhere"
                 return HopDifference(message, value.place, hops.sent.last)
-    return found
+    why = f"{rules.OPAQUE.id} reports what is kept nowhere"
+    return found or (is_reported and why)
 
 
 def _last_values(values: Sequence[OpaqueValue]) -> Iterator[OpaqueValue]:

@@ -48,7 +48,8 @@ class ApplicationHops(Struct, frozen=True):
     carry this one on. `hides`: the application is said to show no thinking.
     `has_no_place`: the profile says so of opaque data. `taken_back` is the last event by which the
     interface forgets what it was shown before; 0 where there is none. `tries` are the places of
-    answers that were asked again, or broke off before the last one.
+    answers that were asked again, or broke off before the last one. `is_played`: whoever recorded
+    both played the provider, so that it said no more than is there.
     """
 
     behind: tuple[ReadAnswer, ...]
@@ -61,6 +62,7 @@ class ApplicationHops(Struct, frozen=True):
     has_no_place: bool = False
     taken_back: int = 0
     tries: frozenset[int] = frozenset()
+    is_played: bool = False
 
     @property
     def is_stopped(self) -> bool:

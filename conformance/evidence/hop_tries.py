@@ -7,6 +7,8 @@ Rule 2: of a try that broke off, and of which nobody can tell whether a later ca
         the application may show what it said or not.
 Rule 3: what was shown of a replaced try has to go before the answer is over, where the protocol can
         take it back; a text that stands there as often as the other calls say it is theirs.
+Rule 4: what stands beside the texts of tries, and neither begins nor ends as what any call said,
+        are words of the application.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from conformance.core.excerpts import excerpt
 from conformance.evidence.hop_sides import (
     TELLING,
     ApplicationHops,
@@ -25,6 +28,7 @@ from conformance.evidence.hop_sides import (
 )
 from conformance.evidence.said import PartKind, SaidContent, SaidPart
 
+_BORDER: Final = "\0"  # between what is left of a text
 _KINDS: Final[tuple[PartKind, ...]] = ("text", "thinking")
 
 
@@ -115,15 +119,40 @@ def _left_text(
     for number in sorted(tries):
         own = _said_by(hops.said, frozenset({number}), kind)
         text = _text_of(own).strip()
+        # However short: there is nothing else that it could be.
+        is_all = bool(shown.strip()) and text.startswith(shown.strip()) and not kept.strip()
         for piece in (text, *_begun_parts(parts, text), *_own_texts(own)):
             is_left = shown.count(piece) > kept.count(piece) if len(piece) >= TELLING else False
-            if is_left or (text and shown == every != kept):
+            if is_left or is_all or (text and shown == every != kept):
                 message = (
                     f"expected no {kind} of a try that was asked again, got it beside the next"
                 )
                 place = hops.sent.place_of(parts, max(shown.find(piece), 0))
                 return HopDifference(message, own[0].first, place)
     return None
+
+
+def own_words(hops: ApplicationHops, kind: PartKind) -> HopDifference | None:
+    """Rule 4."""
+    parts, said = hops.sent.of(kind), hops.said.of(kind)
+    shown, words = _text_of(parts), _text_of(said)
+    calls = sorted({each.start.answer for each in said})
+    texts = {_text_of(_said_by(hops.said, frozenset({n}), kind)).strip() for n in calls}
+    rest = shown
+    for text in sorted(filter(None, texts), key=len, reverse=True):
+        rest = rest.replace(text, _BORDER)
+    for piece in map(str.strip, rest.split(_BORDER)):
+        if len(piece) >= TELLING and not is_of(words, piece):
+            message = f"expected no {kind} beside the model's, got {excerpt(piece, 0, TELLING)!r}"
+            place = hops.sent.place_of(parts, max(shown.find(piece), 0))
+            return HopDifference(message, said[-1].first, place)
+    return None
+
+
+def is_of(words: str, text: str) -> bool:
+    """Whether a text begins or ends with what stands in the model's."""
+    shown = text.strip()
+    return shown[:TELLING] in words or shown[-TELLING:] in words
 
 
 def _begun_parts(parts: Sequence[SaidPart], text: str) -> Iterator[str]:

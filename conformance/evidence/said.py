@@ -14,6 +14,7 @@ from typing import Any, Literal
 from msgspec import Struct, field
 
 from conformance.core.events import Event
+from conformance.dialects.blocks import NOTICE_ROLES
 from conformance.judging.transcript import Transcript
 
 PartKind = Literal["thinking", "text", "tool"]
@@ -127,6 +128,8 @@ class _AnswerParts:
         for event in events:
             place = EventPlace(self._answer, event.number)
             kind, _, what = event.type.partition(".")
+            if event.data.get("phase") in NOTICE_ROLES:
+                continue  # the application says so itself that no model said it
             if kind in ("thinking", "text"):
                 self._take_block("thinking" if kind == "thinking" else "text", what, event, place)
             elif event.type == "refusal.delta":

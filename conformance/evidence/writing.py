@@ -191,7 +191,8 @@ def write_application(ledger: Ledger, judged: JudgedExchange) -> None:
     exchange, recording = judged.exchange, judged.recording
     behind = answers_behind(recording, exchange) if exchange.hop == APP else []
     if behind:
-        expected = expected_of(stated_run(recording.header) or {}, exchange)
+        run = stated_run(recording.header) or {}
+        expected = expected_of(run, exchange)
         knobs = judged.setting.profile.knobs
         compare_application(
             ledger,
@@ -199,10 +200,9 @@ def write_application(ledger: Ledger, judged: JudgedExchange) -> None:
             [judged.read_hop(each) for each in behind],
             later=later_requests(recording, exchange),
             hides=knobs.get("hidden") is True or "thinking" in expected.without,
-            serial=frozenset(
-                rule.id for rule in judged.rules if _SERIAL in dict(rule.applies.profile)
-            ),
+            serial=frozenset(r.id for r in judged.rules if _SERIAL in dict(r.applies.profile)),
             has_no_place=knobs.get("opaque") == "none",
+            is_played=run.get("target") == APP,
         )
 
 

@@ -33,7 +33,7 @@ _EXCHANGE: Final = re.compile(
 # Where a client first went another way says nothing more once its thinking is named as lost; one
 # that reported nothing at all failed in another way.
 _FATE: Final = re.compile(
-    r" are not equal at (?!length:\ 0\ ).*;\ "
+    r" are not equal at (?!0:\ nothing\ \(elements:\ 0\)).*;\ "
     r"(?=all thinking is lost\b|the thinking is reported as text\b)",
     re.DOTALL,
 )

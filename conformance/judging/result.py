@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from msgspec import Struct, field
@@ -167,6 +167,10 @@ class StreamResult(Struct, frozen=True):
     calls: int = 0  # that were held against the tools of the request
     fitting_calls: int = 0  # and fit them
     keys: Any = None  # while files are linked: by what others may carry it on
+
+
+ShowResults = Callable[[Sequence[StreamResult]], None]
+"""Takes how some streams were judged while others are still to come; several threads may call."""
 
 
 class FindingExcuse(Struct, frozen=True):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -11,7 +13,8 @@ from msgspec.structs import replace
 from conformance.cassette import Recording
 from conformance.core.events import Exchange
 from conformance.dialects import get
-from conformance.judging.result import StreamResult
+from conformance.evidence.expectations import compares_answers
+from conformance.judging.result import ShowResults, StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import Transcript, read_transcript
 from conformance.recordings.check import check_trusted
@@ -25,7 +28,15 @@ from conformance.runs.scenario_run import ScenarioOutcome
 from conformance.runs.sending import RequestSender
 from conformance.runs.step_requests import RequestSettings
 
-ShowProgress = Callable[[str], None]
+
+class RunDisplay(Struct, frozen=True):
+    """Who sees a run while it goes on: what it is at, and how a scenario was judged."""
+
+    show_progress: Callable[[str], None] = lambda _: None
+    show_results: ShowResults = lambda _: None
+
+
+UNSEEN: Final = RunDisplay()
 
 
 class ApiTarget(Struct, frozen=True):
@@ -36,7 +47,7 @@ class ApiTarget(Struct, frozen=True):
     folder: RunFolder
     options: RunOptions
     rulebook: Rulebook
-    show_progress: ShowProgress
+    display: RunDisplay
     watch: CrossTalkWatch
 
 
@@ -146,7 +157,22 @@ class ApiRun(Struct):
             kept = self.kept[name] = replace(kept, results=results)
         return kept.results
 
+    def show_findings(self, name: str) -> None:
+        """Judges a recording that was kept, and shows what no later answer can take back.
+
+        Whether answers may be compared with each other shows when all have come.
+        """
+        results = self.judge_kept_run(name)
+        rules = self.target.rulebook.rules if self.kept[name].is_deterministic else ()
+        unsettled = {each.id for each in rules if compares_answers(each)}
+        narrowed = map(self.target.rulebook.narrowed, results)
+        self.target.display.show_results([_without_rules(each, unsettled) for each in narrowed])
+
     def _with_notes(self, result: StreamResult) -> StreamResult:
         ids = dict.fromkeys(finding.id for finding in result.findings)
         notes = (self.finding_notes[each] for each in ids if each in self.finding_notes)
         return replace(result, notes=(*result.notes, *notes))
+
+
+def _without_rules(result: StreamResult, rules: AbstractSet[str]) -> StreamResult:
+    return replace(result, findings=tuple(f for f in result.findings if f.rule not in rules))

@@ -21,7 +21,7 @@ from conformance.evidence.application import APP
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import read_transcript
 from conformance.report.printable import visible
-from conformance.runs.api_run import ApiRun, ApiTarget, ShowProgress, StepFault
+from conformance.runs.api_run import UNSEEN, ApiRun, ApiTarget, RunDisplay, StepFault
 from conformance.runs.cross_talk import CrossTalkWatch
 from conformance.runs.options import RunOptions
 from conformance.runs.outcome import RunOutcome, run_outcome
@@ -57,7 +57,7 @@ async def run_application(
     folder: Path,
     *,
     upstream: UpstreamStandIn,
-    show_progress: ShowProgress = lambda _: None,
+    display: RunDisplay = UNSEEN,
 ) -> RunOutcome:
     """Runs scenarios on an application that is asked in `protocol`, by a server or as a command.
 
@@ -72,7 +72,7 @@ async def run_application(
     profiles_of(options)
     sender = RequestSender(target, pace, options.secrets, upstream=upstream)
     watch = CrossTalkWatch()
-    api = ApiTarget(protocol, sender, run_folder, options, rulebook, show_progress, watch)
+    api = ApiTarget(protocol, sender, run_folder, options, rulebook, display, watch)
     run = _new_run(api)
     plan = plan_requests(scenarios, protocol, options, gateway=True)
     run.left_out += plan.left_out
@@ -84,7 +84,7 @@ async def run_application(
         if run.died:
             run.leave_out(scenario_run.name, "the application had stopped answering")
             continue
-        show_progress(f"{protocol} {scenario_run.name} ({pace.sent} requests)")
+        display.show_progress(f"{protocol} {scenario_run.name} ({pace.sent} requests)")
         await _take_scenario(run, scenario_run)
     run.judge_kept()
     return run_outcome([run], [], [])
@@ -102,12 +102,16 @@ def _new_run(target: ApiTarget) -> ApiRun:
 async def _find_upstream(run: ApiRun) -> Exchange:
     """The first call of the application to its model. Raises RemoteError."""
     outcome = await run_scenario(run.sanity.run, run.target.sender, run.settings)
+    upstream = run.target.sender.upstream or UpstreamStandIn()
     if outcome.silent:
         hint = "see --agent" if run.dialect in AGENTS else "see --app"
-        raise RemoteError(next(iter(outcome.silent.values())), hint=hint)
+        why = next(iter(outcome.silent.values()))
+        # What it asked may be why it says nothing.
+        strays = upstream.strays.sentence(unknown=True)
+        asked = f"; port {upstream.port} was asked for {strays}" if strays else ""
+        raise RemoteError(f"{why}{asked}", hint=hint)
     if not any(each.hop == "upstream" for each in outcome.exchanges):
-        port = run.target.sender.upstream.port if run.target.sender.upstream else 0
-        raise _unasked(outcome, port)
+        raise _unasked(outcome, upstream)
     seen = list(_seen_calls(outcome, run))
     signs = run.target.sender.signs = learnt_signs([call for _, call in seen])
     of_turn = (exchange for exchange, call in seen if call.shape in signs.turns)
@@ -132,13 +136,15 @@ def _seen_calls(outcome: ScenarioOutcome, run: ApiRun) -> Iterator[tuple[Exchang
             yield each, SeenCall(shape, came_back, shown.role)
 
 
-def _unasked(outcome: ScenarioOutcome, port: int) -> RemoteError:
+def _unasked(outcome: ScenarioOutcome, upstream: UpstreamStandIn) -> RemoteError:
     """What to tell of an application that did not ask its model."""
     answer = outcome.answers[0]
     strayed = elsewhere(answer, "the application")
     came = strayed.message if strayed else f"the application {_what_came(outcome)}"
     hint = _NOT_THERE if strayed else _HINTS.get(status_of(answer) or 0, _UNASKED)
-    return RemoteError(f"{came}, and asked nothing at port {port}", hint=hint)
+    strays = upstream.strays.sentence()
+    only = f" of a model, only {strays}" if strays else ""
+    return RemoteError(f"{came}, and asked nothing at port {upstream.port}{only}", hint=hint)
 
 
 def _what_came(outcome: ScenarioOutcome) -> str:
@@ -174,6 +180,7 @@ async def _take_scenario(run: ApiRun, scenario_run: ScenarioRun) -> None:
     }
     if outcome.exchanges:
         run.keep_outcome(outcome)
+        run.show_findings(scenario_run.name)
     if outcome.silent and not await _is_alive(run):
         role, why = next(iter(outcome.silent.items()))
         run.died = f"the application stopped answering at {scenario_run.name}/{role}: {why}"

@@ -65,7 +65,9 @@ async def _run_one(
             run.leave_out(scenario_run.name, "the server had stopped answering")
             return None
         sender = run.target.sender
-        run.target.show_progress(f"{run.dialect} {scenario_run.name} ({sender.pace.sent} requests)")
+        run.target.display.show_progress(
+            f"{run.dialect} {scenario_run.name} ({sender.pace.sent} requests)"
+        )
         # Only words of their own tell random answers apart.
         marked = scenario_run.round > 1 and not run.deterministic
         settings = replace(run.settings, marked=marked)
@@ -103,6 +105,7 @@ def _is_all_complete(run: ApiRun, outcome: ScenarioOutcome) -> bool:
 
 async def _confirm_findings(run: ApiRun, outcome: ScenarioOutcome) -> None:
     """Runs a scenario again as often as the user wants, once at least where texts decide."""
+    run.show_findings(outcome.run.name)
     results = run.judge_kept_run(outcome.run.name)
     ids = _finding_ids(results)
     texts_decide = run.deterministic and _fails_by_text(run, results)

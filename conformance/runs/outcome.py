@@ -73,6 +73,7 @@ def run_outcome(
     notes += _exercised_notes(report, left_out)
     if calls := calls_sentence(streams):
         notes.append(calls)
+    notes += _stray_notes(target.sender)
     notes.append(_cost_note(target.sender))
     unanswered = [line for run in runs for line in ([run.died] if run.died else run.silent)]
     # What was named must be there; of what was merely tried the notes tell.
@@ -181,6 +182,13 @@ def _calls_note(asked: Mapping[str, Sequence[str]]) -> Iterator[str]:
 def _shown(names: Sequence[str]) -> str:
     more = f" and {len(names) - _SHOWN_STEPS} more" if names[_SHOWN_STEPS:] else ""
     return ", ".join(names[:_SHOWN_STEPS]) + more
+
+
+def _stray_notes(sender: RequestSender) -> Iterator[str]:
+    """What a gateway or an application asked that no API of a model has."""
+    strays = sender.upstream.strays.sentence(unknown=True) if sender.upstream else ""
+    if strays:
+        yield f"the played model was also asked for what no API has: {strays}"
 
 
 def _cost_note(sender: RequestSender) -> str:

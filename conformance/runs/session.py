@@ -15,7 +15,7 @@ from conformance.dialects import ENDPOINTS, get
 from conformance.judging.rulebook import Rulebook
 from conformance.profiles.profile import Profile
 from conformance.recordings.choices import CheckChoices, choose_profile
-from conformance.runs.api_run import ApiRun, ApiTarget, ShowProgress
+from conformance.runs.api_run import UNSEEN, ApiRun, ApiTarget, RunDisplay
 from conformance.runs.cross_talk import CrossTalkWatch
 from conformance.runs.execute import Planner, run_planned_scenarios, run_probing_scenarios
 from conformance.runs.options import RunOptions
@@ -45,7 +45,7 @@ async def run_server(
     scenarios: Sequence[Scenario],
     options: RunOptions,
     folder: Path,
-    show_progress: ShowProgress = lambda _: None,
+    display: RunDisplay = UNSEEN,
     *,
     upstream: UpstreamStandIn | None = None,
 ) -> RunOutcome:
@@ -65,7 +65,7 @@ async def run_server(
     watch = CrossTalkWatch()
     absent, gone = list[RemoteError](), list[RemoteError]()
     for dialect in profiles:
-        target = ApiTarget(dialect, sender, run_folder, options, rulebook, show_progress, watch)
+        target = ApiTarget(dialect, sender, run_folder, options, rulebook, display, watch)
         run = _new_api_run(target, options.profile)
         planner = partial(plan_requests, scenarios, dialect, options, gateway=bool(upstream))
         try:

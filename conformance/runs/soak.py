@@ -145,7 +145,7 @@ class _Soak:
         while not self._is_over and (left := self._seconds + self._start - monotonic()) > 0:
             api, scenario_run = next(self._turns)
             run, watch = api.run, api.run.target.watch
-            run.target.show_progress(f"soak: {self._requests} requests, {left:.0f} s left")
+            run.target.display.show_progress(f"soak: {self._requests} requests, {left:.0f} s left")
             self._begun[worker] = monotonic()
             settings = replace(run.settings, marked=api.marked)
             sender = run.target.sender

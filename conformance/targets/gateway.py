@@ -31,6 +31,7 @@ from conformance.targets.played_answers import (
     json_answer,
     scripted_answer,
 )
+from conformance.targets.stray_requests import StrayRequests
 from conformance.wire.heads import Headers, lower_names
 from conformance.wire.hosts import parsed_origins, refuse_foreign_pages
 from conformance.wire.requests import HttpRequest, RequestRejected, as_recorded, json_or_none
@@ -86,6 +87,7 @@ class UpstreamStandIn(Struct):
     released: asyncio.Event = field(default_factory=asyncio.Event)  # what hangs ends then
     open_calls: int = 0
     idle: asyncio.Event = field(default_factory=asyncio.Event)  # no call is under way
+    strays: StrayRequests = field(default_factory=StrayRequests)  # of all requests that were made
     _source: UpstreamSource = field(default_factory=ScriptedUpstream)
     _number: int = 0
     _answered: int = 0
@@ -182,7 +184,7 @@ async def serve_upstream(
     async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = ServerConnection(reader, writer, most_body=MOST_BYTES)
         try:
-            with suppress(RequestRejected, PeerGoneError):  # what is no request is closed
+            with suppress(PeerGoneError):
                 stays = True
                 while stays and (request := await connection.next_request()) is not None:
                     await _refuse_page(connection, request, allowed)
@@ -194,6 +196,8 @@ async def serve_upstream(
                         upstream.open_calls -= 1
                         if not upstream.open_calls:
                             upstream.idle.set()
+        except RequestRejected as rejected:  # what is no request is closed
+            upstream.strays.note_refusal(rejected.why)
         finally:
             await connection.close()
 
@@ -214,6 +218,8 @@ async def _respond(
     begun = monotonic()
     answer = upstream.answer_call(request.method, path, body, request.headers)
     tell(request.method, path, answer.status)
+    if not answer.dialect:
+        upstream.strays.note_request(request.method, path, answer.status)
     headers = (("content-type", answer.content_type), ("transfer-encoding", "chunked"))
     stays = connection.start_response(request, answer.status, headers)
     chunks: list[Chunk] = []
@@ -244,8 +250,10 @@ async def _send_body(
     begun = monotonic()
     try:
         for data in answer.chunks:
-            await connection.send_parts((ChunkPart(data, len(data), whole=True),))
-            chunks.append(Chunk(data, round((monotonic() - begun) * 1000, 3)))
+            try:
+                await connection.send_parts((ChunkPart(data, len(data), whole=True),))
+            finally:  # whoever hangs up meanwhile may have read it all the same
+                chunks.append(Chunk(data, round((monotonic() - begun) * 1000, 3)))
             begun = monotonic()
         if answer.hangs:
             await released.wait()

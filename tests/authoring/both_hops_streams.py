@@ -12,6 +12,7 @@ from tests.authoring import (
     acp_streams,
     agui,
     agui_streams,
+    edits,
     history_streams,
     messages,
     messages_streams,
@@ -23,7 +24,7 @@ from tests.authoring.draft import Draft
 from tests.authoring.history_streams import FERRY, FERRY_RESULT, FERRY_TEXT, FOUND
 from tests.authoring.messages_streams import BREAD, BREAD_TEXT
 from tests.authoring.ollama_streams import SOUP, SOUP_TEXT
-from tests.authoring.pieces import DONE, Fields, Message, Piece, opaque
+from tests.authoring.pieces import DONE, Fields, Message, Piece, deltas, opaque
 from tests.authoring.ui_message import (
     START,
     answer,
@@ -44,6 +45,9 @@ LIGHTHOUSE: Final = "I had better look this up."
 LIGHTHOUSE_TEXT: Final = "The Tower of Hercules in Spain."
 RIVER: Final = "A river."
 BEGUN_TEXT: Final = "Plan for four"
+STOPPED: Final = "Interrupted by the user."
+HEARD: Final = 2  # deltas of the text, before the user stops the answer
+PLAYED: Final = {"target": "app", "deterministic": False, "steps": {"": {"asked": ["turn"]}}}
 
 
 def drafts() -> Iterator[Draft]:
@@ -170,8 +174,26 @@ def _ends() -> Iterator[Draft]:
     shown = step(reasoning("0", BREAD, messages.signature_of(0)), text("1", BREAD_TEXT))
     yield both_hops(_ui("tried-again", ASKED, answer([shown])), _broken(), _bread())
 
+    yield both_hops(_ui("stopped", ASKED, _stopped(), run=PLAYED), _hung_up())
+
     plain = answer([step(text("1", BREAD_TEXT))])
     yield both_hops(_ui("hidden", ASKED, plain, profile="no-reasoning"), _bread())
+
+
+def _stopped() -> list[Piece]:
+    """The user stops an answer inside its text; that it was stopped stands in a part apart."""
+    thought = reasoning("0", BREAD, messages.signature_of(0))
+    begun = text("1", "".join(deltas(BREAD_TEXT)[:HEARD]))
+    notice = part("data-status", data={"text": STOPPED})
+    shown = (START, part("start-step"), *thought, *begun, notice, part("abort"))
+    return [*map(Message, shown), DONE]
+
+
+def _hung_up() -> Draft:
+    """What the provider had said by then."""
+    bread = _bread()
+    unheard = edits.place(bread.pieces, edits.having("delta.text"), HEARD)
+    return replace(bread, pieces=bread.pieces[:unheard], end="client-closed")
 
 
 def _agui_runs() -> Iterator[Draft]:

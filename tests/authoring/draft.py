@@ -36,6 +36,7 @@ class Draft:
     and `gaps` the milliseconds before them, over and over; without sizes every piece is a chunk.
     `seen` is what a client reported, `reports` the events that it declared it would, `chosen` what
     its user chose.
+    `run` is what a run of the toolkit says of itself, where one is said to have recorded it.
     `base` names the draft that a mutant edits. Of a draft in `then` only the exchange counts.
     """
 
@@ -63,6 +64,7 @@ class Draft:
     hop: str = ""
     after: int | None = None
     then: tuple[Draft, ...] = ()
+    run: Mapping[str, Any] = field(default_factory=dict)
 
     def body(self) -> bytes:
         return b"".join(map(encoded, self.pieces))
@@ -85,6 +87,8 @@ class Draft:
 
     def _extra(self) -> dict[str, Any]:
         extra: dict[str, Any] = {"base": self.base} if self.base else {}
+        if self.run:
+            extra["run"] = dict(self.run)
         if self.reports:
             extra["implementation"] = {"name": "client", "events": list(self.reports)}
         return extra

@@ -9,6 +9,7 @@ from typing import Final
 from tests.authoring import edits, ollama
 from tests.authoring.agui import snapshot, thought
 from tests.authoring.both_hops_streams import BEGUN_TEXT
+from tests.authoring.both_hops_streams import STOPPED as STOPPED_WORDS
 from tests.authoring.draft import Draft
 from tests.authoring.edits import Pieces, Where, done, typed
 from tests.authoring.messages import signature_of
@@ -33,6 +34,7 @@ from tests.authoring.ui_message import answer, own, part, reasoning, step, text
 SIGNED: Final = "vercel.ui/ai-sdk/hops-signed"
 LOOP: Final = "vercel.ui/ai-sdk/hops-tool-loop"
 FAILED: Final = "vercel.ui/ai-sdk/hops-error"
+STOPPED: Final = "vercel.ui/ai-sdk/hops-stopped"
 AGAIN: Final = "vercel.ui/ai-sdk/hops-tried-again"
 HIDDEN: Final = "vercel.ui/ai-sdk/hops-hidden"
 SEALED: Final = "agui/agent/hops-hidden"
@@ -211,6 +213,13 @@ MUTANTS: Final = (
             edits.insert(Message(part("error", errorText="An error occurred.")), STEP_OVER),
             edits.change(FINISH, "finishReason", "error"),
         ),
+    ),
+    # The user stopped the answer: the application says so in what shows words of the model.
+    Mutant(
+        "hop/text",
+        STOPPED,
+        tuple(edits.insert(Message(each), typed("abort")) for each in text("9", STOPPED_WORDS)),
+        name="hop/text-stopped",
     ),
     # The model was cut at its limit, and stopped by a filter: the interface is told of a finish.
     Mutant("hop/reason-kept", SIGNED, turns={2: _stopped("max_tokens")}),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -13,16 +15,19 @@ from typer.testing import CliRunner
 from conformance.cassette import open_recording
 from conformance.cli import app
 from conformance.core.errors import UsageError
+from conformance.core.events import Exchange
 from conformance.core.shipped import cassettes
 from conformance.dialects import get
 from conformance.dialects.base import Reading
 from conformance.evidence.application import answers_behind, read_answer
 from conformance.evidence.said import read_content
+from conformance.judging.group_id import group_id
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import check_paths, check_recording
 from conformance.recordings.choices import CheckChoices
 from conformance.rules.verdicts import Verdict
-from tests.evidence.two_hops import SIGNED
+from tests.evidence.two_hops import SIGNED, broken_hops
+from tests.plain_results import plain_finding
 
 LOOP: Final = cassettes() / "vercel.ui/ai-sdk/hops-tool-loop.cassette.jsonl"
 AGUI: Final = cassettes() / "agui/agent/hops-signed.cassette.jsonl"
@@ -256,3 +261,44 @@ def test_a_release_without_a_place_for_signatures_does_not_lose_them(
     assert first.verdicts["hop/opaque"] is verdict
     if verdict is Verdict.NOT_APPLICABLE:
         assert "has no place for signatures" in first.reasons["hop/opaque"]
+
+
+def _without(exchange: Exchange, sealed: str) -> Exchange:
+    """The exchange, which says it nowhere."""
+    request = exchange.request
+    if exchange.hop == "upstream":
+        text = json.dumps(request.json if request else None).replace(sealed, "")
+        return replace(exchange, request=request and replace(request, json=json.loads(text)))
+    body = exchange.body.replace(sealed.encode(), b"")
+    return replace(exchange, chunks=(replace(exchange.chunks[0], data=body),))
+
+
+@pytest.mark.parametrize(
+    ("lost_by", "found"),
+    [
+        (("app", "upstream"), {"hop/opaque"}),  # it goes back to the model as little
+        (("upstream",), {"hop/opaque-returned"}),
+        (("app",), set()),
+    ],
+)
+def test_what_is_lost_on_the_way_is_reported_once(lost_by: Sequence[str], found: set[str]) -> None:
+    recording = open_recording(LOOP)
+    asked = json.dumps([each.request and each.request.json for each in recording.exchanges])
+    sealed = re.search(r'"encrypted_content": "([^"]{20,})"', asked)
+    assert sealed is not None
+    edited = tuple(
+        _without(each, sealed[1]) if each.hop in lost_by else each for each in recording.exchanges
+    )
+    held = replace(recording, cassette=replace(recording.cassette, exchanges=edited))
+    shown = check_recording(held, Rulebook.load(()), CheckChoices())[0]
+    assert broken_hops(shown) == found
+    returned = shown.verdicts["hop/opaque-returned"]
+    assert (returned is Verdict.NOT_APPLICABLE) is ("hop/opaque" in found)
+
+
+def test_data_of_another_kind_is_lost_in_the_same_way() -> None:
+    groups = set()
+    for kind in ("signature", "redacted", "encrypted"):
+        message = f"expected the provider's {kind!r} data, got it nowhere"
+        groups.add(group_id(plain_finding(rule="hop/opaque", message=message)))
+    assert len(groups) == 1

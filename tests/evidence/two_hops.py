@@ -14,7 +14,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from conformance.cassette import open_recording
-from conformance.core.events import Chunk, Exchange, Request, Response
+from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 from conformance.core.shipped import cassettes
 from conformance.dialects import get
 from conformance.dialects.script import CONTENT_TYPES
@@ -59,10 +59,13 @@ def judged_hops(
     *behind: tuple[str, str | bytes],
     asked: Sequence[Any] = (),
     heads: Mapping[int, Response] = MappingProxyType({}),
+    ends: Mapping[int, Ending] = MappingProxyType({}),
+    is_played: bool = False,
 ) -> StreamResult:
     """What comes of an application's answer; `asked` are the bodies of the requests behind it.
 
-    `heads` are those of exchanges, by their number, that are no streams.
+    `heads` are those of exchanges, by their number, that are no streams; `ends` is how those ended
+    that were not closed. `is_played`: a run recorded both hops.
     """
     recording = open_recording(SIGNED)
     app, upstream = recording.exchanges
@@ -72,7 +75,11 @@ def judged_hops(
         given = _exchange(upstream, number, answer)
         given = replace(given, response=heads.get(number, given.response))
         exchanges.append(replace(given, request=request and Request(json=request)))
-    cassette = replace(recording.cassette, exchanges=tuple(exchanges))
+    exchanges = [replace(each, end=ends.get(each.number, each.end)) for each in exchanges]
+    header = recording.cassette.header
+    if is_played:
+        header = replace(header, extra={**header.extra, "run": {"target": "app", "steps": {}}})
+    cassette = replace(recording.cassette, header=header, exchanges=tuple(exchanges))
     held = InMemory(recording.path, recording.kind, cassette)
     results = check_recording(held, Rulebook.load(()), CheckChoices(profile="strict"))
     assert all(Verdict.ERROR not in each.verdicts.values() for each in results)

@@ -29,10 +29,12 @@ AgentFault = Literal[
     "lost-thoughts",
     "no-session",
     "own-stop-reason",
+    "stopped-words",
     "success-after-cut",
     "thoughts-as-message",
 ]
 DIAGNOSTIC: Final = "Defaulting to fallback metadata; this can degrade performance."
+STOPPED: Final = "Interrupted by the user."
 _CHUNKS: Final = {"reasoning-delta": "agent_thought_chunk", "text-delta": "agent_message_chunk"}
 _REASONS: Final = {"length": "max_tokens"}
 _STATUS: Final = {"tool-input-available": "in_progress", "tool-output-available": "completed"}
@@ -103,7 +105,7 @@ class AcpAgent:
         except asyncio.CancelledError:
             if "cancel-unanswered" in self.faults:
                 return
-            reason = "end_turn" if "cancelled-as-done" in self.faults else "cancelled"
+            reason = self.cancelled(params)
         if error and "success-after-cut" not in self.faults:
             self.write({"id": number, "error": {"code": -32603, "message": error}})
             return
@@ -112,6 +114,11 @@ class AcpAgent:
             self.write({"id": number, "result": {"stopReason": reason}})
         if "late-update" in self.faults:
             self.update(params, "plan", entries=[])
+
+    def cancelled(self, params: Part) -> str:
+        if "stopped-words" in self.faults:
+            self.update(params, "agent_message_chunk", {"type": "text", "text": STOPPED})
+        return "end_turn" if "cancelled-as-done" in self.faults else "cancelled"
 
     def tell(self, params: Part, part: Part) -> None:
         kind = part["type"]

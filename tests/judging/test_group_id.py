@@ -41,8 +41,14 @@ SHAPES = [
         "… as the client saw it and b are not equal; all thinking is lost",
     ),
     (
-        "a and b are not equal at length: 0 elements against 3 elements; all thinking is lost",
-        "a and b are not equal at length: … elements against … elements; all thinking is lost",
+        (
+            "a and b are not equal at 0: nothing (elements: 0) against "
+            '{"type": "finish"} (elements: 3); all thinking is lost'
+        ),
+        (
+            "a and b are not equal at …: nothing (elements: …) against … (elements: …); "
+            "all thinking is lost"
+        ),
     ),
     (
         "exchange 2 tool-turn as the client saw it and exchange 2 tool-turn are not equal",

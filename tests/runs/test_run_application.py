@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import httpx
 import pytest
 from typer.testing import CliRunner
 
@@ -19,6 +20,7 @@ from conformance.judging.result import Report
 from conformance.recordings.check import check_paths
 from conformance.rules.verdicts import Verdict
 from conformance.runs import RunOptions, RunOutcome
+from conformance.runs.api_run import UNSEEN, RunDisplay
 from conformance.runs.application_run import run_application
 from conformance.scenarios import load_scenarios
 from conformance.targets import asgi
@@ -35,6 +37,7 @@ def ran(
     *,
     is_kept: bool = True,
     scenarios: Sequence[str] = (),
+    display: RunDisplay = UNSEEN,
 ) -> RunOutcome:
     save = folder if is_kept else None
     chosen = load_scenarios(scenarios)
@@ -47,7 +50,13 @@ def ran(
             transport = asgi.AsgiTransport(application)
             async with LiveServer(f"{asgi.URL}/api/chat", transport=transport) as server:
                 return await run_application(
-                    server, protocol, chosen, options, folder, upstream=upstream
+                    server,
+                    protocol,
+                    chosen,
+                    options,
+                    folder,
+                    upstream=upstream,
+                    display=display,
                 )
 
     return asyncio.run(go())
@@ -92,6 +101,22 @@ FAULTS: Final[dict[Fault, set[str]]] = {
 @pytest.mark.every_run
 def test_a_planted_fault_is_found_and_no_other(fault: Fault, tmp_path: Path) -> None:
     assert violated(ran(Application(faults=frozenset({fault})), tmp_path).report) == FAULTS[fault]
+
+
+def test_a_finding_is_shown_before_the_next_scenario_begins(tmp_path: Path) -> None:
+    came: list[str] = []
+    display = RunDisplay(
+        lambda line: came.append(line.split()[1]),
+        lambda streams: came.extend(
+            {f"{each.rule} in {stream.scenario}" for stream in streams for each in stream.findings}
+        ),
+    )
+    faults: frozenset[Fault] = frozenset({"leak"})
+    names = ("app-answer", "app-parts")
+    outcome = ran(Application(faults=faults), tmp_path, scenarios=names, display=display)
+    shown = [(name, f"hop/text in {name}") for name in names]
+    assert came == [each for pair in shown for each in pair]
+    assert violated(outcome.report) == {"hop/text"}
 
 
 def test_a_limit_that_is_sold_as_a_finish_is_found(tmp_path: Path) -> None:
@@ -151,6 +176,63 @@ def test_an_application_that_asks_nothing_is_no_target(
     told = rf"the application ?{came}, and asked nothing at port \d+ \({hint}"
     with pytest.raises(RemoteError, match=told):
         ran(silent, tmp_path)
+
+
+async def strayed(upstream: str, path: str) -> None:
+    """Asks for what nobody serves, looks the models up, and speaks TLS."""
+    port = int(upstream.rpartition(":")[2])
+    async with httpx.AsyncClient(base_url=upstream) as client:
+        for _ in range(3):
+            await client.post(path, json={"model": "m"})
+        await client.get("/v1/models?key=none")
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(64))
+    await reader.read()
+    writer.close()
+    await writer.wait_closed()
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("/v1/respond", "3 times POST /v1/respond (HTTP 404)"),
+        ("/sk-proj-" + "a1B2" * 12, "3 times POST /"),
+        ("/" + "x" * 4000, "characters) (HTTP 404)"),
+    ],
+)
+def test_what_was_asked_in_place_of_a_model_is_named(path: str, shown: str, tmp_path: Path) -> None:
+    class Astray:
+        upstream = ""
+
+        async def __call__(self, _scope: Message, _receive: Receive, send: Send) -> None:
+            await strayed(self.upstream, path)
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+
+    with pytest.raises(RemoteError) as failed:
+        ran(Astray(), tmp_path)
+    said = failed.value.message
+    assert "answered HTTP 200, and asked nothing at port" in said
+    assert shown in said
+    assert "GET /v1/models (HTTP 200)" in said
+    assert "what was refused (" in said
+    assert "a1B2a1B2" not in said
+    assert len(said) < 600
+
+
+def test_paths_that_no_api_has_are_noted_where_the_run_goes_on(tmp_path: Path) -> None:
+    class Embedding(Application):
+        async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+            async with httpx.AsyncClient(base_url=self.upstream) as client:
+                await client.post("/v1/embeddings", json={"input": "Hi"})
+            await super().__call__(scope, receive, send)
+
+    (note,) = (
+        each
+        for each in ran(Embedding(), tmp_path, scenarios=("app-parts",)).report.notes
+        if "no API has" in each
+    )
+    assert note.endswith("3 times POST /v1/embeddings (HTTP 404)")
 
 
 def test_the_command_names_an_application_or_its_url(

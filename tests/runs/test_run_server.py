@@ -76,10 +76,19 @@ def test_thinking_is_not_missed_without_the_capability(run: Runner) -> None:
 
 
 def test_texts_of_a_random_target_are_untestable(run: Runner) -> None:
-    report = run(Chatty(random=True), "think").report
+    found: list[str] = []
+    report = run(Chatty(random=True), "think", found=found).report
     assert report.verdicts[SAME_TEXT] is Verdict.UNTESTABLE
     assert report.verdicts[SAME_THINKING] is Verdict.UNTESTABLE
     assert violated(report) == set()
+    assert found == []  # it seemed so before the scenario was asked again
+
+
+def test_findings_are_shown_while_the_run_goes_on(run: Runner) -> None:
+    found: list[str] = []
+    outcome = run(Chatty(thoughtless=True), "think", found=found)
+    assert set(found) == {"scenario/thinking"}
+    assert {rule for rule, _ in violated(outcome.report)} == set(found)
 
 
 def test_requests_of_the_scenario_are_not_judged(run: Runner) -> None:

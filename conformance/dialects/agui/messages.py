@@ -4,13 +4,16 @@ Rule 1: a message is found by its kind and `messageId`, a call by its `toolCallI
         protocol 0.1.10 and before have no id, so there one thought is open at a time.
 Rule 2: a chunk begins its message, goes on with it, and ends it: what is open by chunks ends with
         an empty delta, with another id, or with any other event.
-Rule 3: a span of reasoning is no block: it may hold several messages, or opaque data alone.
+Rule 3: a text whose role is another one than the answer's is labelled with it: the application
+        speaks there, and not the model.
+Rule 4: a span of reasoning is no block: it may hold several messages, or opaque data alone.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+from conformance.dialects.blocks import NOTICE_ROLES, Block
 from conformance.dialects.json_edge import mapping, objects, string
 from conformance.dialects.open_parts import OpenParts, PartKind
 from conformance.dialects.sink import Sink
@@ -31,7 +34,7 @@ class RunMessages(OpenParts):
 
     def start(self, kind: PartKind, event: dict[str, Any]) -> None:
         """A message is announced."""
-        self._start_part(kind, string(event.get("messageId")))
+        self._label(self._start_part(kind, string(event.get("messageId"))), event)
 
     def add(self, kind: PartKind, event: dict[str, Any]) -> None:
         """A delta."""
@@ -52,9 +55,17 @@ class RunMessages(OpenParts):
             if text:
                 self._chunked = key
         if text:
+            if key not in self._open:
+                self._label(self._begin_part(*key), event)
             self._add_text(*key, text)
         else:
             self.end_chunks()
+
+    def _label(self, block: Block | None, event: dict[str, Any]) -> None:
+        """Rule 3."""
+        role = string(event.get("role"))
+        if block is not None and block.channel is None and role in NOTICE_ROLES:
+            block.phase = role
 
     def end_chunks(self) -> None:
         """Another event comes: what is open by chunks ends."""

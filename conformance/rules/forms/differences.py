@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from conformance.core.excerpts import beginning, redacted
@@ -16,24 +16,46 @@ _WORD: Final = "type"  # a field whose text is one word: it is reported whole
 
 
 def first_difference(left: Any, right: Any, path: str = "") -> tuple[str, str, str]:
-    """Path of the first difference (`2.summary.0.text`) and what either side has there."""
+    """Path of the first difference (`2.summary.0.text`) and what either side has there.
+
+    Of an element that only one side has, the other one has nothing.
+    """
     if isinstance(left, Mapping) and isinstance(right, Mapping):
         for key in [*left, *(key for key in right if key not in left)]:
             if left.get(key, MISSING) != right.get(key, MISSING):
                 below = f"{path}.{key}".lstrip(".")
                 return first_difference(left.get(key, MISSING), right.get(key, MISSING), below)
     if isinstance(left, list) and isinstance(right, list):
-        for at, (one, other) in enumerate(zip(left, right, strict=False)):
-            if one != other:
-                return first_difference(one, other, f"{path}.{at}".lstrip("."))
-        if len(left) != len(right):
-            return path or "length", f"{len(left)} elements", f"{len(right)} elements"
+        at = _first_other(left, right)
+        below = f"{path}.{at}".lstrip(".")
+        if _is_longer_by_one_run(left, right, at):
+            return below, _of_list(left[at], left), _of_list(MISSING, right)
+        if _is_longer_by_one_run(right, left, at):
+            return below, _of_list(MISSING, left), _of_list(right[at], right)
+        if at < min(len(left), len(right)):
+            return first_difference(left[at], right[at], below)
     if isinstance(left, str) and isinstance(right, str):
         at, had, has = difference(left, right)
         if path.rpartition(".")[2] == _WORD:
             had, has = (beginning(repr(each), _SHOWN, "") for each in (left, right))
         return f"{path or 'text'} (character {at})", had, has
     return path or "value", view(left), view(right)
+
+
+def _first_other(left: Sequence[Any], right: Sequence[Any]) -> int:
+    """Where two lists part; the end of the shorter one, where it is the beginning of the other."""
+    pairs = enumerate(zip(left, right, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(left), len(right)))
+
+
+def _is_longer_by_one_run(longer: Sequence[Any], shorter: Sequence[Any], at: int) -> bool:
+    """Whether both are alike except for elements of the longer one from there on."""
+    more = len(longer) - len(shorter)
+    return more > 0 and longer[at + more :] == shorter[at:]
+
+
+def _of_list(value: Any, whole: Sequence[Any]) -> str:
+    return f"{view(value)} (elements: {len(whole)})"
 
 
 def view(value: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from conformance.targets.client.client_judge import ClientJudge, ClientLedger, s
 from conformance.targets.client.replay_endpoint import ReplayEndpoint
 
 _SHOWN: Final = 6  # replays that a finding names
+_REASONS: Final = 3  # why cases were skipped
 _TEXT_KEYS: Final = {
     **dict.fromkeys(("thinking.delta", "text.delta", "refusal.delta"), "text"),
     "tool.delta": "arguments",
@@ -43,6 +44,12 @@ class CaseTally(Struct):
         self.answered.update(other.answered)
         for key, reasons in other.skipped.items():
             self.skipped.setdefault(key, []).extend(reasons)
+
+    def skip_notes(self) -> Iterator[str]:
+        """Which cases the client skipped, and why, a line for each op of a dialect."""
+        for (op, dialect), reasons in sorted(self.skipped.items()):
+            shown = "; ".join(list(dict.fromkeys(reasons))[:_REASONS])
+            yield f"{dialect}: {count(len(reasons), 'case')} of {op} skipped by the client: {shown}"
 
 
 class CaseSeries(Struct):

@@ -19,7 +19,7 @@ from conformance.core.events import Exchange
 from conformance.dialects import SUPPORTED, get
 from conformance.dialects.recognition import recognised_dialect
 from conformance.judging import harness
-from conformance.judging.result import Report, StreamResult
+from conformance.judging.result import Report, ShowResults, StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import Transcript
 from conformance.profiles.profile import Profile, laid_over
@@ -101,6 +101,7 @@ def run_client(
     paths: Sequence[Path | str] = (),
     options: ClientOptions | None = None,
     progress: Progress = lambda _: None,
+    show_findings: ShowResults = lambda _: None,
 ) -> ClientOutcome:
     """Runs a client through recordings (default: all shipped) and judges what it reports.
 
@@ -121,7 +122,7 @@ def run_client(
             )
             for _ in range(max(1, min(chosen.jobs, len(found))))
         ]
-        return ClientSession(endpoints, rulebook, chosen, progress).run(found)
+        return ClientSession(endpoints, rulebook, chosen, progress, show_findings).run(found)
 
 
 class ClientSession:
@@ -133,11 +134,13 @@ class ClientSession:
         rulebook: Rulebook,
         options: ClientOptions,
         progress: Progress,
+        show_findings: ShowResults,
     ) -> None:
         self.endpoints = endpoints
         self.rulebook = rulebook
         self.options = options
         self.progress = progress
+        self.show_findings = show_findings
         self.about = endpoints[0].about
         if options.target:
             self.about = replace(self.about, name=options.target, version="")
@@ -168,7 +171,7 @@ class ClientSession:
         who = f"{about.name} {about.version}".strip()
         answered = f"{who} ({about.language}) answered {count(cases, 'case')}"
         left = leftover_notes("adapter", [each for one in self.endpoints for each in one.left])
-        notes = (*self.rulebook.notes, *_skip_notes(tally), *left, answered)
+        notes = (*self.rulebook.notes, *tally.skip_notes(), *left, answered)
         report = Report(tuple(streams), errors, notes)
         return ClientOutcome(report, about, 0 if is_idle else cases)
 
@@ -215,7 +218,9 @@ class ClientSession:
             endpoint, edited = free.get()
             try:
                 self.progress(f"{number} of {count(len(found), 'recording')}: {path.name}")
-                return self._run_recording(endpoint, path, edited)
+                outcome = self._run_recording(endpoint, path, edited)
+                self.show_findings(outcome.streams)
+                return outcome
             finally:
                 free.put((endpoint, edited))
 
@@ -379,12 +384,6 @@ def _is_rich(sent: Transcript, judging: ClientJudge) -> bool:
 
 
 _RICH: Final = frozenset({"thinking.delta", "text.delta"})
-
-
-def _skip_notes(tally: CaseTally) -> Iterator[str]:
-    for (op, dialect), reasons in sorted(tally.skipped.items()):
-        shown = "; ".join(list(dict.fromkeys(reasons))[:3])
-        yield f"{dialect}: {count(len(reasons), 'case')} of {op} skipped by the client: {shown}"
 
 
 def _without_client_promises(profile: Profile) -> Profile:
