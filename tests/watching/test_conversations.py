@@ -143,7 +143,7 @@ def test_the_page_of_an_exchange_shows_what_it_goes_on_from(tmp_path: Path) -> N
     assert "carries on the answer of exchange 2" in page
 
 
-@pytest.mark.parametrize(("bound", "most"), [("MOST_ANSWERS", 1), ("MOST_BYTES", 300)])
+@pytest.mark.parametrize(("bound", "most"), [("MOST_ANSWERS", 1), ("MOST_BYTES", 450)])
 def test_the_oldest_answers_are_forgotten(
     bound: str, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
