@@ -44,7 +44,8 @@ class CarriedAnswer(Struct, frozen=True):
 class EventBeside(Struct, frozen=True):
     """The event of another exchange or hop that a finding is about; as `Finding`.
 
-    `side` says what it is of: the provider behind an application, or the answer that comes back.
+    `side` says what it is of: the provider behind an application, or the answer that comes back,
+    which is a `turn` of its conversation, from 1.
     """
 
     file: str
@@ -55,6 +56,7 @@ class EventBeside(Struct, frozen=True):
     type: str
     text: str
     side: Literal["upstream", "answer"] = "upstream"
+    turn: int = 0
 
 
 class Finding(Struct, frozen=True):
@@ -164,6 +166,7 @@ class StreamResult(Struct, frozen=True):
     merged: MergedStreams | None = None
     answers: int = 1
     links: tuple[CarriedAnswer, ...] = ()  # answers that its request carries on
+    turn: int = 0  # of its conversation, from 1; 0 where no request carries on
     calls: int = 0  # that were held against the tools of the request
     fitting_calls: int = 0  # and fit them
     keys: Any = None  # while files are linked: by what others may carry it on

@@ -26,6 +26,7 @@ from conformance.evidence.expectations import (
 from conformance.evidence.hop_sides import ReadAnswer
 from conformance.evidence.hops import upstream_reading
 from conformance.evidence.links.exchanges import ExchangePlaces, LinkedExchanges, may_link
+from conformance.evidence.links.turns import with_turns
 from conformance.evidence.replaced_texts import ReplacedTexts
 from conformance.evidence.writing import (
     JudgedExchange,
@@ -221,6 +222,7 @@ def _judged_results(
             keys = linked.keys.get(exchange.number) if choices.among_others else None
             result = replace(result, links=linked.links.get(exchange.number, ()), keys=keys)
         results.append(without_sent_secrets(result, exchange.request))
+    results = with_turns(results)
     if recording.notes:
         results[0] = replace(results[0], notes=(*recording.notes, *results[0].notes))
     return results

@@ -27,6 +27,7 @@ from conformance.evidence.links.exchanges import ExchangePlaces, LinkedExchanges
 from conformance.evidence.links.finder import MOST_ALIKE
 from conformance.evidence.links.keys import LinkKeys
 from conformance.evidence.links.requests import RepeatedTalk
+from conformance.evidence.links.turns import with_turns
 from conformance.judging.fast.joined import read_joined
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding, StreamResult
@@ -230,6 +231,15 @@ def _link_conversation(
                     written = _written(kept, ledgers[number], each.exchange, home).result()
                     sent = each.exchange.request
                     results[at] = without_sent_secrets(rulebook.narrowed(written), sent)
+    if all(recordings[file].is_file for file in places_of):
+        _state_turns([results for file in places_of if isinstance(results := found[file], list)])
+
+
+def _state_turns(outcomes: Sequence[list[StreamResult]]) -> None:
+    """The turns of a conversation that stands in several files."""
+    stated = iter(with_turns([result for results in outcomes for result in results]))
+    for results in outcomes:
+        results[:] = [next(stated) for _ in results]
 
 
 def _exchanges_in(

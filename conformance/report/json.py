@@ -34,6 +34,7 @@ _STREAM_KEYS: Final = (
         "answers",
         "calls",
         "fitting_calls",
+        "turn",
     ),
 )
 

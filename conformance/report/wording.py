@@ -79,8 +79,10 @@ def upstream_lines(finding: Finding) -> Iterator[str]:
         where = (
             visible(beside.file) if beside.line is None else f"{visible(beside.file)}:{beside.line}"
         )
-        facts = [f"event {beside.event}", *([] if beside.byte is None else [f"byte {beside.byte}"])]
-        yield f"{where} (exchange {beside.exchange}, {', '.join(facts)})"
+        turn = [f"turn {beside.turn}"] if beside.turn else []
+        byte = [] if beside.byte is None else [f"byte {beside.byte}"]
+        facts = [f"exchange {beside.exchange}", *turn, f"event {beside.event}", *byte]
+        yield f"{where} ({', '.join(facts)})"
         yield f"{visible(beside.type, _TYPES)}  {visible(beside.text)}".rstrip()
 
 
@@ -171,7 +173,8 @@ def exchange_title(stream: StreamResult) -> str:
     exchange = f"exchange {stream.exchange} ({step})" if step else f"exchange {stream.exchange}"
     if stream.merged:
         exchange = f"{count(stream.merged.streams, 'stream')} of a soak ({step})"
-    parts = [exchange, stream.dialect, f"profile {stream.profile}"]
+    turn = [f"turn {stream.turn}"] if stream.turn else []
+    parts = [exchange, *turn, stream.dialect, f"profile {stream.profile}"]
     if stream.view != "wire":
         parts.append(f"{stream.view} view")
     return visible(", ".join(parts))

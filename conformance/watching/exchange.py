@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -27,6 +27,7 @@ from conformance.targets.recording.messages import (
     PartCame,
     RequestCame,
 )
+from conformance.watching.conversations import TalkPlace, TrafficConversations
 from conformance.watching.judging import TrafficJudge
 from conformance.watching.lanes import LaneTails
 from conformance.wire.requests import as_recorded
@@ -46,7 +47,9 @@ class WatchedExchange:
     `clean` takes secrets out of any other text that is shown, such as what `lanes` hold.
     """
 
-    def __init__(self, came: RequestCame, judge: TrafficJudge) -> None:
+    def __init__(
+        self, came: RequestCame, judge: TrafficJudge, conversations: TrafficConversations
+    ) -> None:
         self.number = came.number
         self.came = self.last = came.came
         self.method, self.target = came.request.method, came.target
@@ -59,6 +62,8 @@ class WatchedExchange:
         self.findings: list[Finding] = []
         self.result: StreamResult | None = None
         self._judge = judge
+        self._conversations = conversations
+        self._of_history: list[Finding] = []
         self._request = came.request  # as it came: what it is decoded to takes far more memory
         recorded = as_recorded(came.request, came.target)
         self.clean = _text_cleaner(recorded)
@@ -81,6 +86,11 @@ class WatchedExchange:
     def is_refusal(self) -> bool:
         """Whether the status says that no answer comes."""
         return self.response is not None and (self.response.status or 0) >= _LEAST_REFUSAL
+
+    @property
+    def place(self) -> TalkPlace | None:
+        """Where it stands in a conversation; None where nothing shows that there is one."""
+        return self._conversations.places.get(self.number)
 
     @property
     def is_kept(self) -> bool:
@@ -126,6 +136,14 @@ class WatchedExchange:
             if data:
                 found += self._take_chunk(Chunk(data, round((message.came - before) * 1000, 3)))
                 before = message.came
+        return found
+
+    def take_history(self) -> Sequence[Finding]:
+        """The findings in what the request brings back of answers that came before."""
+        if not self._is_judged:
+            return ()
+        found = self._link_with(self._conversations.take_request)
+        self.findings += found
         return found
 
     def catch_up(self) -> Sequence[Finding]:
@@ -205,13 +223,34 @@ class WatchedExchange:
         self.note = message.lost or message.note or self.note
         live = None if self._stream is None else self._stream.close(message.how)
         self._stream = None
+        shown = set(map(_finding_place, self.findings))
         if live is not None or (self._is_judged and self._kept):
             whole = self._judge.whole_result(self.recorded()) if self.is_kept else None
-            result = whole or live
+            self._hear_answer()
+            result = self._conversations.written(self.number, whole or live)
             self.result = result and redact_result(result, self.clean)
-        shown = set(map(_finding_place, self.findings))
-        self.findings = list(self.result.findings) if self.result else []
+        else:
+            self._conversations.drop(self.number)
+        self.findings = list(self.result.findings if self.result else self._of_history)
         return [each for each in self.findings if _finding_place(each) not in shown]
+
+    def _hear_answer(self) -> None:
+        """The answer may come back; what its request brings back may only show now."""
+        if self.is_kept:
+            self._link_with(self._conversations.take_answer)
+        else:
+            self._conversations.drop_answer(self.number)
+
+    def _link_with(self, take: Callable[[Exchange], Sequence[Finding]]) -> Sequence[Finding]:
+        try:
+            found = take(replace(self.recorded(), number=self.number))
+        except Exception as err:  # noqa: BLE001  # whatever a history holds, the answer is judged
+            self._conversations.drop(self.number)
+            self.note = f"not linked with others: {type(err).__name__}: {err}"
+            return ()
+        clean = [redact_finding(each, self.clean) for each in found]
+        self._of_history += clean
+        return clean
 
 
 def _text_cleaner(request: Request) -> Clean:

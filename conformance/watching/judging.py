@@ -14,11 +14,14 @@ from conformance.dialects.recognition import recognised_dialect
 from conformance.judging.checker import YAML_SUFFIXES, Checker
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
+from conformance.judging.view import JudgeSetting
 from conformance.profiles.load import load_profile
 from conformance.profiles.lookup import has_profile
 from conformance.recordings.check import check_recording
 from conformance.recordings.choices import CheckChoices
+from conformance.recordings.exchange_setting import exchange_setting
 from conformance.recordings.in_memory import InMemory
+from conformance.recordings.recognised import RecognisedRecording
 
 _NOWHERE: Final = Path("live.cassette.jsonl")
 
@@ -57,6 +60,19 @@ class TrafficJudge:
                 dialect, self._profile_of(dialect), suites=self._suites, rules=self._rules
             )
         return self._checkers[dialect]
+
+    def setting(self, exchange: Exchange) -> JudgeSetting | None:
+        """How what an exchange brings back is judged; None where it shows no dialect."""
+        dialect = self.dialect_of(exchange)
+        if dialect is None:
+            return None
+        recording = InMemory(_NOWHERE, "cassette", Cassette(Header(origin="live"), (exchange,)))
+        choices = CheckChoices(dialect, self._profile_of(dialect))
+        try:
+            recognised = RecognisedRecording(recording, ())
+            return exchange_setting(recognised, exchange, self._rulebook, choices)
+        except ConformanceError:
+            return None
 
     def whole_result(self, exchange: Exchange) -> StreamResult | None:
         """What `check` says of a recording of the exchange; None where it cannot be judged."""

@@ -46,7 +46,8 @@ _BAR: Final = 24
 _NARROW: Final = 60  # columns below which no bar is drawn
 _LEAST_HEIGHT: Final = 4  # lines below which there is no room for keys and notes
 
-OpenTimeline = Callable[[WatchedExchange], str]
+OpenTimeline = Callable[[WatchedExchange, Sequence[WatchedExchange]], str]
+"""Opens the page of an exchange, behind those of its conversation before it."""
 
 
 class ScreenView(AbstractContextManager["ScreenView"]):
@@ -103,7 +104,8 @@ class ScreenView(AbstractContextManager["ScreenView"]):
             case "escape":
                 self._chosen = None
             case "enter":
-                self._note = self._open_timeline(traffic.exchanges[numbers[at]])
+                chosen = traffic.exchanges[numbers[at]]
+                self._note = self._open_timeline(chosen, traffic.turns_before(chosen))
 
     def show(self, traffic: Traffic) -> None:
         width, height = self._console.size

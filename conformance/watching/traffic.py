@@ -7,12 +7,14 @@ from typing import Final, Protocol
 
 from conformance.judging.result import Finding
 from conformance.targets.recording.messages import RequestCame
+from conformance.watching.conversations import TrafficConversations
 from conformance.watching.exchange import WatchedExchange
 from conformance.watching.feed import ExchangeMessage
 from conformance.watching.judging import TrafficJudge
 
 MOST_EXCHANGES: Final = 200  # that are over
 MOST_BYTES: Final = 64 * 1024 * 1024  # of all bodies together
+_MOST_TURNS: Final = 20  # of a conversation that one page shows
 
 
 class TrafficListener(Protocol):
@@ -33,6 +35,7 @@ class Traffic:
     def __init__(self, judge: TrafficJudge, listener: TrafficListener) -> None:
         self.exchanges: dict[int, WatchedExchange] = {}
         self.total = self.faulty = 0
+        self.conversations = TrafficConversations(judge)
         self._judge = judge
         self._listener = listener
 
@@ -40,12 +43,26 @@ class Traffic:
     def running(self) -> int:
         return sum(not each.is_over for each in self.exchanges.values())
 
+    def turns_before(self, exchange: WatchedExchange) -> list[WatchedExchange]:
+        """The exchanges on which one goes on, as far as they are kept, the oldest first."""
+        found: list[WatchedExchange] = []
+        place = exchange.place
+        while place is not None and place.after is not None and len(found) < _MOST_TURNS:
+            before = self.exchanges.get(place.after)
+            if before is None or not (before.is_kept and before.is_over):
+                break
+            found.append(before)
+            place = before.place
+        return found[::-1]
+
     def take(self, message: ExchangeMessage) -> None:
         if isinstance(message, RequestCame):
-            exchange = WatchedExchange(message, self._judge)
+            exchange = WatchedExchange(message, self._judge, self.conversations)
             self.exchanges[message.number] = exchange
             self.total += 1
+            found = exchange.take_history()
             self._listener.began(exchange)
+            self._tell_findings(exchange, found)
         elif (known := self.exchanges.get(message.number)) is not None:
             self._tell_findings(known, known.take(message))
             if known.is_over:

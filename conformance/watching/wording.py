@@ -13,7 +13,17 @@ from conformance.wire.origin import shown_url
 def request_line(exchange: WatchedExchange) -> str:
     """`POST /v1/chat/completions  chatty`; a query may hold a key and is left out."""
     path = visible(exchange.clean(exchange.target.partition("?")[0]), 80)
-    return "  ".join(filter(None, (f"{visible(exchange.method, 20)} {path}", model_name(exchange))))
+    named = (f"{visible(exchange.method, 20)} {path}", model_name(exchange), talk_words(exchange))
+    return "  ".join(filter(None, named))
+
+
+def talk_words(exchange: WatchedExchange) -> str:
+    """`conversation 1, turn 3 after #2`; empty where it is one exchange."""
+    place = exchange.place
+    if place is None:
+        return ""
+    after = "" if place.after is None else f" after #{place.after}"
+    return f"conversation {place.conversation}, turn {place.turn}{after}"
 
 
 def model_name(exchange: WatchedExchange) -> str:
@@ -84,4 +94,7 @@ def finding_line(finding: Finding) -> str:
     """Where it stands and what was found."""
     where = f"event {finding.event}" if finding.event else "request or response head"
     within = f", {slice_of(finding)}" if finding.slice else ""
+    given = finding.upstream
+    if given is not None and given.side == "answer":
+        where, within = "request", f", given in #{given.exchange} event {given.event}"
     return f"({where}{within})  {visible(finding_sentence(finding), 300)}"

@@ -24,6 +24,7 @@ from tests.authoring.responses import Answer, Item, call, closed, message, strea
 
 QUESTION: Final = "Which tide lets a barge pass under the old bridge?"
 THOUGHT: Final = "The arch is low, so only ebb will do, and the gauge knows its hour."
+AGAIN_THOUGHT: Final = "Nobody but the gauge can say when that is, so I ask it."
 NAME: Final = "read_gauge"
 ARGUMENTS: Final[Fields] = {"bridge": "old"}
 RESULT: Final = "Ebb at a quarter past four."
@@ -47,9 +48,11 @@ def drafts() -> Iterator[Draft]:
     )
     yield _messages_talk("anthropic/talk", {"model": blocks.MODEL})
     yield _messages_talk("anthropic/preserved-talk", {"model": PRESERVING, "system": SYSTEM})
-    yield _converse_talk()
+    yield _converse_talk("claude/talk")
+    yield _converse_talk("claude/sealed-talk", "gauge")
     yield _responses_talk("stateless-talk", store=False)
     yield _responses_talk("stored-talk", store=True)
+    yield _responses_by_ids()
 
 
 def _carry_on(first: Draft, *then: Draft) -> Draft:
@@ -187,7 +190,8 @@ def _messages_talk(topic: str, beside: Fields) -> Draft:
     )
 
 
-def _converse_talk() -> Draft:
+def _converse_talk(topic: str, sealed: str = "") -> Draft:
+    """`sealed` names a redacted block behind the one that is signed."""
     schema = {"json": {"type": "object", "properties": {"bridge": {"type": "string"}}}}
     tools = {"tools": [{"toolSpec": {"name": NAME, "inputSchema": schema}}]}
 
@@ -201,11 +205,14 @@ def _converse_talk() -> Draft:
             "additionalModelRequestFields": converse_streams.ENABLED,
             "toolConfig": tools,
         }
-        return converse_streams.drafted("claude/talk", asked, given)
+        return converse_streams.drafted(topic, asked, given)
 
-    called = [*converse.thought(0, THOUGHT, "tide"), *converse.call(1, NAME, ARGUMENTS)]
+    redacted = converse.redacted(1, sealed) if sealed else []
+    call_block = converse.call(2 if sealed else 1, NAME, ARGUMENTS)
+    called = [*converse.thought(0, THOUGHT, "tide"), *redacted, *call_block]
     use = {"toolUseId": "tooluse_synthetic_1", "name": NAME, "input": ARGUMENTS}
-    answered = [converse.reasoning(THOUGHT, "tide"), {"toolUse": use}]
+    kept = [{"reasoningContent": {"redactedContent": converse.signature(sealed)}}] if sealed else []
+    answered = [converse.reasoning(THOUGHT, "tide"), *kept, {"toolUse": use}]
     result = {"toolUseId": "tooluse_synthetic_1", "content": [{"text": RESULT}]}
     spoken = [{"role": "assistant", "content": answered}, user(toolResult=result)]
     said = {"role": "assistant", "content": [{"text": TEXT}]}
@@ -254,3 +261,30 @@ def _responses_talk(name: str, *, store: bool) -> Draft:
         turn(2, told, *spoken),
         turn(3, more, *spoken, *closed(told), _user(AGAIN)),
     )
+
+
+def _responses_by_ids() -> Draft:
+    """A call behind two items of reasoning; the server keeps what was thought."""
+    tools = [{"type": "function", "name": NAME, "parameters": {"type": "object"}}]
+
+    def turn(number: int, items: list[Fields], *history: Any) -> Draft:
+        asked: Fields = {
+            "model": "think-1",
+            "input": [_user(QUESTION), *history],
+            "reasoning": {"effort": "medium", "summary": "auto"},
+            "store": True,
+            "stream": True,
+            "tools": tools,
+        }
+        events = Answer(f"resp_2{number}", "think-1", asked).completed(items, (30, 30, 18))
+        return responses_streams.drafted("openai/two-thoughts-talk", asked, stream(events))
+
+    arguments = compact(ARGUMENTS)
+    called = [
+        *summarised(Item(0, "rs_21"), [THOUGHT]),
+        *summarised(Item(1, "rs_22"), [AGAIN_THOUGHT]),
+        *call(Item(2, "fc_23"), NAME, arguments, [arguments]),
+    ]
+    result = {"type": "function_call_output", "call_id": "call_fc_23", "output": RESULT}
+    told = message(Item(0, "msg_24"), TEXT)
+    return _carry_on(turn(1, called), turn(2, told, *closed(called), result))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from tests.authoring.mutant import Mutant
@@ -17,6 +18,7 @@ CONVERSE: Final = "bedrock.converse/claude/talk"
 INTERACTIONS: Final = "gemini.interactions/gemini/next-turn"
 STATELESS: Final = "openai.responses/openai/stateless-talk"
 STORED: Final = "openai.responses/openai/stored-talk"
+TWO_THOUGHTS: Final = "openai.responses/openai/two-thoughts-talk"
 _SIGNED: Final = "messages.1.tool_calls.0.extra_content.google.thought_signature"
 _OTHER: Final = opaque("ebb", 40)[::-1]
 
@@ -27,6 +29,17 @@ def _cut(text: str) -> str:
 
 def _turned(calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return calls[::-1]
+
+
+def _changing_places(one: int, other: int) -> Callable[[list[Any]], list[Any]]:
+    """Two elements of a list, each where the other one stood."""
+
+    def edit(elements: list[Any]) -> list[Any]:
+        made = [*elements]
+        made[one], made[other] = elements[other], elements[one]
+        return made
+
+    return edit
 
 
 MUTANTS: Final = (
@@ -134,5 +147,26 @@ MUTANTS: Final = (
         "history/responses/stored-sealed",
         STORED,
         turns={2: asks("input.1.encrypted_content", _cut)},
+    ),
+    # A store keeps redacted blocks apart, and puts them first.
+    Mutant(
+        "history/messages/blocks-in-order",
+        MESSAGES,
+        turns={2: asks("messages.1.content", _changing_places(0, 1))},
+    ),
+    Mutant(
+        "history/converse/blocks-in-order",
+        "bedrock.converse/claude/sealed-talk",
+        turns={2: asks("messages.1.content", _changing_places(0, 1))},
+    ),
+    Mutant(
+        "history/chat/details-in-order",
+        OPENROUTER,
+        turns={2: asks("messages.1.reasoning_details", _changing_places(0, 1))},
+    ),
+    Mutant(
+        "history/responses/items-in-order",
+        TWO_THOUGHTS,
+        turns={2: asks("input", _changing_places(1, 2))},
     ),
 )

@@ -230,7 +230,7 @@ def test_a_broken_signature_shows_the_answer_beside_the_request(
     assert edits.SEALS[0] not in sent
     assert ">answer</p>" in said
     assert "t.cassette.jsonl:" in said
-    assert "(exchange 1, event 1" in said
+    assert "(exchange 1, turn 1, event 1" in said
     assert "msg_1" in said
 
 

@@ -106,6 +106,29 @@ def test_texts_are_compared_by_role(are: str, left: Events, right: Events, verdi
 
 @pytest.mark.parametrize(
     ("left", "right", "verdict"),
+    [
+        ("ab", "ab", "PASS"),
+        ("ab", "ba", "FAIL"),
+        ("ab", "axb", "PASS"),
+        ("ab", "bxa", "FAIL"),
+        ("aab", "aba", "FAIL"),
+        ("aaab", "ab", "PASS"),
+        ("aaab", "ba", "FAIL"),
+        ("aba", "ba", "VACUOUS"),
+        ("aba", "aa", "VACUOUS"),
+        ("aba", "aab", "FAIL"),
+        ("ab", "aba", "VACUOUS"),
+        ("aa", "aa", "VACUOUS"),
+        ("ab", "", "VACUOUS"),
+        ("", "ab", "VACUOUS"),
+    ],
+)
+def test_what_both_sides_have_stands_in_one_order(left: str, right: str, verdict: str) -> None:
+    assert by_role("in-order", text(*left), text(*right), **{"with": "list"}).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "verdict"),
     [([5, 2], [6], "PASS"), ([6], [6], "FAIL"), ([True], [0], "FAIL"), ([], [], "VACUOUS")],
 )
 def test_sums_are_compared(left: list[int], right: list[int], verdict: str) -> None:

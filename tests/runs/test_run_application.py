@@ -315,3 +315,18 @@ def turns_asked(protocol: str, folder: Path) -> list[Any]:
 def test_an_agent_that_loses_a_signature_is_found(tmp_path: Path) -> None:
     agent = AguiApplication(Application(faults=frozenset({"lost-signature"})))
     assert violated(ran(agent, tmp_path, "agui").report) == {"hop/opaque"}
+
+
+def test_a_finding_of_a_live_run_names_both_turns(tmp_path: Path) -> None:
+    faults: frozenset[Fault] = frozenset({"start-per-delta"})
+    report = ran(Application(faults=faults), tmp_path, scenarios=("app-answer",)).report
+    found = [
+        (stream.turn, finding.upstream)
+        for stream in report.streams
+        for finding in stream.findings
+        if finding.rule == "history/messages/turn-unchanged"
+    ]
+    ((turn, given),) = found
+    assert given is not None
+    assert (turn, given.turn, given.side, given.exchange) == (2, 1, "answer", 2)
+    assert given.line is not None

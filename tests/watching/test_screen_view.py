@@ -24,7 +24,7 @@ HOSTILE = (
 
 def view() -> ScreenView:
     return ScreenView(
-        "http://127.0.0.1:1", "http://127.0.0.1:2", lambda each: f"page {each.number}"
+        "http://127.0.0.1:1", "http://127.0.0.1:2", lambda each, _: f"page {each.number}"
     )
 
 
@@ -89,7 +89,7 @@ def test_the_timeline_is_a_page_without_secrets(
 ) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
         monkeypatch.delenv(name, raising=False)
-    said = open_timeline(TRAFFIC.exchanges[1], tmp_path)
+    said = open_timeline(TRAFFIC.exchanges[1], (), tmp_path)
     page = tmp_path / "exchange-1.html"
     assert said == f"timeline of #1: {page} (no browser here)"
     text = page.read_text()
@@ -97,4 +97,4 @@ def test_the_timeline_is_a_page_without_secrets(
     assert "<svg" in text
     assert "secret" not in text
     TRAFFIC.exchanges[1].stop_keeping("too long")
-    assert open_timeline(TRAFFIC.exchanges[1], tmp_path).endswith("its bytes were not kept")
+    assert open_timeline(TRAFFIC.exchanges[1], (), tmp_path).endswith("its bytes were not kept")

@@ -12,11 +12,13 @@ Rule 4: beyond `MOST_BLOCKS` blocks a wire event `converse.overflow` is the last
         of semantics.
 Rule 5: a message that starts behind blocks or the stop of another one begins the next answer,
         where the one request is not known.
+Rule 6: a request gives `request.reasoning` per block that is signed or redacted: `position` and
+        `role` of its message, and the `kind` that `thinking.opaque` has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from conformance.core.binary import MESSAGE_TYPE
@@ -57,7 +59,8 @@ VOCABULARY: Final = Vocabulary(
             "request.item",
             "request.call",
             "request.result",
-            *STREAMED,
+            "request.reasoning",
+            *_EVENTS,
             "exception",
             "converse",
             "converse.block",
@@ -93,7 +96,7 @@ class ConverseReader:
 
     def request(self, request: Request) -> list[Event]:
         self._is_asked = True
-        return request_events(request, "messages", OF_CONVERSE)
+        return [*request_events(request, "messages", OF_CONVERSE), *_reasoning_back(request)]
 
     def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
         self._sink.begin(number)
@@ -229,6 +232,20 @@ class ConverseReader:
     def _say_done(self, *, explicit: bool) -> None:
         self._is_done = True
         self._sink.say("done", {"choice": 0, "explicit": explicit})
+
+
+def _reasoning_back(request: Request) -> Iterator[Event]:
+    """Rule 6."""
+    for position, message in enumerate(elements(mapping(request.json).get("messages"))):
+        fields = mapping(message)
+        for block in elements(fields.get("content")):
+            reasoning = mapping(mapping(block).get("reasoningContent"))
+            kind = "redacted" if reasoning.get("redactedContent") else ""
+            if mapping(reasoning.get("reasoningText")).get("signature"):
+                kind = "signature"
+            if kind:
+                data = {"position": position, "role": string(fields.get("role")), "kind": kind}
+                yield Event("request.reasoning", data, 0, "wire")
 
 
 def _union_member(fields: Mapping[str, Any]) -> str:

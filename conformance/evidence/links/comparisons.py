@@ -22,11 +22,12 @@ from conformance.judging.view import JudgeSetting
 from conformance.rules.applies import Evidence
 from conformance.rules.forms.base import Violation
 from conformance.rules.forms.compare import BROKEN, Compare
-from conformance.rules.forms.differences import first_difference
+from conformance.rules.forms.differences import first_difference, view, without_repeats
 from conformance.rules.verdicts import Verdict
 
 _BOTH_EMPTY: Final = "never fired: neither side has anything to compare"
 _ONE_EMPTY: Final = "never fired: one side has nothing to compare"
+_ALONE: Final = "never fired: nothing that could change places comes back"
 _MOST_NUMBERS: Final = 8
 _MOST_SHOWN: Final = 3  # entries of a turn
 
@@ -163,7 +164,8 @@ def _judged(
     is_left_out = form.are == "equal-or-none" and not pair[1].taken.parts
     if is_left_out or form.holds(one, other):
         fires = form.fires_on(pair[0].taken.parts, pair[1].taken.parts)
-        return LinkVerdict(Verdict.PASS) if fires else LinkVerdict(Verdict.VACUOUS, _ONE_EMPTY)
+        why = _ALONE if form.are == "in-order" else _ONE_EMPTY
+        return LinkVerdict(Verdict.PASS) if fires else LinkVerdict(Verdict.VACUOUS, why)
     return LinkVerdict(Verdict.FAIL, violation=_violation(rule, link, given, back, place))
 
 
@@ -183,6 +185,9 @@ def _violation(
 def _difference(
     form: Compare, given: GatheredEnd, back: GatheredEnd, *, name: str, where: str
 ) -> str:
+    if form.are == "in-order":
+        came, stands = (view(without_repeats(each.taken.parts)) for each in (given, back))
+        return f"exchange {name} brought {came} in this order, and {where} has {stands}"
     at, had, has = first_difference(given.taken.value(), back.taken.value())
     if form.are == "not-both":
         return f"exchange {name} brought {had}, and {where} brings back {has} without it"

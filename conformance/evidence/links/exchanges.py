@@ -95,6 +95,7 @@ class LinkedExchanges:
         self._collects = collects
         self._heard: dict[int, tuple[AnswerListener, JudgeSetting]] = {}
         self._judged: dict[tuple[int, ...], _Judged] = {}
+        self._finders: _Finders = {}
 
     def listener(self, setting: JudgeSetting, exchange: Exchange) -> EventListener | None:
         """Who is to hear the events of an exchange; None where nothing of it can come back."""
@@ -113,32 +114,53 @@ class LinkedExchanges:
         trusted: bool,
     ) -> None:
         """Writes into the ledger of each request what came of the answers that it brings back."""
-        finders: _Finders = {}
         asked = [each for each in exchanges if each.number in self._heard]
         if self._places.others:  # nothing says which file came first: what it repeats must do
             for exchange in asked:
-                self._remember(exchange, self._talk(exchange), finders)
+                self._remember(exchange, self._talk(exchange))
         for exchange in asked:
             talk = self._talk(exchange)
-            links = self._link(exchange, talk, finders)
+            links = self._link(exchange, talk)
             if talk is not None and links:
                 given = self._judge_links(exchange, talk, links)
                 if (ledger := ledgers.get(exchange.number)) is not None:
                     _write(ledger, given, self._by, ours=is_ours(exchange), trusted=trusted)
             if not self._places.others:
-                self._remember(exchange, talk, finders, links)
+                self._remember(exchange, talk, links)
+
+    def write_request(self, exchange: Exchange, ledger: Ledger) -> None:
+        """As `write`, of one request that is there before its answer; a listener was made for it.
+
+        `remember` takes the answer when that was heard.
+        """
+        talk = self._talk(exchange)
+        links = self._link(exchange, talk)
+        if talk is not None and links:
+            given = self._judge_links(exchange, talk, links)
+            _write(ledger, given, self._by, ours=False, trusted=False)
+
+    def remember(self, exchange: Exchange) -> bool:
+        """Remembers an answer that was heard; whether it can come back."""
+        return self._remember(exchange, self._talk(exchange))
+
+    def forget(self, number: int) -> None:
+        """Drops an exchange: no later request is held against its answer."""
+        self._heard.pop(number, None)
+        self.links.pop(number, None)
+        for finder in self._finders.values():
+            finder.forget(number)
+        for numbers in [each for each in self._judged if number in each]:
+            del self._judged[numbers]
 
     def _talk(self, exchange: Exchange) -> RepeatedTalk | None:
         return RepeatedTalk.of(exchange, self._heard[exchange.number][1].dialect)
 
-    def _link(
-        self, exchange: Exchange, talk: RepeatedTalk | None, finders: _Finders
-    ) -> list[TurnLink]:
+    def _link(self, exchange: Exchange, talk: RepeatedTalk | None) -> list[TurnLink]:
         if talk is None:
             return []
         setting = self._heard[exchange.number][1]
         named = _named_answer(setting, talk)
-        links = _finder_of(finders, setting, exchange).links(talk, named)
+        links = self._finder(setting, exchange).links(talk, named)
         if not self._places.others:
             return links
         found = (self._places.apart(each, exchange.number) for each in links)
@@ -157,9 +179,8 @@ class LinkedExchanges:
         self,
         exchange: Exchange,
         talk: RepeatedTalk | None,
-        finders: _Finders,
         links: Sequence[TurnLink] = (),
-    ) -> None:
+    ) -> bool:
         listener, setting = self._heard[exchange.number]
         if talk is not None:
             listener.take_request(talk)
@@ -170,7 +191,15 @@ class LinkedExchanges:
             carried = frozenset(place for each in links for place in each.entries)
             self.keys[exchange.number] = LinkKeys.of(turn, talk, named, carried)
         if turn is not None:
-            _finder_of(finders, setting, exchange).remember(turn, talk)
+            self._finder(setting, exchange).remember(turn, talk)
+        return turn is not None
+
+    def _finder(self, setting: JudgeSetting, exchange: Exchange) -> LinkFinder:
+        """The memory of one dialect and hop."""
+        key = setting.dialect.name, exchange.hop
+        if key not in self._finders:
+            self._finders[key] = LinkFinder()
+        return self._finders[key]
 
     def _stated(self, links: Sequence[TurnLink], history: str) -> tuple[CarriedAnswer, ...]:
         """The latest links of a request, in the order of its entries."""
@@ -254,11 +283,6 @@ class LinkedExchanges:
             text=shown.text if shown else "",
             side="answer",
         )
-
-
-def _finder_of(finders: _Finders, setting: JudgeSetting, exchange: Exchange) -> LinkFinder:
-    """The memory of one dialect and hop."""
-    return finders.setdefault((setting.dialect.name, exchange.hop), LinkFinder())
 
 
 def _write(ledger: Ledger, given: OfLinks, by: str, *, ours: bool, trusted: bool) -> None:

@@ -77,6 +77,7 @@ class LinkFinder:
 
     def __init__(self) -> None:
         self._known: OrderedDict[Key, deque[AnswerAsked]] = OrderedDict()
+        self._keys: dict[int, tuple[Key, ...]] = {}  # of each answer, by its number
 
     def remember(self, turn: AnswerTurn, asked: RepeatedTalk | None) -> None:
         """An answer, and the request that it answers."""
@@ -84,7 +85,8 @@ class LinkFinder:
         before = asked.before[-1] if asked is not None and has_talk else b""
         last = asked.outlines[-1] if asked is not None and has_talk else b""
         answer = AnswerAsked(turn, before, last)
-        for key in dict.fromkeys(answer_keys(answer.turn, answer.last)):
+        keys = tuple(dict.fromkeys(answer_keys(answer.turn, answer.last)))
+        for key in keys:
             known = self._known.get(key)
             if known is None:
                 known = self._known[key] = deque(maxlen=MOST_ALIKE)
@@ -92,7 +94,20 @@ class LinkFinder:
                     self._known.popitem(last=False)
             known.appendleft(answer)
         if asked is not None and asked.thread:
-            self._known[("thread", asked.thread)] = deque([answer])
+            thread = ("thread", asked.thread)
+            self._known[thread] = deque([answer])
+            keys = (*keys, thread)
+        self._keys[turn.number] = keys
+
+    def forget(self, number: int) -> None:
+        """Drops an answer, where it is known."""
+        for key in self._keys.pop(number, ()):
+            known = self._known.get(key, ())
+            left = [each for each in known if each.turn.number != number]
+            if left:
+                self._known[key] = deque(left, maxlen=MOST_ALIKE)
+            else:
+                self._known.pop(key, None)
 
     def links(self, talk: RepeatedTalk, named: str = "") -> list[TurnLink]:
         """What the request brings back; `named` is the id of the answer that it says it follows."""

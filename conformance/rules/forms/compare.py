@@ -22,7 +22,7 @@ from conformance.rules.forms.base import (
     State,
     Step,
 )
-from conformance.rules.forms.differences import first_missing
+from conformance.rules.forms.differences import first_missing, in_one_order
 from conformance.rules.forms.reading import FormReader, chosen
 from conformance.rules.node import Node
 from conformance.rules.paths import MISSING, getter
@@ -39,15 +39,15 @@ REPORTED: Final = frozenset(
     {"thinking.delta", "text.delta", "refusal.delta", "tool.end", "finish", "error", "cut"}
 )
 
-Gather = Literal["concat", "sum", "count", "merged"]
-Relation = Literal["equal", "equal-or-none", "contains", "kept", "not-both", "greater"]
+Gather = Literal["concat", "list", "sum", "count", "merged"]
+Relation = Literal["equal", "equal-or-none", "contains", "kept", "not-both", "in-order", "greater"]
 View = Literal["wire", "client"]
 TurnAge = Literal["current", "earlier"]
 Spelling = Literal["exact", "any", "base64"]
-GATHER: Final[tuple[Gather, ...]] = ("concat", "sum", "count", "merged")
+GATHER: Final[tuple[Gather, ...]] = ("concat", "list", "sum", "count", "merged")
 RELATIONS: Final[tuple[Relation, ...]] = (
     *("equal", "equal-or-none", "contains", "kept"),
-    *("not-both", "greater"),
+    *("not-both", "in-order", "greater"),
 )
 VIEWS: Final[tuple[View, ...]] = ("wire", "client")
 SPELLINGS: Final[Mapping[Spelling, Callable[[str], str]]] = {
@@ -56,12 +56,14 @@ SPELLINGS: Final[Mapping[Spelling, Callable[[str], str]]] = {
     "base64": one_alphabet,
 }
 TURNS: Final[tuple[TurnAge, ...]] = ("current", "earlier")
+_OF_TEXTS: Final = frozenset({"concat", "list"})
 _COMPARABLE: Final[Mapping[Relation, tuple[Gather, ...]]] = {
     "equal": GATHER,
     "equal-or-none": ("concat", "merged"),
     "contains": ("concat", "merged"),
     "kept": ("concat", "merged"),
     "not-both": ("concat", "merged"),
+    "in-order": ("list",),
     "greater": ("sum", "count"),
 }
 
@@ -69,6 +71,7 @@ _COMPARABLE: Final[Mapping[Relation, tuple[Gather, ...]]] = {
 class Side(Struct, frozen=True):
     """One side of a comparison: which exchange or view, and what is collected from it.
 
+    `concat` joins texts, `list` keeps each by itself.
     `merged` lists the events themselves, adjacent deltas joined, without numbers and blocks.
     A linked comparison has an `answer` on one side, and on the other the turn of a later `request`
     that brings it back: any such turn, or one of the `turn` that is named. A turn is current while
@@ -112,6 +115,8 @@ class Compare(Form, frozen=True):
 
     def fires_on(self, left: Any, right: Any) -> bool:
         """Whether what was gathered is enough to compare; `not-both` holds where one side is."""
+        if self.are == "in-order":
+            return len(set(left)) > 1 and in_one_order(left, right) is not None
         return bool(left) if self.are == "not-both" else bool(left and right)
 
     @property
@@ -131,6 +136,8 @@ class Compare(Form, frozen=True):
                 return bool(other) or not one
             case "not-both":
                 return not (one and other)
+            case "in-order":
+                return in_one_order(one, other) is not False
             case "contains":
                 return other in one if isinstance(one, str) else _has_all(one, other)
         return same(one, other)
@@ -191,14 +198,14 @@ class GatheredSide:
             self._merge(event)
             return
         value = getter(self.side.paths[name])(event.data)
-        if self.side.how == "concat" and isinstance(value, list):  # a path with `*`
+        if self.side.how in _OF_TEXTS and isinstance(value, list):  # a path with `*`
             for each in value:
                 self._add_value(each)
         else:
             self._add_value(value)
 
     def _add_value(self, value: Any) -> None:
-        fits = isinstance(value, str) if self.side.how == "concat" else is_number(value)
+        fits = isinstance(value, str) if self.side.how in _OF_TEXTS else is_number(value)
         if self.side.how == "count" or fits:
             self._grow(len(value) if isinstance(value, str) else 0)
             self.parts.append(value)
@@ -238,6 +245,8 @@ class GatheredSide:
     def value(self) -> Any:
         if self.side.how == "concat":
             return "".join(self.parts)
+        if self.side.how == "list":
+            return list(self.parts)
         if self.side.how == "sum":
             return sum(self.parts)
         if self.side.how == "count":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any, Final
 
 from conformance.core.excerpts import beginning, redacted
@@ -79,3 +80,21 @@ def first_missing(wanted: list[Any], within: Any) -> Any:
             return value
         met.add(name)
     return MISSING
+
+
+def in_one_order(wanted: Sequence[str], within: Sequence[str]) -> bool | None:
+    """Whether what stands on both sides stands in one order, whatever else is `within`.
+
+    None where one side has more of it: that is altered, and nobody can tell its order. What stands
+    beside its like may be pieces of one, so that they count once, too.
+    """
+    known = set(wanted)
+    shared = [each for each in within if each in known]
+    pairs = (wanted, shared), (without_repeats(wanted), without_repeats(shared))
+    orders = [list(one) == list(other) for one, other in pairs if sorted(one) == sorted(other)]
+    return all(orders) if orders else None
+
+
+def without_repeats(texts: Sequence[str]) -> list[str]:
+    """The texts, of those that stand beside their like one each."""
+    return [each for each, _ in groupby(texts)]

@@ -185,3 +185,74 @@ def test_blocks_of_thinking_keep_their_order_without_a_call(name: str) -> None:
 def test_nobody_asks_where_text_stands_between_thinking_that_keeps_its_order(name: str) -> None:
     """The documentation speaks of the blocks of thinking among themselves."""
     assert of_a_told_answer(name, (0, 2, 1)) == of_a_told_answer(name, (2, 0, 1)) == set()
+
+
+TWO_SEALS: Final[dict[str, tuple[Callable[[dict[str, Any]], list[Any]], list[Any]]]] = {
+    "messages": (
+        lambda body: body["content"],
+        [THINKERS["messages"](8), {"type": "redacted_thinking", "data": seal(9)}],
+    ),
+    "converse": (
+        lambda body: body["output"]["message"]["content"],
+        [THINKERS["converse"](8), {"reasoningContent": {"redactedContent": seal(9)}}],
+    ),
+    "openrouter": (
+        lambda body: body["choices"][0]["message"]["reasoning_details"],
+        [
+            {"type": "reasoning.text", "index": 0, "text": thought(8), "signature": seal(8)},
+            {"type": "reasoning.encrypted", "index": 1, "data": seal(9)},
+        ],
+    ),
+    "responses": (
+        lambda body: body["output"],
+        [{"id": f"rs_{n}", "type": "reasoning", "summary": []} for n in (8, 9)],
+    ),
+}
+IN_ORDER: Final = {
+    "messages": "history/messages/blocks-in-order",
+    "converse": "history/converse/blocks-in-order",
+    "openrouter": "history/chat/details-in-order",
+    "responses": "history/responses/items-in-order",
+}
+
+
+def of_two_seals(name: str, order: tuple[int, ...], exchange: int) -> set[str]:
+    """What is found where the first turn thought twice, and this much of it comes back so."""
+    talker = TALKERS[name]
+    place, blocks = TWO_SEALS[name]
+
+    def body(turn: int) -> dict[str, Any]:
+        made = talker.body(turn)
+        if turn == 1:
+            place(made)[0:1] = blocks
+        return made
+
+    exchanges = talk(Talker(talker.dialect, talker.profile, body, talker.path))
+    history = history_of(exchanges[exchange - 1], talker.history)
+    around = _list_with(history, blocks[0])
+    at = around.index(blocks[0])
+    around[at : at + 2] = [blocks[each] for each in order]
+    exchanges[exchange - 1] = with_history(exchanges[exchange - 1], talker.history, history)
+    return broken(checked(exchanges, talker.dialect, talker.profile))
+
+
+def _list_with(value: Any, element: Any) -> list[Any]:
+    """The list in which an element stands."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if isinstance(value, list) and element in value:
+        return value
+    found = (_list_with(each, element) for each in inner)
+    return next((each for each in found if each), [])
+
+
+@pytest.mark.parametrize("name", TWO_SEALS)
+@pytest.mark.parametrize("exchange", [2, 3, 4])
+def test_what_one_turn_thought_of_two_kinds_keeps_its_order(name: str, exchange: int) -> None:
+    assert of_two_seals(name, (0, 1), exchange) == set()
+    assert of_two_seals(name, (1, 0), exchange) == {IN_ORDER[name]}
+
+
+@pytest.mark.parametrize("name", TWO_SEALS)
+@pytest.mark.parametrize("order", [(), (0,), (1,)], ids=["both", "second", "first"])
+def test_what_is_left_out_of_a_turn_has_no_order(name: str, order: tuple[int, ...]) -> None:
+    assert IN_ORDER[name] not in of_two_seals(name, order, 3) | of_two_seals(name, order, 4)

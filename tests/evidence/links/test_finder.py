@@ -9,6 +9,12 @@ import pytest
 from msgspec.structs import replace
 
 from conformance.core.events import Chunk, Exchange, Request
+from conformance.dialects import get
+from conformance.dialects.base import Reading
+from conformance.evidence.links.answers import AnswerListener
+from conformance.evidence.links.finder import LinkFinder
+from conformance.evidence.links.requests import RepeatedTalk
+from conformance.judging.fast.joined import read_joined
 from conformance.judging.result import CarriedAnswer, StreamResult
 from conformance.rules.verdicts import Verdict
 from tests.evidence.links.edits import cut
@@ -220,3 +226,24 @@ def test_an_answer_that_was_gone_on_with_is_part_of_a_joined_turn(
     results = judged(first, later)
     assert carried(results[1]) == links
     assert bool(broken(results)) is bool(links)
+
+
+def test_an_answer_that_is_forgotten_is_found_no_more() -> None:
+    finder = LinkFinder()
+    exchanges = talk(MESSAGES)
+    for each in exchanges[:2]:
+        listener = AnswerListener(each, get(MESSAGES.dialect), ())
+        for read in read_joined(each, get(MESSAGES.dialect), Reading()):
+            listener(read.events)
+        turn, asked = listener.turn(), RepeatedTalk.of(each, get(MESSAGES.dialect))
+        assert turn is not None
+        finder.remember(turn, asked)
+    last = RepeatedTalk.of(exchanges[2], get(MESSAGES.dialect))
+    assert last is not None
+    assert [link.answers[0].number for link in finder.links(last)] == [1, 2]
+    finder.forget(1)
+    finder.forget(1)
+    assert [link.answers[0].number for link in finder.links(last)] == [2]
+    finder.forget(2)
+    assert finder.links(last) == []
+    assert not finder._known

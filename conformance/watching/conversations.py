@@ -1,0 +1,150 @@
+"""Which exchanges that pass carry each other on, and what comes of answers on their way back.
+
+Rule 1: a request is held against what came before it as soon as it is there; one whose dialect
+only the answer shows, when that is over.
+Rule 2: an exchange is of the conversation, and one turn behind, of the latest answer that its
+request brings back. Conversations are numbered when they are first carried on.
+Rule 3: the latest answers are remembered, so many and of so many bytes; what goes on from older
+ones begins anew.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from conformance.core.events import Exchange, Request
+from conformance.evidence.consequences import withdraw_followers
+from conformance.evidence.links.exchanges import ExchangePlaces, LinkedExchanges
+from conformance.judging.fast.joined import read_joined
+from conformance.judging.ledger import Ledger
+from conformance.judging.result import Finding, StreamResult
+from conformance.judging.view import JudgeSetting
+from conformance.recordings.linked_files import NAME
+from conformance.watching.judging import TrafficJudge
+
+MOST_ANSWERS: Final = 1000
+MOST_BYTES: Final = 64 * 1024 * 1024  # of their bodies
+_LONG: Final = 200  # characters of a value of a request that is not kept
+
+
+class TalkPlace(Struct, frozen=True):
+    """Where an exchange stands: the number of its conversation, its turn, what it goes on from."""
+
+    conversation: int
+    turn: int
+    after: int | None = None
+
+
+class TrafficConversations:
+    """Takes every exchange twice, when its request is there and when it is over.
+
+    Used by one thread. `places` has the exchanges of conversations that were carried on.
+    """
+
+    def __init__(self, judge: TrafficJudge) -> None:
+        self.places: OrderedDict[int, TalkPlace] = OrderedDict()
+        self._judge = judge
+        self._linked = LinkedExchanges(ExchangePlaces(""), by=NAME)
+        self._conversations = 0
+        self._results: dict[int, StreamResult] = {}  # what came of links, while it is under way
+        self._sizes: OrderedDict[int, int] = OrderedDict()  # of answers that are remembered
+        self._size = 0
+
+    @property
+    def remembered(self) -> tuple[int, ...]:
+        """The exchanges whose answers later requests are held against, the oldest first."""
+        return tuple(self._sizes)
+
+    def take_request(self, exchange: Exchange) -> tuple[Finding, ...]:
+        """What is found in what a request brings back."""
+        setting = self._judge.setting(exchange)
+        if setting is None or setting.dialect.turns is None:
+            return ()
+        self._linked.listener(setting, exchange)
+        ledger = Ledger(StreamResult("", exchange.number, "", "", False, {}, ()))
+        self._linked.write_request(exchange, ledger)
+        withdraw_followers(ledger, NAME)
+        self._results[exchange.number] = result = ledger.result()
+        links = self._linked.links.get(exchange.number, ())
+        if links:
+            self._place(exchange.number, links[-1].exchange)
+        return result.findings
+
+    def take_answer(self, exchange: Exchange) -> tuple[Finding, ...]:
+        """Remembers an answer; gives what only now is found in what its request brings back."""
+        found = () if exchange.number in self._results else self.take_request(exchange)
+        setting = self._judge.setting(exchange)
+        if setting is not None and self._hear(setting, exchange):
+            self._sizes[exchange.number] = size = len(exchange.body)
+            self._size += size
+        else:
+            self.drop_answer(exchange.number)
+        while self._sizes and (len(self._sizes) > MOST_ANSWERS or self._size > MOST_BYTES):
+            number, size = self._sizes.popitem(last=False)
+            self._size -= size
+            self._linked.forget(number)
+        return found
+
+    def drop(self, number: int) -> None:
+        """Nothing is known of an exchange: nothing goes on from it."""
+        self._results.pop(number, None)
+        self.drop_answer(number)
+
+    def drop_answer(self, number: int) -> None:
+        """An answer cannot be read again: nothing goes on from it."""
+        self._linked.forget(number)
+
+    def written(self, number: int, result: StreamResult | None) -> StreamResult | None:
+        """The result of an exchange that is over, with what came of its links."""
+        of_links = self._results.pop(number, None)
+        if of_links is None or result is None:
+            return result
+        ledger = Ledger(replace(result, links=self._linked.links.get(number, ())))
+        for rule, verdict in of_links.verdicts.items():
+            found = [each for each in of_links.findings if each.rule == rule]
+            ledger.add(rule, verdict, of_links.reasons.get(rule, ""), found, by=NAME)
+        return ledger.result()
+
+    def _hear(self, setting: JudgeSetting, exchange: Exchange) -> bool:
+        """Whether an answer can come back."""
+        hear = self._linked.listener(setting, _light(exchange))
+        if hear is None:
+            return False
+        for joined in read_joined(exchange, setting.dialect, setting.bound.reading):
+            hear(joined.events)
+        return self._linked.remember(exchange)
+
+    def _place(self, number: int, after: int) -> None:
+        """Rule 2."""
+        before = self.places.get(after)
+        if before is None:
+            self._conversations += 1
+            before = self.places[after] = TalkPlace(self._conversations, 1)
+        self.places.move_to_end(after)
+        self.places[number] = TalkPlace(before.conversation, before.turn + 1, after)
+        while len(self.places) > 2 * MOST_ANSWERS:
+            self.places.popitem(last=False)
+
+
+def _light(exchange: Exchange) -> Exchange:
+    """The exchange without what its request repeats: that would be all of the talk, each time."""
+    request = exchange.request
+    return replace(exchange, request=None if request is None else _light_request(request))
+
+
+def _light_request(request: Request) -> Request:
+    body = request.json
+    short = (
+        {key: each for key, each in body.items() if _is_short(each)}
+        if isinstance(body, dict)
+        else None
+    )
+    return replace(request, json=short, text=None, base64=None)
+
+
+def _is_short(value: object) -> bool:
+    return not isinstance(value, list | dict) and len(str(value)) <= _LONG
