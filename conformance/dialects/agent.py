@@ -43,6 +43,9 @@ class AgentConversation(Protocol):
     def stop(self) -> list[Message]:
         """What the user's wish to stop the turn is written as."""
 
+    def is_elsewhere(self, message: Any) -> bool:
+        """Whether a message is about a conversation that another turn had, and none of this one."""
+
 
 class AgentForm(Struct, frozen=True):
     """How a command is asked: by messages on its standard input, or by its words.
@@ -117,6 +120,7 @@ class RpcConversation:
         self.refusal = ""
         self.folder = folder
         self.session = ""
+        self._left: set[str] = set()  # sessions that were carried on before
         self.turn: Message = {}
         self._is_greeted = False
         self._methods: dict[int, str] = {}
@@ -129,7 +133,10 @@ class RpcConversation:
         self.turn = {name: value for name, value in body.items() if name != key}
         # A process that was started anew knows no session of the one before.
         carries_on = key in body and self._is_greeted
+        before = self.session
         self.session = (string(body[key]) or self.session) if carries_on else ""
+        if before and before != self.session:
+            self._left.add(before)
         if self._is_greeted:
             return [self.next_request()]
         return [self.request("initialize", self.greeting)]
@@ -149,6 +156,17 @@ class RpcConversation:
             return self.after_refusal(called, mapping(fields["error"]))
         self._is_greeted = self._is_greeted or called == "initialize"
         return self.go_on(called, mapping(fields.get("result")))
+
+    def is_elsewhere(self, message: Any) -> bool:
+        """Whether it is the news of a session that was left; what is said there is kept."""
+        fields = mapping(message)
+        session = string(mapping(fields.get("params")).get(self.session_key))
+        return session in self._left - {self.session} and self.is_news(fields)
+
+    def is_news(self, fields: Message) -> bool:
+        """Whether a message says how a session is, and nothing of a turn in it."""
+        del fields
+        return False
 
     def answer(self, method: str, fields: Message) -> Message:
         """Result or error of a request of the agent; refused, where the dialect knows no other."""

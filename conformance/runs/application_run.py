@@ -7,7 +7,6 @@ recorded answer in that API are left out.
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -34,9 +33,10 @@ from conformance.runs.sending import RequestSender
 from conformance.runs.session import profiles_of
 from conformance.runs.step_requests import RequestSettings
 from conformance.scenarios import Scenario, load_scenarios
+from conformance.targets.agent import AgentTarget
 from conformance.targets.gateway import UpstreamStandIn
 from conformance.targets.model_calls import SeenCall, call_shape, learnt_signs
-from conformance.targets.played_answers import breaks_off
+from conformance.targets.played_answers import breaks_off, played_call
 from conformance.targets.server import TurnTarget
 
 FIRST: Final = "app-answer"
@@ -74,11 +74,13 @@ async def run_application(
     watch = CrossTalkWatch()
     api = ApiTarget(protocol, sender, run_folder, options, rulebook, display, watch)
     run = _new_run(api)
+    if isinstance(target, AgentTarget):
+        upstream.folder = str(target.workspace)
     plan = plan_requests(scenarios, protocol, options, gateway=True)
     run.left_out += plan.left_out
     call = await _find_upstream(run)
     for scenario_run in plan.runs:
-        if why := _why_not(scenario_run, call):
+        if why := _why_not(scenario_run, call, upstream.folder):
             run.leave_out(scenario_run.name, why)
             continue
         if run.died:
@@ -159,11 +161,15 @@ def _what_came(outcome: ScenarioOutcome) -> str:
     return f"answered with an error ({why})" if why else "answered"
 
 
-def _why_not(scenario_run: ScenarioRun, call: Exchange) -> str:
-    """Why a scenario cannot be run with an application that asks its model like this."""
+def _why_not(scenario_run: ScenarioRun, call: Exchange, folder: str) -> str:
+    """Why a scenario cannot be run with an application that asks its model like this.
+
+    `folder` is where its tools may read, empty where they may not.
+    """
     dialect, body = call.dialect or "", call.request.json if call.request else None
-    if TOOLS in scenario_run.scenario.needs and json.dumps(TOOL) not in json.dumps(body):
-        return f"the application offers its model no tool {TOOL}"
+    if TOOLS in scenario_run.scenario.needs and not played_call(dialect, body, folder):
+        reads = ", and none that is known to read alone" if folder else ""
+        return f"the application offers its model no tool {TOOL}{reads}"
     if any(step.behind and dialect not in step.behind for step in scenario_run.steps):
         return f"it has no recorded answer in {dialect}, in which the application asks"
     return ""

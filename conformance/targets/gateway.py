@@ -82,6 +82,7 @@ class UpstreamStandIn(Struct):
 
     port: int = 0
     persona: Persona | None = None  # the one that the user named
+    folder: str = ""  # where tools of an agent may read
     request: int = 0  # number of the one that is under way
     calls: list[UpstreamCall] = field(default_factory=list)
     released: asyncio.Event = field(default_factory=asyncio.Event)  # what hangs ends then
@@ -102,6 +103,8 @@ class UpstreamStandIn(Struct):
         `signs` are how calls of its turn look, and what the user says in it.
         """
         self.release()
+        if isinstance(source, ScriptedUpstream):
+            source = replace(source, folder=self.folder)
         self._source, self._answered, self.calls = source, 0, []
         self._signs, self._goes_on = signs or TurnSigns(), False
         self._broken = 0

@@ -28,8 +28,9 @@ from conformance.dialects.script import (
     ScriptedAnswer,
     encode_stream,
 )
-from conformance.dialects.wishes import ANY_CALL, AnswerWish, offered_functions
+from conformance.dialects.wishes import ANY_CALL, AnswerWish, OfferedFunction, offered_functions
 from conformance.scenarios.model import CHARACTERS, Step
+from conformance.targets.harmless_calls import HarmlessCall, harmless_call
 
 _DELTAS: Final = 2  # of thinking, before an answer breaks inside it
 _JSON: Final = "application/json"
@@ -69,11 +70,12 @@ class UpstreamAnswer(Struct, frozen=True):
 class ScriptedUpstream(Struct, frozen=True):
     """Words of `scenarios.UPSTREAM`, one for each call of a request; the last one goes on.
 
-    `says` is one of `scenarios.CHARACTERS`, or empty.
+    `says` is one of `scenarios.CHARACTERS`, or empty. `folder` is where tools may read, if any may.
     """
 
     words: Sequence[str] = ("answer",)
     says: str = ""
+    folder: str = ""
 
     def answer_call(
         self,
@@ -85,7 +87,9 @@ class ScriptedUpstream(Struct, frozen=True):
     ) -> UpstreamAnswer:
         """The answer to call number `call` of the request (from 0), number `number` of the run."""
         word = self.words[min(call, len(self.words) - 1)]
-        answer = scripted_answer(word, dialect, number, body, self.says, persona=persona)
+        answer = scripted_answer(
+            word, dialect, number, body, self.says, persona=persona, folder=self.folder
+        )
         return replace(answer, breaks_off=word in _BROKEN, is_short=word == "length")
 
 
@@ -204,14 +208,21 @@ def scripted_answer(
     says: str = "",
     *,
     persona: Persona = PLAIN,
+    folder: str = "",
 ) -> UpstreamAnswer:
-    """The answer to call `number` by one word; its texts hold the characters of that name."""
+    """The answer to call `number` by one word; its texts hold the characters of that name.
+
+    `folder` is where a tool of an agent may read.
+    """
     script = required(get(dialect).script, dialect, "scripted answers")
     if word in _STATUS:
         is_refusal = word == "refused"
         return json_answer(_STATUS[word], script.error(_ERRORS[word], is_refusal=is_refusal))
     wish = script.wishes.read(body)
     plain = replace(_plain_answer(word, number, says), persona=persona)
+    if plain.calls_tool and (call := played_call(dialect, body, folder)):
+        arguments = json.dumps(call.arguments, ensure_ascii=False)
+        plain = replace(plain, tool=call.tool, arguments=arguments)
     answer = _as_wished(plain, wish, dialect, body)
     if _wants_stream(dialect, body):
         framing = get(dialect).framing
@@ -220,6 +231,20 @@ def scripted_answer(
     if word == "error":
         return json_answer(500, script.error(answer.error, is_refusal=False))
     return json_answer(200, script.body(answer, body), is_cut=word == "cut")
+
+
+def played_call(dialect: str, body: Any, folder: str) -> HarmlessCall | None:
+    """What is called where an answer is to call a tool; None where nothing harmless is offered."""
+    offered = _offered(dialect, body)
+    if any(each.name == TOOL for each in offered):
+        return HarmlessCall(TOOL, json.loads(ARGUMENTS))
+    return harmless_call(offered, folder)
+
+
+def _offered(dialect: str, body: Any) -> list[OfferedFunction]:
+    form = get(dialect).request
+    fields = body if isinstance(body, dict) else {}
+    return list(offered_functions(form.tools(fields))) if form else []
 
 
 def _plain_answer(word: str, number: int, says: str) -> ScriptedAnswer:
@@ -257,8 +282,7 @@ def _with_call(
     answer: ScriptedAnswer, wanted: str, dialect: str, body: Mapping[str, Any]
 ) -> ScriptedAnswer:
     """The answer with the call that the request demands; `TOOL` is called as it always is."""
-    form = get(dialect).request
-    offered = {each.name: each for each in offered_functions(form.tools(body) if form else None)}
+    offered = {each.name: each for each in _offered(dialect, body)}
     name = next(iter(offered), "") if wanted == ANY_CALL else wanted
     if name not in offered or answer.word not in _CALLING:
         return answer

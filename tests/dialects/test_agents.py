@@ -62,6 +62,32 @@ def test_a_second_turn_of_a_session_has_no_handshake() -> None:
     assert opening["method"] == "session/new"
 
 
+def update(session: str, kind: str) -> dict[str, Any]:
+    news = {"sessionUpdate": kind}
+    return {"method": "session/update", "params": {"sessionId": session, "update": news}}
+
+
+@pytest.mark.parametrize(
+    ("message", "is_elsewhere"),
+    [
+        (update("s1", "available_commands_update"), True),
+        (update("s1", "usage_update"), True),
+        # Words that go to another session are a fault of the agent, and stay.
+        (update("s1", "agent_message_chunk"), False),
+        (update("s2", "usage_update"), False),
+        (update("never opened", "usage_update"), False),
+        *((each, False) for each in HOSTILE),
+    ],
+)
+def test_news_of_a_session_that_was_left_is_elsewhere(message: Any, *, is_elsewhere: bool) -> None:
+    talk = opened_acp()
+    talk.take({"id": 2, "result": {"stopReason": "end_turn"}})
+    assert not talk.is_elsewhere(update("s1", "usage_update"))
+    (opening,) = talk.ask({"prompt": []})
+    talk.take({"id": opening["id"], "result": {"sessionId": "s2"}})
+    assert talk.is_elsewhere(message) is is_elsewhere
+
+
 def test_a_process_that_was_started_anew_opens_a_session_of_its_own() -> None:
     talk = conversation("acp")
     (greeting,) = talk.ask({"prompt": [], "sessionId": "of the process before"})

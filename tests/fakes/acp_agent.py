@@ -1,7 +1,8 @@
 """The sample application as an agent that speaks ACP on its standard streams.
 
-It does everything right, but for the faults that are named on its command line. `titles` is no
-fault: it asks its model for a title, too.
+It does everything right, but for the faults that are named on its command line. These are none:
+`titles` asks its model for a title, too; `coding` has the tools of such an agent, and no
+calculator; `news` reports on a session that the client left when another one has begun.
 """
 
 from __future__ import annotations
@@ -36,6 +37,11 @@ AgentFault = Literal[
 DIAGNOSTIC: Final = "Defaulting to fallback metadata; this can degrade performance."
 STOPPED: Final = "Interrupted by the user."
 _CHUNKS: Final = {"reasoning-delta": "agent_thought_chunk", "text-delta": "agent_message_chunk"}
+_FILE: Final = {"path": {"type": "string"}}
+CODING: Final[tuple[Part, ...]] = tuple(
+    {"name": name, "input_schema": {"type": "object", "properties": _FILE, "required": ["path"]}}
+    for name in ("delete_file", "read_file", "write_file")
+)
 _REASONS: Final = {"length": "max_tokens"}
 _STATUS: Final = {"tool-input-available": "in_progress", "tool-output-available": "completed"}
 
@@ -67,6 +73,9 @@ class AcpAgent:
             name = f"session-{len(self.sessions) + 1}"
             self.sessions[name] = AcpSession()
             self.write({"id": message["id"], "result": {"sessionId": name}})
+            if "news" in self.faults and len(self.sessions) > 1:
+                left = {"sessionId": f"session-{len(self.sessions) - 1}"}
+                self.update(left, "available_commands_update", availableCommands=[])
         elif method == "session/prompt":
             session = self.sessions.get(params["sessionId"])
             if session is None:
@@ -181,7 +190,10 @@ async def main(faults: frozenset[str]) -> None:
     inner: frozenset[Fault] = frozenset(
         {"success-after-cut"} if "success-after-cut" in faults else ()
     )
-    agent = AcpAgent(Application(os.environ["ANTHROPIC_BASE_URL"], inner), faults)
+    application = Application(os.environ["ANTHROPIC_BASE_URL"], inner)
+    if "coding" in faults:
+        application.tools = CODING
+    agent = AcpAgent(application, faults)
     lines = _lines()
     while line := await asyncio.to_thread(next, lines, b""):
         await agent.take(json.loads(line))

@@ -48,6 +48,7 @@ class Application:
 
     upstream: str = ""
     faults: frozenset[Fault] = frozenset()
+    tools: tuple[Part, ...] = (TOOL,)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         assert scope["type"] == "http"
@@ -104,7 +105,7 @@ class Application:
             "model": "think-1",
             "max_tokens": 2048,
             "thinking": {"type": "adaptive", "display": "summarized"},
-            "tools": [TOOL],
+            "tools": self.tools,
             "messages": history,
             "stream": True,
         }
@@ -221,25 +222,42 @@ class _Step:
 
 
 def _turns(message: Part) -> list[Part]:
-    """A message of the user interface as the API takes it: a model's has blocks, and results."""
+    """A message of the user interface as the API takes it: a model's has blocks, and results.
+
+    What stands behind a result is another answer of the model.
+    """
+    turns: list[Part] = []
     content: list[Part] = []
     results: list[Part] = []
     for part in message["parts"]:
-        own = part.get(METADATA, {}).get("anthropic", {})
-        if part["type"] == "text" and part["text"]:
-            content.append({"type": "text", "text": part["text"]})
-        elif part["type"] == "reasoning" and "redactedData" in own:
-            content.append({"type": "redacted_thinking", "data": own["redactedData"]})
-        elif part["type"] == "reasoning" and "signature" in own:
-            thought = {"thinking": part["text"], "signature": own["signature"]}
-            content.append({"type": "thinking", **thought})
-        elif part["type"].startswith("tool-"):
-            name, call_id = part["type"][5:], part["toolCallId"]
-            call = {"id": call_id, "name": name, "input": part["input"]}
-            content.append({"type": "tool_use", **call})
-            results.append(_result(call_id, part["output"]))
-    answer = [{"role": message["role"], "content": content}] if content else []
+        is_call = part["type"].startswith("tool-")
+        if results and not is_call:
+            turns += _of_step(message["role"], content, results)
+            content, results = [], []
+        content += _blocks(part)
+        if is_call:
+            results.append(_result(part["toolCallId"], part["output"]))
+    return [*turns, *_of_step(message["role"], content, results)]
+
+
+def _of_step(role: str, content: list[Part], results: list[Part]) -> list[Part]:
+    answer = [{"role": role, "content": content}] if content else []
     return [*answer, *([{"role": "user", "content": results}] if results else [])]
+
+
+def _blocks(part: Part) -> list[Part]:
+    """The block that a part goes back as, if it does."""
+    own = part.get(METADATA, {}).get("anthropic", {})
+    if part["type"] == "text" and part["text"]:
+        return [{"type": "text", "text": part["text"]}]
+    if part["type"] == "reasoning" and "redactedData" in own:
+        return [{"type": "redacted_thinking", "data": own["redactedData"]}]
+    if part["type"] == "reasoning" and "signature" in own:
+        return [{"type": "thinking", "thinking": part["text"], "signature": own["signature"]}]
+    if part["type"].startswith("tool-"):
+        called = {"id": part["toolCallId"], "name": part["type"][5:], "input": part["input"]}
+        return [{"type": "tool_use", **called}]
+    return []
 
 
 def _continued(content: list[Part]) -> list[Part]:

@@ -68,6 +68,10 @@ def ran(
     return asyncio.run(go())
 
 
+def fired(report: Report) -> set[str]:
+    return {rule for rule, won in report.verdicts.items() if won is Verdict.PASS}
+
+
 def violated(report: Report) -> set[str]:
     return {finding.rule for finding in report.findings}
 
@@ -77,7 +81,7 @@ def test_a_right_agent_has_no_finding(tmp_path: Path) -> None:
     assert [(f.rule, f.message) for f in outcome.report.findings] == []
     assert outcome.unanswered == ()
     assert outcome.report.exit_code(strict=True) == 0
-    passed = {rule for rule, won in outcome.report.verdicts.items() if won is Verdict.PASS}
+    passed = fired(outcome.report)
     hops = ("text", "tools", "thinking", "thinking-parts", "order", "opaque", "opaque-returned")
     ends = ("failure-no-success", "failure-told", "answer-whole")
     assert passed >= {f"hop/{each}" for each in (*hops, *ends)} | {f"{ACP}/cancelled-told"}
@@ -113,6 +117,29 @@ def test_both_hops_and_both_directions_are_in_one_recording(tmp_path: Path) -> N
     session = exchanges[2].request
     assert session is not None
     assert session.json["sessionId"] == "session-2"  # session-1 found out how it asks
+
+
+def test_an_agent_without_a_calculator_is_asked_for_what_it_reads(tmp_path: Path) -> None:
+    outcome = ran([*SAMPLE, "coding"], tmp_path, "app-tools")
+    assert [(f.rule, f.message) for f in outcome.report.findings] == []
+    assert "history/messages/signed-unchanged" in fired(outcome.report)
+    (path,) = tmp_path.rglob("app-tools.cassette.jsonl")
+    exchanges = read(path).exchanges
+    asked = [each.request.json for each in exchanges if each.hop == "upstream" and each.request]
+    assert [len(each["messages"]) for each in asked] == [1, 3, 5, 7, 9, 11]
+    calls = [
+        (block["name"], Path(block["input"]["path"]).name)
+        for turn in asked[-1]["messages"]
+        if turn["role"] == "assistant"
+        for block in turn["content"]
+        if block["type"] == "tool_use"
+    ]
+    assert calls == [("read_file", "notes.txt")] * 3
+
+
+def test_news_of_a_session_that_was_left_is_none_of_the_turn(tmp_path: Path) -> None:
+    outcome = ran([*SAMPLE, "news"], tmp_path, "app-answer", "app-parts")
+    assert [(f.rule, f.message) for f in outcome.report.findings] == []
 
 
 @pytest.mark.slow

@@ -113,6 +113,7 @@ def test_the_environment_names_the_played_model_and_no_key(
     assert "of the user" not in given.values()
     assert given["OPENAI_BASE_URL"] == "http://127.0.0.1:9000/v1"
     assert given["ANTHROPIC_BASE_URL"] == "http://127.0.0.1:9000"
+    assert (given["COPILOT_MODEL"], given["OPENAI_MODEL"]) == ("m-1", "m-1")
     settings = Path(given["CODEX_HOME"], "config.toml").read_text(encoding="utf-8")
     assert 'model = "m-1"' in settings
     assert 'base_url = "http://127.0.0.1:9000/v1"' in settings

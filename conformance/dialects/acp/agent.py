@@ -17,6 +17,12 @@ _SESSION: Final = "sessionId"
 _OPEN: Final = "session/new"
 _UNKNOWN_USER: Final = -32000
 _KEY: Final = re.compile(r"key|env|token", re.IGNORECASE)
+_NEWS: Final = frozenset(
+    {
+        *("available_commands_update", "current_mode_update", "config_option_update"),
+        *("session_info_update", "usage_update"),
+    }
+)
 _MOST_METHODS: Final = 8
 _MOST_NAME: Final = 60  # characters
 # What a client may do that this one does not.
@@ -42,6 +48,11 @@ class AcpConversation(RpcConversation):
         """What the user's wish to stop the turn is written as."""
         self._is_stopped = True
         return [self.notice("session/cancel", {_SESSION: self.session})]
+
+    def is_news(self, fields: Message) -> bool:
+        """Whether a message says how a session is, and nothing of a turn in it."""
+        update = mapping(mapping(fields.get("params")).get("update"))
+        return string(update.get("sessionUpdate")) in _NEWS
 
     def answer(self, method: str, fields: Message) -> Message:
         """Permission is refused by an option for that, or as cancelled."""

@@ -13,10 +13,11 @@ _SESSION: Final = "session_id"
 _OPTIONS: Final = ("--output-format", "stream-json", "--verbose", "--include-partial-messages")
 
 
-def _words(body: Message, model: str, _folder: str) -> Sequence[str]:
+def _words(body: Message, model: str, folder: str) -> Sequence[str]:
     session = string(body.get(_SESSION))
     carried = ("--resume", session) if session else ()
-    return ("-p", asked_text(body, _TURN), *_OPTIONS, "--model", model, *carried)
+    chosen = ("--add-dir", folder, "--model", model)
+    return ("-p", asked_text(body, _TURN), *_OPTIONS, *chosen, *carried)
 
 
 AGENT: Final = AgentForm(_words)

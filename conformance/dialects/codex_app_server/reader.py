@@ -36,8 +36,19 @@ DELTAS: Final[Mapping[str, Callable[[TurnItems, dict[str, Any]], None]]] = {
 }
 _ITEMS: Final = frozenset({"item/started", "item/completed"})
 _TURNS: Final = frozenset({"turn/started", "turn/completed"})
+# Deltas of what is neither said nor thought: plans, and what tools write.
+_OUTPUTS: Final = frozenset(
+    {
+        *("item/plan/delta", "item/commandExecution/outputDelta", "item/fileChange/outputDelta"),
+        *("thread/realtime/transcript/delta", "thread/realtime/item/transcript/delta"),
+    }
+)
 METHODS: Final = (
-    frozenset(DELTAS) | _ITEMS | _TURNS | {"thread/started", "thread/tokenUsage/updated", "error"}
+    frozenset(DELTAS)
+    | _ITEMS
+    | _TURNS
+    | _OUTPUTS
+    | {"thread/started", "thread/tokenUsage/updated", "error"}
 )
 _OF_CLIENTS: Final = frozenset({"turn/start", "turn/interrupt"})
 VOCABULARY: Final = Vocabulary(

@@ -23,10 +23,10 @@ _SWITCHES: Final = ("AUTOUPDATE", "MODELS_FETCH", "CLAUDE_CODE", "SHARE", "LSP_D
 _REFUSED: Final = ("edit", "bash", "webfetch", "task", "external_directory")
 
 
-def _words(body: Message, model: str, _folder: str) -> Sequence[str]:
+def _words(body: Message, model: str, folder: str) -> Sequence[str]:
     session = string(body.get(_SESSION))
     carried = ("--session", session) if session else ()
-    chosen = ("--model", f"{_PROVIDER}/{model}")
+    chosen = ("--dir", folder, "--model", f"{_PROVIDER}/{model}")
     return ("run", *_OPTIONS, *chosen, *carried, "--", asked_text(body, _TURN))
 
 

@@ -23,8 +23,10 @@ _URLS: Final[Mapping[str, str]] = {
     "ANTHROPIC_BASE_URL": "{url}",
     "GOOGLE_GEMINI_BASE_URL": "{url}",
     "OLLAMA_HOST": "{url}",
+    "COPILOT_PROVIDER_BASE_URL": "{url}/v1",
 }
 _KEYS: Final = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY")
+_MODELS: Final = ("OPENAI_MODEL", "COPILOT_MODEL")
 # Whoever has one of these may ask another model than ours, or ask ours by another name.
 _NEVER: Final = ("ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CODEX_API_KEY")
 _SWITCHES: Final = {
@@ -33,6 +35,7 @@ _SWITCHES: Final = {
     # One try a call: what fails upstream fails at once.
     "CLAUDE_CODE_MAX_RETRIES": "0",
     "CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK": "1",
+    "COPILOT_OFFLINE": "true",
 }
 _CODEX: Final = """\
 model = {model}
@@ -56,7 +59,7 @@ def agent_environment(
     """
     homes = {"CODEX_HOME": folder / "codex", "CLAUDE_CONFIG_DIR": folder / "claude"}
     played = {name: value.format(url=url) for name, value in _URLS.items()}
-    played |= dict.fromkeys(_KEYS, KEY) | _SWITCHES
+    played |= dict.fromkeys(_KEYS, KEY) | dict.fromkeys(_MODELS, model) | _SWITCHES
     played |= {name: str(home) for name, home in homes.items()}
     for name in passed:
         if name in played or name in _NEVER:

@@ -29,6 +29,7 @@ from conformance.targets.agent.environment import agent_environment
 from conformance.targets.agent.passed_keys import passed_keys
 from conformance.targets.agent.process import AgentProcess, LongLineError
 from conformance.targets.child_process import command_words
+from conformance.targets.harmless_calls import NOTES
 from conformance.targets.server import FetchedAnswer, NoAnswerError
 from conformance.wire.faults import BrokenExchange, ExchangeLimits
 from conformance.wire.received import MOST_RECORDED, ReceivedBody
@@ -37,6 +38,7 @@ _MOMENT: Final = 1.0  # seconds of silence, before a user stops an answer
 _AFTER: Final = 0.1  # seconds in which what comes too late may come
 _INSTANT: Final = 0.001  # seconds in which what is there already is read
 _SHOWN: Final = 200  # characters of a line in a message
+_NOTES: Final = "Two and two are four.\n"
 _HEAD: Final = Response(headers=(("content-type", "application/x-ndjson"),))
 
 
@@ -83,7 +85,8 @@ class AgentTarget:
         given = agent_environment(self._url, self._model, home, self._passed)
         self._environment = {**given, **self._form.environment(self._url, self._model, home)}
         remember_keys(passed_keys(self._environment, self._words))
-        self._workspace.mkdir()
+        self.workspace.mkdir()
+        (self.workspace / NOTES).write_text(_NOTES, encoding="utf-8")
         return self
 
     async def __aexit__(
@@ -137,17 +140,18 @@ class AgentTarget:
         return FetchedAnswer(exchange, clock, turn.fault, size, is_anew=is_anew)
 
     @property
-    def _workspace(self) -> Path:
+    def workspace(self) -> Path:
+        """Where its sessions work: a folder of ours, with one file to read."""
         return Path(self._folder.name) / "workspace"
 
     async def _start_process(self, body: Message) -> AgentProcess:
-        own = self._form.words(body, self._model, str(self._workspace))
+        own = self._form.words(body, self._model, str(self.workspace))
         process = await AgentProcess.start([*self._words, *own], self._environment)
         self._process = process
         if self._form.conversation is None:
             process.close_input()
         else:
-            self._conversation = self._form.conversation(str(self._workspace))
+            self._conversation = self._form.conversation(str(self.workspace))
         return process
 
     async def _end_process(self, *, patient: bool = True) -> None:
@@ -244,13 +248,17 @@ class _Turn:
 
     def _read_lines(self, lines: list[bytes]) -> None:
         for line in lines:
-            self._keep(line)
             try:
                 message = json.loads(line)
             except (ValueError, RecursionError):
+                self._keep(line)
                 text = line.decode("utf-8", "replace").strip()
                 self._stray = self._stray or visible(redacted(text), _SHOWN)
                 continue
+            # An agent reports on all its sessions; that this one is another is our doing.
+            if self._conversation is not None and self._conversation.is_elsewhere(message):
+                continue
+            self._keep(line)
             if self._conversation is None:
                 self._is_answered = True
             else:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conformance import check_chunks
 from conformance.dialects.codex_app_server.items import OVERFLOW
 from conformance.dialects.open_parts import MOST_OPEN
 from tests.dialects.streams import Payload, PayloadReader, assert_each_ends_once
@@ -127,6 +130,25 @@ def test_requests_and_responses_of_both_sides_say_nothing() -> None:
         *("turn/start", "client.request", "server.request", "response", "server.notification"),
         *("line.unknown", "cut"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("method", "is_found"),
+    [
+        *((f"item/{each}", False) for each in ("commandExecution/outputDelta", "plan/delta")),
+        *((f"item/{each}", False) for each in ("fileChange/outputDelta", "reasoning/textDelta")),
+        *((f"item/{each}", True) for each in ("agentMessage/deltas", "answer/delta")),
+    ],
+)
+def test_what_a_tool_writes_comes_in_deltas_too(method: str, *, is_found: bool) -> None:
+    lines = [
+        *(BEGUN, item("started", "agentMessage")),
+        *(note(method, itemId="i", delta="a"), ended("completed", id="u", items=[])),
+    ]
+    data = "".join(f"{json.dumps(line)}\n" for line in lines).encode()
+    report = check_chunks([data], dialect="codex.app-server", profile="strict")
+    rule = "wire/codex-app-server/item-fields"
+    assert (rule in {finding.rule for finding in report.findings}) is is_found
 
 
 def test_open_items_are_bounded() -> None:

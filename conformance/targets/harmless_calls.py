@@ -1,0 +1,163 @@
+"""Which tool of an agent a played model may call: one that reads, in a folder that is ours.
+
+A played model means nothing by its calls, so nothing may come of them. What a tool does is known
+by its name and by what it must be given.
+
+Rule 1: a name with a word for reading, and no word that may stand for anything else.
+Rule 2: every parameter that must be given is a path, a pattern, a word about the call, or may be
+        null; a tool that names no place at all is called only where it needs nothing.
+Rule 3: of several the one that reads a file, then one that lists, that searches; then a shell, with
+        a command that reads that file; then one that needs nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Struct
+
+from conformance.core.schema_samples import sample_of
+from conformance.dialects.json_edge import elements, mapping
+from conformance.dialects.wishes import OfferedFunction
+
+NOTES: Final = "notes.txt"
+"""The file in the folder of an agent that its tools may read."""
+_READS: Final = (
+    {"read", "view", "cat", "open"},
+    {"list", "ls", "glob", "find", "tree", "dir"},
+    {"grep", "search"},
+    {"get", "show", "status"},
+)
+_PLACES: Final = frozenset(
+    {
+        *("path", "paths", "filepath", "file", "files", "filename", "root", "cwd"),
+        *("dir", "directory", "directories", "folder"),
+    }
+)
+_PATTERNS: Final = frozenset({"pattern", "patterns", "glob", "query", "regex", "include"})
+# What else a name may say that reads; any other word may do more, or read elsewhere.
+_READ_OF: Final = frozenset(
+    {
+        *("a", "all", "by", "current", "for", "in", "many", "multiple", "of", "the"),
+        *("code", "codebase", "content", "contents", "line", "lines", "name", "text"),
+        *("goal", "project", "repo", "repository", "workspace"),
+    }
+)
+_HARMLESS: Final = _READ_OF.union(_PLACES, _PATTERNS, *_READS)
+_SHELLS: Final = frozenset(
+    {"bash", "cmd", "command", "exec", "execute", "in", "local", "run", "shell", "terminal"}
+)
+_COMMANDS: Final = frozenset({"cmd", "command"})
+_ABOUT: Final = frozenset(
+    {
+        *("description", "explanation", "intent", "justification", "purpose", "reason"),
+        *("thought", "title"),
+    }
+)
+_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_WHY: Final = "To look at the notes."
+_SHELL: Final = len(_READS)
+_LONGEST: Final = 200  # characters of a name
+
+
+class HarmlessCall(Struct, frozen=True):
+    """A call of a tool that only reads."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+
+
+def harmless_call(offered: Iterable[OfferedFunction], folder: str) -> HarmlessCall | None:
+    """The call that does least of those that are offered; None where none is known to be harmless.
+
+    `folder` holds the file `NOTES`; without one no tool is called.
+    """
+    if not folder:
+        return None
+    known = [(rank, each) for each in offered if (rank := _rank(each)) is not None]
+    if not known:
+        return None
+    rank, tool = min(known, key=lambda each: each[0])
+    return HarmlessCall(tool.name, _arguments(tool, Path(folder), is_file=rank in (0, _SHELL)))
+
+
+def _rank(tool: OfferedFunction) -> int | None:
+    """How soon a tool is called; None where it is not (rules 1 and 2)."""
+    words = set(_words(tool.name))
+    needed = list(_needed(tool.parameters))
+    if words and words <= _SHELLS:
+        return _SHELL if _takes_command(needed) else None
+    reads = next((at for at, verbs in enumerate(_READS) if words & verbs), None)
+    if reads is None or not words <= _HARMLESS or not tool.parameters:
+        return None
+    if not any(_is_placed(name) for name in _properties(tool.parameters)):
+        return None if needed else _SHELL + 1
+    if all(_is_known(name, schema) for name, schema in needed):
+        return reads
+    return None
+
+
+def _takes_command(needed: Sequence[tuple[str, Mapping[str, Any]]]) -> bool:
+    """Whether a shell needs a command, and nothing that is not known."""
+    is_known = all(_is_command(name) or _is_known(name, schema) for name, schema in needed)
+    return is_known and any(_is_command(name) for name, _ in needed)
+
+
+def _is_command(name: str) -> bool:
+    return bool(set(_words(name)) & _COMMANDS)
+
+
+def _arguments(tool: OfferedFunction, folder: Path, *, is_file: bool) -> dict[str, Any]:
+    """What the tool must be given, and nothing else."""
+    place = str(folder / NOTES if is_file else folder)
+    return {name: _argument(name, schema, place) for name, schema in _needed(tool.parameters)}
+
+
+def _argument(name: str, schema: Mapping[str, Any], place: str) -> Any:
+    words = set(_words(name))
+    if words & _COMMANDS:
+        command = ["cat", place]
+        return command if schema.get("type") == "array" else shlex.join(command)
+    if words & _PLACES:
+        return sample_of(schema, place)
+    if words & _PATTERNS:
+        return sample_of(schema, "*")
+    return None if _may_be_null(schema) else sample_of(schema, _WHY)
+
+
+def _is_known(name: str, schema: Mapping[str, Any]) -> bool:
+    return _is_placed(name) or bool(set(_words(name)) & _ABOUT) or _may_be_null(schema)
+
+
+def _is_placed(name: str) -> bool:
+    return bool(set(_words(name)) & (_PLACES | _PATTERNS))
+
+
+def _may_be_null(schema: Mapping[str, Any]) -> bool:
+    kinds = schema.get("type")
+    stated = [
+        kinds,
+        *elements(kinds),
+        *(mapping(e).get("type") for e in elements(schema.get("anyOf"))),
+    ]
+    return "null" in stated
+
+
+def _needed(parameters: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    stated = _properties(parameters)
+    for name in elements(parameters.get("required")):
+        if isinstance(name, str):
+            yield name, mapping(stated.get(name)) or {"type": "string"}
+
+
+def _properties(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+    return mapping(parameters.get("properties"))
+
+
+def _words(name: str) -> Iterator[str]:
+    """The words of a name, in small letters: `read_file`, `ReadFile` and `filePath` have two."""
+    return (word.lower() for word in _WORD.findall(name[:_LONGEST]))
