@@ -60,9 +60,15 @@ def test_a_recorder_is_read_by_name_and_in_a_folder(
     assert len(report.streams) == len(recording.exchanges)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in FILES if kind not in (*_NO_STREAM, "txtar")])
+_WITH_HEADS: Final = {
+    **{kind: FILES[kind][0] for kind in FILES if kind not in (*_NO_STREAM, "txtar")},
+    "go-vcr": FILES["vcr"][-1],
+}
+
+
+@pytest.mark.parametrize("kind", _WITH_HEADS)
 def test_request_and_head_are_kept(tmp_path: Path, kind: str) -> None:
-    name, text = FILES[kind][0]
+    name, text = _WITH_HEADS[kind]
     first = open_recording(stored(tmp_path, name, text)).exchanges[0]
     assert first.request is not None
     assert first.request.path == "/v1/chat/completions"
@@ -108,6 +114,13 @@ def test_one_line_of_json_is_no_transfer_chunk(tmp_path: Path) -> None:
     packed_alike["response"]["headers"] = {"transfer-encoding": ["chunked"]}
     path = stored(tmp_path, "a.json", json.dumps({"interactions": [packed_alike]}))
     assert open_recording(path).exchanges[0].body.decode() == answer
+
+
+@pytest.mark.parametrize("body", [{}, {"encoding": "utf-8"}, {"string": None}])
+def test_a_body_of_no_known_form_is_none(tmp_path: Path, body: dict[str, Any]) -> None:
+    lost = json.dumps({"interactions": [interaction(body=body), interaction()]})
+    recording = open_recording(stored(tmp_path, "a.json", lost))
+    assert [bool(each.body) for each in recording.exchanges] == [True]
 
 
 def test_headers_that_nobody_kept_are_not_held_against_a_server(tmp_path: Path) -> None:

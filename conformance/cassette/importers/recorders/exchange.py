@@ -124,7 +124,8 @@ def _kept_body(row: Recorder, entry: Entry) -> KeptBody | None:
 def _whole_body(row: Recorder, entry: Entry) -> KeptBody | None:
     for path, stated in row.body.items():
         value = entry.at(path)
-        if value is None or (value == "" and row.empty_is_lost):
+        is_other_form = isinstance(value, dict) and stated == "text"
+        if value is None or is_other_form or (value == "" and row.empty_is_lost):
             continue
         coding = _named_coding(row, entry) or stated
         fidelity: Fidelity = "bytes" if coding in EXACT or isinstance(value, bytes) else "text"

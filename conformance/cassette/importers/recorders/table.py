@@ -1,8 +1,8 @@
 """The recorders whose files are read, a row each; `row.py` says what a row may say.
 
-Shapes are those of the programs themselves: har-1.2-spec, vcrpy, VCR of Ruby (6), ropensci/vcr
-(`serialize-body.R`), langchain-tests (`conftest.py`), nock (`lib/recorder.js`), WireMock's stub
-mappings, Polly.js (`persister/har`), dd-apm-test-agent (`vcr_proxy.py`), req_llm
+Shapes are those of the programs themselves: har-1.2-spec, vcrpy, go-vcr (3, 4), VCR of Ruby (6),
+ropensci/vcr (`serialize-body.R`), langchain-tests (`conftest.py`), nock (`lib/recorder.js`),
+WireMock's stub mappings, Polly.js (`persister/har`), dd-apm-test-agent (`vcr_proxy.py`), req_llm
 (`test/support/transcript.ex`), Mastra's recorder over MSW (`llm-recorder.ts`), gemini-cli
 (`fakeContentGenerator.ts`), test-server of Google (`internal/store`), seinfeld of Braintrust,
 httprr and txtar of Go, and fixtures of matteing/opal.
@@ -20,6 +20,7 @@ _VCR_BODY: Final = {
     "response.content.base64_string": "base64",
     "response.content.string": "text",
     "response.content": "text",
+    "response.body": "text",
     "response.parsed_body": "json",
 }
 _VCR_ASKED: Final = {
@@ -29,7 +30,8 @@ _VCR_ASKED: Final = {
     "request.body": "text",
 }
 _VCR_STATUS: Final = (
-    "response.status.code | response.status.status_code | response.status | response.status_code"
+    "response.status.code | response.status.status_code | response.code | response.status"
+    " | response.status_code"
 )
 _YAML_OR_JSON: Final = (".yaml", ".yml", ".json")
 _NO_CHUNKS: Final = "VCR keeps neither chunks nor times"
@@ -71,7 +73,7 @@ ROWS: Final = (
     ),
     Recorder(
         name="vcr",
-        says="a cassette of vcrpy and its kin, of aiohttp, too",
+        says="a cassette of vcrpy and its kin, of aiohttp and of go-vcr, too",
         suffixes=_YAML_OR_JSON,
         marks=(r'(?m)^interactions:|"interactions"\s*:\s*\[',),
         expects="a VCR cassette with `interactions`",
