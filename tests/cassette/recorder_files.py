@@ -107,6 +107,26 @@ interactions:
         code: 200
         duration: 5ms
 """
+_HTTPMOCK: Final = f"""\
+when:
+  path: /v1/chat/completions
+  method: POST
+  query_param: []
+  header:
+  - name: content-type
+    value: application/json
+  body: '{_ASKED}'
+then:
+  status: 200
+  header:
+  - name: content-type
+    value: {TYPE}
+"""
+HTTPMOCK: Final = f"""\
+{_HTTPMOCK}  body: |+
+{indented(STREAM, 4)}---
+{_HTTPMOCK}  body_base64: {packed(STREAM)}
+"""
 LANGCHAIN: Final = f"""\
 requests:
 - body: '{_ASKED}'
@@ -243,6 +263,7 @@ FILES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ("b.yaml", GO_VCR),
     ),
     "ruby-vcr": (("a.yml", RUBY), ("b.yml", R_VCR)),
+    "httpmock": (("a.yaml", HTTPMOCK),),
     "langchain-tests": (("a.yaml", LANGCHAIN),),
     "nock": (("a.json", json.dumps([NOCK])),),
     "mastra": (

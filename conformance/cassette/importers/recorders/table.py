@@ -5,7 +5,7 @@ ropensci/vcr (`serialize-body.R`), langchain-tests (`conftest.py`), nock (`lib/r
 WireMock's stub mappings, Polly.js (`persister/har`), dd-apm-test-agent (`vcr_proxy.py`), req_llm
 (`test/support/transcript.ex`), Mastra's recorder over MSW (`llm-recorder.ts`), gemini-cli
 (`fakeContentGenerator.ts`), test-server of Google (`internal/store`), seinfeld of Braintrust,
-httprr and txtar of Go, and fixtures of matteing/opal.
+httpmock of Rust (`data.rs`), httprr and txtar of Go, and fixtures of matteing/opal.
 """
 
 from __future__ import annotations
@@ -180,6 +180,22 @@ ROWS: Final = (
             "response.body": "text",
         },
         elsewhere="response.bodyFileName",
+    ),
+    Recorder(
+        name="httpmock",
+        says="a recording of httpmock for Rust: `when` and `then`, a document for each request",
+        form="documents",
+        suffixes=(".yaml", ".yml"),
+        marks=(r"(?m)^when:\s*$", r"(?m)^then:\s*$"),
+        needs=("when.path", "then.status"),
+        method="when.method",
+        url="when.path",
+        asked={"when.body": "text"},
+        asked_headers="when.header",
+        status="then.status",
+        headers="then.header",
+        body={"then.body_base64": "base64", "then.body": "text"},
+        note="httpmock keeps neither the server nor chunks and times",
     ),
     Recorder(
         name="opal",
