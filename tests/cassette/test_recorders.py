@@ -123,6 +123,18 @@ def test_a_body_of_no_known_form_is_none(tmp_path: Path, body: dict[str, Any]) -
     assert [bool(each.body) for each in recording.exchanges] == [True]
 
 
+@pytest.mark.parametrize(("head", "count"), [({}, 1), ({"Content-Length": ["0"]}, 2)])
+def test_vcrpy_loses_bodies_that_were_streamed(
+    tmp_path: Path, head: dict[str, Any], count: int
+) -> None:
+    empty = interaction(body={"string": ""})
+    empty["response"]["headers"] |= head
+    path = stored(tmp_path, "a.json", json.dumps({"interactions": [empty, interaction()]}))
+    recording = open_recording(path)
+    assert len(recording.exchanges) == count
+    assert any("without a body" in note for note in recording.notes) is (count == 1)
+
+
 def test_headers_that_nobody_kept_are_not_held_against_a_server(tmp_path: Path) -> None:
     bare, other = interaction(), interaction()
     bare["response"]["headers"] = {}
@@ -146,6 +158,7 @@ _OTHERS: Final = "exchanges of other APIs were skipped: 1"
         ("/v1/threads/t/messages", {"object": "thread.message", "content": []}, _ASSISTANTS),
         ("/v1/threads/t/messages", {"object": "list", "data": []}, _OTHERS),
         ("/models/m:embedContent", {"embedding": {}, "usageMetadata": {}}, _OTHERS),
+        ("/v1beta/cachedContents", {"name": "cachedContents/a", "usageMetadata": {}}, _OTHERS),
     ],
 )
 def test_an_api_that_is_not_judged_costs_itself_alone(

@@ -81,6 +81,7 @@ ROWS: Final = (
         status=_VCR_STATUS,
         asked=_VCR_ASKED,
         body=_VCR_BODY,
+        empty_is_lost=True,
         note=_NO_CHUNKS,
     ),
     Recorder(
