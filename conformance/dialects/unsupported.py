@@ -34,6 +34,10 @@ def _is_agents_event(fields: dict[str, Any]) -> bool:
     return string(fields.get("type")) in _OF_AGENTS
 
 
+def _is_pi_event(fields: dict[str, Any]) -> bool:
+    return string(fields.get("type")) in _OF_PI
+
+
 def is_realtime(fields: dict[str, Any]) -> bool:
     """Whether an event is of the Realtime API, which shares names with another one.
 
@@ -71,17 +75,25 @@ _OF_LANGCHAIN: Final = frozenset(
 _OF_AGENTS: Final = frozenset(
     {"agent_updated_stream_event", "raw_response_event", "run_item_stream_event"}
 )
+_OF_PI: Final = frozenset(
+    {
+        *("agent_start", "agent_end", "turn_start", "turn_end", "message_update", "message_end"),
+        *("tool_execution_start", "tool_execution_update", "tool_execution_end"),
+    }
+)
 UNSUPPORTED: Final[Mapping[str, Callable[[dict[str, Any]], bool]]] = {
     "openai.completions": _is_text_completion,
     "openai.assistants": _is_assistants_event,
     "anthropic.complete": _is_claude_completion,
     "langchain.messages": _is_langchain_event,
     "openai-agents": _is_agents_event,
+    "pi-agent": _is_pi_event,
     "openai.realtime": is_realtime,
 }
 IN_PROCESS: Final[Mapping[str, str]] = {
     "langchain.messages": "stream events of LangChain",
     "openai-agents": "stream events of the OpenAI Agents SDK",
+    "pi-agent": "events of the agent pi",
 }
 """Those among them that are no wire -> what they are."""
 

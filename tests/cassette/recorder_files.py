@@ -81,6 +81,52 @@ http_interactions:
 {indented(STREAM, 8).rstrip(" ")}  recorded_at: 2025-07-03 12:00:00 GMT
 recorded_with: vcr/2.0.0
 """
+GO_VCR: Final = f"""\
+---
+version: 2
+interactions:
+    - id: 0
+      request:
+        proto: HTTP/1.1
+        host: api.example.test
+        body: '{_ASKED}'
+        headers:
+            Content-Type:
+                - application/json
+        url: {URL}
+        method: POST
+      response:
+        proto: HTTP/2.0
+        content_length: -1
+        uncompressed: true
+        body: |+
+{indented(STREAM, 12).rstrip(" ")}        headers:
+            Content-Type:
+                - {TYPE}
+        status: 200 OK
+        code: 200
+        duration: 5ms
+"""
+_HTTPMOCK: Final = f"""\
+when:
+  path: /v1/chat/completions
+  method: POST
+  query_param: []
+  header:
+  - name: content-type
+    value: application/json
+  body: '{_ASKED}'
+then:
+  status: 200
+  header:
+  - name: content-type
+    value: {TYPE}
+"""
+HTTPMOCK: Final = f"""\
+{_HTTPMOCK}  body: |+
+{indented(STREAM, 4)}---
+{_HTTPMOCK}  body_base64: {packed(STREAM)}
+"""
 LANGCHAIN: Final = f"""\
 requests:
 - body: '{_ASKED}'
@@ -214,8 +260,10 @@ FILES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ("a.yaml", ISTR),
         ("a.json", json.dumps({"interactions": [interaction()], "version": 1})),
         ("a.yaml", json.dumps({"interactions": [interaction()], "version": 1}, indent=1)),
+        ("b.yaml", GO_VCR),
     ),
     "ruby-vcr": (("a.yml", RUBY), ("b.yml", R_VCR)),
+    "httpmock": (("a.yaml", HTTPMOCK),),
     "langchain-tests": (("a.yaml", LANGCHAIN),),
     "nock": (("a.json", json.dumps([NOCK])),),
     "mastra": (

@@ -101,6 +101,20 @@ def test_a_whole_answer_is_a_body(tmp_path: Path) -> None:
     assert exchange.response == Response(headers=(("content-type", "application/json"),))
 
 
+@pytest.mark.parametrize("kind", ["ollama._types.ChatResponse", "ollama._types.GenerateResponse"])
+@pytest.mark.parametrize("is_streaming", [True, False])
+def test_nulls_of_ollamas_sdk_were_never_sent(
+    tmp_path: Path, kind: str, *, is_streaming: bool
+) -> None:
+    answer = {"model": "m", "done": True, "message": {"content": "4", "thinking": None}, "x": None}
+    one = typed(answer, kind)
+    request = {"endpoint": "/api/chat"}
+    response = {"is_streaming": is_streaming}
+    path = kept(tmp_path, [one] if is_streaming else one, request=request, response=response)
+    sent = {"model": "m", "done": True, "message": {"content": "4"}}
+    assert json.loads(body(path)) == sent
+
+
 def test_lines_of_sse_are_kept(tmp_path: Path) -> None:
     request = passthrough("/v1/messages", {"model": "m", "stream": True})
     path = kept(tmp_path, LINES, request=request)

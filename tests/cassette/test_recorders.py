@@ -60,9 +60,15 @@ def test_a_recorder_is_read_by_name_and_in_a_folder(
     assert len(report.streams) == len(recording.exchanges)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in FILES if kind not in (*_NO_STREAM, "txtar")])
+_WITH_HEADS: Final = {
+    **{kind: FILES[kind][0] for kind in FILES if kind not in (*_NO_STREAM, "txtar")},
+    "go-vcr": FILES["vcr"][-1],
+}
+
+
+@pytest.mark.parametrize("kind", _WITH_HEADS)
 def test_request_and_head_are_kept(tmp_path: Path, kind: str) -> None:
-    name, text = FILES[kind][0]
+    name, text = _WITH_HEADS[kind]
     first = open_recording(stored(tmp_path, name, text)).exchanges[0]
     assert first.request is not None
     assert first.request.path == "/v1/chat/completions"
@@ -110,6 +116,25 @@ def test_one_line_of_json_is_no_transfer_chunk(tmp_path: Path) -> None:
     assert open_recording(path).exchanges[0].body.decode() == answer
 
 
+@pytest.mark.parametrize("body", [{}, {"encoding": "utf-8"}, {"string": None}])
+def test_a_body_of_no_known_form_is_none(tmp_path: Path, body: dict[str, Any]) -> None:
+    lost = json.dumps({"interactions": [interaction(body=body), interaction()]})
+    recording = open_recording(stored(tmp_path, "a.json", lost))
+    assert [bool(each.body) for each in recording.exchanges] == [True]
+
+
+@pytest.mark.parametrize(("head", "count"), [({}, 1), ({"Content-Length": ["0"]}, 2)])
+def test_vcrpy_loses_bodies_that_were_streamed(
+    tmp_path: Path, head: dict[str, Any], count: int
+) -> None:
+    empty = interaction(body={"string": ""})
+    empty["response"]["headers"] |= head
+    path = stored(tmp_path, "a.json", json.dumps({"interactions": [empty, interaction()]}))
+    recording = open_recording(path)
+    assert len(recording.exchanges) == count
+    assert any("without a body" in note for note in recording.notes) is (count == 1)
+
+
 def test_headers_that_nobody_kept_are_not_held_against_a_server(tmp_path: Path) -> None:
     bare, other = interaction(), interaction()
     bare["response"]["headers"] = {}
@@ -133,6 +158,7 @@ _OTHERS: Final = "exchanges of other APIs were skipped: 1"
         ("/v1/threads/t/messages", {"object": "thread.message", "content": []}, _ASSISTANTS),
         ("/v1/threads/t/messages", {"object": "list", "data": []}, _OTHERS),
         ("/models/m:embedContent", {"embedding": {}, "usageMetadata": {}}, _OTHERS),
+        ("/v1beta/cachedContents", {"name": "cachedContents/a", "usageMetadata": {}}, _OTHERS),
     ],
 )
 def test_an_api_that_is_not_judged_costs_itself_alone(

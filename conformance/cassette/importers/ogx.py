@@ -4,7 +4,8 @@
 "is_streaming"}, "id_normalization_mapping"}` (llamastack/llama-stack, `api_recorder.py`). A body is
 one object, or one per event: `{"__type__", "__data__"}`, and lines of SSE where the Messages API
 was passed through (its requests have a `payload`). Headers, framing, chunks and times were not
-kept, ids and times are made up, and a key that the wire did not have may be null.
+kept, ids and times are made up, and a key that the wire did not have may be null. Nulls of
+Ollama's SDK are left out: its server, in Go, writes none.
 """
 
 from __future__ import annotations
@@ -128,7 +129,8 @@ def _rebuilt_body(data: bytes, answer: dict[str, Any], *, whole: bool) -> Rebuil
     if not isinstance(kept, list):
         path = ("__data__",) if isinstance(kept, dict) and "__data__" in kept else ()
         one = part(data, "response", "body", *path)
-        return Rebuilt(one.compact, Layout(one.line, (0,), (one.line,)))
+        text = _stated(one.compact, kept)
+        return Rebuilt(text, Layout(one.line, (0,), (one.line,)))
     parts = array_elements(data, "response", "body")
     if all(isinstance(each, str) for each in kept):
         lines = [line.encode() + b"\n" for line in kept]
@@ -140,7 +142,25 @@ def _payload_of(element: TextPart, value: Any) -> Payload:
     if not (isinstance(value, dict) and "__data__" in value):
         return Payload.of(element.line, element.compact, value)
     inner = part(element.raw, "__data__")
-    return Payload.of(element.line + inner.line - 1, inner.compact, value["__data__"])
+    return Payload.of(
+        element.line + inner.line - 1, _stated(inner.compact, value), value["__data__"]
+    )
+
+
+def _stated(text: bytes, kept: Any) -> bytes:
+    """The text of an object without the nulls that an SDK made of what was not there."""
+    kind = kept.get("__type__") if isinstance(kept, dict) else None
+    if not (isinstance(kind, str) and kind.startswith("ollama.")):
+        return text
+    return msgspec.json.encode(_without_nulls(msgspec.json.decode(text)))
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_without_nulls(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {key: _without_nulls(each) for key, each in value.items() if each is not None}
 
 
 def _exception_note(answer: dict[str, Any]) -> str:

@@ -35,12 +35,17 @@ class Scalar(NamedTuple):
 
 def load_tree(file: str, data: bytes) -> Any:
     """The first document: dicts, lists and Scalars. Raises CassetteError with line and column."""
+    return next(load_trees(file, data), None)
+
+
+def load_trees(file: str, data: bytes) -> Iterator[Any]:
+    """Every document, as `load_tree` has the first."""
     import yaml  # noqa: PLC0415  # 10 ms that a recording in JSON must not pay
 
     # The parser in C is about ten times as fast; wheels of PyYAML have it.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        return _TreeBuilder(file, yaml.parse(data, Loader=loader)).build()
+        yield from _TreeBuilder(file, yaml.parse(data, Loader=loader)).documents()
     except yaml.MarkedYAMLError as err:
         message = (err.problem or "broken YAML").removesuffix(".")
         raise CassetteError(
@@ -78,11 +83,11 @@ class _TreeBuilder:
         self._aliases = 0
         self._anchored: dict[str, Any] = {}  # small values; None for what may not be repeated
 
-    def build(self) -> Any:
+    def documents(self) -> Iterator[Any]:
         for event in self._events:
             if type(event).__name__ == "DocumentStartEvent":
-                return self._node(next(self._events))
-        return None
+                self._anchored.clear()
+                yield self._node(next(self._events))
 
     def _node(self, event: Any) -> Any:
         kind = type(event).__name__

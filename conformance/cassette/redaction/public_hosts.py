@@ -18,6 +18,7 @@ _HOSTS: Final = frozenset(
         *("api.perplexity.ai", "router.huggingface.co", "api.venice.ai", "api.writer.com"),
         *("ai-gateway.vercel.sh", "gateway.ai.cloudflare.com", "api.cloudflare.com"),
         *("api.doubleword.ai", "api.avian.io", "api.cerebras.ai", "inference.baseten.co"),
+        "api.xiaomimimo.com",
         *("api.ai21.com", "api.cline.bot", "aihubmix.com", "opencode.ai"),
     }
 )

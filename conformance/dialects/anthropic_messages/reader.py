@@ -163,5 +163,7 @@ def recognises(frame: Frame, payload: Any) -> bool:
     del frame
     fields = mapping(payload)
     kind = string(fields.get("type"))
+    if kind == "message_start" and mapping(fields.get("message")).get("role") == "user":
+        return False  # agents tell so of both sides
     is_message = kind == "message" and isinstance(fields.get("content"), list)
     return kind in OF_MESSAGE or (is_message and "stop_reason" in fields)

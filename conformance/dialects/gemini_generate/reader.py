@@ -64,6 +64,8 @@ VOCABULARY: Final = Vocabulary(
     ),
 )
 _EMBEDDED: Final = ("embedding", "embeddings")
+_CACHE: Final = "cachedContents/"
+"""How the name of a kept context begins, which counts its tokens, too."""
 _MARKS: Final = ("candidates", "usageMetadata", "promptFeedback")
 _COUNTED: Final = (
     *("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount"),
@@ -248,10 +250,15 @@ def _speaks_for_user(content: dict[str, Any]) -> bool:
 
 
 def recognises(frame: Frame, payload: Any) -> bool:
-    """An answer, or a list of them; an error alone names no dialect, and embeddings are none."""
+    """An answer, or a list of them; an error alone names no dialect.
+
+    Embeddings and caches are no answers.
+    """
     del frame
     fields = mapping(payload[0] if isinstance(payload, list) and payload else payload)
     if not fields.keys().isdisjoint(_EMBEDDED):
+        return False
+    if (string(fields.get("name")) or "").startswith(_CACHE):
         return False
     return isinstance(fields.get("candidates"), list) or any(
         isinstance(fields.get(key), dict) for key in _MARKS[1:]

@@ -124,13 +124,20 @@ def _kept_body(row: Recorder, entry: Entry) -> KeptBody | None:
 def _whole_body(row: Recorder, entry: Entry) -> KeptBody | None:
     for path, stated in row.body.items():
         value = entry.at(path)
-        if value is None or (value == "" and row.empty_is_lost):
+        is_other_form = isinstance(value, dict) and stated == "text"
+        if value is None or is_other_form or (value == "" and _is_lost(row, entry)):
             continue
         coding = _named_coding(row, entry) or stated
         fidelity: Fidelity = "bytes" if coding in EXACT or isinstance(value, bytes) else "text"
         is_json = not isinstance(value, str | bytes | list)
         return KeptBody((Chunk(decode(value, coding)),), fidelity, path, is_json=is_json)
     return None
+
+
+def _is_lost(row: Recorder, entry: Entry) -> bool:
+    """Whether an empty body was not kept; one whose head counts no byte was empty."""
+    counted = _value_of(header_pairs(entry.at(row.headers)), "content-length")
+    return row.empty_is_lost and counted.strip() != "0"
 
 
 def _named_coding(row: Recorder, entry: Entry) -> str | None:

@@ -15,6 +15,7 @@ from conformance.cassette.importers.recorders.entry import (
     split_paths,
 )
 from conformance.cassette.importers.recorders.row import Form, Recorder
+from conformance.cassette.importers.yaml_tree import load_trees
 from conformance.cassette.payloads import array_elements, part
 from conformance.core.json_values import NOT_JSON, decode_json, value_at
 from conformance.core.lines import BOM
@@ -47,6 +48,14 @@ def _yaml_entries(tree: Any, row: Recorder) -> Iterator[Entry]:
     found = _paired(tree, row.entries) if is_paired else _first_at(tree, row.entries)
     for each in found if isinstance(found, list) else [found] if isinstance(found, dict) else ():
         yield Entry(each, first_line(each) or 1)
+
+
+def _documents(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
+    """Each document of YAML; for other files nothing."""
+    del row
+    if is_yaml(file):
+        for each in load_trees(str(file.path), file.data):
+            yield Entry(each, first_line(each) or 1)
 
 
 def _json_entries(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
@@ -158,6 +167,7 @@ def _txtar(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
 
 _FORMS: Final[Mapping[Form, Callable[[ForeignFile, Recorder], Iterator[Entry]]]] = {
     "values": _values,
+    "documents": _documents,
     "lines": _lines,
     "httprr": _httprr,
     "txtar": _txtar,

@@ -92,7 +92,7 @@ def _recognises(row: Recorder, file: ForeignFile) -> bool:
 def _may_fit(row: Recorder, file: ForeignFile) -> bool:
     """Whether the first bytes are of the form; any YAML may be."""
     if is_yaml(file):
-        return row.form == "values"
+        return row.form in ("values", "documents")
     head = file.head.removeprefix(BOM).lstrip()
     if row.form in ("values", "lines"):
         return head.startswith((b"{", b"["))

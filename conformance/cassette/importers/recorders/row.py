@@ -18,8 +18,8 @@ from typing import Final, Literal
 
 from msgspec import Struct, field
 
-Form = Literal["values", "lines", "httprr", "txtar"]
-FORMS: Final[tuple[Form, ...]] = ("values", "lines", "httprr", "txtar")
+Form = Literal["values", "documents", "lines", "httprr", "txtar"]
+FORMS: Final[tuple[Form, ...]] = ("values", "documents", "lines", "httprr", "txtar")
 Coded = Mapping[str, str]
 
 
@@ -28,12 +28,12 @@ class Recorder(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unk
 
     `form` is how a file falls into entries: `values` of JSON or YAML that stand at `entries` (a
     list, or one alone, at the first path that is there; `requests, responses` are two lists side
-    by side), `lines` of JSON, `httprr` and `txtar` of Go. `server` is what stands before the
-    `url`. `chunks` are the pieces of the body as they came, `payloads` the values of its events,
-    whose framing is rebuilt, `messages` those of a WebSocket as Chrome keeps them. `codings_by`
-    maps `path=value` to the coding that a body has where that value stands there; `elsewhere` leads
-    to the name of a file that holds the body, `empty_is_lost` says that an empty body stands for
-    one that was not kept.
+    by side), `documents` of YAML, `lines` of JSON, `httprr` and `txtar` of Go. `server` is what
+    stands before the `url`. `chunks` are the pieces of the body as they came, `payloads` the values
+    of its events, whose framing is rebuilt, `messages` those of a WebSocket as Chrome keeps them.
+    `codings_by` maps `path=value` to the coding that a body has where that value stands there;
+    `elsewhere` leads to the name of a file that holds the body, `empty_is_lost` says that an empty
+    body stands for one that was not kept.
     """
 
     name: str

@@ -1,11 +1,11 @@
 """The recorders whose files are read, a row each; `row.py` says what a row may say.
 
-Shapes are those of the programs themselves: har-1.2-spec, vcrpy, VCR of Ruby (6), ropensci/vcr
-(`serialize-body.R`), langchain-tests (`conftest.py`), nock (`lib/recorder.js`), WireMock's stub
-mappings, Polly.js (`persister/har`), dd-apm-test-agent (`vcr_proxy.py`), req_llm
+Shapes are those of the programs themselves: har-1.2-spec, vcrpy, go-vcr (3, 4), VCR of Ruby (6),
+ropensci/vcr (`serialize-body.R`), langchain-tests (`conftest.py`), nock (`lib/recorder.js`),
+WireMock's stub mappings, Polly.js (`persister/har`), dd-apm-test-agent (`vcr_proxy.py`), req_llm
 (`test/support/transcript.ex`), Mastra's recorder over MSW (`llm-recorder.ts`), gemini-cli
 (`fakeContentGenerator.ts`), test-server of Google (`internal/store`), seinfeld of Braintrust,
-httprr and txtar of Go, and fixtures of matteing/opal.
+httpmock of Rust (`data.rs`), httprr and txtar of Go, and fixtures of matteing/opal.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ _VCR_BODY: Final = {
     "response.content.base64_string": "base64",
     "response.content.string": "text",
     "response.content": "text",
+    "response.body": "text",
     "response.parsed_body": "json",
 }
 _VCR_ASKED: Final = {
@@ -29,7 +30,8 @@ _VCR_ASKED: Final = {
     "request.body": "text",
 }
 _VCR_STATUS: Final = (
-    "response.status.code | response.status.status_code | response.status | response.status_code"
+    "response.status.code | response.status.status_code | response.code | response.status"
+    " | response.status_code"
 )
 _YAML_OR_JSON: Final = (".yaml", ".yml", ".json")
 _NO_CHUNKS: Final = "VCR keeps neither chunks nor times"
@@ -71,7 +73,7 @@ ROWS: Final = (
     ),
     Recorder(
         name="vcr",
-        says="a cassette of vcrpy and its kin, of aiohttp, too",
+        says="a cassette of vcrpy and its kin, of aiohttp and of go-vcr, too",
         suffixes=_YAML_OR_JSON,
         marks=(r'(?m)^interactions:|"interactions"\s*:\s*\[',),
         expects="a VCR cassette with `interactions`",
@@ -79,6 +81,7 @@ ROWS: Final = (
         status=_VCR_STATUS,
         asked=_VCR_ASKED,
         body=_VCR_BODY,
+        empty_is_lost=True,
         note=_NO_CHUNKS,
     ),
     Recorder(
@@ -178,6 +181,22 @@ ROWS: Final = (
             "response.body": "text",
         },
         elsewhere="response.bodyFileName",
+    ),
+    Recorder(
+        name="httpmock",
+        says="a recording of httpmock for Rust: `when` and `then`, a document for each request",
+        form="documents",
+        suffixes=(".yaml", ".yml"),
+        marks=(r"(?m)^when:\s*$", r"(?m)^then:\s*$"),
+        needs=("when.path", "then.status"),
+        method="when.method",
+        url="when.path",
+        asked={"when.body": "text"},
+        asked_headers="when.header",
+        status="then.status",
+        headers="then.header",
+        body={"then.body_base64": "base64", "then.body": "text"},
+        note="httpmock keeps neither the server nor chunks and times",
     ),
     Recorder(
         name="opal",
