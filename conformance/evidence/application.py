@@ -98,7 +98,7 @@ def compare_application(
     `later` are the requests to the provider of the turns that carry the shown one on. `serial` are
     the rules of its protocol by which parts come one after another: they say nothing where the
     provider's own parts overlap. `is_played` as in `ApplicationHops`.
-    A recording of either that was torn tells nothing of the other.
+    A recording of either that was torn shows nothing of the other.
     """
     if any(each.exchange.end == "open" for each in (shown, *behind)):
         return

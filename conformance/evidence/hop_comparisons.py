@@ -178,7 +178,7 @@ def _lost_values(hops: ApplicationHops) -> list[OpaqueValue] | str | None:
 
 
 def _returned(hops: ApplicationHops) -> Compared:
-    """What the model sealed before it called a tool stands in the request with the result.
+    """What the model sealed before it called a tool is in the request with the result.
 
     What is kept nowhere was lost before, and has its own rule.
     """

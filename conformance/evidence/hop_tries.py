@@ -150,7 +150,7 @@ def own_words(hops: ApplicationHops, kind: PartKind) -> HopDifference | None:
 
 
 def is_of(words: str, text: str) -> bool:
-    """Whether a text begins or ends with what stands in the model's."""
+    """Whether a text begins or ends with what is in the model's."""
     shown = text.strip()
     return shown[:TELLING] in words or shown[-TELLING:] in words
 

@@ -72,8 +72,7 @@ async def run_application(
     profiles_of(options)
     sender = RequestSender(target, pace, options.secrets, upstream=upstream)
     watch = CrossTalkWatch()
-    api = ApiTarget(protocol, sender, run_folder, options, rulebook, display, watch)
-    run = _new_run(api)
+    run = _new_run(ApiTarget(protocol, sender, run_folder, options, rulebook, display, watch))
     if isinstance(target, AgentTarget):
         upstream.folder = str(target.workspace)
     plan = plan_requests(scenarios, protocol, options, gateway=True)

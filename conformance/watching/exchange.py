@@ -89,7 +89,7 @@ class WatchedExchange:
 
     @property
     def place(self) -> TalkPlace | None:
-        """Where it stands in a conversation; None where nothing shows that there is one."""
+        """Where it is in a conversation; None where nothing shows that there is one."""
         return self._conversations.places.get(self.number)
 
     @property

@@ -60,7 +60,7 @@ VOCABULARY: Final = Vocabulary(
             "request.call",
             "request.result",
             "request.reasoning",
-            *_EVENTS,
+            *STREAMED,
             "exception",
             "converse",
             "converse.block",

@@ -83,7 +83,7 @@ def first_missing(wanted: list[Any], within: Any) -> Any:
 
 
 def in_one_order(wanted: Sequence[str], within: Sequence[str]) -> bool | None:
-    """Whether what stands on both sides stands in one order, whatever else is `within`.
+    """Whether what stands on both sides is in one order, whatever else is `within`.
 
     None where one side has more of it: that is altered, and nobody can tell its order. What stands
     beside its like may be pieces of one, so that they count once, too.
