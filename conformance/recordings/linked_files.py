@@ -213,8 +213,7 @@ def _link_conversation(
     }
     linked = LinkedExchanges(ExchangePlaces("", places, carried), by=NAME)
     for each in numbered.values():
-        hear = linked.listener(each.setting, each.exchange)
-        if hear is not None:
+        if (hear := linked.listener(each.setting, each.exchange)) is not None:
             reading = each.setting.bound.reading
             for joined in read_joined(each.exchange, each.setting.dialect, reading):
                 hear(joined.events)
