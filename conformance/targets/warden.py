@@ -141,7 +141,8 @@ def _become(words: list[str], failed: int, group: str) -> None:
             write_existing(f"{group}/cgroup.procs", b"0")  # it joins, and all that it starts
         os.setsid()
         _set_process(_PARENT_DEATH, signal.SIGKILL)
-        for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them
+        # Python ignores the first two, and a shell the third for what it starts in the background.
+        for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
             signal.signal(number, signal.SIG_DFL)
         os.execvp(words[0], words)  # noqa: S606  # the user's own command
     except OSError as error:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 from time import monotonic
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -215,9 +215,15 @@ def test_the_end_does_not_wait_for_who_holds_the_pipes() -> None:
     close_pipes(program)
 
 
-def test_an_interrupt_is_the_program_s_own_to_take() -> None:
+@pytest.mark.parametrize("ours", [signal.default_int_handler, signal.SIG_IGN])
+def test_an_interrupt_is_the_program_s_own_to_take(ours: Any) -> None:
+    """Also where ours is ignored, as in a job that a shell started in the background."""
     code = "try:\n print('x', flush=True); time.sleep(60)\nexcept KeyboardInterrupt: sys.exit(7)"
-    program = started(code)
+    before = signal.signal(signal.SIGINT, ours)
+    try:
+        program = started(code)
+    finally:
+        signal.signal(signal.SIGINT, before)
     program.stdout.readline()
     program.interrupt()
     assert program.wait(20) == 7
