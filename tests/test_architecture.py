@@ -17,7 +17,7 @@ PACKAGE = ROOT / "conformance"
 REFERENCE = ROOT / "reference_impl"
 # Lowest first. Inside a floor a module imports only what stands to its left.
 FLOORS = (
-    ("schemas", "core"),
+    ("adapters", "schemas", "core"),
     ("rules", "editing", "dialects", "cassette"),
     ("profiles", "identify"),
     ("judging", "evidence", "recordings"),

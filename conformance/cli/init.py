@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from importlib.resources import files
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from msgspec import Struct
@@ -23,6 +25,9 @@ from conformance.runs.project_draft import (
     spell_project,
 )
 from conformance.runs.project_schemas import SCHEMAS, schema_files
+
+_ADAPTERS: Final[Mapping[str, str]] = {"node": "adapter.mjs"}
+"""Files of `conformance.adapters`, by the command that runs them."""
 
 
 class InitArguments(Struct, frozen=True, kw_only=True):
@@ -51,11 +56,21 @@ class InitArguments(Struct, frozen=True, kw_only=True):
     ] = ""
     yes: Annotated[bool, typer.Option("-y", "--yes", help="Ask nothing on a terminal.")] = False
     force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False
+    adapter: Annotated[
+        str,
+        typer.Option(
+            metavar="LANGUAGE",
+            help="Write the adapter of a client, adapter.mjs for node, and nothing else.",
+        ),
+    ] = ""
 
 
 @takes_fields_of(InitArguments)
 def init_command(given: InitArguments) -> None:
     """Write conformance.yaml for this folder: recordings, rules, a profile, a target."""
+    if given.adapter:
+        _write_adapter(given)
+        return
     file = Path(CONFIGURATION)
     if file.exists() and not given.force:
         raise UsageError("is there already", place=Place(CONFIGURATION), hint="--force replaces it")
@@ -75,6 +90,20 @@ def init_command(given: InitArguments) -> None:
     write_whole(file, text.encode())
     put(visible(f"{CONFIGURATION} is written, its JSON Schemas are in {SCHEMAS}", 400))
     put(visible(f"next: {_next_call(draft)}", 400))
+
+
+def _write_adapter(given: InitArguments) -> None:
+    if given != InitArguments(adapter=given.adapter, force=given.force):
+        raise UsageError("--adapter goes with --force alone")
+    if given.adapter not in _ADAPTERS:
+        hint = f"one of {', '.join(_ADAPTERS)}; other languages stand in docs/clients.md"
+        raise UsageError(f"there is no adapter for {given.adapter!r}", hint=hint)
+    file = Path(_ADAPTERS[given.adapter])
+    if file.exists() and not given.force:
+        raise UsageError("is there already", place=Place(str(file)), hint="--force replaces it")
+    write_whole(file, (files("conformance.adapters") / file.name).read_bytes())
+    put(f"{file} is written")
+    put(f'next: conformance run --client "{given.adapter} {file}"')
 
 
 def _make_folder(folder: Path) -> None:

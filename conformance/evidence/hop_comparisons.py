@@ -155,8 +155,10 @@ def _merged(kinds: Sequence[tuple[Any, EventPlace]]) -> list[tuple[Any, EventPla
 
 def _opaque(hops: ApplicationHops) -> Compared:
     lost = _lost_values(hops)
-    if not lost or isinstance(lost, str):
-        return lost or lost is not None
+    if isinstance(lost, str):
+        return lost
+    if not lost:
+        return lost is not None
     # The kind is a value: who has no place for such data loses all kinds of it.
     message = f"expected the provider's {lost[0].kind!r} data, got it nowhere"
     return HopDifference(message, lost[0].place, hops.sent.last)

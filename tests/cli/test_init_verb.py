@@ -78,6 +78,33 @@ def test_a_wrong_call_writes_nothing(
     assert [each.name for each in Path().iterdir()] == ["taken"]
 
 
+def test_an_adapter_is_written_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", "--adapter", "node"]) == 0
+    assert sorted(path.name for path in Path().iterdir()) == ["adapter.mjs", "taken"]
+    assert 'next: conformance run --client "node adapter.mjs"' in capsys.readouterr().out
+    Path("adapter.mjs").write_text("// mine", encoding="utf-8")
+    assert main(["init", "--adapter", "node"]) == 2
+    assert "adapter.mjs: is there already (--force replaces it)" in capsys.readouterr().err
+    assert Path("adapter.mjs").read_text(encoding="utf-8") == "// mine"
+    assert main(["init", "--adapter", "node", "--force"]) == 0
+    assert "export async function serve" in Path("adapter.mjs").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["--adapter", "cobol"], "there is no adapter for 'cobol' (one of node; "),
+        (["--adapter", "node", "--url", "http://x"], "--adapter goes with --force alone"),
+    ],
+)
+def test_an_adapter_that_is_not_there_is_one_line(
+    given: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["init", *given]) == 2
+    assert message in capsys.readouterr().err
+    assert not Path("adapter.mjs").exists()
+
+
 def test_a_file_that_is_there_stays(capsys: pytest.CaptureFixture[str]) -> None:
     Path(CONFIGURATION).write_text("strict: true\n", encoding="utf-8")
     assert main(["init"]) == 2

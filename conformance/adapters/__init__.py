@@ -1,0 +1,1 @@
+"""Adapters of clients under test that `conformance init --adapter` writes into a folder."""
