@@ -48,6 +48,32 @@ def test_of_several_turns_each_has_what_stands_behind_it_or_its_role() -> None:
     assert [e.number for e in answers_behind(held, named[3])] == [1]
 
 
+@pytest.mark.parametrize(
+    ("names", "is_lost"),
+    [
+        ({}, True),
+        ({"previous_response_id": "resp_1"}, False),
+        ({"conversation": "conv_1"}, False),
+        # A template that is kept holds no answer.
+        ({"prompt": {"id": "pmpt_1"}}, True),
+    ],
+)
+def test_what_the_provider_keeps_need_not_be_sent_back(
+    names: dict[str, object], *, is_lost: bool
+) -> None:
+    recording = open_recording(LOOP)
+    shown, one, two = recording.exchanges
+    result = {"type": "function_call_output", "call_id": "call_1", "output": "5"}
+    assert two.request is not None
+    asked = replace(two.request, json={"input": [result], "store": True, **names})
+    held = replace(
+        recording,
+        cassette=replace(recording.cassette, exchanges=(shown, one, replace(two, request=asked))),
+    )
+    first = check_recording(held, Rulebook.load(()), CheckChoices(profile="strict"))[0]
+    assert ("hop/opaque-returned" in {each.rule for each in first.findings}) is is_lost
+
+
 def test_parts_of_several_calls_are_one_side() -> None:
     recording = open_recording(LOOP)
     said = read_content(
