@@ -74,6 +74,34 @@ def test_what_the_provider_keeps_need_not_be_sent_back(
     assert ("hop/opaque-returned" in {each.rule for each in first.findings}) is is_lost
 
 
+@pytest.mark.parametrize(
+    ("named", "profiles"),
+    [
+        ("ai-7", ["ai-7", "strict", "strict"]),
+        ("deepseek", ["strict", "deepseek", "deepseek"]),
+        ("strict", ["strict", "strict", "strict"]),
+        (None, ["strict", "strict", "strict"]),
+    ],
+)
+@pytest.mark.parametrize("by", ["the user", "the recording"])
+def test_a_profile_that_the_application_has_not_is_the_providers(
+    named: str | None, profiles: list[str], by: str
+) -> None:
+    recording = open_recording(LOOP)
+    chosen = named if by == "the user" else None
+    stated = named if by == "the recording" else None
+    header = replace(recording.header, profile=stated)
+    held = replace(recording, cassette=replace(recording.cassette, header=header))
+    results = check_recording(held, Rulebook.load(()), CheckChoices(profile=chosen))
+    assert [each.profile for each in results] == profiles
+
+
+def test_a_profile_that_nobody_has_is_a_wrong_call() -> None:
+    recording = open_recording(LOOP)
+    with pytest.raises(UsageError, match=r"no profile 'ai-70' for vercel\.ui"):
+        check_recording(recording, Rulebook.load(()), CheckChoices(profile="ai-70"))
+
+
 def test_parts_of_several_calls_are_one_side() -> None:
     recording = open_recording(LOOP)
     said = read_content(
