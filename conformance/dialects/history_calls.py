@@ -20,6 +20,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from conformance.core.events import Event
+from conformance.core.json_values import value_at
 from conformance.dialects.json_edge import elements, mapping, string
 
 _MODEL: Final = frozenset({"assistant", "model"})
@@ -54,7 +55,10 @@ class CallIdPlace(Struct, frozen=True):
 
 
 class CallPairing(Struct, frozen=True):
-    """How an API pairs calls with results; `kept_by` are fields that name what the server keeps.
+    """How an API pairs calls with results.
+
+    `kept_by` are dotted paths to names of what the server has of the history, `answered_by` those
+    that name an answer which the request goes on from.
 
     `takes_none`: the API takes a turn whose calls have no result at all.
     """
@@ -65,10 +69,19 @@ class CallPairing(Struct, frozen=True):
     is_numbered: bool = False
     takes_none: bool = False
     kept_by: tuple[str, ...] = ()
+    answered_by: tuple[str, ...] = ()
+
+    def is_kept(self, body: Any) -> bool:
+        """Whether the server has a part of the history."""
+        return _names(body, (*self.kept_by, *self.answered_by))
+
+    def goes_on(self, body: Any) -> bool:
+        """Whether the server has the answers before, so that nobody need send them back."""
+        return _names(body, self.answered_by)
 
     def events(self, body: Any, history: Iterable[Any]) -> Iterator[Event]:
         """Wire events of all calls and results, all with number 0."""
-        is_kept = any(mapping(body).get(key) for key in self.kept_by)
+        is_kept = self.is_kept(body)
         calls: dict[str, int] = {}
         results: dict[str, int] = {}
         model_spoke = False
@@ -105,6 +118,7 @@ OF_CHAT: Final = CallPairing(CallIdPlace(("id",), "tool_calls"), CallIdPlace(("t
 OF_MESSAGES: Final = CallPairing(
     CallIdPlace(("id",), "content", frozenset({"tool_use"})),
     CallIdPlace(("tool_use_id",), "content", frozenset({"tool_result"})),
+    answered_by=("thread.previous_message_id",),
 )
 OF_CONVERSE: Final = CallPairing(
     CallIdPlace(("toolUse", "toolUseId"), "content"),
@@ -114,7 +128,8 @@ OF_RESPONSES: Final = CallPairing(
     CallIdPlace(("call_id",), kinds=frozenset({"function_call", "custom_tool_call"})),
     CallIdPlace(("call_id",), kinds=frozenset({"function_call_output", "custom_tool_call_output"})),
     has_turns=False,
-    kept_by=("previous_response_id", "conversation", "prompt"),
+    kept_by=("prompt",),
+    answered_by=("previous_response_id", "conversation"),
 )
 OF_GEMINI: Final = CallPairing(
     CallIdPlace(("functionCall",), "parts"),
@@ -132,3 +147,12 @@ PAIRINGS: Final[Mapping[str, CallPairing]] = {
     "gemini.generate": OF_GEMINI,
 }
 """By dialect: those whose API is known to refuse a call without its result."""
+
+
+def goes_on_from_kept(dialect: str, body: Any) -> bool:
+    """Whether a request goes on from answers that its server keeps."""
+    return dialect in PAIRINGS and PAIRINGS[dialect].goes_on(body)
+
+
+def _names(body: Any, paths: Iterable[str]) -> bool:
+    return any(value_at(body, *path.split(".")) for path in paths)

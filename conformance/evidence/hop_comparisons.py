@@ -8,7 +8,8 @@ Rule 2: of an answer that broke off, or that the user stopped, what was sent mus
 Rule 3: thinking that a provider sends twice, itself and as a summary, may be sent on either way.
 Rule 4: data that is never displayed is kept if the interface gets it, wherever it stands, or if a
         later request to the provider has it. Of several values of one block the last one counts.
-        A protocol without a place for it is judged by later requests alone.
+        A protocol without a place for it is judged by later requests alone. Where these go on from
+        answers that the provider keeps, nobody need send it back.
 Rule 5: where the interface does not tell parts of thinking apart, there may be fewer of them, and
         white space more.
 Rule 6: calls that the provider carries out itself may be sent on; no application has to. Where only
@@ -24,6 +25,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
+from conformance.dialects.history_calls import goes_on_from_kept
 from conformance.evidence.hop_calls import tools
 from conformance.evidence.hop_ends import answer_whole, failure, failure_told, reason_kept
 from conformance.evidence.hop_sides import (
@@ -174,9 +176,19 @@ def _lost_values(hops: ApplicationHops) -> list[OpaqueValue] | str | None:
     if values and not hops.shown.dialect.carries_opaque and not hops.later:
         why = "no later request shows whether they are kept"
         return f"{hops.shown.dialect.name} {rules.NO_PLACE}, and {why}"
+    if values and _are_kept_behind(hops):
+        return "the provider keeps what it sealed"
     kept = list(_kept_strings(hops)) if values else []
     lost = [each for each in values if not any(each.data in text for text in kept)]
     return lost if values else None
+
+
+def _are_kept_behind(hops: ApplicationHops) -> bool:
+    """Whether a later request goes on from answers that the provider keeps."""
+    first, *others = hops.behind
+    later = (*(each.exchange.request for each in others), *hops.later)
+    bodies = (request.json for request in later if request is not None)
+    return any(goes_on_from_kept(first.exchange.dialect or "", body) for body in bodies)
 
 
 def _returned(hops: ApplicationHops) -> Compared:
@@ -191,7 +203,7 @@ def _returned(hops: ApplicationHops) -> Compared:
         request = later.exchange.request
         if request is None or request.json is None or not answer.transcript.own_tools:
             continue
-        if number in hops.tries:
+        if number in hops.tries or goes_on_from_kept(later.exchange.dialect or "", request.json):
             continue
         text = json.dumps(request.json, ensure_ascii=False)
         for value in _last_values([e for e in hops.said.opaque if e.owner[0] == number]):

@@ -30,10 +30,10 @@ def find(name: str, dialect: str, folders: Iterable[Path] = ()) -> Profile:
     return laid_over(*(_find_profile(each, dialect, folders) for each in (client, met)))
 
 
-def has_profile(dialect: str, name: str) -> bool:
-    """Whether a dialect has a shipped profile of that name, or a client's laid over a server's."""
+def has_profile(dialect: str, name: str, folders: Iterable[Path] = ()) -> bool:
+    """Whether a dialect has a profile of that name, or a client's laid over a server's."""
     try:
-        find(name, dialect)
+        find(name, dialect, folders)
     except UsageError:
         return False
     return True

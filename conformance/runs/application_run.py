@@ -13,12 +13,13 @@ from typing import Final
 
 from conformance.core.errors import RemoteError
 from conformance.core.events import Exchange
-from conformance.dialects import AGENTS, get
+from conformance.dialects import AGENTS, ENDPOINTS, get
 from conformance.dialects.base import Reading
 from conformance.dialects.script import TOOL
 from conformance.evidence.application import APP
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import read_transcript
+from conformance.profiles.lookup import has_profile
 from conformance.report.printable import visible
 from conformance.runs.api_run import UNSEEN, ApiRun, ApiTarget, RunDisplay, StepFault
 from conformance.runs.cross_talk import CrossTalkWatch
@@ -69,7 +70,7 @@ async def run_application(
     pace = RequestPace(most=options.max_requests, rpm=options.rpm, patience=options.patience)
     run_folder = RunFolder(folder, options, kind=APP)
     run_folder.claim_alone()
-    profiles_of(options)
+    _check_profile(options, protocol)
     sender = RequestSender(target, pace, options.secrets, upstream=upstream)
     watch = CrossTalkWatch()
     run = _new_run(ApiTarget(protocol, sender, run_folder, options, rulebook, display, watch))
@@ -89,6 +90,13 @@ async def run_application(
         await _take_scenario(run, scenario_run)
     run.judge_kept()
     return run_outcome([run], [], [])
+
+
+def _check_profile(options: RunOptions, protocol: str) -> None:
+    """Raises UsageError where neither the application's protocol nor an API has the profile."""
+    name = options.profile
+    if name is None or not any(has_profile(api, name, options.folders) for api in ENDPOINTS):
+        profiles_of(dataclasses.replace(options, dialects=(protocol,)))
 
 
 def _new_run(target: ApiTarget) -> ApiRun:

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from conformance.core.chunked import ChunkPart
 from conformance.core.events import Chunk, Ending, Exchange, Response
-from conformance.dialects import ENDPOINTS, dialect_at
+from conformance.dialects import ENDPOINTS, dialect_at, get
 from conformance.dialects.personas import Persona, persona_of
 from conformance.dialects.script import MODEL
 from conformance.targets.model_calls import RETRY, TURN, CallShape, TurnSigns, call_shape
@@ -131,7 +131,9 @@ class UpstreamStandIn(Struct):
         dialect = _spoken_by(persona, path)
         if method == "POST" and dialect is not None:
             self._number, call = self._number + 1, self._answered
+            form = get(dialect).request
             fields = {**ENDPOINTS[dialect].stated(path), **fields}
+            fields = form.spelled(fields) if form else fields
             shape = call_shape(dialect, fields, self._signs.question)
             if not self._signs.is_of_turn(shape, goes_on=self._goes_on):
                 answer = scripted_answer("answer", dialect, self._number, fields, persona=persona)

@@ -8,7 +8,8 @@ none of it, unless it goes on where the call before it broke off or was cut at a
 call of the turn and adds words (a reminder) to those of the user before anybody has answered.
 Rule 3: a later call is of the turn unless it looks more like one that was not, or unlike it in
 several ways at once.
-Rule 4: words (title, summary) name a call that is none of the turn; they do not make it one.
+Rule 4: a call that names what the server keeps, and brings results alone, is of the turn.
+Rule 5: words (title, summary) name a call that is none of the turn; they do not make it one.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import msgspec
 from msgspec import Struct
 
 from conformance.dialects import HISTORIES, INSTRUCTIONS, PROMPTS, get
+from conformance.dialects.history_calls import goes_on_from_kept
 from conformance.dialects.turns import HistoryForm, message_entry
 from conformance.dialects.wishes import offered_functions
 
@@ -49,6 +51,7 @@ class CallShape(Struct, frozen=True):
 
     `beside` are the beginnings of what else the user is made to say in the same turn, `said` all
     that is said around the user's words; `history` is the same for a request that is made again.
+    `goes_on`: the server keeps what came before, and the user says nothing.
     """
 
     place: Place
@@ -59,6 +62,7 @@ class CallShape(Struct, frozen=True):
     streams: bool
     said: str = ""
     history: str = ""
+    goes_on: bool = False
 
     @property
     def name(self) -> str:
@@ -104,6 +108,8 @@ class TurnSigns(Struct, frozen=True):
 
     def is_of_turn(self, shape: CallShape, *, goes_on: bool = False) -> bool:
         """Whether a call is of the turn; `goes_on`: the call before it is not all there."""
+        if shape.goes_on:
+            return True
         if not self.turns:
             return not self.others or all(shape.distance(each) for each in self.others)
         quotes = any(each.place == "last" for each in self.turns)
@@ -166,6 +172,7 @@ def call_shape(dialect: str, body: Mapping[str, Any], question: str) -> CallShap
         streams=bool(about.request and about.request.streams(body)),
         said=around[:_SEARCHED],
         history=_history_of(body),
+        goes_on=goes_on_from_kept(dialect, body) and not any(each.texts for each in turns),
     )
 
 

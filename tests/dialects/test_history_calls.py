@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from conformance.core.events import Request
 from conformance.dialects.history import request_events
-from conformance.dialects.history_calls import PAIRINGS
+from conformance.dialects.history_calls import PAIRINGS, goes_on_from_kept
 
 Pairs = tuple[dict[str, bool], dict[str, bool | None]]
 HISTORIES = {"openai.responses": "input", "gemini.generate": "contents"}
@@ -156,6 +156,23 @@ JSON = st.recursive(
     ),
     max_leaves=12,
 )
+
+
+@pytest.mark.parametrize(
+    ("thread", "asked"),
+    [
+        ({"type": "continue", "previous_message_id": "msg_1"}, None),
+        ({"type": "create"}, False),
+        ("msg_1", False),
+        (None, False),
+    ],
+)
+def test_the_call_of_a_result_may_be_kept_in_a_thread(thread: Any, asked: bool | None) -> None:
+    result = {"type": "tool_result", "tool_use_id": "a", "content": "5"}
+    entries = [{"role": "user", "content": [result]}]
+    assert pairs("anthropic.messages", entries, thread=thread) == ({}, {"a": asked})
+    body = {"messages": entries, "thread": thread}
+    assert goes_on_from_kept("anthropic.messages", body) is (asked is None)
 
 
 @pytest.mark.parametrize("dialect", PAIRINGS)

@@ -53,6 +53,60 @@ def test_of_several_turns_each_has_what_stands_behind_it_or_its_role() -> None:
     assert [e.number for e in answers_behind(held, named[3])] == [1]
 
 
+@pytest.mark.parametrize(
+    ("names", "is_lost"),
+    [
+        ({}, True),
+        ({"previous_response_id": "resp_1"}, False),
+        ({"conversation": "conv_1"}, False),
+        # A template that is kept holds no answer.
+        ({"prompt": {"id": "pmpt_1"}}, True),
+    ],
+)
+def test_what_the_provider_keeps_need_not_be_sent_back(
+    names: dict[str, object], *, is_lost: bool
+) -> None:
+    recording = open_recording(LOOP)
+    shown, one, two = recording.exchanges
+    result = {"type": "function_call_output", "call_id": "call_1", "output": "5"}
+    assert two.request is not None
+    asked = replace(two.request, json={"input": [result], "store": True, **names})
+    held = replace(
+        recording,
+        cassette=replace(recording.cassette, exchanges=(shown, one, replace(two, request=asked))),
+    )
+    first = check_recording(held, Rulebook.load(()), CheckChoices(profile="strict"))[0]
+    assert ("hop/opaque-returned" in {each.rule for each in first.findings}) is is_lost
+
+
+@pytest.mark.parametrize(
+    ("named", "profiles"),
+    [
+        ("ai-7", ["ai-7", "strict", "strict"]),
+        ("deepseek", ["strict", "deepseek", "deepseek"]),
+        ("strict", ["strict", "strict", "strict"]),
+        (None, ["strict", "strict", "strict"]),
+    ],
+)
+@pytest.mark.parametrize("by", ["the user", "the recording"])
+def test_a_profile_that_the_application_has_not_is_the_providers(
+    named: str | None, profiles: list[str], by: str
+) -> None:
+    recording = open_recording(LOOP)
+    chosen = named if by == "the user" else None
+    stated = named if by == "the recording" else None
+    header = replace(recording.header, profile=stated)
+    held = replace(recording, cassette=replace(recording.cassette, header=header))
+    results = check_recording(held, Rulebook.load(()), CheckChoices(profile=chosen))
+    assert [each.profile for each in results] == profiles
+
+
+def test_a_profile_that_nobody_has_is_a_wrong_call() -> None:
+    recording = open_recording(LOOP)
+    with pytest.raises(UsageError, match=r"no profile 'ai-70' for vercel\.ui"):
+        check_recording(recording, Rulebook.load(()), CheckChoices(profile="ai-70"))
+
+
 def test_parts_of_several_calls_are_one_side() -> None:
     recording = open_recording(LOOP)
     said = read_content(

@@ -52,8 +52,9 @@ def ran(
     *names: str,
     protocol: str = AGENT_PROTOCOL,
     idle: float = 10,
+    profile: str = "strict",
 ) -> RunOutcome:
-    options = RunOptions(model="think-1", profile="strict", save=folder)
+    options = RunOptions(model="think-1", profile=profile, save=folder)
 
     async def go() -> RunOutcome:
         async with serve_upstream(0) as upstream:
@@ -135,6 +136,15 @@ def test_an_agent_without_a_calculator_is_asked_for_what_it_reads(tmp_path: Path
         if block["type"] == "tool_use"
     ]
     assert calls == [("read_file", "notes.txt")] * 3
+
+
+def test_the_profile_of_a_provider_may_be_named_behind_an_agent(tmp_path: Path) -> None:
+    outcome = ran(SAMPLE, tmp_path, "app-answer", profile="anthropic")
+    profiles = {(each.dialect, each.profile) for each in outcome.report.streams}
+    assert profiles == {("acp", "strict"), ("anthropic.messages", "anthropic")}
+    assert check_paths([tmp_path], trust=[tmp_path]).verdicts == outcome.report.verdicts
+    with pytest.raises(UsageError, match="no profile 'nobody' for acp"):
+        ran(SAMPLE, tmp_path / "other", "app-answer", profile="nobody")
 
 
 def test_news_of_a_session_that_was_left_is_none_of_the_turn(tmp_path: Path) -> None:

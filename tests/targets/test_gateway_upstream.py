@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from collections.abc import Mapping
 
 import httpx
 import pytest
@@ -161,6 +163,21 @@ async def _twice() -> list[int]:
 
 def test_each_call_of_a_request_has_a_word_of_its_own_and_the_last_goes_on() -> None:
     assert asyncio.run(_twice()) == [200, 500, 500]
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [{"includeThoughts": True}, {"include_thoughts": True}, {"include_thoughts": False}],
+    ids=json.dumps,
+)
+@pytest.mark.parametrize("key", ["thinkingConfig", "thinking_config"])
+def test_thoughts_are_shown_to_who_asks_in_either_spelling(
+    key: str, wish: Mapping[str, bool]
+) -> None:
+    body = {"contents": [], "generationConfig": {key: wish}}
+    path = "/v1beta/models/m:streamGenerateContent"
+    answer = UpstreamStandIn().answer_call("POST", path, body)
+    assert bool(read("gemini.generate", answer).thinking) is any(wish.values())
 
 
 @pytest.mark.parametrize("word", ["cut", "error", "no-finish", "unavailable"])

@@ -125,6 +125,23 @@ def test_an_answer_that_broke_off_may_be_gone_on_with() -> None:
     assert signs.is_of_turn(goes_on, goes_on=True)
 
 
+RESULT: Final = {"type": "function_call_output", "call_id": "call_1", "output": "4"}
+
+
+@pytest.mark.parametrize(
+    ("body", "is_of_turn"),
+    [
+        ({"input": [RESULT], "previous_response_id": "resp_1"}, True),
+        ({"input": [RESULT], "conversation": "conv_1"}, True),
+        ({"input": [RESULT]}, False),
+        # What asks for a title may go on from an answer, too: it says so.
+        ({"input": [*said("Name this."), RESULT], "previous_response_id": "resp_1"}, False),
+    ],
+)
+def test_a_result_for_what_the_server_keeps_is_of_the_turn(body: Any, *, is_of_turn: bool) -> None:
+    assert TurnSigns(ASKED, (TURN,)).is_of_turn(shape(body, "openai.responses")) is is_of_turn
+
+
 def test_where_nothing_is_known_all_calls_are_of_the_turn() -> None:
     assert all(TurnSigns().is_of_turn(each) for each in (TURN, TITLE, ROUTER))
 
