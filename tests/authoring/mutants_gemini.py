@@ -294,7 +294,7 @@ MUTANTS: Final = (
         turns={
             2: asks(f"{CALL_BACK}.thoughtSignature", "skip_thought_signature_validator"),
         },
-        also=(UNCHANGED,),
+        also=(UNCHANGED, IN_PLACE),
     ),
     # What is said is kept, and nothing of the part around it.
     Mutant(
