@@ -201,9 +201,7 @@ def _judged_results(
     recording = recognised.recording
     if not recording.exchanges:
         raise CassetteError("the recording holds no exchange", place=Place(str(recording.path)))
-    is_linked = choices.among_others or may_link(recording.judged)
-    places = ExchangePlaces(str(recording.path))
-    linked = LinkedExchanges(places, collects=choices.among_others) if is_linked else None
+    linked = _linked_exchanges(recording, choices)
     judged = list(_judge_exchanges(recognised, rulebook, choices, linked, trusted=trusted))
     write_links(linked, judged, recording, trusted=trusted)
     write_comparisons(judged, rulebook, recording, trusted=trusted)
@@ -226,6 +224,14 @@ def _judged_results(
     if recording.notes:
         results[0] = replace(results[0], notes=(*recording.notes, *results[0].notes))
     return results
+
+
+def _linked_exchanges(recording: Recording, choices: CheckChoices) -> LinkedExchanges | None:
+    """Who links the exchanges of a recording; None where nothing can carry anything on."""
+    places = ExchangePlaces(str(recording.path))
+    if may_link(recording.judged):
+        return LinkedExchanges(places, collects=choices.among_others)
+    return LinkedExchanges(places, only_collects=True) if choices.among_others else None
 
 
 def _replaced_texts(

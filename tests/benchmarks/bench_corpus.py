@@ -29,10 +29,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import conformance
 from conformance.corpus.checking import check_corpus
+from conformance.corpus.conversations import RowConversations
 from conformance.corpus.engines import OwnProcess
 from conformance.corpus.grouping import corpus_report
-from conformance.corpus.judge import JudgeChoices
+from conformance.corpus.judge import CorpusJudge, JudgeChoices, JudgedStream
 from conformance.corpus.output import read_table
+from conformance.corpus.rows import CorpusStream, row_stream
+from conformance.evidence.links.keys import LinkKeys
 from conformance.profiles.lookup import find
 from tests.benchmarks import real_streams
 from tests.benchmarks.rounds import children, ratios, rounds, say, spread, taken
@@ -44,6 +47,7 @@ DISTINCT: Final = 1500
 GROUP: Final = 2000
 FILE: Final = 4000
 STREAMS: Final = 2000
+LINKED: Final = 200
 PROVIDERS: Final = ("north", "south", "east", "west")
 ENGINES: Final = {"one": ("-j", "1"), "two": ("-j", "2"), "ray": ("--engine", "ray", "-j", "2")}
 Row = dict[str, Any]
@@ -240,11 +244,50 @@ def skew(count: int, work: Path) -> None:
         told(work / "in.parquet", work / "out", 500, "one")
 
 
+def links(count: int, work: Path) -> None:
+    """Rows whose requests carry nothing on, as rows that may, and as rows that may not."""
+    del work
+    judge = CorpusJudge()
+    asked = [each for each in distinct_streams() if each.request is not None]
+    streams = _alone(judge, [row_of(n, each) for n, each in enumerate(asked[: LINKED * 2])])
+    streams = streams[:LINKED]
+
+    def held() -> None:
+        talks = RowConversations(judge)
+        for each in judge.judge_streams(streams, collects=True):
+            if isinstance(each, JudgedStream):
+                list(talks.take(each))
+        list(talks.rest())
+
+    candidates = {"held": held, "alone": lambda: judge.judge_streams(streams)}
+    times = taken(candidates, count * 3, time.process_time)
+    title = f"{len(streams)} rows with requests, linked / not linked"
+    say(title, f"{spread(ratios(times, 'held', 'alone'))}  goal <= 1.05")
+
+
+def _alone(judge: CorpusJudge, rows: list[Row]) -> list[CorpusStream]:
+    """Those rows that have no key of another one."""
+    made = [row_stream(row, judge.choices.columns, n, Path("x"), "x") for n, row in enumerate(rows)]
+    keyed = [
+        (each.stream, keys)
+        for each in judge.judge_streams(made, collects=True)
+        if isinstance(each, JudgedStream) and isinstance(keys := each.results[0].keys, LinkKeys)
+    ]
+    repeated = {key for _, keys in keyed for key in keys.repeated}
+    said = {key for _, keys in keyed for key in keys.said}
+    return [
+        stream
+        for stream, keys in keyed
+        if said.isdisjoint(keys.repeated) and repeated.isdisjoint(keys.said)
+    ]
+
+
 SECTIONS: Final[dict[str, Callable[[int, Path], None]]] = {
     "loop": loop,
     "processes": processes,
     "report": report,
     "skew": skew,
+    "links": links,
 }
 
 

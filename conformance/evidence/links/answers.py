@@ -19,6 +19,7 @@ from conformance.rules.applies import Evidence
 _BROKEN: Final = "the answer that comes back was broken"
 _MOST_TEXT: Final = 16 * 1024 * 1024
 _STARTS: Final = frozenset({"message.start", "thinking.start"})
+_SPOKEN: Final = frozenset({"text.delta", "tool.end", "error", "cut", "finish", *_STARTS})
 
 
 class AnswerTurn(Struct, frozen=True):
@@ -58,14 +59,17 @@ class AnswerListener:
         self._calls: list[SaidCall] = []
         self._ids: list[str] = []
         self._request = dialect.request
-        self._answer_id = dialect.request.answer_id if dialect.request else None
+        form = dialect.request
+        # An id of the answer is of use where a request can name it.
+        self._answer_id = form.answer_id if form is not None and form.previous else None
         self._broken = "" if exchange.end == "eof" else _BROKEN
         self._is_short = False
 
     def __call__(self, events: Sequence[Event]) -> None:
         for event in events:
             if event.layer == "semantic":
-                self._take_spoken(event)
+                if event.type in _SPOKEN:
+                    self._take_spoken(event)
             elif self._answer_id is not None and event.layer == "wire":
                 self._take_id(event)
             if event.type in self._types:

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from conformance.core.events import Exchange
 from conformance.evidence.application import frames_until
-from conformance.evidence.links.answers import AnswerListener
+from conformance.evidence.links.answers import AnswerListener, AnswerTurn
 from conformance.evidence.links.comparisons import LinkVerdict, RepeatedTurns
 from conformance.evidence.links.finder import LinkFinder, TurnLink
 from conformance.evidence.links.gathering import linked_rules
@@ -84,15 +84,24 @@ class LinkedExchanges:
 
     `links` has what each request carries on, by exchange, and where it `collects` them, `keys`
     has by what other recordings may find it.
-    Where `places` names several files, what is in one of them is judged no more.
+    Where `places` names several files, what stands in one of them is judged no more. Where it
+    `only_collects`, none of its exchanges can carry another one on: nothing is kept to compare.
     """
 
-    def __init__(self, places: ExchangePlaces, *, by: str = NAME, collects: bool = False) -> None:
+    def __init__(
+        self,
+        places: ExchangePlaces,
+        *,
+        by: str = NAME,
+        collects: bool = False,
+        only_collects: bool = False,
+    ) -> None:
         self.links: dict[int, tuple[CarriedAnswer, ...]] = {}
         self.keys: dict[int, LinkKeys] = {}
         self._places = places
         self._by = by
-        self._collects = collects
+        self._collects = collects or only_collects
+        self._only_collects = only_collects
         self._heard: dict[int, tuple[AnswerListener, JudgeSetting]] = {}
         self._judged: dict[tuple[int, ...], _Judged] = {}
         self._finders: _Finders = {}
@@ -101,7 +110,8 @@ class LinkedExchanges:
         """Who is to hear the events of an exchange; None where nothing of it can come back."""
         if setting.dialect.turns is None:
             return None
-        made = AnswerListener(exchange, setting.dialect, linked_rules(setting.bound.rules))
+        rules = () if self._only_collects else linked_rules(setting.bound.rules)
+        made = AnswerListener(exchange, setting.dialect, rules)
         self._heard[exchange.number] = made, setting
         return made
 
@@ -115,6 +125,11 @@ class LinkedExchanges:
     ) -> None:
         """Writes into the ledger of each request what came of the answers that it brings back."""
         asked = [each for each in exchanges if each.number in self._heard]
+        if self._only_collects:
+            for exchange in asked:
+                talk, turn = self._talk(exchange), self._heard[exchange.number][0].turn()
+                self._collect(exchange, talk, turn)
+            return
         if self._places.others:  # nothing says which file came first: what it repeats must do
             for exchange in asked:
                 self._remember(exchange, self._talk(exchange))
@@ -186,13 +201,24 @@ class LinkedExchanges:
             listener.take_request(talk)
         turn = listener.turn()
         if self._collects:
-            is_here = any(not each.entries for each in links)
-            named = "" if is_here or talk is None else _named_answer(setting, talk)
-            carried = frozenset(place for each in links for place in each.entries)
-            self.keys[exchange.number] = LinkKeys.of(turn, talk, named, carried)
+            self._collect(exchange, talk, turn, links)
         if turn is not None:
             self._finder(setting, exchange).remember(turn, talk)
         return turn is not None
+
+    def _collect(
+        self,
+        exchange: Exchange,
+        talk: RepeatedTalk | None,
+        turn: AnswerTurn | None,
+        links: Sequence[TurnLink] = (),
+    ) -> None:
+        """The keys by which other recordings may carry an exchange on, or be carried on by it."""
+        is_here = any(not each.entries for each in links)
+        setting = self._heard[exchange.number][1]
+        named = "" if is_here or talk is None else _named_answer(setting, talk)
+        carried = frozenset(place for each in links for place in each.entries)
+        self.keys[exchange.number] = LinkKeys.of(turn, talk, named, carried)
 
     def _finder(self, setting: JudgeSetting, exchange: Exchange) -> LinkFinder:
         """The memory of one dialect and hop."""

@@ -44,8 +44,12 @@ class LinkKeys(Struct, frozen=True):
 
 
 def _short(keys: Iterable[Key]) -> tuple[bytes, ...]:
-    named = ((kind, name if isinstance(name, str) else name.hex()) for kind, name in keys)
-    return tuple(dict.fromkeys(digest(*each) for each in named))
+    return tuple(
+        dict.fromkeys(
+            digest(kind, name) if isinstance(name, str) else kind.encode() + name
+            for kind, name in keys
+        )
+    )
 
 
 def _repeated_keys(talk: RepeatedTalk, named: str, carried: frozenset[int]) -> Iterator[Key]:

@@ -7,7 +7,7 @@ request repeats of answers that nobody recorded counts as no turn.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -27,6 +27,8 @@ def with_turns(results: Sequence[StreamResult]) -> list[StreamResult]:
     if not before:
         return list(results)
     turns = _turns(before)
+    for place in (place for each in results for place in _carried(each)):
+        turns.setdefault(place, 1)
     return [_with_turn(each, turns) for each in results]
 
 
@@ -38,6 +40,14 @@ def _before(result: StreamResult) -> _Place:
     """The exchange whose answer stands last in the request."""
     last = max(result.links, key=_position)
     return last.file or result.file, last.exchange
+
+
+def _carried(result: StreamResult) -> Iterator[_Place]:
+    """All exchanges whose answers come back, and those whose answers fit as well."""
+    for link in result.links:
+        files = (link.file, *link.other_files) if link.file else [""] * (1 + len(link.others))
+        for file, exchange in zip(files, (link.exchange, *link.others), strict=False):
+            yield file or result.file, exchange
 
 
 def _position(link: CarriedAnswer) -> tuple[int, ...]:

@@ -42,7 +42,7 @@ def after(exchange: int, entry: int | None, file: str = "") -> CarriedAnswer:
         ([result(1), result(2, after(1, 1))], [1, 2]),
         ([result(1), result(2), result(3, after(1, 1))], [1, 0, 2]),
         # The one that stands last counts, whatever was given first.
-        ([result(1), result(2), result(3, after(2, 1), after(1, 3))], [1, 0, 2]),
+        ([result(1), result(2), result(3, after(2, 1), after(1, 3))], [1, 1, 2]),
         ([result(1), result(2, after(1, 1)), result(3, after(1, 1))], [1, 2, 2]),
         ([result(1), result(2, after(1, 1)), result(3, after(2, None), after(1, 1))], [1, 2, 3]),
         ([result(2, after(7, 1))], [2]),
