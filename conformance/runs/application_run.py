@@ -75,8 +75,7 @@ async def run_application(
     watch = CrossTalkWatch()
     api = ApiTarget(protocol, sender, run_folder, options, rulebook, show_progress, watch)
     run = _new_run(api)
-    if isinstance(target, AgentTarget):
-        upstream.folder = str(target.workspace)
+    upstream.folder = str(target.workspace) if isinstance(target, AgentTarget) else ""
     plan = plan_requests(scenarios, protocol, options, gateway=True)
     run.left_out += plan.left_out
     call = await _find_upstream(run)
