@@ -73,9 +73,9 @@ async def run_application(
     _check_profile(options, protocol)
     sender = RequestSender(target, pace, options.secrets, upstream=upstream)
     watch = CrossTalkWatch()
-    run = _new_run(ApiTarget(protocol, sender, run_folder, options, rulebook, display, watch))
-    if isinstance(target, AgentTarget):
-        upstream.folder = str(target.workspace)
+    api = ApiTarget(protocol, sender, run_folder, options, rulebook, show_progress, watch)
+    run = _new_run(api)
+    upstream.folder = str(target.workspace) if isinstance(target, AgentTarget) else ""
     plan = plan_requests(scenarios, protocol, options, gateway=True)
     run.left_out += plan.left_out
     call = await _find_upstream(run)

@@ -27,8 +27,16 @@ HERE: Final = Path(__file__).parent
 BASELINES: Final = ROOT / "specs" / "baselines" / "applications"
 _SCENARIOS: Final = tuple(sorted(path.stem for path in (ROOT / "specs/scenarios").glob("app-*")))
 # What is asked of an application that is run for one thing alone, and what it is said to lack.
-_ONLY: Final = {"tags": ("app-answer", "app-inline"), "hidden": ("app-answer", "app-tools")}
-_LACKS: Final = {"hidden": ("--without", "thinking", "--profile", "no-reasoning")}
+_ONLY: Final = {
+    "tags": ("app-answer", "app-inline"),
+    "hidden": ("app-answer", "app-tools"),
+    "turns": ("app-answer", "app-tools"),
+    "deepseek": ("app-answer", "app-tools"),  # turns before a model that wants its reasoning back
+}
+_CHOICES: Final = {
+    "hidden": ("--without", "thinking", "--profile", "no-reasoning"),
+    "deepseek": ("--profile", "deepseek"),
+}
 # Recordings that ship and stand behind no scenario.
 _SHIPPED: Final[Mapping[str, Sequence[str]]] = {
     "openai.chat": ["openrouter/signed-details"],
@@ -54,6 +62,7 @@ class LiveApplication:
     module: str = ""
     only: str = ""
     agent: str = ""
+    kind: str = "npm"  # or pip
 
     @property
     def folder(self) -> Path:
@@ -76,12 +85,22 @@ class LiveApplication:
             pytest.skip("there is no node")
         return ("node", str(HERE / "ai_sdk.mjs"), str(self.folder), *self.arguments, model)
 
+    @property
+    def agent_command(self) -> str:
+        """What starts an agent: a program of its packages, or a file of ours with their Python."""
+        programs = self.folder / ("node_modules/.bin" if self.kind == "npm" else "bin")
+        if self.agent.endswith(".py"):
+            return " ".join((str(programs / "python"), str(HERE / self.agent), *self.arguments))
+        return str(programs / self.agent)
+
     def run(self, folder: Path, *more: str) -> judging.Judged:
         """All scenarios for applications, recordings and scripted answers behind it."""
         port = free_port()
         scripted.write(folder)
         behind = [str(path) for path in sorted((folder / self.api).glob("*.sse"))]
-        shipped = [f"cassettes/{self.api}/{each}.cassette.jsonl" for each in _SHIPPED[self.api]]
+        shipped = [
+            f"cassettes/{self.api}/{each}.cassette.jsonl" for each in _SHIPPED.get(self.api, ())
+        ]
         if self.only:
             named = f"{self.only}-"
             behind, shipped = [each for each in behind if Path(each).name.startswith(named)], []
@@ -89,10 +108,9 @@ class LiveApplication:
         given = [word for each in scenarios for word in ("--scenario", each)]
         given += [word for each in (*behind, *shipped) for word in ("--cassette", each)]
         about = ("--target", self.target, "--protocol", self.protocol)
-        told = (*about, *_LACKS.get(self.only, ()), *given, *more)
+        told = (*about, *_CHOICES.get(self.only, ()), *given, *more)
         if self.agent:
-            command = str(self.folder / "node_modules" / ".bin" / self.agent)
-            return judging.run("--agent", command, *told, save=folder / "saved")
+            return judging.run("--agent", self.agent_command, *told, save=folder / "saved")
         start = Started(self.command(f"http://127.0.0.1:{port}"), folder / "application.log")
         with running(start) as url:
             where = ("--app", f"{url}/", "--upstream-port", str(port))
@@ -106,7 +124,13 @@ def applications() -> Sequence[LiveApplication]:
             packages=each["packages"],
             versions=each.get("npm") or each["pip"],
             module=each.get("module", ""),
-            **{**run, "target": _target(each, run), "column": _column(each, run)},
+            kind="npm" if "npm" in each else "pip",
+            **{
+                **({"agent": each["agent"]} if "agent" in each else {}),
+                **run,
+                "target": _target(each, run),
+                "column": _column(each, run),
+            },
         )
         for each in _table()
         for run in each["runs"]

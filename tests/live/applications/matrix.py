@@ -19,6 +19,7 @@ from typing import Final
 
 import yaml
 
+from conformance.runs.scenario_run import SIDE_CALL
 from tests.live.applications.hosting import BASELINES, HERE, LiveApplication, applications
 from tests.live.processes import ROOT
 
@@ -26,6 +27,8 @@ RESULTS: Final = HERE / "results.json"
 PAGE: Final = ROOT / "docs" / "app-matrix.md"
 RAN_ON: Final = "2026-11-23"  # when the reports of results.json were made
 KEPT: Final = "kept"
+TURNS: Final = frozenset({"turns", "deepseek"})
+TURNS_RAN_ON: Final = "2026-11-28"
 APIS: Final = {
     "anthropic.messages": "Messages",
     "openai.responses": "Responses",
@@ -36,6 +39,8 @@ SITUATIONS: Final = {
     "app-answer/turn": "thinking, then text",
     "app-answer/next-turn": "the next turn",
     "app-tools/loop": "a tool between two calls",
+    "app-tools/after-loop": "the turn after it",
+    "app-tools/long-loop": "then two tools in one turn",
     "app-parts/several": "several blocks of thinking, or parts of a summary",
     "app-sealed/redacted": "redacted thinking, or nothing but encrypted content",
     "app-sealed/omitted": "omitted thinking, or nothing but encrypted content",
@@ -103,7 +108,7 @@ def main(arguments: list[str]) -> int:
         case ["run", folder, *names]:
             run(Path(folder), names)
         case ["collect", folder]:
-            results = collect(Path(folder))
+            results = merged(load_results(), collect(Path(folder)))
             lines = (f"{json.dumps(name)}: {json.dumps(of)}" for name, of in results.items())
             RESULTS.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
             write_baselines(results)
@@ -145,6 +150,8 @@ def collect(folder: Path) -> Results:
             continue
         exchanges = made.setdefault(each.target, {})
         for stream in json.loads(path.read_text("utf-8"))["streams"]:
+            if stream["role"] == SIDE_CALL and not stream["findings"]:
+                continue
             name = f"{stream['scenario']}/{stream['role']}"
             if stream["dialect"] != each.protocol:
                 name = f"{name}/upstream"
@@ -152,6 +159,12 @@ def collect(folder: Path) -> Results:
             for finding in stream["findings"]:
                 found.setdefault(finding["rule"], finding["message"])
     return made
+
+
+def merged(before: Results, found: Results) -> Results:
+    """The results of all applications, those that were not run anew as they were."""
+    every = {**before, **found}
+    return {each.target: every[each.target] for each in applications() if each.target in every}
 
 
 def write_baselines(results: Results) -> None:
@@ -184,12 +197,30 @@ def page(results: Results) -> str:
     faults = Faults()
     lines = [*_HEAD]
     for api, title in APIS.items():
-        columns = [each for each in applications() if each.api == api and each.target in results]
+        columns = [each for each in _of(results, api) if each.only not in TURNS]
         lines += ["", f"## {title}", "", *_table(results, columns, faults)]
+    lines += ["", "## Three turns with a tool", "", *_TURNS_HEAD, "", *_turns(results, faults)]
     lines += ["", "## What is wrong", "", _WRONG, ""]
     lines += _wrong(results, faults)
     lines += ["", "## Packages", "", *_packages()]
     return "\n".join(lines) + "\n"
+
+
+def _of(results: Results, api: str) -> list[LiveApplication]:
+    return [each for each in applications() if each.api == api and each.target in results]
+
+
+def _turns(results: Results, faults: Faults) -> Iterator[str]:
+    """A row for each conversation with a tool."""
+    names = [name for name in SITUATIONS if name.startswith(("app-answer/", "app-tools/"))]
+    yield f"| agent or library | API | {' | '.join(SITUATIONS[each] for each in names)} |"
+    yield f"|---|---|{'---|' * len(names)}"
+    for api, title in (*APIS.items(), ("gemini.generate", "Gemini")):
+        for each in _of(results, api):
+            if each.only in TURNS:
+                cells = [cell(results[each.target], each.target, name, faults) for name in names]
+                version = next(iter(each.versions.values()))
+                yield f"| {each.column} {version} | {title} | {' | '.join(cells)} |"
 
 
 def _table(results: Results, columns: Sequence[LiveApplication], faults: Faults) -> Iterator[str]:
@@ -254,7 +285,17 @@ _HEAD: Final = (
     "was reported. An empty cell was not run. pydantic-ai and LangChain run without retries: what",
     "a second call of the model would cover up shows.",
 )
-_KNOWN: Final = "# What is known of an application of docs/app-matrix.md (tests/live/applications)."
+_TURNS_HEAD: Final = (
+    "What agents and libraries send back to their model: thinking, its signatures and sealed data.",
+    f"Run on {TURNS_RAN_ON}, in `app-answer` and `app-tools`. Every finding was looked at by hand,",
+    "beside the requests as they were recorded. What asks in Chat Completions is judged by the",
+    "profile of DeepSeek, which wants its reasoning back with calls.",
+    "A library stands in a small agent (`library_agent.py`) that shows the text of a turn alone.",
+    "LiteLLM and Strands ask Responses for nothing sealed; their reasoning items do not go back,",
+    "which no rule forbids.",
+    "fast-agent is held before Chat Completions alone: elsewhere it reports thoughts and calls out",
+    "of order, in two or three turns of five, another one each time.",
+)
 _WRONG: Final = "Every finding of the run, by cause. Those of the protocol's grammar are here, too."
 
 if __name__ == "__main__":
