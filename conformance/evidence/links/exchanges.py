@@ -84,7 +84,7 @@ class LinkedExchanges:
 
     `links` has what each request carries on, by exchange, and where it `collects` them, `keys`
     has by what other recordings may find it.
-    Where `places` names several files, what stands in one of them is judged no more. Where it
+    Where `places` names several files, what is in one of them is judged no more. Where it
     `only_collects`, none of its exchanges can carry another one on: nothing is kept to compare.
     """
 
