@@ -117,6 +117,10 @@ def link_recordings(
         try:
             _expect_size([recordings[each] for each in places])
             _link_conversation(places, recordings, found, rulebook)
+            if all(recordings[each].is_file for each in places):
+                _state_turns(
+                    [outcome for each in places if isinstance(outcome := found[each], list)]
+                )
         except ConformanceError as err:
             first = Path(recordings[places[0]].name).name
             which = f"{len(places)} files that carry each other on, {first} among them"
@@ -231,8 +235,6 @@ def _link_conversation(
                     written = _written(kept, ledgers[number], each.exchange, home).result()
                     sent = each.exchange.request
                     results[at] = without_sent_secrets(rulebook.narrowed(written), sent)
-    if all(recordings[file].is_file for file in places_of):
-        _state_turns([results for file in places_of if isinstance(results := found[file], list)])
 
 
 def _state_turns(outcomes: Sequence[list[StreamResult]]) -> None:
