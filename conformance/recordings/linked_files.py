@@ -117,6 +117,10 @@ def link_recordings(
         try:
             _expect_size([recordings[each] for each in places])
             _link_conversation(places, recordings, found, rulebook)
+            if all(recordings[each].is_file for each in places):
+                _state_turns(
+                    [outcome for each in places if isinstance(outcome := found[each], list)]
+                )
         except ConformanceError as err:
             first = Path(recordings[places[0]].name).name
             which = f"{len(places)} files that carry each other on, {first} among them"
@@ -221,16 +225,15 @@ def _link_conversation(
     linked.write(ledgers, [e.exchange for e in numbered.values()], lambda _: False, trusted=False)
     for number, each in numbered.items():
         results, links = found[each.file], linked.links.get(number, ())
-        if not isinstance(results, list) or not (links or ledgers[number].verdicts):
-            continue
-        for at, result in enumerate(results):
-            if result.exchange == places[number][1] and result.view == "wire":
-                kept = Ledger(replace(result, links=(*result.links, *links)))
-                home, sent = recordings[each.file], each.exchange.request
-                written = _written(kept, ledgers[number], each.exchange, home).result()
-                results[at] = without_sent_secrets(rulebook.narrowed(written), sent)
-    if all(recordings[file].is_file for file in places_of):
-        _state_turns([results for file in places_of if isinstance(results := found[file], list)])
+        if isinstance(results, list) and (links or ledgers[number].verdicts):
+            own = places[number][1]
+            for at, result in enumerate(results):
+                if result.exchange == own and result.view == "wire":
+                    kept = Ledger(replace(result, links=(*result.links, *links)))
+                    home = recordings[each.file]
+                    written = _written(kept, ledgers[number], each.exchange, home).result()
+                    sent = each.exchange.request
+                    results[at] = without_sent_secrets(rulebook.narrowed(written), sent)
 
 
 def _state_turns(outcomes: Sequence[list[StreamResult]]) -> None:
