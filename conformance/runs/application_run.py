@@ -73,8 +73,7 @@ async def run_application(
     _check_profile(options, protocol)
     sender = RequestSender(target, pace, options.secrets, upstream=upstream)
     watch = CrossTalkWatch()
-    api = ApiTarget(protocol, sender, run_folder, options, rulebook, show_progress, watch)
-    run = _new_run(api)
+    run = _new_run(ApiTarget(protocol, sender, run_folder, options, rulebook, display, watch))
     upstream.folder = str(target.workspace) if isinstance(target, AgentTarget) else ""
     plan = plan_requests(scenarios, protocol, options, gateway=True)
     run.left_out += plan.left_out
