@@ -96,7 +96,7 @@ def _write_adapter(given: InitArguments) -> None:
     if given != InitArguments(adapter=given.adapter, force=given.force):
         raise UsageError("--adapter goes with --force alone")
     if given.adapter not in _ADAPTERS:
-        hint = f"one of {', '.join(_ADAPTERS)}; other languages stand in docs/clients.md"
+        hint = f"one of {', '.join(_ADAPTERS)}; other languages are in docs/clients.md"
         raise UsageError(f"there is no adapter for {given.adapter!r}", hint=hint)
     file = Path(_ADAPTERS[given.adapter])
     if file.exists() and not given.force:
