@@ -64,10 +64,10 @@ TRANSPORT_EVENTS: Final = frozenset(
 REQUEST_EVENTS: Final = frozenset(
     {
         *("request", "request.item", "request.part", "request.call", "request.result"),
-        "request.before",
+        *("request.reasoning", "request.before"),
     }
 )
-"""The body of a request: whole, and its history by entries, parts, calls and their results.
+"""The body of a request: whole, and its history by entries, parts, calls, results and reasoning.
 
 `request.before` is what stands before a turn: only comparisons of linked answers have it.
 """

@@ -168,7 +168,7 @@ def test_a_call_that_is_none_of_the_turn_has_a_name(call: CallShape, name: str) 
 
 REMINDER: Final = "<reminder>Today is Friday. Summarize what was compacted.</reminder>"
 CALLED: Final = {"role": "assistant", "content": "", "tool_calls": [{"id": "c"}]}
-RESULT: Final = {"role": "tool", "tool_call_id": "c", "content": "4"}
+CALL_RESULT: Final = {"role": "tool", "tool_call_id": "c", "content": "4"}
 
 
 def turn_of(*entries: dict[str, Any], system: str = "Be brief.", tools: bool = True) -> CallShape:
@@ -186,8 +186,8 @@ LATER: Final = turn_of(*said("Hello.", REMINDER), ANSWER, *said(ASKED))
     "entries",
     [
         said(ASKED, REMINDER),
-        [*said(ASKED), CALLED, RESULT, *said(REMINDER)],
-        [*said("Hello."), ANSWER, *said(ASKED), CALLED, RESULT, *said(REMINDER)],
+        [*said(ASKED), CALLED, CALL_RESULT, *said(REMINDER)],
+        [*said("Hello."), ANSWER, *said(ASKED), CALLED, CALL_RESULT, *said(REMINDER)],
     ],
     ids=["at once", "behind a result", "in a later turn"],
 )
@@ -221,7 +221,7 @@ def test_each_step_of_the_first_scenario_shows_a_call_of_the_turn() -> None:
 def test_a_reminder_makes_no_other_call_of_a_turn() -> None:
     signs = learnt_signs([SeenCall(turn_of(*said(ASKED)), came_back=True)])
     assert signs.is_of_turn(REMINDED)
-    assert signs.is_of_turn(turn_of(*said(ASKED), CALLED, RESULT, *said(REMINDER)))
+    assert signs.is_of_turn(turn_of(*said(ASKED), CALLED, CALL_RESULT, *said(REMINDER)))
     suggestion = turn_of(*said(ASKED), ANSWER, *said("Suggest what comes next."))
     title = turn_of(*said(ASKED, "Write a title."), system="You write titles.", tools=False)
     toolless = turn_of(*said(ASKED, "Write a title."), tools=False)

@@ -21,7 +21,7 @@ JUDGE = TrafficJudge(rules=["*"])
 def shown(exchange: Exchange) -> Iterator[str]:
     """As lines, and as a screen that is drawn anew for each message."""
     lines: list[str] = []
-    screen = ScreenView("http://h.invalid", "http://u.invalid", lambda _: "")
+    screen = ScreenView("http://h.invalid", "http://u.invalid", lambda *_: "")
     for view in (LineView(lines.append, lines.append), screen):
         traffic = Traffic(JUDGE, view)
         for message in relayed(exchange):
