@@ -16,9 +16,10 @@ from conformance.editing.stream import Stream
 def find_deltas(stream: Stream, *kinds: TextKind) -> list[Delta]:
     """Every delta that is not empty, in stream order; all kinds where none is named."""
     every = (each for n, piece in stream.events() for each in stream.layout.find_deltas(n, piece))
-    if stream.layout.kinds is not None:
-        kind_of = stream.layout.kinds(stream.pieces)
-        every = (replace(each, kind=kind_of(stream.pieces[each.place])) for each in every)
+    if stream.layout.owners is not None:
+        owner_of = stream.layout.owners(stream.pieces)
+        owned = ((each, *owner_of(stream.pieces[each.place])) for each in every)
+        every = (replace(each, kind=kind, choice=choice) for each, kind, choice in owned)
     return [each for each in every if each.text and (not kinds or each.kind in kinds)]
 
 

@@ -65,8 +65,8 @@ class Session:
         end = [self._part(part_id, over)] if ends else []
         return [self._part(part_id, begun), *said, *end]
 
-    def thought(self, text: str, *, ends: bool = True) -> list[Message]:
-        return self.text(text, "reasoning", ends=ends)
+    def thought(self, text: str) -> list[Message]:
+        return self.text(text, "reasoning")
 
     def called(self, name: str, asked: Fields, **result: Any) -> list[Message]:
         """A call from its name to its result, an `output` or an `error`."""

@@ -24,10 +24,17 @@ def _heard(topic: str, *events: Message, sizes: tuple[int, ...] = ()) -> Draft:
     return drafted(f"opencode/{topic}", pieces=[CONNECTED, *events], sizes=sizes)
 
 
-def answered(talk: Session, question: str = ASKED) -> list[Message]:
+def answered(
+    talk: Session, question: str = ASKED, thought: str = HOURS, text: str = OPENS
+) -> list[Message]:
     """A turn with a thought and a text."""
-    said = [*talk.asked(question), *talk.begun(), *talk.thought(HOURS), *talk.text(OPENS)]
+    said = [*talk.asked(question), *talk.begun(), *talk.thought(thought), *talk.text(text)]
     return [*said, *talk.over(), *talk.idle()]
+
+
+def _answered_next(talk: Session) -> list[Message]:
+    thought = "Saturday is on the lower line of it, together with Sunday: from seven on."
+    return answered(talk, "And on Saturday?", thought, "At seven, like on Sunday.")
 
 
 def drafts() -> Iterator[Draft]:
@@ -40,7 +47,7 @@ def drafts() -> Iterator[Draft]:
     said = [*talk.asked(ASKED), *talk.begun(), *talk.thought(HOURS), BEAT, *talk.text("At six, f")]
     yield _heard("cut-at-limit", *said, *talk.over("length"), *talk.idle())
     talk = Session()
-    yield _heard("two-turns", *answered(talk), *answered(talk, "And on which days?"))
+    yield _heard("two-turns", *answered(talk), *_answered_next(talk))
     yield from _overheard()
     yield from _calls()
     yield from _failures()
@@ -48,10 +55,8 @@ def drafts() -> Iterator[Draft]:
 
 def _overheard() -> Iterator[Draft]:
     """Who listens to more than one session, or to less than one turn."""
-    both = zip_longest(answered(Session()), answered(Session("ses_2"))[:-1])
-    last = answered(Session("ses_2"))[-1]
-    overlapping = [event for pair in both for event in pair if event]
-    yield _heard("two-sessions", *overlapping, last)
+    both = zip_longest(answered(Session()), _answered_next(Session("ses_2")))
+    yield _heard("two-sessions", *(event for pair in both for event in pair if event))
     yield _heard("joined-late", *answered(Session())[8:])
     every = [CONNECTED, *answered(Session())]
     wrapped = [Message({"directory": "/home/bakery", "payload": each.payload}) for each in every]
@@ -81,9 +86,9 @@ def _failures() -> Iterator[Draft]:
     yield _heard("failed-at-once", *said, talk.completed(error=busy), *talk.idle())
     talk = Session()
     aborted = failure("MessageAbortedError", "Aborted")
-    said = [*talk.asked(ASKED), *talk.begun(), *talk.thought(HOURS, ends=False)]
-    end = [talk.failed(aborted), *talk.idle(), talk.completed(error=aborted), *talk.idle()]
-    yield _heard("aborted", *said, *end, *answered(talk, "Just the hour, please."))
+    *said, end = [*talk.asked(ASKED), *talk.begun(), *talk.thought(HOURS)]
+    late = [end, talk.completed(error=aborted), *talk.idle()]
+    yield _heard("aborted", *said, talk.failed(aborted), *talk.idle(), *late, *_answered_next(talk))
     talk = Session()
     said = [*talk.asked(ASKED), *talk.begun(), *talk.text("At si", ends=False)]
     again = [talk.status("retry", attempt=1, message="broken off", next=0), talk.status("busy")]
@@ -91,6 +96,6 @@ def _failures() -> Iterator[Draft]:
     yield _heard("tried-again", *said, *again, *retried)
     talk = Session()
     blocked = failure("ContentFilterError", "The answer was blocked.")
-    said = [*talk.asked(ASKED), *talk.begun(), *talk.text("At six")]
+    said = [*talk.asked(ASKED), *talk.begun(), *talk.text("At six, from")]
     filtered = [*talk.over("content-filter", blocked), talk.failed(blocked)]
     yield _heard("filtered", *said, *filtered, *talk.idle())

@@ -26,16 +26,17 @@ _PART: Final = ("properties", "part")
 OPERATORS: Final = OperatorTable()
 
 
-def _kinds(pieces: Sequence[Piece]) -> Callable[[Piece], TextKind]:
+def _owners(pieces: Sequence[Piece]) -> Callable[[Piece], tuple[TextKind, Any]]:
     """What a delta adds to is the type of its part, which other events state."""
     parts = (value_at(each.payload, *_PART) for each in pieces if _is_of(each, "reasoning"))
     thoughts = {text_at(part, "id") for part in parts}
 
-    def kind_of(piece: Piece) -> TextKind:
-        part_id = text_at(piece.payload, "properties", "partID")
-        return "thinking" if part_id in thoughts else "text"
+    def owner_of(piece: Piece) -> tuple[TextKind, Any]:
+        fields = value_at(piece.payload, "properties")
+        is_thought = text_at(fields, "partID") in thoughts
+        return "thinking" if is_thought else "text", text_at(fields, "sessionID")
 
-    return kind_of
+    return owner_of
 
 
 def _is_of(piece: Piece, *types: str) -> bool:
@@ -114,8 +115,9 @@ def _stay_busy(stream: Stream, _site: int) -> Stream:
 @OPERATORS.edit("X4-delta-first", _BEGUN)
 def _overtake(stream: Stream, site: int) -> Stream | None:
     """The first delta of a part overtakes its start."""
-    later = [n for n in _DELTAS(stream) if n > site]
-    return stream.move(later[0], site) if later else None
+    part_id = stream.text_at(site, *_PART, "id")
+    mine = [n for n in _DELTAS(stream) if stream.text_at(n, "properties", "partID") == part_id]
+    return stream.move(mine[0], site) if mine else None
 
 
 @OPERATORS.edit("E1-said-when-idle", _IDLE)
@@ -129,7 +131,7 @@ def _speak_late(stream: Stream, site: int) -> Stream | None:
 
 MUTATION: Final = Mutation(
     EVENTS.layout(
-        kinds=_kinds,
+        owners=_owners,
         error=_session_error,
         error_ends=False,
         text_keys=("properties.partID",),

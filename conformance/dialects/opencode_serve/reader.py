@@ -4,8 +4,8 @@ Rule 1: an event is a wire event of its `type`, with its `properties`; one that 
         `bus.unknown`, which is no error. Of a part, its `partID`, `messageID` and `sessionID` are
         there, too.
 Rule 2: a turn is what a session says from the first message of its assistant until it is idle. One
-        bus carries many: those that overlap are one answer, in which each is a choice. A turn that
-        begins where all others are over begins the next answer.
+        bus carries many: those that overlap are one answer, in which each is a choice. Where all
+        are over, a question or a session that is busy begins the next answer.
 Rule 3: a part is known by its id. A delta names none of what it adds to: it says something only of
         a part that was announced, and has `part`, the type of that, or nothing. A part that is
         stated again says what no delta had said. Who came late hears deltas of parts that began
@@ -109,6 +109,8 @@ class BusReader(TypedReader[OverlappingTurns]):
         begins = is_open and message not in self._content.messages
         if begins and said.role == "assistant":
             self._join_turn(session, message)
+        elif begins and not info.get("summary"):
+            self._leave_answer()  # the user asks
         self._content.announce(message, said)
         turn = self._content.by_session.get(session)
         if turn is not None and said.role == "assistant" and info.get("error"):
@@ -149,6 +151,8 @@ class BusReader(TypedReader[OverlappingTurns]):
         turn = self._content.by_session.get(string(fields.get("sessionID")))
         if kind == "idle":
             return self.take_idle(fields)
+        if kind == "busy":
+            self._leave_answer()
         if kind == "retry" and turn is not None:
             turn.leave_open()
         return {}
@@ -171,16 +175,18 @@ class BusReader(TypedReader[OverlappingTurns]):
             self._say_done()
         return about
 
+    def _leave_answer(self) -> None:
+        """What is said next is another answer, where all turns of this one are over."""
+        if self._is_done:
+            self._next_answer()
+
     def _join_turn(self, session: str, message: str) -> SessionTurn:
         """The turn that a message of the assistant belongs to."""
         turn = self._content.by_session.get(session)
         if turn is not None and not turn.is_done:
             return turn
-        if self._is_done:
-            asked = {k: each for k, each in self._content.messages.items() if each.role == "user"}
-            self._next_answer()
-            self._content.messages.update(asked)
-        self._has_begun, self._is_done = True, False
+        self._leave_answer()
+        self._has_begun = True
         turn = self._content.begin(session)
         self._sink.start_message("assistant", message, choice=turn.choice)
         return turn
