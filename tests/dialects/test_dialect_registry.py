@@ -23,7 +23,7 @@ from conformance.rules.verdicts import Verdict
 FRAME = Frame("event", "message", "", "", 0)
 OF_SEVERAL_CALLS = {
     *("vercel.ui", "agui", "claude.stream-json", "codex.exec", "codex.app-server", "acp"),
-    *("opal.rpc", "lmstudio.chat", "opencode.run"),
+    *("opal.rpc", "lmstudio.chat", "opencode.run", "opencode.serve"),
 }
 
 
@@ -95,6 +95,9 @@ def test_a_dialect_without_a_reader_is_told_apart_from_a_wrong_name() -> None:
         ),
         ({"type": "error", "timestamp": 1, "sessionID": "ses_1", "error": {}}, "opencode.run"),
         ({"type": "text", "part": {"type": "text", "text": "a"}}, None),
+        ({"type": "session.idle", "properties": {"sessionID": "ses_1"}}, "opencode.serve"),
+        ({"payload": {"type": "server.connected", "properties": {}}}, "opencode.serve"),
+        ({"type": "session.created", "session": {}}, "openai.realtime"),
         ({"choices": [{"index": 0, "text": "Hi"}]}, None),
         ({"choices": []}, None),
         ({"object": "text_completion", "choices": [{"text": "Hi"}]}, "openai.completions"),

@@ -92,7 +92,7 @@ OPERATORS.add("N6-field-unknown", "A delta adds to a field that no part has.")(
 OPERATORS.add("E8-error-unnamed", "A session fails without a name.")(
     places_of("session.error"), drop_value("properties", "error", "name")
 )
-OPERATORS.add("E8-error-untold", "A message fails, and its session says nothing.")(
+OPERATORS.add("E8-error-silent", "A message fails, and its session says nothing.")(
     places_of("session.error"), drop_piece
 )
 OPERATORS.add("T6-no-output", "A call is completed without an output.")(

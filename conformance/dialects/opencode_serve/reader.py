@@ -14,7 +14,7 @@ Rule 4: what the user says is no answer. Where a message was not announced, as t
         came late, its text is the user's if it has no time.
 Rule 5: tools are carried out here: a call ends once its input is stated.
 Rule 6: an idle session says what it left open (`left_open` texts and thoughts), and whether the
-        error that a message states is `untold` by the session.
+        error that a message states is `unreported` by the session.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ _OF_ASSISTANT: Final = ("step-start", "reasoning", "tool", *TEXTS)
 _Fields = dict[str, Any]
 
 
-class _Message(NamedTuple):
+class AnnouncedMessage(NamedTuple):
+    """Whose message it is, and of which session."""
+
     role: str
     session: str
 
@@ -47,7 +49,7 @@ class OverlappingTurns:
         self._sink = sink
         self._count = 0
         self.by_session: dict[str, SessionTurn] = {}
-        self.messages: dict[str, _Message] = {}  # that were announced
+        self.messages: dict[str, AnnouncedMessage] = {}  # that were announced
         self.unplaced: set[str] = set()  # parts of other messages that only deltas named
         self.is_over = False
 
@@ -65,7 +67,7 @@ class OverlappingTurns:
         self._count += 1
         return turn
 
-    def announce(self, message: str, said: _Message) -> None:
+    def announce(self, message: str, said: AnnouncedMessage) -> None:
         """A message is announced, or stated again."""
         if len(self.messages) + len(self.by_session) < MOST_OPEN:
             self.messages[message] = said
@@ -104,7 +106,7 @@ class BusReader(TypedReader[OverlappingTurns]):
     def take_message(self, fields: _Fields) -> _Fields:
         info = mapping(fields.get("info"))
         session, message = string(info.get("sessionID")), string(info.get("id"))
-        said = _Message(string(info.get("role")), session)
+        said = AnnouncedMessage(string(info.get("role")), session)
         is_open = not info.get("finish") and "completed" not in mapping(info.get("time"))
         begins = is_open and message not in self._content.messages
         if begins and said.role == "assistant":
@@ -169,7 +171,7 @@ class BusReader(TypedReader[OverlappingTurns]):
     def take_idle(self, fields: _Fields) -> _Fields:
         turn = self._content.by_session.get(string(fields.get("sessionID")))
         if turn is None or turn.is_done:
-            return {"untold": turn.leaves_untold()} if turn else {}
+            return {"unreported": turn.leaves_unreported()} if turn else {}
         about = turn.finish()
         if self._content.are_done:
             self._say_done()

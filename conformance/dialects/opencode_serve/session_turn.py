@@ -144,7 +144,7 @@ class SessionTurn(OpenParts):
         """The session is idle; gives what rules want to know of the turn that is over."""
         waiting = [p for p in self.parts.values() if p.kind in TEXTS]
         left = sum(not (part.is_ended or part.is_left) for part in waiting)
-        about = {"left_open": left, "untold": self.leaves_untold()}
+        about = {"left_open": left, "unreported": self.leaves_unreported()}
         self.close()
         self.is_done = True
         if self._reason and not self.has_failed:
@@ -153,10 +153,10 @@ class SessionTurn(OpenParts):
             self._say("usage", **self._tokens)
         return about
 
-    def leaves_untold(self) -> bool:
+    def leaves_unreported(self) -> bool:
         """Whether a message states an error that the session does not report; said once."""
-        is_untold, self.states_error = self.states_error and not self.has_failed, False
-        return is_untold
+        is_unreported, self.states_error = self.states_error and not self.has_failed, False
+        return is_unreported
 
     def _say(self, kind: str, **fields: Any) -> None:
         self._sink.say(kind, {"choice": self.choice, **fields})

@@ -32,7 +32,7 @@ WIRE_KEYS: Final = WireKeys(
     shown=("delta", "text"),
     indices=("partID", "messageID", "sessionID"),
     words=("type", "status", "reason", "role", "field"),
-    free=("input", "output", "metadata", "model", "summary"),
+    free=("input", "output", "metadata"),
 )
 
 
