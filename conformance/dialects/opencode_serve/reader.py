@@ -178,7 +178,7 @@ class BusReader(TypedReader[OverlappingTurns]):
         return about
 
     def _leave_answer(self) -> None:
-        """What is said next is another answer, where all turns of this one are over."""
+        """What comes next is another answer, where all turns of this one are over."""
         if self._is_done:
             self._next_answer()
 

@@ -1,4 +1,4 @@
-"""Events of the bus of `opencode serve`: whose they are, and what of them is said once."""
+"""Events of the bus of `opencode serve`: whose they are, and what they say once."""
 
 from __future__ import annotations
 
