@@ -267,6 +267,12 @@ def test_neutral_suites_bind_without_any_knob_of_the_profile() -> None:
     assert Rulebook(neutral).bound(bare).off == {}
 
 
+def test_who_is_only_listened_to_is_asked_nothing() -> None:
+    listened_to = set(dialects.APPLICATIONS) - set(dialects.ASKED_APPLICATIONS)
+    assert listened_to == {"opencode.serve"}
+    assert dialects.AGENTS.keys() <= set(dialects.ASKED_APPLICATIONS)
+
+
 def test_what_a_dialect_lacks_is_said_in_one_line() -> None:
     with pytest.raises(UsageError, match=r"dialect a\.b has no scripted answers"):
         dialects.required(None, "a.b", "scripted answers")

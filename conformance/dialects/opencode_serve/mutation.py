@@ -68,7 +68,7 @@ _BEGUN, _ENDED = _parts(*TEXTS, is_ended=False), _parts(*TEXTS, is_ended=True)
 _DELTAS: Final = places_of("message.part.delta")
 _IDLE: Final = places_of("session.idle")
 
-OPERATORS.add("X1-delta-lost", "A delta is not sent.")(_DELTAS, drop_piece)
+OPERATORS.add("X22-delta-lost", "A delta is not sent.")(_DELTAS, drop_piece)
 OPERATORS.add("X5-delta-twice", "A delta is sent twice.")(_DELTAS, double_piece)
 OPERATORS.add("N4-start-lost", "A text or a thought is not announced.")(_BEGUN, drop_piece)
 OPERATORS.add("X2-end-lost", "A text or a thought does not end.")(_ENDED, drop_piece)

@@ -31,7 +31,7 @@ WIRE_KEYS: Final = WireKeys(
     texts=("delta", "text"),
     shown=("delta", "text"),
     indices=("partID", "messageID", "sessionID"),
-    words=("type", "status", "reason", "role", "field"),
+    words=("type", "status", "reason", "role"),
     free=("input", "output", "metadata"),
 )
 
