@@ -50,6 +50,7 @@ class OverlappingTurns:
         self._count = 0
         self.by_session: dict[str, SessionTurn] = {}
         self.messages: dict[str, AnnouncedMessage] = {}  # that were announced
+        self.heard: dict[str, str] = {}  # sessions of other messages, heard from a part's start on
         self.unplaced: set[str] = set()  # parts of other messages that only deltas named
         self.is_over = False
 
@@ -65,21 +66,34 @@ class OverlappingTurns:
         """A turn of a session begins, the one before is forgotten."""
         turn = self.by_session[session] = SessionTurn(self._sink, self._count)
         self._count += 1
+        self._has_room()
         return turn
 
     def announce(self, message: str, said: AnnouncedMessage) -> None:
         """A message is announced, or stated again."""
-        if len(self.messages) + len(self.by_session) < MOST_OPEN:
+        if self._has_room():
             self.messages[message] = said
-        else:
-            self.is_over = True
-            self._sink.wire(OVERFLOW, {})
+
+    def hear(self, message: str, part: _Fields) -> None:
+        """A message that nobody announced is heard from here on, where a part of it begins."""
+        begins = part.get("type") == "step-start" or part.get("text") == ""
+        if begins and not self.unplaced and self._has_room():
+            self.heard.setdefault(message, string(part.get("sessionID")))
 
     def turn_of(self, fields: _Fields) -> SessionTurn | None:
         """The turn that an event is of: by its message, where that was announced."""
-        message = self.messages.get(string(fields.get("messageID")))
-        session = message.session if message else string(fields.get("sessionID"))
-        return self.by_session.get(session)
+        name = string(fields.get("messageID"))
+        message = self.messages.get(name)
+        session = message.session if message else self.heard.get(name)
+        return self.by_session.get(string(fields.get("sessionID")) if session is None else session)
+
+    def _has_room(self) -> bool:
+        if len(self.messages) + len(self.heard) + len(self.by_session) < MOST_OPEN:
+            return True
+        if not self.is_over:
+            self.is_over = True
+            self._sink.wire(OVERFLOW, {})
+        return False
 
 
 class BusReader(TypedReader[OverlappingTurns]):
@@ -132,6 +146,8 @@ class BusReader(TypedReader[OverlappingTurns]):
         if turn is None or (turn.is_done and not known):
             turn = self._join_turn(string(part.get("sessionID")), message)
         is_late = part_id in self._content.unplaced and part_id not in turn.parts
+        if not known:
+            self._content.hear(message, part)
         about: _Fields = {"role": "assistant", "late": is_late and not part.get("text")}
         return {**named, **about, **(turn.update(part_id, part) if part_id else {})}
 
@@ -139,7 +155,9 @@ class BusReader(TypedReader[OverlappingTurns]):
         turn = self._content.turn_of(fields)
         part_id = string(fields.get("partID"))
         part = turn.parts.get(part_id) if turn else None
-        is_known = string(fields.get("messageID")) in self._content.messages
+        message = string(fields.get("messageID"))
+        is_known = message in self._content.messages or message in self._content.heard
+        is_known = is_known or (part is not None and part.is_ended)
         if turn is None or part is None or part.is_ended or part.kind not in TEXTS:
             if not is_known and len(self._content.unplaced) < MOST_OPEN:
                 self._content.unplaced.add(part_id)

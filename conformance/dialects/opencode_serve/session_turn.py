@@ -17,17 +17,13 @@ TEXTS: Final = ("reasoning", "text")
 
 
 class HeardPart(Struct):
-    """A part that was announced: how much of its text was said, and how that ends.
-
-    `is_left`: nobody waits for its end, since its try failed.
-    """
+    """A part that was announced: how much of its text was said, and how that ends."""
 
     kind: str
     said: int = 0
     tail: str = ""  # white space at the end of what came in deltas
-    is_streamed: bool = False
+    is_streamed: bool = False  # it began without a text, or deltas came
     is_ended: bool = False
-    is_left: bool = False
 
     def add(self, text: str) -> None:
         """A delta came."""
@@ -49,6 +45,7 @@ class SessionTurn(OpenParts):
     def __init__(self, sink: Sink, choice: int) -> None:
         super().__init__(sink, choice)
         self.parts: dict[str, HeardPart] = {}
+        self._unended: set[str] = set()  # texts and thoughts whose end is still owed
         self.is_done = False
         self.has_failed = False  # by an event of the session
         self.states_error = False  # a message of it does
@@ -98,11 +95,16 @@ class SessionTurn(OpenParts):
             return about
         if is_new:
             self._start_part(kind, part_id)
+            self._unended.add(part_id)
+            part.is_streamed = not text
+        elif text and not part.said:
+            part.is_streamed = is_ended  # else it grows with its statements, as before 1.2
         self._add_text(kind, part_id, text[part.said :])
         part.said = max(part.said, len(text))
         self._has_spoken = self._has_spoken or (kind == "text" and bool(text.strip()))
         if is_ended:
             part.is_ended = True
+            self._unended.discard(part_id)
             self._blocks.close(self._open.pop((kind, part_id), None), explicit=True)
         return about
 
@@ -130,8 +132,7 @@ class SessionTurn(OpenParts):
 
     def leave_open(self) -> None:
         """A try failed: what it had begun need not end."""
-        for part in self.parts.values():
-            part.is_left = part.is_left or not part.is_ended
+        self._unended.clear()
 
     def fail(self, error: dict[str, Any]) -> None:
         """The session reports an error."""
@@ -142,9 +143,7 @@ class SessionTurn(OpenParts):
 
     def finish(self) -> dict[str, Any]:
         """The session is idle; gives what rules want to know of the turn that is over."""
-        waiting = [p for p in self.parts.values() if p.kind in TEXTS]
-        left = sum(not (part.is_ended or part.is_left) for part in waiting)
-        about = {"left_open": left, "unreported": self.leaves_unreported()}
+        about = {"left_open": len(self._unended), "unreported": self.leaves_unreported()}
         self.close()
         self.is_done = True
         if self._reason and not self.has_failed:

@@ -148,6 +148,28 @@ def test_a_delta_says_nothing_of_a_part_that_nobody_announced() -> None:
     assert rules_failed(delta("a"), begun, delta(" b"), over, IDLE) == {"part-announced"}
 
 
+@pytest.mark.parametrize("is_announced", [True, False])
+def test_a_delta_of_no_part_is_found_where_its_message_was_heard(*, is_announced: bool) -> None:
+    talk = Session("s")
+    *before, start, said, more, end = [
+        *talk.asked("So?"),
+        *talk.begun(),
+        *talk.thought("Hm, so. Yes?"),
+    ]
+    stray = Message(put(said.payload, "properties.partID", "other"))
+    begun = before if is_announced else before[-1:]
+    found = rules_failed(*begun, start, stray, more, end, *talk.idle())
+    assert found == {"part-announced", "text-agrees"}
+
+
+def test_a_text_of_which_no_delta_came_is_found() -> None:
+    begun = started(type="text", text="", time={"start": 1})
+    over = started(type="text", text="a b", time={"start": 1, "end": 2})
+    assert rules_failed(begun, over, IDLE) == {"text-agrees"}
+    grown = started(type="text", text="a", time={"start": 1})
+    assert rules_failed(begun, grown, over, IDLE) == set()
+
+
 def test_who_comes_late_hears_no_fault() -> None:
     over = started(type="text", text="a b", time={"start": 1, "end": 2})
     assert rules_failed(delta("b"), over, IDLE) == set()
