@@ -226,3 +226,12 @@ def test_messages_that_are_remembered_are_bounded() -> None:
     talks = (Session(f"ses_{n}") for n in range(MOST_OPEN))
     events = read(*(talk.begun()[0] for talk in talks))
     assert len(wired(events, "bus.overflow")) == 1
+
+
+def test_deltas_of_one_part_differ_in_their_words_and_their_ids() -> None:
+    talk = Session()
+    _start, payload, *_rest = [each.payload for each in talk.text("One and one are two.")]
+    columns = DIALECT.columns(payload, Reading())
+    assert columns is not None
+    assert columns.paths == ("properties.delta", "id")
+    assert columns.text.removeprefix(columns.within["message.part.delta"]) == "delta"
