@@ -72,7 +72,7 @@ OPERATORS.add("X22-delta-lost", "A delta is not sent.")(_DELTAS, drop_piece)
 OPERATORS.add("X5-delta-twice", "A delta is sent twice.")(_DELTAS, double_piece)
 OPERATORS.add("N4-start-lost", "A text or a thought is not announced.")(_BEGUN, drop_piece)
 OPERATORS.add("X2-end-lost", "A text or a thought does not end.")(_ENDED, drop_piece)
-OPERATORS.add("X3-end-twice", "A text or a thought ends twice.")(_ENDED, double_piece)
+OPERATORS.add("X3-part-end-twice", "A text or a thought ends twice.")(_ENDED, double_piece)
 OPERATORS.add("X25-text-differs", "The text that is stated at the end has more words.")(
     _ENDED, prolong_text(" And on.", *_PART, "text")
 )
