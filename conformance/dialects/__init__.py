@@ -33,6 +33,7 @@ from conformance.dialects.opal_rpc import DIALECT as OPAL_RPC
 from conformance.dialects.openai_chat import DIALECT as OPENAI_CHAT
 from conformance.dialects.openai_responses import DIALECT as OPENAI_RESPONSES
 from conformance.dialects.opencode_run import DIALECT as OPENCODE_RUN
+from conformance.dialects.opencode_serve import DIALECT as OPENCODE_SERVE
 from conformance.dialects.vercel_ui import DIALECT as VERCEL_UI
 
 _Facet = TypeVar("_Facet")
@@ -60,6 +61,7 @@ SUPPORTED: Final[Mapping[str, Dialect]] = {
         GEMINI_INTERACTIONS,
         LMSTUDIO_CHAT,
         OPENCODE_RUN,
+        OPENCODE_SERVE,
     )
 }
 ENDPOINTS: Final[Mapping[str, Endpoint]] = {
@@ -69,7 +71,9 @@ ENDPOINTS: Final[Mapping[str, Endpoint]] = {
 SOCKET_FORMS: Final = {name: each.socket for name, each in SUPPORTED.items() if each.socket}
 """What messages mean of the dialects that are spoken over a WebSocket, by name."""
 APPLICATIONS: Final = tuple(name for name, each in SUPPORTED.items() if each.is_application)
-"""Dialects that applications are asked in by user interfaces."""
+"""Dialects that applications speak to user interfaces."""
+ASKED_APPLICATIONS: Final = tuple(name for name in APPLICATIONS if SUPPORTED[name].request)
+"""Those of them in which they are asked, too; of the others they are only listened to."""
 AGENTS: Final = {name: each.agent for name, each in SUPPORTED.items() if each.agent}
 """Those of them in which a command is asked on its standard streams."""
 AGENT_PROTOCOL: Final = ACP.name
@@ -100,6 +104,7 @@ __all__ = [
     "AGENT_PROTOCOL",
     "APIS",
     "APPLICATIONS",
+    "ASKED_APPLICATIONS",
     "ENDPOINTS",
     "HISTORIES",
     "INSTRUCTIONS",

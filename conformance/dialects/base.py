@@ -81,12 +81,13 @@ class Dialect(Struct, frozen=True):
     their texts: a stream that shows one of them does not contradict. `refines` is stated by a
     dialect that shares most payloads with another one. `special_tokens` are the markers of its text
     by their ids. `turns` says how requests repeat what was said. `is_application`: an application
-    is asked in it at one address, its URL or, where `agent` says how, a command. `carries_opaque`:
-    it has a place for signatures and for thinking that is sealed; `names_tools`: it shows calls
-    by the model's own name and arguments; `tells_parts`: it separates one part of thinking from the
-    next; `tells_reasons`: it says why a model stopped. `takes_back` are wire events by which its
-    interface forgets what it was shown before. `unit` is its word for one answer. `socket` says
-    what the messages of a WebSocket mean, where it is spoken over one.
+    speaks in it, and is asked at one address, its URL or, where `agent` says how, a command;
+    without `request` it is only listened to. `carries_opaque`: it has a place for signatures and
+    for thinking that is sealed; `names_tools`: it shows calls by the model's own name and
+    arguments; `tells_parts`: it separates one part of thinking from the next; `tells_reasons`: it
+    says why a model stopped. `takes_back` are wire events by which its interface forgets what it
+    was shown before. `unit` is its word for one answer. `socket` says what the messages of a
+    WebSocket mean, where it is spoken over one.
     """
 
     name: str

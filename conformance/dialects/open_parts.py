@@ -25,9 +25,10 @@ class OpenParts:
     overflow: str
     """Name of the wire event that says that there is no more room."""
 
-    def __init__(self, sink: Sink) -> None:
+    def __init__(self, sink: Sink, choice: int = 0) -> None:
         self._sink = sink
-        self._blocks = Blocks(0, sink)
+        self.choice = choice
+        self._blocks = Blocks(choice, sink)
         self._open: dict[tuple[PartKind, str], Block] = {}
         self._calls: dict[str, ToolCall] = {}
         self._called = 0
@@ -70,7 +71,7 @@ class OpenParts:
         self._end_open_call(call_id)
         if not self._has_room():
             return None
-        call = ToolCall(0, self._called, call_id, name, is_hosted=is_hosted)
+        call = ToolCall(self.choice, self._called, call_id, name, is_hosted=is_hosted)
         self._calls[call_id] = call
         self._called += 1
         call.start(self._sink)

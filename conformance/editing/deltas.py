@@ -6,6 +6,8 @@ from bisect import bisect
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.editing.layout import Delta, TextKind
 from conformance.editing.stream import Stream
@@ -14,6 +16,10 @@ from conformance.editing.stream import Stream
 def find_deltas(stream: Stream, *kinds: TextKind) -> list[Delta]:
     """Every delta that is not empty, in stream order; all kinds where none is named."""
     every = (each for n, piece in stream.events() for each in stream.layout.find_deltas(n, piece))
+    if stream.layout.owners is not None:
+        owner_of = stream.layout.owners(stream.pieces)
+        owned = ((each, *owner_of(stream.pieces[each.place])) for each in every)
+        every = (replace(each, kind=kind, choice=choice) for each, kind, choice in owned)
     return [each for each in every if each.text and (not kinds or each.kind in kinds)]
 
 

@@ -7,7 +7,7 @@ it begins or finishes the message.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct, field
@@ -42,6 +42,7 @@ class Delta(Struct, frozen=True):
 
 
 DeltaReader = Callable[[int, Piece], Iterator[Delta]]
+OwnerReader = Callable[[Sequence[Piece]], Callable[[Piece], tuple[TextKind, Any]]]
 
 
 class ChunkLayout(Struct, frozen=True):
@@ -71,7 +72,8 @@ class StreamLayout(Struct, frozen=True):
 
     `texts` maps the type of a delta to the texts that it may hold, each with its path; `text_type`
     is where the type stands, if not that of its event. `deltas` reads those that no such table can
-    tell. `openings`, `starts`, `ends` and `terminals` are types of events; a terminal ends the
+    tell, `owners` gives the kind and the choice of a delta, where only other events state them.
+    `openings`, `starts`, `ends` and `terminals` are types of events; a terminal ends the
     response. `repeatable` are ends that may come twice. `text_ends` maps the type of a delta to the
     type of the event that ends its text, `text_keys` are dotted paths of what these two, and all
     deltas of one text, have in common; `restates`: such an event states the whole text, so that a
@@ -92,6 +94,7 @@ class StreamLayout(Struct, frozen=True):
     texts: Mapping[str, Mapping[TextKind, Path]] = field(default_factory=dict)
     text_type: Path = ()
     deltas: DeltaReader | None = None
+    owners: OwnerReader | None = None
     type_of: Callable[[Any], str] = stated_type
     error: Callable[[str, str], Mapping[str, Any]] = lambda _message, _code: {}
     raised: str = ""

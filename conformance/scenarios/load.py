@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from conformance.core.errors import Place, SpecError, UsageError
 from conformance.core.regular_file import expect_regular
 from conformance.core.shipped import specs
-from conformance.dialects import APPLICATIONS, ENDPOINTS, get, required
+from conformance.dialects import ASKED_APPLICATIONS, ENDPOINTS, get, required
 from conformance.dialects.requests import Question
 from conformance.rules import document
 from conformance.rules.node import Node, nearest
@@ -235,7 +235,7 @@ def _application_bodies(entries: Mapping[str, Node], carry: Carry | None) -> dic
         return {}
     question = Question(entries["ask"].string(), 0, streams=True, thinks=True, summarises=False)
     bodies: dict[str, Any] = {}
-    for name in APPLICATIONS:
+    for name in ASKED_APPLICATIONS:
         form = required(get(name).request, name, "request bodies")
         body = form.ask(question)
         if carry and form.previous:

@@ -23,7 +23,7 @@ from conformance.rules.verdicts import Verdict
 FRAME = Frame("event", "message", "", "", 0)
 OF_SEVERAL_CALLS = {
     *("vercel.ui", "agui", "claude.stream-json", "codex.exec", "codex.app-server", "acp"),
-    *("opal.rpc", "lmstudio.chat", "opencode.run"),
+    *("opal.rpc", "lmstudio.chat", "opencode.run", "opencode.serve"),
 }
 
 
@@ -95,6 +95,9 @@ def test_a_dialect_without_a_reader_is_told_apart_from_a_wrong_name() -> None:
         ),
         ({"type": "error", "timestamp": 1, "sessionID": "ses_1", "error": {}}, "opencode.run"),
         ({"type": "text", "part": {"type": "text", "text": "a"}}, None),
+        ({"type": "session.idle", "properties": {"sessionID": "ses_1"}}, "opencode.serve"),
+        ({"payload": {"type": "server.connected", "properties": {}}}, "opencode.serve"),
+        ({"type": "session.created", "session": {}}, "openai.realtime"),
         ({"choices": [{"index": 0, "text": "Hi"}]}, None),
         ({"choices": []}, None),
         ({"object": "text_completion", "choices": [{"text": "Hi"}]}, "openai.completions"),
@@ -265,6 +268,12 @@ def test_neutral_suites_bind_without_any_knob_of_the_profile() -> None:
     neutral = [suite for suite in shipped_suites() if not suite.dialects]
     bare = replace(strict, knobs={}, name="bare")
     assert Rulebook(neutral).bound(bare).off == {}
+
+
+def test_who_is_only_listened_to_is_asked_nothing() -> None:
+    listened_to = set(dialects.APPLICATIONS) - set(dialects.ASKED_APPLICATIONS)
+    assert listened_to == {"opencode.serve"}
+    assert dialects.AGENTS.keys() <= set(dialects.ASKED_APPLICATIONS)
 
 
 def test_what_a_dialect_lacks_is_said_in_one_line() -> None:

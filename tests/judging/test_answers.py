@@ -30,6 +30,7 @@ TURNS: Final = (
     ("codex.exec/codex/two-turns", 2),
     ("codex.exec/codex/three-turns", 3),
     ("opencode.run/opencode/two-turns", 2),
+    ("opencode.serve/opencode/two-turns", 2),
     ("codex.app-server/codex/two-turns", 2),
     ("codex.app-server/codex/three-turns", 3),
     ("claude.stream-json/claude-code/two-turns", 2),

@@ -4,10 +4,38 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from conformance.dialects.json_edge import arguments_text, mapping, string
+from conformance.dialects.json_edge import arguments_text, mapping, string, whole
 from conformance.dialects.open_parts import OpenParts, PartKind
 
 OVERFLOW: Final = "opencode.run.overflow"
+REASONS: Final = {"content-filter": "content_filter"}
+
+
+def step_tokens(tokens: dict[str, Any]) -> dict[str, int]:
+    """What a step counted, in the words of all dialects.
+
+    Its `output` is without reasoning, its `input` without what was read from the cache or written
+    to it; both are with it here.
+    """
+    cached = mapping(tokens.get("cache"))
+    counts = {}
+    for name, counted in (
+        ("input", (tokens.get("input"), cached.get("read"), cached.get("write"))),
+        ("output", (tokens.get("output"), tokens.get("reasoning"))),
+        ("reasoning", (tokens.get("reasoning"),)),
+    ):
+        if known := [n for each in counted if (n := whole(each)) is not None]:
+            counts[name] = sum(known)
+    return counts
+
+
+def stated_error(error: dict[str, Any], choice: int = 0) -> dict[str, Any]:
+    """Data of `error` from what a session says went wrong."""
+    data = mapping(error.get("data"))
+    code, message = string(error.get("name")), string(data.get("message"))
+    said: dict[str, Any] = {"choice": choice, "code": code, "message": message}
+    status = whole(data.get("statusCode"))
+    return said if status is None else {**said, "status": status}
 
 
 class RunParts(OpenParts):

@@ -10,9 +10,7 @@ Rule 4: a step is a call of the model. It goes on where it called a tool, or fin
         `tool-calls` or `unknown`: opencode asks the model again. A run is done with a step that
         does not, with `done`, or fails with `error`. Without any of them it was cut.
 Rule 5: a step that starts behind the end of a run, or in another session, begins the next answer.
-Rule 6: tokens are counted by the step: those of a run are their sum. `output` is without reasoning
-        there, and `input` without what was read from the cache or written to it; both are with it
-        here.
+Rule 6: tokens are counted by the step: those of a run are their sum.
 """
 
 from __future__ import annotations
@@ -22,8 +20,14 @@ from typing import Any, Final
 
 from conformance.core.events import Frame, Vocabulary
 from conformance.core.reading import Reading
-from conformance.dialects.json_edge import event_data, mapping, string, whole
-from conformance.dialects.opencode_run.parts import OVERFLOW, RunParts
+from conformance.dialects.json_edge import event_data, mapping, string
+from conformance.dialects.opencode_run.parts import (
+    OVERFLOW,
+    REASONS,
+    RunParts,
+    stated_error,
+    step_tokens,
+)
 from conformance.dialects.typed import ProgramReader
 
 NAME: Final = "opencode.run"
@@ -42,7 +46,6 @@ VOCABULARY: Final = Vocabulary(
 # Behind these the model is asked again: so it is where the step called a tool.
 _GOING_ON: Final = frozenset({"tool-calls", "unknown", ""})
 _REJECTED: Final = "rejected permission"
-_REASONS: Final = {"content-filter": "content_filter"}
 
 
 class RunReader(ProgramReader[RunParts]):
@@ -120,34 +123,19 @@ class RunReader(ProgramReader[RunParts]):
             self._sink.say("step.end", {"choice": 0, "step": self._step - 1})
 
     def _finish_step(self, part: dict[str, Any]) -> None:
-        self._count(mapping(part.get("tokens")))
+        self._tokens.update(step_tokens(mapping(part.get("tokens"))))
         self._end_step()
         reason = string(part.get("reason"))
         if self._has_called or reason in _GOING_ON:
             return
         self._is_done = True
-        self._sink.end_message(_REASONS.get(reason, reason), self._tokens)
-
-    def _count(self, tokens: dict[str, Any]) -> None:
-        cached = mapping(tokens.get("cache"))
-        for name, counted in (
-            ("input", (tokens.get("input"), cached.get("read"), cached.get("write"))),
-            ("output", (tokens.get("output"), tokens.get("reasoning"))),
-            ("reasoning", (tokens.get("reasoning"),)),
-        ):
-            known = [n for each in counted if (n := whole(each)) is not None]
-            if known:
-                self._tokens[name] += sum(known)
+        self._sink.end_message(REASONS.get(reason, reason), self._tokens)
 
     def _fail(self, error: dict[str, Any]) -> None:
         self._content.close()
         self._end_step()
-        data = mapping(error.get("data"))
-        name = string(error.get("name"))
-        said: dict[str, Any] = {"choice": 0, "code": name, "message": string(data.get("message"))}
-        status = whole(data.get("statusCode"))
         self._is_done = True
-        self._sink.say_error(said if status is None else {**said, "status": status})
+        self._sink.say_error(stated_error(error))
 
 
 def _is_refusal(state: dict[str, Any]) -> bool:
