@@ -57,7 +57,7 @@ test-oldest: $(LOCK)/installed  ## the tests with the lower bounds of pyproject.
 
 costs:                       ## measure anew what the cases of `make test` and `make test-slow` take: tests/costs.json
 	rm -rf build/costs
-	$(RUN)/python -m pytest -n $(JOBS) --write-costs build/costs -m "$(NEEDS_NOTHING)"
+	$(RUN)/python -m pytest -n $(JOBS) --write-costs=build/costs -m "$(NEEDS_NOTHING)"
 	$(RUN)/python -m tests.costs build/costs
 
 test-slow: $(DEV)/installed  ## what `make test` leaves out for its time: no GPU and no other server either
