@@ -133,6 +133,27 @@ def _opencode(reason: str) -> str:
     )
 
 
+def _opencode_bus(reason: str) -> str:
+    message = {"sessionID": "s", "messageID": "m"}
+    tokens = {"input": 1, "output": 1, "reasoning": 0}
+    info = {"id": "m", "sessionID": "s", "role": "assistant", "parentID": "q", "time": {}}
+    parts: list[Payload] = [
+        {"type": "step-start"},
+        {"type": "text", "text": TEXT, "time": {"start": 1, "end": 2}},
+        {"type": "step-finish", "reason": reason, "tokens": tokens},
+    ]
+    said = [
+        ("server.connected", {}),
+        ("message.updated", {"info": info}),
+        *(
+            ("message.part.updated", {"part": {"id": f"p{n}", **message, **each}})
+            for n, each in enumerate(parts)
+        ),
+        ("session.idle", {"sessionID": "s"}),
+    ]
+    return sse([{"type": kind, "properties": fields} for kind, fields in said])
+
+
 def _codex_server(_: str) -> str:
     message = {"id": "m", "type": "agentMessage"}
     told: list[tuple[str, Payload]] = [
@@ -167,6 +188,7 @@ STATING: Final[Mapping[str, tuple[Callable[[Any], str], str, str, str]]] = {
     "acp": (_acp, "end_turn", "max_tokens", "refusal"),
     "claude.stream-json": (_claude, "end_turn", "max_tokens", "refusal"),
     "opencode.run": (_opencode, "stop", "length", "content-filter"),
+    "opencode.serve": (_opencode_bus, "stop", "length", "content-filter"),
 }
 SILENT: Final[Mapping[str, Callable[[str], str]]] = {
     "agui": _agui,

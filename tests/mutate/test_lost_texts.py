@@ -47,6 +47,9 @@ ALLOWED: Final[Mapping[tuple[str, str, str], str]] = {
     ("codex.app-server", "params.turn.items*", "null mistyped"): (
         "codex README: items of turn/completed repeat what was sent"
     ),
+    ("opencode.serve", "*properties.part", "mistyped"): (
+        "@opencode-ai/sdk: a question has parts of other types, too, which are no answer"
+    ),
     ("ollama.*", "*thinking", "dropped"): (
         "ollama: thinking is left out where it is empty, and a line may say nothing"
     ),
