@@ -158,7 +158,7 @@ class RpcConversation:
         return self.go_on(called, mapping(fields.get("result")))
 
     def is_elsewhere(self, message: Any) -> bool:
-        """Whether it is the news of a session that was left; what is said there is kept."""
+        """Whether it reports how a session is that was left. Words to such a session are kept."""
         fields = mapping(message)
         session = string(mapping(fields.get("params")).get(self.session_key))
         return session in self._left - {self.session} and self.is_news(fields)

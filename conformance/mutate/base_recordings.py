@@ -66,7 +66,7 @@ class BaseRecording(Struct, frozen=True):
 
     @property
     def is_of_run(self) -> bool:
-        """Whether a run says what is asked of it, and what the toolkit itself played in it."""
+        """Whether it was recorded by a run, which states what it expects and what it played."""
         return RUN in self.cassette.header.extra
 
     @property

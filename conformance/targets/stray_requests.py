@@ -21,7 +21,7 @@ _NOT_FOUND: Final = 404
 
 
 class StrayRequests(Struct):
-    """Counts by name; those that nobody serves stand first in what is said of them."""
+    """How often each request came, by its name; the sentence begins with what nobody serves."""
 
     unknown: Counter[str] = field(default_factory=Counter)
     known: Counter[str] = field(default_factory=Counter)

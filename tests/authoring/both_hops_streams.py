@@ -181,7 +181,7 @@ def _ends() -> Iterator[Draft]:
 
 
 def _stopped() -> list[Piece]:
-    """The user stops an answer inside its text; that it was stopped stands in a part apart."""
+    """The user stops an answer inside its text; a part of its own reports the stop."""
     thought = reasoning("0", BREAD, messages.signature_of(0))
     begun = text("1", "".join(deltas(BREAD_TEXT)[:HEARD]))
     notice = part("data-status", data={"text": STOPPED})

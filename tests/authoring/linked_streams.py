@@ -286,5 +286,5 @@ def _responses_by_ids() -> Draft:
         *call(Item(2, "fc_23"), NAME, arguments, [arguments]),
     ]
     result = {"type": "function_call_output", "call_id": "call_fc_23", "output": RESULT}
-    told = message(Item(0, "msg_24"), TEXT)
-    return _carry_on(turn(1, called), turn(2, told, *closed(called), result))
+    answer = message(Item(0, "msg_24"), TEXT)
+    return _carry_on(turn(1, called), turn(2, answer, *closed(called), result))

@@ -1,6 +1,6 @@
 """The sample application as an agent that speaks ACP on its standard streams.
 
-It does everything right, but for the faults that are named on its command line. These are none:
+It does everything right, except the faults that are named on its command line. These are none:
 `titles` asks its model for a title, too; `coding` has the tools of such an agent, and no
 calculator; `news` reports on a session that the client left when another one has begun.
 """

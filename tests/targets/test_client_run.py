@@ -88,8 +88,7 @@ NOT_REACHED = {
     *("history/chat/earlier-calls-signed", "history/chat/earlier-details-sealed"),
     "thinking/stream/tail-kept",  # no stream of these brings text in its last chunk
     # None of these has thinking of two kinds in one turn.
-    *("history/chat/details-in-order", "history/messages/blocks-in-order"),
-    *("history/responses/items-in-order", "history/converse/blocks-in-order"),
+    *("history/messages/blocks-in-order", "history/responses/items-in-order"),
 }
 
 

@@ -108,13 +108,13 @@ class LiveApplication:
         given = [word for each in scenarios for word in ("--scenario", each)]
         given += [word for each in (*behind, *shipped) for word in ("--cassette", each)]
         about = ("--target", self.target, "--protocol", self.protocol)
-        told = (*about, *_CHOICES.get(self.only, ()), *given, *more)
+        options = (*about, *_CHOICES.get(self.only, ()), *given, *more)
         if self.agent:
-            return judging.run("--agent", self.agent_command, *told, save=folder / "saved")
+            return judging.run("--agent", self.agent_command, *options, save=folder / "saved")
         start = Started(self.command(f"http://127.0.0.1:{port}"), folder / "application.log")
         with running(start) as url:
             where = ("--app", f"{url}/", "--upstream-port", str(port))
-            return judging.run(*where, *told, save=folder / "saved")
+            return judging.run(*where, *options, save=folder / "saved")
 
 
 def applications() -> Sequence[LiveApplication]:
