@@ -79,7 +79,7 @@ def node(adapter: str, package: str, *arguments: str) -> list[str]:
     folder = os.environ.get("CLIENTS_FOLDER")
     if not folder or not (Path(folder) / "node_modules" / package).is_dir():
         pytest.skip(f"CLIENTS_FOLDER names no folder with node_modules/{package}")
-    return [*_node(), str(ROOT / "tests" / "adapters" / f"{adapter}.mjs"), *arguments]
+    return [*node_command(), str(ROOT / "tests" / "adapters" / f"{adapter}.mjs"), *arguments]
 
 
 def ai_sdk(kind: str) -> list[str]:
@@ -91,7 +91,7 @@ def coding_agent(name: str, package: str) -> list[str]:
     return [sys.executable, "-m", "tests.adapters.coding_agents", name]
 
 
-def _node() -> list[str]:
+def node_command() -> list[str]:
     found = shutil.which("node")
     if found is None:
         pytest.skip("there is no node")
@@ -224,7 +224,7 @@ def adapter(language: str, folder: Path) -> list[str]:
     if language == "python":
         return [sys.executable, str(file)]
     if language == "javascript":
-        return [*_node(), str(file)]
+        return [*node_command(), str(file)]
     return _built(file) if language == "rust" else _script(file)
 
 
@@ -276,86 +276,6 @@ def test_the_examples_of_the_page_are_adapters(language: str, tmp_path: Path) ->
     else:
         assert edits == SEVERAL_LINES
     assert outcome.cases > 80
-
-
-KIT = ROOT / "conformance" / "adapters" / "adapter.mjs"
-# An adapter with further ops, whose client prints, fails, or has no end, as the model's name says.
-OPS = """
-import { serve, spoken } from './adapter.mjs';
-async function* client({ model }) {
-  console.log('not for stdout');
-  yield* spoken('So.');
-  if (model === 'fails') throw new Error('no such model');
-  if (model === 'cut') return 'cut';
-}
-const about = { name: 'ops', version: '1', dialects: ['openai.chat'], events: ['text.delta'] };
-await serve(client, about, {
-  next_request: ({ messages }) => ({ path: '/v1/x', headers: [], json: { messages } }),
-  extract: () => { throw new Error('it is no message'); },
-});
-"""
-ASKED = {"dialect": "openai.chat", "messages": [], "options": {}, "deadline_ms": 5000}
-
-
-def test_the_adapter_of_node_that_ships_reads_every_edit() -> None:
-    outcome = run([*_node(), str(KIT)], CHAT, TOOLS, extent="full")
-    assert found(outcome) == {}
-    assert outcome.about.name == "my-client"
-    assert outcome.cases > 80
-
-
-def test_a_client_of_ones_own_uses_the_adapter_of_node(tmp_path: Path) -> None:
-    command = _node()
-    shutil.copy(KIT, tmp_path)
-    text = (ROOT / "docs" / "clients.md").read_text("utf-8")
-    code = re.search(r'```javascript title="mine.mjs"\n(.*?)```', text, re.DOTALL)
-    assert code is not None
-    (tmp_path / "mine.mjs").write_text(code[1], "utf-8")
-    outcome = run([*command, str(tmp_path / "mine.mjs")], CHAT)
-    assert found(outcome) == {}
-    assert outcome.about.name == "mine"
-
-
-def test_the_adapter_of_node_answers_every_command_in_its_words(tmp_path: Path) -> None:
-    command = _node()
-    shutil.copy(KIT, tmp_path)
-    (tmp_path / "ops.mjs").write_text(OPS, "utf-8")
-    commands = [
-        {"cmd": "start", "version": 1},
-        *(
-            {"cmd": "stream", "seq": name, "model": name, **ASKED}
-            for name in ("whole", "cut", "fails")
-        ),
-        {"cmd": "stream", "seq": "other", "model": "m", **ASKED, "dialect": "cohere.v2"},
-        {"cmd": "next_request", "seq": "n", **ASKED},
-        {"cmd": "extract", "seq": "e", **ASKED, "message": {}},
-        {"cmd": "restore", "seq": "r", "stored": {}},
-        {"cmd": "stop"},
-    ]
-    lines = "".join(json.dumps(each) + "\n" for each in commands)
-    ran = subprocess.run(
-        [*command, str(tmp_path / "ops.mjs")],
-        input=lines,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    said = [json.loads(line) for line in ran.stdout.splitlines()]
-    assert said[0]["implementation"]["ops"] == ["stream", "next_request", "extract"]
-    ends = {each["seq"]: each["end"] for each in said if "end" in each}
-    assert ends == {
-        "whole": {"how": "completed"},
-        "cut": {"how": "cut"},
-        "fails": {"how": "failed", "message": "Error: no such model"},
-    }
-    assert [each for each in said[1:] if not {"event", "end"} & set(each)] == [
-        {"seq": "other", "skipped": "unknown to this adapter"},
-        {"seq": "n", "request": {"path": "/v1/x", "headers": [], "json": {"messages": []}}},
-        {"seq": "e", "errored": {"message": "Error: it is no message"}},
-        {"seq": "r", "skipped": "unknown to this adapter"},
-    ]
-    assert "not for stdout" in ran.stderr
 
 
 @pytest.mark.first
