@@ -48,9 +48,9 @@ class DeltaColumns(Struct, frozen=True):
     """Fields that differ between the many frames of one run of deltas.
 
     `paths` lead from the payload to strings and whole numbers; `text` is the one among them whose
-    text the semantic delta carries. `within` says of a wire event type at which prefix of the
-    payload its data stands, where that is not the payload itself. A text with one of the
-    characters in `alone` may be more than text to the reader, and is read by itself.
+    text the semantic delta carries. `within` says of a wire event type at which path of the
+    payload its data is, where that is not the payload itself. A text with one of the characters
+    in `alone` may be more than text to the reader, and is read by itself.
     """
 
     paths: tuple[str, ...]

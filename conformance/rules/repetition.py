@@ -27,6 +27,8 @@ from conformance.rules.patterns import fields_named, is_of_exchange, knob
 _SHALLOW: Final = frozenset(
     {"type", "required", "minProperties", "maxProperties", "minItems", "maxItems"}
 )
+_CONDITION: Final = ("if", "then", "else")
+_DEEP: Final = frozenset({"properties", "allOf", *_CONDITION})
 
 Columns = tuple[str, ...]
 
@@ -149,12 +151,22 @@ def column_schemas(
     if path in columns:
         is_free = set(schema) <= {"type", "minLength"} and schema.get("minLength", 0) <= 1
         return () if is_free else ((path, schema),)
-    if not set(schema) <= _SHALLOW | {"properties"}:
+    if not set(schema) <= _SHALLOW | _DEEP or not _is_condition_blind(schema, path, columns):
         return None
+    inner = [
+        (f"{path}.{name}".lstrip("."), each) for name, each in schema.get("properties", {}).items()
+    ]
+    inner += [(path, each) for each in schema.get("allOf", ())]
     found: list[tuple[str, Mapping[str, Any]]] = []
-    for name, inner in schema.get("properties", {}).items():
-        inner_parts = column_schemas(inner, f"{path}.{name}".lstrip("."), columns)
-        if inner_parts is None:
+    for below, each in inner:
+        parts = column_schemas(each, below, columns)
+        if parts is None:
             return None
-        found += inner_parts
+        found += parts
     return tuple(found)
+
+
+def _is_condition_blind(schema: Mapping[str, Any], path: str, columns: Columns) -> bool:
+    """Whether neither a condition nor what follows from it depends on a column."""
+    branches = (schema[keyword] for keyword in _CONDITION if keyword in schema)
+    return all(is_blind(each, path, columns) for each in branches)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from random import Random
+from typing import Any
 from unittest import mock
 
+import pytest
 from msgspec.structs import replace
 
 from conformance.cassette import Recording
@@ -13,6 +15,7 @@ from conformance.core.clock import chunk_times
 from conformance.core.errors import UsageError
 from conformance.core.events import Chunk, Ending, Exchange
 from conformance.judging.fast.running import RunningView, check_wire
+from conformance.judging.fast.runs import Run
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.scenario import ScenarioJudge
@@ -109,3 +112,16 @@ def recut(recording: Recording, source: Random) -> Recording:
         for exchange in recording.exchanges
     )
     return replace(recording, cassette=replace(recording.cassette, exchanges=exchanges))
+
+
+def frames_in_runs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Counts how many frames each run took, from here on."""
+    counts: list[int] = []
+    ends = Run.stretches
+
+    def stretches(run: Run, number: int) -> Any:
+        counts.append(run.count)
+        return ends(run, number)
+
+    monkeypatch.setattr(Run, "stretches", stretches)
+    return counts

@@ -15,7 +15,8 @@ from conformance.profiles.profile import reading
 from tests.fuzz.both import setting_for
 from tests.fuzz.cutting import cut
 from tests.fuzz.dialogues import stream
-from tests.judging.test_running import alike, frames_in_runs
+from tests.fuzz.recorded import frames_in_runs
+from tests.judging.test_running import alike
 
 CHAT: Final = "openai.chat"
 RULEBOOK: Final = Rulebook.load()

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from hypothesis import given, settings
@@ -19,7 +19,6 @@ from conformance.core.errors import CassetteError
 from conformance.core.events import Chunk, Ending, Exchange
 from conformance.core.shipped import cassettes
 from conformance.judging.fast.running import MOST_WAITING, RunningView
-from conformance.judging.fast.runs import Run
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.view import JudgeSetting
@@ -30,7 +29,7 @@ from tests.fuzz.cutting import cut
 from tests.fuzz.dialogues import DIALECTS, stream, texts
 from tests.fuzz.generated import BATCH, generated, perturbed
 from tests.fuzz.perturbations import PERTURBATIONS
-from tests.fuzz.recorded import recut, three_ways
+from tests.fuzz.recorded import frames_in_runs, recut, three_ways
 from tests.fuzz.user_rules import IDS, shipped_setting, user_setting
 from tests.tables import read_table
 
@@ -89,19 +88,6 @@ def test_shipped_cassettes_under_any_cutting(path: Path) -> None:
 
 def test_there_is_enough_of_it() -> None:
     assert BLOCKS * PER_BLOCK + 2 * CUTS * len(CASSETTES) >= 5000
-
-
-def frames_in_runs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Counts how many frames each run took, from here on."""
-    counts: list[int] = []
-    ends = Run.stretches
-
-    def stretches(run: Run, number: int) -> Any:
-        counts.append(run.count)
-        return ends(run, number)
-
-    monkeypatch.setattr(Run, "stretches", stretches)
-    return counts
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from tests.judging.test_repetition import NobodyAsked
 columns = st.sampled_from(["delta", "n", "o.text"])
 paths = st.sampled_from(["delta", "n", "o", "o.text", "o.text.x", "other", "delta.x", "o.k"])
 constants = st.sampled_from(["a", "", "abcd", 5, 0, None, True, False, 1.5])
-schemas = st.fixed_dictionaries(
+flat_schemas = st.fixed_dictionaries(
     {},
     optional={
         "type": st.sampled_from(["string", "integer", "number", "object", "null"]),
@@ -34,6 +34,19 @@ schemas = st.fixed_dictionaries(
             st.sampled_from([{"type": "string"}, {"minLength": 1}, {"const": "a"}, {}, True]),
             max_size=2,
         ),
+    },
+)
+of_fields = st.dictionaries(st.sampled_from(["delta", "other", "o"]), flat_schemas, max_size=2)
+conditions = flat_schemas | st.fixed_dictionaries({"properties": of_fields})
+schemas = flat_schemas | st.fixed_dictionaries(
+    {},
+    optional={
+        "required": st.sampled_from([["delta"], ["x"]]),
+        "properties": of_fields,
+        "allOf": st.lists(conditions, min_size=1, max_size=2),
+        "if": conditions,
+        "then": conditions,
+        "else": conditions,
     },
 )
 plain = constants | schemas.filter(lambda s: "minLength" in s or len(s) > 1 or not s)
@@ -107,6 +120,11 @@ def test_blind_schemas_answer_alike_whatever_the_columns_hold(
         ("other", {"sum": ["fixed", "n"]}, False),
         ("o", {"type": "object", "minProperties": 1}, True),
         ("o", {"properties": {"text": {"const": "a"}}}, False),
+        ("o", {"if": {"properties": {"k": {"const": "a"}}}, "then": {"required": ["x"]}}, True),
+        ("o", {"if": {"properties": {"text": {"const": "a"}}}, "then": {"required": ["x"]}}, False),
+        ("o", {"if": {"required": ["k"]}, "else": {"properties": {"text": {"const": "a"}}}}, False),
+        ("o", {"allOf": [{"required": ["k"]}, {"type": "object"}]}, True),
+        ("o", {"allOf": [{"properties": {"text": {"minLength": 3}}}]}, False),
     ],
 )
 def test_what_is_steady(path: str, pattern: Any, steady: bool) -> None:

@@ -14,7 +14,7 @@ from conformance.dialects.json_edge import elements, mapping
 from conformance.dialects.openai_chat.fields import only_carrier
 
 _PART: Final = "choices.0.delta.content.0"
-_WITHIN: Final = {"chat.choice": "choices.0.", "chat.part": f"{_PART}."}
+_WITHIN: Final = {"chat.choice": "choices.0", "chat.part": _PART}
 _OF_PART: Final = frozenset({"type", "thinking", "closed"})
 
 

@@ -13,7 +13,7 @@ from conformance.dialects.json_edge import mapping
 from conformance.dialects.markers import first_characters
 from conformance.dialects.openai_chat.fields import TEXT_CARRIERS, only_carrier
 
-_WITHIN: Final = {"chat.choice": "choices.0."}
+_WITHIN: Final = {"chat.choice": "choices.0"}
 
 
 def delta_columns(payload: Any, reading: Reading) -> DeltaColumns | None:

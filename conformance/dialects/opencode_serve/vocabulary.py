@@ -47,4 +47,4 @@ def named_at(fields: Any) -> tuple[str, ...]:
     return ("id",) if string(fields.get("id")) else ()
 
 
-COLUMNS: Final = EVENTS.columns(named_at, {"message.part.delta": "properties."})
+COLUMNS: Final = EVENTS.columns(named_at, {"message.part.delta": "properties"})

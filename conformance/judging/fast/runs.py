@@ -285,7 +285,7 @@ def _places(event: Event, payload: Any, columns: DeltaColumns) -> dict[str, str]
         return {TEXTS[event.type]: columns.text}
     if event.type in ("sse.frame", "line.frame"):
         return {"data": "", **{f"json.{path}": path for path in columns.paths}}
-    prefix = columns.within.get(event.type)
-    if prefix is not None:
-        return {p.removeprefix(prefix): p for p in columns.paths if p.startswith(prefix)}
+    if (holder := columns.within.get(event.type)) is not None:
+        above = f"{holder}."
+        return {p.removeprefix(above): p for p in columns.paths if p.startswith(above)}
     return {path: path for path in columns.paths} if event.data == payload else None
