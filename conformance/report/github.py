@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +29,7 @@ from conformance.report import markdown
 from conformance.report.escaping import workflow_message, workflow_property
 from conformance.report.locations import path_below
 from conformance.report.wording import (
+    beside_label,
     count,
     finding_sentence,
     following_sentence,
@@ -36,6 +38,7 @@ from conformance.report.wording import (
     stale_entries,
     stream_title,
     summary_line,
+    upstream_lines,
 )
 from conformance.rules.verdicts import Level, Verdict
 
@@ -79,7 +82,7 @@ def _finding_commands(report: Report, *, verbose: bool) -> Iterator[str]:
     groups = [group for group in finding_groups(report) if group.excuse is None]
     if verbose:
         for group in every_group(groups):
-            yield from (_finding_annotation(place, [_place_words(place)]) for place in group.places)
+            yield from (_finding_annotation(place, _place_lines(place)) for place in group.places)
         return
     shown = Counter(_command_kind(group.first) for group in groups)
     for kind in shown:
@@ -94,7 +97,7 @@ def _command_kind(finding: Finding) -> str:
 
 
 def _group_annotation(group: FindingGroup) -> str:
-    lines = [_place_words(group.places[0])]
+    lines = _place_lines(group.places[0])
     for other in group.following[:_FOLLOWING]:
         when, sentence = following_sentence(group, other, _SENTENCE)
         lines.append(
@@ -105,10 +108,12 @@ def _group_annotation(group: FindingGroup) -> str:
     return _finding_annotation(group.places[0], lines, group_spread(group))
 
 
-def _place_words(place: FindingPlace) -> str:
+def _place_lines(place: FindingPlace) -> list[str]:
+    """What was found and where, then where the other event is that it is about."""
     found = place.finding
     where = f"{stream_title(place.stream)}, event {found.event}"
-    return f"{found.says} {finding_sentence(found)} [{where}]"
+    beside = [f"{beside_label(found)}: {where}" for where in islice(upstream_lines(found), 1)]
+    return [f"{found.says} {finding_sentence(found)} [{where}]", *beside]
 
 
 def _finding_annotation(place: FindingPlace, lines: Sequence[str], spread: str = "") -> str:

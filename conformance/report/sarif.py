@@ -3,7 +3,8 @@
 https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 
 A result stands at the line of the cassette where its group came first. `occurrenceCount` says how
-often it came, and `relatedLocations` has the other places. Its partial fingerprints are the ids of
+often it came, and `relatedLocations` has the other places, that of the event of another exchange
+or hop that the finding is about first of all. Its partial fingerprints are the ids of
 the first finding and of the group, which stay the same when the streams are recorded again. What a
 baseline expects is suppressed, not left out. Files that could not be judged are notifications of
 the invocation.
@@ -12,6 +13,7 @@ the invocation.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, Final
 
 from conformance import __version__
@@ -21,7 +23,7 @@ from conformance.judging.groups import (
     every_group,
     finding_groups,
 )
-from conformance.judging.result import Finding, FindingExcuse, Report
+from conformance.judging.result import EventBeside, Finding, FindingExcuse, Report
 from conformance.report.indented_json import indented_json
 from conformance.report.json import json_scalar
 from conformance.report.locations import file_uri, keeps_files
@@ -121,13 +123,33 @@ def _result_object(
         # Without `](`, which would make a link of what a stream said.
         "message": {"text": text.replace("](", "] (")},
         "locations": [_location_object(group.places[0], kept=kept)],
-        "relatedLocations": _other_locations(group, most, kept=kept),
+        "relatedLocations": chain(
+            _location_beside(finding.upstream, kept=kept),
+            _other_locations(group, most, kept=kept),
+        ),
         "occurrenceCount": len(group.places),
         "partialFingerprints": {
             FINGERPRINT: visible(finding.id),
             GROUP_FINGERPRINT: group.id,
         },
     }
+
+
+def _location_beside(beside: EventBeside | None, *, kept: bool) -> Iterator[dict[str, Any]]:
+    """The place of the event of another exchange or hop, with its type and data."""
+    if beside is None:
+        return
+    what = visible(f"{beside.side}: {beside.type}  {beside.text}".rstrip())
+    message = {"text": what.replace("](", "] (")}
+    logical = {"name": f"exchange {beside.exchange}, event {beside.event}", "kind": "event"}
+    if beside.file and kept:
+        yield {
+            "physicalLocation": _physical_location(beside.file, beside.line),
+            "logicalLocations": [logical],
+            "message": message,
+        }
+    else:
+        yield {"logicalLocations": [logical], "message": message}
 
 
 def _other_locations(
@@ -168,15 +190,18 @@ def _location_object(found: FindingPlace, *, kept: bool) -> dict[str, Any]:
     logical = {"fullyQualifiedName": stream_title(stream), "name": place, "kind": "event"}
     if not (stream.file and kept):
         return {"logicalLocations": [logical]}
-    reference, is_relative = file_uri(stream.file)
-    artifact = {"uri": reference, **({"uriBaseId": "SRCROOT"} if is_relative else {})}
-    # Viewers want a line; what is in no line (a request head) is in the file's first.
-    region: dict[str, Any] = {"startLine": finding.line or 1}
+    physical = _physical_location(stream.file, finding.line)
     at = next((line for line in finding.context if line.at), None)
     if at is not None and at.text:
-        region["snippet"] = {"text": visible(at.text)}
-    physical = {"artifactLocation": artifact, "region": region}
+        physical["region"]["snippet"] = {"text": visible(at.text)}
     return {"physicalLocation": physical, "logicalLocations": [logical]}
+
+
+def _physical_location(file: str, line: int | None) -> dict[str, Any]:
+    reference, is_relative = file_uri(file)
+    artifact = {"uri": reference, **({"uriBaseId": "SRCROOT"} if is_relative else {})}
+    # Viewers want a line; what is in no line (a request head) is in the file's first.
+    return {"artifactLocation": artifact, "region": {"startLine": line or 1}}
 
 
 def _suppression_key(excuse: FindingExcuse | None) -> dict[str, Any]:

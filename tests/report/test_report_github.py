@@ -8,6 +8,7 @@ import pytest
 from conformance.core.errors import UsageError
 from conformance.judging.result import (
     AppliedBaseline,
+    EventBeside,
     Finding,
     FindingExcuse,
     Report,
@@ -42,6 +43,14 @@ def test_a_finding_is_annotated_at_its_line(
     title = f"title=FAIL {level} summary/lifecycle/part-lifecycle"
     assert line.startswith(f"::{kind} {place},{title}::A part opens, streams text")
     assert last.startswith("conformance: 1 rule over 1 stream")
+
+
+def test_the_answer_that_a_request_brings_back_is_named_below(
+    finding: MakeFinding, stream: MakeStream
+) -> None:
+    gave = EventBeside("talk.har", 1, 7, 12, None, "thinking.end", "s", side="answer", turn=1)
+    line = render(Report((stream(finding(upstream=gave)),))).splitlines()[0]
+    assert line.endswith("%0Aanswer: talk.har:12 (exchange 1, turn 1, event 7)")
 
 
 def test_what_could_end_a_property_is_escaped(finding: MakeFinding, stream: MakeStream) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import jsonschema_rs
 import pytest
@@ -14,6 +14,7 @@ from hypothesis import given
 from conformance.judging.group_id import group_id
 from conformance.judging.result import (
     AppliedBaseline,
+    EventBeside,
     Finding,
     FindingExcuse,
     JudgedCall,
@@ -27,6 +28,9 @@ from conformance.rules.verdicts import Level, Verdict
 from tests.report.hostile import hostile_recording
 from tests.report.test_report_json import REPORTS
 
+GAVE: Final = EventBeside(
+    "talk.har", 1, 7, 12, 300, "thinking.end", '{"signature":"s"}', "answer", 1
+)
 MakeFinding = Callable[..., Finding]
 MakeStream = Callable[..., StreamResult]
 
@@ -146,6 +150,7 @@ SCHEMA: dict[str, Any] = {
             "type": "object",
             "additionalProperties": False,
             "properties": {
+                "message": TEXT,
                 "physicalLocation": {
                     "required": ["artifactLocation"],
                     "additionalProperties": False,
@@ -322,3 +327,20 @@ def test_files_that_do_not_stay_are_no_place(finding: MakeFinding, stream: MakeS
         [result] = run_of(Report(streams, call=call))["results"]
         places = [*result["locations"], *result["relatedLocations"]]
         assert [("physicalLocation" in place) for place in places] == [kept, kept]
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_what_a_finding_is_about_is_its_first_related_place(
+    kept: bool, finding: MakeFinding, stream: MakeStream
+) -> None:
+    streams = (stream(finding(upstream=GAVE)), stream(finding(), exchange=2))
+    call = JudgedCall("2026-11-23T02:00:00.000+00:00", 1.0, kept=kept)
+    [result] = run_of(Report(streams, call=call))["results"]
+    first, other = result["relatedLocations"]
+    assert first["message"]["text"] == 'answer: thinking.end  {"signature":"s"}'
+    assert first["logicalLocations"] == [{"name": "exchange 1, event 7", "kind": "event"}]
+    assert ("physicalLocation" in first) == kept
+    assert "message" not in other
+    if kept:
+        assert first["physicalLocation"]["artifactLocation"]["uri"] == "talk.har"
+        assert first["physicalLocation"]["region"] == {"startLine": 12}
