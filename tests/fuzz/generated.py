@@ -8,7 +8,7 @@ from typing import Final
 from tests.fuzz.dialogues import DIALECTS, Piece, stream, texts
 from tests.fuzz.perturbations import PERTURBATIONS
 
-BATCH: Final = 512  # frames that a run takes before the rules see them
+BATCH: Final = 64  # frames that a run takes before the rules see them, under `small_batches`
 LENGTHS: Final = (0, 1, 2, 3, 5, 8, 12, 20, 40)
 
 
