@@ -47,19 +47,29 @@ class AgentConversation(Protocol):
         """Whether a message is about a conversation that another turn had, and none of this one."""
 
 
+AgentWords = Callable[[Message, str, str], Sequence[str]]
+"""The words behind a command, of the request, the id of the model and the folder to work in."""
+
+
 class AgentForm(Struct, frozen=True):
     """How a command is asked: by messages on its standard input, or by its words.
 
-    `words` are put behind the user's command; they are given the request, the id of the model and
-    the folder to work in. Without a `conversation` each turn is a process of its own, which ends
-    with it; a user stops it by an interrupt. `environment` is what a command of its own needs to
-    find the model, beside what every agent is given; it is given the URL of the model, its id and
-    a folder for homes.
+    `words` are put behind the user's command, those of `words_of` where its file has one of these
+    names. Without a `conversation` each turn is a process of its own, which ends with it; a user
+    stops it by an interrupt. `environment` is what a command of its own needs to find the model,
+    beside what every agent is given; it is given the URL of the model, its id and a folder for
+    homes.
     """
 
-    words: Callable[[Message, str, str], Sequence[str]] = lambda _body, _model, _folder: ()
+    words: AgentWords = lambda _body, _model, _folder: ()
     conversation: Callable[[str], AgentConversation] | None = None
     environment: Callable[[str, str, Path], Mapping[str, str]] = lambda _url, _model, _folder: {}
+    words_of: Mapping[str, AgentWords] = {}
+
+    def words_behind(self, command: Sequence[str]) -> AgentWords:
+        """What is put behind this command: by the first of its words that names a program."""
+        named = (self.words_of.get(Path(word).stem) for word in command)
+        return next((each for each in named if each is not None), self.words)
 
 
 def text_block(text: str) -> dict[str, Any]:

@@ -36,9 +36,9 @@ def events(
         elif event["type"] == "content_block_start":
             block = dict(event["content_block"])
         elif event["type"] == "content_block_delta":
-            _grow(block, event["delta"])
+            grow(block, event["delta"])
         elif event["type"] == "content_block_stop":
-            yield stated(message_id, _whole(block))
+            yield stated(message_id, whole(block))
         yield line("stream_event", event=event, parent_tool_use_id=None, api_message_id=message_id)
 
 
@@ -69,16 +69,21 @@ def run(*parts: Iterable[Fields], said: str, usage: Usage, is_error: bool = Fals
     ended = {"subtype": "success", "is_error": is_error, **times, **cost}
     reason = "stop_sequence" if is_error else "end_turn"
     over = [line("result", **ended, result=said, stop_reason=reason)]
-    numbered = zip(count(1), chain(begun, *parts, over), strict=False)
-    return [Line({**each, "uuid": f"line-{number}"}) for number, each in numbered]
+    return numbered(begun, *parts, over)
 
 
-def _grow(block: Fields, delta: Fields) -> None:
+def numbered(*parts: Iterable[Fields]) -> list[Line]:
+    """Lines, each with an id of its own."""
+    each_line = zip(count(1), chain(*parts), strict=False)
+    return [Line({**each, "uuid": f"line-{number}"}) for number, each in each_line]
+
+
+def grow(block: Fields, delta: Fields) -> None:
     for name, piece in delta.items():
         if name != "type":
             block[name] = f"{block.get(name, '')}{piece}"
 
 
-def _whole(block: Fields) -> Fields:
+def whole(block: Fields) -> Fields:
     written = block.pop("partial_json", "")
     return {**block, "input": json.loads(written)} if written else block

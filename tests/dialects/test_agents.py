@@ -223,11 +223,20 @@ def test_words_carry_the_question_and_the_session() -> None:
     words = AGENTS["claude.stream-json"].words
     body = {"messages": [{"role": "user", "content": "Hi"}], "session_id": "s"}
     assert words(body, "m", FOLDER)[:2] == ("-p", "Hi")
-    assert words(body, "m", FOLDER)[-2:] == ("--resume", "s")
+    assert words(body, "m", FOLDER)[-5:] == ("--resume", "s", "--verbose", "--add-dir", FOLDER)
     words = AGENTS["opencode.run"].words
     asked = words({"input": [{"type": "text", "text": "-n?"}], "sessionID": "s"}, "m", FOLDER)
     assert asked[:3] == ("run", "--format", "json")
     assert asked[-6:] == ("--model", "played/m", "--session", "s", "--", "-n?")
+
+
+@pytest.mark.parametrize("command", [["qwen"], ["/opt/bin/qwen.js"], ["npx", "qwen"]])
+def test_qwen_code_is_asked_in_words_of_its_own(command: list[str]) -> None:
+    form = AGENTS["claude.stream-json"]
+    asked = form.words_behind(command)({"messages": [{"content": "Hi"}]}, "m", FOLDER)
+    assert asked[-2:] == ("--auth-type", "openai")
+    assert "--verbose" not in asked
+    assert form.words_behind(["claude"]) is form.words
 
 
 def test_opencode_is_given_a_model_and_homes_of_its_own() -> None:

@@ -1,4 +1,4 @@
-"""How Claude Code is asked on its command line: a process a turn."""
+"""How Claude Code and Qwen Code are asked on their command lines: a process a turn."""
 
 from __future__ import annotations
 
@@ -10,15 +10,23 @@ from conformance.dialects.json_edge import string
 
 _TURN: Final = "messages"
 _SESSION: Final = "session_id"
-_OPTIONS: Final = ("--output-format", "stream-json", "--verbose", "--include-partial-messages")
+_OPTIONS: Final = ("--output-format", "stream-json", "--include-partial-messages")
 
 
 def _words(body: Message, model: str, folder: str) -> Sequence[str]:
+    return (*_asked(body, model), "--verbose", "--add-dir", folder)
+
+
+def _qwen_words(body: Message, model: str, _folder: str) -> Sequence[str]:
+    """Without a provider it asks on a terminal which one to take."""
+    return (*_asked(body, model), "--auth-type", "openai")
+
+
+def _asked(body: Message, model: str) -> Sequence[str]:
     session = string(body.get(_SESSION))
     carried = ("--resume", session) if session else ()
-    chosen = ("--add-dir", folder, "--model", model)
-    return ("-p", asked_text(body, _TURN), *_OPTIONS, *chosen, *carried)
+    return ("-p", asked_text(body, _TURN), *_OPTIONS, "--model", model, *carried)
 
 
-AGENT: Final = AgentForm(_words)
+AGENT: Final = AgentForm(_words, words_of={"qwen": _qwen_words})
 REQUEST: Final = agent_request(_TURN, _SESSION, user_turn)

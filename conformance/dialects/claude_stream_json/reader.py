@@ -13,6 +13,9 @@ Rule 4: a call of the model is a step. The answer is finished, counted and done 
         which also says that it failed; without it the stream was cut. A session is announced anew,
         by a line of subtype `init`, for every answer.
 Rule 5: an error of the API that Claude Code words as an `assistant` line is no text of a model.
+Rule 6: Qwen Code, which announces its own version, numbers every block 0 and states it under an id
+        of its own. Its blocks are numbered here as they come, with `own_index` beside, and the
+        line that comes behind the events of a block states it.
 """
 
 from __future__ import annotations
@@ -55,6 +58,7 @@ class StreamJsonReader(MessagesReader):
 
     def __init__(self, reading: Reading) -> None:
         self._session = ""  # as it was announced
+        self._is_by_block = False  # rule 6
         super().__init__(reading)
 
     def _renew(self) -> None:
@@ -64,6 +68,7 @@ class StreamJsonReader(MessagesReader):
         self._message_id = ""  # of the message that was said last, by events or by lines
         self._streamed_id = ""  # of the message that was begun last by events
         self._index = -1  # of its block that began last
+        self._own_index = 0  # that block's own number, where they are numbered here
         self._begun_calls: dict[int, str] = {}  # ids of its calls, by the index of their block
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
@@ -75,6 +80,7 @@ class StreamJsonReader(MessagesReader):
         if kind == "system" and fields.get("subtype") == "init":
             self._announce("", has_spoken=self._has_begun)
             self._session = string(fields.get("session_id"))
+            self._is_by_block = isinstance(fields.get("qwen_code_version"), str)
         self._sink.wire(kind if kind in LINES else self.unknown, event_data(payload))
         if kind == "assistant":
             self._read_assistant(fields)
@@ -94,9 +100,22 @@ class StreamJsonReader(MessagesReader):
             self._sink.wire(string(event.get("type")) or self.unknown, own)
             return
         self._message_id = message_id
+        if self._is_by_block and "index" in event:
+            own |= self._numbered(event)
         if event.get("type") == "content_block_start":
-            self._begin_block(whole(event.get("index")) or 0, mapping(event.get("content_block")))
+            self._begin_block(whole(own.get("index")) or 0, mapping(event.get("content_block")))
         super()._read_event(frame, own)
+
+    def _numbered(self, event: dict[str, Any]) -> dict[str, Any]:
+        """The number of a block among those of its message, and its own where that differs."""
+        index = event.get("index")
+        if not isinstance(index, int):
+            return {}
+        number = self._index + 1
+        if event.get("type") != "content_block_start":
+            return {"index": self._index + index - self._own_index}
+        self._own_index = index
+        return {"index": number} if index == number else {"index": number, "own_index": index}
 
     def _begin_block(self, index: int, block: dict[str, Any]) -> None:
         self._index = index
@@ -121,6 +140,8 @@ class StreamJsonReader(MessagesReader):
         blocks = elements(message.get("content"))
         message_id, parent = string(message.get("id")), line.get("parent_tool_use_id")
         is_known = message_id == self._streamed_id != ""
+        if self._is_by_block and self._index >= 0:
+            is_known, message_id = True, self._streamed_id
         first = self._index + 1 - len(blocks)
         for place, block in enumerate(blocks, first):
             whose = {"parent_tool_use_id": parent} if isinstance(parent, str) else {}

@@ -134,3 +134,20 @@ def test_every_block_and_call_that_starts_is_ended(events: list[Payload]) -> Non
         started = [data[key] for kind, data in found if kind == start]
         assert started == sorted(set(started))
         assert {data[key] for kind, data in found if kind == end} == set(started)
+
+
+def test_a_block_that_is_a_message_is_stated_by_the_line_behind_it() -> None:
+    def own(*events: Payload) -> list[Payload]:
+        return [{k: v for k, v in each.items() if k != "api_message_id"} for each in events]
+
+    announced = {"type": "system", "subtype": "init", "qwen_code_version": "0.15.10"}
+    thought = own(begun("a"), *block(0, "so", "thinking"))
+    words = own(*block(0, "Hi"), event("message_stop"))
+    lines = stated("a", {**THOUGHT, "signature": ""}), stated("b", {"type": "text", "text": "Hi"})
+    sent = [announced, *thought, lines[0], *words[:3], lines[1], words[3], RESULT]
+    assert said(*sent)[1:] == ANSWER[1:]
+    placed = [(each["api_message_id"], each["index"]) for each in wired("assistant.block", *sent)]
+    assert placed == [("a", 0), ("a", 1)]
+    assert [each.get("own_index") for each in wired("content_block_start", *sent)] == [None, 0]
+    # Of whom does not announce itself, the second line is another message.
+    assert len(said(*sent[1:])) > len(ANSWER)
