@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from conformance.board import board_page, read_rows
 from conformance.recordings.examples import example_streams
 from website.bundle import write_judge
 from website.lanes import lane_tables
@@ -24,6 +25,7 @@ from website.pages import ROOT, written_pages
 
 OWN: Final = Path(__file__).parent
 _FORM: Final = re.compile(r"<form.*?</form>\n", re.DOTALL)
+BOARD: Final = "saved-runs.html"
 _EXCERPTS: Final = ("## Passes", "## Fails")
 
 
@@ -56,10 +58,20 @@ def write_site(folder: Path, rules: frozenset[str] | None = None) -> None:
     for page in sorted((OWN / "pages").glob("*.md")):
         shutil.copy(page, folder / "pages")
     shutil.copy(ROOT / "docs" / "report.svg", folder / "pages")
+    write_board(folder / "pages")
     shutil.copytree(OWN / "assets", folder / "pages" / "assets")
     language = (ROOT / "docs" / "rule-language.md").read_text(encoding="utf-8")
     (folder / "pages" / "assets" / "example.yaml").write_text(first_suite(language), "utf-8")
     (folder / "zensical.toml").write_text(site_settings(written, address), "utf-8")
+
+
+def write_board(pages: Path) -> None:
+    """The page of saved runs, which are judged again for it, and their recordings beside it."""
+    rows = read_rows(OWN / "board")
+    for row in rows:
+        if row.folder:
+            shutil.copytree(OWN / "board" / row.folder, pages / row.folder)
+    (pages / BOARD).write_text(board_page(rows, "rules/"), encoding="utf-8")
 
 
 def _leave_out_judge(page: Path) -> None:
