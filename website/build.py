@@ -13,7 +13,7 @@ import re
 import shutil
 import sys
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -58,20 +58,26 @@ def write_site(folder: Path, rules: frozenset[str] | None = None) -> None:
     for page in sorted((OWN / "pages").glob("*.md")):
         shutil.copy(page, folder / "pages")
     shutil.copy(ROOT / "docs" / "report.svg", folder / "pages")
-    write_board(folder / "pages")
+    write_board(folder / "pages", _rule_addresses(written))
     shutil.copytree(OWN / "assets", folder / "pages" / "assets")
     language = (ROOT / "docs" / "rule-language.md").read_text(encoding="utf-8")
     (folder / "pages" / "assets" / "example.yaml").write_text(first_suite(language), "utf-8")
     (folder / "zensical.toml").write_text(site_settings(written, address), "utf-8")
 
 
-def write_board(pages: Path) -> None:
+def _rule_addresses(pages: Iterable[str]) -> dict[str, str]:
+    """Where the page of each rule is, seen from the front page."""
+    found = (each.removesuffix(".md") for each in pages if each.startswith("rules/"))
+    return {each.removeprefix("rules/"): f"{each}/" for each in found}
+
+
+def write_board(pages: Path, rules: Mapping[str, str]) -> None:
     """The page of saved runs, which are judged again for it, and their recordings beside it."""
     rows = read_rows(OWN / "board")
     for row in rows:
         if row.folder:
             shutil.copytree(OWN / "board" / row.folder, pages / row.folder)
-    (pages / BOARD).write_text(board_page(rows, "rules/"), encoding="utf-8")
+    (pages / BOARD).write_text(board_page(rows, rules), encoding="utf-8")
 
 
 def _leave_out_judge(page: Path) -> None:

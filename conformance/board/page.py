@@ -32,18 +32,21 @@ _STATES: Final[Mapping[State, tuple[str, str]]] = {
     "other rules": ("vacuous", "by other rules"),
     "not here": ("vacuous", "its own word"),
 }
+_NO_PAGES: Final[Mapping[str, str]] = {}
 _FILES: Final = 100
 _LINES: Final = 20
 
 
-def board_page(rows: Sequence[BoardRow], rules: str = "") -> str:
-    """The whole page; `rules` is the folder of pages about rules, empty where there is none."""
+def board_page(rows: Sequence[BoardRow], rules: Mapping[str, str] = _NO_PAGES) -> str:
+    """The whole page; `rules` are addresses of pages about rules, as far as there are any."""
     shown = newest_rows(rows)
     title = f"{count(len(shown), 'system')}, {count(len(rows), 'run')}"
     return "\n".join(page_lines(title, _body_lines(rows, shown, rules))) + "\n"
 
 
-def _body_lines(rows: Sequence[BoardRow], shown: Sequence[BoardRow], rules: str) -> Iterator[str]:
+def _body_lines(
+    rows: Sequence[BoardRow], shown: Sequence[BoardRow], rules: Mapping[str, str]
+) -> Iterator[str]:
     yield "<header><h1>Board</h1>"
     yield "<p>Which systems keep which rules, by saved runs. A cell counts the rules of a family"
     yield "that had something to judge; it leads to what was found, and that to the recording.</p>"
@@ -120,7 +123,7 @@ def _trend(row: BoardRow) -> str:
     return f"{', '.join(words)} ({f'{about.version}, ' if about.version else ''}{about.date})"
 
 
-def _run_article(row: BoardRow, rules: str) -> Iterator[str]:
+def _run_article(row: BoardRow, rules: Mapping[str, str]) -> Iterator[str]:
     summary, about = row.summary, row.summary.run
     yield f'<article class="one may" id="{row.anchor}"><h3>{escape_html(about.kind)} '
     yield f"{escape_html(f'{about.name} {about.version}'.rstrip())} {_state(row)}</h3>"
@@ -151,7 +154,7 @@ def _facts(summary: RunSummary) -> str:
     return f"{summary.run.date}: {streams}, judged by {profiles}; {by}"
 
 
-def _group_lines(row: BoardRow, group: GroupSummary, rules: str) -> Iterator[str]:
+def _group_lines(row: BoardRow, group: GroupSummary, rules: Mapping[str, str]) -> Iterator[str]:
     kind = "fail" if group.level == "MUST" else "inconclusive"
     extent = f"in {group.streams} of {count(group.judged, 'stream')}"
     yield f'<p><span class="v v-{kind}">{escape_html(group.level)}</span> '
@@ -161,9 +164,10 @@ def _group_lines(row: BoardRow, group: GroupSummary, rules: str) -> Iterator[str
     yield f"(finding {escape_html(group.first.finding)})</span></p>"
 
 
-def _rule_link(rule: str, rules: str) -> str:
+def _rule_link(rule: str, rules: Mapping[str, str]) -> str:
     shown = f"<code>{escape_html(rule)}</code>"
-    return f'<a href="{escape_html(rules)}{quote(rule)}/">{shown}</a>' if rules else shown
+    page = rules.get(rule)
+    return f'<a href="{escape_html(page)}">{shown}</a>' if page else shown
 
 
 def _file_link(row: BoardRow, file: str, words: str) -> str:

@@ -35,7 +35,7 @@ def test_the_newest_run_is_the_row_and_says_what_changed(board: Path) -> None:
 
 
 def test_a_finding_leads_to_its_recording_and_its_rule(board: Path) -> None:
-    page = board_page(read_rows(board), "rules/")
+    page = board_page(read_rows(board), {LEAK: f"rules/{LEAK}/"})
     address = f"{NAME}/openai.responses/think.cassette.jsonl.gz"
     assert f'<a href="{address}">' in page
     assert (board / address).is_file()
