@@ -20,7 +20,10 @@ LEAK = "stripping/visible-text/no-markers"
 @pytest.fixture
 def board(tmp_path: Path) -> Path:
     """Two runs of one server: what the first lacks, the second has fixed."""
-    later = {"target": {"name": "acme", "version": "1.3"}, "recorded_at": "2026-11-27T10:00:00Z"}
+    later: dict[str, Any] = {
+        "target": {"name": "acme", "version": "1.3"},
+        "recorded_at": "2026-11-27T10:00:00Z",
+    }
     add_run(tmp_path / "board", saved_run(tmp_path / "old", BROKEN))
     add_run(tmp_path / "board", saved_run(tmp_path / "new", GOOD, **later))
     return tmp_path / "board"
