@@ -75,8 +75,11 @@ def write_board(pages: Path, rules: Mapping[str, str]) -> None:
     """The page of saved runs, which are judged again for it, and their recordings beside it."""
     rows = read_rows(OWN / "board")
     for row in rows:
-        if row.folder:
-            shutil.copytree(OWN / "board" / row.folder, pages / row.folder)
+        for each in row.summary.recordings if row.folder else ():
+            source, kept = (top / row.folder / each.file for top in (OWN / "board", pages))
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            if source.is_file():
+                shutil.copyfile(source, kept)
     (pages / BOARD).write_text(board_page(rows, rules), encoding="utf-8")
 
 

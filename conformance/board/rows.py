@@ -73,6 +73,8 @@ def _target_order(summary: RunSummary) -> tuple[int, str]:
 
 def _row(file: Path, summary: RunSummary, before: RunSummary | None) -> BoardRow:
     beside = recordings_beside(file)
+    if file.is_symlink() or beside.is_symlink():
+        raise UsageError("a board holds files, not links to others", place=Place(str(file)))
     if not beside.is_dir():
         return BoardRow(summary, "not here", "", before=before)
     lines = disagreements(summary, beside)

@@ -13,8 +13,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.board.saved_run import file_digest, run_files, summarise
-from conformance.board.summary import SUFFIX, RunSummary
+from conformance.board.summary import (
+    SUFFIX,
+    RunSummary,
+    checked_summary,
+    read_summary,
+    summary_bytes,
+)
 from conformance.core.errors import Place, UsageError
+from conformance.report.files import write_whole
 from conformance.report.printable import visible
 
 _SHOWN: Final = 12  # characters of a digest
@@ -35,6 +42,25 @@ def disagreements(summary: RunSummary, folder: Path) -> list[str]:
     if not kept:
         return lines
     return lines + list(_judged_lines(summary, summarise(folder, kept, summary.link)))
+
+
+def judge_again(path: Path) -> bool:
+    """Writes the summary anew by the rules of today; whether anything changed.
+
+    Where the recordings lie elsewhere nothing does. Raises UsageError where they are not those
+    that were judged.
+    """
+    summary, folder = read_summary(path), recordings_beside(path)
+    if not folder.is_dir():
+        return False
+    files = run_files(folder)
+    listed = {each.file: each.sha256 for each in summary.recordings}
+    for line in _file_lines(folder, set(files), listed):
+        raise UsageError(line, place=Place(str(path)))
+    found = checked_summary(summarise(folder, files, summary.link))
+    if found != summary:
+        write_whole(path, summary_bytes(found))
+    return found != summary
 
 
 def _file_lines(folder: Path, there: set[str], listed: Mapping[str, str]) -> Iterator[str]:

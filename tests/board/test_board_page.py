@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from conformance.board import add_run, board_page, read_rows
 from conformance.board.rows import BoardRow
 from conformance.cli import main
+from conformance.core.errors import UsageError
 from tests.board.saved import BROKEN, GOOD, saved_run
 
 NAME = "server-acme-1.2-2026-11-20"
@@ -100,6 +101,15 @@ def test_adding_and_showing_in_one_call(tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["board", str(board), "--add", str(run), "-o", str(page)]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "1 run, 1 judged again"
     assert "acme 1.2" in page.read_text()
+
+
+@pytest.mark.parametrize("suffix", ["", ".run.json"])
+def test_a_link_to_elsewhere_is_no_row(board: Path, tmp_path: Path, suffix: str) -> None:
+    there = board / f"{NAME}{suffix}"
+    there.rename(tmp_path / "elsewhere")
+    there.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match="not links to others"):
+        read_rows(board)
 
 
 @pytest.mark.parametrize("arguments", [[], ["--link", "https://example.com", "-o", "x"]])

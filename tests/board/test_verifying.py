@@ -84,6 +84,24 @@ def test_a_changed_recording_changes_hash_and_verdict(
     assert "rule that fails: stripping/visible-text/no-markers is not in the recordings" in found
 
 
+def test_judged_again_a_summary_is_true_by_the_rules_of_today(
+    summary: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = summary.read_bytes()
+    rewrite(summary, lambda c: c["rules"].update(sha256="0" * 64))
+    rewrite(summary, lambda c: c.update(failed=[]))
+    assert main(["board", str(summary.parent), "--again"]) == 0
+    assert lines_of(capsys) == ["1 of 1 run judged otherwise than before"]
+    assert summary.read_bytes() == before
+
+
+def test_other_recordings_are_not_judged_again(summary: Path) -> None:
+    rewrite(summary, lambda c: c["recordings"][0].update(sha256="0" * 64))
+    before = summary.read_bytes()
+    assert main(["board", str(summary.parent), "--again"]) == 2
+    assert summary.read_bytes() == before
+
+
 def test_a_recording_that_is_not_listed_is_a_line(
     summary: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
