@@ -111,6 +111,7 @@ docs: $(DEV)/installed       ## write the pages about rules, profiles, systems a
 	$(RUN)/python -m tests.systems.pages
 	$(RUN)/python -m tests.systems.matrix
 	$(RUN)/python -m tests.authoring.report_picture
+	$(RUN)/conformance board website/board --again
 	$(RUN)/conformance mutate --matrix --format markdown > docs/mutation-matrix.md
 
 lock: $(LOCK)/installed      ## write requirements/*.txt anew, with the newest versions; LOCK_ARGS="--upgrade-package NAME" takes one

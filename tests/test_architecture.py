@@ -21,7 +21,7 @@ FLOORS = (
     ("rules", "editing", "dialects", "cassette"),
     ("profiles", "identify"),
     ("judging", "evidence", "recordings"),
-    ("mutate", "linting", "baseline", "diff", "scenarios", "systems", "report", "corpus"),
+    ("mutate", "linting", "baseline", "diff", "scenarios", "systems", "report", "board", "corpus"),
     ("wire",),
     ("targets",),
     ("watching", "runs"),

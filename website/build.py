@@ -13,10 +13,11 @@ import re
 import shutil
 import sys
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
+from conformance.board import board_page, read_rows
 from conformance.recordings.examples import example_streams
 from website.bundle import write_judge
 from website.lanes import lane_tables
@@ -24,6 +25,7 @@ from website.pages import ROOT, written_pages
 
 OWN: Final = Path(__file__).parent
 _FORM: Final = re.compile(r"<form.*?</form>\n", re.DOTALL)
+BOARD: Final = "saved-runs.html"
 _EXCERPTS: Final = ("## Passes", "## Fails")
 
 
@@ -56,10 +58,29 @@ def write_site(folder: Path, rules: frozenset[str] | None = None) -> None:
     for page in sorted((OWN / "pages").glob("*.md")):
         shutil.copy(page, folder / "pages")
     shutil.copy(ROOT / "docs" / "report.svg", folder / "pages")
+    write_board(folder / "pages", _rule_addresses(written))
     shutil.copytree(OWN / "assets", folder / "pages" / "assets")
     language = (ROOT / "docs" / "rule-language.md").read_text(encoding="utf-8")
     (folder / "pages" / "assets" / "example.yaml").write_text(first_suite(language), "utf-8")
     (folder / "zensical.toml").write_text(site_settings(written, address), "utf-8")
+
+
+def _rule_addresses(pages: Iterable[str]) -> dict[str, str]:
+    """Where the page of each rule is, seen from the front page."""
+    found = (each.removesuffix(".md") for each in pages if each.startswith("rules/"))
+    return {each.removeprefix("rules/"): f"{each}/" for each in found}
+
+
+def write_board(pages: Path, rules: Mapping[str, str]) -> None:
+    """The page of saved runs, which are judged again for it, and their recordings beside it."""
+    rows = read_rows(OWN / "board")
+    for row in rows:
+        for each in row.summary.recordings if row.folder else ():
+            source, kept = (top / row.folder / each.file for top in (OWN / "board", pages))
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            if source.is_file():
+                shutil.copyfile(source, kept)
+    (pages / BOARD).write_text(board_page(rows, rules), encoding="utf-8")
 
 
 def _leave_out_judge(page: Path) -> None:

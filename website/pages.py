@@ -25,6 +25,7 @@ _LIST: Final = re.compile(r"^(?!\s*(?:[-*|>#]|\d+\.)\s)(\S.*)\n(?=(?:[-*]|1\.) )
 # Words behind the language of a fence, but for a title: other tests read them.
 _FENCE_WORDS: Final = re.compile(r"^( *```\w+) (?!title=)[\w ]+$", re.MULTILINE)
 _TRY: Final = "A suite can be tried [in the browser](judge.md)."
+_BOARD: Final = "[The board of today](saved-runs.html) is made with this site."
 BESIDE: Final[Mapping[str, str]] = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
@@ -112,6 +113,7 @@ def written_pages(address: str) -> dict[str, str]:
         pages[place] = _page_text(ROOT / name, address)
     language = pages["rule-language.md"]
     pages["rule-language.md"] = language.replace("\n## ", f"\n{_TRY}\n\n## ", 1)
+    pages["board.md"] = pages["board.md"].replace("\n## ", f"\n{_BOARD}\n\n## ", 1)
     return pages | _start_pages((ROOT / "README.md").read_text(encoding="utf-8"), address)
 
 

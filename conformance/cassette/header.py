@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
@@ -13,6 +14,7 @@ RecordingOrigin = Literal["live", "synthetic", "imported"]
 
 VERSION: Final = "1.0"
 MAJOR: Final = 1
+_VERSION: Final = re.compile(r"-(?=v?[0-9])")
 
 
 class Redaction(Struct, frozen=True):
@@ -68,3 +70,16 @@ class Cassette(Struct, frozen=True):
     sealed: bool = False
     trailer: tuple[Redaction, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+def named_target(named: str) -> dict[str, str]:
+    """Name and version of NAME-VERSION, as a header holds them.
+
+    A name may have hyphens: the version is what begins with a digit, or with `v` and a digit. Where
+    nothing does, the first hyphen stands between the two.
+    """
+    at = _VERSION.search(named, 1)
+    name, version = (named[: at.start()], named[at.end() :]) if at else ("", "")
+    if at is None:
+        name, _, version = named.partition("-")
+    return {key: word for key, word in (("name", name), ("version", version)) if word}

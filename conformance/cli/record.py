@@ -12,6 +12,7 @@ import typer
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from conformance.cassette.header import named_target
 from conformance.cli import options as shared
 from conformance.cli.completing import complete_scenario
 from conformance.cli.failures import USAGE
@@ -127,13 +128,11 @@ def record_command(given: RecordArguments) -> None:
         has_profile(each, given.profile) for each in ENDPOINTS
     ):
         raise UsageError(f"no profile {given.profile!r}", hint="see conformance list profiles")
-    name, _, version = given.target.partition("-")
-    target = {key: word for key, word in (("name", name), ("version", version)) if word}
     terms = RecordingOptions(
         redact=not given.no_redact,
         max_bytes=given.max_bytes,
         profile=given.profile,
-        target=target,
+        target=named_target(given.target),
     )
     if given.proxy is not None:
         raise typer.Exit(_record_passing(given, given.proxy, terms))

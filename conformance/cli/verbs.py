@@ -43,12 +43,14 @@ VERBS: Final[Mapping[str, str]] = {
     "markers": "Show which tokens a model puts around its thinking.",
     "mutate": "Put known defects into a recording and show which rules find them.",
     "corpus": "Judge very many recorded streams: check, report, sample, inspect.",
+    "board": "Show which systems keep which rules, on one page of saved runs.",
+    "verify": "Judge the recordings of a summary again, and show what does not agree.",
     "schema": "Print a JSON Schema of what this tool reads or writes.",
 }
 
 _OWN_TEXTS: Final = frozenset({"demo", "explain", "init", "list", "markers", "schema"})
 """Verbs that read nothing in which a secret of the user could stand."""
-_READS_NO_FILE: Final = frozenset({"demo", "init", "markers", "schema"})
+_READS_NO_FILE: Final = frozenset({"board", "demo", "init", "markers", "schema", "verify"})
 """Verbs that no key of `conformance.yaml` concerns."""
 
 Arguments = TypeVar("Arguments")

@@ -23,6 +23,7 @@ from conformance.core.errors import ConformanceError
 from conformance.judging.result import Report, StreamResult
 from conformance.pytest_plugin.items import ExchangeItem, ExchangeNode, OutcomeItem, stale_item
 from conformance.pytest_plugin.options import display_path, option_value, trusted
+from conformance.pytest_plugin.project_defaults import project_suites
 from conformance.pytest_plugin.rule_examples import example_items, own_suites
 from conformance.pytest_plugin.spec import ListedRecording, read_spec
 from conformance.pytest_plugin.verdicts import (
@@ -45,7 +46,7 @@ class SpecCollection:
     def __init__(self, file: pytest.File) -> None:
         self.file = file
         self.config = file.config
-        self.spec = read_spec(file.path)
+        self.spec = read_spec(file.path, project_suites(file.config.rootpath))
 
     @property
     def is_offline(self) -> bool:
@@ -84,6 +85,8 @@ class SpecCollection:
 
     def example_nodes(self) -> Iterator[pytest.Item]:
         """An item for each example in the rules of one's own that the file names."""
+        if not self.spec.own_suites:
+            return iter(())
         chosen = frozenset(rule.id for rule in self.spec.rulebook.rules)
         return example_items(self.file, own_suites(self.spec.rulebook.suites), chosen)
 

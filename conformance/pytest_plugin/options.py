@@ -1,8 +1,9 @@
 """Options of the command line and of the configuration file, and which of them counts.
 
 What counts: the command line, then pytest-recording's `--record-mode` (for the record mode), then
-the test's marker, then the fixture `conformance_config`, then the configuration file. Where `CI` is
-set and the command line names no record mode, it is `none`.
+the test's marker, then the fixture `conformance_config`, then the configuration file, then the
+project's `conformance.yaml`. Where `CI` is set and the command line names no record mode, it is
+`none`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,12 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.core.errors import UsageError
+from conformance.core.errors import ConformanceError, UsageError
+from conformance.pytest_plugin.project_defaults import (
+    changed_line,
+    project_secrets,
+    project_value,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,7 +81,7 @@ def add_options(parser: pytest.Parser) -> None:
     for name, text in _FLAGS:
         key = _option_key(name)
         group.addoption(f"--conformance-{name}", dest=key, action="store_true", help=text)
-        parser.addini(key, f"--conformance-{name}: {text}", type="bool", default=False)
+        parser.addini(key, f"--conformance-{name}: {text}", type="bool", default=None)
     for name, metavar, text in _LISTS:
         key = _option_key(name)
         group.addoption(
@@ -99,7 +105,7 @@ def refuse_wrong(config: pytest.Config) -> None:
     try:
         _refuse_words(config)
         _remember_secrets(config)
-    except UsageError as err:
+    except ConformanceError as err:
         raise pytest.UsageError(str(err)) from err
     if option_value(config, "client") is not None and option_value(config, "url") is not None:
         raise pytest.UsageError("--conformance-client and --conformance-url do not go together")
@@ -127,7 +133,8 @@ def _refuse_words(config: pytest.Config) -> None:
 
 def _remember_secrets(config: pytest.Config) -> None:
     """From here on no text that leaves this process holds a value that was named."""
-    names = [*(given_option(config, _SECRET) or ()), *config.getini(_option_key(_SECRET))]
+    given = given_option(config, _SECRET) or ()
+    names = [*given, *config.getini(_option_key(_SECRET)), *project_secrets(config)]
     if names:
         from conformance.cassette.redaction.own_keys import remember_named  # noqa: PLC0415  # rare
 
@@ -152,9 +159,10 @@ def given_option(config: pytest.Config, name: str) -> Any:
 
 
 def option_value(config: pytest.Config, name: str) -> Any:
-    """What the command line says, else the configuration file."""
+    """What the command line says, else the configuration file, else the project's own."""
     found = given_option(config, name)
-    return config.getini(_option_key(name)) if found is None else found
+    found = config.getini(_option_key(name)) if found is None else found
+    return project_value(config, name) if found is None else found
 
 
 def trusted(config: pytest.Config) -> tuple[Path, ...]:
@@ -205,6 +213,7 @@ def report_header(config: pytest.Config) -> str | None:
     names = [name for name, _, _ in _VALUES] + [name for name, _ in _FLAGS]
     found = {name: option_value(config, name) for name in names}
     parts = [name if what is True else f"{name} {what}" for name, what in found.items() if what]
+    parts += [line] if (line := changed_line(config)) else []
     return f"conformance: {', '.join(parts)}" if parts else None
 
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 from conformance.core.errors import UsageError
 from conformance.pytest_plugin.folders import CassetteFolder, folder_name
 from conformance.pytest_plugin.options import given_option, option_value, record_mode, trusted
+from conformance.pytest_plugin.project_defaults import project_suites
 from conformance.rules.node import nearest
 from conformance.targets.replay import ReplayOptions
 
@@ -38,6 +39,7 @@ class ReplaySettings(Struct, frozen=True):
     strict: bool
     require_exercised: bool
     trusted: tuple[Path, ...] = ()
+    suites: tuple[str, ...] = ()
 
     def sources(self) -> tuple[Path, ...]:
         """Every recording that is replayed."""
@@ -63,6 +65,7 @@ def settings_of(item: pytest.Item, defaults: Mapping[str, Any]) -> ReplaySetting
         strict=bool(option_value(config, "strict")),
         require_exercised=bool(option_value(config, "require-exercised")),
         trusted=trusted(config),
+        suites=project_suites(config.rootpath),
     )
 
 

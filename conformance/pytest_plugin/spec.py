@@ -68,6 +68,7 @@ class FileSpec(Struct, frozen=True):
     file: Path
     rulebook: Rulebook
     suites: tuple[str, ...]
+    own_suites: bool  # whether the file names them, and so their examples
     rules: tuple[str, ...]
     cassettes: tuple[ListedRecording, ...]
     live: LiveSpec | None
@@ -77,8 +78,11 @@ class FileSpec(Struct, frozen=True):
     items: ItemGrain
 
 
-def read_spec(file: Path) -> FileSpec:
-    """The file's wishes. Raises SpecError, UsageError."""
+def read_spec(file: Path, default_suites: tuple[str, ...] = ()) -> FileSpec:
+    """The file's wishes; the suites are the default ones where it names none.
+
+    Raises SpecError, UsageError.
+    """
     root = document.load(file)
     entries = root.mapping(_KEYS)
     if "cassettes" in entries and "scenarios" in entries:
@@ -88,8 +92,9 @@ def read_spec(file: Path) -> FileSpec:
             raise root.key(key).error(f"{key!r} belongs to 'scenarios'")
     suites = tuple(_suite_name(file.parent, node) for node in _values_of(entries.get("suites")))
     rules = tuple(node.string() for node in _values_of(entries.get("rules")))
-    rulebook = _load_rulebook(entries, suites, rules)
-    if not ("cassettes" in entries or "scenarios" in entries or own_suites(rulebook.suites)):
+    rulebook = _load_rulebook(entries, suites, rules, default_suites)
+    has_examples = bool(suites) and bool(own_suites(rulebook.suites))
+    if not ("cassettes" in entries or "scenarios" in entries or has_examples):
         hint = "or rules of yours with examples under 'suites'"
         raise root.error("expected either 'cassettes' or 'scenarios'", hint=hint)
     profile = _optional_string(entries, "profile")
@@ -99,7 +104,8 @@ def read_spec(file: Path) -> FileSpec:
     return FileSpec(
         file=file,
         rulebook=rulebook,
-        suites=suites,
+        suites=suites or default_suites,
+        own_suites=bool(suites),
         rules=rules,
         cassettes=tuple(_listed_recordings(file.parent, entries)),
         live=_live_spec(file.parent, entries) if "scenarios" in entries else None,
@@ -111,15 +117,18 @@ def read_spec(file: Path) -> FileSpec:
 
 
 def _load_rulebook(
-    entries: Mapping[str, Node], suites: tuple[str, ...], rules: tuple[str, ...]
+    entries: Mapping[str, Node],
+    suites: tuple[str, ...],
+    rules: tuple[str, ...],
+    default_suites: tuple[str, ...],
 ) -> Rulebook:
     for node, name in zip(_values_of(entries.get("suites")), suites, strict=True):
         with _errors_at(node):
             load_suites([name])
     for node, glob in zip(_values_of(entries.get("rules")), rules, strict=True):
         with _errors_at(node):
-            Rulebook.load(suites, [glob])
-    return Rulebook.load(suites, rules)
+            Rulebook.load(suites or default_suites, [glob])
+    return Rulebook.load(suites or default_suites, rules)
 
 
 @contextmanager

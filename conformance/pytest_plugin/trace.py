@@ -58,7 +58,7 @@ class Trace(Struct, frozen=True):
     """What one test saw of one or several exchanges.
 
     `notes` are sentences for the reader: what was lost on the way here. `strict` and
-    `require_exercised` are what the test run asks of judges.
+    `require_exercised` are what the test run asks of judges, `suites` those of the project.
     """
 
     recording: Recording
@@ -66,6 +66,7 @@ class Trace(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     strict: bool = False
     require_exercised: bool = False
+    suites: tuple[str, ...] = ()
 
     @property
     def exchanges(self) -> tuple[Exchange, ...]:
@@ -240,7 +241,12 @@ class Tracer:
         except ConformanceError as err:
             raise err.with_traceback(None) from None
         exercised = settings.require_exercised
-        return replace(trace, strict=settings.strict, require_exercised=exercised)
+        return replace(
+            trace,
+            strict=settings.strict,
+            require_exercised=exercised,
+            suites=settings.suites,
+        )
 
 
 class ConformanceFailure(AssertionError):  # noqa: N818  # read as a sentence, as AssertionError is
@@ -259,16 +265,16 @@ def assert_conforms(
     strict: bool | None = None,
     require_exercised: bool | None = None,
 ) -> Report:
-    """Judges a trace by suites (ids, groups, files; none: all that ship) and gives the report.
+    """Judges a trace by suites (ids, groups, files) and gives the report.
 
-    A response, a path or bytes will do for a trace. Raises ConformanceFailure if a MUST is
-    violated; with `strict` a SHOULD; with `require_exercised` if a rule was not exercised (both as
-    the test run says, unless they are given); and if no rule judges what came, for that would look
-    green.
+    Where none is named, those of the project judge, else all that ship. A response, a path or bytes
+    will do for a trace. Raises ConformanceFailure if a MUST is violated; with `strict` a SHOULD;
+    with `require_exercised` if a rule was not exercised (both as the test run says, unless they are
+    given); and if no rule judges what came, for that would look green.
     """
     __tracebackhide__ = True
     seen = trace if isinstance(trace, Trace) else trace_of(trace)
-    report = seen.judged(_load_rulebook(suites))
+    report = seen.judged(_load_rulebook(suites or seen.suites))
     fault = _describe_faults(
         report,
         strict=seen.strict if strict is None else strict,

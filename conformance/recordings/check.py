@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -37,6 +37,7 @@ from conformance.evidence.writing import (
     write_exchange,
     write_links,
 )
+from conformance.judging.client_arguments import respell_arguments
 from conformance.judging.client_view import check_client
 from conformance.judging.fast.running import check_wire
 from conformance.judging.result import AnswerError, Report, StreamResult
@@ -297,7 +298,11 @@ def _begin_scenario(setting: JudgeSetting, exchange: Exchange) -> ScenarioJudge:
 def _check_reported(setting: JudgeSetting, exchange: Exchange, answers: int) -> JudgedView:
     # What the client said of the end is not recorded: of a break it may have said so.
     breaks_off = exchange.end != "eof"
-    seen = exchange.seen or ()
+    seen: Sequence[Mapping[str, Any]] = exchange.seen or ()
+    if any(event.get("type") == "tool.end" for event in seen):
+        reading = setting.bound.reading
+        sent = read_transcript(exchange, setting.dialect, reading, keep="semantic")
+        seen = respell_arguments(seen, sent.client_events)
     return check_client(setting, exchange, seen, breaks_off=breaks_off, answers=answers)
 
 

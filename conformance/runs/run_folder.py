@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from conformance import __version__
 from conformance.cassette import Cassette, Header, Recording, read, write
+from conformance.cassette.header import named_target
 from conformance.cassette.redaction.own_keys import remember_keys
 from conformance.core.errors import Place, UsageError
 from conformance.dialects import APPLICATIONS, ENDPOINTS
@@ -79,8 +80,6 @@ class RunFolder:
         self, outcome: ScenarioOutcome, profile: str | None, deterministic: bool
     ) -> Header:
         options = self.options
-        name, _, version = options.target.partition("-")
-        target = {"name": name, "version": version}
         # A file of the user's own leads nowhere for who opens the recording elsewhere.
         by_name = profile if profile and not profile.endswith((".yaml", ".yml")) else None
         run = {
@@ -98,7 +97,7 @@ class RunFolder:
             profile=by_name,
             recorder={"name": "reasoning-conformance", "version": __version__},
             recorded_at=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
-            target={key: value for key, value in target.items() if value},
+            target=named_target(options.target),
             model={"name": options.model},
             extra={RUN: run},
         )

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from conformance.core.errors import HarnessError, UsageError
+from conformance.core.errors import AdapterError, HarnessError, UsageError
 from conformance.targets.client import Adapter, AdapterBounds, AdapterFault
 from conformance.targets.client.process import AdapterProcess
 from tests.processes import has_ended
@@ -136,3 +136,8 @@ def test_the_tail_of_stderr_is_bounded() -> None:
         pytest.raises(AdapterFault, match=r"stderr ends: x{7}end$"),
     ):
         process.next_line(monotonic() + 30)
+
+
+def test_an_adapter_that_ends_at_once_is_none_of_our_faults() -> None:
+    with pytest.raises(AdapterError, match="status 3; it never introduced itself"):
+        Adapter([sys.executable, "-c", "raise SystemExit(3)"])

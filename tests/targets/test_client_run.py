@@ -15,6 +15,7 @@ from conformance.judging.result import Report
 from conformance.recordings.check import check_paths
 from conformance.rules.verdicts import Verdict
 from conformance.targets.client import AdapterBounds, ClientOptions, ClientOutcome, run_client
+from conformance.targets.client.kept_reports import kept_path
 from conformance.targets.client.replay_endpoint import MOST_FAULTS
 from reference_impl.client.defects import DEFECTS
 from reference_impl.client.defects.telling import TELLING
@@ -276,12 +277,20 @@ def test_several_adapters_find_what_one_finds() -> None:
 def test_what_is_saved_is_judged_alike_without_the_client(tmp_path: Path) -> None:
     command = (*REFERENCE, "--defect", "thinking-summed")
     outcome = run(SHORT, command=command, save=tmp_path, rules=("thinking/*",))
-    saved = tmp_path / cassette(SHORT).name
+    saved = kept_path(tmp_path, cassette(SHORT))
     again = check_paths([saved], rules=("thinking/*",))
     assert {finding.rule for finding in again.findings} == rules_of(outcome)
     seen = open_recording(saved).exchanges[0].seen
     assert seen is not None
     assert json.dumps(seen[0]) == json.dumps(dict(seen[0]))
+
+
+def test_recordings_that_are_called_alike_are_kept_apart(tmp_path: Path) -> None:
+    alike = ("openai.chat/deepseek/tool-round", "openai.responses/openai/tool-round")
+    run(*alike, save=tmp_path, rules=("thinking/client/*",))
+    saved = sorted(tmp_path.rglob("tool-round.cassette.jsonl"))
+    assert [path.parent.name for path in saved] == ["deepseek", "openai"]
+    assert all("seen_at" in open_recording(path).header.extra for path in saved)
 
 
 def test_a_run_of_chosen_rules_judges_no_others() -> None:

@@ -39,6 +39,8 @@ PAGES = (
     "rule-language/",
     "architecture/",
     "judge/",
+    "board/",
+    "saved-runs.html",
 )
 KINDS: dict[str, dict[str, Any]] = {
     "light": {"width": 1400},

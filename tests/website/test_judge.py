@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -62,3 +63,43 @@ def test_the_archive_holds_what_a_check_needs_and_no_recordings(tmp_path: Path) 
     assert needed <= names
     assert "conformance/_data/specs/wire/chat.yaml" in names
     assert not [each for each in names if each.endswith((".cassette.jsonl", ".pyc", ".so"))]
+
+
+RULES = """\
+suite: own
+title: Ours
+rules:
+  - id: never-speaks
+    level: MUST
+    says: An answer has no text.
+    since: 0.1.0
+    never: text.delta
+    breaks:
+      - dialect: openai.chat
+        frames: ['{"choices": [{"index": 0, "delta": {"content": "a"}}]}']
+    keeps:
+      - dialect: openai.chat
+        frames: ['{"choices": [{"index": 0, "delta": {"content": "b"}}]}']
+"""
+STREAM = (ROOT / "website/assets/example.sse").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("stream", ["", STREAM])
+def test_examples_of_rules_are_tried_with_and_without_a_stream(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stream: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    judge = runpy.run_path(str(ROOT / "website/judge/judge.py"))["judge"]
+    text, page = judge(stream, "", RULES)
+    lines = text.splitlines()
+    places = sorted(line.partition(": ")[2] for line in lines if "own.yaml:" in line[:9])
+    assert places[0] == "own/never-speaks breaks 1: ok"
+    assert places[1].startswith("own/never-speaks keeps 1: FAILED: the rule is broken")
+    assert bool(page) is bool(stream)
+    assert ("1 rule over 1 stream" in text) is bool(stream)
+
+
+def test_nothing_pasted_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    judge = runpy.run_path(str(ROOT / "website/judge/judge.py"))["judge"]
+    assert judge("", "", "") == ("error: paste a stream, or rules with examples", "")

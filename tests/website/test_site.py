@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -144,3 +144,14 @@ def test_every_rule_with_an_example_has_lanes() -> None:
         if 'id="fails"' in (text := path.read_text(encoding="utf-8")) and "lanes-pair" not in text
     ]
     assert bare == []
+
+
+@needs_site
+@pytest.mark.docs
+def test_every_link_of_the_board_leads_somewhere() -> None:
+    site = Path(BUILT)
+    page = (site / build.BOARD).read_text(encoding="utf-8")
+    linked = {unquote(each) for each in re.findall(r'href="([^"#][^"]*)"', page)}
+    near = {each for each in linked if not urlsplit(each).scheme}
+    assert len(near) > 100
+    assert [each for each in sorted(near) if not (site / each).exists()] == []

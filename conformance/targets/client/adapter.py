@@ -10,11 +10,12 @@ from typing import Any, Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from conformance.core.errors import AdapterError
 from conformance.core.events import Request
 from conformance.core.excerpts import ending, redacted
 from conformance.report.printable import visible
 from conformance.targets.child_process import stderr_words
-from conformance.targets.client.process import AdapterBounds, AdapterProcess
+from conformance.targets.client.process import AdapterBounds, AdapterFault, AdapterProcess
 from conformance.targets.client.protocol import (
     VERSION,
     ClientImplementation,
@@ -65,8 +66,9 @@ class AdapterAnswer(Struct, frozen=True):
 class Adapter(AdapterProcess):
     """One running adapter, introduced; a context manager that ends it.
 
-    Raises UsageError where it cannot be started, HarnessError where it breaks the protocol, and
-    of it AdapterFault where it hangs, crashes or floods.
+    Raises UsageError where it cannot be started, AdapterError where it never introduces itself,
+    HarnessError where it breaks the protocol later, and AdapterFault where it hangs, crashes or
+    floods then.
     """
 
     def __init__(
@@ -80,6 +82,10 @@ class Adapter(AdapterProcess):
             self.send_line(encode_command({"cmd": "start", "version": VERSION}))
             line = self.next_line(monotonic() + self.bounds.start)
             self.implementation: ClientImplementation = read_introduction(decode_answer(line))
+        except AdapterFault as err:
+            # One that never introduced itself is no client, and no fault of ours.
+            self.kill()
+            raise AdapterError(f"{err.message}; it never introduced itself", hint=err.hint) from err
         except BaseException:
             self.kill()
             raise

@@ -27,12 +27,12 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from conformance.core.events import Exchange, Request
-from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.dialects import get
 from conformance.evidence.compared_exchanges import compare_exchanges, sent_contributions
 from conformance.evidence.expectations import judges_requests
 from conformance.evidence.links.exchanges import ExchangePlaces, LinkedExchanges
 from conformance.judging import harness
+from conformance.judging.client_arguments import parsed_arguments, respell_arguments
 from conformance.judging.client_view import check_client, compares_views, undeclared_rules
 from conformance.judging.fast.running import check_wire
 from conformance.judging.ledger import Ledger
@@ -258,25 +258,6 @@ class ClientJudge:
         made.withdraw(excused, "what was sent breaks it", "sent bytes")
 
 
-def respell_arguments(
-    events: Sequence[Mapping[str, Any]], sent: Sequence[Mapping[str, Any]]
-) -> list[Mapping[str, Any]]:
-    """The events with arguments written as they were sent, where they are the same JSON."""
-    calls = iter([event for event in sent if event["type"] == "tool.end"])
-    made: list[Mapping[str, Any]] = []
-    for event in events:
-        call = next(calls, {}) if event["type"] == "tool.end" else {}
-        is_same = "arguments" in call and _parsed_arguments(call) == _parsed_arguments(event)
-        made.append({**event, "arguments": call["arguments"]} if is_same else event)
-    return made
-
-
-def _parsed_arguments(event: Mapping[str, Any]) -> Any:
-    text = event.get("arguments")
-    value = decode_json(text) if isinstance(text, str) else NOT_JSON
-    return text if value is NOT_JSON else [value]
-
-
 def _explain_lost_thinking(
     found: Finding, events: Sequence[Mapping[str, Any]], sent: Transcript
 ) -> Finding:
@@ -385,7 +366,7 @@ def _without_hosted(
 
 
 def _call_key(call: Mapping[str, Any]) -> tuple[Any, ...]:
-    return call.get("name"), _parsed_arguments(call)
+    return call.get("name"), parsed_arguments(call)
 
 
 def _ending_fault(sent: Transcript, answered: AdapterAnswer) -> HarnessFault | None:

@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from conformance.cassette import Cassette, Header, Recording, Redactor, open_recording, write
+from conformance.cassette import Header, Recording, open_recording
 from conformance.core import shipped
 from conformance.core.errors import SpecError, UsageError
 from conformance.core.events import Exchange
@@ -25,7 +25,6 @@ from conformance.judging.transcript import Transcript
 from conformance.profiles.profile import Profile, laid_over
 from conformance.recordings.check import recording_files
 from conformance.recordings.choices import CheckChoices, agreed_dialect, choose_profile, judged_by
-from conformance.recordings.redaction import redact_evidence
 from conformance.recordings.sender import sender_of
 from conformance.report.wording import count
 from conformance.targets.child_process import leftover_notes
@@ -39,6 +38,7 @@ from conformance.targets.client.client_judge import (
     stream_result,
 )
 from conformance.targets.client.exchange_replays import BODIES, ExchangeReplays
+from conformance.targets.client.kept_reports import keep_reports, kept_path
 from conformance.targets.client.process import AdapterBounds
 from conformance.targets.client.protocol import STREAM, ClientImplementation
 from conformance.targets.client.reconnecting import RECONNECT, judge_reconnecting
@@ -260,7 +260,9 @@ class ClientSession:
                 edited.add(replays.dialect)
             # The request is the recording's own: nobody of this client's users chose it.
             watched.append(replace(exchange, seen=replays.seen, user_choices=None))
-        self._write_cassette(recording.path.name, recording.header, watched)
+        if self.options.save is not None:
+            kept = kept_path(self.options.save, recording.path)
+            keep_reports(kept, recording.header, watched, self.about.plain())
         return visited
 
     def _judge_of(self, recording: Recording, exchange: Exchange) -> ClientJudge | None:
@@ -294,6 +296,8 @@ class ClientSession:
 
     def _save_requests(self, judging: ClientJudge, sent: Sequence[Exchange]) -> None:
         """What the client would send for every choice, beside what was chosen."""
+        if self.options.save is None:
+            return
         dialect = judging.dialect.name
         # A recording names no file: whoever checks it has the profile beside it.
         is_file = (self.chosen.profile or "").endswith((".yaml", ".yml"))
@@ -303,16 +307,8 @@ class ClientSession:
             profile=None if is_file else judging.profile.name,
             target={"name": self.about.name, "version": self.about.version},
         )
-        self._write_cassette(f"choices-{dialect}.cassette.jsonl", header, sent)
-
-    def _write_cassette(self, name: str, header: Header, exchanges: Sequence[Exchange]) -> None:
-        folder = self.options.save
-        if folder is None or not exchanges:
-            return
-        folder.mkdir(parents=True, exist_ok=True)
-        extra = {**header.extra, "implementation": self.about.plain()}
-        cassette = Cassette(replace(header, extra=extra), tuple(exchanges))
-        write(folder / name, redact_evidence(cassette, Redactor(opaque=False)))
+        path = self.options.save / f"choices-{dialect}.cassette.jsonl"
+        keep_reports(path, header, sent, self.about.plain())
 
     def _judge_own_cases(self, tally: CaseTally) -> Iterator[StreamResult]:
         """Cases that need no recording, by the first endpoint."""

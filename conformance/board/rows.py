@@ -1,0 +1,90 @@
+"""The rows of a board: summaries in a folder, each held against the recordings beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from conformance.board.summary import KINDS, SUFFIX, RunSummary, read_summary
+from conformance.board.verifying import disagreements, recordings_beside
+from conformance.core.errors import Place, UsageError
+
+_MOST_ROWS: Final = 1000
+State = Literal["agrees", "differs", "other rules", "not here"]
+
+
+class BoardRow(Struct, frozen=True):
+    """One saved run on the board.
+
+    `state` is what came of judging its recordings again, `lines` are what does not agree; where
+    they lie elsewhere nothing was judged. `folder` holds them, by its name beside the page.
+    `before` is the run of the same target that came last before this one.
+    """
+
+    summary: RunSummary
+    state: State
+    folder: str
+    lines: tuple[str, ...] = ()
+    before: RunSummary | None = None
+
+    @property
+    def anchor(self) -> str:
+        """What an address of the row ends with; of nothing but what a name may have."""
+        about = self.summary.run
+        return "-".join(filter(None, (about.kind, about.name, about.version, about.date)))
+
+
+def read_rows(folder: Path) -> list[BoardRow]:
+    """Every run of a board: by kind and name, the newest of a target first.
+
+    Raises UsageError for a folder without any, SpecError for a summary that is none.
+    """
+    files = sorted(folder.glob(f"*{SUFFIX}"))[: _MOST_ROWS + 1]
+    if not 0 < len(files) <= _MOST_ROWS:
+        message = f"expected 1 to {_MOST_ROWS} files *{SUFFIX}, found {len(files)}"
+        raise UsageError(message, place=Place(str(folder)))
+    found = sorted(((file, read_summary(file)) for file in files), key=lambda each: _age(each[1]))
+    rows: list[BoardRow] = []
+    last: dict[tuple[str, str], RunSummary] = {}
+    for file, summary in found:
+        target = summary.run.kind, summary.run.name
+        rows.append(_row(file, summary, last.get(target)))
+        last[target] = summary
+    rows.reverse()
+    return sorted(rows, key=lambda row: _target_order(row.summary))
+
+
+def newest_rows(rows: Sequence[BoardRow]) -> list[BoardRow]:
+    """Of each target the newest."""
+    found = {(row.summary.run.kind, row.summary.run.name): row for row in reversed(rows)}
+    return [row for row in rows if row in found.values()]
+
+
+def _age(summary: RunSummary) -> tuple[str, str]:
+    return summary.run.date, summary.run.version
+
+
+def _target_order(summary: RunSummary) -> tuple[int, str]:
+    return KINDS.index(summary.run.kind), summary.run.name.lower()
+
+
+def _row(file: Path, summary: RunSummary, before: RunSummary | None) -> BoardRow:
+    beside = recordings_beside(file)
+    if file.is_symlink() or beside.is_symlink():
+        raise UsageError("a board holds files, not links to others", place=Place(str(file)))
+    if not beside.is_dir():
+        return BoardRow(summary, "not here", "", before=before)
+    lines = disagreements(summary, beside)
+    return BoardRow(summary, _state_of(lines), beside.name, tuple(lines), before)
+
+
+def _state_of(lines: Sequence[str]) -> State:
+    if not lines:
+        return "agrees"
+    if any(line.startswith("recording ") for line in lines):
+        return "differs"
+    by_others = any(line.startswith(("rules: ", "tool: ")) for line in lines)
+    return "other rules" if by_others else "differs"

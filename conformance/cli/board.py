@@ -1,0 +1,65 @@
+"""`conformance board`: saved runs in, one page out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from conformance.board import add_run, board_page, read_rows
+from conformance.board.summary import SUFFIX
+from conformance.board.verifying import judge_again
+from conformance.cli.failures import CONFORMS, FINDINGS
+from conformance.cli.terminal import progress_line, put, warn
+from conformance.core.errors import UsageError
+from conformance.report.files import write_whole
+from conformance.report.printable import visible
+from conformance.report.wording import count
+
+
+def board_command(
+    folder: Annotated[Path, typer.Argument(help="Where the summaries of runs lie, *.run.json.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Write the page there."),
+    ] = None,
+    add: Annotated[
+        Path | None,
+        typer.Option("--add", metavar="RUN", help="First put this there: a folder of run --save."),
+    ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="First judge every run by the rules of today.")
+    ] = False,
+    link: Annotated[
+        str,
+        typer.Option(metavar="URL", help="Where everybody finds its recordings; else copied."),
+    ] = "",
+) -> None:
+    """Show which systems keep which rules, on one page of saved runs."""
+    if link and add is None:
+        raise UsageError("--link goes with --add: it says where the recordings of that run lie")
+    if add is None and output is None and not again:
+        raise UsageError("name the page: -o FILE, or a run that comes to the board: --add RUN")
+    if again:
+        files = sorted(folder.glob(f"*{SUFFIX}"))
+        with progress_line("judging by the rules of today ..."):
+            changed = sum(judge_again(file) for file in files)
+        put(f"{changed} of {count(len(files), 'run')} judged otherwise than before")
+    if add is not None:
+        with progress_line("judging the run ..."):
+            added = add_run(folder, add, link)
+        put(f"{visible(str(added))} is written")
+    raise typer.Exit(CONFORMS if output is None else _write_page(folder, output))
+
+
+def _write_page(folder: Path, output: Path) -> int:
+    """Judges the runs again and shows them; FINDINGS where a row does not agree."""
+    with progress_line("judging the runs again ..."):
+        rows = read_rows(folder)
+    write_whole(output, board_page(rows).encode())
+    for row in rows:
+        for line in row.lines:
+            warn(f"{row.anchor}: {line}")
+    put(f"{count(len(rows), 'run')}, {sum(row.state == 'agrees' for row in rows)} judged again")
+    return FINDINGS if any(row.state == "differs" for row in rows) else CONFORMS

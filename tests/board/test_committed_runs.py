@@ -1,0 +1,31 @@
+"""The runs that the site shows: their files are those that were judged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.board import read_summary
+from conformance.board.saved_run import file_digest, run_files
+from conformance.board.verifying import recordings_beside
+
+BOARD = Path(__file__).parents[2] / "website/board"
+SUMMARIES = sorted(BOARD.glob("*.run.json"))
+
+
+def test_there_are_rows_of_servers_clients_and_applications() -> None:
+    kinds = {read_summary(path).run.kind for path in SUMMARIES}
+    assert kinds >= {"server", "client", "application"}
+
+
+@pytest.mark.parametrize("path", SUMMARIES, ids=lambda path: path.name)
+def test_every_recording_is_the_one_that_was_judged(path: Path) -> None:
+    summary, folder = read_summary(path), recordings_beside(path)
+    listed = {each.file: each.sha256 for each in summary.recordings}
+    assert {file: file_digest(folder / file) for file in run_files(folder)} == listed
+
+
+def test_no_folder_lies_there_without_its_summary() -> None:
+    folders = {each for each in BOARD.iterdir() if each.is_dir()}
+    assert folders == {recordings_beside(path) for path in SUMMARIES}
