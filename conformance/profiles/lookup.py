@@ -32,8 +32,13 @@ def find(name: str, dialect: str, folders: Iterable[Path] = ()) -> Profile:
 
 def has_profile(dialect: str, name: str, folders: Iterable[Path] = ()) -> bool:
     """Whether a dialect has a profile of that name, or a client's laid over a server's."""
+    client, _, met = name.partition("/")
     try:
-        find(name, dialect, folders)
+        within = checked_folders(folders)
+        # A hint on the nearest name, which nobody would see here, looks through every folder.
+        if not all(any(candidate_paths(each, dialect, within)) for each in (client, met or client)):
+            return False
+        find(name, dialect, within[:-1])
     except UsageError:
         return False
     return True

@@ -35,7 +35,6 @@ EVERY_RULE: Final = ("*",)
 _LONGEST: Final = 4 * 1024 * 1024
 _HARMLESS: Final = ("header", "query", "userinfo")
 _NOWHERE: Final = Path("evidence.cassette.jsonl")
-_PROFILES: Final = (None, "strict")
 
 _Judged = Mapping[tuple[int, str], Mapping[str, object]]
 
@@ -81,9 +80,9 @@ def touched_rules(
         return {a.number: EVERY_RULE for a, b in pairs if not _is_same(a, b)}
     copies = _TwoCopies(evidence, clean)
     for book in (_shipped_rules(), *([rulebook] if rulebook is not None else [])):
-        for profile in _PROFILES:
-            copies.add_differing(book, profile)
-        for dialect, numbers in _dialects_judged(clean, book).items():
+        results = copies.add_differing(book, None)
+        copies.add_differing(book, "strict")
+        for dialect, numbers in _dialects_judged(results).items():
             copies.add_shifting(book, dialect, numbers)
     return {number: tuple(sorted(rules)) for number, rules in copies.found.items() if rules}
 
@@ -107,16 +106,19 @@ class _TwoCopies(Struct):
     clean: Cassette
     found: dict[int, set[str]] = field(default_factory=dict)
 
-    def add_differing(self, book: Rulebook, profile: str | None) -> None:
-        """Adds what differs under one profile, None for that which the recording names."""
-        before, after = (
-            _judge_cassette(each, book, profile) for each in (self.evidence, self.clean)
-        )
+    def add_differing(self, book: Rulebook, profile: str | None) -> list[StreamResult]:
+        """Adds what differs under one profile, None for that which the recording names.
+
+        Gives what was said of the clean copy.
+        """
+        came, kept = (_stream_results(each, book, profile) for each in (self.evidence, self.clean))
+        before, after = _said_by_view(came), _said_by_view(kept)
         for key in before.keys() | after.keys():
             one, other = before.get(key, {}), after.get(key, {})
             rules = one.keys() | other.keys()
             differ = (rule for rule in rules if one.get(rule) != other.get(rule))
             self.found.setdefault(key[0], set()).update(differ)
+        return kept
 
     def add_shifting(self, book: Rulebook, dialect: str, numbers: Collection[int]) -> None:
         """Adds what differs under any other profile that ships."""
@@ -138,10 +140,10 @@ class _TwoCopies(Struct):
             self.add_differing(narrow, profile)
 
 
-def _dialects_judged(clean: Cassette, book: Rulebook) -> dict[str, set[int]]:
+def _dialects_judged(results: Iterable[StreamResult]) -> dict[str, set[int]]:
     """Numbers of exchanges by the dialect that they are judged by."""
     found: dict[str, set[int]] = {}
-    for each in _stream_results(clean, book, None):
+    for each in results:
         found.setdefault(each.dialect, set()).add(each.exchange)
     return found
 
@@ -152,9 +154,8 @@ def merge_rules(one: Iterable[str], other: Iterable[str]) -> tuple[str, ...]:
     return EVERY_RULE if rules >= set(EVERY_RULE) else tuple(sorted(rules))
 
 
-def _judge_cassette(cassette: Cassette, rulebook: Rulebook, profile: str | None) -> _Judged:
-    """By exchange and view what each rule said; nothing where nobody can judge it."""
-    results = _stream_results(cassette, rulebook, profile)
+def _said_by_view(results: Iterable[StreamResult]) -> _Judged:
+    """By exchange and view what each rule said."""
     return {(each.exchange, each.view): _said(each) for each in results}
 
 

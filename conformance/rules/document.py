@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     import yaml
 
-__all__ = ["Kind", "Node", "Source", "load", "nearest", "parse"]
+__all__ = ["Kind", "Node", "Source", "decode", "load", "nearest", "parse", "read_bytes"]
 
 MAX_BYTES: Final = 4 * 1024 * 1024
 MAX_DEPTH: Final = 64
@@ -52,6 +52,11 @@ def load(path: Path | str) -> Node:
 
     Raises `UsageError` if the file cannot be read, `SpecError` if it is no such document.
     """
+    return decode(read_bytes(path), str(path))
+
+
+def read_bytes(path: Path | str) -> bytes:
+    """The bytes of a file that may be a document. Raises as `load` does."""
     file = str(path)
     try:
         expect_regular(Path(path))
@@ -62,6 +67,11 @@ def load(path: Path | str) -> Node:
         raise UsageError(f"cannot read the file: {reason}", place=Place(file)) from err
     if len(data) > MAX_BYTES:
         raise SpecError(f"file is larger than {MAX_BYTES} bytes", place=Place(file))
+    return data
+
+
+def decode(data: bytes, file: str) -> Node:
+    """Read the one document in the bytes of a file. Raises `SpecError`."""
     try:
         return parse(data.decode("utf-8"), file)
     except UnicodeDecodeError as err:
