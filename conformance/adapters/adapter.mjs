@@ -126,7 +126,8 @@ export function skip(why) {
   throw new Skip(why);
 }
 
-const write = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
+const answers = process.stdout.write.bind(process.stdout);
+const write = (line) => answers(`${JSON.stringify(line)}\n`);
 
 // What the answer to another op is called; its function gives what stands there.
 const ANSWERS = { next_request: 'request', extract: 'events', restore: 'events', store: 'stored' };
@@ -134,7 +135,7 @@ const ANSWERS = { next_request: 'request', extract: 'events', restore: 'events',
 /** Answers commands until `stop`. `about` has name, version, dialects, events, maybe features; `ops`
     are functions for further commands, each from the command to what its answer holds. */
 export async function serve(client, about, ops = {}) {
-  console.log = console.info = console.debug = console.warn = console.error; // stdout is for answers
+  process.stdout.write = process.stderr.write.bind(process.stderr); // stdout is for answers
   process.on('unhandledRejection', (error) => process.stderr.write(`unhandled: ${error}\n`));
   const names = ['stream', ...Object.keys(ops).filter((name) => name in ANSWERS)];
   const implementation = { language: 'javascript', ops: names, ...about };

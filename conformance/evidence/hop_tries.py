@@ -6,14 +6,16 @@ Rule 1: a try is replaced by a later call that asks the same and is answered by 
 Rule 2: of a try that broke off, and of which nobody can tell whether a later call goes on with it,
         the application may show what it said or not.
 Rule 3: what was shown of a replaced try has to go before the answer is over, where the protocol can
-        take it back; a text that stands there as often as the other calls say it is theirs.
-Rule 4: what stands beside the texts of tries, and neither begins nor ends as what any call said,
-        are words of the application.
+        take it back; a text that stands there as often as the other calls say it is theirs. So does
+        a beginning of a try, however short, where nothing but beginnings stands before the rest.
+Rule 4: what stands beside the texts of tries and their beginnings, and neither begins nor ends as
+        what any call said, are words of the application.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from os.path import commonprefix
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -116,6 +118,8 @@ def _left_text(
     others = frozenset(range(len(hops.behind))) - tries
     kept = _text_of(_said_by(hops.said, others, kind))
     every = _text_of(hops.said.of(kind))
+    texts = {n: _text_of(_said_by(hops.said, frozenset({n}), kind)) for n in sorted(tries)}
+    begun = _first_begun(shown, texts, kept)
     for number in sorted(tries):
         own = _said_by(hops.said, frozenset({number}), kind)
         text = _text_of(own).strip()
@@ -123,13 +127,26 @@ def _left_text(
         is_all = bool(shown.strip()) and text.startswith(shown.strip()) and not kept.strip()
         for piece in (text, *_begun_parts(parts, text), *_own_texts(own)):
             is_left = shown.count(piece) > kept.count(piece) if len(piece) >= TELLING else False
-            if is_left or is_all or (text and shown == every != kept):
+            if is_left or is_all or number == begun or (text and shown == every != kept):
                 message = (
                     f"expected no {kind} of a try that was asked again, got it beside the next"
                 )
                 place = hops.sent.place_of(parts, max(shown.find(piece), 0))
                 return HopDifference(message, own[0].first, place)
     return None
+
+
+def _first_begun(shown: str, tries: Mapping[int, str], kept: str) -> int | None:
+    """The first try of those whose beginnings, one after another, stand before what is kept."""
+    begun, rest = None, shown.strip()
+    if kept.strip().startswith(rest):
+        return None
+    for number, text in tries.items():
+        same = len(commonprefix((rest, text.strip())))
+        if same and begun is None:
+            begun = number
+        rest = rest[same:].lstrip()
+    return begun if kept.strip().startswith(rest) else None
 
 
 def own_words(hops: ApplicationHops, kind: PartKind) -> HopDifference | None:
@@ -142,11 +159,19 @@ def own_words(hops: ApplicationHops, kind: PartKind) -> HopDifference | None:
     for text in sorted(filter(None, texts), key=len, reverse=True):
         rest = rest.replace(text, _BORDER)
     for piece in map(str.strip, rest.split(_BORDER)):
-        if len(piece) >= TELLING and not is_of(words, piece):
+        is_strange = len(piece) >= TELLING and not is_of(words, piece)
+        if is_strange and not _are_beginnings(piece, texts):
             message = f"expected no {kind} beside the model's, got {excerpt(piece, 0, TELLING)!r}"
             place = hops.sent.place_of(parts, max(shown.find(piece), 0))
             return HopDifference(message, said[-1].first, place)
     return None
+
+
+def _are_beginnings(piece: str, texts: Collection[str]) -> bool:
+    """Whether it is beginnings of texts alone, one after another."""
+    while piece and (same := max(len(commonprefix((piece, text))) for text in texts)):
+        piece = piece[same:].lstrip()
+    return not piece
 
 
 def is_of(words: str, text: str) -> bool:

@@ -1,7 +1,7 @@
 """A run against an application: the toolkit asks as its user, and plays the model behind it.
 
 The first scenario finds out in which API the application asks its model. Scenarios that have no
-recorded answer in that API are left out.
+recorded answer in that API, or a stream where it asks for whole bodies, are left out.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from conformance.runs.options import RunOptions
 from conformance.runs.outcome import RunOutcome, run_outcome
 from conformance.runs.pace import RequestPace, RequestsSpentError
 from conformance.runs.plan import ScenarioRun, plan_requests
+from conformance.runs.recorded import recorded_calls
 from conformance.runs.refusals import elsewhere, status_of
 from conformance.runs.run_folder import RunFolder
 from conformance.runs.scenario_run import ScenarioOutcome, run_scenario
@@ -37,7 +38,7 @@ from conformance.scenarios import Scenario, load_scenarios
 from conformance.targets.agent import AgentTarget
 from conformance.targets.gateway import UpstreamStandIn
 from conformance.targets.model_calls import SeenCall, call_shape, learnt_signs
-from conformance.targets.played_answers import breaks_off, played_call
+from conformance.targets.played_answers import RecordedCalls, breaks_off, played_call
 from conformance.targets.server import TurnTarget
 
 FIRST: Final = "app-answer"
@@ -176,9 +177,9 @@ def _why_not(scenario_run: ScenarioRun, call: Exchange, folder: str) -> str:
     if TOOLS in scenario_run.scenario.needs and not played_call(dialect, body, folder):
         reads = ", and none that is known to read alone" if folder else ""
         return f"the application offers its model no tool {TOOL}{reads}"
-    if any(step.behind and dialect not in step.behind for step in scenario_run.steps):
-        return f"it has no recorded answer in {dialect}, in which the application asks"
-    return ""
+    fields = body if isinstance(body, dict) else {}
+    behind = (RecordedCalls(recorded_calls(s.behind)) for s in scenario_run.steps if s.behind)
+    return next(filter(None, (each.misfit(dialect, fields) for each in behind)), "")
 
 
 async def _take_scenario(run: ApiRun, scenario_run: ScenarioRun) -> None:

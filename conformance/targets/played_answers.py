@@ -113,7 +113,7 @@ class RecordedUpstream(Struct, frozen=True):
         """As `ScriptedUpstream.answer_call`."""
         if call:
             return scripted_answer("answer", dialect, number, body, persona=persona)
-        if misfit := self._misfit(dialect, body):
+        if misfit := self.misfit(dialect, body):
             return _misfit_answer(misfit)
         response = self.exchange.response or Response()
         return UpstreamAnswer(
@@ -134,15 +134,16 @@ class RecordedUpstream(Struct, frozen=True):
         recorded = SUPPORTED.get(self.exchange.dialect or "")
         return CONTENT_TYPES[recorded.framing if recorded else "sse"] if self.streams else _JSON
 
-    def _misfit(self, dialect: str, body: Mapping[str, Any]) -> str:
+    def misfit(self, dialect: str, body: Mapping[str, Any]) -> str:
+        """Why it is no answer to such a request; empty where it is one."""
         recorded = self.exchange.dialect
         if dialect != recorded:
-            return f"the gateway asked upstream in {dialect}, {recorded} was recorded"
+            return f"upstream was asked in {dialect}, {recorded} was recorded"
         status = self.exchange.response.status if self.exchange.response else None
         if (status or 200) < 300 and _wants_stream(dialect, body) is not self.streams:
             forms = ("a whole body", "a stream")
             had, wanted = forms if not self.streams else reversed(forms)
-            return f"the gateway asked upstream for {wanted}, {had} was recorded"
+            return f"upstream was asked for {wanted}, {had} was recorded"
         return ""
 
 
@@ -166,7 +167,7 @@ class RecordedCalls(Struct, frozen=True):
         """As `ScriptedUpstream.answer_call`."""
         recorded = self.exchanges.get(dialect, ())
         if not recorded:
-            return _misfit_answer(f"nothing is recorded for an application that asks in {dialect}")
+            return _misfit_answer(self.misfit(dialect, body))
         at = min(call, len(recorded) - 1)
         answer = RecordedUpstream(recorded[at]).answer_call(dialect, 0, number, body, persona)
         if not self.breaks or at < len(recorded) - 1 or answer.misfit:
@@ -174,6 +175,14 @@ class RecordedCalls(Struct, frozen=True):
         begun = tuple(_until_thinking(recorded[at], dialect))
         how = {"is_cut": self.breaks == "cut", "hangs": self.breaks == "hangs"}
         return replace(answer, chunks=begun, breaks_off=True, **how)
+
+
+    def misfit(self, dialect: str, body: Mapping[str, Any]) -> str:
+        """Why an application that asks like this has no answer here; empty where it has."""
+        recorded = self.exchanges.get(dialect, ())
+        if not recorded:
+            return f"it has no recorded answer in {dialect}, in which the application asks"
+        return RecordedUpstream(recorded[0]).misfit(dialect, body)
 
 
 def _until_thinking(exchange: Exchange, dialect: str) -> Iterator[bytes]:

@@ -169,3 +169,32 @@ def test_both_places_are_shown() -> None:
     assert BEGUN in json.dumps([each.text for each in finding.context])
     assert finding.upstream is not None
     assert BEGUN in finding.upstream.text
+
+
+SHORT: Final = BEGUN[:5]
+
+
+@pytest.mark.parametrize(
+    ("shown", "broken"),
+    [
+        ([SHORT, SHORT, WHOLE], {RULE}),
+        ([SHORT * 2 + WHOLE], {RULE}),
+        ([SHORT, BEGUN, WHOLE], {RULE}),
+        ([WHOLE], set()),
+        ([BEGUN, "nine."], set()),
+        (["Tea? ", WHOLE], {"hop/text"}),
+    ],
+)
+def test_beginnings_of_tries_are_theirs_however_short(shown: list[str], broken: set[str]) -> None:
+    """What an interface shows of a try depends on when it broke off."""
+    behind = [_cut(BEGUN), _cut(BEGUN), chat({"content": WHOLE})]
+    assert broken_hops(judged_hops(_shown(*shown), *behind, asked=(ASKED,) * 3)) == broken
+
+
+def test_beginnings_of_tries_that_all_failed_are_one_cause() -> None:
+    refused = Response(400, headers=(("content-type", "application/json"),))
+    behind = [*[_cut(BEGUN)] * 3, ("openai.chat", '{"error": {"message": "no"}}')]
+    parts = [part for number in range(3) for part in _part(number, SHORT)]
+    shown = vercel(*parts, {"type": "error", "errorText": "no"})
+    found = judged_hops(shown, *behind, asked=(ASKED,) * 4, heads={5: refused})
+    assert broken_hops(found) == {RULE}

@@ -36,13 +36,14 @@ class ChatApplication:
     """An ASGI application. `asks` are calls that it makes before each turn: titles, a router.
 
     `shows_score`: what the router says is all that it shows. `tries` is how often it asks a model
-    that refuses; then it hangs up.
+    that refuses; then it hangs up. `streams`: it asks its model for a stream, not for a whole body.
     """
 
     upstream: str = ""
     asks: tuple[str, ...] = ()
     shows_score: bool = False
     tries: int = 1
+    streams: bool = True
     scores: list[int] = field(default_factory=list)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -78,12 +79,16 @@ class ChatApplication:
         yield "[DONE]"
 
     async def _turn(self, client: httpx.AsyncClient, history: list[Part]) -> str:
-        body = {"model": "m", "stream": True, "messages": history, "tools": [TOOL]}
+        body = {"model": "m", "stream": self.streams, "messages": history, "tools": [TOOL]}
         for _ in range(self.tries):
             response = await client.post("/chat/completions", json=body)
             if response.status_code == 200:
-                return response.text
+                return response.text if self.streams else _as_stream(response.json())
         raise ConnectionError
+
+
+def _as_stream(body: Part) -> str:
+    return f"data: {json.dumps({'choices': [{'delta': e['message']} for e in body['choices']]})}"
 
 
 def _history(asked: Part) -> list[Part]:

@@ -83,3 +83,16 @@ def test_scenarios_that_a_dead_application_is_not_asked_are_named(tmp_path: Path
     assert any("stopped answering at app-answer/turn" in line for line in outcome.unanswered)
     why = "vercel.ui app-inline was not run: the application had stopped answering"
     assert why in outcome.report.notes
+
+
+def test_an_application_that_asks_for_whole_bodies_is_given_no_recorded_stream(
+    tmp_path: Path,
+) -> None:
+    chosen = ["app-answer", "app-cut-in-thinking", "app-inline", "app-stop"]
+    outcome = ran(ChatApplication(streams=False), tmp_path, scenarios=chosen)
+    assert findings(outcome) == []
+    left_out = (
+        "vercel.ui app-cut-in-thinking, app-inline, app-stop were not run: "
+        "upstream was asked for a whole body, a stream was recorded"
+    )
+    assert left_out in outcome.report.notes

@@ -75,7 +75,7 @@ def stream(command: dict[str, Any], mode: str) -> None:
     seq = command["seq"]
     due = mode.partition("-")[2] if is_due(mode, command) else mode
     misbehave(seq, due)
-    if mode == "says-why":
+    if due == "says-why":
         end = {"how": "failed", "message": "TypeError: no such model claude-9"}
         say({"seq": seq, "end": end})
         return

@@ -390,3 +390,10 @@ def test_extraction_is_the_clients_own_business_unless_promised() -> None:
     assert (verdict, outcome.cases) == (Verdict.NOT_APPLICABLE, 0)
     silent = run(SHORT, command=(sys.executable, FAKE, "plain"))
     assert "harness/extracts-in-order" not in silent.report.verdicts
+
+
+def test_a_client_that_asks_for_nothing_is_reported_in_its_own_words() -> None:
+    outcome = fake("later-says-why")
+    messages = {each.message for each in outcome.report.findings if each.rule == ANSWERS}
+    assert len(messages) == 1
+    assert "asked for nothing; the adapter says failed: TypeError: no such mo" in messages.pop()

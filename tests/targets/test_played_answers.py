@@ -135,3 +135,24 @@ def test_thinking_comes_encrypted_where_the_request_includes_that(*, stream: boo
     asked = {"include": ["reasoning.encrypted_content"], "stream": stream}
     assert answered("openai.responses", asked).opaque
     assert not answered("openai.responses", {"stream": stream}).opaque
+
+
+@pytest.mark.parametrize(
+    ("model", "summary", "said"),
+    [
+        ("gpt-5.4", None, ""),
+        ("openai/o3", None, ""),
+        ("gpt-5.4", "auto", "A sum, summary 7: done."),
+        ("gpt-oss-120b", None, "Two and two, thought 7: is 4."),
+        ("m", None, "Two and two, thought 7: is 4."),
+    ],
+)
+def test_a_model_of_openai_shows_no_raw_thinking_in_responses(
+    model: str, summary: str | None, said: str
+) -> None:
+    reasoning = {"reasoning": {"summary": summary}} if summary else {}
+    for streams in (True, False):
+        asked = {"model": model, "input": "Hi", "stream": streams, **reasoning}
+        answer = answered("openai.responses", asked)
+        assert "".join(answer.thinking) == said
+        assert "".join(answer.text) == "Answer 7: **4**, no more."

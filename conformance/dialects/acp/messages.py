@@ -1,8 +1,9 @@
 """Messages, thoughts and calls of one turn, as a client would show them.
 
 Rule 1: nothing on the wire starts or ends a thought or a message: a run of chunks of one kind, and
-        of one `messageId` where they have one, is one of them. Another kind, another id, a call, a
-        count of tokens, or the end of the turn ends it; news of the session do not.
+        of one `messageId` where they have one, is one of them. Another kind, another id, a call, or
+        the end of the turn ends it; news of the session do not. A count of tokens, and news of a
+        call, end a run without an id: all chunks of one message have its id.
 Rule 2: a call starts when it is announced, and ends with its status; what it was given is in
         `rawInput`, there or in an update.
 """
@@ -42,12 +43,21 @@ class TurnMessages(OpenParts):
             self._blocks.close(block)
         self._open.clear()
 
+    def interrupt_run(self) -> None:
+        """Ends it unless its chunks have an id, by which the next ones are known."""
+        if not any(message_id for _, message_id in self._open):
+            self.end_run()
+
     def take_call(self, update: dict[str, Any]) -> None:
         """A call, or news of one."""
-        self.end_run()
+        is_announced = update.get("sessionUpdate") == "tool_call"
+        if is_announced:
+            self.end_run()
+        else:
+            self.interrupt_run()
         call_id = string(update.get("toolCallId"))
         call = self._calls.get(call_id)
-        if call is None and update.get("sessionUpdate") == "tool_call":
+        if call is None and is_announced:
             call = self._start_call(call_id, _name(update), is_hosted=True)
         if call is None:
             return

@@ -115,7 +115,9 @@ class AcpReader(ProgramReader[TurnMessages]):
         elif kind in _CALLS:
             self._begin_turn(params.get("sessionId"))
             self._content.take_call(update)
-        elif kind in ("usage_update", "user_message_chunk"):
+        elif kind == "usage_update":
+            self._content.interrupt_run()
+        elif kind == "user_message_chunk":
             self._content.end_run()
 
     def _read_request(self, method: str, fields: dict[str, Any]) -> None:

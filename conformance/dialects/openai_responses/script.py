@@ -1,10 +1,12 @@
 """Scripted answers in Responses.
 
-A summary comes with the answer where the request asks for one, as at the API itself.
+A summary comes with the answer where the request asks for one, as at the API itself. A model that
+is named as one of its own shows nothing else of its thinking; others show all of it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -22,6 +24,7 @@ from conformance.dialects.script import (
 from conformance.dialects.wishes import WishForm
 
 Fields = dict[str, Any]
+_OWN_MODEL: Final = re.compile(r"(?:openai/)?(?:gpt-\d|o\d|codex|chatgpt)")
 _Typed = tuple[str, Fields]  # type of an event, and its other fields
 _STATUS: Final = {"length": "incomplete", "error": "failed", "no-finish": "in_progress"}
 
@@ -53,10 +56,12 @@ def _answer_items(answer: ScriptedAnswer, request: Mapping[str, Any]) -> list[Fi
     """The items as they are at the end; what breaks off, and where."""
     wanted = mapping(request.get("reasoning")).get("summary") not in (None, "none")
     parts = [{"type": "summary_text", "text": answer.summary}] if wanted else []
-    content = [{"type": "reasoning_text", "text": answer.thinking}]
+    shown = {"content": [{"type": "reasoning_text", "text": answer.thinking}]}
+    if _OWN_MODEL.match(str(request.get("model", ""))):
+        shown = {}
     named = {"id": f"rs_{answer.number}", "type": "reasoning"}
     sealed = {"encrypted_content": answer.signature} if answer.is_sealed else {}
-    thinking = [{**named, "summary": parts, "content": content, **sealed}] * bool(answer.thinking)
+    thinking = [{**named, "summary": parts, **shown, **sealed}] * bool(answer.thinking)
     if answer.calls_tool:
         called = {
             "call_id": f"call_{answer.number}",

@@ -116,7 +116,8 @@ class ExchangeReplays(CaseSeries):
         if answered.how not in ENDS:
             why = f"{answered.how} is no end of a stream"
         elif not case.is_served:
-            why = f"the client asked for {case.requests}{self.endpoint.stderr_tail()}"
+            said = case.said_of_end() or self.endpoint.stderr_tail()
+            why = f"the client asked for {case.requests}{said}"
         if why:
             return no_answer(where, AdapterAnswer("errored", why=why))
         made = self.judging.judge_stream(self._read_sent(variation), answered, variation.kind)

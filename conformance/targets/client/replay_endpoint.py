@@ -53,6 +53,10 @@ class ReplayedCase(NamedTuple):
         """What was asked, for a message."""
         return ", ".join(f"{each.method} {each.path}" for each in self.seen) or "nothing"
 
+    def said_of_end(self) -> str:
+        """What the adapter says of it, to go on with in a message; empty where it says nothing."""
+        return f"; the adapter says {self.answered.told_end()}" if self.answered.reason() else ""
+
     @property
     def is_served(self) -> bool:
         """Whether any request got the recorded answer."""
@@ -242,8 +246,7 @@ def _fault_of_smoke(endpoint: ReplayEndpoint, dialect: str, case: ReplayedCase) 
     if why := case.asked_other_form(short_answer(dialect), dialect):
         return f"{why}; see the feature `bodies`"
     if not case.is_served:
-        said = f"; the adapter says {answered.told_end()}" if answered.reason() else ""
-        return f"base_url was not asked, but {case.requests}{said}"
+        return f"base_url was not asked, but {case.requests}{case.said_of_end()}"
     if answered.how != "completed":
         return f"expected completed, got {answered.told_end()}"
     if "text.delta" in endpoint.about.events and text != ANSWER:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,6 +64,28 @@ def test_another_id_a_call_and_a_count_end_a_thought_and_news_of_the_session_do_
     assert thoughts(news, messageId="m") == 2
     assert thoughts(update("usage_update", used=1, size=2)) == 2
     assert thoughts(update("tool_call", toolCallId="c", title="Read")) == 2
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        update("usage_update", used=1, size=2),
+        update("tool_call_update", toolCallId="c", status="in_progress"),
+        update("session_info_update", title="Sums"),
+    ],
+    ids=lambda payload: str(payload["params"]["update"]["sessionUpdate"]),
+)
+def test_chunks_of_one_id_are_one_thought_with_news_between_them(between: Payload) -> None:
+    named = [chunk("thought", text, messageId="m") for text in ("so", ".")]
+    found = said(named[0], between, named[1])
+    deltas = [fields["block"] for kind, fields in found if kind == "thinking.delta"]
+    assert deltas == [0, 0]
+
+
+def test_an_announced_call_ends_a_thought_whatever_its_id() -> None:
+    named = [chunk("thought", text, messageId="m") for text in ("so", ".")]
+    found = kinds(named[0], update("tool_call", toolCallId="c", title="t"), named[1])
+    assert found.count("thinking.start") == 2
 
 
 def test_a_call_ends_with_its_status() -> None:
