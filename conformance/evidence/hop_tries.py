@@ -15,7 +15,6 @@ Rule 4: what stands beside the texts of tries and their beginnings, and neither 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from os.path import commonprefix
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -142,7 +141,7 @@ def _first_begun(shown: str, tries: Mapping[int, str], kept: str) -> int | None:
     if kept.strip().startswith(rest):
         return None
     for number, text in tries.items():
-        same = len(commonprefix((rest, text.strip())))
+        same = _same_length(rest, text.strip())
         if same and begun is None:
             begun = number
         rest = rest[same:].lstrip()
@@ -169,7 +168,7 @@ def own_words(hops: ApplicationHops, kind: PartKind) -> HopDifference | None:
 
 def _are_beginnings(piece: str, texts: Collection[str]) -> bool:
     """Whether it is beginnings of texts alone, one after another."""
-    while piece and (same := max(len(commonprefix((piece, text))) for text in texts)):
+    while piece and (same := max(_same_length(piece, text) for text in texts)):
         piece = piece[same:].lstrip()
     return not piece
 
@@ -197,3 +196,9 @@ def _said_by(content: SaidContent, calls: frozenset[int], kind: PartKind) -> lis
 
 def _text_of(parts: Sequence[SaidPart]) -> str:
     return "".join(each.text for each in parts)
+
+
+def _same_length(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))

@@ -176,7 +176,6 @@ class RecordedCalls(Struct, frozen=True):
         how = {"is_cut": self.breaks == "cut", "hangs": self.breaks == "hangs"}
         return replace(answer, chunks=begun, breaks_off=True, **how)
 
-
     def misfit(self, dialect: str, body: Mapping[str, Any]) -> str:
         """Why an application that asks like this has no answer here; empty where it has."""
         recorded = self.exchanges.get(dialect, ())

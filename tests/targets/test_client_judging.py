@@ -14,12 +14,13 @@ from conformance.cassette import Cassette, Header, open_recording, write
 from conformance.core import shipped
 from conformance.core.events import SEMANTIC_EVENTS, Chunk, Exchange
 from conformance.dialects import get
+from conformance.judging.client_arguments import respell_arguments
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import check_paths
 from conformance.recordings.choices import CheckChoices, choose_profile
 from conformance.rules.verdicts import Verdict
 from conformance.targets.client.adapter import AdapterAnswer
-from conformance.targets.client.client_judge import ClientJudge, ClientLedger, respell_arguments
+from conformance.targets.client.client_judge import ClientJudge, ClientLedger
 from conformance.targets.client.late_calls import sent_late
 from conformance.targets.client.protocol import ClientImplementation, event_fields
 from conformance.targets.client.variation import VariationKind
