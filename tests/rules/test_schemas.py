@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import jsonschema_rs
@@ -91,3 +92,29 @@ def test_most_shipped_schemas_are_simple() -> None:
     rules = (rule for suite in load_suites() for rule in suite.rules)
     found = [compile_simple(rule.form.schema) for rule in rules if isinstance(rule.form, Each)]
     assert len([check for check in found if check is not None]) > len(found) * 0.7
+
+
+def test_what_a_shipped_rule_requires_is_an_object_where_it_asks_for_its_fields() -> None:
+    rules = (rule for suite in load_suites() for rule in suite.rules)
+    loose = {
+        (rule.id, path)
+        for rule in rules
+        if isinstance(rule.form, Each)
+        for path in loose_fields(rule.form.schema, is_required=False)
+    }
+    assert not loose
+
+
+def loose_fields(schema: Any, *, is_required: bool, path: str = "") -> Iterator[str]:
+    """Required fields that may be null or a list, as nothing says that they are objects."""
+    if not isinstance(schema, dict):
+        return
+    # The headers of a message are objects of ours.
+    if is_required and not path.endswith("headers") and "type" not in schema:
+        yield from [path] if schema.keys() & {"required", "properties"} else []
+    required = schema.get("required", ())
+    for name, inner in schema.get("properties", {}).items():
+        yield from loose_fields(inner, is_required=name in required, path=f"{path}.{name}")
+    below = [schema[key] for key in ("items", "then", "else") if key in schema]
+    for inner in (*below, *(each for key in ("allOf", "anyOf") for each in schema.get(key, ()))):
+        yield from loose_fields(inner, is_required=False, path=path)
