@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -93,6 +94,18 @@ class ClientLedger(Ledger):
         self.changes += [change for change in other.changes if change.rule in undecided]
 
 
+@lru_cache(maxsize=4)
+def _rules_of_views(rulebook: Rulebook) -> Rulebook | None:
+    """Those that compare what was sent with what was reported; a run judges by them many times."""
+    two = sorted(rule.id for rule in rulebook.rules if compares_views(rule))
+    return Rulebook(rulebook.suites, two) if two else None
+
+
+@lru_cache(maxsize=4)
+def _rules_of_requests(rulebook: Rulebook) -> frozenset[str]:
+    return frozenset(rule.id for rule in rulebook.rules if judges_requests(rule))
+
+
 class ClientJudge:
     """The rules of a run as they apply to one client, one dialect and one profile.
 
@@ -121,9 +134,8 @@ class ClientJudge:
         bound = rulebook.bound(profile)
         self.setting = JudgeSetting(self.dialect, profile, bound, file=file, named=named)
         self._rules = {rule.id: rule for rule in rulebook.rules}
-        two = {rule.id for rule in rulebook.rules if compares_views(rule)}
-        self._of_views = two
-        small = Rulebook(rulebook.suites, sorted(two)) if two else None
+        self._of_views = {rule.id for rule in rulebook.rules if compares_views(rule)}
+        small = _rules_of_views(rulebook)
         self._small = replace(self.setting, bound=small.bound(profile)) if small else None
 
     def call_of(self, replay: str) -> str:
@@ -192,9 +204,8 @@ class ClientJudge:
             )
             for each in exchanges
         ]
-        rules = {rule.id for rule in self.rulebook.rules if judges_requests(rule)}
         made = ClientLedger()
-        made.take_judged(judged[-1].result, rules)
+        made.take_judged(judged[-1].result, _rules_of_requests(self.rulebook))
         linked.write({exchanges[-1].number: made}, exchanges, lambda _: False, trusted=True)
         return made
 

@@ -37,10 +37,12 @@ def compare(paths: Sequence[Path], folder: Path) -> None:
     for path in paths:
         try:
             original = open_recording(path).cassette
+            clean = redact_evidence(original)
+            if clean == original:
+                continue  # the same recording has the same verdicts
             expected = verdicts(original, target)
         except ConformanceError:
             continue  # of a dialect that nobody knows
-        clean = redact_evidence(original)
         touched = {rule for exchange in clean.exchanges for rule in exchange.touched}
         for before, after in zip(expected, verdicts(clean, target), strict=True):
             differ = {rule for rule in before if before[rule] is not after[rule]}
