@@ -1,19 +1,26 @@
-"""Mutants of runs in which every block is numbered 0, under profiles that do not permit it."""
+"""Mutants of Claude's lines with what Qwen Code does, under profiles that do not permit it."""
 
 from __future__ import annotations
 
 from typing import Final
 
+from tests.authoring import edits
 from tests.authoring.mutant import Mutant
-from tests.authoring.mutants_claude import SUITE
+from tests.authoring.mutants_claude import INIT, SUITE, TEXT
+from tests.authoring.pieces import Message, at
 
-TEXT: Final = "claude.stream-json/qwen-code/thinking-then-text"
+
+def of_second_block(message: Message) -> bool:
+    return bool(at(message.payload, "event.index") == 1)
+
 
 MUTANTS: Final = (
     Mutant(
         f"{SUITE}/index-own",
         TEXT,
-        also=(f"{SUITE}/delta-present", f"{SUITE}/signature-present"),
-        facts={"profile": "strict"},
+        (
+            edits.change(INIT, "qwen_code_version", "0.15.10"),
+            edits.change_all(of_second_block, "event.index", 0),
+        ),
     ),
 )
