@@ -117,7 +117,12 @@ MUTANTS: Final = (
         (edits.change(SPOKEN, CONTENT, lambda said: [said]),),
     ),
     Mutant(f"{SUITE}/call-lifecycle", TOOLS, (edits.drop(CALL_ENDED, -1),)),
-    Mutant(f"{SUITE}/call-is-object", TOOLS, (edits.change(CALLED, CALL, lambda said: [said]),)),
+    Mutant(
+        f"{SUITE}/call-is-object",
+        TOOLS,
+        (edits.change(CALLED, CALL, lambda said: [said]),),
+        also=(f"{SUITE}/carries",),
+    ),
     Mutant(f"{SUITE}/call-named", TOOLS, (edits.remove(CALLED, f"{CALL}.id"),)),
     Mutant(f"{SUITE}/body-call-named", BODY_CALL, (not_in_body("message.tool_calls.0.id"),)),
     Mutant(f"{SUITE}/call-json", TOOLS, (edits.drop(CALL_PIECE),)),
