@@ -181,7 +181,7 @@ def at_random(seed: int) -> Cutting:
     return cutting
 
 
-CUTTINGS: Final[tuple[Cutting, ...]] = (as_recorded, whole, bytewise, *map(at_random, SEEDS))
+CUTTINGS: Final[tuple[Cutting, ...]] = (whole, bytewise, *map(at_random, SEEDS))
 
 
 def cuttings(name: str) -> list[Cutting]:
@@ -206,8 +206,11 @@ def judged_under(name: str, cutting: Cutting) -> tuple[Mapping[str, Verdict], li
 @pytest.mark.one_in(12)
 @pytest.mark.parametrize("name", [*GOOD, *MUTANTS])
 def test_verdicts_do_not_depend_on_chunking(name: str) -> None:
-    one, other = cuttings(name)
-    assert judged_under(name, one) == judged_under(name, other), f"{one.__name__} {other.__name__}"
+    wanted = judged_under(name, as_recorded)
+    offenders = [
+        cutting.__name__ for cutting in cuttings(name) if judged_under(name, cutting) != wanted
+    ]
+    assert offenders == []
 
 
 def test_there_are_chunks_that_end_inside_a_character() -> None:

@@ -2,8 +2,8 @@
 
 Rule 1: every text of a summary passes `escaping.html`, an address of its own is http or https, and
 all other links lead below the folder of the page.
-Rule 2: the page judges nothing by what a summary says of itself: a cell counts verdicts, and what
-came of judging the recordings again stands beside the name.
+Rule 2: where the recordings lie here, the cells are what they give; what the file says otherwise is
+shown beside the name.
 """
 
 from __future__ import annotations

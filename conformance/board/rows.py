@@ -9,7 +9,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from conformance.board.summary import KINDS, SUFFIX, RunSummary, read_summary
-from conformance.board.verifying import disagreements, recordings_beside
+from conformance.board.verifying import held_against, recordings_beside
 from conformance.core.errors import Place, UsageError
 
 _MOST_ROWS: Final = 1000
@@ -19,8 +19,9 @@ State = Literal["agrees", "differs", "other rules", "not here"]
 class BoardRow(Struct, frozen=True):
     """One saved run on the board.
 
-    `state` is what came of judging its recordings again, `lines` are what does not agree; where
-    they lie elsewhere nothing was judged. `folder` holds them, by its name beside the page.
+    `summary` is what its recordings give, `state` and `lines` say how far the file agrees; where
+    they lie elsewhere nothing was judged, and it is the file. `folder` holds them, by its name
+    beside the page.
     `before` is the run of the same target that came last before this one.
     """
 
@@ -52,7 +53,7 @@ def read_rows(folder: Path) -> list[BoardRow]:
     for file, summary in found:
         target = summary.run.kind, summary.run.name
         rows.append(_row(file, summary, last.get(target)))
-        last[target] = summary
+        last[target] = rows[-1].summary
     rows.reverse()
     return sorted(rows, key=lambda row: _target_order(row.summary))
 
@@ -77,8 +78,8 @@ def _row(file: Path, summary: RunSummary, before: RunSummary | None) -> BoardRow
         raise UsageError("a board holds files, not links to others", place=Place(str(file)))
     if not beside.is_dir():
         return BoardRow(summary, "not here", "", before=before)
-    lines = disagreements(summary, beside)
-    return BoardRow(summary, _state_of(lines), beside.name, tuple(lines), before)
+    lines, found = held_against(summary, beside)
+    return BoardRow(found or summary, _state_of(lines), beside.name, tuple(lines), before)
 
 
 def _state_of(lines: Sequence[str]) -> State:

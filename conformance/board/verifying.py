@@ -29,19 +29,28 @@ _ORDER: Final = ("PASS", "FAIL", "INCONCLUSIVE", "UNTESTABLE", "VACUOUS", "NOT-A
 
 
 def recordings_beside(path: Path) -> Path:
-    """Where the recordings of a summary lie if nothing else is said."""
+    """The folder for the recordings of a summary where none is named."""
     return path.with_name(path.name.removesuffix(SUFFIX).removesuffix(".json"))
 
 
 def disagreements(summary: RunSummary, folder: Path) -> list[str]:
     """One line each. Raises UsageError where the recordings are not there, or are no run."""
+    return held_against(summary, folder)[0]
+
+
+def held_against(summary: RunSummary, folder: Path) -> tuple[list[str], RunSummary | None]:
+    """What does not agree, and what the listed recordings give; None where none of them is there.
+
+    Raises UsageError where there are no recordings, or they are no run.
+    """
     there = set(run_files(folder))
     listed = {each.file: each.sha256 for each in summary.recordings}
     lines = list(_file_lines(folder, there, listed))
     kept = sorted(there & listed.keys())
     if not kept:
-        return lines
-    return lines + list(_judged_lines(summary, summarise(folder, kept, summary.link)))
+        return lines, None
+    found = checked_summary(summarise(folder, kept, summary.link))
+    return lines + list(_judged_lines(summary, found)), found
 
 
 def judge_again(path: Path) -> bool:

@@ -191,8 +191,8 @@ def write_application(ledger: Ledger, judged: JudgedExchange) -> None:
     exchange, recording = judged.exchange, judged.recording
     behind = answers_behind(recording, exchange) if exchange.hop == APP else []
     run = stated_run(recording.header) or {}
-    expected = expected_of(run, exchange)
-    if behind and not expected.untestable:
+    expected = expected_of(run, exchange) if behind else None
+    if expected is not None and not expected.untestable:
         knobs = judged.setting.profile.knobs
         compare_application(
             ledger,

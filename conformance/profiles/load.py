@@ -25,16 +25,14 @@ from conformance.rules.verdicts import Level
 
 MAX_OVERRIDES: Final = 3
 _MAX_CHAIN: Final = 16
-# Profiles are looked up time and again: what the same bytes made is kept for the last files.
+# Profiles are looked up time and again: the documents of the last files are kept by their bytes.
 _FILES: Final = 128
-_MOST_KEPT: Final = 64 * 1024  # bytes of one profile with what it extends
+_MOST_KEPT: Final = 32 * 1024  # bytes of one of them
 _HEAD: Final = frozenset({"profile", "dialect", "title", "fields", "promises", "knobs"})
 _OWN: Final = frozenset({"extends", "side", "overrides", "fingerprints", "hosts", "variants"})
 _SERVERS_OWN: Final = ("fields", "fingerprints", "hosts", "variants")
 _LEVELS: Final = ("off", *Level)
 _SEMANTIC_FIELDS: Final = ("thinking", "opaque", "text")
-
-_Text = tuple[bytes, str]  # of a file: its bytes and its name
 
 
 def load_profile(path: Path | str, folders: Iterable[Path] = ()) -> Profile:
@@ -61,58 +59,33 @@ class _ProfileFile(Struct, frozen=True):
     parent: Profile | None
 
 
+def _document(path: Path) -> Node:
+    data = document.read_bytes(path)
+    return _kept_document(data, str(path)) if len(data) <= _MOST_KEPT else document.load(path)
+
+
+@lru_cache(maxsize=_FILES)
+def _kept_document(data: bytes, file: str) -> Node:
+    return document.decode(data, file)
+
+
 def _load_file(path: Path, folders: tuple[Path, ...], chain: tuple[Path, ...]) -> _ProfileFile:
-    texts = tuple(_texts(path, folders, chain))
-    is_small = sum(len(data) for data, _ in texts) <= _MOST_KEPT
-    return _profile_file(texts) if is_small else _profile_file.__wrapped__(texts)
-
-
-def _texts(path: Path, folders: tuple[Path, ...], chain: tuple[Path, ...]) -> Iterator[_Text]:
-    """The files that a profile is made of: its own, then what each extends, up to `strict`."""
-    while True:
-        text = (document.read_bytes(path), str(path))
-        root = _document(text)
-        yield text
-        name, dialect = _string_at(root, "profile"), _string_at(root, "dialect")
-        if name == "strict" and root.get("extends") is None:
-            return
-        root.mapping(known=_HEAD | _OWN)
-        home = path.parent.parent if path.parent.name == dialect else path.parent
-        folders, chain = (home, *folders), (*chain, path.resolve())
-        path = _extended_path(root, dialect, folders, chain)
-
-
-def _document(text: _Text) -> Node:
-    return _kept_document(text) if len(text[0]) <= _MOST_KEPT else document.decode(*text)
-
-
-@lru_cache(maxsize=_FILES)
-def _kept_document(text: _Text) -> Node:
-    return document.decode(*text)
-
-
-@lru_cache(maxsize=_FILES)
-def _profile_file(texts: tuple[_Text, ...]) -> _ProfileFile:
-    """What the bytes of its files make a profile; of the same bytes it is the same."""
-    root = _document(texts[0])
+    root = _document(path)
     name, dialect = _string_at(root, "profile"), _string_at(root, "dialect")
-    if len(texts) == 1:
+    if name == "strict" and root.get("extends") is None:
         root.mapping(known=_HEAD)
         return _ProfileFile(root, _strict_profile(root, dialect), None)
-    extended = _profile_file.__wrapped__(texts[1:])
-    parent = _expect_name(extended, _extended_name(root), dialect)
+    root.mapping(known=_HEAD | _OWN)
+    home = path.parent.parent if path.parent.name == dialect else path.parent
+    parent = _load_parent(root, dialect, (home, *folders), (*chain, path.resolve()))
     return _ProfileFile(root, _derived_profile(root, name, parent), parent)
 
 
-def _extended_name(root: Node) -> str:
-    return _string_at(root, "extends") if root.get("extends") else "strict"
-
-
-def _extended_path(
+def _load_parent(
     root: Node, dialect: str, folders: tuple[Path, ...], chain: tuple[Path, ...]
-) -> Path:
-    """Where that lies which a profile extends."""
-    name, at = _extended_name(root), root.get("extends") or root
+) -> Profile:
+    name = _string_at(root, "extends") if root.get("extends") else "strict"
+    at = root.get("extends") or root
     if len(chain) > _MAX_CHAIN:
         raise at.error(f"more than {_MAX_CHAIN} profiles extend each other")
     known = [path.resolve() for path in candidate_paths(name, dialect, folders)]
@@ -122,7 +95,7 @@ def _extended_path(
     if path is None:
         hint = suggest_profile(name, dialect, folders)
         raise at.error(f"no profile {name!r} for {dialect}", hint=hint)
-    return path
+    return _expect_name(_load_file(path, folders, chain), name, dialect)
 
 
 def _expect_name(file: _ProfileFile, name: str, dialect: str) -> Profile:

@@ -24,28 +24,32 @@ def find(name: str, dialect: str, folders: Iterable[Path] = ()) -> Profile:
 
     CLIENT/SERVER names the one laid over the other.
     """
-    client, _, met = name.partition("/")
-    if not (named_well(client) and named_well(met)):
-        return _find_profile(name, dialect, folders)
-    return laid_over(*(_find_profile(each, dialect, folders) for each in (client, met)))
+    within = checked_folders(folders)
+    first, *others = (_find_profile(each, dialect, within) for each in _names(name))
+    return laid_over(first, *others) if others else first
 
 
 def has_profile(dialect: str, name: str, folders: Iterable[Path] = ()) -> bool:
     """Whether a dialect has a profile of that name, or a client's laid over a server's."""
-    client, _, met = name.partition("/")
+    own = tuple(folders)
     try:
-        within = checked_folders(folders)
-        # A hint on the nearest name, which nobody would see here, looks through every folder.
-        if not all(any(candidate_paths(each, dialect, within)) for each in (client, met or client)):
+        within = checked_folders(own)
+        # The hint of `find` on the nearest name looks through every folder, and nobody sees it.
+        if not all(any(candidate_paths(each, dialect, within)) for each in _names(name)):
             return False
-        find(name, dialect, within[:-1])
+        find(name, dialect, own)
     except UsageError:
         return False
     return True
 
 
-def _find_profile(name: str, dialect: str, folders: Iterable[Path]) -> Profile:
-    within = checked_folders(folders)
+def _names(name: str) -> tuple[str, ...]:
+    """The profiles that a name stands for: two of CLIENT/SERVER, else the one."""
+    client, _, met = name.partition("/")
+    return (client, met) if named_well(client) and named_well(met) else (name,)
+
+
+def _find_profile(name: str, dialect: str, within: tuple[Path, ...]) -> Profile:
     path = next(candidate_paths(name, dialect, within), None)
     if path is None:
         hint = suggest_profile(name, dialect, within)

@@ -112,7 +112,7 @@ def _place_lines(place: FindingPlace) -> list[str]:
     """What was found and where, then where the other event is that it is about."""
     found = place.finding
     where = f"{stream_title(place.stream)}, event {found.event}"
-    beside = [f"{beside_label(found)}: {where}" for where in islice(upstream_lines(found), 1)]
+    beside = [f"{beside_label(found)}: {line}" for line in islice(upstream_lines(found), 1)]
     return [f"{found.says} {finding_sentence(found)} [{where}]", *beside]
 
 

@@ -138,12 +138,12 @@ class RecordedUpstream(Struct, frozen=True):
         """Why it is no answer to such a request; empty where it is one."""
         recorded = self.exchange.dialect
         if dialect != recorded:
-            return f"upstream was asked in {dialect}, {recorded} was recorded"
+            return f"upstream got a request in {dialect}, {recorded} was recorded"
         status = self.exchange.response.status if self.exchange.response else None
         if (status or 200) < 300 and _wants_stream(dialect, body) is not self.streams:
             forms = ("a whole body", "a stream")
             had, wanted = forms if not self.streams else reversed(forms)
-            return f"upstream was asked for {wanted}, {had} was recorded"
+            return f"upstream got a request for {wanted}, {had} was recorded"
         return ""
 
 

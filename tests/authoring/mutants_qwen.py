@@ -1,4 +1,4 @@
-"""Mutants of Claude's lines with what Qwen Code does, under profiles that do not permit it."""
+"""Mutants of runs of Qwen Code under the strict profile."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from typing import Final
 
 from tests.authoring import edits
 from tests.authoring.mutant import Mutant
-from tests.authoring.mutants_claude import INIT, SUITE, TEXT
+from tests.authoring.mutants_claude import SUITE
 from tests.authoring.pieces import Message, at
+
+NUMBERED: Final = "claude.stream-json/qwen-code/numbered"
 
 
 def of_second_block(message: Message) -> bool:
@@ -15,12 +17,5 @@ def of_second_block(message: Message) -> bool:
 
 
 MUTANTS: Final = (
-    Mutant(
-        f"{SUITE}/index-own",
-        TEXT,
-        (
-            edits.change(INIT, "qwen_code_version", "0.15.10"),
-            edits.change_all(of_second_block, "event.index", 0),
-        ),
-    ),
+    Mutant(f"{SUITE}/index-own", NUMBERED, (edits.change_all(of_second_block, "event.index", 0),)),
 )

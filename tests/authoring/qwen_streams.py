@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from tests.authoring.claude import grow, line, numbered, returned, whole
-from tests.authoring.claude_streams import MOSS, MOSS_TEXT, drafted
+from tests.authoring.claude import events, grow, line, numbered, returned, whole
+from tests.authoring.claude import run as claude_run
+from tests.authoring.claude_streams import MOSS, MOSS_TEXT, USAGE, drafted
 from tests.authoring.draft import Draft
 from tests.authoring.history_streams import (
     ARGUMENTS,
@@ -25,6 +26,8 @@ def drafts() -> Iterator[Draft]:
     pieces = run(called("a", plain_thinking(MOSS), text(0, MOSS_TEXT)), said=MOSS_TEXT)
     yield drafted(f"{PROFILE}/thinking-then-text", pieces, profile=PROFILE)
 
+    yield _numbered()
+
     call = tool(0, "get_timetable", characters(ARGUMENTS, 6))
     parts = (
         called("a", plain_thinking(FERRY_THOUGHT), call),
@@ -32,6 +35,14 @@ def drafts() -> Iterator[Draft]:
         called("b", plain_thinking(FOUND), text(0, FERRY_TEXT)),
     )
     yield drafted(f"{PROFILE}/tool-loop", run(*parts, said=FERRY_TEXT), profile=PROFILE)
+
+
+def _numbered() -> Draft:
+    """Blocks with numbers of their own, as the strict profile wants them."""
+    blocks = [thinking(0, MOSS), text(1, MOSS_TEXT)]
+    first, *others = claude_run(events("msg_01", blocks, USAGE), said=MOSS_TEXT, usage=USAGE)
+    announced = Line({**first.payload, "qwen_code_version": "0.15.10"})
+    return drafted(f"{PROFILE}/numbered", [announced, *others])
 
 
 def plain_thinking(said: str) -> list[Fields]:

@@ -67,6 +67,18 @@ def test_rules_that_changed_since_are_no_lie(board: Path, tmp_path: Path) -> Non
     assert ">by other rules</span>" in page.read_text()
 
 
+def test_the_cells_are_what_the_recordings_give(board: Path) -> None:
+    path = board / f"{NAME}.run.json"
+    content = json.loads(path.read_text())
+    content |= {"failed": [], "groups": [], "families": {"wire": {"PASS": 99}}}
+    content["rules"]["sha256"] = "0" * 64
+    path.write_text(json.dumps(content))
+    page = board_page(read_rows(board))
+    assert ">by other rules</span>" in page
+    assert f"<code>{LEAK}</code>" in page
+    assert '<td class="v-pass">99</td>' not in page
+
+
 def test_where_the_recordings_lie_elsewhere_the_row_is_its_own_word(tmp_path: Path) -> None:
     add_run(tmp_path / "board", saved_run(tmp_path / "run"), "https://example.com/a?b=1&c=2")
     page = board_page(read_rows(tmp_path / "board"))

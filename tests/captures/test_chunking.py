@@ -42,7 +42,7 @@ def cut_at_random(data: bytes, seed: int) -> list[bytes]:
 
 def cuttings(data: bytes) -> Iterator[list[bytes]]:
     yield bytewise(data)
-    for seed in range(5):
+    for seed in range(20):
         yield cut_at_random(data, seed)
 
 

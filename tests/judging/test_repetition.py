@@ -9,12 +9,12 @@ from typing import Any, Final
 import pytest
 
 from conformance.core.events import Chunk
-from conformance.judging.fast.runs import Run
 from conformance.judging.result import StreamResult
 from conformance.rules import judge
 from conformance.rules.verdicts import Verdict
 from tests.fuzz.both import difference, fast, setting_for, slow
 from tests.fuzz.dialogues import DIALECTS, PROFILES, Piece, compact, stream
+from tests.fuzz.recorded import frames_in_runs
 from tests.fuzz.user_rules import IDS, PLACES, events, rulebook, user_setting
 
 Fields = Mapping[str, Any]
@@ -42,26 +42,13 @@ class NobodyAsked:
         raise AssertionError(text)
 
 
-def taken(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many frames runs take, from here on."""
-    counts: list[int] = []
-    ends = Run.stretches
-
-    def stretches(run: Run, number: int) -> Any:
-        counts.append(run.count)
-        return ends(run, number)
-
-    monkeypatch.setattr(Run, "stretches", stretches)
-    return counts
-
-
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("rule", IDS)
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_only_rules_that_read_a_column_end_runs(
     dialect: str, rule: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    counts = taken(monkeypatch)
+    counts = frames_in_runs(monkeypatch)
     pieces = stream(dialect, [], [" y", "z"] * 20, Random(1))
     fast(user_setting(dialect, rule), [Chunk(b"".join(p.encode() for p in pieces))])
     reads = rule in READING or (rule in NUMBERED and dialect == "openai.responses")

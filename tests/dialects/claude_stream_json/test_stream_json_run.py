@@ -148,6 +148,6 @@ def test_a_block_that_is_a_message_is_stated_by_the_line_behind_it() -> None:
     assert said(*sent)[1:] == ANSWER[1:]
     placed = [(each["api_message_id"], each["index"]) for each in wired("assistant.block", *sent)]
     assert placed == [("a", 0), ("a", 1)]
-    assert [each.get("own_index") for each in wired("content_block_start", *sent)] == [None, 0]
+    assert [each.get("own_index") for each in wired("content_block_start", *sent)] == [0, 0]
     # Of whom does not announce itself, the second line is another message.
     assert len(said(*sent[1:])) > len(ANSWER)
