@@ -50,13 +50,15 @@ class DeltaColumns(Struct, frozen=True):
     `paths` lead from the payload to strings and whole numbers; `text` is the one among them whose
     text the semantic delta carries. `within` says of a wire event type at which path of the
     payload its data is, where that is not the payload itself. A text with one of the characters
-    in `alone` may be more than text to the reader, and is read by itself.
+    in `alone` may be more than text to the reader, and is read by itself. `mirrors` are those of
+    `paths` that repeat the text; a frame in which one differs is read by itself.
     """
 
     paths: tuple[str, ...]
     text: str
     within: Mapping[str, str] = field(default_factory=dict)
     alone: str = ""
+    mirrors: tuple[str, ...] = ()
 
 
 class Refinement(Struct, frozen=True):

@@ -17,7 +17,7 @@ from conformance.rules.compiled import Listener, NamedEvent
 from conformance.rules.field_questions import FieldQuestion, FieldQuestions, PathQuestions
 from conformance.rules.forms.base import Context, Letter, Names, failure_text
 from conformance.rules.group import Group
-from conformance.rules.repetition import is_related, is_steady
+from conformance.rules.repetition import Columns, Repeated, is_related, is_steady
 
 MOST_MASKS: Final = 4096
 _CLOCK: Final = "clock"  # the question whether there is one
@@ -60,7 +60,7 @@ class EventRules:
         self._fields = FieldQuestions(self._paths)
         self._clock = self._bits.get(_CLOCK, 0)
         self._heard: dict[int, Heard] = {}
-        self._steady: dict[tuple[tuple[str, ...], int], Heard | None] = {}
+        self._steady: dict[tuple[Columns, Columns, int], Heard | None] = {}
 
     def _bits_needed(self, named: NamedEvent) -> int:
         bits = self._bit_of(_CLOCK)[0] if named.needs_clock else 0
@@ -119,23 +119,19 @@ class EventRules:
         heard = tuple((group, group.letter(tuple(names))) for group, names in held.items())
         return heard, failed
 
-    def steady(
-        self, event: Event, columns: tuple[str, ...], context: Context, knobs: Mapping[str, Any]
-    ) -> Heard | None:
+    def steady(self, again: Repeated, context: Context, knobs: Mapping[str, Any]) -> Heard | None:
         """Whom all events concern that differ in the columns alone; None where that is unclear."""
-        mask = self._mask(event.data, context)
-        key = columns, mask
+        mask = self._mask(again.event.data, context)
+        key = again.columns, again.alike, mask
         if key in self._steady:
             return self._steady[key]
-        found = self._steady_letters(columns, mask, knobs)
+        found = self._steady_letters(again, mask, knobs)
         if len(self._steady) < MOST_MASKS:
             self._steady[key] = found
         return found
 
-    def _steady_letters(
-        self, columns: tuple[str, ...], mask: int, knobs: Mapping[str, Any]
-    ) -> Heard | None:
-        steady = self._bits_of_steady(columns, knobs)
+    def _steady_letters(self, again: Repeated, mask: int, knobs: Mapping[str, Any]) -> Heard | None:
+        steady, columns = self._bits_of_steady(again, knobs), again.columns
         for hearing in self._hearings:
             for _, bits in hearing.claims:
                 if bits & ~steady and not bits & steady & ~mask:
@@ -144,13 +140,13 @@ class EventRules:
         is_keyed = any(is_related(path, columns) for group, _ in heard for path in group.paths)
         return None if is_keyed else heard
 
-    def _bits_of_steady(self, columns: tuple[str, ...], knobs: Mapping[str, Any]) -> int:
+    def _bits_of_steady(self, again: Repeated, knobs: Mapping[str, Any]) -> int:
         """The questions whose answers are the same whatever the columns hold."""
         return self._clock | sum(
             question.bit
             for questions in self._paths.values()
             for question in (*questions.alone, *questions.related)
-            if is_steady(questions.path, question.pattern, columns, knobs)
+            if is_steady(questions.path, question.pattern, again, knobs)
         )
 
 

@@ -32,6 +32,7 @@ from conformance.rules.forms.compare import BROKEN, BothSides
 from conformance.rules.found import FoundByRules
 from conformance.rules.group import OPENS, Group, JointState, JointStep, PlacedAct, step_code
 from conformance.rules.model import Rule
+from conformance.rules.repetition import Repeated
 from conformance.rules.rule_set import QuietEnd, RuleSet
 from conformance.rules.slices import begun_slice, carried_on
 
@@ -232,18 +233,18 @@ class Judge:
             slice_.state = group.replaced(slice_.state, position, SILENT)
             slice_.memory[position] = None
 
-    def repeating(self, events: Sequence[tuple[Event, tuple[str, ...]]]) -> list[Repeating] | None:
+    def repeating(self, events: Sequence[Repeated]) -> list[Repeating] | None:
         """Who takes more frames of such events, if all are sure to stay where they are; else None.
 
-        Each event comes with its columns. To be asked once the events themselves have been read and
-        their frame has settled.
+        To be asked once the events themselves have been read and their frame has settled.
         """
         states: dict[Slice, JointState] = {}
         found: list[Repeating] = []
         collecting: set[tuple[Slice, int]] = set()
-        for event, columns in events:
+        for again in events:
+            event, columns = again.event, again.columns
             rules = self.rules.event_rules(event, self.context)
-            heard = rules.steady(event, columns, self.context, self.rules.knobs)
+            heard = rules.steady(again, self.context, self.rules.knobs)
             if heard is None:
                 return None
             acts: list[tuple[Slice, int, Act]] = []

@@ -28,7 +28,8 @@ _SHALLOW: Final = frozenset(
     {"type", "required", "minProperties", "maxProperties", "minItems", "maxItems"}
 )
 _CONDITION: Final = ("if", "then", "else")
-_DEEP: Final = frozenset({"properties", "allOf", *_CONDITION})
+_CHOICE: Final = ("anyOf", "oneOf")
+_DEEP: Final = frozenset({"properties", "allOf", *_CHOICE, *_CONDITION})
 
 Columns = tuple[str, ...]
 
@@ -84,6 +85,17 @@ class Stretch(Struct, frozen=True):
         return self.last - self.first + 1
 
 
+class Repeated(Struct, frozen=True):
+    """An event that comes again and again, alike in all but its columns.
+
+    Those in `alike` hold the same text in each of these events.
+    """
+
+    event: Event
+    columns: Columns
+    alike: Columns = ()
+
+
 @lru_cache(maxsize=4096)
 def is_related(path: str, columns: Columns) -> bool:
     """Whether a path leads to a column, or to something that holds one or is inside one."""
@@ -98,16 +110,17 @@ def _meet(one: str, other: str) -> bool:
     return one.isdecimal() and other.isdecimal() and int(one) == int(other)
 
 
-def is_steady(path: str, pattern: Any, columns: Columns, knobs: Mapping[str, Any]) -> bool:
+def is_steady(path: str, pattern: Any, again: Repeated, knobs: Mapping[str, Any]) -> bool:
     """Whether the pattern gives the same answer at `path` whatever the columns hold."""
+    columns = again.columns
     if isinstance(pattern, str) and pattern.startswith("$") and not pattern.startswith("$$"):
         if is_of_exchange(pattern):
             return not is_related(path, columns)
-        return is_steady(path, knob(pattern, knobs), columns, knobs)
+        return is_steady(path, knob(pattern, knobs), again, knobs)
     if isinstance(pattern, list | tuple):
-        return all(is_steady(path, each, columns, knobs) for each in pattern)
+        return all(is_steady(path, each, again, knobs) for each in pattern)
     if isinstance(pattern, Mapping):
-        return _steady_map(path, pattern, columns, knobs)
+        return _steady_map(path, pattern, again, knobs)
     if not is_related(path, columns):
         return True
     # A column is no null, truth value, fraction or empty text; it may be any other text, and any
@@ -116,14 +129,17 @@ def is_steady(path: str, pattern: Any, columns: Columns, knobs: Mapping[str, Any
 
 
 def _steady_map(
-    path: str, pattern: Mapping[str, Any], columns: Columns, knobs: Mapping[str, Any]
+    path: str, pattern: Mapping[str, Any], again: Repeated, knobs: Mapping[str, Any]
 ) -> bool:
+    columns = again.columns
     if set(pattern) == {"absent"}:
         return True
     if set(pattern) == {"not"}:
-        return is_steady(path, pattern["not"], columns, knobs)
+        return is_steady(path, pattern["not"], again, knobs)
     if set(pattern) in ({"field"}, {"sum"}):
         named = (path, *fields_named(pattern))
+        if set(pattern) == {"field"} and set(named) <= set(again.alike):
+            return True
         return not any(is_related(each, columns) for each in named)
     if set(pattern) == {"above"}:
         bound = pattern["above"]
@@ -167,6 +183,7 @@ def column_schemas(
 
 
 def _is_condition_blind(schema: Mapping[str, Any], path: str, columns: Columns) -> bool:
-    """Whether neither a condition nor what follows from it depends on a column."""
-    branches = (schema[keyword] for keyword in _CONDITION if keyword in schema)
+    """Whether neither a condition, what follows from it, nor a choice depends on a column."""
+    branches = [schema[keyword] for keyword in _CONDITION if keyword in schema]
+    branches += [each for keyword in _CHOICE for each in schema.get(keyword, ())]
     return all(is_blind(each, path, columns) for each in branches)

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conformance.core.events import Event
 from conformance.rules.paths import getter
 from conformance.rules.patterns import compile_value
-from conformance.rules.repetition import is_blind, is_steady
+from conformance.rules.repetition import Repeated, is_blind, is_steady
 from tests.judging.test_repetition import NobodyAsked
 
 columns = st.sampled_from(["delta", "n", "o.text"])
@@ -44,6 +45,8 @@ schemas = flat_schemas | st.fixed_dictionaries(
         "required": st.sampled_from([["delta"], ["x"]]),
         "properties": of_fields,
         "allOf": st.lists(conditions, min_size=1, max_size=2),
+        "anyOf": st.lists(conditions, min_size=1, max_size=2),
+        "oneOf": st.lists(conditions, min_size=1, max_size=2),
         "if": conditions,
         "then": conditions,
         "else": conditions,
@@ -67,6 +70,8 @@ patterns = st.recursive(
 )
 texts = st.sampled_from(["a", "b", "abcd", "\u8c46", " ", "5"])
 COLUMNS: Final = ("delta", "n", "o.text")
+AGAIN: Final = Repeated(Event("delta", {}, 0, "wire"), COLUMNS)
+MIRRORED: Final = Repeated(Event("delta", {}, 0, "wire"), COLUMNS, ("delta", "o.text"))
 
 
 def payload(text: str, number: int, inner: str) -> dict[str, Any]:
@@ -81,9 +86,11 @@ rows = st.builds(payload, texts, st.integers(0, 9), texts)
 def test_steady_patterns_answer_alike_whatever_the_columns_hold(
     path: str, pattern: Any, data: list[dict[str, Any]]
 ) -> None:
-    if is_steady(path, pattern, COLUMNS, {}):
-        test = compile_value(pattern, {})
-        assert len({test(getter(path)(row), row, NobodyAsked()) for row in data}) == 1
+    mirrored = [{**row, "o": {**row["o"], "text": row["delta"]}} for row in data]
+    for again, each in ((AGAIN, data), (MIRRORED, mirrored)):
+        if is_steady(path, pattern, again, {}):
+            test = compile_value(pattern, {})
+            assert len({test(getter(path)(row), row, NobodyAsked()) for row in each}) == 1
 
 
 @settings(deadline=None, derandomize=True, max_examples=600)
@@ -125,7 +132,24 @@ def test_blind_schemas_answer_alike_whatever_the_columns_hold(
         ("o", {"if": {"required": ["k"]}, "else": {"properties": {"text": {"const": "a"}}}}, False),
         ("o", {"allOf": [{"required": ["k"]}, {"type": "object"}]}, True),
         ("o", {"allOf": [{"properties": {"text": {"minLength": 3}}}]}, False),
+        ("o", {"anyOf": [{"required": ["text"]}, {"required": ["k"]}]}, True),
+        ("o", {"anyOf": [{"properties": {"text": {"const": "a"}}}, {"required": ["x"]}]}, False),
+        ("delta", {"not": {"field": "o.text"}}, False),
     ],
 )
 def test_what_is_steady(path: str, pattern: Any, steady: bool) -> None:
-    assert is_steady(path, pattern, COLUMNS, {}) is steady
+    assert is_steady(path, pattern, AGAIN, {}) is steady
+
+
+@pytest.mark.parametrize(
+    ("path", "pattern", "steady"),
+    [
+        ("delta", {"field": "o.text"}, True),
+        ("o.text", {"not": {"field": "delta"}}, True),
+        ("delta", {"field": "n"}, False),
+        ("n", {"field": "delta"}, False),
+        ("delta", {"above": {"field": "o.text"}}, False),
+    ],
+)
+def test_texts_that_are_the_same_compare_alike(path: str, pattern: Any, steady: bool) -> None:
+    assert is_steady(path, pattern, MIRRORED, {}) is steady

@@ -52,10 +52,19 @@ def plain_count(values: Sequence[Sequence[Any]], alike: Template, columns: Delta
     for column in values:
         if "" in column:
             count = min(count, column.index(""))
-    if columns.alone:
+    if columns.alone or columns.mirrors:
         texts = values[alike.columns.index(columns.text)][:count]
-        count = _before_any(columns.alone, texts)
+        for path in columns.mirrors:
+            count = _before_difference(texts[:count], values[alike.columns.index(path)])
+        if columns.alone:
+            count = _before_any(columns.alone, texts[:count])
     return count
+
+
+def _before_difference(texts: Sequence[str], others: Sequence[str]) -> int:
+    """How many texts there are before the first one that another field states otherwise."""
+    pairs = zip(texts, others, strict=False)
+    return next((at for at, (one, other) in enumerate(pairs) if one != other), len(texts))
 
 
 def _before_any(characters: str, texts: Sequence[str]) -> int:

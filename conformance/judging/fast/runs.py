@@ -34,7 +34,7 @@ from conformance.judging.fast.waiting_rows import WaitingRows
 from conformance.rules.forms.base import Act, Letter, Slice
 from conformance.rules.judge import Judge
 from conformance.rules.paths import getter
-from conformance.rules.repetition import Column, Stretch
+from conformance.rules.repetition import Column, Repeated, Stretch
 
 MOST_FRAMES: Final = 2048
 MOST_BYTES: Final = 1 << 20
@@ -188,9 +188,10 @@ class Run:
         """One payload for the whole stretch, with all of its text in one delta; and that text."""
         whole = self.column(self.columns.text).joined
         payload = msgspec.json.decode(self.template.data(self._rows[-1]))
-        above, _, name = self.columns.text.rpartition(".")
-        owner = getter(above)(payload) if above else payload
-        owner[name] = whole
+        for path in (self.columns.text, *self.columns.mirrors):
+            above, _, name = path.rpartition(".")
+            owner = getter(above)(payload) if above else payload
+            owner[name] = whole
         return payload, whole
 
     def upto(self, count: int) -> Run:
@@ -261,7 +262,10 @@ def parts_of(
     """Who reads the events of more such frames; None unless all of them are still."""
     if any(getter(path)(payload) == "" for path in columns.paths):
         return None  # the texts of a run are never empty, and that may make a difference
-    if not is_said_as_it_came(getter(columns.text)(payload), columns, events[-1]):
+    text = getter(columns.text)(payload)
+    if any(getter(path)(payload) != text for path in columns.mirrors):
+        return None
+    if not is_said_as_it_came(text, columns, events[-1]):
         return None
     places: list[dict[str, str]] = []
     for event in events:
@@ -269,14 +273,24 @@ def parts_of(
         if found is None:
             return None
         places.append(found)
-    paths = [(event, tuple(found)) for event, found in zip(events, places, strict=True)]
-    repeating = judge.repeating(paths)
+    repeating = judge.repeating(
+        [
+            Repeated(event, tuple(found), _mirrored(found, columns))
+            for event, found in zip(events, places, strict=True)
+        ]
+    )
     if repeating is None:
         return None
     return [
         Part(event, found, *taking)
         for event, found, taking in zip(events, places, repeating, strict=True)
     ]
+
+
+def _mirrored(places: Mapping[str, str], columns: DeltaColumns) -> tuple[str, ...]:
+    """The columns of an event that all hold the one text."""
+    texts = (columns.text, *columns.mirrors)
+    return tuple(path for path, place in places.items() if place in texts)
 
 
 def _places(event: Event, payload: Any, columns: DeltaColumns) -> dict[str, str] | None:
