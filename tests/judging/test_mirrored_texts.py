@@ -37,8 +37,13 @@ def both_names(text: str, mirror: str) -> dict[str, Any]:
     return {"content": None, "reasoning": text, "reasoning_content": mirror}
 
 
+def together(text: str, mirror: str) -> dict[str, Any]:
+    return {"token_id": len(text), "role": "assistant", "content": text, "text": mirror}
+
+
 def chunk(delta: dict[str, Any], finish: str | None = None) -> bytes:
-    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+    of_choice = {"text": delta.pop("text")} if "text" in delta else {}
+    choice = {"index": 0, **of_choice, "finish_reason": finish, "delta": delta}
     head = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "think-1"}
     return b"data: " + json.dumps({**head, "choices": [choice]}).encode() + b"\n\n"
 
@@ -52,7 +57,7 @@ def stream(delta: Any, *, odd: bool = False) -> bytes:
 
 
 @pytest.mark.parametrize("odd", [False, True])
-@pytest.mark.parametrize("delta", [openrouter, summary, litellm, both_names])
+@pytest.mark.parametrize("delta", [openrouter, summary, litellm, both_names, together])
 def test_runs_of_mirrored_thinking_are_judged_alike(
     delta: Any, odd: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,7 +2,8 @@
 
 A payload with two texts, several details or an empty text has no columns: it is read alone.
 Thinking that a gateway repeats beside it (OpenRouter in `reasoning_details`, LiteLLM in
-`thinking_blocks`) is one text with mirrors.
+`thinking_blocks`) is one text with mirrors; so is any text beside which Together repeats it as that
+of a completion, with the token's number.
 """
 
 from __future__ import annotations
@@ -32,24 +33,37 @@ def delta_columns(payload: Any, reading: Reading) -> DeltaColumns | None:
     if not isinstance(choices, list) or len(choices) != 1 or reading.fields:
         return None
     choice = mapping(choices[0])
-    texts = _texts(mapping(choice.get("delta")))
-    if not texts or choice.get("finish_reason") or fields.get("usage") or fields.get("error"):
+    delta = mapping(choice.get("delta"))
+    places, text = _text(delta)
+    if not places or choice.get("finish_reason") or fields.get("usage") or fields.get("error"):
         return None
-    is_marked = texts[0] == "content" and reading.markers
+    is_marked = places[0] == "content" and reading.markers
     alone = first_characters(reading.markers) if is_marked else ""
-    return _columns(texts, alone, is_padded=isinstance(fields.get("obfuscation"), str))
+    others = ("choices.0.text",) if choice.get("text") == text else ()
+    return _columns(places, others, _extras(fields, delta), alone)
 
 
-def _texts(delta: dict[str, Any]) -> tuple[str, ...]:
-    """Where the one text of a delta is read, then where it is repeated; empty without such."""
+def _extras(fields: dict[str, Any], delta: dict[str, Any]) -> tuple[str, ...]:
+    """What differs and says nothing: padding, and a token's number."""
+    padding = ("obfuscation",) if isinstance(fields.get("obfuscation"), str) else ()
+    return (*padding, f"{_DELTA}.token_id") if type(delta.get("token_id")) is int else padding
+
+
+def _text(delta: dict[str, Any]) -> tuple[tuple[str, ...], str]:
+    """Where the one text of a delta is read, then where it is repeated; and that text.
+
+    There is no place where the delta says anything else, or more.
+    """
     found = carriers(delta)
     if len(found) == 1:
         ((name, value),) = found.items()
         if name in TEXT_CARRIERS:
-            return (name,) if isinstance(value, str) else ()
+            return ((name,), value) if isinstance(value, str) else ((), "")
     pairs = [_place(name, found[name]) for name in _OF_THINKING if name in found]
-    is_one = len(pairs) == len(found) and len({text for _, text in pairs}) == 1
-    return tuple(path for path, _ in pairs) if is_one and pairs[0][1] else ()
+    texts = {text for _, text in pairs}
+    if len(pairs) < len(found) or len(texts) != 1 or "" in texts:
+        return (), ""
+    return tuple(path for path, _ in pairs), texts.pop()
 
 
 def _place(name: str, value: Any) -> tuple[str, str]:
@@ -63,7 +77,8 @@ def _place(name: str, value: Any) -> tuple[str, str]:
 
 
 @cache
-def _columns(texts: tuple[str, ...], alone: str, *, is_padded: bool) -> DeltaColumns:
-    path, *mirrors = (f"{_DELTA}.{each}" for each in texts)
-    paths = (path, *mirrors, *(["obfuscation"] if is_padded else []))
-    return DeltaColumns(paths, path, _WITHIN, alone, tuple(mirrors))
+def _columns(
+    texts: tuple[str, ...], others: tuple[str, ...], extras: tuple[str, ...], alone: str
+) -> DeltaColumns:
+    path, *mirrors = (*(f"{_DELTA}.{each}" for each in texts), *others)
+    return DeltaColumns((path, *mirrors, *extras), path, _WITHIN, alone, tuple(mirrors))
