@@ -148,6 +148,8 @@ MUTANTS: Final = (
         STORED,
         turns={2: asks("input.1.encrypted_content", _cut)},
     ),
+    # A client keeps messages and calls, and knows no other items.
+    Mutant("history/responses/kept-with-calls", STORED, turns={2: asks_not("input.1")}),
     # A store keeps redacted blocks apart, and puts them first.
     Mutant(
         "history/messages/blocks-in-order",
