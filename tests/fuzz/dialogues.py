@@ -141,8 +141,22 @@ def _numbered(number: int, event: Fields) -> Piece:
     return Piece(compact(fields), kind, is_delta=kind.endswith(".delta"))
 
 
+def _plain_thought(text: str) -> Fields:
+    return {"reasoning_content": text}
+
+
+def _detailed_thought(text: str) -> Fields:
+    return {**_plain_thought(text), "reasoning_details": [{"type": "reasoning.text", "text": text}]}
+
+
+def _blocked_thought(text: str) -> Fields:
+    return {**_plain_thought(text), "thinking_blocks": [{"type": "thinking", "thinking": text}]}
+
+
 def _chat(thoughts: list[str], words: list[str], source: Random) -> list[Piece]:
     padded = _padding(source)
+    ways = (_plain_thought, _plain_thought, _detailed_thought, _blocked_thought)
+    thought = source.choice(ways) if thoughts else _plain_thought
     head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
 
     def chunk(delta: Fields, reason: str | None = None, *, pad: bool = True) -> Piece:
@@ -155,7 +169,7 @@ def _chat(thoughts: list[str], words: list[str], source: Random) -> list[Piece]:
     counts = {**spent, "completion_tokens_details": details}
     return [
         chunk({"role": "assistant", "content": ""}, pad=False),
-        *(chunk({"reasoning_content": text}) for text in thoughts),
+        *(chunk(thought(text)) for text in thoughts),
         *(chunk({"content": text}) for text in words),
         chunk({}, "stop", pad=False),
         Piece(compact({**head, "choices": [], "usage": counts})),
