@@ -17,7 +17,7 @@ holds no JSON is of the answer that was given a message last, or of the next one
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -115,6 +115,11 @@ class SocketAnswers:
                 self._take_error(at, payload)
             elif self._form.is_about_answer(kind):
                 self._take_event(at, kind, payload)
+
+    @property
+    def begun(self) -> Sequence[SocketAnswer]:
+        """The answers so far, in the order in which they were asked for, or began."""
+        return self._found
 
     @property
     def is_quiet(self) -> bool:

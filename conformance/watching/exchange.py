@@ -32,6 +32,8 @@ from conformance.watching.judging import TrafficJudge
 from conformance.watching.lanes import LaneTails
 from conformance.wire.requests import as_recorded
 
+OfExchange = HeadCame | BodyCame | PartCame | ExchangeEnded  # what comes behind a request
+
 MOST_KEPT: Final = 16 * 1024 * 1024  # bytes of one body
 _CHUNK_COST: Final = 160  # bytes that a chunk takes beside its data
 _MOST_UNKNOWN: Final = 64 * 1024  # bytes in which a dialect must show
@@ -75,7 +77,8 @@ class WatchedExchange:
         self._body: ChunkedBodyReader | PlainBodyReader = PlainBodyReader(None)
         self._decoder: ContentDecoder | None = None
         self._stream: StreamCheck | None = None
-        self._is_judged = self.method == "POST"
+        # On a WebSocket a message asks, behind the head of the upgrade.
+        self._is_judged = self.method == "POST" or bool(came.request.body)
         self._try_at = 0  # bytes at which it is looked at again which dialect it speaks
 
     @property
@@ -118,7 +121,12 @@ class WatchedExchange:
             self.kept_bytes = 0
             self.note = why
 
-    def take(self, message: HeadCame | BodyCame | PartCame | ExchangeEnded) -> Sequence[Finding]:
+    @property
+    def request_came(self) -> RequestCame:
+        """The message that began it."""
+        return RequestCame(self.number, self.came, self.target, self._request)
+
+    def take(self, message: OfExchange) -> Sequence[Finding]:
         """The findings that came with it."""
         before, self.last = self.last, message.came
         if isinstance(message, HeadCame):
@@ -127,7 +135,6 @@ class WatchedExchange:
         if isinstance(message, ExchangeEnded):
             return self._take_end(message)
         if isinstance(message, PartCame):
-            self.note = "not judged: a WebSocket; `record` keeps one for `check`"
             self.size += len(message.part.data)
             return ()
         found: list[Finding] = []

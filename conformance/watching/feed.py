@@ -58,7 +58,11 @@ class TrafficFeed:
 
     def new_log(self) -> QueuedRecorder:
         """What takes the next exchange."""
-        return QueuedRecorder(self, next(self._numbers))
+        return QueuedRecorder(self, self.new_number())
+
+    def new_number(self) -> int:
+        """The number of the next exchange; any thread may ask."""
+        return next(self._numbers)
 
     def has_room(self, size: int) -> bool:
         """Whether so many bytes may wait, too."""

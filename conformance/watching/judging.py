@@ -9,7 +9,8 @@ from typing import Final
 from conformance.cassette import Cassette, Header
 from conformance.core.errors import ConformanceError
 from conformance.core.events import Exchange
-from conformance.dialects import SUPPORTED, dialect_at
+from conformance.dialects import SOCKET_FORMS, SUPPORTED, dialect_at
+from conformance.dialects.connection import SocketForm
 from conformance.dialects.recognition import recognised_dialect
 from conformance.judging.checker import YAML_SUFFIXES, Checker
 from conformance.judging.result import StreamResult
@@ -52,6 +53,10 @@ class TrafficJudge:
         path = exchange.request.path if exchange.request else ""
         shown = self._choices.dialect or dialect_at(path) or recognised_dialect(exchange)
         return shown if shown in SUPPORTED else None
+
+    def socket_form(self, exchange: Exchange) -> SocketForm | None:
+        """What the messages of a WebSocket mean; None where none is spoken there."""
+        return SOCKET_FORMS.get(self.dialect_of(exchange) or "")
 
     def checker(self, dialect: str) -> Checker:
         """What judges streams of a dialect while they pass. Raises UsageError, SpecError."""

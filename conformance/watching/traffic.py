@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Protocol
 
 from conformance.judging.result import Finding
-from conformance.targets.recording.messages import RequestCame
+from conformance.targets.recording.messages import (
+    ExchangeEnded,
+    HeadCame,
+    PartCame,
+    RequestCame,
+)
 from conformance.watching.conversations import TrafficConversations
 from conformance.watching.exchange import WatchedExchange
 from conformance.watching.feed import ExchangeMessage
 from conformance.watching.judging import TrafficJudge
+from conformance.watching.socket_answers import SocketTraffic
 
 MOST_EXCHANGES: Final = 200  # that are over
 MOST_BYTES: Final = 64 * 1024 * 1024  # of all bodies together
@@ -29,15 +35,22 @@ class Traffic:
     """Takes messages in the order in which they came; used by one thread.
 
     `exchanges` stand by their numbers, the oldest first. `total` and `faulty` count all that there
-    ever were, and those with findings.
+    ever were, and those with findings. `new_number` gives a number to each answer on a WebSocket.
     """
 
-    def __init__(self, judge: TrafficJudge, listener: TrafficListener) -> None:
+    def __init__(
+        self,
+        judge: TrafficJudge,
+        listener: TrafficListener,
+        new_number: Callable[[], int],
+    ) -> None:
         self.exchanges: dict[int, WatchedExchange] = {}
         self.total = self.faulty = 0
         self.conversations = TrafficConversations(judge)
         self._judge = judge
         self._listener = listener
+        self._new_number = new_number
+        self._sockets: dict[int, SocketTraffic] = {}
 
     @property
     def running(self) -> int:
@@ -56,6 +69,42 @@ class Traffic:
         return found[::-1]
 
     def take(self, message: ExchangeMessage) -> None:
+        for each in self._of_answers(message):
+            self._take_alone(each)
+        self._take_alone(message)
+        self._drop_oldest()
+
+    def _of_answers(self, message: ExchangeMessage) -> Iterable[ExchangeMessage]:
+        """What it is to the answers of a WebSocket, where it is of one."""
+        known = self.exchanges.get(message.number)
+        if known is not None and isinstance(message, HeadCame) and message.response.is_upgrade:
+            self._begin_socket(known, message)
+        socket = self._sockets.get(message.number)
+        if socket is not None and isinstance(message, PartCame):
+            return socket.take(message)
+        if socket is not None and isinstance(message, ExchangeEnded):
+            return self._end_socket(socket, message)
+        return ()
+
+    def _begin_socket(self, known: WatchedExchange, head: HeadCame) -> None:
+        form = self._judge.socket_form(known.recorded())
+        if form is None:
+            known.note = "not judged: a WebSocket of no known API"
+            return
+        known.note = "a WebSocket: each of its answers has a line of its own"
+        self._sockets[known.number] = SocketTraffic(
+            form, known.request_came, head, self._new_number
+        )
+
+    def _end_socket(self, socket: SocketTraffic, ended: ExchangeEnded) -> Iterable[ExchangeMessage]:
+        del self._sockets[ended.number]
+        known = self.exchanges.get(ended.number)
+        if socket.late and known is not None:
+            late = f"{socket.late} messages came behind the end of their answers"
+            known.note = f"{late}: `record` keeps them for `check`"
+        return socket.end(ended)
+
+    def _take_alone(self, message: ExchangeMessage) -> None:
         if isinstance(message, RequestCame):
             exchange = WatchedExchange(message, self._judge, self.conversations)
             self.exchanges[message.number] = exchange
@@ -68,7 +117,6 @@ class Traffic:
             if known.is_over:
                 self.faulty += bool(known.findings)
                 self._listener.ended(known)
-        self._drop_oldest()
 
     def catch_up(self) -> None:
         """Judges what waits in streams that are under way."""

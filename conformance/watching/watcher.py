@@ -46,7 +46,7 @@ class Watcher(Thread):
         self.error: BaseException | None = None
         self.is_cut = False
         self._view = TimedView(view)
-        self.traffic = Traffic(judge, self._view)
+        self.traffic = Traffic(judge, self._view, feed.new_number)
         self._feed = feed
         self._screen = screen
         self._on_failure = on_failure

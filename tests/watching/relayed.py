@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterator
+from itertools import count
 
 from conformance.core.chunked import chunk_bytes
 from conformance.core.events import Exchange, Response
@@ -14,11 +15,18 @@ from conformance.targets.recording.messages import (
     RequestCame,
 )
 from conformance.watching.feed import ExchangeMessage
+from conformance.watching.judging import TrafficJudge
+from conformance.watching.traffic import Traffic, TrafficListener
 from conformance.wire.requests import HttpRequest, sent_body
 
 FRAME = b'data: {"choices":[{"index":0,"delta":{"%s":"%s"}}]}\n\n'
 SSE = Response(200, "1.1", (("content-type", "text/event-stream"),))
 PATH = "/v1/chat/completions"
+
+
+def new_traffic(judge: TrafficJudge, listener: TrafficListener) -> Traffic:
+    """Traffic in which answers on WebSockets are numbered from 1001."""
+    return Traffic(judge, listener, count(1001).__next__)
 
 
 def asked(

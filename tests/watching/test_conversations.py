@@ -19,7 +19,7 @@ from conformance.watching.timeline import write_timeline
 from conformance.watching.traffic import Traffic
 from tests.evidence.links import edits
 from tests.evidence.links.talks import TALKERS, history_of, talk, with_history
-from tests.watching.relayed import relayed
+from tests.watching.relayed import new_traffic, relayed
 from tests.watching.test_traffic import Told
 
 SIGNED: Final = "history/messages/signed-unchanged"
@@ -53,7 +53,7 @@ def numbered(exchanges: Iterable[Exchange]) -> list[Exchange]:
 
 def traffic_of(name: str, listener: Any) -> Traffic:
     talker = TALKERS[name]
-    return Traffic(TrafficJudge(dialect=talker.dialect, profile=talker.profile), listener)
+    return new_traffic(TrafficJudge(dialect=talker.dialect, profile=talker.profile), listener)
 
 
 def passed(traffic: Traffic, exchanges: Sequence[Exchange]) -> Traffic:

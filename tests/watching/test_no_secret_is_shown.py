@@ -10,10 +10,9 @@ from conformance.core.events import Exchange, Request
 from conformance.watching.judging import TrafficJudge
 from conformance.watching.line_view import LineView
 from conformance.watching.screen_view import ScreenView
-from conformance.watching.traffic import Traffic
 from tests.cassette.redaction.test_known_secrets import KEY, SPELLINGS
 from tests.cassette.redaction.test_planted_key import PLACES, delta, leaks, stream
-from tests.watching.relayed import relayed
+from tests.watching.relayed import new_traffic, relayed
 
 JUDGE = TrafficJudge(rules=["*"])
 
@@ -23,7 +22,7 @@ def shown(exchange: Exchange) -> Iterator[str]:
     lines: list[str] = []
     screen = ScreenView("http://h.invalid", "http://u.invalid", lambda *_: "")
     for view in (LineView(lines.append, lines.append), screen):
-        traffic = Traffic(JUDGE, view)
+        traffic = new_traffic(JUDGE, view)
         for message in relayed(exchange):
             traffic.take(message)
             traffic.catch_up()

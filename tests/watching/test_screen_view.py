@@ -14,7 +14,7 @@ from conformance.watching.feed import KeyPressed
 from conformance.watching.screen_view import ScreenView
 from conformance.watching.timeline import open_timeline
 from conformance.watching.traffic import Traffic
-from tests.watching.relayed import SSE, asked, came
+from tests.watching.relayed import SSE, asked, came, new_traffic
 from tests.watching.test_traffic import JUDGE, Told
 
 HOSTILE = (
@@ -30,7 +30,7 @@ def view() -> ScreenView:
 
 def traffic(number: int = 5) -> Traffic:
     """The first with a finding and hostile text, all but the last over."""
-    made = Traffic(JUDGE, Told())
+    made = new_traffic(JUDGE, Told())
     for each in range(1, number + 1):
         made.take(asked(each, "/v1/chat/completions?key=secret", b'{"model":"m\\u001b[1m"}'))
         made.take(HeadCame(each, 1.5, SSE, chunked=False))

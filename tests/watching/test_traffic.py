@@ -17,9 +17,8 @@ from conformance.watching import exchange as watched_exchange
 from conformance.watching import traffic as watched_traffic
 from conformance.watching.exchange import WatchedExchange
 from conformance.watching.judging import TrafficJudge
-from conformance.watching.traffic import Traffic
 from conformance.watching.wording import outcome_line
-from tests.watching.relayed import SSE, asked, came, relayed
+from tests.watching.relayed import SSE, asked, came, new_traffic, relayed
 
 JUDGE = TrafficJudge(rules=["stripping/*", "wire/sse/*"])
 LEAK = "stripping/visible-text/no-markers"
@@ -67,7 +66,7 @@ def test_at_the_end_stands_what_check_says(path: Path) -> None:
         judge = TrafficJudge(
             dialect=exchange.dialect or cassette.header.dialect, profile=cassette.header.profile
         )
-        traffic = Traffic(judge, Told())
+        traffic = new_traffic(judge, Told())
         for message in relayed(exchange, packed=packed):
             traffic.take(message)
             traffic.catch_up()
@@ -81,7 +80,7 @@ def test_at_the_end_stands_what_check_says(path: Path) -> None:
 
 def test_findings_come_while_the_answer_is_under_way() -> None:
     told = Told()
-    traffic = Traffic(JUDGE, told)
+    traffic = new_traffic(JUDGE, told)
     for message in (asked(1), HeadCame(1, 1.5, SSE, chunked=False)):
         traffic.take(message)
     for _ in range(30):
@@ -98,7 +97,7 @@ def test_findings_come_while_the_answer_is_under_way() -> None:
 
 def test_streams_beside_each_other_are_kept_apart() -> None:
     told = Told()
-    traffic = Traffic(JUDGE, told)
+    traffic = new_traffic(JUDGE, told)
     for number in range(1, 21):
         traffic.take(asked(number))
         traffic.take(HeadCame(number, 1.5, SSE, chunked=False))
@@ -114,7 +113,7 @@ def test_streams_beside_each_other_are_kept_apart() -> None:
 
 def test_what_is_no_answer_is_not_judged_as_one() -> None:
     told = Told()
-    traffic = Traffic(JUDGE, told)
+    traffic = new_traffic(JUDGE, told)
     error = b'{"error": {"message": "no key", "type": "auth"}}'
     request = Request("POST", "/v1/chat/completions", (), {"model": "m", "stream": True})
     refused = Response(401, "1.1", (("content-type", "application/json"),))
@@ -126,7 +125,7 @@ def test_what_is_no_answer_is_not_judged_as_one() -> None:
 
 
 def test_a_redirect_says_where_to() -> None:
-    traffic = Traffic(JUDGE, Told())
+    traffic = new_traffic(JUDGE, Told())
     to = ("location", "https://me:secret@h.invalid/in?key=1")
     for message in (asked(1), HeadCame(1, 1.5, Response(302, "1.1", (to,)), chunked=False)):
         traffic.take(message)
@@ -134,7 +133,7 @@ def test_a_redirect_says_where_to() -> None:
 
 
 def test_a_dialect_is_recognised_where_the_path_does_not_tell() -> None:
-    traffic = Traffic(JUDGE, Told())
+    traffic = new_traffic(JUDGE, Told())
     for message in (asked(1, "/chat", b"{}"), HeadCame(1, 1.5, SSE, chunked=False)):
         traffic.take(message)
     traffic.take(BodyCame(1, 2.0, b": ping\n\n"))
@@ -149,7 +148,7 @@ def test_the_oldest_exchanges_go_and_what_is_too_long_is_not_kept(
     monkeypatch.setattr(watched_traffic, "MOST_EXCHANGES", 3)
     monkeypatch.setattr(watched_traffic, "MOST_BYTES", 20_000)
     monkeypatch.setattr(watched_exchange, "MOST_KEPT", 10_000)
-    traffic = Traffic(JUDGE, Told())
+    traffic = new_traffic(JUDGE, Told())
     for number in range(1, 9):
         traffic.take(asked(number))
         traffic.take(HeadCame(number, 1.5, SSE, chunked=False))
