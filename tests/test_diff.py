@@ -21,6 +21,7 @@ from conformance.diff.order import StepOrder, order_edits
 from conformance.editing.operator import make_mutants
 from conformance.judging.rulebook import Rulebook
 from conformance.mutate import OPERATORS, open_base
+from conformance.report.difference import RENDERERS
 
 ROOT = shipped.cassettes()
 DEMO = ROOT / "openai.responses/demo/summary.cassette.jsonl"
@@ -194,6 +195,12 @@ def test_text_counts_only_where_it_is_asked_for(tmp_path: Path) -> None:
     assert found(DEMO, new) == set()
     (change,) = found(DEMO, new, with_text=True)
     assert change.kind == "text"
+    difference = compare(DEMO, new, rulebook=RULES, with_text=True)
+    page = RENDERERS["html"](difference)
+    assert "<del>dusk</del>" in page
+    assert "<ins>dawn</ins>" in page
+    line = RENDERERS["text"](difference, colour=True)
+    assert all(f"m{word}\x1b[" in line for word in ("dusk", "dawn"))
     assert change.what.startswith("thinking (summary), character ")
     assert "dusk" in change.before
     assert "dawn" in change.now

@@ -22,7 +22,7 @@ ChangeKind = Literal[
 _BAD: Final = (Verdict.FAIL, Verdict.ERROR)
 _MANY: Final = 8  # events of a type that became one, or came from one
 _CHANCE: Final = frozenset({"created"})  # knobs that a clock decides: a second passes or does not
-_AROUND: Final = 40  # characters of a text shown where it begins to differ
+_AROUND: Final = 80  # characters of a text shown where it begins to differ
 
 
 class WireChange(Struct, frozen=True):

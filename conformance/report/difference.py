@@ -15,6 +15,7 @@ from msgspec.structs import asdict, replace
 from conformance.core.errors import UsageError
 from conformance.core.excerpts import redacted
 from conformance.diff import ExchangeComparison, RecordingDifference, WireChange
+from conformance.report.changed_words import changed_words
 from conformance.report.escaping import code_span, escape_markdown
 from conformance.report.printable import Paint, visible
 from conformance.report.wording import count
@@ -135,9 +136,21 @@ def _exchange_lines(each: ExchangeComparison, paint: Paint, *, verbose: bool) ->
     yield ""
 
 
+def _painted_values(change: WireChange, paint: Paint) -> tuple[str, str]:
+    """Both values; of texts the words that only one of them has are coloured."""
+    before, now = visible(change.before, _VALUE), visible(change.now, _VALUE)
+    if change.kind != "text" or not (before and now):
+        return before, now
+    one, other = (
+        "".join(paint(meaning, each.text) if each.is_changed else each.text for each in words)
+        for meaning, words in zip(("FAIL", "PASS"), changed_words(before, now), strict=True)
+    )
+    return one, other
+
+
 def _change_line(change: WireChange, paint: Paint) -> str:
     what = visible(change.what, _VALUE)
-    before, now = visible(change.before, _VALUE), visible(change.now, _VALUE)
+    before, now = _painted_values(change, paint)
     kind = f"{change.kind:<8}"
     if not change.before:
         return f"{paint('PASS', '+')} {kind} {what}: {now}"

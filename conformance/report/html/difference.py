@@ -7,6 +7,7 @@ from typing import Final
 
 from conformance import __version__
 from conformance.diff import ExchangeComparison, RecordingDifference, WireChange
+from conformance.report.changed_words import changed_words
 from conformance.report.escaping import escape_html
 from conformance.report.html.matrix import verdict_class
 from conformance.report.html.page import page_lines
@@ -58,13 +59,27 @@ def _exchange_section(place: int, each: ExchangeComparison) -> Iterator[str]:
 
 def _change_row(change: WireChange) -> str:
     kind = "gone" if not change.now else "new" if not change.before else "other"
-    values = "".join(
-        f"<td>{_shown_value(change, each)}</td>" for each in (change.before, change.now)
-    )
+    values = "".join(f"<td>{each}</td>" for each in _shown_values(change))
     # A verdict has its own colour: that it is the new one says nothing good of it.
     kind = change.kind if change.kind == "verdict" else kind
     what = f"{change.kind} <code>{escape_html(change.what, _VALUE)}</code>"
     return f'<tr class="{kind}"><th scope="row">{what}</th>{values}</tr>'
+
+
+def _shown_values(change: WireChange) -> Iterator[str]:
+    """Before and after; of texts the words that only one of them has are marked."""
+    before, now = change.before[:_VALUE], change.now[:_VALUE]
+    if change.kind != "text" or not (before and now):
+        yield from (_shown_value(change, each) for each in (change.before, change.now))
+        return
+    for tag, words in zip(("del", "ins"), changed_words(before, now), strict=True):
+        shown = (
+            f"<{tag}>{escape_html(each.text)}</{tag}>"
+            if each.is_changed
+            else escape_html(each.text)
+            for each in words
+        )
+        yield f"<code>{''.join(shown)}</code>"
 
 
 def _shown_value(change: WireChange, value: str) -> str:
