@@ -97,10 +97,6 @@ def _values(node: Node) -> tuple[Node, ...]:
     return node.sequence() if node.kind == "sequence" else (node,)
 
 
-def _strings(node: Node) -> tuple[str, ...]:
-    return tuple(each.string() for each in _values(node))
-
-
 def _path(node: Node) -> str:
     """Rule 3."""
     name = node.string()

@@ -9,7 +9,6 @@ from typing import Any, Final
 from tests.authoring.pieces import DONE, Fields, Message, deltas
 
 CREATED_AT: Final = 1_795_176_000
-NOTHING: Final[Mapping[str, Any]] = {}
 
 Usage = tuple[int, int, int]
 """Prompt, completion and (among these) reasoning tokens."""

@@ -14,7 +14,6 @@ from tests.authoring.pieces import DONE, Fields, Message, Piece, at
 
 TEXT: Final = "agui/agent/thinking-then-text"
 SEALED: Final = "agui/agent/thinking-sealed"
-REDACTED: Final = "agui/agent/thinking-redacted"
 EARLIER: Final = "agui/agent-0.1.10/thinking-then-text"
 TOOLS: Final = "agui/agent/tool-and-snapshot"
 FAILED: Final = "agui/agent/error-in-text"

@@ -13,7 +13,7 @@ from tests.authoring.pieces import Message, at
 
 _SUITE: Final = "wire/opencode-serve"
 TEXT, CALLS, FAILED = "thought-then-text", "tool-then-text", "failed-at-once"
-DELTA, UPDATED, MESSAGE = "message.part.delta", "message.part.updated", "message.updated"
+DELTA, MESSAGE = "message.part.delta", "message.updated"
 
 
 def _mutant(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import struct
-from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -181,8 +180,6 @@ def test_without_a_library_the_client_is_told_what_to_install(
 
 
 # Bytes of either side, written by hand.
-
-Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Any]
 
 
 async def _heard(port: int, says: bytes, *, is_half: bool) -> bytes:

@@ -30,7 +30,6 @@ from conformance.cassette.positions import Layout
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 
 _REQUEST_LINE: Final = re.compile(rb"([A-Z]{1,20}) ([^ \r\n]{1,65536})(?: HTTP/[\d.]+)?\r?$")
-_LEAST_FINAL: Final = 200
 _ASCII: Final = (
     "--trace-ascii writes a dot for each line end and each byte that is no ASCII: line ends were"
     " restored, texts may differ; --trace keeps all"
