@@ -13,8 +13,8 @@ from msgspec import Struct, field
 
 from conformance.core.errors import Place, SpecError
 from conformance.core.events import Vocabulary
+from conformance.rules.language import grammar_faults
 from conformance.rules.lint_events import event_faults
-from conformance.rules.lint_grammar import grammar_faults
 from conformance.rules.lint_knobs import knob_faults
 from conformance.rules.lint_texts import authority_faults, text_faults
 from conformance.rules.load import OLD_KEY, OLD_SCOPE, joined_vocabulary

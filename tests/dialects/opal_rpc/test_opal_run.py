@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.dialects.opal_rpc.run import OVERFLOW
+from conformance.dialects.opal_rpc.reader import OVERFLOW
 from conformance.dialects.open_parts import MOST_OPEN
 from tests.dialects.streams import Payload, PayloadReader, assert_each_ends_once
 
