@@ -1,4 +1,4 @@
-"""Which events a name in a rule stands for: an alias of its suite, or a type of the vocabulary."""
+"""Resolves a name in a rule: to an alias of its suite, or to a type of the vocabulary."""
 
 from __future__ import annotations
 
