@@ -1,9 +1,8 @@
-"""What a source seems to hold, by its first rows: before anybody waits for all of it.
+"""What a source seems to hold, by its first rows, without waiting for all of it.
 
-Which columns of somebody else's file may hold what: a beginning for a mapping file.
-
-A body is known by how it begins, everything else by words in the column's name. It is a proposal
-for people: nothing is judged by it.
+It also guesses which columns may hold which part of a stream, as a start for a mapping file: a body
+by its beginning, everything else by words in the column's name. The guesses are for people: nothing
+is judged by them.
 """
 
 from __future__ import annotations
@@ -84,9 +83,9 @@ _KINDS: Final = {"parquet": "Parquet", "json": "JSON lines", "files": "recording
 
 
 class SourceInspection(Struct, frozen=True):
-    """What was found: `columns` of the first file with their types, `rows` judged or not.
+    """The result: `columns` of the first file with their types, `rows` judged or not.
 
-    `guesses` are columns that may hold parts of streams which were not found.
+    `guesses` are columns that may hold the missing parts of streams.
     """
 
     source: str
@@ -152,7 +151,7 @@ def _file_columns(storage: Storage, fragment: Fragment) -> Iterator[tuple[str, s
 
 
 def inspection_text(found: SourceInspection, columns: ColumnNames) -> str:
-    """What was found, for people."""
+    """The result as text for people."""
     return "\n".join(_inspection_lines(found, columns)) + "\n"
 
 
