@@ -121,10 +121,7 @@ def asked_once(request: GenerateRequest, wanted: Effort) -> Ask:
 
 
 def _ask(
-    request: Asked,
-    messages: tuple[Turn, ...],
-    tools: tuple[Mapping[str, Any], ...],
-    wanted: Effort,
+    request: Asked, messages: tuple[Turn, ...], tools: tuple[Mapping[str, Any], ...], wanted: Effort
 ) -> Ask:
     if request.format not in (None, ""):
         raise unsupported("an output format", "format")

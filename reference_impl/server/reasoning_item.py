@@ -7,14 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from .responses_items import (
-    ADDED,
-    CLOSED,
-    PART_ADDED,
-    PART_CLOSED,
-    Said,
-    Status,
-)
+from .responses_items import ADDED, CLOSED, PART_ADDED, PART_CLOSED, Said, Status
 from .settings import SummaryCarrier, SummaryParts
 
 _GAP: Final = re.compile(r"(\n[ \t\r\n]*)")

@@ -61,11 +61,7 @@ class Server:
 
 def counted(usage: Usage, *, details: bool = True) -> Fields:
     given, written, thought = usage
-    counts = {
-        "prompt_tokens": given,
-        "completion_tokens": written,
-        "total_tokens": given + written,
-    }
+    counts = {"prompt_tokens": given, "completion_tokens": written, "total_tokens": given + written}
     known = {"completion_tokens_details": {"reasoning_tokens": thought}}
     return {**counts, **(known if details else {})}
 

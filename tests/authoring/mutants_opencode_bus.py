@@ -70,11 +70,7 @@ MUTANTS: Final = (
         name="misspelt",
     ),
     _mutant("event-fields", TEXT, _removed(THOUGHT, "part.text"), name="text-missing"),
-    _mutant(
-        "message-announced",
-        TEXT,
-        edits.drop(edits.having("properties.info.parentID")),
-    ),
+    _mutant("message-announced", TEXT, edits.drop(edits.having("properties.info.parentID"))),
     _mutant("part-announced", TEXT, edits.move(THOUGHT, by=1)),
     _mutant("part-announced", TEXT, edits.drop(WRITTEN), name="start-lost"),
     _mutant(

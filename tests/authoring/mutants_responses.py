@@ -139,9 +139,7 @@ MUTANTS: Final = (
     ),
     Mutant("wire/responses/item-id", SUMMARY, (edits.change(DELTA, "item_id", "msg_99"),)),
     Mutant(
-        "wire/responses/item-type",
-        CALL,
-        (edits.change(ADDED, "item.type", "custom_tool_call", 1),),
+        "wire/responses/item-type", CALL, (edits.change(ADDED, "item.type", "custom_tool_call", 1),)
     ),
     Mutant(
         "wire/responses/item-closed",

@@ -68,10 +68,7 @@ OF_EVENTS: Final = (
         "reasoning-late",
         "thinking is sent when all else has been said",
         {
-            "chat": (
-                "thinking/stream/before-call",
-                "thinking/stream/marked-before-text",
-            ),
+            "chat": ("thinking/stream/before-call", "thinking/stream/marked-before-text"),
             "responses": (
                 "history/responses/before-its-turn",
                 "thinking/stream/before-call",
@@ -84,10 +81,7 @@ OF_EVENTS: Final = (
                 "wire/messages-blocks/body-thinking-before-text",
                 "wire/messages-blocks/thinking-before-text",
             ),
-            "ollama": (
-                "thinking/stream/before-call",
-                "thinking/stream/before-text",
-            ),
+            "ollama": ("thinking/stream/before-call", "thinking/stream/before-text"),
             "cohere": (
                 "thinking/stream/before-call",
                 "thinking/stream/before-text",
@@ -99,10 +93,7 @@ OF_EVENTS: Final = (
                 "thinking/stream/before-text",
                 "wire/interactions-steps/whole-thought-first",
             ),
-            "mistral": (
-                "thinking/stream/before-call",
-                "thinking/stream/before-text",
-            ),
+            "mistral": ("thinking/stream/before-call", "thinking/stream/before-text"),
             "gemini": (
                 "thinking/stream/before-call",
                 "thinking/stream/before-text",
@@ -137,9 +128,7 @@ OF_EVENTS: Final = (
     Defect(
         "strip-lost-text",
         "where thinking is hidden, the text behind it lacks its first character",
-        {
-            "chat": ("stripping/opt-in/same-text",),
-        },
+        {"chat": ("stripping/opt-in/same-text",)},
         events=events.strip_lost_text,
     ),
     Defect(
@@ -243,9 +232,7 @@ OF_EVENTS: Final = (
     Defect(
         "opt-in-ignored",
         "thinking is never sent, whatever the request says",
-        {
-            "chat": ("stripping/opt-in/shown-when-asked",),
-        },
+        {"chat": ("stripping/opt-in/shown-when-asked",)},
         events=events.opt_in_ignored,
         live=("scenario/thinking",),
     ),
@@ -272,10 +259,7 @@ OF_EVENTS: Final = (
             "messages": ("wire/messages/tools-end-the-turn",),
             "cohere": ("wire/cohere/tools-end-the-turn",),
             "interactions": ("wire/interactions/call-requires-action",),
-            "mistral": (
-                "wire/chat/finish-says-calls",
-                "wire/mistral/calls-not-stopped",
-            ),
+            "mistral": ("wire/chat/finish-says-calls", "wire/mistral/calls-not-stopped"),
             "bedrock": ("wire/converse/tools-end-the-turn",),
         },
         events=events.stop_on_tools,
@@ -287,10 +271,7 @@ OF_EVENTS: Final = (
             "chat": ("wire/chat/thinking-within-output",),
             "responses": ("wire/responses/thinking-within-output",),
             "messages": ("wire/messages/thinking-within-output",),
-            "cohere": (
-                "effort/cohere/budget-kept",
-                "wire/cohere/thinking-within-output",
-            ),
+            "cohere": ("effort/cohere/budget-kept", "wire/cohere/thinking-within-output"),
             "interactions": (
                 "wire/interactions/answer-counted",
                 "wire/interactions/body-counted",
@@ -313,14 +294,8 @@ OF_EVENTS: Final = (
                 "wire/responses-items/whole-thinking-counted",
                 "wire/responses/thinking-counted",
             ),
-            "messages": (
-                "wire/messages/thinking-count-true",
-                "wire/messages/thinking-counted",
-            ),
-            "cohere": (
-                "wire/cohere/thinking-count-true",
-                "wire/cohere/thinking-counted",
-            ),
+            "messages": ("wire/messages/thinking-count-true", "wire/messages/thinking-counted"),
+            "cohere": ("wire/cohere/thinking-count-true", "wire/cohere/thinking-counted"),
             "interactions": ("wire/interactions/thoughts-counted",),
             "gemini": ("wire/gemini/thoughts-counted",),
         },
@@ -329,28 +304,19 @@ OF_EVENTS: Final = (
     Defect(
         "summary-missing",
         "a summary that was asked for is made, and never sent",
-        {
-            "responses": (
-                "summary/request/comes-when-asked",
-                "summary/request/in-body-when-asked",
-            ),
-        },
+        {"responses": ("summary/request/comes-when-asked", "summary/request/in-body-when-asked")},
         events=events.summary_missing,
     ),
     Defect(
         "summary-unasked",
         "a summary is sent although none was asked for",
-        {
-            "responses": ("summary/request/only-when-asked",),
-        },
+        {"responses": ("summary/request/only-when-asked",)},
         events=events.summary_unasked,
     ),
     Defect(
         "summary-uncounted",
         "the tokens of the call for a summary are not in the usage",
-        {
-            "responses": ("summary/request/usage-includes-summary",),
-        },
+        {"responses": ("summary/request/usage-includes-summary",)},
         events=events.summary_uncounted,
     ),
 )

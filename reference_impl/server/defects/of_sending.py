@@ -15,14 +15,8 @@ OF_SENDING: Final = (
             "chat": ("wire/chat/usage-when-asked",),
             "responses": ("wire/responses/usage-present",),
             "messages": ("wire/messages/usage-counted",),
-            "mistral": (
-                "wire/mistral/body-counted",
-                "wire/mistral/usage-with-finish",
-            ),
-            "bedrock": (
-                "wire/converse/body-fields",
-                "wire/converse/metadata-present",
-            ),
+            "mistral": ("wire/mistral/body-counted", "wire/mistral/usage-with-finish"),
+            "bedrock": ("wire/converse/body-fields", "wire/converse/metadata-present"),
         },
         wires=wires.usage_missing,
     ),
@@ -52,30 +46,12 @@ OF_SENDING: Final = (
         "last-event-unfinished",
         "the blank line after the last event is not sent",
         {
-            "chat": (
-                "wire/chat/done-present",
-                "wire/sse/last-event-complete",
-            ),
-            "responses": (
-                "wire/responses/terminal-present",
-                "wire/sse/last-event-complete",
-            ),
-            "messages": (
-                "wire/messages/stop-present",
-                "wire/sse/last-event-complete",
-            ),
-            "cohere": (
-                "wire/cohere/sentinel-present",
-                "wire/sse/last-event-complete",
-            ),
-            "interactions": (
-                "wire/interactions/sentinel-present",
-                "wire/sse/last-event-complete",
-            ),
-            "mistral": (
-                "wire/chat/done-present",
-                "wire/sse/last-event-complete",
-            ),
+            "chat": ("wire/chat/done-present", "wire/sse/last-event-complete"),
+            "responses": ("wire/responses/terminal-present", "wire/sse/last-event-complete"),
+            "messages": ("wire/messages/stop-present", "wire/sse/last-event-complete"),
+            "cohere": ("wire/cohere/sentinel-present", "wire/sse/last-event-complete"),
+            "interactions": ("wire/interactions/sentinel-present", "wire/sse/last-event-complete"),
+            "mistral": ("wire/chat/done-present", "wire/sse/last-event-complete"),
             "gemini": (
                 "wire/gemini/finish-stated",
                 "wire/gemini/thoughts-counted",
@@ -147,10 +123,7 @@ OF_SENDING: Final = (
             "chat": ("wire/sse/fields-known",),
             "responses": ("wire/sse/fields-known",),
             "messages": ("wire/sse/fields-known",),
-            "ollama": (
-                "wire/ollama/done-last",
-                "wire/ollama/line-is-json",
-            ),
+            "ollama": ("wire/ollama/done-last", "wire/ollama/line-is-json"),
             "cohere": ("wire/sse/fields-known",),
             "interactions": ("wire/sse/fields-known",),
             "mistral": ("wire/sse/fields-known",),
@@ -169,10 +142,7 @@ OF_SENDING: Final = (
             "cohere": ("wire/sse/data-is-json",),
             "interactions": ("wire/sse/data-is-json",),
             "mistral": ("wire/sse/data-is-json",),
-            "gemini": (
-                "wire/gemini/payload-known",
-                "wire/sse/data-is-json",
-            ),
+            "gemini": ("wire/gemini/payload-known", "wire/sse/data-is-json"),
         },
         frames=frames.comment_as_data,
     ),
@@ -188,10 +158,7 @@ OF_SENDING: Final = (
             "interactions": ("wire/sse/ends-cleanly",),
             "mistral": ("wire/sse/ends-cleanly",),
             "gemini": ("wire/sse/ends-cleanly",),
-            "bedrock": (
-                "history/converse/signature-present",
-                "wire/sse/ends-cleanly",
-            ),
+            "bedrock": ("history/converse/signature-present", "wire/sse/ends-cleanly"),
         },
         frames=frames.reset,
         live=("scenario/ending",),

@@ -81,7 +81,7 @@ def test_what_is_no_event_of_the_agent_says_nothing() -> None:
         {"odd": 1},
     ]
     assert [event.type for event in read(*lines)] == [
-        *("rpc.request", "rpc.response", "sub_agent_event", "event.unknown", "line.unknown", "cut"),
+        *("rpc.request", "rpc.response", "sub_agent_event", "event.unknown", "line.unknown", "cut")
     ]
 
 
