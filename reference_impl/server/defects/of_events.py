@@ -5,27 +5,20 @@ from __future__ import annotations
 from typing import Final
 
 from . import events
-from .defect import Defect
+from .defect import EVERY_API, Defect
 
 OF_EVENTS: Final = (
     Defect(
         "leak-open-marker",
         "the first visible text begins with the open marker",
         {
+            **dict.fromkeys(EVERY_API, ("stripping/visible-text/no-markers",)),
             "chat": (
                 "effort/chat/none-means-none",
                 "stripping/opt-in/hidden-by-default",
                 "stripping/visible-text/markers-balanced",
                 "wire/chat/thinking-counted",
             ),
-            "responses": ("stripping/visible-text/no-markers",),
-            "messages": ("stripping/visible-text/no-markers",),
-            "ollama": ("stripping/visible-text/no-markers",),
-            "cohere": ("stripping/visible-text/no-markers",),
-            "interactions": ("stripping/visible-text/no-markers",),
-            "mistral": ("stripping/visible-text/no-markers",),
-            "gemini": ("stripping/visible-text/no-markers",),
-            "bedrock": ("stripping/visible-text/no-markers",),
         },
         events=events.leak_open_marker,
         live=("scenario/thinking",),
@@ -33,33 +26,13 @@ OF_EVENTS: Final = (
     Defect(
         "leak-close-marker",
         "the text behind thinking begins with the close marker, in two pieces",
-        {
-            "chat": ("stripping/visible-text/no-markers",),
-            "responses": ("stripping/visible-text/no-markers",),
-            "messages": ("stripping/visible-text/no-markers",),
-            "ollama": ("stripping/visible-text/no-markers",),
-            "cohere": ("stripping/visible-text/no-markers",),
-            "interactions": ("stripping/visible-text/no-markers",),
-            "mistral": ("stripping/visible-text/no-markers",),
-            "gemini": ("stripping/visible-text/no-markers",),
-            "bedrock": ("stripping/visible-text/no-markers",),
-        },
+        dict.fromkeys(EVERY_API, ("stripping/visible-text/no-markers",)),
         events=events.leak_close_marker,
     ),
     Defect(
         "reasoning-in-content",
         "thinking is sent once more at the head of the visible text",
-        {
-            "chat": ("stripping/visible-text/no-thinking-body",),
-            "responses": ("stripping/visible-text/no-thinking-body",),
-            "messages": ("stripping/visible-text/no-thinking-body",),
-            "ollama": ("stripping/visible-text/no-thinking-body",),
-            "cohere": ("stripping/visible-text/no-thinking-body",),
-            "interactions": ("stripping/visible-text/no-thinking-body",),
-            "mistral": ("stripping/visible-text/no-thinking-body",),
-            "gemini": ("stripping/visible-text/no-thinking-body",),
-            "bedrock": ("stripping/visible-text/no-thinking-body",),
-        },
+        dict.fromkeys(EVERY_API, ("stripping/visible-text/no-thinking-body",)),
         events=events.reasoning_in_content,
         # Where thinking is asked for and omitted, it is short.
         live=("stripping/visible-text/no-short-thinking",),
@@ -112,17 +85,7 @@ OF_EVENTS: Final = (
     Defect(
         "drop-on-boundary-chunk",
         "in streams, the text that thinking passes into is lost",
-        {
-            "chat": ("stripping/opt-in/stream-equals-body",),
-            "responses": ("stripping/opt-in/stream-equals-body",),
-            "messages": ("stripping/opt-in/stream-equals-body",),
-            "ollama": ("stripping/opt-in/stream-equals-body",),
-            "cohere": ("stripping/opt-in/stream-equals-body",),
-            "interactions": ("stripping/opt-in/stream-equals-body",),
-            "mistral": ("stripping/opt-in/stream-equals-body",),
-            "gemini": ("stripping/opt-in/stream-equals-body",),
-            "bedrock": ("stripping/opt-in/stream-equals-body",),
-        },
+        dict.fromkeys(EVERY_API, ("stripping/opt-in/stream-equals-body",)),
         events=events.drop_on_boundary_chunk,
     ),
     Defect(
@@ -134,85 +97,26 @@ OF_EVENTS: Final = (
     Defect(
         "unicode-split",
         "in streams, characters of several bytes are decoded byte by byte",
-        {
-            "chat": (
+        dict.fromkeys(
+            EVERY_API,
+            (
                 "stripping/opt-in/stream-equals-body",
                 "stripping/opt-in/stream-thinks-as-body",
                 "thinking/stream/characters-whole",
             ),
-            "responses": (
-                "stripping/opt-in/stream-equals-body",
-                "stripping/opt-in/stream-thinks-as-body",
-                "thinking/stream/characters-whole",
-            ),
-            "messages": (
-                "stripping/opt-in/stream-equals-body",
-                "stripping/opt-in/stream-thinks-as-body",
-                "thinking/stream/characters-whole",
-            ),
-            "ollama": (
-                "stripping/opt-in/stream-equals-body",
-                "stripping/opt-in/stream-thinks-as-body",
-                "thinking/stream/characters-whole",
-            ),
-            "cohere": (
-                "stripping/opt-in/stream-equals-body",
-                "stripping/opt-in/stream-thinks-as-body",
-                "thinking/stream/characters-whole",
-            ),
-            "interactions": (
-                "stripping/opt-in/stream-equals-body",
-                "stripping/opt-in/stream-thinks-as-body",
-                "thinking/stream/characters-whole",
-            ),
-            "mistral": (
-                "stripping/opt-in/stream-equals-body",
-                "stripping/opt-in/stream-thinks-as-body",
-                "thinking/stream/characters-whole",
-            ),
-            "gemini": (
-                "stripping/opt-in/stream-equals-body",
-                "stripping/opt-in/stream-thinks-as-body",
-                "thinking/stream/characters-whole",
-            ),
-            "bedrock": (
-                "stripping/opt-in/stream-equals-body",
-                "stripping/opt-in/stream-thinks-as-body",
-                "thinking/stream/characters-whole",
-            ),
-        },
+        ),
         events=events.unicode_split,
     ),
     Defect(
         "text-cumulative",
         "every text delta repeats what came before it",
-        {
-            "chat": ("thinking/stream/text-increments",),
-            "responses": ("thinking/stream/text-increments",),
-            "messages": ("thinking/stream/text-increments",),
-            "ollama": ("thinking/stream/text-increments",),
-            "cohere": ("thinking/stream/text-increments",),
-            "interactions": ("thinking/stream/text-increments",),
-            "mistral": ("thinking/stream/text-increments",),
-            "gemini": ("thinking/stream/text-increments",),
-            "bedrock": ("thinking/stream/text-increments",),
-        },
+        dict.fromkeys(EVERY_API, ("thinking/stream/text-increments",)),
         events=events.text_cumulative,
     ),
     Defect(
         "reasoning-cumulative",
         "every delta of thinking repeats what came before it",
-        {
-            "chat": ("thinking/stream/increments",),
-            "responses": ("thinking/stream/increments",),
-            "messages": ("thinking/stream/increments",),
-            "ollama": ("thinking/stream/increments",),
-            "cohere": ("thinking/stream/increments",),
-            "interactions": ("thinking/stream/increments",),
-            "mistral": ("thinking/stream/increments",),
-            "gemini": ("thinking/stream/increments",),
-            "bedrock": ("thinking/stream/increments",),
-        },
+        dict.fromkeys(EVERY_API, ("thinking/stream/increments",)),
         events=events.reasoning_cumulative,
     ),
     Defect(

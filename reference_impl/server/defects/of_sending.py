@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from . import frames, wires
-from .defect import Defect
+from .defect import EVERY_API, TEXT_APIS, Defect
 
 OF_SENDING: Final = (
     Defect(
@@ -65,53 +65,20 @@ OF_SENDING: Final = (
         "torn-bytes",
         "characters of several bytes lack their last byte",
         {
-            "chat": (
-                "stripping/opt-in/stream-equals-body",
-                "stripping/opt-in/stream-thinks-as-body",
-                "thinking/stream/characters-whole",
-                "wire/sse/utf8",
-            ),
-            "responses": (
-                "stripping/opt-in/stream-equals-body",
-                "stripping/opt-in/stream-thinks-as-body",
-                "thinking/stream/characters-whole",
-                "wire/sse/utf8",
-            ),
-            "messages": (
-                "stripping/opt-in/stream-equals-body",
-                "stripping/opt-in/stream-thinks-as-body",
-                "thinking/stream/characters-whole",
-                "wire/sse/utf8",
+            **dict.fromkeys(
+                TEXT_APIS,
+                (
+                    "stripping/opt-in/stream-equals-body",
+                    "stripping/opt-in/stream-thinks-as-body",
+                    "thinking/stream/characters-whole",
+                    "wire/sse/utf8",
+                ),
             ),
             "ollama": (
                 "stripping/opt-in/stream-equals-body",
                 "stripping/opt-in/stream-thinks-as-body",
                 "thinking/stream/characters-whole",
                 "wire/ollama/utf8",
-            ),
-            "cohere": (
-                "stripping/opt-in/stream-equals-body",
-                "stripping/opt-in/stream-thinks-as-body",
-                "thinking/stream/characters-whole",
-                "wire/sse/utf8",
-            ),
-            "interactions": (
-                "stripping/opt-in/stream-equals-body",
-                "stripping/opt-in/stream-thinks-as-body",
-                "thinking/stream/characters-whole",
-                "wire/sse/utf8",
-            ),
-            "mistral": (
-                "stripping/opt-in/stream-equals-body",
-                "stripping/opt-in/stream-thinks-as-body",
-                "thinking/stream/characters-whole",
-                "wire/sse/utf8",
-            ),
-            "gemini": (
-                "stripping/opt-in/stream-equals-body",
-                "stripping/opt-in/stream-thinks-as-body",
-                "thinking/stream/characters-whole",
-                "wire/sse/utf8",
             ),
         },
         frames=frames.torn_bytes,
@@ -120,14 +87,8 @@ OF_SENDING: Final = (
         "error-line",
         "behind the last event stands a line `error: {...}`",
         {
-            "chat": ("wire/sse/fields-known",),
-            "responses": ("wire/sse/fields-known",),
-            "messages": ("wire/sse/fields-known",),
+            **dict.fromkeys(TEXT_APIS, ("wire/sse/fields-known",)),
             "ollama": ("wire/ollama/done-last", "wire/ollama/line-is-json"),
-            "cohere": ("wire/sse/fields-known",),
-            "interactions": ("wire/sse/fields-known",),
-            "mistral": ("wire/sse/fields-known",),
-            "gemini": ("wire/sse/fields-known",),
         },
         frames=frames.error_line,
     ),
@@ -135,13 +96,8 @@ OF_SENDING: Final = (
         "comment-as-data",
         "a comment that keeps the connection awake is sent as data",
         {
-            "chat": ("wire/sse/data-is-json",),
-            "responses": ("wire/sse/data-is-json",),
-            "messages": ("wire/sse/data-is-json",),
+            **dict.fromkeys(TEXT_APIS, ("wire/sse/data-is-json",)),
             "ollama": ("wire/ollama/line-is-json",),
-            "cohere": ("wire/sse/data-is-json",),
-            "interactions": ("wire/sse/data-is-json",),
-            "mistral": ("wire/sse/data-is-json",),
             "gemini": ("wire/gemini/payload-known", "wire/sse/data-is-json"),
         },
         frames=frames.comment_as_data,
@@ -150,14 +106,7 @@ OF_SENDING: Final = (
         "reset",
         "the connection is closed after the fourth event",
         {
-            "chat": ("wire/sse/ends-cleanly",),
-            "responses": ("wire/sse/ends-cleanly",),
-            "messages": ("wire/sse/ends-cleanly",),
-            "ollama": ("wire/sse/ends-cleanly",),
-            "cohere": ("wire/sse/ends-cleanly",),
-            "interactions": ("wire/sse/ends-cleanly",),
-            "mistral": ("wire/sse/ends-cleanly",),
-            "gemini": ("wire/sse/ends-cleanly",),
+            **dict.fromkeys(EVERY_API, ("wire/sse/ends-cleanly",)),
             "bedrock": ("history/converse/signature-present", "wire/sse/ends-cleanly"),
         },
         frames=frames.reset,
