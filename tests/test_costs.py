@@ -12,14 +12,7 @@ GONE = "tests/test_costs.py::test_of_yesterday"
 
 @pytest.mark.parametrize(
     ("seconds", "cases", "kept"),
-    [
-        (1.0, 100, 50),
-        (40.0, 50, 1),
-        (3.0, 2, 0),
-        (1.0, 1, 1),
-        (9.0, 9, 1),
-        (20.0, 500, 12),
-    ],
+    [(1.0, 100, 50), (40.0, 50, 1), (3.0, 2, 0), (1.0, 1, 1), (9.0, 9, 1), (20.0, 500, 12)],
 )
 def test_as_many_cases_as_fit_are_kept(seconds: float, cases: int, kept: int) -> None:
     assert affordable(seconds, cases) == kept

@@ -25,10 +25,10 @@ from conformance.judging.suites import shipped_suites
 from conformance.rules.node import nearest
 from conformance.rules.verdicts import Verdict
 
-# What a violation that comes and goes may leave instead; the others are no matter of chance.
+# Other verdicts that an intermittent violation may have; the rest do not depend on chance.
 _CHANCE: Final = frozenset({Verdict.PASS, Verdict.VACUOUS, Verdict.INCONCLUSIVE})
 
-# What may stand beside a PASS where an entry was repaired; the others leave it open.
+# Verdicts that may come along with a PASS if an entry was repaired; others leave it open.
 _REPAIRED: Final = frozenset({Verdict.PASS, Verdict.VACUOUS, Verdict.NOT_APPLICABLE})
 _NOTHING_FITS: Final = "fits no violation now: take the entry out"
 

@@ -81,6 +81,6 @@ def _missing_findings(
     pinned = set().union(*(held.get(key, ()) for key in keys))
     if not (pinned or pin):
         yield ""
-    elif "" not in pinned:  # beside a pinned entry only another pinned one may stand
+    elif "" not in pinned:  # a pinned entry may only be joined by another pinned one
         found = (finding for _, finding in subject.findings(rule) if finding.id not in pinned)
         yield from sorted({group_id(finding) for finding in found} - pinned)

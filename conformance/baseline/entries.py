@@ -31,7 +31,7 @@ class BaselineEntry(Struct, frozen=True):
 
     `finding` pins the id of a finding, or of its group. `until` is the last day on which the entry
     holds. `flaky` (`1/3`: failed once in three runs) lets the rule pass, too. A `*` in rule, target
-    or exchange stands for any text: such a pattern expects what fits, and at least one violation.
+    or exchange matches any text: such a pattern expects all matches, and at least one violation.
     """
 
     rule: str
@@ -53,7 +53,7 @@ class BaselineEntry(Struct, frozen=True):
 
 
 def fits(pattern: str, name: str) -> bool:
-    """Whether a name fits a pattern, in which `*` stands for any text."""
+    """Whether a name matches a pattern, in which `*` matches any text."""
     first, *others = pattern.split(_ANY)
     if not others:
         return pattern == name
@@ -141,7 +141,7 @@ def _read_date(node: Node) -> date:
         if _DATE.fullmatch(text):
             return date.fromisoformat(text)
     except ValueError:
-        pass  # a day that no calendar has: told like any other text
+        pass  # a day outside the calendar gets the same error as any other text
     raise node.error(f"expected a date like 2027-03-01, got {shown(text)}")
 
 

@@ -1,4 +1,4 @@
-"""Baselines, linted: what no run can tell apart from a stale entry, told before the run."""
+"""Lint of baselines: mistakes that would look like stale entries in a run."""
 
 from __future__ import annotations
 

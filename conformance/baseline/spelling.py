@@ -19,7 +19,7 @@ _FOREIGN: Final = re.compile(
 
 
 def spell_baseline(baseline: Baseline, *, heading: str = "") -> str:
-    """The text of the file. `heading` are comment lines that stand before everything."""
+    """The text of the file. `heading` are comment lines at its top."""
     lines = [heading.rstrip("\n")] if heading else []
     if baseline.target:
         lines.append(f"target: {spell_scalar(baseline.target)}")

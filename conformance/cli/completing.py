@@ -1,4 +1,4 @@
-"""What shells offer for the values of options; nothing is loaded before somebody asks."""
+"""Shell completion for the values of options; everything is loaded on demand."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""`conformance.yaml` as defaults of options: which verb takes which key, and who hears of it.
+"""`conformance.yaml` as defaults of options: which verb takes which key, and where that is noted.
 
-Rule 1: what the command line names wins; `--no-config` leaves the file unread.
-Rule 2: a target of the file counts where the command line names it and nothing else to ask. Its
-command, its URL and its variables are used for that target alone, and stderr says so before.
-Rule 3: what may change verdicts is named: in the report where there is one, else on stderr.
+Rule 1: the command line wins; `--no-config` leaves the file unread.
+Rule 2: a target of the file is used only if the command line names it and no other target. Its
+command, its URL and its variables apply to that target alone, and stderr announces them.
+Rule 3: defaults that may change verdicts are named: in the report if there is one, else on stderr.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def project_settings(verb: str, typed: Mapping[str, Any]) -> dict[str, Setting]:
 
 
 def _changing(found: Mapping[str, Setting]) -> set[str]:
-    """Parameters whose defaults may change a verdict: rules beside all that ship change none."""
+    """Parameters whose defaults may change a verdict; rules added to the shipped ones never do."""
     from conformance.judging.suites import ALL_SHIPPED  # noqa: PLC0415  # help needs none
 
     def adds_only(setting: Setting) -> bool:

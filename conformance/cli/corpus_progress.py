@@ -23,7 +23,7 @@ _TERMINAL_SECONDS: Final = 0.2
 
 
 def engine_of(name: str, processes: int | None, ray_address: str | None) -> Engine:
-    """The engine that was asked for. Raises UsageError."""
+    """The engine of this name. Raises UsageError."""
     if name not in ("local", "ray"):
         raise UsageError(f"there is no engine {name!r}", hint="local or ray")
     if ray_address is not None and name != "ray":
@@ -63,7 +63,7 @@ class CheckReporter:
             warn(progress_text(progress))
 
     def warn_faults(self, progress: CorpusProgress) -> None:
-        """What was not readable, a line each, the first few."""
+        """Warns of unreadable sources, a line each, the first few."""
         for fault in progress.faults:
             warn(f"error: {visible(fault)}")
         if more := progress.unreadable - len(progress.faults):
@@ -77,7 +77,7 @@ class CheckReporter:
             warn(f"note: {visible(note)}")
 
     def summary(self, progress: CorpusProgress, folder: Path) -> str:
-        """What was done, in one line."""
+        """The work done, in one line."""
         said = [
             f"{count(progress.streams, 'stream')} judged",
             count(progress.findings, "finding"),

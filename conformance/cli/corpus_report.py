@@ -51,7 +51,7 @@ def write_reports(
 
 
 def since_time(text: str | None) -> datetime | None:
-    """A day or a time. Raises UsageError for what is none."""
+    """A day or a time. Raises UsageError for any other text."""
     if text is None:
         return None
     try:
@@ -62,9 +62,9 @@ def since_time(text: str | None) -> datetime | None:
 
 
 def parse_condition(text: str) -> GroupCondition:
-    """Of `--fail-on`: a level, which stands for the graver ones too, or a glob of rules.
+    """The value of `--fail-on`: a level, which includes the severer ones, or a glob of rules.
 
-    Raises UsageError for what is neither.
+    Raises UsageError for any other value.
     """
     levels = [level.value for level in Level]
     if text.upper() in levels:

@@ -26,20 +26,20 @@ _SENTENCE: Final = 240  # characters of what one of them found
 
 
 class EarlyFindings:
-    """Knows which groups were shown; what `baseline` expects is none of them.
+    """Remembers which groups were shown; it does not show those that `baseline` expects.
 
-    Recordings of a client are judged in threads of their own.
+    Recordings of a client are judged in separate threads.
     """
 
     def __init__(self, format_: str, baseline: Baseline | None) -> None:
-        # Whoever reads another format by a program has no use for a second one.
+        # A program that reads another format has no use for text.
         self._has_reader = format_ == "text" or sys.stderr.isatty()
         self._baseline = baseline
         self._shown: set[str] = set()
         self._lock = Lock()
 
     def show(self, streams: Sequence[StreamResult]) -> None:
-        """Takes what came of a scenario, and says what is new in it."""
+        """Takes the results of a scenario, and shows the findings of new groups."""
         if not self._has_reader or not any(each.findings for each in streams):
             return
         with self._lock:

@@ -75,7 +75,7 @@ def _check_target(path: Path) -> None:
 
 def _write_draft(path: Path, found: ExchangeIdentification) -> None:
     identity = found.identity
-    # A guess is no ground to build on: what it permits would be permitted unseen.
+    # A guess must not become the profile: what it permits would pass unnoticed.
     certain = identity.profile if identity.certainty == "certain" else None
     base = find(certain or "strict", identity.dialect)
     try:

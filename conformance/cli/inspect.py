@@ -49,7 +49,7 @@ def inspect_command(
 
 
 def _show_connections(kept: Cassette, *, full: bool) -> None:
-    """Whole WebSockets, message by message, and what else was recorded beside them."""
+    """Shows whole WebSockets, message by message, and the exchanges outside them."""
     places = message_places(kept)
     for one in kept.exchanges:
         now_about(one.request)

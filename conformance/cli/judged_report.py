@@ -36,7 +36,7 @@ def warn_unanswered(report: Report) -> None:
 
 
 class CallClock:
-    """Knows when a call began, and what was called."""
+    """Remembers when a call began, and its options."""
 
     def __init__(
         self, suites: Sequence[str], as_of: str | None, *, target: str = "", kept: bool = True
@@ -67,7 +67,7 @@ class CallClock:
 def _suite_files(names: Sequence[str]) -> dict[str, str]:
     try:
         return {suite.id: suite.file for suite in load_suites(names)}
-    except ConformanceError:  # reported by whoever judged by them
+    except ConformanceError:  # already reported when the rules were used
         return {}
 
 

@@ -69,7 +69,7 @@ def listening_address(text: str) -> tuple[str, int]:
 
 
 def upstream_origin(url: str, cacert: Path | None, *, insecure: bool) -> Origin:
-    """The server behind what listens. Raises UsageError, also for what is one endpoint of it."""
+    """The upstream of a listening proxy. Raises UsageError, also for the URL of one endpoint."""
     if cacert is not None:
         certificates(str(cacert))
     origin = Origin.parse(url, str(cacert or ""), insecure=insecure)

@@ -187,7 +187,7 @@ async def _serve_proxy(proxy: RecordingProxy, port_file: Path | None) -> int:
     code = exit_code_on_signal()
     async with proxy:
         gc.collect()
-        gc.freeze()  # what is loaded stays: to look through it again would halt every client
+        gc.freeze()  # loaded code stays: collecting it again would pause every client
         tell_ready(proxy.url, port_file)
         return await code
 

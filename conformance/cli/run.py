@@ -103,7 +103,7 @@ def _judge_server(given: RunArguments, folder: Path, early: EarlyFindings) -> Ru
 
 
 class _LiveRun(Struct, kw_only=True):
-    """A run against what is asked; `left` says who outlived the command of an agent."""
+    """A live run; `left` lists the processes that outlived the command of an agent."""
 
     given: RunArguments
     options: RunOptions

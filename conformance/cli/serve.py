@@ -128,7 +128,7 @@ def serve_command(given: ServeArguments) -> None:
 
 
 async def _serve_script(given: ServeArguments) -> int:
-    """Answers whatever is asked until a signal comes; the exit code."""
+    """Answers requests until a signal comes; gives the exit code."""
     code = exit_code_on_signal()
 
     def tell(method: str, path: str, status: int) -> None:

@@ -1,4 +1,4 @@
-"""`conformance run --url ws://...`: a server that is asked over WebSockets."""
+"""`conformance run --url ws://...`: a server that is reached over WebSockets."""
 
 from __future__ import annotations
 

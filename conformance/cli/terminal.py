@@ -29,14 +29,14 @@ def put_pieces(texts: Iterable[str]) -> None:
             sys.stdout.write(without_own_keys(text))
         sys.stdout.flush()
     except BrokenPipeError:
-        # What is still buffered would fail again when Python closes stdout.
+        # The remaining buffer would fail again when Python closes stdout.
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
 
 
 def warn(line: str) -> None:
-    """Write one line for people beside the results."""
+    """Write one line for people, apart from the results."""
     sys.stderr.write(f"{redacted(line)}\n")
 
 
@@ -64,9 +64,9 @@ def terminal_width() -> int:
 
 @contextmanager
 def progress_line(text: str = "") -> Iterator[Callable[[str], None]]:
-    """Show what is going on, in a line written over and over; silent where stderr is no terminal.
+    """Show progress in one line that is overwritten; silent if stderr is not a terminal.
 
-    The line is gone at the end.
+    The line is erased at the end.
     """
     if not sys.stderr.isatty():
         yield lambda _: None

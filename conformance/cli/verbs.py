@@ -92,9 +92,9 @@ def load_verb(name: str) -> Any:
 
 
 def _take_options(name: str, verb: Any) -> None:
-    """Gives a verb, or those that it has, the options that it shares with nearly all.
+    """Gives a verb, or its sub-verbs, the options that nearly all verbs share.
 
-    Whatever quotes a stream takes `--secret`, whatever `conformance.yaml` concerns `--no-config`.
+    Verbs that quote streams take `--secret`, verbs that read `conformance.yaml` take `--no-config`.
     """
     from conformance.cli.secrets import no_config_option, secret_option  # noqa: PLC0415  # no help needs it
 

@@ -129,7 +129,7 @@ def watch_command(given: WatchArguments) -> None:
             _give_terminal_back(watcher)
     is_read = not watcher.is_stuck and _says_within(_SAYS_S, partial(_put_summary, watcher, given))
     if not (is_over and is_read):
-        os._exit(ended)  # Python would wait for what is not read
+        os._exit(ended)  # Python would wait for output that is never read
     raise typer.Exit(ended)
 
 
@@ -159,7 +159,7 @@ async def _watch_proxy(
 
 
 def _says_within(seconds: float, say: Callable[[], None]) -> bool:
-    """Whether somebody reads the last line."""
+    """Whether the last line gets written in time."""
     saying = Thread(target=say, daemon=True)
     saying.start()
     saying.join(seconds)
@@ -167,9 +167,9 @@ def _says_within(seconds: float, say: Callable[[], None]) -> bool:
 
 
 def _give_terminal_back(watcher: Watcher) -> None:
-    """Drops what waits in a terminal, and leaves our screen.
+    """Drops the pending output of a terminal, and leaves our screen.
 
-    Whoever writes there holds the terminal, and learns that there is room only by a signal.
+    A blocked writer holds the terminal, and only a signal interrupts it.
     """
     flags = os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK
     terminal = os.open(os.ttyname(sys.stdout.fileno()), flags)
@@ -194,7 +194,7 @@ def _put_summary(watcher: Watcher, given: WatchArguments) -> None:
 def _chosen_view(
     given: WatchArguments, url: str, pages: Path
 ) -> tuple[TrafficView, AbstractContextManager[object], KeyReader]:
-    """How traffic is shown, what is entered for it, and what reads keys."""
+    """The view of the traffic, the contexts to enter for it, and the reader of keys."""
     if given.lines or not _has_screen():
         tell_ready(url, given.port_file)
         return LineView(put, warn), nullcontext(), _no_keys
@@ -231,7 +231,7 @@ def _pressed_keys(feed: TrafficFeed, on_quit: Callable[[], None]) -> Iterator[No
             else:
                 feed.post(KeyPressed(name))
 
-    # Whoever closes the window wants the folder of pages gone, too.
+    # Closing the window must remove the folder of pages, too.
     loop.add_signal_handler(signal.SIGHUP, on_quit)
     tty.setcbreak(descriptor)
     loop.add_reader(descriptor, read_keys)
@@ -239,7 +239,7 @@ def _pressed_keys(feed: TrafficFeed, on_quit: Callable[[], None]) -> Iterator[No
         yield
     finally:
         loop.remove_reader(descriptor)
-        # At once: to wait for what is written would be to wait for who does not read.
+        # At once: waiting for the output would mean waiting for a reader that does not read.
         termios.tcsetattr(descriptor, termios.TCSANOW, before)
 
 

@@ -178,10 +178,10 @@ def with_event_text(message: bytes, text: bytes) -> bytes:
 
 
 def with_clean_frame(message: bytes, clean: Callable[[bytes], bytes]) -> bytes:
-    """A whole message after `clean`, which keeps lengths, saw all that it says beside its event.
+    """A whole message with everything except its event put through `clean`, which keeps lengths.
 
-    That is the name and the text of each header, and what a wrapping holds besides. A wrong
-    checksum stays wrong by the same bits.
+    `clean` gets the name and text of each header, and what a wrapping holds around the event. A
+    wrong checksum stays wrong by the same bits.
     """
     headers, payload = _split_message(message)
     try:
@@ -198,7 +198,7 @@ def with_clean_frame(message: bytes, clean: Callable[[bytes], bytes]) -> bytes:
 
 
 def with_text_header(message: bytes, name: str, value: str) -> bytes:
-    """A whole message with another header of text, or without it; where it stood, or last."""
+    """A whole message with one text header replaced in place, appended, or removed."""
     headers, payload = _split_message(message)
     made = dict(_header_bytes(headers))
     made[name] = _text_header(name, value) if value else b""
@@ -283,7 +283,7 @@ def _header_value(kind: int, value: bytes) -> HeaderValue:
 
 
 def _wrapped_event(payload: bytes) -> bytes | None:
-    """The base64 of the event that a payload wraps, as it stands there; None where it does not."""
+    """The base64 of the event that a payload wraps, unchanged; None where it wraps none."""
     if b'"bytes"' not in payload:
         return None
     fields = decode_json(payload.decode("utf-8", "replace"))

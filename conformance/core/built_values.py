@@ -32,7 +32,7 @@ _Built = Mapping[tuple[str, str], tuple[tuple[_Source, ...], bytes]]
 
 
 class SpecValue(Struct, frozen=True):
-    """What was made of the shipped file at `path`, and of `others` that were read for it."""
+    """The value built from the shipped file at `path`, and from `others` that it refers to."""
 
     kind: str
     path: Path
@@ -41,7 +41,7 @@ class SpecValue(Struct, frozen=True):
 
 
 def write_values(file: Path, values: Iterable[SpecValue]) -> None:
-    """Write values of shipped files to a file, which `built_value` finds beside the specs."""
+    """Write values of shipped files to a file; `built_value` finds it next to the specs."""
     folder = specs()
     built: _Built = {
         (each.kind, _path_below(folder, each.path)): (
@@ -78,7 +78,7 @@ def _path_below(folder: Path, path: Path) -> str:
 
 def _source_of(folder: Path, path: Path) -> _Source:
     data = path.read_bytes()
-    # Whoever can change the file can change the values: a checksum against mistakes is enough.
+    # An attacker who can change the file can change the values: the checksum catches mistakes only.
     return _path_below(folder, path), len(data), zlib.crc32(data)
 
 

@@ -5,10 +5,10 @@ https://www.rfc-editor.org/rfc/rfc9112#section-7.1
     chunked-body = *chunk last-chunk trailer-section CRLF
     chunk        = chunk-size [ chunk-ext ] CRLF chunk-data CRLF
 
-HTTP libraries hand out bytes and keep to themselves where a chunk began. A recorder needs it, and
-needs the size before the chunk is whole: so what is passed on is cut as it came, and yet at once.
+HTTP libraries hand out bytes and hide where a chunk began. A recorder needs these borders, and the
+size before the chunk is complete, so that a proxy passes bytes on at once and with the same cuts.
 Rule 1: a chunk is a transfer chunk; without chunked coding, what one read gave.
-Rule 2: a chunk may come in parts; the first one says how long the chunk will be.
+Rule 2: a chunk may come in parts; the first one has the length of the chunk.
 Rule 3: the trailer section is dropped, extensions of chunks too.
 """
 
@@ -27,7 +27,7 @@ LAST_CHUNK: Final = b"0\r\n\r\n"
 
 
 class _BrokenCodingError(Exception):
-    """The bytes are no chunked coding, or more than a body may be."""
+    """The bytes are not chunked coding, or exceed the largest body allowed."""
 
 
 class ChunkPart(NamedTuple):
@@ -112,7 +112,7 @@ class ChunkedBodyReader:
             raise _BrokenCodingError("the line of a chunk's size does not end")
 
     def _next_part(self, data: bytes, at: int) -> tuple[ChunkPart | None, int]:
-        """What is there of the open chunk. It is whole when its CRLF is there, too."""
+        """The bytes received of the open chunk. It is complete once its CRLF has come."""
         stop = min(at + self._left, len(data))
         after = self._end_of_chunk(data, stop) if stop - at == self._left else None
         if after is None and stop == at:

@@ -75,7 +75,7 @@ def join_chunks(chunks: Iterable[Chunk]) -> Iterator[JoinedChunks]:
 
 
 class ByteClock:
-    """The times of a buffer's bytes: of what was `held` before, and of what was gathered."""
+    """The arrival times of a buffer's bytes: those `held` before, and those gathered since."""
 
     def __init__(self, held: int, gathered: JoinedChunks) -> None:
         self._held = held

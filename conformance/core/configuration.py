@@ -1,8 +1,8 @@
-"""The file of a project, `conformance.yaml` in the folder where the user stands: who reads it.
+"""Which project file is read: `conformance.yaml` in the current folder.
 
-Rule 1: it is read in that folder alone, never beside a recording or above.
-Rule 2: where `CONFORMANCE_NO_CONFIG` is set, as `--no-config` does, nobody reads it: neither this
-process nor those that it starts.
+Rule 1: only the current folder counts, never a parent folder or the folder of a recording.
+Rule 2: with `CONFORMANCE_NO_CONFIG` set, as `--no-config` does, neither this process nor those
+that it starts read the file.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ KEYS: Final = (
 
 
 def configuration_in(folder: Path) -> Path | None:
-    """The file of a folder; None where there is none, or where nobody is to read it."""
+    """The file of a folder; None where there is none, or where it must not be read."""
     file = folder / CONFIGURATION
     return file if not os.environ.get(NO_CONFIG) and file.is_file() else None
 
 
 def leave_unread() -> None:
-    """From here on nobody reads the file, until the call is over."""
+    """Leave the file unread for the rest of the call."""
     os.environ.setdefault(NO_CONFIG, "1")
 
 

@@ -1,7 +1,7 @@
-"""Takes compression off a body as it arrives; a bomb ends at the limit, not in memory.
+"""Decompresses a body as it arrives; a limit stops a decompression bomb before memory runs out.
 
-gzip and deflate are always read, br and zstd where a library is installed that reads them. None of
-them is asked for by the toolkit itself; a server may send one all the same.
+gzip and deflate are always read, br and zstd if a library for them is installed. The toolkit never
+requests compression itself, but a server may compress anyway.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class _GzipUnpacker:
         return zlib.decompressobj(_GZIP_OR_ZLIB)
 
     def _unpack_step(self, raw: bytes, left: int) -> tuple[bytes, bytes]:
-        """What came out, and what is to be unpacked next."""
+        """The unpacked bytes, and the bytes to unpack next."""
         return self._member.decompress(raw, left), self._member.unused_data
 
 

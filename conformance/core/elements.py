@@ -1,9 +1,9 @@
 """A JSON array that grows: bytes in, one frame an element out, each as soon as it is whole.
 
-Rule 1: the array begins at the first `[`, behind a BOM and white space; commas and white space
-between elements are no part of them. Line ends mean nothing.
-Rule 2: an object or array is whole at its last bracket, any other value at the comma or bracket
-behind it. Whether an element is JSON is the reader's business.
+Rule 1: the array begins at the first `[` after an optional BOM and white space; commas and white
+space between elements belong to none of them. Line ends have no meaning.
+Rule 2: an object or array is complete at its last bracket, any other value at the comma or bracket
+after it. The reader decides whether an element is JSON.
 Rule 3: what a client cannot use is reported as `lines.py` does it, in frames of kind
 `ignored-element`: `bad-utf8` before the element itself; `unfinished` where the stream ends inside
 an element or before the array is closed; without data `after-end`, once, for what follows the
@@ -76,7 +76,7 @@ class ElementParser:
         self._drop(at + 1 or len(self._held))
 
     def _next_end(self) -> int:
-        """The end of the element under way, behind its mark; 0 where it has not come."""
+        """The position after the mark that ends the current element; 0 if it has not come yet."""
         while found := (_STRING_END if self._in_string else _STRUCTURE).search(
             self._held, self._scanned
         ):
@@ -103,9 +103,9 @@ class ElementParser:
         return 0
 
     def _end_element(self, begin: int, end: int, frames: list[Frame]) -> None:
-        """Hands over what ends here, if it is anything: no value stands before a mark behind one.
+        """Emits the element that ends here, if there is one: two marks may follow each other.
 
-        Such a mark is no part of the element: a comma, or the bracket that closes the array.
+        The mark (a comma, or the bracket that closes the array) is not part of the element.
         """
         raw = bytes(self._held[begin : end if self._is_nested else end - 1])
         element = raw.strip(_WHITE)

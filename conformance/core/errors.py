@@ -2,14 +2,14 @@
 
 A finding about the implementation under test is a value, never an exception. What is raised:
 
-`SpecError`      a rule, profile or scenario file is wrong: the author of the YAML mends it.
-`CassetteError`  a recording cannot be read: whoever made the file mends it.
+`SpecError`      a rule, profile or scenario file is wrong: the author of the YAML fixes it.
+`CassetteError`  a recording cannot be read: the maker of the file fixes it.
 `UsageError`     the call names something that does not exist or does not fit.
 `HarnessError`   our own fault, or an adapter's: never blamed on the implementation under test.
-`AdapterError`   of these, a line of an adapter that is none of the protocol: its author mends it.
+`AdapterError`   a `HarnessError`: an adapter broke the protocol; its author fixes it.
 `RemoteError`    the implementation under test could not be reached, refused, or fell silent.
 
-Every message is one line that starts with the place, as far as it is known:
+Every message is one line that starts with the place if it is known:
 `file:line:column: what was expected, what came`.
 """
 
@@ -67,7 +67,7 @@ class HarnessError(ConformanceError):
 
 
 class AdapterError(HarnessError):
-    """An adapter wrote a line that is none of the protocol."""
+    """An adapter wrote a line that does not belong to the protocol."""
 
 
 class RemoteError(ConformanceError):

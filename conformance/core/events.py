@@ -1,22 +1,21 @@
-"""The values everything else speaks of: frames, events, exchanges, and the shared vocabulary.
+"""The values that all other modules use: frames, events, exchanges, and the shared vocabulary.
 
 A *frame* is one SSE event, comment or field line, one line of NDJSON, a marker or line of raw text,
 or one message of an AWS event stream, with its byte offset (a JSON response body is one frame of
 kind `body`). A dialect turns a frame into *wire events* (the decoded payload, arrays unrolled) and
-*semantic events* (what a correct client would report, named alike for every dialect). Transport
-events (`http.request`,
-`sse.frame`, ...) complete the trace.
+*semantic events* (what a correct client would report, with the same names in every dialect).
+Transport events (`http.request`, `sse.frame`, ...) complete the trace.
 
 Rule 1: the number of a frame (from 1; 0 is the request and the response head) is the number of
 every event that it gave rise to. Two events of one frame are neither before nor after each other.
 Rule 2: inside one frame the order is transport, wire, semantic; of semantic events message,
 step, thinking, opaque, text, snapshot, refusal, tool, finish, usage, error, done.
 Rule 3: every semantic event carries `choice` (0 where the dialect has none).
-Rule 4: an `error` ends the answer, as far as one can know, unless its `final` is false: then the
-        dialect says that the stream goes on to its proper end.
-Rule 5: an exchange may hold several answers, one after the other (runs, turns, prompts, or what
-        was kept in one file). The dialect says where the next one begins; the frame that begins it
-        may give, first of all, events that end the answer before.
+Rule 4: an `error` ends the answer unless its `final` is false: then the dialect states that the
+        stream goes on to its proper end.
+Rule 5: an exchange may hold several answers in sequence (runs, turns, prompts, or several answers
+        saved in one file). The dialect decides where the next one begins; the first events of that
+        frame may end the previous answer.
 """
 
 from __future__ import annotations
@@ -143,10 +142,10 @@ class Event(msgspec.Struct, frozen=True, gc=False):
 
 
 class Request(Struct, frozen=True):
-    """What was asked. `json` is None where the body was not recorded or is not JSON.
+    """A recorded request. `json` is None where the body was not recorded or is not JSON.
 
-    A body that is not JSON is `text`, or `base64` where it is not UTF-8. `server` is what stood
-    before the path of a recorded URL: scheme and host.
+    A body that is not JSON is in `text`, or in `base64` if it is not UTF-8. `server` is the scheme
+    and host of a recorded URL.
     """
 
     method: str = "POST"
@@ -159,7 +158,7 @@ class Request(Struct, frozen=True):
 
     @property
     def host(self) -> str:
-        """The name of the server that was asked, without a port; empty where nothing says it."""
+        """The host name of the server, without a port; empty if the recording lacks it."""
         named = {name.lower(): value for name, value in self.headers}.get("host", "")
         host = self.server.partition("://")[2] or named
         return host.rpartition("@")[2].partition(":")[0].lower()
@@ -188,8 +187,8 @@ class Response(Struct, frozen=True):
     def as_event(self) -> dict[str, Any]:
         """Status, version and headers as the event of the head has them.
 
-        Many recorders take every header out and keep no version either: then nobody knows which
-        headers there were, and the key is absent.
+        Many recorders drop all headers and the version: the key is absent then, because the
+        headers are unknown.
         """
         stated: dict[str, Any] = {"status": self.status, "http": self.http}
         if self.headers or self.http:
@@ -224,13 +223,12 @@ class SocketMessage(Chunk, frozen=True, gc=False):
 class Exchange(Struct, frozen=True):
     """One request with its response, as recorded.
 
-    `request` is None where it was not recorded. `chunks` are the response body. `seen` holds what
-    a client under test reported (harness objects, unchanged), None where there was no client.
-    `user_choices` is what that client's user chose: model, effort, summary, history,
-    include_thinking, as far as they were chosen; None where it is not known. `touched` are ids of
-    rules that judge these bytes otherwise than the bytes that came: redaction replaced what they
-    read; `*` stands for every rule. `close_code` is that of the close of a WebSocket, None where
-    there was none, or nobody kept it.
+    `request` is None where it was not recorded. `chunks` are the response body. `seen` holds the
+    reports of a client under test (harness objects, unchanged), None where there was no client.
+    `user_choices` holds what that client's user chose (model, effort, summary, history,
+    include_thinking), None if unknown. `touched` has ids of rules whose verdict may differ from
+    the one on the original bytes, because redaction replaced what they read; `*` means every rule.
+    `close_code` is the close code of a WebSocket, None if there was none or it was not recorded.
     """
 
     number: int = 1
@@ -263,8 +261,8 @@ class Exchange(Struct, frozen=True):
 class Vocabulary(Struct, frozen=True):
     """The wire event types that a dialect speaks; rules are linted against it.
 
-    `open` names prefixes under which servers may invent types (`response.`): an unknown type
-    there is no error on the wire, but still a lint error in a rule file.
+    `open` names prefixes under which servers may invent types (`response.`): there an unknown type
+    is legal on the wire, but still a lint error in a rule file.
     """
 
     dialect: str

@@ -1,11 +1,12 @@
-"""Parts of texts from outside that are shown: redacted whole, and cut afterwards.
+"""Excerpts of foreign texts for display: redact the whole text first, then cut.
 
-A key that is cut at its front has no shape any more, so nobody cuts first. How secrets are found is
-known to `cassette/redaction/leaving.py`, which is loaded when the first text is cut.
+A key without its beginning has no recognisable shape, so cutting first would leak the rest of it.
+`cassette/redaction/leaving.py` finds secrets; it is loaded when the first text is cut.
 
-Rule 1: of a very long text as much is looked at as any key takes, on both sides of what is shown.
-Rule 2: letters and digits in a row that go on beyond what was looked at are blanked: they could be
-the rest of a key.
+Rule 1: of a very long text, redaction reads the part shown and, on both sides, the length of the
+longest key.
+Rule 2: a run of letters and digits that continues past the part read is blanked: it could be the
+rest of a key.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def sent_request() -> Request | None:
 
 
 def now_about(request: Request | None) -> None:
-    """From here on, in this task or thread, texts are about an exchange that was asked so."""
+    """From now on, in this task or thread, texts belong to the exchange of this request."""
     _SENT.set(request)
 
 
@@ -58,7 +59,7 @@ def _split_keys() -> _FindsSplitKeys:
 
 @cache
 def _redacted_by() -> _Redacts:
-    # The one edge that leads upwards: whatever cuts a text stands below what knows secrets.
+    # The one import that leads upwards: code that cuts texts is below the code that finds secrets.
     module = import_module("conformance.cassette.redaction.leaving")
     return cast("_Redacts", module.redacted)
 
@@ -71,9 +72,9 @@ def redacted(text: str) -> str:
 def without_split_keys(
     shown: Sequence[str], earlier: Iterable[str], *, begins: bool
 ) -> tuple[list[str], tuple[str, ...]]:
-    """Frames without keys that several spell out together, and the pieces of those.
+    """Frames without the keys that several of them hold in pieces, and those pieces.
 
-    `earlier` are those before them, the latest first. `begins`: nothing stood before those.
+    `earlier` are the frames before them, latest first. `begins`: the stream starts with `earlier`.
     """
     return _split_keys().without_split_keys(shown, earlier, begins=begins)
 
@@ -122,18 +123,18 @@ def clipped(text: str, size: int) -> str:
 
 
 def beginning(text: str, size: int, more: str = "…") -> str:
-    """A text's first characters; where there are others, `more` stands for them."""
+    """A text's first characters, then `more` if characters were cut off."""
     return redacted(text) if len(text) <= size else f"{excerpt(text, 0, size)}{more}"
 
 
 def ending(text: str, size: int, more: str = "…") -> str:
-    """A text's last characters, behind `more` where there are others."""
+    """A text's last characters, after `more` if characters were cut off."""
     whole = len(text)
     return redacted(text) if whole <= size else f"{more}{excerpt(text, whole - size, whole)}"
 
 
 def both_ends(text: str, head: int, tail: int) -> str:
-    """A text's first and last characters; `…` stands for what is between them."""
+    """A text's first and last characters, with `…` for the part between them."""
     if len(text) <= head + 1 + tail:
         return redacted(text)
     if len(text) <= MARGIN:  # all of it is looked at for either end

@@ -1,4 +1,4 @@
-"""How the bytes of one exchange fall into frames: decided here, once per exchange.
+"""Decides, once per exchange, how its bytes are split into frames.
 
 `sse`    server-sent events (`sse.py`)
 `lines`  one JSON value a line (`lines.py`)
@@ -7,21 +7,21 @@
 `binary` messages of an AWS event stream (`binary.py`)
 `body`   one JSON value, which is one frame
 
-What decides, in this order:
-Rule 1: a content type of event streams says `sse` or, of AWS event streams, `binary`, whatever the
-bytes are; but under the first one a refusal (status 400 and above) whose first byte is `{` or `[`
-is a body.
-Rule 2: a content type of lines says `lines`, unless the first bytes are a field of an event stream.
-Rule 3: a content type of JSON says `body`, unless a field of an event stream or a comment comes
-first, which no JSON begins with; none or any other leaves it to the first byte that
-is no white space: `{` or `[` begin a body, U+001E a line, U+0000 a binary message (whose length
-comes first), `<|` raw text, everything else an event stream. Where raw text is expected that is raw
-text too, unless a field of an event stream or a comment may begin there.
-Rule 4: what is a body by rule 3 is `lines` all the same where a second value follows the first on
-a line of its own. One line of NDJSON and a body on one line look alike; where nothing follows and
-the content type says nothing, what was asked decides. No more of the bytes is needed than the end
-of the first line and what stands behind it: in one JSON value no line end stands between `}` or
-`]` and `{` or `[`.
+The rules apply in this order:
+Rule 1: the content type of an event stream means `sse`, that of an AWS event stream `binary`,
+whatever the bytes are; but a refusal (status 400 and above) sent as an event stream whose first
+byte is `{` or `[` is a body.
+Rule 2: the content type of lines means `lines`, unless the first bytes are a field of an event
+stream.
+Rule 3: the content type of JSON means `body`, unless a field of an event stream or a comment comes
+first, which JSON cannot begin with. With any other content type, or none, the first byte that is
+not white space decides: `{` or `[` begin a body, U+001E a line, U+0000 a binary message (whose
+length comes first), `<|` raw text, everything else an event stream. Where raw text is expected,
+everything else is raw text too, unless a field of an event stream or a comment may begin there.
+Rule 4: a body by rule 3 is `lines` if a second value follows the first on its own line. One line of
+NDJSON and a body on one line look the same; if nothing follows and the content type is unclear, the
+request decides. The end of the first line and the bytes after it are enough to tell them apart: in
+one JSON value no line end comes between `}` or `]` and `{` or `[`.
 Rule 5: what is a body by rule 3 is an `array` where it begins with `[` and an object, and an array
 was asked for; so too where the content type is JSON and nothing is known of what was asked.
 Rule 6: what follows the upgrade to a WebSocket is `lines`: each message of an answer is one.

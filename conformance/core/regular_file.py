@@ -1,4 +1,4 @@
-"""What may be opened as a file: reading it neither waits for somebody nor goes on for ever."""
+"""Which paths may be opened as files: reading must neither block nor go on for ever."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def sample_of(schema: Any, text: str = "") -> Any:
 
 
 class _Sampler:
-    """Makes one value; past `_MOST_VALUES` of them what is left is empty."""
+    """Makes one value; past `_MOST_VALUES` parts, the remaining ones are empty."""
 
     def __init__(self, root: Any, text: str) -> None:
         self._root = root
@@ -74,7 +74,7 @@ class _Sampler:
         listed = required if isinstance(required, list) else []
         needed = [name for name in listed if isinstance(name, str)]
         stated = _properties(schema)
-        # What is not required is left out deep down: there a schema may hold itself.
+        # Deep down optional fields are left out: a schema may contain itself.
         names = dict.fromkeys([*needed, *(stated if depth < _DEEPEST // 2 else ())])
         return {
             name: self.sample(stated.get(name, {"type": "string"}), depth + 1)

@@ -1,6 +1,6 @@
-"""Where the data that comes with the package lies: rules, profiles, scenarios, cassettes.
+"""Where the package's data is: rules, profiles, scenarios, cassettes.
 
-In a wheel it lies inside the package; in a checkout beside it.
+A wheel has it inside the package, a checkout next to the package.
 """
 
 from __future__ import annotations

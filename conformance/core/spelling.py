@@ -1,4 +1,4 @@
-"""A text in one spelling: what is read alike is written alike."""
+"""One spelling for texts that read the same."""
 
 from __future__ import annotations
 

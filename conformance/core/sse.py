@@ -41,10 +41,10 @@ departures from the standard.
 Rule 5: time is linear in the bytes; memory is a small multiple of the largest block or chunk, at
 most of `max_event_bytes`. A buffer is appended to, never searched or copied again and again.
 
-Speed comes from three facts: nearly all streams end their lines all in LF or all in CR LF, so that
-splitting finds them; nearly every block is one `data: ...` line, or an `event: ...` line and a
-`data: ...` line, and the blank line after it shows which; what lies between two line ends need not
-be searched again. Whatever is not usual takes the slower road, line by line, with the same outcome.
+Speed comes from three facts: nearly all streams use LF everywhere or CR LF everywhere, so splitting
+finds the lines; nearly every block is one `data: ...` line, or an `event: ...` line and a
+`data: ...` line, and the blank line after it shows which; the bytes between two line ends need not
+be searched again. Anything unusual goes line by line, slower, with the same outcome.
 """
 
 from __future__ import annotations
@@ -78,10 +78,10 @@ class Parser:
     def __init__(self, *, max_event_bytes: int = 64 * 1024 * 1024) -> None:
         self._max = max_event_bytes
         self._closed = False
-        self._started = False  # the BOM, if any, is behind us
+        self._started = False  # whether the BOM, if any, has been read
         self._after_cr = False  # an LF that comes first belongs to the line end before
         self._skipping = False  # inside a block that was too long
-        self._plain = False  # none of the four above needs a thought
+        self._plain = False  # none of the four above has to be checked
         self._partial: bytes | bytearray = b""  # the line that has not ended yet
         self._held = b""  # a line before it: an event name that came before, with nothing after
         self._width = 1  # bytes of the end of that line
@@ -143,7 +143,7 @@ class Parser:
         return self._line_offset
 
     def skip(self, size: int) -> None:
-        """Count the bytes of whole events without an id that somebody else took off here."""
+        """Count the bytes of whole events without an id that a caller has read itself."""
         self._line_offset += size
 
     def _careful(self, data: bytes, frames: list[Frame]) -> None:
@@ -186,7 +186,7 @@ class Parser:
         return data[self._line_offset :]
 
     def _fits(self, offset: int, size: int) -> bool:
-        """Tell whether a line of `size` bytes at `offset`, and its block with it, keep rule 4."""
+        """Whether a line of `size` bytes at `offset`, together with its block, keeps rule 4."""
         block = self._block
         return offset + size - (block.offset if block.lines else offset) <= self._max
 

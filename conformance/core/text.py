@@ -1,9 +1,9 @@
 """Plain text with markers: bytes in, frames out, as a model server sends raw token text.
 
 Rule 1: a marker is `<|`, a word of at most 32 characters, and `|>`. It is a frame by itself.
-Rule 2: the text between markers falls into frames at its line ends, which belong to the line
-before; a line of more than 64 KiB is cut there, between two characters.
-Rule 3: bytes that are no UTF-8 are U+FFFD; a character that the end of the stream cut is left out.
+Rule 2: the text between markers is split into frames after each line end; a line of more than
+64 KiB is cut there, between two characters.
+Rule 3: bytes that are not UTF-8 become U+FFFD; a character cut by the end of the stream is dropped.
 Rule 4: frames depend on the bytes alone, never on how they were cut into chunks.
 Rule 5: time is linear in the bytes; memory is a small multiple of a frame or chunk.
 """
@@ -43,7 +43,7 @@ class TextParser:
             if not is_line:
                 frames.append(self._frame(*match.span()))
             at = self._searched = match.end()
-        # Behind this much text no marker can begin inside the piece that is cut off.
+        # After this much text no marker can begin inside the piece that is cut off.
         while len(self._rest) - at > MOST_PIECE_BYTES + _LONGEST_MARKER:
             stop = self._cut(at, len(self._rest))
             frames.append(self._frame(at, stop))

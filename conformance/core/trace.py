@@ -1,6 +1,6 @@
 """The trace of one exchange: transport, wire and semantic events, frame by frame.
 
-It is not stored anywhere, but rebuilt from the bytes where somebody asks.
+It is not stored, but rebuilt from the bytes on demand.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class FrameTrace:
         self.reader = reader
         self.number = 0
         self._answer = 1  # that the last frame belongs to
-        self._of_body: Mapping[str, str] = {}  # what is to be said of a whole body
+        self._of_body: Mapping[str, str] = {}  # extra fields for the event of a whole body
 
     def head(self, request: Request | None, response: Response | None) -> list[Event]:
-        """Events of number 0: what was asked, and the head of the answer."""
+        """Events of number 0: the request, and the head of the response."""
         events: list[Event] = []
         if request is not None:
             request_head = {
@@ -89,9 +89,9 @@ class FrameTrace:
         return self._headed(f"{kind}.frame", known, events)
 
     def _headed(self, kind: str, fields: Mapping[str, Any], events: list[Event]) -> list[Event]:
-        """The events of a frame behind that of the transport, which is of the same answer.
+        """The events of a frame after its transport event, which belongs to the same answer.
 
-        What ends the answer before stays in front.
+        Events that end the previous answer stay in front.
         """
         if events and events[-1].answer == 1:  # the usual case
             return [Event(kind, fields, self.number, "transport"), *events]

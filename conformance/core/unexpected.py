@@ -1,7 +1,7 @@
-"""Exceptions that nobody expected of one file: our own fault, which costs that file alone.
+"""Unexpected exceptions while working on one file: our own fault, which fails only that file.
 
-Whoever works on many files goes on with the next one. The error names the line of our code, never
-the text of the exception: that may quote the file, and no secret leaves by an error.
+Callers continue with the next file. The error names the line of our code, never the text of the
+exception: that may quote the file, and an error must not leak a secret.
 """
 
 from __future__ import annotations

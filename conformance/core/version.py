@@ -1,4 +1,4 @@
-"""The version of the package, for whoever may not import the package's front."""
+"""The version of the package, for modules that must not import `conformance` itself."""
 
 from __future__ import annotations
 

@@ -38,10 +38,10 @@ _FIRST_ROWS: Final = 1000  # of each
 
 
 class CorpusProgress(Struct):
-    """How far a check is. `known` counts the fragments found so far; sizes are in bytes.
+    """The progress of a check. `known` counts the fragments found so far; sizes are in bytes.
 
-    `done_before` are fragments that an earlier run had judged. `faults` are the first reasons,
-    `notes` the first ones of what was not done, `repeated` ids that several rows have.
+    `done_before` are fragments that an earlier run had judged. `faults` are the first reasons of
+    failures, `notes` the first of omissions, `repeated` ids that several rows share.
     """
 
     began: float = field(default_factory=time.monotonic)
@@ -93,10 +93,9 @@ def check_corpus(
     engine: Engine,
     watching: Watching = lambda _: None,
 ) -> CorpusProgress:
-    """Judges a source into a folder, and goes on where an earlier run stopped.
+    """Judges a source into a folder, and continues where an earlier run stopped.
 
-    Raises UsageError and SpecError where the run cannot be begun or gone on with; what is judged
-    by then stays.
+    Raises UsageError and SpecError if the run cannot start or continue; the results so far stay.
     """
     judge = CorpusJudge(choices)
     storage = Storage(absolute_source(source))
@@ -115,7 +114,7 @@ def check_corpus(
 
 
 def _expect_streams(storage: Storage, columns: ColumnNames) -> None:
-    """Raises UsageError where there is nothing, or the first files lack what is needed."""
+    """Raises UsageError if there are no streams, or the first files lack required columns."""
     fragments = find_fragments(storage, columns)
     first = next(fragments, None)
     if first is None:

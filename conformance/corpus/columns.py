@@ -21,11 +21,11 @@ _MAPPING: Final = "--map FILE names it; `conformance corpus inspect` proposes wh
 class ColumnNames(Struct, frozen=True, omit_defaults=True, dict=True):
     """The column of each part of a stream; a dot leads into a struct or a JSON object.
 
-    `body` holds the response body (text or bytes), `request` the JSON that was asked, `headers`
+    `body` holds the response body (text or bytes), `request` the JSON of the request, `headers`
     those of the response. `chunks` holds `[[ms, bytes], ...]`: milliseconds since the chunk
-    before, and the number of bytes. `end` says how the stream ended, in the words of a cassette.
-    `session` names the conversation: no row goes on with what another one answered.
-    `keep` are further columns, of which nothing is known but that somebody wants to group by them.
+    before, and the number of bytes. `end` is how the stream ended, in the words of a cassette.
+    `session` names the conversation: rows of different sessions do not continue each other.
+    `keep` are further columns to group by.
     """
 
     body: str = "body"
@@ -63,7 +63,7 @@ class ColumnNames(Struct, frozen=True, omit_defaults=True, dict=True):
 def read_columns(file: Path | None, keep: Iterable[str] = ()) -> ColumnNames:
     """The mapping of a YAML file, `part: column`, and columns to keep beside those that it names.
 
-    Raises SpecError for a file that is none, UsageError for too many columns.
+    Raises SpecError for an invalid file, UsageError for too many columns.
     """
     given = {} if file is None else document.load(file).mapping(ColumnNames.__struct_fields__)
     listed = given.pop("keep").sequence() if "keep" in given else ()
@@ -96,7 +96,7 @@ def is_column_of(column: str, found: Collection[str]) -> bool:
 
 
 def check_kept(wanted: ColumnNames, found: Iterable[str], place: str) -> None:
-    """Raises UsageError where a column that is to be kept is none of those found."""
+    """Raises UsageError if a column to keep is not among those found."""
     there = list(found)
     for column in wanted.keep:
         _expect_column(column, there, "to keep", place, "")

@@ -1,8 +1,8 @@
-"""Rows of one part that go on with each other's answers: held, linked as files are, given on.
+"""Rows of one part that continue each other: held back, linked like files, then passed on.
 
-Rule 1: a row is held where its request may say with what it goes on; all others go by at once.
-Rule 2: rows of another session are never linked; those without one are linked by content.
-Rule 3: what is held is bounded. A part with more is linked in stretches, and a note says so.
+Rule 1: a row is held if its request may name what it continues; all others pass at once.
+Rule 2: rows of different sessions are never linked; rows without one are linked by content.
+Rule 3: the number of held rows is bounded. A part with more is linked in stretches, with a note.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _IN_STRETCHES: Final = (
 
 
 class RowConversations:
-    """Takes the rows of one part as they are judged; `notes` say what was not done."""
+    """Takes the rows of one part as they are judged; `notes` list omissions."""
 
     def __init__(self, judge: CorpusJudge) -> None:
         self.notes: list[str] = []
@@ -78,7 +78,7 @@ class RowConversations:
         found: list[FileOutcome] = [list(each.results) for each in rows]
         try:
             notes = link_recordings(recordings, found, self._judge.rulebook)
-        except Exception as err:  # noqa: BLE001  # whatever rows say, they are judged by themselves
+        except Exception as err:  # noqa: BLE001  # no content of rows may stop judging each by itself
             reason = f"internal error: {type(err).__name__}: {err}"
             notes = (f"{len(rows)} rows are not linked: {clipped(reason, _MOST_REASON)}",)
         for note in notes:
@@ -109,5 +109,5 @@ def _held_bytes(stream: CorpusStream) -> int:
     asked = request.json if request is not None else None
     try:
         return stream.size + len(msgspec.json.encode(asked))
-    except (TypeError, ValueError, RecursionError):  # what nobody can spell counts as it is shown
+    except (TypeError, ValueError, RecursionError):  # a value without JSON counts by its repr
         return stream.size + len(repr(asked))

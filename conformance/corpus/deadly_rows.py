@@ -1,9 +1,9 @@
-"""Rows that end the process which judges them: found by halving, within bounds.
+"""Rows that kill the process which judges them: found by halving, within bounds.
 
-A worker may die for a reason that has nothing to do with its rows (somebody ended it, the machine
-had no memory left), so a fragment is tried `TRIES` times before its rows are suspected, and so is
-each row before it is put aside. One that cannot even be read is put aside whole after `TRIES`
-deaths, and the run goes on.
+A worker may die for reasons other than its rows (it was killed, the machine ran out of memory), so
+a fragment is tried `TRIES` times before its rows are suspected, and so is each row before it is set
+aside. A fragment that cannot even be read is set aside whole after `TRIES` deaths, and the run goes
+on.
 """
 
 from __future__ import annotations

@@ -18,10 +18,10 @@ _WORKER: Final = (
     "import sys; sys.path[:] = {path!r}; "
     "from conformance.corpus.worker import serve_tasks; serve_tasks()"
 )
-_PATIENCE: Final = 5  # seconds for a worker that was asked to end
+_PATIENCE: Final = 5  # seconds for a worker to end
 
 
-class WorkerDeath(Exception):  # noqa: N818  # no fault of anybody who could mend it
+class WorkerDeath(Exception):  # noqa: N818  # not an error that a caller could fix
     """The process that did a task ended before it had an outcome."""
 
 
@@ -33,7 +33,7 @@ class Engine(Protocol):
     def run_task(self, place: int, task: FragmentTask) -> FragmentOutcome: ...
 
     def stop(self) -> None:
-        """Ends at once whatever is at work."""
+        """Ends all work at once."""
         ...
 
 

@@ -1,6 +1,6 @@
-"""Streams of a corpus found again in its source, and judged once more to be shown.
+"""Finds streams of a corpus in its source again, and judges them once more to show them.
 
-Nothing of a body is kept in the output: whoever looks at a stream needs the source.
+The output holds no bodies, so showing a stream needs the source.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _exemplar(judged: object, place: StreamPlace, storage: Storage) -> Exemplar:
 
 
 class ExemplarStreams(RecordedStreams):
-    """The exchanges behind exemplars, for pictures."""
+    """The exchanges of exemplars, for pictures."""
 
     known: Mapping[tuple[str, int], tuple[Recording, Exchange]] = field(default_factory=dict)
 

@@ -64,10 +64,10 @@ class FragmentTask(Struct, frozen=True):
 
 
 class FragmentOutcome(Struct):
-    """What came of a task: the output files by table, and what to tell of them.
+    """The outcome of a task: the output files by table, and remarks on them.
 
-    `rows` counts the rows of the fragment, `streams` results; `faults` are reasons, the first few,
-    and `notes` say what was not done.
+    `rows` counts the rows of the fragment, `streams` results; `faults` are the first reasons of
+    failures, and `notes` list omissions.
     """
 
     tables: dict[str, bytes] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class FragmentWorker:
         self._storage: Storage | None = None
 
     def do_task(self, task: FragmentTask) -> FragmentOutcome:
-        """The outcome. Raises what is wrong with the whole run: SpecError, UsageError."""
+        """The outcome. Raises SpecError and UsageError, which concern the whole run."""
         remember_keys(task.keys)
         NAMES.update(dict.fromkeys(task.names))
         if self._judge is None or self._judge.choices != task.choices:
@@ -152,7 +152,7 @@ class FragmentWorker:
 
 
 def unread_outcome(task: FragmentTask, reason: str) -> FragmentOutcome:
-    """What comes of a fragment that nobody could read; the next run tries it again."""
+    """The outcome of an unreadable fragment; the next run tries it again."""
     tables = FragmentTables(task.fragment, task.choices.columns.keep)
     row = UnreadableStream(WHOLE_FRAGMENT, task.fragment.path, reason)
     tables.add_unreadable(row)
@@ -175,7 +175,7 @@ def _judge_for(task: FragmentTask) -> CorpusJudge:
 
 
 def _fault_text(row: UnreadableStream, where: str) -> str:
-    """Why a row is not judged; what is wrong with a whole file needs no id beside it."""
+    """Why a row is not judged; a fault of a whole file needs no id."""
     is_file = row.path or row.row == WHOLE_FRAGMENT
     return f"{where}: {row.reason}" if is_file else f"{where}: {row.id}: {row.reason}"
 

@@ -1,9 +1,9 @@
-"""Parts of a source that one worker judges at a time: where they stand, never what they hold.
+"""Fragments of a source, each judged by one worker: their places, never their content.
 
-Rule 1: a Parquet file falls into its row groups, JSON lines into ranges of bytes, folders of
-recordings into some files each; what is compressed as a whole is one fragment.
-Rule 2: which fragments a source has hangs on the source alone, and each has a name of its own.
-Rule 3: fragments are found one after the other: the first is at work before the last is known.
+Rule 1: a Parquet file is split into its row groups, JSON lines into ranges of bytes, folders of
+recordings into some files each; a file that is compressed as a whole is one fragment.
+Rule 2: the fragments depend on the source alone, and each has a unique name.
+Rule 3: fragments are found in sequence: work on the first begins before the last is known.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def find_fragments(storage: Storage, columns: ColumnNames) -> Iterator[Fragment]
 
 
 def _row_fragments(storage: Storage, file: StoredFile, columns: ColumnNames) -> Iterator[Fragment]:
-    """The fragments of a file of rows; none of another file."""
+    """The fragments of a file of rows; none for other files."""
     name = file.name
     stamp = f"{file.size} {file.changed}"
     if name.endswith(PARQUET):

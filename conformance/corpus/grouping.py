@@ -1,7 +1,7 @@
 """The findings of a corpus grouped: by cause, and by columns of the streams.
 
-Rows are grouped by Arrow, column by column. A group of findings stands below another one where it
-followed from it (`judging.groups`); told first is what was found in most streams of graver level.
+Arrow groups the rows, column by column. A group of findings is listed below another one that it
+follows from (`judging.groups`); the severest level comes first, then the most frequent group.
 """
 
 from __future__ import annotations
@@ -90,10 +90,10 @@ class CauseGroup(Struct, frozen=True):
 
 
 class CorpusReport(Struct, frozen=True):
-    """What a checked corpus says.
+    """The report over a checked corpus.
 
-    `by` are the columns of the cells; `left_out` counts streams without a time, or before, where a
-    time was asked for; `reasons` are those of rows not readable.
+    `by` are the columns of the cells; `left_out` counts streams without a time, or before the
+    chosen one; `reasons` are those of unreadable rows.
     """
 
     about: CorpusAbout

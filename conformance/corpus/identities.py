@@ -1,4 +1,4 @@
-"""Ids of streams: a corpus in which two are alike cannot say which stream it means."""
+"""Ids of streams: equal ids would make a corpus ambiguous."""
 
 from __future__ import annotations
 

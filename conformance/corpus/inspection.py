@@ -1,15 +1,20 @@
-"""What a source seems to hold, by its first rows: before anybody waits for all of it."""
+"""What a source seems to hold, by its first rows, without waiting for all of it.
+
+It also guesses which columns may hold which part of a stream, as a start for a mapping file: a body
+by its beginning, everything else by words in the column's name. The guesses are for people: nothing
+is judged by them.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
 from msgspec import Struct
 
-from conformance.corpus.column_guesses import guess_columns
-from conformance.corpus.columns import ColumnNames, top_name
+from conformance.corpus.columns import ColumnNames, top_name, value_at
 from conformance.corpus.fragment_work import read_streams
 from conformance.corpus.fragments import Fragment, find_fragments, open_parquet
 from conformance.corpus.json_rows import first_row, is_json_rows
@@ -18,10 +23,59 @@ from conformance.corpus.parquet_rows import group_rows
 from conformance.corpus.parquet_values import OversizedValue
 from conformance.corpus.rows import UnreadableStream
 from conformance.corpus.storage import Storage, absolute_source
+from conformance.corpus.stored_payloads import begins_like_stream
 from conformance.corpus.tables import how_found
 from conformance.report.printable import visible
 from conformance.report.wording import count
 from conformance.rules.verdicts import Verdict
+
+_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "id": ("id", "uuid"),
+    "request": ("request", "req"),
+    "status": ("status",),
+    "headers": ("headers",),
+    "provider": ("provider", "vendor"),
+    "model": ("model",),
+    "session": ("session", "conversation", "thread"),
+    "time": ("time", "timestamp", "ts", "date", "created", "started"),
+}
+_SPLIT: Final = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
+_DEPTH: Final = 3  # of structs that are looked into
+_BEGINNING: Final = 64
+
+
+def guess_columns(row: Mapping[str, Any], columns: ColumnNames) -> dict[str, str]:
+    """By part of a stream that a row lacks the column which may hold it."""
+    values = dict(_inner_values(row))
+    missing = [part for part, column in columns.pairs if value_at(row, column) is None]
+    found: dict[str, str] = {}
+    for part in missing:
+        taken = {*found.values(), *(column for _, column in columns.chosen)}
+        free = (name for name in values if name not in taken)
+        name = next((each for each in free if _may_hold(part, each, values[each])), None)
+        if name is not None:
+            found[part] = name
+    return found
+
+
+def _inner_values(row: Mapping[str, Any], before: str = "", depth: int = 1) -> Iterator[Any]:
+    """Columns with their values, those inside of others by a path with dots."""
+    for name, value in row.items():
+        path = f"{before}{name}"
+        if isinstance(value, Mapping) and depth < _DEPTH:
+            yield from _inner_values(value, f"{path}.", depth + 1)
+        elif value is not None:
+            yield path, value
+
+
+def _may_hold(part: str, name: str, value: Any) -> bool:
+    if part == "body":
+        if isinstance(value, bytes):
+            value = value[:_BEGINNING].decode("utf-8", "replace")
+        return isinstance(value, str) and begins_like_stream(value[:_BEGINNING])
+    words = {each.lower() for each in _SPLIT.split(name.rpartition(".")[2])}
+    return not words.isdisjoint(_WORDS.get(part, ()))
+
 
 ROWS: Final = 5
 _FRAGMENTS: Final = 1000  # that are counted
@@ -29,9 +83,9 @@ _KINDS: Final = {"parquet": "Parquet", "json": "JSON lines", "files": "recording
 
 
 class SourceInspection(Struct, frozen=True):
-    """What was found: `columns` of the first file with their types, `rows` judged or not.
+    """The result: `columns` of the first file with their types, `rows` judged or not.
 
-    `guesses` are columns that may hold parts of streams which were not found.
+    `guesses` are columns that may hold the missing parts of streams.
     """
 
     source: str
@@ -97,7 +151,7 @@ def _file_columns(storage: Storage, fragment: Fragment) -> Iterator[tuple[str, s
 
 
 def inspection_text(found: SourceInspection, columns: ColumnNames) -> str:
-    """What was found, for people."""
+    """The result as text for people."""
     return "\n".join(_inspection_lines(found, columns)) + "\n"
 
 

@@ -93,7 +93,7 @@ def read_json_rows(
 def _lines_between(stream: Any, first: int, end: int | None) -> Iterator[bytes]:
     """Lines that begin at `first` or later, and before `end`."""
     at = first
-    if first:  # what stands there may be the rest of a line of the range before
+    if first:  # the range may begin with the rest of a line of the range before
         stream.seek(first - 1)
         at += len(stream.readline(MAX_LINE)) - 1
     while end is None or at < end:

@@ -61,7 +61,7 @@ class CorpusJudge:
 
     @cached_property
     def rules_hash(self) -> str:
-        """Tells whether two judges have the same rules."""
+        """Equal for two judges with the same rules."""
         listed = "\n".join(map(_rule_text, self.rulebook.rules))
         return hashlib.blake2b(listed.encode(), digest_size=8).hexdigest()
 
@@ -112,7 +112,7 @@ class CorpusJudge:
             raise
         except ConformanceError as err:
             return UnreadableStream(row.row, row.id, err.message, row.path)
-        except Exception as err:  # noqa: BLE001  # whatever one row does, the others are judged
+        except Exception as err:  # noqa: BLE001  # no row may stop the judging of others
             reason = f"internal error: {type(err).__name__}: {err}"
             return UnreadableStream(row.row, row.id, clipped(reason, _MOST_REASON), row.path)
         return JudgedStream(row, tuple(results))
@@ -139,9 +139,9 @@ class CorpusJudge:
 
 
 def may_go_on(stream: CorpusStream) -> bool:
-    """Whether it is a row whose request can say with what it goes on.
+    """Whether it is a row whose request can name what it continues.
 
-    What is in a file of its own is linked there, each file by itself.
+    Streams in a file of their own are linked there, each file by itself.
     """
     if stream.path:
         return False
@@ -150,10 +150,10 @@ def may_go_on(stream: CorpusStream) -> bool:
 
 
 def _recognised(row: FragmentRow) -> RecognisedRecording | None:
-    """A row's recording, its dialect looked at; None for a file, and where looking fails.
+    """A row's recording with its dialect recognised; None for a file, and if that fails.
 
-    What is done once between two streams costs three times as much as in a row: the processor has
-    forgotten it.
+    It is done for many rows in sequence: once between two streams it costs three times as much,
+    because the processor's caches are cold.
     """
     if isinstance(row, UnreadableStream) or row.path:
         return None

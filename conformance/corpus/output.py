@@ -1,8 +1,8 @@
-"""The folder that a check of a corpus writes: what it is of, and a file per fragment and table.
+"""The output folder of a corpus check: its description, and a file per fragment and table.
 
-`corpus.json` says which source was judged and how. `verdicts/NAME.parquet` is written last of a
-fragment's files: where it is, the fragment is done. Files are written beside their place and moved
-there, so none is ever half there.
+`corpus.json` names the judged source and the options. `verdicts/NAME.parquet` is the last of a
+fragment's files to be written: if it exists, the fragment is done. Files are written under another
+name and then moved, so none is ever incomplete.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ class CorpusOutput:
 
 
 def read_about(folder: Path) -> CorpusAbout:
-    """What a folder is of. Raises UsageError where it is no output of a corpus."""
+    """The description of a folder. Raises UsageError if it is not the output of a corpus check."""
     file = folder / ABOUT
     try:
         about = msgspec.json.decode(file.read_bytes(), type=CorpusAbout)

@@ -1,8 +1,8 @@
-"""Pages of a Parquet column chunk: how large each is, by its header, before any is unpacked.
+"""Sizes of the pages of a Parquet column chunk, from their headers, before any is unpacked.
 
-A footer and a header may say anything, but what is unpacked follows the header: 19 KB can be a page
-of 600 MB. https://parquet.apache.org/docs/file-format/data-pages/: a header is a struct of Thrift's
-compact protocol, and behind it stand `compressed_page_size` bytes.
+Footer and header may state anything, but unpacking follows the header: 19 KB can be a page of
+600 MB. https://parquet.apache.org/docs/file-format/data-pages/: a header is a struct of Thrift's
+compact protocol, followed by `compressed_page_size` bytes.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _page_of(fields: Mapping[int, Any], start: int) -> Page:
     if kind == _DICTIONARY:
         about = _struct(fields, 7)
         return Page(start, packed, size, True, _integer(about, 1), _integer(about, 2), 1, 0, True)
-    if kind not in _DATA:  # an index: nobody reads it
+    if kind not in _DATA:  # an index, which is not read
         return Page(start, packed, size, False, 0, 0, 0, 0, True)
     if kind == 0:
         about = _struct(fields, 5)
@@ -133,7 +133,7 @@ class _Window:
         self._data = b""
 
     def header_at(self, at: int) -> tuple[Mapping[int, Any], int]:
-        """The fields of the header there, and the byte behind it."""
+        """The fields of the header there, and the position after it."""
         size = _WINDOW
         while True:
             begin = at - self._start
@@ -197,7 +197,7 @@ def _zigzag_at(data: bytes, at: int) -> tuple[int, int]:
 
 
 def varint_at(data: bytes, at: int) -> tuple[int, int]:
-    """A number of seven bits a byte, and the byte behind it. IndexError where it is cut."""
+    """A number of seven bits a byte, and the position after it. IndexError if it is cut."""
     value = shift = 0
     while True:
         byte = data[at]

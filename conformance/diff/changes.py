@@ -1,4 +1,4 @@
-"""Two shapes compared: one change a line, told so that the reader need not look further."""
+"""Compares two shapes: one change per line, complete enough to need no further look."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def shape_changes(
 def _fact_changes(old: ExchangeShape, new: ExchangeShape) -> Iterator[WireChange]:
     for name in dict.fromkeys((*old.facts, *new.facts)):
         before, now = old.facts.get(name, ""), new.facts.get(name, "")
-        # What one recording did not keep is no change.
+        # A fact that one recording lacks is not a change.
         if before != now and (name == "framing" or (before and now)):
             yield WireChange("fact", name, before, now)
 
@@ -111,10 +111,10 @@ def _value_changes(
 def _presence_changes(
     path: tuple[str, ...], old: ExchangeShape, new: ExchangeShape
 ) -> Iterator[WireChange]:
-    """A field that stood in every object and now does not, or the other way round."""
+    """A field that was in every object and now is not, or the other way round."""
     counts = [(each.fields.paths[path].seen, _holder_count(path, each)) for each in (old, new)]
     if any(holders < 2 for _, holders in counts):
-        return  # once is no habit
+        return  # a single object proves nothing
     before, now = ("always" if seen >= holders else "at times" for seen, holders in counts)
     if before != now:
         yield WireChange("field", _field_name(path), f"there {before}", f"there {now}")
@@ -129,7 +129,7 @@ def _field_name(path: tuple[str, ...]) -> str:
 
 
 def _knob_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[WireChange]:
-    # A knob that one stream did not show is no change of the wire: the other simply had occasion.
+    # A knob that only one stream shows is not a change of the wire: only that one had occasion.
     for knob in sorted((old.keys() & new.keys()) - _CHANCE):
         if not same(old[knob], new[knob]):
             yield WireChange("knob", knob, spell_value(old[knob]), spell_value(new[knob]))

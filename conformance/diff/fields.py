@@ -1,10 +1,10 @@
-"""Which fields the events of one type carry: paths, kinds of values, how often, telling words.
+"""The fields of events of one type: paths, kinds of values, frequency, characteristic words.
 
-Rule 1: what a model says, ids, times and counts are no shape: of values only a few words are kept
-(a role, a status, a reason), and of ids the beginning (`resp_`).
-Rule 2: a list counts by its elements, an object that states its `type` by that type, so an output
-item of another kind is no change of the first.
-Rule 3: what is free in form (arguments, metadata, schemas) is not looked into.
+Rule 1: texts of the model, ids, times and counts do not belong to the shape: of values only a few
+words are kept (a role, a status, a reason), of ids the beginning (`resp_`).
+Rule 2: a list counts by its elements, an object with a `type` by that type, so an output item of
+another kind is not a change of the first.
+Rule 3: free-form values (arguments, metadata, schemas) are not examined.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NAME: Final = 80  # characters of one key
 
 
 class FieldShape(Struct):
-    """One path: the kinds of its values, in how many of its objects it stood, and its words."""
+    """One path: the kinds of its values, the number of objects that have it, and its words."""
 
     kinds: set[str] = field(default_factory=set)
     seen: int = 0

@@ -1,7 +1,7 @@
-"""The order of a stream's events, with everything that repeats told once.
+"""The order of a stream's events, with repetitions counted once.
 
-A model that thinks longer sends more deltas, and more parts; neither changes the wire. So what
-follows itself, one event or a short group, counts once: `a b b c b b c` has the order `a b c`.
+A model that thinks longer sends more deltas and more parts; neither changes the wire. So an event
+or short group that follows itself counts once: `a b b c b b c` has the order `a b c`.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _collapse_groups(steps: list[str], size: int) -> list[str]:
 
 
 class OrderEdit(NamedTuple):
-    """What stood there before and stands there now, behind a step that both have."""
+    """The old and the new events after a step that both orders have."""
 
     after: str
     before: tuple[str, ...]
@@ -70,7 +70,7 @@ def order_edits(old: Sequence[str], new: Sequence[str]) -> Iterator[OrderEdit]:
     """The differences of two orders, in their order."""
     same = common_length(old, new)
     tail = min(common_length(old[::-1], new[::-1]), min(len(old), len(new)) - same)
-    # What begins and ends alike is set aside first: the comparison itself is not linear.
+    # Equal beginnings and ends are set aside first: the comparison itself is not linear.
     left = old[same : len(old) - tail][:_MOST_COMPARED]
     right = new[same : len(new) - tail][:_MOST_COMPARED]
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
@@ -82,6 +82,6 @@ def order_edits(old: Sequence[str], new: Sequence[str]) -> Iterator[OrderEdit]:
 
 
 def common_length(old: Sequence[str], new: Sequence[str]) -> int:
-    """How much of their beginning is alike."""
+    """The length of their common beginning."""
     pairs = enumerate(zip(old, new, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(old), len(new)))

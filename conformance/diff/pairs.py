@@ -51,7 +51,7 @@ def compare(
 ) -> RecordingDifference:
     """Compares two recordings, or all that two folders hold under the same names.
 
-    Raises UsageError for a path that is not there, and for a file beside a folder.
+    Raises UsageError for a missing path, and for a file compared with a folder.
     """
     comparing = _Comparison(choices or CheckChoices(), rulebook or Rulebook.load(), with_text)
     before, now = Path(old), Path(new)

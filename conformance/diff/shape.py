@@ -25,7 +25,7 @@ from conformance.rules.verdicts import Verdict
 _TOLD: Final = ("channel", "explicit", "kind", "role", "reason", "how", "status")
 _TEXTS: Final = {"text.delta": "text", "refusal.delta": "text", "tool.delta": "arguments"}
 _MOST_TEXT: Final = 1 << 24  # characters of one text
-# What a rebuilt framing has, whatever was sent.
+# A rebuilt framing has these, whatever was sent.
 _OF_FRAMING: Final = frozenset({"[DONE]", "done"})
 
 
@@ -137,7 +137,7 @@ def _semantic_step(event: Event) -> str:
 
 
 def _value_text(value: object) -> str:
-    if isinstance(value, bool):  # the one truth value: whether the wire said so
+    if isinstance(value, bool):  # the only truth value: whether the wire has it
         return "explicit" if value else "implied"
     return str(value)
 

@@ -1,1 +1,1 @@
-"""What is known beside the bytes: expectations, hops, comparisons, client declarations."""
+"""Evidence outside the bytes of a stream: expectations, hops, comparisons, client declarations."""

@@ -1,7 +1,7 @@
-"""Both hops of an application before a ledger: what its provider said, and what it sent of it.
+"""Judges both hops of an application: its provider's answers, and what it sends of them.
 
-An application's answer stands against the provider's answers of the same scenario and role; where
-they have none, against those that come behind it in the recording.
+An application's answer is compared with the provider's answers of the same scenario and role; where
+these have none, with those that follow it in the recording.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def answers_behind(recording: Recording, shown: Exchange) -> list[Exchange]:
 
 
 def later_requests(recording: Recording, shown: Exchange) -> list[Request]:
-    """What the provider was asked in the turns that carry on the one that is shown."""
+    """The requests to the provider in the turns that continue the one shown."""
     turns = [e for e in recording.exchanges if e.hop == APP and e.after == shown.number]
     requests = (each.request for turn in turns for each in answers_behind(recording, turn))
     return [request for request in requests if request is not None]
@@ -93,12 +93,12 @@ def compare_application(
     has_no_place: bool = False,
     is_played: bool = False,
 ) -> None:
-    """Judges what an application sent by what was said to it.
+    """Judges what an application sent by what its provider sent to it.
 
-    `later` are the requests to the provider of the turns that carry the shown one on. `serial` are
-    the rules of its protocol by which parts come one after another: they say nothing where the
-    provider's own parts overlap. `is_played` as in `ApplicationHops`.
-    A recording of either that was torn shows nothing of the other.
+    `later` are the requests to the provider in the turns that continue the shown one. `serial` are
+    the rules of its protocol by which parts come in sequence: they do not apply if the provider's
+    own parts overlap. `is_played` as in `ApplicationHops`.
+    A truncated recording of one hop proves nothing about the other.
     """
     if any(each.exchange.end == "open" for each in (shown, *behind)):
         return
@@ -133,7 +133,7 @@ def _taken_back(shown: ReadAnswer) -> int:
 
 
 def _as_shown(behind: Sequence[ReadAnswer], shown: ReadAnswer) -> Sequence[ReadAnswer]:
-    """The answers behind, where two readings of them hold by the one that the application took."""
+    """The provider's answers; of two possible readings, the one that the application chose."""
     if all(each.other is None for each in behind):
         return behind
     candidates = (behind, [each.other or each for each in behind])

@@ -1,13 +1,13 @@
-"""What a gateway was asked, against what it asks upstream: by meaning, between any two APIs.
+"""Compares a gateway's incoming request with its upstream one: by meaning, between any two APIs.
 
-Rule 1: the first call upstream is the one for the answer, as in `hops`. Of a request whose JSON is
-        not known nothing is judged.
-Rule 2: effort is there in whatever form, also as a model that is named for it. What the API of the
-        far side does without being asked need not be asked.
-Rule 3: functions that a gateway offers beside are its own business, and so are names that it has
-        to spell in another way; without calls (`tool_choice`) tools may be left out.
-Rule 4: a limit may be lowered, and raised to the least that an API takes, or by the budget of
-        thinking that stands beside it.
+Rule 1: the first upstream call is the one for the answer, as in `hops`. A request whose JSON is
+        unknown is not judged.
+Rule 2: effort counts in any form, also as a model that is named for it. The request may omit what
+        the upstream API does by default.
+Rule 3: a gateway may offer functions of its own, and respell names that the upstream API does not
+        accept; where calls are off (`tool_choice`) it may leave tools out.
+Rule 4: a limit may be lowered, raised to the minimum of an API, or raised by the budget of
+        thinking next to it.
 Rule 5: of a history that the server keeps only the new turns are sent: there is nothing to compare.
 """
 
@@ -66,7 +66,7 @@ class AskedSide(Struct, frozen=True):
 
 
 class Lost(Struct, frozen=True):
-    """What was to be asked upstream, and what was."""
+    """What the upstream request should have had, and what it had."""
 
     expected: str
     got: str
@@ -79,7 +79,7 @@ Found = Lost | bool
 def compare_asked(
     ledger: Ledger, exchange: Exchange, answer: Transcript, behind: Sequence[Exchange]
 ) -> None:
-    """Judges what a gateway asked upstream, in the calls `behind` it, by what it was asked."""
+    """Judges a gateway's upstream requests, those of the calls `behind` it, by the one it got."""
     asked = asked_side(exchange)
     passed = asked_side(behind[0]) if behind else None
     if asked is None or passed is None:

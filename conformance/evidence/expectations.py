@@ -41,7 +41,7 @@ class ExpectedStep(Struct, frozen=True):
     untestable: str = ""
     fault: str = ""
     limit: int | None = None  # tokens that the answer could have
-    calls: int | None = None  # of a gateway to what stands behind it
+    calls: int | None = None  # of a gateway to its upstream
     upstream: str = ""  # profile of the recording that answered there
     excused: tuple[str, ...] = ()  # rules that this recording breaks itself
     broken: tuple[str, ...] = ()  # those of them that bind
@@ -55,7 +55,7 @@ def stated_run(header: Header) -> Mapping[str, Any] | None:
 
 
 def is_played(header: Header, exchange: Exchange) -> bool:
-    """Whether the toolkit answered here itself, behind a gateway."""
+    """Whether the toolkit itself gave this answer, as the upstream of a gateway."""
     return exchange.hop == "upstream" and stated_run(header) is not None
 
 
@@ -65,7 +65,7 @@ def played_profile(header: Header) -> str:
 
 
 def expected_of(run: Mapping[str, Any], exchange: Exchange) -> ExpectedStep:
-    """What is stated of the exchange; a header is a stranger's, so nothing of it is trusted."""
+    """What the header states of the exchange; it may come from anywhere, so it is not trusted."""
     steps = run.get("steps")
     step = steps.get(exchange.role) if isinstance(steps, Mapping) else None
     if not isinstance(step, Mapping):
@@ -86,7 +86,7 @@ def expected_of(run: Mapping[str, Any], exchange: Exchange) -> ExpectedStep:
 
 
 def requests_beside(header: Header, exchange: Exchange) -> int | None:
-    """How many requests were under way beside it at most; None where that is not stated."""
+    """The most requests that were under way at the same time; None if the header lacks it."""
     run = stated_run(header) or {}
     jobs, steps = run.get("jobs"), run.get("steps")
     if not isinstance(jobs, int):
@@ -172,7 +172,7 @@ def _other_ending(
 
 
 def _ending_hint(exchange: Exchange, came: str) -> str:
-    """What whoever runs the scenario can do about it; empty where only the server can."""
+    """What the user who runs the scenario can do; empty if only the server can fix it."""
     response = exchange.response
     status = (response.status if response else None) or 0
     if 300 <= status < 400:
@@ -201,7 +201,7 @@ def _limit_explains(came: str, answer: Transcript, expected: ExpectedStep) -> st
 
 
 def _known_causes(exchange: Exchange, answer: Transcript, expected: ExpectedStep) -> list[str]:
-    """What is known of the reason: what the transport met, the status, the server's own words."""
+    """Known causes: errors of the transport, the status, the server's own message."""
     parts = [expected.fault]
     response = exchange.response
     if response is None:

@@ -1,10 +1,9 @@
-"""What a target waited for, and what it did not count, where the model behind it explains that.
+"""Withdraws findings on waits and missing counts that the model's own answers explain.
 
-Rule 1: where the deltas of the model came at once, no burst is the target's: it kept back nothing.
-Rule 2: a target that falls silent after its model broke off may wait before it asks again. Silence
-        of a minute is the end of that: clients that double their waits, or count up by ten seconds,
-        ask again sooner.
-Rule 3: what no answer of the model counted nobody else can count.
+Rule 1: if the model's deltas came all at once, a burst is not the target's fault.
+Rule 2: a target may be silent for a while before it retries a model that broke off. A minute is
+        the limit: clients that double their waits, or add ten seconds each time, retry sooner.
+Rule 3: a target cannot report tokens that no answer of the model counted.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ def withdraw_explained(
     exchange: Exchange,
     read: ReadExchange,
 ) -> None:
-    """Of what an application or a gateway sent, by what was sent to it."""
+    """Withdraws such findings of an application or a gateway, by the answers sent to it."""
     has_place = bool(exchange.scenario or exchange.role)
     if not (exchange.hop == APP or (exchange.hop == "downstream" and has_place)):
         return
@@ -76,7 +75,7 @@ def _output_of(answer: Exchange, read: ReadExchange) -> bool:
 
 
 def _may_ask_again(behind: Sequence[Exchange], read: ReadExchange) -> str:
-    """Rule 2; what was refused, or hung up on as the user stopped it, is not asked again."""
+    """Rule 2; a target does not retry after a refusal, or after its user stopped the answer."""
     if behind[-1].end in UNHEARD or read(behind[-1]).transcript.ending not in _BROKE_OFF:
         return ""
     tries = f", {len(behind)} times" if len(behind) > 1 else ""

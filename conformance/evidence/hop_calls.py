@@ -43,7 +43,7 @@ def tools(hops: ApplicationHops) -> Compared:
 def _are_sent(
     said: Sequence[SaidPart], wanted: Sequence[str], got: Sequence[str], *, in_part: bool
 ) -> bool:
-    """Whether the calls that were sent are those that were said, some hosted ones left out."""
+    """Whether the calls sent are those of the model; hosted ones may be missing."""
     reached = {0}  # how many of the sent calls are accounted for
     for call, name in zip(said, wanted, strict=True):
         if in_part and len(got) in reached:

@@ -1,21 +1,21 @@
-"""What is compared between the two hops of an application, one function for each rule.
+"""The comparisons between the two hops of an application, one function for each rule.
 
-Rule 1: all that its models said stands against all that the interface was sent: an answer of the
-        application holds several calls of a model.
-Rule 2: of an answer that broke off, or that the user stopped, what was sent must be a beginning of
-        what was said. Where the listener hung up, more may have been said than was recorded, except
-        by a provider that was played.
-Rule 3: thinking that a provider sends twice, itself and as a summary, may be sent on either way.
-Rule 4: data that is never displayed is kept if the interface gets it, wherever it stands, or if a
-        later request to the provider has it. Of several values of one block the last one counts.
-        A protocol without a place for it is judged by later requests alone. Where these go on from
-        answers that the provider keeps, nobody need send it back.
-Rule 5: where the interface does not tell parts of thinking apart, there may be fewer of them, and
-        white space more.
-Rule 6: calls that the provider carries out itself may be sent on; no application has to. Where only
-        some are, the order is compared without calls.
-Rule 7: an application that is said to hide thinking sends none of it, in whatever field.
-Rule 8: a text that no model said is reported by `hop/text`, and has no place in the order.
+Rule 1: all output of the models is compared with everything sent to the interface, because one
+        answer of an application covers several calls of a model.
+Rule 2: if an answer broke off, or the user stopped it, the text sent must be a beginning of the
+        model's. If the listener hung up, the model may have sent more than was recorded, unless the
+        toolkit played the provider.
+Rule 3: thinking that a provider sends twice, raw and as a summary, may be sent on in either form.
+Rule 4: data that is never displayed is kept if the interface gets it, in any place, or if a later
+        request to the provider has it. Of several values of one block the last one counts.
+        A protocol without a place for it is judged by later requests alone. If these continue
+        answers that the provider keeps, the data need not be sent back.
+Rule 5: an interface that does not separate parts of thinking may show fewer of them, and more
+        white space.
+Rule 6: an application may send on calls that the provider carries out itself, but need not. If it
+        sends only some, the order is compared without calls.
+Rule 7: an application whose profile says that it hides thinking sends none of it, in any field.
+Rule 8: a text that no model sent is reported by `hop/text`, and has no place in the order.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from conformance.rules.model import Rule
 
 def _texts(hops: ApplicationHops, said: Sequence[SaidPart], sent: Sequence[SaidPart]) -> Compared:
     found = _compared_texts(hops, said, sent)
-    # What is left of a try, be it a beginning, has its own rule.
+    # The rest of a try, even a beginning, has its own rule.
     is_left = any(each.start.answer in hops.tries for each in said)
     if is_left and isinstance(found, HopDifference):
         return own_words(hops, said[0].kind) or False
@@ -103,7 +103,7 @@ def _thinking_parts(hops: ApplicationHops) -> Compared:
 
 
 def _thinking_apart(hops: ApplicationHops) -> Compared:
-    """Thinking and what stands beside it overlap only where the provider's do."""
+    """Thinking overlaps with other parts only where the provider's does."""
     if hops.hides or overlap(hops.said):
         return False
     if (pair := overlap(hops.sent)) is not None:
@@ -131,7 +131,7 @@ def overlap(content: SaidContent) -> tuple[SaidPart, SaidPart] | None:
 
 def _order(hops: ApplicationHops) -> Compared:
     if any(each.start.answer in hops.tries for each in hops.said.spoken):
-        return False  # what is left of a try has its own rule
+        return False  # the rest of a try has its own rule
     words = "".join(each.text for each in hops.said.of("text"))
     own = [each for each in hops.sent.parts if each.kind != "text" or is_of(words, each.text)]
     said, sent = hops.said.order, SaidContent(own).order
@@ -167,7 +167,7 @@ def _opaque(hops: ApplicationHops) -> Compared:
 
 
 def _lost_values(hops: ApplicationHops) -> list[OpaqueValue] | str | None:
-    """What was kept nowhere; why nobody can tell, and None where there was nothing to keep."""
+    """The values kept nowhere, or why that is unknown; None if there was nothing to keep."""
     if hops.hides or not hops.are_whole:
         return None
     values = [each for each in _last_values(hops.said.opaque) if each.data]
@@ -192,9 +192,9 @@ def _are_kept_behind(hops: ApplicationHops) -> bool:
 
 
 def _returned(hops: ApplicationHops) -> Compared:
-    """What the model sealed before it called a tool is in the request with the result.
+    """The opaque data that came before a tool call is in the request with the call's result.
 
-    What is kept nowhere was lost before, and has its own rule.
+    Data that is kept nowhere has its own rule.
     """
     lost = _lost_values(hops)
     nowhere = [] if lost is None or isinstance(lost, str) else lost

@@ -1,12 +1,12 @@
-"""How both hops of an application end: what broke off, what came whole, and why the model stopped.
+"""How both hops of an application end: broken or complete, and why the model stopped.
 
-Rule 1: a broken answer is no success, a whole one no error.
-Rule 2: a reason that an application states is not one that the model's denies: `FALSE_ENDS`. What
-        it does not state, and words whose meaning nobody documents, are not compared. An
-        application may stop for reasons of its own, so of a whole answer little is denied.
-Rule 3: the calls of one answer go on until one of them waits for no result: that one's reason
-        counts. Where an application gave as many answers, each has its own; else the last ones are
-        compared. A call whose text the interface never shows (a title) is no end of an answer.
+Rule 1: a broken answer is not a success, and a complete one is not an error.
+Rule 2: an application must not state a reason that contradicts the model's: `FALSE_ENDS`. Missing
+        and undocumented reasons are not compared. An application may stop for reasons of its own,
+        so a complete answer contradicts few of them.
+Rule 3: the calls of one answer continue until one of them waits for no result: its reason counts.
+        If an application gave as many answers, each has its own; otherwise the last ones are
+        compared. A call whose text the interface never shows (a title) does not end an answer.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from conformance.judging.hop_rules import NO_REASON
 _TOLD: Final = frozenset({"error", "interrupted"})  # reasons that say that an answer broke off
 
 _CUT_SHORT: Final = frozenset({"length", "filtered"})
-_REFUSES: Final = "filtered"  # an ending that says that there is no answer
+_REFUSES: Final = "filtered"  # the model ends without an answer
 
 MODEL_ENDS: Final[Mapping[str, str]] = {
     "stop": "stop",

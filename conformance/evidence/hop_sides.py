@@ -20,9 +20,9 @@ TELLING: Final = 12
 
 
 class ReadAnswer(Struct, frozen=True):
-    """An exchange, the way in which it is read, and what it said; semantic events are kept.
+    """An exchange, its reading and its content; semantic events are kept.
 
-    `other` is the answer in another reading that holds, too.
+    `other` is the same answer in another valid reading.
     """
 
     dialect: Dialect
@@ -41,15 +41,15 @@ class ReadAnswer(Struct, frozen=True):
 
 
 class ApplicationHops(Struct, frozen=True):
-    """Both sides. `behind` are the provider's answers in turn, `shown` is the application's.
+    """Both sides. `behind` are the provider's answers in order, `shown` is the application's.
 
-    `said` is the content of the one, `sent` of the other; `strings` are those of the application's
-    payloads, by path, each with its event. `later` are the provider's requests in the turns that
-    carry this one on. `hides`: the application is said to show no thinking.
-    `has_no_place`: the profile says so of opaque data. `taken_back` is the last event by which the
-    interface forgets what it was shown before; 0 where there is none. `tries` are the places of
-    answers that were asked again, or broke off before the last one. `is_played`: whoever recorded
-    both played the provider, so that it said no more than is there.
+    `said` is the content of the provider's side, `sent` of the application's; `strings` are those
+    of the application's payloads, by path, each with its event. `later` are the provider's requests
+    in the turns that continue this one. `hides`: by its profile the application shows no thinking.
+    `has_no_place`: by its profile it has no place for opaque data. `taken_back` is the last event
+    by which the interface drops what it showed before; 0 if there is none. `tries` are the indices
+    of answers that were retried, or broke off before the last one. `is_played`: the toolkit played
+    the provider, so its recording is complete.
     """
 
     behind: tuple[ReadAnswer, ...]

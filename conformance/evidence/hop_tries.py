@@ -1,15 +1,14 @@
-"""Calls of a model that were asked again, and what of them an application leaves on the screen.
+"""Retried calls of a model, and what an application leaves of them on the screen.
 
-Rule 1: a try is replaced by a later call that asks the same and is answered by anything. Where
-        requests were not recorded, it is one that broke off, and the later answer begins with what
-        it had said.
-Rule 2: of a try that broke off, and of which nobody can tell whether a later call goes on with it,
-        the application may show what it said or not.
-Rule 3: what was shown of a replaced try has to go before the answer is over, where the protocol can
-        take it back; a text that stands there as often as the other calls say it is theirs. So does
-        a beginning of a try, however short, where nothing but beginnings stands before the rest.
-Rule 4: what stands beside the texts of tries and their beginnings, and neither begins nor ends as
-        what any call said, are words of the application.
+Rule 1: a try is replaced by a later call with the same request and any answer. If requests were not
+        recorded, a try is a call that broke off, and whose text begins the later answer.
+Rule 2: if a try broke off, and it is unclear whether a later call continues it, the application may
+        show its text or not.
+Rule 3: the text of a replaced try has to go before the answer is over, if the protocol can take it
+        back; a text shown as often as other calls contain it is theirs. The same holds for a
+        beginning of a try, however short, if only beginnings precede the rest.
+Rule 4: text next to tries and their beginnings is the application's own if it neither begins nor
+        ends like the text of any call.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from conformance.evidence.hop_sides import (
 )
 from conformance.evidence.said import PartKind, SaidContent, SaidPart
 
-_BORDER: Final = "\0"  # between what is left of a text
+_BORDER: Final = "\0"  # between the remaining parts of a text
 _KINDS: Final[tuple[PartKind, ...]] = ("text", "thinking")
 
 
@@ -90,7 +89,7 @@ def try_replaced(hops: ApplicationHops) -> Compared:
 
 
 def without_tries(hops: ApplicationHops) -> ApplicationHops:
-    """Both sides without what tries said of which the interface shows nothing, kind by kind."""
+    """Both sides without the texts of tries that the interface does not show, kind by kind."""
     tries = replaced_tries(hops.behind) | broken_tries(hops.behind)
     if not tries:
         return hops
@@ -136,7 +135,7 @@ def _left_text(
 
 
 def _first_begun(shown: str, tries: Mapping[int, str], kept: str) -> int | None:
-    """The first try of those whose beginnings, one after another, stand before what is kept."""
+    """The first of the tries whose beginnings, in sequence, precede the text that is kept."""
     begun, rest = None, shown.strip()
     if kept.strip().startswith(rest):
         return None
@@ -174,7 +173,7 @@ def _are_beginnings(piece: str, texts: Collection[str]) -> bool:
 
 
 def is_of(words: str, text: str) -> bool:
-    """Whether a text begins or ends with what is in the model's."""
+    """Whether the words hold the beginning or the end of a text."""
     shown = text.strip()
     return shown[:TELLING] in words or shown[-TELLING:] in words
 
@@ -199,6 +198,6 @@ def _text_of(parts: Sequence[SaidPart]) -> str:
 
 
 def _same_length(one: str, other: str) -> int:
-    """How many characters two texts begin with alike."""
+    """The length of the common beginning of two texts."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))

@@ -1,7 +1,7 @@
-"""Two hops of one exchange: what stood behind a gateway, and what the gateway made of it.
+"""Two hops of one exchange: the upstream's answer, and what the gateway made of it.
 
-The first call upstream is the answer; a later one (a summary) is counted, and may show as the
-summary. Ids and types on the far side are judged by the suites of its dialect, like any stream.
+The first upstream call is the answer; a later one (a summary) is counted, and may appear as the
+summary. The suites of the gateway's dialect judge ids and types of its answer, as in any stream.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ _THINKING: Final = frozenset({HOP_THINKING.id, HOP_SUMMARY.id, HOP_OPAQUE.id})
 
 
 class GatewayHops(Struct, frozen=True):
-    """Both sides of one request: what was said upstream call by call, and what came of it.
+    """Both sides of one request: the upstream answers call by call, and the gateway's answer.
 
-    `one_api` and `streamed` hold of the answer itself: both sides speak one dialect, both stream.
+    `one_api`: both sides of the answer speak one dialect; `streamed`: both stream.
     """
 
     behind: tuple[Transcript, ...]
@@ -77,7 +77,7 @@ def compare_hops(
     behind: Sequence[Exchange],
     expected: ExpectedStep,
 ) -> None:
-    """Judges what a gateway answered by what was heard `behind` it."""
+    """Judges a gateway's answer by the upstream answers `behind` it."""
     if not behind and is_scripted("".join(answer.text)):
         _leave_cached(ledger, expected)
         return
@@ -92,7 +92,7 @@ def compare_hops(
     answers = tuple(_read_upstream(each, expected.upstream) for each in behind)
     if answers[0].ending not in WHOLE_ENDS:
         if answer.ending == "cut":
-            # A break that was passed on is not the gateway's, nor what is missing behind it.
+            # A break that was passed on is not the gateway's fault, nor what is missing after it.
             broken = {found.rule for found in ledger.findings} - ADDED_RULES.keys()
             ledger.withdraw(broken, _BROKEN, _NAME)
         _leave_open(ledger, Verdict.NOT_APPLICABLE, _BROKEN)
@@ -127,20 +127,20 @@ def _leave_open(ledger: Ledger, verdict: Verdict, why: str) -> None:
 
 
 def _read_upstream(exchange: Exchange, profile: str) -> Transcript:
-    """What was said upstream, read as the profile of its recording has it."""
+    """The upstream answer, read by the profile of its recording."""
     dialect = get(exchange.dialect or _DEFAULT)
     return read_transcript(exchange, dialect, upstream_reading(dialect, profile, exchange.request))
 
 
 def upstream_reading(dialect: Dialect, profile: str, request: Request | None) -> Reading:
-    """How our own answer upstream is read: by its recording's profile, or the variant asked for."""
+    """How to read our own upstream answer: by its recording's profile, or the requested variant."""
     if not profile:
         return Reading()
     try:
         found = find(profile, dialect.name)
         variant = asked_variant(found.variants, dialect.stated(request))
         return reading(find(variant.profile, dialect.name) if variant else found)
-    except UsageError:  # who asked did so in another API than the one that was recorded
+    except UsageError:  # the request is of another API than the recording
         return Reading()
 
 
@@ -162,7 +162,7 @@ def _visible_texts(hops: GatewayHops) -> tuple[str, str]:
 
 
 def _thinking_texts(hops: GatewayHops) -> tuple[str, str]:
-    """Thinking; an API has a channel for summaries or has not, and then one stands for both."""
+    """Thinking of both sides; in an API without a channel for summaries one text is both."""
     wanted, got = "".join(hops.first.raw), "".join(hops.here.raw)
     if wanted and not got and not _upstream_summaries(hops):
         return wanted, "".join(hops.here.summary)
@@ -184,13 +184,13 @@ def _summary_texts(hops: GatewayHops) -> tuple[str, str]:
 
 
 def _upstream_summaries(hops: GatewayHops) -> list[str]:
-    """Summaries that were said upstream: with the answer, or by a call of their own."""
+    """Summaries sent upstream: with the answer, or by a call of their own."""
     own = ["".join(hops.first.summary)] if hops.first.summary else []
     return own + ["".join(each.text) for each in hops.behind[1:] if each.text]
 
 
 def _beginnings_of(pair: HopPair) -> HopPair:
-    """Of what failed here after all: whatever was shown of a text was said upstream."""
+    """For an answer that failed here: the text shown must be a beginning of the upstream's."""
 
     def begun(hops: GatewayHops) -> tuple[Any, Any]:
         wanted, got = pair(hops)

@@ -1,11 +1,11 @@
-"""How an answer with markers of thinking in its text may be read, where no profile says so.
+"""How to read an answer with thinking markers in its text if no profile decides that.
 
-Rule 1: a text that begins in thinking is read with its markers: the block that it begins in, and
-        all behind it. One that only a closing marker ends was opened by the prompt.
-Rule 2: a block that begins behind other text may be thinking, or words: either reading holds.
-Rule 3: an open marker that is in quotes or in code, or that nothing closes in an answer that
-        came to its end, is one that the model speaks of; so is a closing marker behind a quote, and
-        one in the text of a server that sends thinking apart.
+Rule 1: a text that begins in thinking is read with its markers: that block, and all that follow.
+        If the text has only a closing marker, the prompt opened the block.
+Rule 2: a block that begins after other text may be thinking or words: both readings are valid.
+Rule 3: the model only mentions an opening marker that is in quotes or in code, or that is never
+        closed in a complete answer; also a closing marker after a quotation mark, and one in the
+        text of a server that sends thinking separately.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ _WORD: Final = re.compile(r"[^\s\"'<>(){}\[\],;]{8,}")
 
 
 class ReplacedTexts:
-    """The texts of one exchange; its events are read when somebody asks."""
+    """The texts of one exchange; its events are read on demand."""
 
     def __init__(self, setting: JudgeSetting, exchange: Exchange) -> None:
         self._setting = setting

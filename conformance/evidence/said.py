@@ -1,7 +1,7 @@
-"""What one side of two hops said, part by part, each with the number of its events.
+"""The content of one side of two hops, part by part, each with the numbers of its events.
 
 A part is one block of thinking, one part of a summary, one block of text, or one call of a tool.
-Several calls of a model are one side: what an application shows is what came of all of them.
+Several calls of a model form one side, because an application shows the result of all of them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class SaidPart(Struct):
     call: tuple[str, str] = ("", "")  # name, and arguments as they were written
     stated: str = ""  # arguments as they are when the call is whole
     written: list[str] = field(default_factory=list)
-    is_hosted: bool = False  # a call that whoever sent it carries out itself
+    is_hosted: bool = False  # the sender of the call carries it out itself
 
     @property
     def text(self) -> str:
@@ -106,7 +106,7 @@ class SaidContent(Struct):
 
 
 def read_content(answers: Sequence[Transcript]) -> SaidContent:
-    """What the answers of one side said, which have kept their semantic events."""
+    """The content of one side's answers, which must have kept their semantic events."""
     content = SaidContent()
     for number, answer in enumerate(answers):
         _AnswerParts(content, number).take(answer.events)
@@ -129,7 +129,7 @@ class _AnswerParts:
             place = EventPlace(self._answer, event.number)
             kind, _, what = event.type.partition(".")
             if event.data.get("phase") in NOTICE_ROLES:
-                continue  # the application says so itself that no model said it
+                continue  # the application itself marks it as not from a model
             if kind in ("thinking", "text"):
                 self._take_block("thinking" if kind == "thinking" else "text", what, event, place)
             elif event.type == "refusal.delta":

@@ -125,15 +125,15 @@ def is_own_request(recording: Recording, exchange: Exchange) -> bool:
 
 
 def _is_run(run: Mapping[str, Any]) -> bool:
-    """Whether the toolkit asked, of a server, a gateway or an application."""
+    """Whether the toolkit sent the requests, to a server, a gateway or an application."""
     target = run.get("target")
     return isinstance(target, str) and target in _TARGETS
 
 
 def withdraw_own_answers(ledger: Ledger, judged: JudgedExchange) -> None:
-    """Where the toolkit answers, only what the gateway asked says anything of the gateway.
+    """For an answer of the toolkit itself, only the gateway's request is judged.
 
-    Where only the recording says that it answered, an answer that breaks a rule breaks it.
+    If only the recording claims that the toolkit answered, a broken rule stays broken.
     """
     answers = {rule.id for rule in judged.rules if not judges_requests(rule)}
     if not judged.trusted:
@@ -161,9 +161,9 @@ def withdraw_own_requests(ledger: Ledger, judged: JudgedExchange) -> None:
 
 
 def withdraw_unstreamed(ledger: Ledger, judged: JudgedExchange) -> None:
-    """HTTP 3xx to 5xx, of a run or not, is no stream: only request, error and end are judged.
+    """HTTP 3xx to 5xx, in a run or not, is not a stream: only request, error and end are judged.
 
-    What is an answer all the same is judged as one: a status does not undo what was said.
+    A body that is an answer anyway is judged as one, whatever its status.
     """
     if is_refusal(judged.exchange) and not judged.transcript.answers:
         status = judged.exchange.response and judged.exchange.response.status
@@ -187,7 +187,7 @@ def write_expectations(ledger: Ledger, judged: JudgedExchange) -> None:
 
 
 def write_application(ledger: Ledger, judged: JudgedExchange) -> None:
-    """What an application sent of what its provider said, where both were recorded."""
+    """Compares an application's answer with its provider's, if both were recorded."""
     exchange, recording = judged.exchange, judged.recording
     behind = answers_behind(recording, exchange) if exchange.hop == APP else []
     run = stated_run(recording.header) or {}
@@ -212,9 +212,9 @@ def withdraw_what_its_model_explains(ledger: Ledger, judged: JudgedExchange) -> 
 
 
 def withdraw_of_broken_upstream(ledger: Ledger, judged: JudgedExchange) -> None:
-    """Who is given what breaks a binding rule may refuse it: nothing is owed of that.
+    """A gateway may refuse an upstream answer that breaks a binding rule: nothing is owed then.
 
-    An answer that came whole all the same is compared; one that just breaks off says so to nobody.
+    If its answer came complete anyway, it is compared; breaking off without an error is a fault.
     """
     run = stated_run(judged.recording.header) or {}
     expected = expected_of(run, judged.exchange)
@@ -238,9 +238,9 @@ def apply_overrides(ledger: Ledger, judged: JudgedExchange) -> None:
 
 
 def withdraw_unseen_end(ledger: Ledger, judged: JudgedExchange) -> None:
-    """Of a stream that ends inside an event, where a file is all that was kept.
+    """Withdraws the end of a stream that ends inside an event, if only a body was saved.
 
-    Whoever kept the request, too, saw the connection; so did whoever kept a length that fits.
+    A recording with the request, or with a length that fits, proves that the end was seen.
     """
     exchange = judged.exchange
     broken = _END_RULES.intersection(ledger.rules_with(_FAIL))
@@ -274,7 +274,7 @@ OF_TARGET: Final[Sequence[Write]] = (
 
 
 def write_exchange(ledger: Ledger, judged: JudgedExchange) -> None:
-    """What is known of an exchange as the server sent it."""
+    """Writes all evidence on one exchange as the server sent it."""
     if stated_run(judged.recording.header) is None:
         writes = OF_RECORDING
     elif is_played(judged.recording.header, judged.exchange):
@@ -312,7 +312,7 @@ def write_comparisons(
         (ours if is_ours else theirs).append((rule_id, given))
     found = list(compare_exchanges(rulebook, theirs))
     if not trusted:
-        # That the toolkit wrote a request is only said: one that breaks a rule breaks it.
+        # The recording only claims that the toolkit wrote it: a broken rule stays broken.
         own = [each for each in ours if each[1].hop != "upstream"]
         found += (each for each in compare_exchanges(rulebook, own) if each.verdict is _FAIL)
     compared = {}
@@ -357,10 +357,10 @@ def withdraw_touched(
     rules: Iterable[Rule],
     texts: Callable[[Exchange], ReplacedTexts] | None = None,
 ) -> None:
-    """What redaction replaced cannot be judged: a recording names the rules that read it.
+    """Replaced text cannot be judged: a recording names the rules that redaction touched.
 
-    With `texts`, for a recording that nobody trusts, one that is broken all the same stays broken
-    unless what it read is a stand-in.
+    With `texts`, for an untrusted recording, a broken rule stays broken unless the text that it
+    read is a stand-in.
     """
     exchanges = {each.number: each for each in recording.exchanges if each.touched}
     if not exchanges:

@@ -1,10 +1,10 @@
-"""Several answers in one exchange: what is found of each, reported once.
+"""Several answers in one exchange: each finding is reported once.
 
-Rule 1: a rule's outcome over an exchange is that of its answers, in the order in which verdicts
-combine. A rule that goes on over all answers has one outcome, that of the end.
-Rule 2: what a rule finds in an answer counts where it has a say over that answer.
+Rule 1: a rule's outcome over an exchange combines those of its answers, in the order in which
+verdicts combine. A rule that spans all answers has one outcome, decided at the end.
+Rule 2: a rule's finding in an answer counts if the rule applies to that answer.
 Rule 3: a finding that an earlier answer had too is reported once, with the numbers of the answers.
-Findings of later answers are capped: beyond MOST_LATER those that are new are only counted.
+Findings of later answers are capped: beyond MOST_LATER new ones are only counted.
 """
 
 from __future__ import annotations

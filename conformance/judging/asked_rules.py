@@ -1,7 +1,7 @@
-"""Rules over the two requests of a gateway: what it was asked, and what it asks upstream.
+"""Rules over the two requests of a gateway: the one it receives, and the one it sends upstream.
 
-No YAML file states them: they compare two requests, and are judged in `evidence`. That a stream was
-asked for shows in the answer: `wire/http/streamed-as-asked`.
+They are in no YAML file because they compare two requests; `evidence` judges them. Whether a
+requested stream was sent shows in the answer: `wire/http/streamed-as-asked`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from conformance.rules.verdicts import Level
 def _asked_rule(
     id_: str, says: str, seen: tuple[str, str], hint: str, level: Level = Level.SHOULD
 ) -> Rule:
-    """A rule `scenario/asked-...`; `seen` is where a user was harmed, and what was said there."""
+    """A rule `scenario/asked-...`; `seen` is a public report of the harm, with its words."""
     address, quote = seen
     source = ({"spec": address, "quote": quote},)
     place = Place("added by a run")

@@ -1,4 +1,4 @@
-"""What a wheel holds beside its YAML files: the values that are made of them."""
+"""The values built from the YAML files, which a wheel ships next to them."""
 
 from __future__ import annotations
 

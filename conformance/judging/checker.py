@@ -1,8 +1,8 @@
-"""Rules made ready once for a dialect and a profile, and held: each stream costs only itself.
+"""Rules compiled once for a dialect and a profile, then used for many streams.
 
-A `Checker` never changes, so threads share it. It pickles as what it was made of: the dialect by
-its name, the shipped suites by being shipped, the profile and a user's suites as data. Whoever
-unpickles it needs none of their files, and judges by them as they were when it was made.
+A `Checker` never changes, so threads may share it. It pickles as its ingredients: the dialect by
+name, the shipped suites by id, the profile and a user's suites as data. An unpickled checker needs
+none of their files and judges by the rules as they were when the first one was made.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ YAML_SUFFIXES: Final = (".yaml", ".yml")
 
 
 class _CheckerRecipe(Struct, frozen=True):
-    """What a checker is made of: `suites` are ids of shipped ones, and a user's own as values.
+    """The ingredients of a checker: `suites` has ids of shipped suites, and a user's own as values.
 
-    None stands for all that ship.
+    None means all shipped suites.
     """
 
     dialect: str
@@ -60,11 +60,11 @@ class _CheckerRecipe(Struct, frozen=True):
 
 
 class Checker:
-    """Judges streams of one dialect by one profile; may be shared by threads, and pickled.
+    """Judges streams of one dialect by one profile; threads may share it, and it can be pickled.
 
-    `profile` is the name of a shipped profile, of one in `folders`, or a file; None stands for the
+    `profile` is the name of a shipped profile, of one in `folders`, or a file; None means the
     strict one. `suites` are ids of shipped suites, or files and folders; `rules` are globs of rule
-    ids. Raises UsageError for what is not there, SpecError for a broken file.
+    ids. Raises UsageError for unknown names, SpecError for a broken file.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Checker:
 
         A chunk is bytes, or `(ms, bytes)` with the milliseconds since the chunk before (since the
         response head, for the first); the first chunk says whether there is a clock. `request` is
-        the decoded JSON that was asked, or a `Request`, which has method, path and headers too.
+        the decoded JSON of the request, or a `Request`, which has method, path and headers too.
         `response` is a `Response`, or a mapping with `status` and `headers` (a mapping, or pairs).
         `end` says how the stream ended, in the words of a cassette. With `keep` the result has
         `events`. A body that is still compressed is UNTESTABLE. Raises UsageError for values of

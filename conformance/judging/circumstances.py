@@ -1,7 +1,7 @@
-"""Where alone a fault came: only streamed, in one API, of one sender, beside others.
+"""In which circumstances a fault came: only streamed, in one API, from one sender, in parallel.
 
-It is reported where every stream that has the fault is of one kind, streams of another kind were
-judged too, and streams drawn blindly would give that once in `_CHANCE` times at most.
+A circumstance is reported if every stream with the fault has it, streams without it were judged
+too, and random draws would give this at most once in `_CHANCE` times.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ def lone_circumstances(judged: Iterable[tuple[StreamResult, bool]]) -> tuple[str
             faulty[kind] += has_it
     sentences: dict[tuple[int, int], str] = {}
     for everywhere, faulty in numbers.values():
-        # Of aspects that part the streams alike the first is reported.
+        # If several aspects divide the streams in the same way, the first is reported.
         for own, having, sentence in _lone_kind(everywhere, faulty):
             sentences.setdefault((own, having), sentence)
     return tuple(sentences.values())
 
 
 def _kinds(stream: StreamResult) -> Iterator[tuple[str, str]]:
-    """What is known of a stream, in words that go behind `only`."""
+    """The known circumstances of a stream, in words that follow `only`."""
     if stream.framing:
         yield "framing", "in bodies" if stream.framing == "body" else "streamed"
     yield "dialect", f"in {stream.dialect}"

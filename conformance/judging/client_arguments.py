@@ -25,7 +25,7 @@ def respell_arguments(
 
 
 def parsed_arguments(event: Mapping[str, Any]) -> Any:
-    """The value of a call's arguments; the text where it is no JSON."""
+    """The value of a call's arguments; the text itself if it is not JSON."""
     text = event.get("arguments")
     value = decode_json(text) if isinstance(text, str) else NOT_JSON
     return text if value is NOT_JSON else [value]

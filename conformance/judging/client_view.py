@@ -1,9 +1,9 @@
-"""The client view: what a client under test says it saw, event by event.
+"""The client view: the events that a client under test reports.
 
-Rule 1: a rule that names an event which came, and which the client does not declare, says nothing
-of this client: NOT-APPLICABLE. So does one that had nothing to judge and names such an event.
-Rule 2: what compares the two views takes the declared events alone, so it says something wherever
-one of its events is declared.
+Rule 1: a rule is NOT-APPLICABLE to a client that does not declare an event which the rule names, if
+that event came or the rule had nothing to judge.
+Rule 2: rules that compare the two views use only declared events, so they apply as soon as one of
+their events is declared.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MAY_BE_BLANK: Final = frozenset({"thinking.delta", "text.delta"})
 def declared_events(header: Header) -> frozenset[str] | None:
     """The events that a client under test declared: `implementation` of its start, in the header.
 
-    None where it was not recorded; what is no list of names counts as that.
+    None where it was not recorded or is not a list of names.
     """
     implementation = header.extra.get(IMPLEMENTATION)
     events = implementation.get("events") if isinstance(implementation, Mapping) else None
@@ -72,7 +72,7 @@ def semantic_types(rule: Rule) -> frozenset[str]:
 
 
 def compares_views(rule: Rule) -> bool:
-    """Whether a rule compares what was reported with what was sent."""
+    """Whether a rule compares the client's report with the bytes sent."""
     return isinstance(rule.form, Compare) and rule.form.left.view != rule.form.right.view
 
 
@@ -86,8 +86,8 @@ def check_client(
 ) -> JudgedView:
     """Judges a client's report: semantic events in the order in which it gave them.
 
-    `breaks_off`: the client says so itself, so what is still owed then is not missing. `answers`
-    came one after the other: as many, and no more, may begin behind the end of one before.
+    `breaks_off`: the client itself reports that the answer broke off, so unfinished obligations are
+    not missing. `answers` came in sequence: at most so many may begin after the end of another.
     """
     view = ClientView(setting, exchange, answers)
     for number, fields in enumerate(seen, 1):

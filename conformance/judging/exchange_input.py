@@ -18,10 +18,10 @@ _HEAD_KEYS: Final = ("status", "headers")
 
 
 def given_exchange(request: Any, response: Response | Mapping[str, Any] | None) -> Exchange:
-    """The exchange that is judged. Raises UsageError for a response of another shape.
+    """The exchange to judge. Raises UsageError for a response of another shape.
 
-    `request` is a `Request` or the decoded JSON that was asked, `response` a `Response` or a
-    mapping with `status` and `headers`; both are None where they are not known.
+    `request` is a `Request` or its decoded JSON, `response` a `Response` or a mapping with
+    `status` and `headers`; either is None if unknown.
     """
     return Exchange(request=_given_request(request), response=_given_response(response))
 

@@ -1,4 +1,4 @@
-"""Violations dressed as findings: where in the bytes, what stood around, and an id that lasts."""
+"""Turns violations into findings: their place in the bytes, the context, and a stable id."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def wire_kind(frame: Frame, events: Sequence[Event]) -> str:
 
 
 class _RememberedRun:
-    """Frames of one type that came one behind the other; looked at by whoever has a finding."""
+    """Consecutive frames of one type, read only if a finding needs them."""
 
     __slots__ = ("_made", "frames", "kind", "last")
 
@@ -104,7 +104,7 @@ class RecentFrames:
         self._last.append(RememberedFrame(number, frame.offset, kind, frame.data))
 
     def remember(self, number: int, kind: str, text: str, offset: int | None = None) -> None:
-        """Remembers what is no frame: an event that a client reported, or the end."""
+        """Remembers something other than a frame: an event that a client reported, or the end."""
         self._last.append(RememberedFrame(number, offset, kind, text))
 
     def recall(self, last: int, frames: Sequence[Frame], kind: str) -> None:
@@ -122,7 +122,7 @@ class RecentFrames:
         return self.surroundings(number)[0]
 
     def surroundings(self, number: int) -> tuple[tuple[ContextLine, ...], tuple[str, ...]]:
-        """As `around`, and the pieces of keys that stood there."""
+        """As `around`, and the pieces of keys found there."""
         near: list[RememberedFrame] = []
         every = self._newest_first()
         for seen in every:
@@ -157,7 +157,7 @@ class RecentFrames:
 
 
 def with_request(finding: Finding, request: Request | None) -> Finding:
-    """The finding with what was asked as the first line of its context, where that is known."""
+    """The finding with the request, if known, as the first line of its context."""
     if request is None:
         return finding
     body = "" if request.json is None else json.dumps(request.json, ensure_ascii=False)

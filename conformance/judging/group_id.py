@@ -1,4 +1,4 @@
-"""Which findings are of one group: equal ids, whatever the stream, the run and the values."""
+"""Group ids of findings: equal for one fault, whatever the stream, the run and the values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from conformance.judging.result import Finding
 _LONGEST: Final = 2000  # characters of a message that are looked at
 _REPLAYS: Final = re.compile(r" \(in \d+ of \d+ replays?: [^)]*\)")
 _CODE_POINT: Final = re.compile(r" \(U\+[0-9A-F]{4,6}\)")
-# Texts as Python and JSON quote them, whole or clipped. The name of a missing key is no value.
+# Texts as Python and JSON quote them, whole or clipped. The name of a missing key is not a value.
 _TEXT: Final = re.compile(
     r"""
     "(?:[^"\\]|\\.)*" (?=[\s,.:;)\]}…]|$) (?!\ is\ a\ required)

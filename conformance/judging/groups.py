@@ -68,7 +68,7 @@ class FindingGroup(Struct, frozen=True):
 
 
 def finding_groups(report: Report) -> tuple[FindingGroup, ...]:
-    """The groups that follow no other one: what is unexpected first, then by gravity and number."""
+    """The groups that follow from no other: unexpected ones first, then by severity and number."""
     unexpected, expected = _Gathering(), _Gathering()
     for stream in report.streams:
         for finding in stream.findings:
@@ -114,7 +114,7 @@ class _Gathering:
         """By group those that it follows in every stream, the surest first."""
         causes: dict[str, list[str]] = {}
         for _, found in self.streams:
-            # Of equal gravity the more frequent leads its event, in all streams alike.
+            # Of groups with one severity, the more frequent one comes first, in every stream.
             found.sort(key=lambda each: event_order(each[0], len(self.places[each[1]])))
             for group, met in _stream_causes(found).items():
                 known = causes.setdefault(group, met)
@@ -175,7 +175,7 @@ def _made_group(
 
 
 def _number_judged(stream: StreamResult, rule: str) -> int:
-    """In how many of the streams that a result stands for the rule had something to say."""
+    """How many of the streams that a result represents were judged by the rule."""
     if stream.merged is not None:
         return stream.merged.judged.get(rule, 0)
     return int(stream.verdicts.get(rule) in _FIRED)

@@ -1,12 +1,12 @@
-"""Rules that only a harness run can judge: `harness/...`, beside those of the suites.
+"""Rules that only a harness run can judge: `harness/...`, in addition to the suites.
 
-`answers`       the adapter answers every case; where it does not, the verdict is ERROR
-`declared`      an op or dialect that was declared is not refused throughout
+`answers`       the adapter answers every case; otherwise the verdict is ERROR
+`declared`      the adapter does not refuse a declared op or dialect in every case
 `ending`        a complete answer is reported as completed, any other as failed or cut
 `extracts-in-order`  thinking in several places of a message, where its profile promises the order
-`next-request`  what was asked for is in the request
-`one-request`   a case is asked for once
-`restores`      what a client stored it restores
+`next-request`  the request has what the case wants
+`one-request`   a client sends one request per case
+`restores`      a client restores what it stored
 `stored-flat`, `stored-lean`  the form of what it stored, where its profile promises `stores-flat`
 `reconnect`     a client that declares it asks for the rest of an answer that broke off
 """

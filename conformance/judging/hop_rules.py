@@ -1,6 +1,6 @@
-"""Rules over both hops of an application: what a model said, and what the interface is sent of it.
+"""Rules over both hops of an application: the model's answer, and what the interface gets of it.
 
-No YAML file states them: they compare several answers, and are judged in `evidence`.
+They are in no YAML file because they compare several answers; `evidence` judges them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The ledger: what the judge said of one exchange, and who changed it after the judge had closed.
+"""The ledger: the judge's verdicts on one exchange, and who changed them afterwards.
 
-Whatever is known beside the bytes writes here, under its name and in the order of `WRITERS`: a
-verdict that is not the judge's own can be traced to who wrote it, and why.
+Each source of knowledge outside the bytes writes here, under its name and in the order of
+`WRITERS`: every changed verdict can be traced to its writer and reason.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from conformance.rules.verdicts import Level, Verdict
 
 WRITERS: Final = (
     "profile",  # rules that the profile switches off
-    "served recording",  # behind a gateway: what the recording served there breaks itself
-    "own answers",  # behind a gateway: answers that the toolkit wrote
+    "served recording",  # upstream of a gateway: faults of the recording served there
+    "own answers",  # upstream of a gateway: answers that the toolkit wrote
     "own requests",  # requests that the toolkit wrote
-    "http status",  # an HTTP answer that is no stream
+    "http status",  # an HTTP answer that is not a stream
     "kept file",  # how the connection ended is not known
     "expectations",  # the ending and the thinking that the scenario expects
-    "hops",  # what a gateway made of the answer behind it
+    "hops",  # what a gateway made of its upstream's answer
     "profile",  # what the profile says of the rules that a run adds
     "consequences",  # what follows from another fault: an empty answer, a call without a result
     "undeclared",  # events that the client does not report
@@ -102,7 +102,7 @@ class Ledger:
             ]
 
     def silence(self, rule: str, was: Verdict, why: str, by: str) -> None:
-        """Tells what a rule would have said except `why`; its verdict stays what it is."""
+        """Notes that a rule would have had the verdict `was`, except for `why`; changes none."""
         self._take_turn(by)
         verdict = self.verdicts.get(rule, Verdict.NOT_APPLICABLE)
         self.changes.append(VerdictChange(rule, was, verdict, by, why))

@@ -1,13 +1,13 @@
-"""Which finding of a stream follows from which: one order, decided by events and slices.
+"""Which finding of a stream follows from which other: one order, decided by events and slices.
 
-Rule 1: findings stand by event. On one event a fault of ours comes first, then the graver level,
-then the more frequent, then the wider slice: what is broken for a stream breaks each of its parts.
-Rule 2: a finding follows from an earlier one that is on the same event, or speaks of the same value
-of a field (an `output_index` of -1 breaks what is sliced by it), or of the same field that is
-missing. To be later in the same slice is not enough: an item may be wrong in many ways.
+Rule 1: findings are ordered by event. On one event our own faults come first, then the severer
+level, then the more frequent, then the wider slice: a broken stream breaks each of its parts.
+Rule 2: a finding follows from an earlier one on the same event, on the same value of a field (an
+`output_index` of -1 breaks whatever is sliced by it), or on the same missing field. A later place
+in the same slice is not enough: an item may be wrong in many ways.
 A joined text that differs follows from an event whose text could not be read.
 Rule 3: thinking that never came as thinking follows from its markers in the text: it came there.
-Rule 4: nothing follows from what is less grave, and ERROR neither causes nor follows.
+Rule 4: nothing follows from a less severe finding, and ERROR neither causes nor follows.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from conformance.judging.result import Finding
 from conformance.rules.verdicts import Level, Verdict
 
 _LEVELS: Final = {level: rank for rank, level in enumerate(Level)}
-# Every semantic event has a choice, a comparison has its exchange: such a slice is no part.
+# Every semantic event has a choice, every comparison an exchange: such a slice is not a part.
 _WHOLE: Final = frozenset({"choice", "exchange"})
 _WORD: Final = re.compile(r"-?[\w.]*\w")
 _MISSING: Final = re.compile(r'"(\w+)" is a required property')
@@ -93,7 +93,7 @@ def _is_stray_marker(finding: Finding) -> bool:
 
 
 def _lacks_thinking(finding: Finding) -> bool:
-    """Whether thinking was expected until the end, and never came; beside a model, none of it."""
+    """Whether the stream lacks thinking that was expected, or that the model had sent."""
     if finding.rule == HOP_THINKING.id:
         return _NONE_OF_IT in finding.message[:_LONGEST]
     expects = any(each.startswith("thinking.") for each in finding.expected)
@@ -105,7 +105,7 @@ def _slice_pairs(finding: Finding) -> list[tuple[str, str]]:
 
 
 def _words(finding: Finding) -> list[str]:
-    """The words of a message, without those of the event before and of what was expected."""
+    """The words of a message, without those of the previous event and of the expected value."""
     others = _WORD.findall(" ".join((finding.after, *finding.expected))[:_LONGEST])
     left_out = {*others} - {finding.got}
     said = _WORD.findall(finding.message[:_LONGEST])

@@ -1,16 +1,16 @@
 """The tools that a request offers, and how the calls of an answer fit them.
 
-A call that ends is given a word more for the rules, its `fit`:
+A call that ends gets one more field for the rules, its `fit`:
 
-- `fits`, or `fits nothing` where the tool says nothing of its arguments;
-- `nothing: ...` where no value could be right: none at all, or no object, where a key is required;
-- `unfit: ...` where a key is missing, has another type, or is none that the schema allows;
-- `unknown: ...` where no tool has that name.
+- `fits`, or `fits nothing` if the tool does not describe its arguments;
+- `nothing: ...` if a key is required, but there is no value or not an object;
+- `unfit: ...` if a key is missing, has another type, or is not allowed by the schema;
+- `unknown: ...` if no tool has that name.
 
-Arguments that are no JSON have none, nor what is no object where no key is required: rules of the
-API speak of both. So do calls that the server carries out itself. Of JSON Schema only what says
+Arguments that are not JSON have no `fit`, nor have non-objects where no key is required: rules of
+the API cover both. Calls that the server carries out itself have none either. Of JSON Schema,
 `type`, `required`, `properties`, `items`, `enum`, `const`, `additionalProperties: false`, `anyOf`,
-`oneOf`, `allOf` and local `$ref` is read; whatever else is in a schema is taken to fit. Schemas
+`oneOf`, `allOf` and local `$ref` are read; anything else in a schema counts as fitting. Schemas
 come from outside, so depth and work are bounded.
 """
 
@@ -118,7 +118,7 @@ def _fit(name: str, text: str, schema: Mapping[str, Any]) -> str | None:
 
 
 def _named_schema(tool: Any) -> tuple[str, Any] | None:
-    """Name and schema of a function; None for what is none, or not known by its name."""
+    """Name and schema of a function; None for anything else, or a function without a name."""
     if not isinstance(tool, Mapping):
         return None
     function = tool.get("function")

@@ -1,4 +1,4 @@
-"""What a check leaves behind: findings, verdicts per exchange, and the report over a run."""
+"""The results of a check: findings, verdicts per exchange, and the report over a run."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ class CarriedAnswer(Struct, frozen=True):
 
 
 class EventBeside(Struct, frozen=True):
-    """The event of another exchange or hop that a finding is about; as `Finding`.
+    """The event of another exchange or hop that a finding refers to; fields as in `Finding`.
 
-    `side` says what it is of: the provider behind an application, or the answer that comes back,
-    which is a `turn` of its conversation, from 1.
+    `side` is its source: an application's provider, or the answer that comes back, which is a
+    `turn` of its conversation, from 1.
     """
 
     file: str
@@ -99,9 +99,9 @@ class Finding(Struct, frozen=True):
 
 
 class VerdictChange(Struct, frozen=True):
-    """What was written into a rule's line of the ledger after the judge had closed.
+    """A change of a rule's verdict in the ledger after the judge had closed.
 
-    `by` is one of `ledger.WRITERS`. `was` is None where the rule had no verdict before.
+    `by` is one of `ledger.WRITERS`. `was` is None if the rule had no verdict before.
     """
 
     rule: str
@@ -114,7 +114,7 @@ class VerdictChange(Struct, frozen=True):
 class AnswerError(Struct, frozen=True):
     """The first error event of a stream.
 
-    `code` is the code of the error, or its type. `is_all` is True where nothing was said before it.
+    `code` is the code of the error, or its type. `is_all`: the stream had no content before it.
     """
 
     event: int
@@ -124,10 +124,10 @@ class AnswerError(Struct, frozen=True):
 
 
 class MergedStreams(Struct, frozen=True):
-    """How many streams one result stands for.
+    """How many streams one result represents.
 
-    `judged` says by rule in how many it had something to say, `having` by group how many have
-    findings of it: those are reported in a stream of their own.
+    `judged` counts by rule the streams that it judged, `having` by group the streams with findings
+    of it: those are reported in a stream of their own.
     """
 
     streams: int
@@ -138,10 +138,10 @@ class MergedStreams(Struct, frozen=True):
 class StreamResult(Struct, frozen=True):
     """Verdicts and findings of one exchange of one file.
 
-    `named` is False where neither the user nor the cassette named the profile; `notes` are
+    `named` is False if neither the user nor the cassette named the profile; `notes` are
     sentences for the reader (what was left out and why); `changes` are in the order in which
-    they were made. `beside` counts other requests that were under way, None where nobody knows.
-    `merged` is None where it is one stream. `answers` counts what came one after the other.
+    they were made. `beside` counts requests under way at the same time, None if unknown.
+    `merged` is None for a single stream. `answers` counts the answers in sequence.
     """
 
     file: str
@@ -188,11 +188,11 @@ FindingKey = tuple[str, int, str, str, str]
 
 
 class AppliedBaseline(Struct, frozen=True):
-    """What a baseline of expected failures said of a run.
+    """The outcome of a baseline of expected failures for a run.
 
     `stale` are entries that no longer describe it, one line each, with the entry's place;
-    `stale_groups` has one line for all that are of one rule and wrong for one reason. `repaired`
-    are those of which nothing fails any more.
+    `stale_groups` has one line for all entries of one rule that are stale for one reason.
+    `repaired` are entries whose failures are all gone.
     """
 
     file: str
@@ -203,11 +203,11 @@ class AppliedBaseline(Struct, frozen=True):
 
 
 class JudgedCall(Struct, frozen=True):
-    """What was asked for, and when: `started` in UTC (ISO 8601), and for how many seconds.
+    """The call of the command: `started` in UTC (ISO 8601), duration in seconds, and its options.
 
-    `target` is the address of a live target, empty where recordings were judged. `suites` are the
-    rule files by suite id; `rules_as_of` is the version whose rules were asked for. `kept` is False
-    where the recordings are gone when the call is over.
+    `target` is the address of a live target, empty if recordings were judged. `suites` are the
+    rule files by suite id; `rules_as_of` is the version whose rules were chosen. `kept` is False
+    if the recordings are deleted when the call is over.
     """
 
     started: str
@@ -222,9 +222,9 @@ class JudgedCall(Struct, frozen=True):
 class Report(Struct, frozen=True):
     """Everything one run found. `errors` are files that could not be judged, one line each.
 
-    `notes` are sentences about the whole run; `baseline` is None where none was asked for,
-    `soak` where there was none. `passed_over` are files below folders that nobody knows. `call` is
-    None where the report was not made from the command line.
+    `notes` are sentences about the whole run; `baseline` and `soak` are None if there was none.
+    `passed_over` are files below folders whose format is unknown. `call` is None if the report was
+    not made from the command line.
     """
 
     streams: tuple[StreamResult, ...] = ()

@@ -43,15 +43,15 @@ class BoundRules(Struct, frozen=True):
 
 # By dialect, name and file of the profile.
 _BoundByProfile = dict[tuple[str, str, str], BoundRules]
-_ALL_SHIPPED: Final[_BoundByProfile] = {}  # compiled once in a process, whoever asks
+_ALL_SHIPPED: Final[_BoundByProfile] = {}  # compiled once per process
 
 
 class Rulebook:
     """The rules of one run. `globs` narrow them by id, `as_of` to those of a version or older.
 
-    Rules that a run adds stay, whatever the globs say of suites: without them a server that falls
-    silent would look green. A glob that fits some of them leaves those and no other.
-    `notes` are sentences about what was left out.
+    Rules that a run adds stay, even if no glob matches them: without them a server that falls
+    silent would look green. If a glob matches some of them, only those stay.
+    `notes` are sentences about rules that were left out.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Rulebook:
         return book
 
     def narrowed(self, result: StreamResult) -> StreamResult:
-        """The result without added rules that nobody chose, where some were chosen."""
+        """The result without the added rules that the globs leave out, if they match some."""
         out = self._left_out
         if not out or out.isdisjoint(result.verdicts):
             return result

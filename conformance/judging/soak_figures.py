@@ -1,4 +1,4 @@
-"""How a soak went, as one value of the report: how much was asked, how fast, and what failed."""
+"""The figures of a soak for the report: requests, rate and failures."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""One stream that is judged while it passes: what comes is judged, and the bytes never wait.
+"""Judges one stream while it passes through, without holding its bytes up.
 
-Rule 1: nothing that a stream holds makes `feed` or `close` raise. An error of ours ends the
-judging with the verdict ERROR.
-Rule 2: the judging of one stream holds its bytes up no longer, in all, than its budget. That is
-looked at before every piece of `PIECE` bytes; past it the judging ends with UNTESTABLE, and what
-follows costs nothing.
-Rule 3: where the judging ended early, what was found until then stands, and every other rule says
-why it was not judged.
+Rule 1: no content of a stream makes `feed` or `close` raise. An error of ours ends the judging with
+the verdict ERROR.
+Rule 2: judging one stream takes no longer, in all, than its budget. The budget is checked before
+every piece of `PIECE` bytes; past it the judging ends with UNTESTABLE, and the rest of the stream
+costs nothing.
+Rule 3: if the judging ended early, its findings stay, and every other rule has the reason why it
+was not judged.
 """
 
 from __future__ import annotations
@@ -70,9 +70,9 @@ class StreamCheck:
         """Judges the next chunk; the findings that came with it.
 
         `ms` are milliseconds since the chunk before (since the response head, for the first);
-        without them rules about time are UNTESTABLE. Deltas that are alike are judged several at
-        a time, so a finding may come some chunks later. `close` has the last word: a finding is
-        withdrawn where only the end of the answer shows that its rule does not apply.
+        without them rules about time are UNTESTABLE. Similar deltas are judged several at a time,
+        so a finding may come some chunks later. `close` decides: a finding is withdrawn if only the
+        end of the answer shows that its rule does not apply.
         """
         if self._result is not None:
             return ()
@@ -87,9 +87,9 @@ class StreamCheck:
         return self._untold_findings(view)
 
     def catch_up(self) -> tuple[Finding, ...]:
-        """Judges the deltas that wait for others that are alike; the findings that came with them.
+        """Judges the deltas that wait for more similar ones; gives the findings in them.
 
-        For whoever shows findings while the stream is silent. The result is the same without it.
+        For callers that show findings while the stream is silent. It does not change the result.
         """
         view, began = self._view, perf_counter()
         if self._result is not None or view is None:

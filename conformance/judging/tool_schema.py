@@ -1,6 +1,6 @@
-"""Values held against the part of JSON Schema that tools are described with.
+"""Checks values by the part of JSON Schema that describes tools.
 
-Rule 1: what is not understood fits: a schema is judged only by what it surely says.
+Rule 1: unknown keywords count as fitting: a value fails only if the schema certainly forbids it.
 Rule 2: depth and steps are bounded; past them a value fits.
 """
 
@@ -95,7 +95,7 @@ def _misfit(walk: _Walk, value: Any, given: Any, path: tuple[str, ...], depth: i
 def _misfit_of_parts(
     walk: _Walk, value: Any, schema: Mapping[str, Any], path: tuple[str, ...], depth: int
 ) -> str:
-    """What is wrong inside an object or an array."""
+    """The misfit inside an object or an array."""
     if isinstance(value, list):
         items = schema.get("items")
         inner = ((str(place), each, items) for place, each in enumerate(value))

@@ -1,8 +1,8 @@
-"""An exchange read once: what it said, as a correct client would have it, and how it ended.
+"""An exchange read once: its content, as a correct client would have it, and how it ended.
 
-Events go by once. A transcript takes what must be kept of them: from the judge, while that reads
-the bytes (`check_wire`), or by itself (`read_transcript`). It holds the texts of the answer and,
-of all events, only those of the layer that is asked for.
+Events are read only once. A transcript collects what must be kept of them: while the judge reads
+the bytes (`check_wire`), or by itself (`read_transcript`). It holds the texts of the answer and the
+events of the requested layer.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ class Transcript(Struct):
 
     @property
     def client_end(self) -> Literal["completed", "broken", "either"]:
-        """Which end a client may tell.
+        """Which end a client may report.
 
-        `either` where the finish came and the stream broke off before its terminal: all of the
-        answer is there.
+        `either` if the finish came and the stream broke off before its terminal event: the answer
+        is complete.
         """
         if self.ending in WHOLE_ENDS:
             return "completed"
@@ -111,7 +111,7 @@ class Transcript(Struct):
 
     @property
     def answers(self) -> bool:
-        """Whether anything was said, or the answer was said to be over."""
+        """Whether there was any content, or an event that ends the answer."""
         return bool(self.order or self.opaque or self.tools or self.finishes or self.listed)
 
     def spoken(self) -> tuple[str, ...]:

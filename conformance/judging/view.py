@@ -39,14 +39,14 @@ _MOST_SHARED: Final = 4
 
 
 class JudgeSetting(Struct, frozen=True):
-    """How an exchange is judged: dialect, profile, and what was recorded of it."""
+    """How an exchange is judged: its dialect, its profile, and the recorded facts."""
 
     dialect: Dialect
     profile: Profile
     bound: BoundRules
     file: str = ""
     fidelity: Fidelity = "bytes"
-    named: bool = True  # somebody named the profile
+    named: bool = True  # the user or the recording named the profile
     keep: bool = False
     notes: tuple[str, ...] = ()
     declared: frozenset[str] | None = None  # events that the client under test reports
@@ -72,9 +72,9 @@ _LAST_REASONS: Final[_LastMappings[str]] = _LastMappings()
 
 
 class JudgedView(Struct, frozen=True, dict=True):
-    """One view of one exchange: what the judge said, and what the exchange brings to comparisons.
+    """One view of one exchange: the judge's verdicts, and the exchange's values for comparisons.
 
-    `switched_off` has the profile's reasons by rule, `contributions` stand by rule id.
+    `switched_off` has the profile's reasons by rule, `contributions` the values by rule id.
     """
 
     judged: StreamResult
@@ -83,7 +83,7 @@ class JudgedView(Struct, frozen=True, dict=True):
 
     @cached_property
     def ledger(self) -> Ledger:
-        """Open to whoever knows more than the bytes."""
+        """The ledger, for writers that know more than the bytes."""
         ledger = Ledger(self.judged)
         for rule, why in self.switched_off.items():
             ledger.add(rule, Verdict.NOT_APPLICABLE, f"the profile says: {why}", by="profile")
@@ -126,7 +126,7 @@ class ExchangeView:
 
     @property
     def findings(self) -> Sequence[Finding]:
-        """What was found so far; verdicts may still withdraw it."""
+        """The findings so far; verdicts may still withdraw them."""
         return self._findings.every
 
     def take(self, events: Sequence[Event]) -> None:
@@ -206,7 +206,7 @@ class ExchangeView:
             reasons = {rule: _with_error(why, error) for rule, why in reasons.items()}
         verdicts, reasons = _LAST_VERDICTS.shared(verdicts), _LAST_REASONS.shared(reasons)
         # A rule may turn out not to apply only at the end, when an echo of the request is known.
-        # What a scenario's rule broke stands, whatever comes of the exchange.
+        # A broken rule of a scenario stays broken, whatever the outcome of the exchange.
         several = {each.rule.id for each in self.setting.bound.scenario.rules}
         findings = [
             found
@@ -238,7 +238,7 @@ class ExchangeView:
         return JudgedView(result, off, tuple(self._comparison_parts()))
 
     def _answer_notes(self) -> Iterator[str]:
-        """What is to be said of several answers; an application's connection holds many."""
+        """Notes on several answers; an application's connection holds many."""
         if self.answers > 1 and not self.setting.dialect.is_application:
             yield f"{self.answers} answers came one after the other: each is judged by itself"
         if left_out := self._findings.left_out:

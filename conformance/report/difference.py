@@ -87,7 +87,7 @@ def difference_markdown(
 
 
 def difference_html(difference: RecordingDifference, **_: bool) -> str:
-    """A page with before beside after."""
+    """A page with before and after in two columns."""
     from conformance.report.html.difference import difference_page  # noqa: PLC0415  # it is heavy
 
     return difference_page(difference, difference_summary(difference))
@@ -102,7 +102,7 @@ RENDERERS: Final[Mapping[str, Callable[..., str]]] = {
 
 
 def difference_renderer(name: str) -> Callable[..., str]:
-    """The renderer of a format; UsageError if there is none of that name."""
+    """The renderer of a format. Raises UsageError for an unknown name."""
     if name not in RENDERERS:
         raise UsageError(f"format must be one of {', '.join(RENDERERS)}, got {name!r}")
     return RENDERERS[name]

@@ -1,7 +1,7 @@
 """Reports in their formats, and on disk: `FORMAT=FILE`, written whole or not at all.
 
-They are made and written in pieces that end with a line or a value: what is looked for in a piece
-is in no two of them.
+They are made and written in pieces that end with a line or a value, so that a search per piece
+misses nothing.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _BUFFER: Final = 1 << 20
 
 
 def renderer(name: str) -> Callable[..., str]:
-    """What turns a report into one text of the format; UsageError if there is none of that name.
+    """The function that renders a report in a format. Raises UsageError for an unknown name.
 
-    It takes `verbose` and `colour`, and never raises on what a stream may hold.
+    It takes `verbose` and `colour`, and never raises on the content of a stream.
     """
     return cast("Callable[..., str]", _format_module(name).render)
 
@@ -64,7 +64,7 @@ def parse_output(text: str) -> tuple[str, Path]:
 
 
 def split_output(text: str) -> tuple[str, Path]:
-    """Take `FORMAT=FILE` apart, whatever the format; UsageError if it is not that."""
+    """Split `FORMAT=FILE`, with any format. Raises UsageError for other texts."""
     name, equals, file = text.partition("=")
     if not equals or not file or file == "-":
         raise UsageError(
@@ -102,7 +102,7 @@ def write_whole(file: Path, data: bytes) -> None:
 
 
 def _write_all(contents: Sequence[tuple[Path, Iterable[bytes]]]) -> None:
-    """Replace files, none of them before all are written beside."""
+    """Replace files, after all of them have been written under other names."""
     drafts: list[_Draft] = []
     try:
         for number, (file, pieces) in enumerate(contents):
@@ -127,7 +127,7 @@ def _blaming(file: Path) -> Iterator[None]:
 
 
 class _Draft:
-    """What a file is about to hold, beside it until all is written; nothing beside a pipe."""
+    """The new content of a file, in a file next to it until all is written; not for pipes."""
 
     def __init__(self, file: Path, pieces: Iterable[bytes], number: int) -> None:
         self.file = file

@@ -109,7 +109,7 @@ def _group_annotation(group: FindingGroup) -> str:
 
 
 def _place_lines(place: FindingPlace) -> list[str]:
-    """What was found and where, then where the other event is that it is about."""
+    """The finding and its place, then the place of the other event that it refers to."""
     found = place.finding
     where = f"{stream_title(place.stream)}, event {found.event}"
     beside = [f"{beside_label(found)}: {line}" for line in islice(upstream_lines(found), 1)]
@@ -119,7 +119,7 @@ def _place_lines(place: FindingPlace) -> list[str]:
 def _finding_annotation(place: FindingPlace, lines: Sequence[str], spread: str = "") -> str:
     """One command; its lines are shown below each other."""
     finding, file = place.finding, place.stream.file
-    # GitHub counts paths from the checkout, wherever the tool was called.
+    # GitHub's paths are relative to the checkout, in whatever folder the tool was called.
     known = path_below(file, os.environ.get("GITHUB_WORKSPACE")) if file else None
     at = {"file": known, "line": str(finding.line or 1)} if known else {}
     title = f"{finding.verdict} {finding.level} {finding.rule}"

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def indented_json(value: dict[str, Any]) -> Iterator[str]:
-    """The object and a line end, in pieces that end with a line or behind a value.
+    """The object and a line end, in pieces that end with a line or after a value.
 
     An iterator in it is written as a list, one value after the other, and so is one in such a
     value. Raises ValueError for a number that JSON cannot hold.

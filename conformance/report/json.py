@@ -67,7 +67,7 @@ def pieces(report: Report, **_: bool) -> Iterator[str]:
 
 
 def _soak_object(soak: SoakFigures) -> dict[str, Any]:
-    """What was not there is absent."""
+    """The figures of a soak; missing ones are absent."""
     known = {name: value for name, value in asdict(soak).items() if value is not None}
     latencies = {name: asdict(value) for name, value in known.items() if isinstance(value, Latency)}
     return known | latencies | {"failures": [asdict(each) for each in soak.failures]}

@@ -77,7 +77,7 @@ def pieces(report: Report, **_: bool) -> Iterator[str]:
 
 
 def _test_suites(report: Report) -> Iterator[Element]:
-    """Each as it is written; of what was yielded before nothing is kept."""
+    """The suites one by one; earlier ones are not kept."""
     warnings = report_warnings(report)
     for suite in _bare_suites(report):
         _set_counts(suite, _count_cases(suite))

@@ -31,7 +31,7 @@ from conformance.report.wording import (
 from conformance.rules.verdicts import COMBINING
 
 _STREAMS: Final = 200  # rows of the table
-_GROUPS: Final = 100  # groups of findings told in full
+_GROUPS: Final = 100  # groups of findings shown in full
 _FOLLOWING: Final = 20  # groups named below the one that they follow
 _SENTENCE: Final = 240  # characters of what one of them found
 _PLACES: Final = 20  # further places of a group

@@ -100,7 +100,7 @@ def _condition_lines(rule: Rule, knobs: Mapping[str, str]) -> Iterator[str]:
 
 def _legal_lines(conditions: list[str], silences: Sequence[Silence]) -> list[str]:
     silenced = [_silence_line(one) for one in silences]
-    # A list begins behind a blank line: not every reader of Markdown sees it without.
+    # A list begins after a blank line: not every Markdown parser recognises it without one.
     return [*conditions, "", *silenced] if conditions and silenced else conditions + silenced
 
 

@@ -1,7 +1,7 @@
-"""What a profile permitted: ways that strict would find fault with, and that really were met.
+"""Deviations that a profile permitted: faults for the strict profile that the streams really have.
 
-A reader of a report sees what is wrong by the profile. What the profile excuses is no finding, but
-nobody should have to read the profile to learn of it.
+They are not findings under the profile, but a reader should not have to read the profile to learn
+of them.
 """
 
 from __future__ import annotations

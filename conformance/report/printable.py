@@ -82,7 +82,7 @@ def _character_columns(character: str) -> int:
 
 
 def labelled_lines(label: str, lines: Sequence[str]) -> Iterator[str]:
-    """Lines under one label, which stands before the first."""
+    """Lines under one label, which precedes the first."""
     for number, line in enumerate(lines):
         yield LABELLED.format("" if number else label, line)
 

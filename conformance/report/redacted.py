@@ -1,8 +1,8 @@
 """A report without the secrets that a stream may have held.
 
-This is the one place through which text of a stream passes on its way into any report: a key that
-a server echoed is in messages, contexts and errors alike. Stand-ins have the alphabet and the
-length of what they replace; ids, rules, places and verdicts stay.
+Every text of a stream passes through here on its way into a report: a key that a server echoed may
+be in messages, contexts and errors. Stand-ins have the alphabet and the length of the secrets that
+they replace; ids, rules, places and verdicts stay.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def redact_report(report: Report, clean: Clean | None = None) -> Report:
 
 
 def _redact_call(call: JudgedCall | None, passed: Clean) -> JudgedCall | None:
-    """Without the values of headers, whatever their shape."""
+    """The call without the values of headers."""
     if call is None:
         return None
     command = list(call.command)
@@ -75,7 +75,7 @@ def without_secrets(exchange: Exchange) -> Exchange:
     except CassetteError:
         exchange = replace(exchange, request=None, seen=None, user_choices=None)
     if (response := exchange.response) is not None:
-        # A body is drawn as it came: in what encoding it said to be does not matter.
+        # A body is drawn as received, whatever encoding it declared.
         plain = (each for each in response.headers if each[0].lower() != "content-encoding")
         exchange = replace(exchange, response=replace(response, headers=tuple(plain)))
     return redactor.exchange(exchange)

@@ -1,10 +1,10 @@
-"""Makes a recording small that still breaks a rule: delta debugging over its events.
+"""Shrinks a recording that breaks a rule until it barely does: delta debugging over its events.
 
 Zeller, Hildebrandt: Simplifying and Isolating Failure-Inducing Input (ddmin), IEEE TSE 2002.
 
-Rule 1: every smaller recording is judged anew, by the whole rulebook. It counts if the same
-finding (by id) is there and no other rule fails that did not fail before: what is left shows one
-fault and not ten that the cutting made.
+Rule 1: every smaller recording is judged anew, by the whole rulebook. It counts if it has the same
+finding (by id) and fails no additional rule: the result shows one fault, and none that the cutting
+made.
 Rule 2: exchanges go first, then runs of deltas become one delta each and output items go whole
 (`simplification`), then events are left out one by one.
 Rule 3: it takes at most `seconds` and `trials`; the smallest recording so far is the result.
@@ -96,9 +96,9 @@ def reduce_recording(
     trials: int = TRIALS,
     clock: Callable[[], float] = time.monotonic,
 ) -> ReducedRecording | None:
-    """The smallest recording that was found in the time given; None if `cassette` does not fail.
+    """The smallest recording found in the given time; None if `cassette` does not fail.
 
-    `cassette` is what was recorded, already without its secrets.
+    `cassette` is the recording, already without secrets.
     """
     running = _Trials(selected, rulebook, clock() + seconds, trials, clock)
     if running.judge(cassette) is None:

@@ -182,7 +182,7 @@ class _FrameKeeper:
         bars = self.traced.blocks[lane]
         if len(bars) >= _MOST_BLOCKS:
             self.traced.blocks[lane] = bars = _joined_blocks(bars)
-            self._open.clear()  # what was joined grows no further
+            self._open.clear()  # joined texts grow no further
         bars.append(bar)
 
 

@@ -1,4 +1,4 @@
-"""The examples of rules in words: what came of one, and what is in it."""
+"""The examples of rules in words: their outcome and their content."""
 
 from __future__ import annotations
 

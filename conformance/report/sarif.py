@@ -2,11 +2,11 @@
 
 https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 
-A result stands at the line of the cassette where its group came first. `occurrenceCount` says how
-often it came, and `relatedLocations` has the other places, that of the event of another exchange
-or hop that the finding is about first of all. Its partial fingerprints are the ids of
-the first finding and of the group, which stay the same when the streams are recorded again. What a
-baseline expects is suppressed, not left out. Files that could not be judged are notifications of
+A result points to the line of the cassette where its group came first. `occurrenceCount` is the
+number of its findings, and `relatedLocations` has their other places, first the event of another
+exchange or hop that the finding refers to. Its partial fingerprints are the ids of the first
+finding and of the group, which stay the same when the streams are recorded again. Findings that a
+baseline expects are suppressed, not left out. Files that could not be judged are notifications of
 the invocation.
 """
 
@@ -120,7 +120,7 @@ def _result_object(
         "ruleIndex": index,
         "level": "error" if is_error else _LEVELS[finding.level],
         "kind": "fail",
-        # Without `](`, which would make a link of what a stream said.
+        # Without `](`, which would turn text of a stream into a link.
         "message": {"text": text.replace("](", "] (")},
         "locations": [_location_object(group.places[0], kept=kept)],
         "relatedLocations": chain(
@@ -200,7 +200,7 @@ def _location_object(found: FindingPlace, *, kept: bool) -> dict[str, Any]:
 def _physical_location(file: str, line: int | None) -> dict[str, Any]:
     reference, is_relative = file_uri(file)
     artifact = {"uri": reference, **({"uriBaseId": "SRCROOT"} if is_relative else {})}
-    # Viewers want a line; what is in no line (a request head) is in the file's first.
+    # Viewers need a line; content without one (a request head) gets the file's first.
     return {"artifactLocation": artifact, "region": {"startLine": line or 1}}
 
 

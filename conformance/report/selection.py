@@ -22,7 +22,7 @@ from conformance.recordings.check import check_recording, recording_files
 from conformance.recordings.choices import CheckChoices
 from conformance.systems import read_streams
 
-_SHOWN: Final = 8  # ids that are named where the one that was asked for is not there
+_SHOWN: Final = 8  # ids that are listed if the requested one does not exist
 _ID: Final = re.compile(r"[0-9a-f]+(?:/[0-9a-f]+)?")  # of a finding or a group
 _SHORTEST: Final = 4  # characters of an id that are enough
 
@@ -112,7 +112,7 @@ def _recording_files(paths: Sequence[Path], wanted: str) -> Iterator[Path]:
 
 
 def _named_by_report(path: Path, wanted: str) -> list[Path] | None:
-    """The files in which a json report has the finding; None for a file that is no report."""
+    """The files in which a json report has the finding; None for a file that is not a report."""
     try:
         streams = read_streams(path)
     except SpecError:

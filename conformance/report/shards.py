@@ -49,7 +49,7 @@ class _ShardReport(SavedReport, frozen=True, kw_only=True):
 
 
 def read_shards(paths: Sequence[Path]) -> Report:
-    """One report over several files. Raises UsageError and SpecError for what is no report."""
+    """One report over several files. Raises UsageError and SpecError for other files."""
     shards = [_read_shard(path) for path in paths]
     merged = merge_reports(map(_plain_report, shards))
     return replace(merged, baseline=_merged_baseline(shards))

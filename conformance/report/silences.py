@@ -1,7 +1,7 @@
 """Which profiles change a rule: a knob that its `applies` or its form reads, or an override.
 
-A rule speaks unless a profile says why it cannot hold there; the reason and the evidence are in
-the profile, and are reported beside the rule.
+A rule applies unless a profile has a reason why it cannot hold there; reports show the profile's
+reason and evidence with the rule.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from conformance.rules.verdicts import Level
 
 
 def knob_conditions(rule: Rule) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Knobs that the rule looks at, with the values under which alone it speaks, if there are any.
+    """The knobs that the rule reads, with the values under which it applies, if it names any.
 
-    Without values it judges by whatever the knob is set to.
+    Without values it judges by any setting of the knob.
     """
     for path, pattern in rule.applies.profile:
         values = pattern if isinstance(pattern, list | tuple) else [pattern]

@@ -1,8 +1,8 @@
-"""Simpler streams that say the same with less: tried before events are left out one by one.
+"""Shorter streams with the same meaning: tried before events are left out one by one.
 
-Rule 1: neighbouring deltas that differ in nothing but their columns become one delta.
-Rule 2: an output item goes as a whole: its events, its place in the stated
-output, and the indices of those behind it.
+Rule 1: neighbouring deltas that differ only in their columns become one delta.
+Rule 2: an output item is removed as a whole: its events and its entry in the stated output; the
+indices of later items move down.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What an upstream issue needs: a small cassette that fails, the request, versions, and the words.
+"""The material for an upstream issue: a small cassette that fails, the request, versions, a text.
 
-Everything is redacted before it is judged again: what is written is what was judged.
+Everything is redacted before it is judged again, so that the written files are the judged ones.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _expecting_failure(selected: SelectedFinding) -> Cassette:
     cassette, stream = selected.recording.cassette, selected.stream
     header = replace(
         cassette.header,
-        # A cassette names no file: whoever checks it has the profile beside it.
+        # A cassette names no file: the profile is shipped along with it.
         profile=None if _own_profile(selected) else stream.profile,
         dialect=cassette.header.dialect or stream.dialect,
         expect={selected.finding.rule: "FAIL"},
@@ -204,7 +204,7 @@ def _version_lines(selected: SelectedFinding, exchange: Exchange) -> Iterator[st
 
 
 def _sent_message(exchange: Exchange, dialect: str) -> str | None:
-    """The message that asked on a WebSocket; None where none did."""
+    """The request message on a WebSocket; None if there is none."""
     request, response = exchange.request, exchange.response
     socket = get(dialect).socket
     if request is None or response is None or not response.is_upgrade or socket is None:

@@ -14,7 +14,7 @@ from conformance.profiles.lookup import find
 
 
 def call_object(report: Report) -> dict[str, Any] | None:
-    """How the report came about; None where nobody knows."""
+    """The call that made the report; None if unknown."""
     call = report.call
     return None if call is None else _call_fields(call, report)
 

@@ -68,7 +68,7 @@ def _exchange_of(number: int, file: str) -> str:
 
 
 def beside_label(finding: Finding) -> str:
-    """What the event beside a finding is of: what stands upstream, or the answer that came back."""
+    """A label for the other event of a finding: the upstream, or the answer that came back."""
     return finding.upstream.side if finding.upstream is not None else "upstream"
 
 
@@ -101,7 +101,7 @@ def alternatives(expected: Sequence[str]) -> str:
 
 
 def finding_sentence(finding: Finding) -> str:
-    """What happened, in one line: the message, and whatever of the facts it leaves out."""
+    """The finding in one line: the message, and the facts that it leaves out."""
     message = visible(finding.message)
     facts = (
         ("expected", finding.expected, alternatives(finding.expected)),
@@ -115,7 +115,7 @@ def finding_sentence(finding: Finding) -> str:
 
 
 def _is_said(message: str, words: Sequence[str]) -> bool:
-    # As whole words: `response.done` is not said by `response.done.extra`.
+    # As whole words: `response.done.extra` does not mention `response.done`.
     return all(
         re.search(rf"(?<![\w.]){re.escape(visible(word))}(?!\w|\.\w)", message) for word in words
     )
@@ -186,7 +186,7 @@ def error_sentence(error: AnswerError) -> str:
 
 
 def report_warnings(report: Report) -> tuple[str, ...]:
-    """Tell what a reader must know before trusting the verdicts."""
+    """Warnings that a reader must know before trusting the verdicts."""
     return (*_broken_answers(report), *_unnamed_profiles(report))
 
 
@@ -283,9 +283,9 @@ def soak_lines(report: Report) -> tuple[str, ...]:
 
 
 def verdict_changes(stream: StreamResult, rule: str) -> str:
-    """What became of a verdict after the judge had closed, by whom and why; empty if nothing did.
+    """How a verdict changed after the judge had closed, by which writer and why; empty if not.
 
-    A rule that somebody added, and one that did not apply before, was not changed.
+    A rule that was added then, or did not apply before, counts as unchanged.
     """
     changes = [each for each in stream.changes if each.rule == rule]
     unjudged = (None, Verdict.NOT_APPLICABLE)
@@ -298,7 +298,7 @@ def verdict_changes(stream: StreamResult, rule: str) -> str:
 
 
 def stale_entries(report: Report) -> tuple[str, ...]:
-    """Entries of the baseline that no longer describe the run; a line for all that are alike."""
+    """Entries of the baseline that no longer describe the run; one line for similar ones."""
     applied = report.baseline
     return (applied.stale_groups or applied.stale) if applied else ()
 

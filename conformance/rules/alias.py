@@ -1,4 +1,4 @@
-"""What one of a rule's names for events stands for."""
+"""The events that a name in a rule stands for."""
 
 from __future__ import annotations
 

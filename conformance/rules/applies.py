@@ -40,13 +40,13 @@ Refusal = tuple[Verdict, str]
 
 
 class Evidence(Struct, frozen=True):
-    """What was recorded of an exchange besides its body.
+    """The recorded facts of an exchange besides its body.
 
-    `framing` gives how the bytes fall into frames, as far as seen, or None; `echo` the response's
-    own copy of request parameters, likewise. `own_framing` is that of the API's streams. `role`,
-    `hop` and `reported` (a client's report was recorded) decide what comparisons can take from it,
-    and `declared`, the events that the client says it reports. `choice` is what its user chose.
-    `asked` gives the texts of the request that are not the model's own.
+    `framing` gives the framing of the bytes read so far, or None; `echo` the response's copy of
+    request parameters so far. `own_framing` is that of the API's streams. `role`, `hop`, `reported`
+    (a client's report was recorded) and `declared` (the events that the client declares) decide
+    what comparisons can use. `choice` is what its user chose. `asked` gives the texts of the
+    request that are not the model's own.
     """
 
     request: Request | None = None
@@ -65,9 +65,9 @@ class Evidence(Struct, frozen=True):
     asked: Callable[[], Iterable[str]] = tuple
 
     def is_side(self, side: Side) -> bool:
-        """Whether a comparison takes something from this exchange, seen in this view.
+        """Whether a comparison uses this exchange in this view.
 
-        What is linked is found once all exchanges are in.
+        Links between exchanges are found once all exchanges have been read.
         """
         if side.link:
             return False
@@ -91,7 +91,7 @@ class Evidence(Struct, frozen=True):
         return MISSING if self.user_choices is None else getter(path)(self.user_choices)
 
     def spelled(self, text: str) -> bool:
-        """Whether the request spells a text, outside of what the model said before."""
+        """Whether the request contains a text, outside of earlier answers of the model."""
         return any(text in each for each in self.asked())
 
     def head(self) -> Mapping[str, Any]:
@@ -143,7 +143,7 @@ class Terms(Struct, frozen=True):
     lacks: tuple[Lack, ...]
     echoed: tuple[str, ...]
     free: bool
-    sse_only: bool  # it names events of an event stream, and none of lines
+    sse_only: bool  # it names events of an event stream, but none of lines
     binary_only: bool  # it names binary messages alone
     of_event_streams: bool  # so it is, or it applies where profiles have such streams
 
@@ -164,7 +164,7 @@ class Terms(Struct, frozen=True):
         return known and self._refused_by_request(evidence) is not None
 
     def refuses(self, evidence: Evidence) -> Refusal | None:
-        """Verdict and reason where the rule is not judged, else None; to be asked at the end."""
+        """Verdict and reason if the rule is not judged, else None; valid at the end only."""
         if self.free and evidence.view == "wire":
             return None
         if reason := self._wrong_view(evidence):
@@ -272,7 +272,7 @@ class AskedEvidence:
         self._request, self._choices = sorted(request), sorted(choices)
         self._response = [getter(path) for path in sorted(response)]
         self._stated = [getter(path) for path in sorted(stated)]
-        # A request is asked for before its answer and behind it, and many may be one.
+        # The same request is looked up before and after its answer, and many requests may be equal.
         self._latest: tuple[Request | None, list[object | None]] = (None, [])
 
     def _asked(self, evidence: Evidence) -> list[object | None]:
@@ -357,7 +357,7 @@ def _is_binary_only(types: set[str]) -> bool:
 
 def _lacks(rule: Rule) -> Iterator[Lack]:
     types = _event_types(rule)
-    is_of_payloads = types >= _FRAMES  # of whatever framing: what they hold was recorded
+    is_of_payloads = types >= _FRAMES  # in any framing, the payloads were recorded
     if not is_of_payloads and any(kind.startswith("sse.") or kind == "[DONE]" for kind in types):
         yield lambda e: e.fidelity == "events", REBUILT
     if _is_sse_only(types):

@@ -1,8 +1,9 @@
-"""On whose authority a rule speaks, and whether that is enough for a MUST.
+"""The authority behind a rule, and whether it is enough for a MUST.
 
 Rule 1: a quoted sentence, a client that breaks, or ENOUGH recordings without an exception carry a
         MUST.
-Rule 2: all but the quotation carry it by themselves: a system need not follow what is quoted.
+Rule 2: all of these except the quotation carry a MUST by themselves: a system may deviate from a
+        quoted document.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def carries_must(rule: Rule) -> bool:
 
 
 def carries_by_itself(rule: Rule) -> bool:
-    """Rule 2: whatever the system, it breaks somebody, or nobody was seen to do it."""
+    """Rule 2: in any system the fault breaks a client, or no recorded system has it."""
     return any("breaks" in each or _is_observed(each) for each in rule.source)
 
 

@@ -38,7 +38,7 @@ class Outcome(msgspec.Struct, frozen=True, gc=False):
     violations: tuple[Violation, ...] = ()
 
 
-class Outcomes(tuple[Outcome, ...]):  # noqa: SLOT001  # what is worked out is kept beside it
+class Outcomes(tuple[Outcome, ...]):  # noqa: SLOT001  # caches derived values as attributes
     """What came of all rules, in their order; verdicts and reasons are found by rule id."""
 
     @cached_property
@@ -51,9 +51,9 @@ class Outcomes(tuple[Outcome, ...]):  # noqa: SLOT001  # what is worked out is k
         return {each.rule.id: each.reason for each in self if each.reason}
 
     def overruled(self, others: Mapping[int, Outcome]) -> Outcomes:
-        """These, with other outcomes of some rules, by their numbers.
+        """A copy with other outcomes for some rules, by their numbers.
 
-        What was worked out is copied: of hundreds of rules hardly one comes to anything else.
+        Cached values are copied too: of hundreds of rules hardly any gets another outcome.
         """
         if not others:
             return self
@@ -71,7 +71,7 @@ class Outcomes(tuple[Outcome, ...]):  # noqa: SLOT001  # what is worked out is k
 
 
 class Condition(Struct, frozen=True):
-    """What has to stand at a path of an event."""
+    """The value required at a path of an event."""
 
     path: str
     pattern: Any
@@ -85,7 +85,7 @@ class Condition(Struct, frozen=True):
 class NamedEvent(Struct, frozen=True):
     """One name of one rule, compiled: which types it may have and which conditions must hold.
 
-    `needed` is what the form needs besides, None where it needs nothing.
+    `needed` is what the form needs in addition, None if nothing.
     """
 
     name: str
@@ -107,14 +107,14 @@ class NamedEvent(Struct, frozen=True):
 
 
 class Listener(Struct, frozen=True):
-    """What hears events: a machine, and the names under which it hears them."""
+    """A listener to events: a machine, and the names under which it gets them."""
 
     names: tuple[NamedEvent, ...]
     machine: Machine
 
 
 class SubjectMachine(Machine):
-    """Fires with the first event that answers to its name, in whatever slice of the exchange."""
+    """Fires with the first event of its name, in any slice of the exchange."""
 
     def begins(self) -> State | None:
         return OPEN
@@ -153,7 +153,7 @@ class CompiledRule(Listener, frozen=True, kw_only=True):
         return self.rule.scope == "connection" or isinstance(self.rule.form, Compare)
 
     def refusal(self, evidence: Evidence, *, is_silenced: bool, overflow: bool) -> Outcome | None:
-        """The outcome of a rule that has no say over an exchange, asked when that is over."""
+        """The outcome of a rule that does not apply to an exchange; valid once that is over."""
         if self.excluded is not None:
             return self.excluded
         refused = self.terms.refuses(evidence)
@@ -200,7 +200,7 @@ def compile_rule(rule: Rule, knobs: Mapping[str, Any]) -> CompiledRule:
 
 
 def _lack(rule: Rule) -> str:
-    """What was not there where the rule never fired."""
+    """What was missing if the rule never fired."""
     if rule.subject:
         return f"no {' / '.join(sorted({each.describe() for each in rule.subject.values()}))}"
     is_word = isinstance(rule.form, Grammar)

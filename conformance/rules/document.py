@@ -1,11 +1,11 @@
-"""YAML documents whose every node knows where it stands.
+"""YAML documents in which every node knows its place.
 
 Rule 1: only JSON is resolved. `true false null`, integers and floats mean what they mean in JSON;
 every other plain scalar is a string (`no`, `on`, `1:30`, `0o7`, `2026-11-20`, `~`).
-Rule 2: what hides meaning is refused where it stands: anchors, aliases, tags, merge keys,
-directives, duplicate keys, keys that are no strings, values left out, several documents, tabs.
-Rule 3: a document is hostile until read: its size, depth and number of nodes are bounded, and an
-alias is refused before it is followed.
+Rule 2: syntax that hides meaning is refused at its place: anchors, aliases, tags, merge keys,
+directives, duplicate keys, keys that are not strings, missing values, several documents, tabs.
+Rule 3: a document may be hostile: its size, depth and number of nodes are bounded, and an alias is
+refused before it is followed.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _PROPERTY: Final[Mapping[str, str]] = {"&": "anchors", "!": "tags"}
 def load(path: Path | str) -> Node:
     """Read the document in a file of at most `MAX_BYTES` of UTF-8.
 
-    Raises `UsageError` if the file cannot be read, `SpecError` if it is no such document.
+    Raises `UsageError` if the file cannot be read, `SpecError` if it is not such a document.
     """
     return decode(read_bytes(path), str(path))
 
@@ -107,7 +107,7 @@ def _refuse_foreign(source: Source) -> None:
 
 
 def _refuse_directives(source: Source) -> None:
-    # The parsers disagree on unknown ones, and pass known ones on as if nothing were said.
+    # The parsers disagree on unknown ones, and silently ignore known ones.
     written = (
         n for n, text in enumerate(source.lines, 1) if text.strip() and text.strip()[0] != "#"
     )
@@ -173,7 +173,7 @@ class _Builder:
     def take(self, event: yaml.Event) -> None:
         mark = event.start_mark
         assert mark is not None, "every parser event has a start"
-        # libyaml sets a value left out at the very end one line behind the last.
+        # libyaml places a value that is missing at the very end one line after the last.
         line, column = min(mark.line + 1, len(self._source.lines)), mark.column + 1
         name = type(event).__name__
         if name == "DocumentStartEvent" and self.root is not None:

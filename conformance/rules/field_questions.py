@@ -33,9 +33,9 @@ class FieldQuestion(Struct, frozen=True):
 
 
 class PathQuestions:
-    """All conditions of one path, what is remembered of their answers, and the fields inside.
+    """All conditions on one path, their remembered answers, and the fields below.
 
-    Answers are changes: the bits in which they differ from those for a field that is not there.
+    Answers are differences: the bits that differ from the answers for a missing field.
     """
 
     def __init__(self, path: str) -> None:
@@ -45,7 +45,7 @@ class PathQuestions:
         self.fields: dict[str, PathQuestions] = {}  # inside the value, if it is a mapping
         self.absent = 0  # the bits of `alone` that hold where the field is not there
         self._texts: dict[str, int] = {}
-        # Of texts that no condition spells; None where more than that is asked of them.
+        # For texts that no condition names; None if conditions depend on more than that.
         self._any_text: int | None = None
         # By type and value; for lists and mappings by whether they are empty, where no condition
         # asks for more.
@@ -57,7 +57,7 @@ class PathQuestions:
         (self.related if looks_elsewhere(question.pattern) else self.alone).append(question)
 
     def settle(self) -> None:
-        """Works out what is known before any value comes, once all conditions are there."""
+        """Computes what is known before any value comes, once all conditions have been added."""
         self.absent = ask(self.alone, MISSING, {}, None)
         self._is_shallow = all(is_shallow(each.pattern) for each in self.alone)
         if self._is_shallow:
@@ -105,7 +105,7 @@ def _changes(fields: Mapping[str, PathQuestions], mapping: Mapping[str, Any]) ->
             if name in mapping:
                 bits ^= field.change(mapping[name])
         return bits
-    # A delta has one field of the many that are asked for.
+    # A delta has one of the many fields with conditions.
     for name, value in mapping.items():
         asked = fields.get(name)
         if asked is not None:
@@ -133,7 +133,7 @@ class _OtherQuestions(NamedTuple):
 
 
 class FieldQuestions:
-    """All that is asked of the fields of one type of event."""
+    """All conditions on the fields of one type of event."""
 
     def __init__(self, paths: Mapping[str, PathQuestions]) -> None:
         self._fields: dict[str, PathQuestions] = {}

@@ -17,9 +17,9 @@ _HAVING_A_SAY: Final = frozenset(
 
 
 class FoundByRules:
-    """Errors, violations and what was unclear, by the number of the rule.
+    """Errors, violations and undecided questions, by the number of the rule.
 
-    `fresh` are violations that nobody has taken yet.
+    `fresh` are violations that have not been taken yet.
     """
 
     def __init__(self, rules: Sequence[CompiledRule]) -> None:
@@ -31,7 +31,7 @@ class FoundByRules:
         self._violations: dict[int, list[Violation]] = {}
 
     def begin_answer(self, kept: Collection[int]) -> None:
-        """The next answer begins; what was found stays of the `kept` rules. So do errors."""
+        """The next answer begins; errors stay, and the findings of the `kept` rules."""
         self._answer += 1
         self.unclear = {n: why for n, why in self.unclear.items() if n in kept}
         self._violations = {n: found for n, found in self._violations.items() if n in kept}

@@ -38,7 +38,7 @@ WORD: Final = Expression("word")
 
 
 class GrammarError(ValueError):
-    """The text is no grammar; `column` is 0-based within it."""
+    """The text is not a grammar; `column` is 0-based within it."""
 
     def __init__(self, message: str, column: int) -> None:
         super().__init__(message)

@@ -1,13 +1,12 @@
 """Rules that share their slice fields, as one automaton that is built while it runs.
 
 A state of the group is the tuple of its rules' states in one slice, a letter the names by which an
-event concerns each of them. What the machines say to (state, letter) is remembered: they are pure,
-so that asking them again would give the same. A slice of a stream hence makes one look-up per
-event, however many rules there are.
+event concerns each of them. The machines are pure, so their step for (state, letter) is cached: a
+slice of a stream makes one look-up per event, however many rules there are.
 
-Rule 1: what is remembered is capped. At the cap of states or steps all of them are forgotten, and
-learnt again as they come: so a hostile stream neither makes a group grow nor others slow. Letters
-past theirs are not remembered. The outcome is the same.
+Rule 1: the cache is capped. At the cap of states or steps all of them are dropped and learnt again,
+so a hostile stream neither makes a group grow nor slows down others. Letters past their cap are not
+cached. The outcome is the same.
 Rule 2: whether an event is the first of its frame for a slice is part of the letter's meaning
 (machines `age`), and so is whether it has all slice fields: only such an event opens a slice.
 """
@@ -38,7 +37,7 @@ MOST_LETTERS: Final = 1024
 MOST_STEPS: Final = 1 << 13
 LONGEST_KEY: Final = 256
 
-# What is to be done for the rule at a position: the act, and its `perform` at hand.
+# The act for the rule at a position, with its bound `perform`.
 PlacedAct = tuple[int, Callable[..., Report], Act]
 
 
@@ -53,10 +52,10 @@ def step_code(letter: Letter, *, ages: bool, opens: bool) -> int:
 
 
 class JointState:
-    """What the rules of a group know of one slice: a state each, None where it is not theirs.
+    """The states of a group's rules in one slice, None for a rule that does not have the slice.
 
-    What was asked before is kept: where letters lead, the parts at the beginning of the next frame
-    (`aged`), and the states with another part at one position (`replaced`).
+    It caches its successors: by letter, at the beginning of the next frame (`aged`), and with
+    another part at one position (`replaced`).
     """
 
     __slots__ = (
@@ -82,7 +81,7 @@ class JointState:
 
 
 class JointStep(NamedTuple):
-    """Where a letter leads, what is to be done, who opens the slice, and who met a cap."""
+    """The next state after a letter, the acts, who opens the slice, and who met a cap."""
 
     state: JointState
     acts: tuple[PlacedAct, ...]
@@ -112,7 +111,7 @@ class Group:
         # Positions of rules that go on where the next answer begins: all, or some without slices.
         self.kept = tuple(at for at, each in enumerate(numbers) if each in of_connection)
         self.outlives_answers = bool(paths and self.kept)
-        # Most machines keep nothing, or only what they have to tell of.
+        # Most machines keep no memory, or only what they report.
         self.memories = tuple(
             None if type(machine).memory is Machine.memory else machine.memory
             for machine in self.machines
@@ -271,7 +270,7 @@ class Group:
         return found
 
     def ends(self, state: JointState) -> tuple[PlacedAct, ...]:
-        """What is to be done in a slice at the end of the exchange."""
+        """The acts in a slice at the end of the exchange."""
         if state.ends is None:
             state.ends = tuple(
                 (at, act.perform, act)

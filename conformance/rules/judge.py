@@ -40,7 +40,7 @@ MOST_SLICES: Final = 65_536
 MOST_VISITS: Final = 1_000_000
 FREE_VISITS: Final = 16
 
-# What repeats with an event: slices with their acts, and slices that hear a letter.
+# The repeated work for an event: slices with their acts, and slices that get a letter.
 Repeating = tuple[list[tuple[Slice, int, Act]], list[tuple[Slice, Letter]]]
 
 
@@ -51,7 +51,7 @@ class Judge:
         self.rules = rules
         self.evidence = evidence
         self.context = Context(evidence, evidence.declared)
-        self.error: Event | None = None  # the first that may be the last thing said of the answer
+        self.error: Event | None = None  # the first error that may end the answer
         self.first_error: Event | None = None  # the same of all answers
         self.overflow = False
         self.layers: set[Layer] = set()  # that had an event so far
@@ -223,7 +223,7 @@ class Judge:
         return True
 
     def _fail(self, group: Group, position: int, text: str) -> None:
-        """Ends a rule with ERROR: it is asked nothing more, and keeps nothing."""
+        """Ends a rule with ERROR: it gets no more events, and its memory is dropped."""
         number = group.numbers[position]
         if number < len(self.rules.rules):  # a subject is only not there
             self._found.errors.setdefault(number, text)
@@ -234,9 +234,9 @@ class Judge:
             slice_.memory[position] = None
 
     def repeating(self, events: Sequence[Repeated]) -> list[Repeating] | None:
-        """Who takes more frames of such events, if all are sure to stay where they are; else None.
+        """The acts that take more such events, if no state can change; else None.
 
-        To be asked once the events themselves have been read and their frame has settled.
+        Valid once the events themselves have been read and their frame has settled.
         """
         states: dict[Slice, JointState] = {}
         found: list[Repeating] = []
@@ -380,6 +380,6 @@ def _in_order(acts: list[tuple[Slice, PlacedAct]]) -> list[tuple[Slice, PlacedAc
 
 
 def _forget_alike(heard: dict[Letter, tuple[int, int, str]], letter: Letter) -> None:
-    """Letters past the cap are no longer one object each: the older of two is forgotten."""
+    """Past the cap equal letters may be different objects: the older one is dropped."""
     for other in [each for each in heard if each.code < 0 and each.names == letter.names]:
         del heard[other]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-# What stands under these are schemas by name, schemas in a list, one schema, and plain values.
+# Keywords that hold schemas by name, schemas in a list, one schema, and plain values.
 _BY_NAME: Final = frozenset(
     {"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"}
 )

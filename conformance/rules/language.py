@@ -16,6 +16,10 @@ from msgspec import Struct
 from conformance.rules.alias import Alias
 from conformance.rules.forms.grammar import Grammar
 from conformance.rules.grammar import Automaton, Expression, TooManyStatesError, names
+from conformance.rules.lint_events import is_delta
+from conformance.rules.lint_texts import Fault
+from conformance.rules.model import Rule
+from conformance.rules.node import Node
 
 LARGEST: Final = 100  # parts of a grammar that is still walked; shipped ones have below 20
 MOST_STATES: Final = 512
@@ -133,3 +137,31 @@ def _smallest(aliases: list[Alias]) -> list[Letter]:
 
 def _written(text: str) -> set[str]:
     return set(_WORD.findall(text))
+
+
+def grammar_faults(rule: Rule, node: Node) -> Iterator[Fault]:
+    """Faults of a rule whose form is a grammar."""
+    form = rule.form
+    if not isinstance(form, Grammar):
+        return
+    text = node.required("grammar")
+    if not text.quoted:
+        yield "error", text.error("a grammar needs quotes", hint="* and | mean things in YAML")
+    yield from _meaning(rule, form, text)
+    costly = [name for name in counted(form.root) if is_delta(rule.aliases[name])]
+    if costly and rule.view == "wire":
+        message = f"a counted repetition of {costly[0]!r} costs every delta"
+        yield "warning", text.error(message, hint="use * or + where the number does not matter")
+
+
+def _meaning(rule: Rule, form: Grammar, text: Node) -> Iterator[Fault]:
+    found = language(form, rule.aliases)
+    if not found.is_known:
+        yield "warning", text.error("the grammar is too large to be understood")
+    elif found.is_empty:
+        yield "error", text.error("the grammar has no words: none of its events may ever come")
+    else:
+        if found.accepts_all:
+            yield "error", text.error("the grammar accepts everything: the rule cannot fail")
+        for name in found.useless:
+            yield "error", text.error(f"no word of the grammar contains {name!r}")

@@ -1,6 +1,6 @@
-"""Mistakes in suites that load: rules that cannot fire, cannot fail, or do not say why they may.
+"""Mistakes in suites that load: rules that cannot fire, cannot fail, or lack an authority.
 
-Rule 1: an error is a rule that is wrong whatever the stream; a warning is one that may be meant.
+Rule 1: an error is a rule that is wrong for any stream; a warning is one that may be intended.
 Rule 2: one mistake is reported once, at the place where it is fixed.
 """
 
@@ -13,8 +13,8 @@ from msgspec import Struct, field
 
 from conformance.core.errors import Place, SpecError
 from conformance.core.events import Vocabulary
+from conformance.rules.language import grammar_faults
 from conformance.rules.lint_events import event_faults
-from conformance.rules.lint_grammar import grammar_faults
 from conformance.rules.lint_knobs import knob_faults
 from conformance.rules.lint_texts import authority_faults, text_faults
 from conformance.rules.load import OLD_KEY, OLD_SCOPE, joined_vocabulary
@@ -36,11 +36,11 @@ class Problem(Struct, frozen=True):
 
 
 class Known(Struct, frozen=True):
-    """What rules may refer to besides events, and which of them ship.
+    """What rules may refer to, and which rule files ship.
 
     `vocabularies` gives a dialect's vocabulary by name. `knobs` holds, per dialect, the allowed
-    values of each declared knob; an empty tuple where any value is allowed. `version` is that of
-    the package. `ships` says of a file whether it ships: its rules bind others, and need a public
+    values of each declared knob; an empty tuple if any value is allowed. `version` is that of the
+    package. `ships` decides whether a file ships: its rules bind others, so they need a public
     authority.
     """
 

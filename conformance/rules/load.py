@@ -15,9 +15,8 @@ from conformance.rules.forms.base import Form
 from conformance.rules.forms.compare import VIEWS, Compare
 from conformance.rules.forms.reading import FormReader, chosen
 from conformance.rules.model import Applies, Rule, Scope, Suite
-from conformance.rules.names import Names
+from conformance.rules.names import Names, pattern_at
 from conformance.rules.node import Node
-from conformance.rules.patterns import PatternError, probe
 from conformance.rules.stream_example import EXPECTED, read_examples
 from conformance.rules.verdicts import Level
 
@@ -196,13 +195,4 @@ def _applies(node: Node | None) -> Applies:
 def _conditions(node: Node | None) -> tuple[tuple[str, Any], ...]:
     if node is None:
         return ()
-    return tuple((path, _pattern(value)) for path, value in node.mapping().items())
-
-
-def _pattern(node: Node) -> Any:
-    pattern = node.plain()
-    try:
-        probe(pattern)
-    except PatternError as err:
-        raise node.error(str(err)) from err
-    return pattern
+    return tuple((path, pattern_at(value)) for path, value in node.mapping().items())

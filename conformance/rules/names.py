@@ -1,9 +1,9 @@
-"""Which events a name in a rule stands for: an alias of its suite, or a type of the vocabulary."""
+"""Resolves a name in a rule: to an alias of its suite, or to a type of the vocabulary."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from conformance.core.events import SEMANTIC_EVENTS, TRANSPORT_EVENTS, Layer, Vocabulary
 from conformance.rules.alias import Alias
@@ -11,6 +11,16 @@ from conformance.rules.node import Node, nearest
 from conformance.rules.patterns import CHOICES, REQUEST, PatternError, probe, references
 
 LAYERS: Final[tuple[Layer, ...]] = ("transport", "wire", "semantic")
+
+
+def pattern_at(node: Node) -> Any:
+    """The pattern in a node of a rule or profile. Raises SpecError if it is not one."""
+    pattern = node.plain()
+    try:
+        probe(pattern)
+    except PatternError as err:
+        raise node.error(str(err)) from err
+    return pattern
 
 
 class Names:
@@ -67,21 +77,12 @@ class Names:
         stated = entries.pop("layer", None)
         entries.pop("type")
         layer = self._layer(kind, kind.plain(), stated)
-        pairs = tuple((path, self._pattern(value)) for path, value in entries.items())
+        pairs = tuple((path, pattern_at(value)) for path, value in entries.items())
         return Alias(name, kind.plain(), pairs, layer, node.place)
-
-    @staticmethod
-    def _pattern(node: Node) -> object:
-        pattern = node.plain()
-        try:
-            probe(pattern)
-        except PatternError as err:
-            raise node.error(str(err)) from err
-        return pattern
 
     def _layer(self, node: Node, kind: object, stated: Node | None) -> Layer:
         if isinstance(kind, Mapping):
-            self._pattern(node)
+            pattern_at(node)
             if any(name.startswith((REQUEST, *CHOICES)) for name in references(kind)):
                 # Which rules an event wakes is worked out once for all exchanges.
                 raise node.error("a type cannot depend on the request")

@@ -1,7 +1,7 @@
-"""Values of a document, each with the place where it stands.
+"""Values of a document, each with its place.
 
 The readers (`string`, `mapping`, `one_of`, ...) raise a `SpecError` that starts with that place,
-says what was expected and what came, and names the nearest known word.
+states the expected and the actual value, and names the nearest known word.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def nearest(name: str, names: Collection[str]) -> str:
     if len(name) > _MAX_SHOWN:
         return ""
     close = difflib.get_close_matches(name, sorted(names), n=1)
-    return f"did you mean {str(close[0])!r}?" if close else ""  # an enum is no plain str
+    return f"did you mean {str(close[0])!r}?" if close else ""  # an enum is not a plain str
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ Getter = Callable[[Any], Any]
 
 @lru_cache(maxsize=4096)
 def getter(path: str) -> Getter:
-    """A function from a decoded value to what stands at `path` in it, or MISSING."""
+    """A function from a decoded value to the value at `path` in it, or MISSING."""
     segments = tuple(path.split("."))
     if len(segments) == 1 and segments[0] != "*":
         return _single(segments[0])

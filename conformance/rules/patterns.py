@@ -1,16 +1,16 @@
 """Value patterns and event patterns, compiled to closures for one profile.
 
 A value pattern is a constant, a list (one of), a JSON Schema, `{field: path}` (equal to another
-field of the same event), `{sum: [path, ...]}` (what several of them add up to), `{above: ...}` (a
+field of the same event), `{sum: [path, ...]}` (the sum of several of them), `{above: ...}` (a
 greater number), `{not: ...}` or `{absent: true}`.
-`$knob` stands for a profile's value, `$request.path` for what was asked, `$user_choices.path` for
-what the user of a client chose; `$$x` is the text `$x`.
+`$knob` is a profile's value, `$request.path` a value of the request, `$user_choices.path` a choice
+of the client's user; `$$x` is the text `$x`.
 
-Rule 1: only `absent` and `not` hold for a value that is not there; null is there.
-Rule 2: `not` is plain negation. Where absence is another rule's business, write
+Rule 1: only `absent` and `not` hold for a missing value; null is not missing.
+Rule 2: `not` is plain negation. If another rule covers absence, write
 `{not: [value, {absent: true}]}`.
 Rule 3: regular expressions run in linear time (JSON Schema through jsonschema-rs with the
-regex crate); what that engine cannot express is refused when the file is loaded.
+regex crate); a file with an expression beyond that engine is refused when loaded.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class RequestValues(Protocol):
         """The value at `path` of what the user of a client chose, or MISSING."""
 
     def spelled(self, text: str) -> bool:
-        """Whether the request spells a text, outside of what the model said before."""
+        """Whether the request contains a text, outside of earlier answers of the model."""
 
 
 class _NoRequest:
@@ -72,7 +72,7 @@ class PatternError(ValueError):
 
 
 def same(left: Any, right: Any) -> bool:
-    """JSON equality: 1 equals 1.0, but true is no number."""
+    """JSON equality: 1 equals 1.0, but true is not a number."""
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if isinstance(left, dict) and isinstance(right, dict):
@@ -124,7 +124,7 @@ def _reference(text: str, knobs: Mapping[str, Any]) -> Test:
 
 
 def is_of_exchange(text: str) -> bool:
-    """Whether a `$name` stands for something of the exchange rather than for a knob."""
+    """Whether a `$name` refers to the exchange rather than to a knob."""
     return text.removeprefix("$").startswith((REQUEST, *CHOICES))
 
 
@@ -233,7 +233,7 @@ _SPECIALS: Final[Mapping[str, Callable[[Any, Mapping[str, Any]], Test]]] = {
 
 
 class SchemaTest:
-    """A JSON Schema ready for values. What is simple is judged without a general validator."""
+    """A compiled JSON Schema. Simple schemas need no general validator."""
 
     def __init__(self, schema: Any) -> None:
         self.schema = schema  # with knobs filled in
@@ -244,7 +244,7 @@ class SchemaTest:
         return _validator(self.schema)
 
     def first_error(self, value: Any) -> Any:
-        """What is wrong with a value that is not valid, as jsonschema-rs says it."""
+        """The error of jsonschema-rs for an invalid value."""
         return next(iter(self._validator.iter_errors(value)))
 
 

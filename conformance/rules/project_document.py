@@ -1,6 +1,6 @@
 """The document of a project's `conformance.yaml`: the one reader of the file.
 
-Whoever needs a key takes its node from here: importers of their own, trust, and the command line.
+Custom importers, trust and the command line all take the nodes of their keys from here.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ FileState = tuple[int, int, int, int]
 
 
 def project_entries(folder: Path | None = None) -> Mapping[str, Node]:
-    """The keys of the file in a folder, by default the current one; none where it is not read.
+    """The keys of the file in a folder, by default the current one; empty if it is not read.
 
-    Raises SpecError for a document that is none, and for keys that nobody knows.
+    Raises SpecError for an invalid document, and for unknown keys.
     """
     file = configuration_in(folder or Path())
     return {} if file is None else _entries_in(file, file_state(file))

@@ -33,7 +33,7 @@ class ReadFields(Struct, frozen=True):
         return self.by_type.get(kind, frozenset()) | self.anywhere
 
     def reads(self, kind: str, path: str) -> bool:
-        """Whether what stands at `path`, below it or around it is read."""
+        """Whether the value at `path`, below it or around it is read."""
         return any(_is_related(each, path) for each in self.of(kind))
 
 
@@ -67,7 +67,7 @@ def reads_meaning(rule: Rule) -> bool:
 
 
 def values_at(event: Event, path: str) -> Iterator[object]:
-    """What stands at a path, with all that lies below it."""
+    """The value at a path, and all values below it."""
     yield from _spread(event.data, path.split(".") if path else [])
 
 

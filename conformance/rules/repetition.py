@@ -1,13 +1,13 @@
-"""Events that repeat: alike in every field but a few columns, as a model's deltas are.
+"""Events that repeat: equal in every field except a few columns, as a model's deltas are.
 
-A `Stretch` stands for many events of one type that differ in their columns only. An act is
-*still* for such an event if reading more of them changes nothing in it but what it collects; it may
-then `extend` itself by the whole stretch at once, provided that the stretch `fits`: nothing in it
-would be a violation. Where an act is not still, or a stretch does not fit, the events are read
-one by one, which is what defines the outcome.
+A `Stretch` represents many events of one type that differ in their columns only. An act is
+*still* for such an event if reading more of them changes only what it collects; it may then
+`extend` itself by the whole stretch at once, provided that the stretch `fits`: nothing in it would
+be a violation. If an act is not still, or a stretch does not fit, the events are read one by one,
+which defines the outcome.
 
-Whether a name of a rule holds for an event must not hang on a column either. `is_steady` proves it
-from the pattern: a column holds a string that is never empty, or an integer, and no more is known.
+A column must not decide either whether a name of a rule holds for an event. `is_steady` proves this
+from the pattern: a column holds a non-empty string, or an integer, and no more is known.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _meet(one: str, other: str) -> bool:
 
 
 def is_steady(path: str, pattern: Any, again: Repeated, knobs: Mapping[str, Any]) -> bool:
-    """Whether the pattern gives the same answer at `path` whatever the columns hold."""
+    """Whether the pattern gives the same answer at `path` for any values of the columns."""
     columns = again.columns
     if isinstance(pattern, str) and pattern.startswith("$") and not pattern.startswith("$$"):
         if is_of_exchange(pattern):
@@ -123,7 +123,7 @@ def is_steady(path: str, pattern: Any, again: Repeated, knobs: Mapping[str, Any]
         return _steady_map(path, pattern, again, knobs)
     if not is_related(path, columns):
         return True
-    # A column is no null, truth value, fraction or empty text; it may be any other text, and any
+    # A column is never null, a truth value, a fraction or empty; it may be any other text, and any
     # whole number.
     return pattern is None or pattern == "" or isinstance(pattern, bool)
 
@@ -149,16 +149,16 @@ def _steady_map(
 
 
 def is_blind(schema: Any, path: str, columns: Columns) -> bool:
-    """Whether a JSON Schema for what stands at `path` gives the same answer for all columns."""
+    """Whether a JSON Schema for the value at `path` gives the same answer for all columns."""
     return column_schemas(schema, path, columns) == ()
 
 
 def column_schemas(
     schema: Any, path: str, columns: Columns
 ) -> tuple[tuple[str, Mapping[str, Any]], ...] | None:
-    """What a JSON Schema for what stands at `path` asks of the columns' values, one by one.
+    """The parts of a JSON Schema for the value at `path` that constrain the columns, one by one.
 
-    Paths of columns with the schemas of their values; None where more than that hangs on them.
+    Paths of columns with the schemas of their values; None if the schema depends on more than that.
     """
     if not isinstance(schema, Mapping):
         return () if isinstance(schema, bool) else None

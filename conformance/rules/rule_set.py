@@ -1,6 +1,6 @@
-"""The rules of one profile, compiled: groups by slice, and what each type of event means to them.
+"""The rules of one profile, compiled: groups by slice, and the dispatch of each type of event.
 
-Immutable except what is remembered; shared by exchanges and threads.
+Immutable except for caches; shared by exchanges and threads.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _Beginning = tuple[tuple[JointState, ...], tuple[tuple[Group, JointState], ...]]
 
 
 class QuietEnd(NamedTuple):
-    """What an exchange leaves behind besides what was found in it.
+    """The final state of an exchange, besides its findings.
 
     `silenced` are numbers of rules. `fired` has a mask of positions for each group, and so has
-    `unplaced`: rules that an event concerned which lacked what says where it belongs. `layers` had
-    events; `overflow` says that the stream opened more than its dialect follows.
+    `unplaced`: rules with an event that lacks a field of their slice. `layers` are those that had
+    events; `overflow`: the stream opened more parts than its dialect follows.
     """
 
     silenced: frozenset[int]
@@ -43,7 +43,7 @@ class QuietEnd(NamedTuple):
 class RuleSet:
     """Rules compiled with a profile's knobs; `promises` are among them, by name.
 
-    `listeners` are the rules, and behind them what hears the subjects that rules name, each once.
+    `listeners` are the rules, then one listener for each subject that rules name.
     """
 
     def __init__(self, rules: Sequence[Rule], knobs: Mapping[str, Any]) -> None:
@@ -161,14 +161,14 @@ class RuleSet:
 
 
 def _is_linked(machine: Machine) -> bool:
-    """Whether a rule hears nothing while an exchange passes: what it compares is linked later."""
+    """Whether a rule needs no events of an exchange: it compares linked exchanges later."""
     return isinstance(machine, CompareMachine) and machine.form.is_linked
 
 
 def _number_subjects(
     rules: Sequence[CompiledRule],
 ) -> Mapping[int, Sequence[tuple[int, Listener]]]:
-    """The listeners to each rule's subject, with their numbers behind those of all rules."""
+    """The listeners to each rule's subject, numbered after all rules."""
     numbers: dict[tuple[bool, str], tuple[int, Listener]] = {}
     found: dict[int, list[tuple[int, Listener]]] = {}
     for number, rule in enumerate(rules):
@@ -184,7 +184,7 @@ def _number_subjects(
 def _numbers_of_connection(
     rules: Sequence[CompiledRule], subjects: Mapping[int, Sequence[tuple[int, Listener]]]
 ) -> frozenset[int]:
-    """Rules whose slices go on over all answers, and what hears their subjects."""
+    """Rules whose slices span all answers, and the listeners to their subjects."""
     kept = [number for number, rule in enumerate(rules) if rule.of_connection]
     heard = (number for rule in kept for number, _ in subjects.get(rule, ()))
     return frozenset({*kept, *heard})

@@ -1,8 +1,8 @@
-"""JSON Schemas that are simple enough to be plain Python: most that rules have are.
+"""JSON Schemas compiled to plain Python if they are simple, as most schemas in rules are.
 
-A value of a few fields is judged ten times as fast as by a general validator, which first makes
-its own copy of it. What is not listed in `_KEYWORDS` is not simple, and goes to the validator; so
-does the message for a value that is refused. A property test holds the two against each other.
+For a value of a few fields this is ten times as fast as a general validator, which first copies
+the value. A schema with keywords outside `_KEYWORDS` is not simple and goes to the validator, which
+also writes the messages for invalid values. A property test compares the two.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _required(argument: Any) -> Check | None:
 
 
 def _properties(argument: Any, required: Any) -> Check | None:
-    """Both keywords at once; most schemas say no more than which fields have which type."""
+    """Both keywords at once; most schemas only state the types of some fields."""
     if not isinstance(argument, Mapping) or _required(required) is None:
         return None
     fields: list[tuple[str, bool, frozenset[type] | None, Check]] = []

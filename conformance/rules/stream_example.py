@@ -28,12 +28,12 @@ _BEGINNINGS: Final = ("data:", "event:", "id:", "retry:", ":", "{", "[", "<|")
 
 
 class StreamExample(Struct, frozen=True):
-    """One stream, and what its rule makes of it.
+    """One stream, and the expected outcome of its rule.
 
-    `number` counts from 1 below its key. `text` is the stream, `frames` are its payloads, of which
-    texts stand as they are written, and `file` is a path relative to the file of the rule: one of
-    the three is there. `dialect` and `profile` are empty where the example names none, `request`
-    is the JSON body that was asked.
+    `number` counts from 1 below its key. Exactly one of these is present: `text`, the stream;
+    `frames`, its payloads, with texts used literally; `file`, a path relative to the rule's file.
+    `dialect` and `profile` are empty if the example names none, `request` is the JSON body of the
+    request.
     """
 
     expected: Expected

@@ -76,11 +76,11 @@ class StepFault(Struct, frozen=True):
 
 
 class ApiRun(Struct):
-    """What came of an API so far. It grows, for scenarios run side by side.
+    """The results of one API so far; it grows while scenarios run in parallel.
 
     `profile` was named by the user, else by the target's own `signs`. `died` says when the target
-    fell silent for good, `faults` what broke off the answers to steps; `finding_notes` are by id of
-    a finding; `telling` names requests whose answers would show cross-talk; `asked` are the calls
+    fell silent for good, `faults` why answers to steps broke off; `finding_notes` are by id of a
+    finding; `telling` names requests whose answers would show cross-talk; `asked` are the calls
     of an application to its model, by step.
     """
 
@@ -121,9 +121,9 @@ class ApiRun(Struct):
         )
 
     def judge_recording(self, evidence: Recording) -> list[StreamResult]:
-        """Judges what came, not what was kept of it."""
+        """Judges the answers as received, not the saved copy."""
         options = self.target.options
-        # Behind a gateway another dialect may be spoken.
+        # The upstream of a gateway may speak another dialect.
         stated = None if self.target.sender.upstream else self.dialect
         rulebook = self.target.rulebook
         choices = CheckChoices(stated, self.profile, options.folders)
@@ -135,7 +135,7 @@ class ApiRun(Struct):
         return [replace(each, named=named) for each in results]
 
     def judge_kept(self) -> None:
-        """Judges all that was kept, by what is known now that nothing more is asked."""
+        """Judges all saved recordings again, now that the run is over and everything is known."""
         for name, kept in self.kept.items():
             if kept.is_deterministic and not self.deterministic:
                 evidence = restate_run(kept.evidence, deterministic=False)

@@ -1,6 +1,6 @@
-"""When the streams of a run said something, in one line: what their users wait for.
+"""When content arrived in the streams of a run, in one line: how long their users wait.
 
-Times are those since the response head. Of many streams the median counts, of gaps the largest.
+Times count from the response head; of many streams the line gives the median, of gaps the largest.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Arrival(Struct):
 
 
 def arrival_note(dialect: Dialect, reading: Reading, exchanges: Iterable[Exchange]) -> str:
-    """A line about all streams that had a clock; empty where none said anything."""
+    """A line about all streams that had a clock; empty if none had content."""
     found = [each for each in (arrival(dialect, reading, e) for e in exchanges) if each]
     thinking = [each.thinking for each in found if each.thinking is not None]
     text = [each.text for each in found if each.text is not None]
@@ -42,7 +42,7 @@ def _first(what: str, times: list[float]) -> Iterator[str]:
 
 
 def arrival(dialect: Dialect, reading: Reading, exchange: Exchange) -> Arrival | None:
-    """Of one exchange; None where it is no stream, or has no clock."""
+    """The arrival in one exchange; None if it is not a stream, or has no clock."""
     found, last = Arrival(), 0.0
     is_stream = False
     for _, ms, frame, events in dialect.trace(exchange, reading):

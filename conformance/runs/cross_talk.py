@@ -1,13 +1,13 @@
-"""Cross-talk: parts of one answer in another one, known by what only one of the two can have.
+"""Cross-talk: parts of one answer in another one, recognised by content that only one can have.
 
-Rule 1: a word that another request was given to say, and that this one never mentioned, is foreign
-wherever it turns up.
-Rule 2: an id is foreign where it stands beside others of its kind, and another answer has no
-others, or begins with it and this one not, or else has it in more frames. So a server whose ids are
-the same in all answers, or that answers two requests by one cached answer, is no finding.
-Rule 3: only ids that promise to be unique count: the last part has eight letters and digits or
-more, and no two answers that were taken alone share an id of that kind. What the request names
-itself, as a follow-up does, is nobody else's.
+Rule 1: a marker word that another request asked for, and that this request never mentioned, is
+foreign anywhere.
+Rule 2: an id is foreign if this answer has other ids of its kind too, while another answer has only
+this one, or begins with it and this one does not, or has it in more frames. So a server with equal
+ids in all answers, or one cached answer for two requests, is not a finding.
+Rule 3: only ids that are meant to be unique count: the last part has eight letters and digits or
+more, and no two answers taken alone share an id of that kind. Ids that the request itself names, as
+a follow-up does, are never foreign.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class ForeignSign(Struct, frozen=True):
 
 
 class CrossTalkWatch:
-    """Takes answers as they end; what is foreign in them, or of them in earlier ones.
+    """Takes answers as they end; finds foreign content in them, and theirs in earlier ones.
 
     It remembers the last `MOST_ANSWERS` only.
     """
@@ -97,7 +97,7 @@ class CrossTalkWatch:
             del self._owners[next(iter(self._owners))]
 
     def take(self, answer: AnswerSigns) -> list[ForeignSign]:
-        """An answer is over: what is foreign in it, and what of it earlier ones hold."""
+        """An answer is over: the foreign content in it, and its content in earlier ones."""
         found = sorted(self._foreign_words(answer), key=lambda each: each.event)
         self._learn_alone(answer)
         for other in self._sharing_answers(answer):
@@ -110,7 +110,7 @@ class CrossTalkWatch:
         return found
 
     def settle(self, requests: Iterable[str]) -> None:
-        """Nothing more is asked about these."""
+        """Forgets these requests: no more answers will be compared with theirs."""
         for each in requests:
             self.foreign.pop(each, None)
             self.torn.pop(each, None)
@@ -246,7 +246,7 @@ class _WordFinder:
 
 
 class _IdCollector:
-    """Ids of an answer, by the keys that lead to them; `free` are keys of what is in any form."""
+    """Ids of an answer, by the keys that lead to them; below the keys in `free` is free content."""
 
     def __init__(self, free: tuple[str, ...]) -> None:
         self._free = frozenset(free)

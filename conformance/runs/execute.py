@@ -68,7 +68,7 @@ async def _run_one(
         run.target.display.show_progress(
             f"{run.dialect} {scenario_run.name} ({sender.pace.sent} requests)"
         )
-        # Only words of their own tell random answers apart.
+        # Only marker words distinguish random answers.
         marked = scenario_run.round > 1 and not run.deterministic
         settings = replace(run.settings, marked=marked)
         outcome = await run_scenario(scenario_run, sender, settings, run.target.watch.expect_word)
@@ -86,7 +86,7 @@ async def _run_one(
 
 
 def _watch_answers(run: ApiRun, outcome: ScenarioOutcome) -> None:
-    """Looks for cross-talk where any request of the run has others beside it."""
+    """Looks for cross-talk if any requests of the run are sent in parallel."""
     options = run.target.options
     if run.target.sender.upstream is not None or (options.jobs == 1 and not outcome.company):
         return

@@ -18,14 +18,14 @@ from msgspec import Struct
 from conformance.core.events import Request
 from conformance.core.json_values import NOT_JSON, decode_json
 
-PIECE: Final = 8  # characters of another answer that are no chance
+PIECE: Final = 8  # so many equal characters are not a coincidence
 _WORD: Final = re.compile(r"\w+")
 _PART: Final = 4  # characters of a torn word that are still a part of it
 _DEEPEST: Final = 16
 
 
 class LoneAnswer(Struct, frozen=True):
-    """What one request was answered when it was alone; `asked` is all that it says itself."""
+    """The answer to a request that was sent alone; `asked` is the text of the request."""
 
     name: str
     text: str
@@ -42,7 +42,7 @@ class ForeignPiece(NamedTuple):
 def foreign_pieces(
     text: str, asked: str, own: LoneAnswer, others: Iterable[LoneAnswer]
 ) -> Iterator[ForeignPiece]:
-    """Pieces of other answers that accuse an answer to the request that says `asked`."""
+    """Pieces of other answers in an answer to the request with the text `asked`."""
     if text == own.text:
         return
     known = f"{asked}\n{own.asked}\n{own.text}".casefold()

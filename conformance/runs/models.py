@@ -73,7 +73,7 @@ async def _ask_for_names(
         if listing is None or listing.path in answers:
             continue
         fetched = await server.fetch(Request("GET", listing.path), secrets.get(dialect))
-        # An answer that broke off is no list, however much of one it looks like.
+        # An answer that broke off is not a list, however much it looks like one.
         body = b"" if fetched.fault else fetched.exchange.body
         if names := listing.names(decode_json(body.decode("utf-8", "replace"))):
             return names, answers

@@ -1,4 +1,4 @@
-"""What the user asks of a run, and what the words mean in which that is said."""
+"""The user's options for a run, and the meaning of their values."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class RunOptions:
     streams_only: bool = False  # over a WebSocket
 
     def jobs_of_round(self, number: int) -> int:
-        """Scenarios at a time; before a soak, round 1 shows what is said when nobody disturbs."""
+        """Scenarios in parallel; before a soak, round 1 shows the answers without load."""
         return 1 if (self.repeat > 1 or self.soak) and number == 1 else self.jobs
 
 
@@ -72,7 +72,7 @@ def dialects_of(apis: Sequence[str]) -> tuple[str, ...]:
 
 
 def parse_capabilities(names: Sequence[str]) -> frozenset[str]:
-    """What the target is said to lack. Raises UsageError for what nobody needs."""
+    """The capabilities that the target lacks. Raises UsageError for one that no scenario needs."""
     for name in names:
         if name not in CAPABILITIES:
             hint = nearest(name, CAPABILITIES) or f"one of {', '.join(CAPABILITIES)}"
@@ -90,7 +90,7 @@ def parse_duration(text: str) -> float:
 
 
 def parse_headers(lines: Sequence[str]) -> dict[str, str]:
-    """Headers as they were given. Raises UsageError for what is none, and for credentials."""
+    """Headers as given. Raises UsageError for lines that are not headers, and for credentials."""
     found: dict[str, str] = {}
     for line in lines:
         match = _HEADER.fullmatch(line)
@@ -110,7 +110,7 @@ def sent_headers(lines: Sequence[str], variables: Sequence[str]) -> dict[str, st
 
 
 def _variable_headers(lines: Sequence[str]) -> dict[str, str]:
-    """Headers of `NAME: VARIABLE`; whoever keeps a value in a variable calls it a secret."""
+    """Headers of `NAME: VARIABLE`; a value that is kept in a variable counts as a secret."""
     found: dict[str, str] = {}
     for line in lines:
         match = _HEADER_VARIABLE.fullmatch(line)

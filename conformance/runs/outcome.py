@@ -1,4 +1,4 @@
-"""What a run found over all APIs: the report, what was not run, what would exercise the rest."""
+"""The outcome of a run over all APIs: the report, what was left out, what would exercise more."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _FIRED: Final = frozenset({Verdict.PASS, Verdict.FAIL})
 _SHOWN: Final = 6
 _SHOWN_EACH: Final = 2  # of several lists
 _SHOWN_STEPS: Final = 3
-_LISTED: Final = 12  # names of what was not run
+_LISTED: Final = 12  # names of scenarios that were left out
 
 
 class RunOutcome(Struct, frozen=True):
@@ -58,9 +58,9 @@ def run_outcome(
     unjudged: Sequence[str] = (),
     soak: SoakOutcome | None = None,
 ) -> RunOutcome:
-    """One report over APIs; `absent` are not there or let nobody in, `gone` fell silent.
+    """One report over APIs; `absent` ones are missing or refuse access, `gone` ones fell silent.
 
-    `unjudged` says of each API that has no profile of the name that the user gave.
+    `unjudged` has a line for each API without a profile of the name that the user gave.
     """
     target = runs[0].target
     streams = tuple(each for run in runs for each in _api_streams(run, soak))
@@ -76,7 +76,7 @@ def run_outcome(
     notes += _stray_notes(target.sender)
     notes.append(_cost_note(target.sender))
     unanswered = [line for run in runs for line in ([run.died] if run.died else run.silent)]
-    # What was named must be there; of what was merely tried the notes tell.
+    # An API that the user named must be there; the notes list those that were merely tried.
     unanswered += map(str, [*(absent if target.options.dialects else ()), *gone])
     return RunOutcome(
         replace(report, notes=tuple(notes)),
@@ -87,7 +87,7 @@ def run_outcome(
 
 
 def _left_out_notes(left_out: Sequence[LeftOut]) -> Iterator[str]:
-    """What was not run, a line for each reason; rounds of a soak are left out for one of them."""
+    """What was left out, a line for each reason; rounds of a soak share one."""
     names: dict[tuple[str, str], dict[str, None]] = {}
     for each in left_out:
         names.setdefault((each.dialect, each.why), {})[each.name] = None
@@ -150,7 +150,7 @@ def _api_notes(run: ApiRun) -> Iterator[str]:
 
 
 def _broken_upstream_notes(run: ApiRun) -> Iterator[str]:
-    """Where what was played is itself at fault, so that a refusal of it is right."""
+    """Notes on played answers that are faulty themselves, so that refusing them is right."""
     whys: dict[str, list[str]] = {}
     for each in run.results():
         given = dict.fromkeys(change.why for change in each.changes)
@@ -185,7 +185,7 @@ def _shown(names: Sequence[str]) -> str:
 
 
 def _stray_notes(sender: RequestSender) -> Iterator[str]:
-    """What a gateway or an application asked that no API of a model has."""
+    """Upstream requests of a gateway or an application that belong to no model API."""
     strays = sender.upstream.strays.sentence(unknown=True) if sender.upstream else ""
     if strays:
         yield f"the played model was also asked for what no API has: {strays}"
@@ -232,7 +232,7 @@ def _idle_reason(
         if name in missing:
             return f"scenario {name} was left out: {missing[name]}"
     run = {stream.scenario for stream in report.streams}
-    if any(name.startswith("app-") for name in run):  # an application is asked by no other one
+    if any(name.startswith("app-") for name in run):  # only applications get these scenarios
         fitting = [name for name in fitting if name.startswith("app-")]
     if unrun := [name for name in fitting if name not in run]:
         by_url = " with --url" if any(name.startswith("gateway-") for name in run) else ""

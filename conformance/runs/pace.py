@@ -55,9 +55,9 @@ class RequestPace:
             await self._sleep(at - now)
 
     async def wait_after_refusal(self, response: Response | None, attempt: int) -> bool:
-        """Waits after a refusal for the moment (429, 503), the server's time or a growing one.
+        """Waits after a temporary refusal (429, 503), for the server's time or a growing one.
 
-        Tells whether to ask again; not where it was no such refusal or patience ends.
+        Whether to retry: not after any other answer, nor when patience ends.
         """
         if response is None or response.status not in _NOT_NOW:
             return False

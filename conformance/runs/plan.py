@@ -17,7 +17,7 @@ SANITY: Final = 3  # requests per API: twice at first, once at last
 
 
 class ScenarioRun(Struct, frozen=True):
-    """One scenario on one API. `wording` 0 asks as it is written, any other with a wish beside."""
+    """One scenario on one API. `wording` 0 is the original text, any other adds a wish to it."""
 
     scenario: Scenario
     dialect: str
@@ -61,10 +61,10 @@ def plan_requests(
     *,
     gateway: bool = False,
 ) -> RequestPlan:
-    """What is to be sent to one API of a target.
+    """The scenarios to send to one API of a target.
 
-    It keeps `promises` (its profile says), and does not look at `ignored` (the run found out). A
-    gateway is sent scenarios of its own.
+    By its profile it keeps `promises`; it ignores the fields in `ignored`, as the run found out. A
+    gateway has scenarios of its own.
     """
     lacks = {
         **dict.fromkeys(ignored, "which the target ignores"),

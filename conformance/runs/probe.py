@@ -32,8 +32,8 @@ _SANE: Final = frozenset({"complete", "length"})
 async def probe_api(run: ApiRun) -> bool:
     """Finds the style in which the API answers, and whether it does so twice alike.
 
-    False where the first answer is not sane. Raises NotOfferedError and NotLetInError where there
-    is no such API for us, RemoteError where nobody is.
+    False if the first answer is not sane. Raises NotOfferedError and NotLetInError if there is no
+    such API for us, RemoteError if there is no server.
     """
     first = await _find_style(run)
     if first.untestable:
@@ -114,7 +114,7 @@ async def _ask_sanity(run: ApiRun, word: str = "") -> TargetReply:
 
 
 def _add_sanity(run: ApiRun, reply: TargetReply, role: str) -> tuple[str, ...] | None:
-    """What was said, None where that was no sane answer."""
+    """The texts of the answer; None if it was not sane."""
     (first,) = run.sanity.run.scenario.steps
     step = replace(first, role=role, ends=("complete",), thinking=None)
     request = reply.fetched.exchange.request
@@ -127,7 +127,7 @@ def _add_sanity(run: ApiRun, reply: TargetReply, role: str) -> tuple[str, ...] |
 
 def _refuse_absent(run: ApiRun, exchange: Exchange) -> None:
     """Raises NotOfferedError and NotLetInError where the API is not there, or not for us."""
-    # Of an API that was named, whatever comes is judged.
+    # An API that the user named is judged by any answer.
     if run.dialect not in run.target.options.dialects:
         _raise(elsewhere(exchange, run.dialect))
         _raise(answered_as_refined(exchange, run.dialect))

@@ -47,7 +47,7 @@ class Setting(Struct, frozen=True):
 
 
 class ProjectTarget(Struct, frozen=True):
-    """What is under test, by a name: defaults of the options that ask it."""
+    """A named target: defaults for the options that reach it."""
 
     name: str
     settings: Mapping[str, Setting]
@@ -95,10 +95,6 @@ def _setting(read: _Reader, node: Node) -> Setting:
 def _values(node: Node) -> tuple[Node, ...]:
     """A list, or one value that stands for a list of one."""
     return node.sequence() if node.kind == "sequence" else (node,)
-
-
-def _strings(node: Node) -> tuple[str, ...]:
-    return tuple(each.string() for each in _values(node))
 
 
 def _path(node: Node) -> str:
@@ -212,7 +208,7 @@ TARGET_KEYS: Final = frozenset(_TARGET_READERS)
 
 
 def own_suites(project: Project) -> Iterator[str]:
-    """The files and folders of rules that the project names beside what ships."""
+    """The files and folders of rules that the project adds to the shipped ones."""
     suites = project.settings.get("suites")
     if suites is not None and isinstance(suites.value, tuple):
         yield from (name for name in suites.value if Path(name).exists())

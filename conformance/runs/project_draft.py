@@ -1,8 +1,8 @@
-"""A `conformance.yaml` for a folder: what is found there, and what its owner says, spelled out.
+"""Drafts a `conformance.yaml` for a folder from the files in it and the owner's answers.
 
-Rule 1: files are looked at by name, and YAML by its first keys: a folder of anything is walked for
-a bounded while, and nothing in it is run, asked or judged.
-Rule 2: a profile is proposed in a comment only. To name one is the owner's word, and may silence
+Rule 1: files are recognised by name, and YAML by its first keys: the walk is bounded, and nothing
+in the folder is run or judged.
+Rule 2: a profile is proposed in a comment only. Naming one is up to the owner, since it may silence
 rules.
 """
 
@@ -61,7 +61,7 @@ class ProjectDraft(Struct, frozen=True):
 
 
 def look_around(folder: Path = Path()) -> FoundFolder:
-    """What is found in a folder (rule 1)."""
+    """The files of a folder that a project file can name (rule 1)."""
     met = list(_files_below(folder))
     recordings = [path for path in met if is_named_recording(path)]
     tops = dict.fromkeys(_top(path, folder) for path in recordings)
@@ -90,7 +90,7 @@ def _files_below(folder: Path) -> Iterator[Path]:
 
 
 def _is_ours(name: str) -> bool:
-    """Neither hidden nor somebody else's, nor a name that no text can hold."""
+    """Whether a name is neither hidden, nor of another tool, nor impossible to write as text."""
     return name[:1] != "." and name not in _LEFT_OUT and name.isprintable()
 
 
@@ -103,7 +103,7 @@ def _below(path: Path, folder: Path) -> str:
 
 
 def _kind_of(path: Path) -> str:
-    """The key that says what a YAML file is; empty for one of somebody else's."""
+    """The key that identifies a YAML file of this tool; empty for any other."""
     try:
         expect_regular(path)
         if path.stat().st_size > _MOST_BYTES or not _TELLING.search(path.read_bytes()):
@@ -122,7 +122,7 @@ def _sender(recordings: Sequence[Path]) -> tuple[str, int]:
             if path.stat().st_size <= _MOST_BYTES:
                 shown.update(_shown_profiles(path))
         except (ConformanceError, OSError):
-            continue  # `check` says what is wrong with it
+            continue  # `check` reports the mistake
     (profile, streams), *others = shown.most_common() or [("", 0)]
     return ("", 0) if others else (profile, streams)
 

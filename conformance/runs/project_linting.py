@@ -1,4 +1,4 @@
-"""Lint of `conformance.yaml`: the mistakes that a verb would stop at, wherever the file lies."""
+"""Lint of `conformance.yaml`, in any folder: the mistakes that would stop a verb."""
 
 from __future__ import annotations
 

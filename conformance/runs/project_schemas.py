@@ -1,6 +1,6 @@
-"""JSON Schemas beside a project, and the comment by which editors find them.
+"""JSON Schemas next to a project file, and the comment by which editors find them.
 
-No address is known where editors could find them, so `conformance init` writes them down.
+The schemas are not published at an address, so `conformance init` writes them to files.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Recordings that stand behind a gateway: each exchange a step, its answer given as recorded.
+"""Recordings as the upstream of a gateway: each exchange is a step, its answer sent as recorded.
 
-The gateway is asked as the recording's client asked where it is spoken to in the same API, else
-for the same kind of answer: a stream or a body, with thinking, a summary and tools as there are.
+In the recording's own API the gateway gets the request of the recording's client; in another API it
+gets one for the same kind of answer: a stream or a body, with thinking, a summary and tools alike.
 """
 
 from __future__ import annotations

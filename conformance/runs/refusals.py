@@ -33,7 +33,7 @@ class NotLetInError(RemoteError):
 
 
 def not_let_in(exchange: Exchange, name: str, words: str) -> NotLetInError | None:
-    """What to tell where a key is missing or wrong. `name` begins the message."""
+    """The error for a missing or wrong key. `name` begins the message."""
     if status_of(exchange) not in NOT_LET_IN:
         return None
     reason = f": {words}" if words else ""
@@ -42,7 +42,7 @@ def not_let_in(exchange: Exchange, name: str, words: str) -> NotLetInError | Non
 
 
 def not_offered(exchange: Exchange, name: str) -> NotOfferedError | None:
-    """What to tell where a path is not there, by the status alone."""
+    """The error for a missing path, by the status alone."""
     if status_of(exchange) not in _ABSENT:
         return None
     at = f"HTTP {status_of(exchange)} at {path_of(exchange)}"
@@ -50,7 +50,7 @@ def not_offered(exchange: Exchange, name: str) -> NotOfferedError | None:
 
 
 def elsewhere(exchange: Exchange, name: str) -> NotOfferedError | None:
-    """What to tell of a web page, or of a redirect that is not followed."""
+    """The error for a web page, or for a redirect that is not followed."""
     response = exchange.response
     if response is None:
         return None
@@ -68,9 +68,9 @@ def elsewhere(exchange: Exchange, name: str) -> NotOfferedError | None:
 
 
 def answered_as_refined(exchange: Exchange, dialect: str) -> NotOfferedError | None:
-    """What to tell of an answer that shows only the dialect which this one refines.
+    """The error for an answer in the dialect that this one refines.
 
-    Both are asked at one path, and a server of the other is no server of this one.
+    Both use one path, and a server of the other dialect is not a server of this one.
     """
     refined = get(dialect).refines
     if refined is None or recognised_dialect(exchange) != refined.dialect:
@@ -80,7 +80,7 @@ def answered_as_refined(exchange: Exchange, dialect: str) -> NotOfferedError | N
 
 
 def refusal(exchange: Exchange, name: str, words: str, model: str) -> RemoteError | None:
-    """What to tell where a key is missing or wrong, or a path or the model is not there.
+    """The error for a missing or wrong key, or for a path or model that does not exist.
 
     `words` are the server's own, without secrets; `name` begins the message.
     """
@@ -101,7 +101,7 @@ def error_words(exchange: Exchange, reading: Reading) -> str:
 
 
 def path_of(exchange: Exchange) -> str:
-    """The path that was asked, as it may be shown."""
+    """The path of the request, without secrets."""
     return visible(exchange.request.path.partition("?")[0]) if exchange.request else ""
 
 

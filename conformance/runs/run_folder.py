@@ -53,7 +53,7 @@ class RunFolder:
         self._stale = earlier_recordings(self.path)
 
     def at_path(self, path: Path) -> RunFolder:
-        """Another folder, for what is not part of the run itself."""
+        """Another folder, for recordings outside the run itself."""
         return RunFolder(path, self.options, kind=self._kind)
 
     def write_cassette(
@@ -104,7 +104,7 @@ class RunFolder:
 
 
 def restate_run(evidence: Recording, **changes: Any) -> Recording:
-    """States in a recording, and in its file, what was found out later."""
+    """Adds later knowledge to a recording and to its file."""
     write(evidence.path, _restated(read(evidence.path), changes))
     return replace(evidence, cassette=_restated(evidence.cassette, changes))
 

@@ -41,11 +41,11 @@ SIDE_CALL: Final = "side-call"
 
 
 class ScenarioOutcome(Struct):
-    """What came of a scenario. `step_facts` is what its recording says of each step, by role.
+    """The outcome of a scenario. `step_facts` are what its recording states of each step, by role.
 
-    `left_out` are steps that could not be taken; `silent` are those that nobody answered.
-    `company` are answers to requests beside a step, each with the step's role: nobody judges them.
-    `anew` are steps that could not carry on the one that they name, and were asked by themselves.
+    `left_out` are steps that could not be taken; `silent` are those without an answer.
+    `company` are answers to requests parallel to a step, each with its role; they are not judged.
+    `anew` are steps that could not continue the step that they name, and were sent by themselves.
     """
 
     run: ScenarioRun
@@ -109,7 +109,7 @@ class ScenarioOutcome(Struct):
 
     @property
     def answers(self) -> list[Exchange]:
-        """The exchanges with the target itself, without what a gateway asked upstream."""
+        """The exchanges with the target itself, without a gateway's upstream calls."""
         return [each for each in self.exchanges if each.hop != "upstream"]
 
     def exchange_of(self, role: str) -> Exchange | None:
@@ -158,9 +158,9 @@ async def run_scenario(
     settings: RequestSettings,
     expect_word: Callable[[str, str, str], None] = lambda *_: None,
 ) -> ScenarioOutcome:
-    """Takes every step that can be taken, one after the other.
+    """Takes every step that can be taken, in sequence.
 
-    `expect_word` hears of a word that a request is given, its name and that of its group.
+    `expect_word` gets the marker word of a request, its name and that of its group.
     """
     outcome = ScenarioOutcome(run)
     for step in run.steps:
@@ -232,7 +232,7 @@ async def _send_beside(
     sender: RequestSender,
     outcome: ScenarioOutcome,
 ) -> tuple[TargetReply, list[TargetReply]]:
-    """The answer to a step and those beside it, which are asked for before it is."""
+    """The answer to a step, and those to the parallel requests, which are sent before it."""
     dialect = outcome.run.dialect
     company = [asyncio.create_task(sender.send(other, dialect)) for other in beside]
     await asyncio.sleep(0)
@@ -258,14 +258,14 @@ def _upstream_source(step: Step) -> UpstreamSource:
 def _facts_of_step(step: Step, reply: TargetReply, sent: Any, dialect: str) -> dict[str, Any]:
     form = get(dialect).request
     behind_gateway = reply.upstream is not None
-    # Both hops of an application tell how it must end, once it has asked anything.
+    # Once an application has called its model, its two hops show how its answer must end.
     compares_hops = dialect in APPLICATIONS and any(not each.aside for each in reply.upstream or ())
     facts = {
         "ends": None if compares_hops else list(step.ends),
         "thinking": step.thinking,
         "untestable": reply.untestable,
         "fault": reply.fetched.fault,
-        # Behind a gateway nobody counted: the script says what the answer was cut by.
+        # The upstream of a gateway did not count tokens: the script has the reason of the cut.
         "limit": form.limit(sent) if form and not behind_gateway else None,
         "excused": list(step.excused) or None,
         "broken": list(step.broken) or None,

@@ -36,7 +36,7 @@ class TargetReply(Struct, frozen=True):
     """One answer, or none: `silent` says why there is no response head.
 
     `untestable` says why the answer cannot be judged (the target had no time for us). `upstream`
-    is what a gateway asked meanwhile, None where the target is none.
+    has the calls that a gateway made meanwhile, None if the target is not a gateway.
     """
 
     fetched: FetchedAnswer
@@ -48,8 +48,8 @@ class TargetReply(Struct, frozen=True):
 class RequestSender(Struct):
     """Sends requests. `secrets` are headers with credentials, by dialect.
 
-    With `upstream` the target is a gateway, and the toolkit plays what stands behind it; requests
-    must come one at a time then.
+    With `upstream` the target is a gateway, and the toolkit plays its upstream; requests must come
+    one at a time then.
     """
 
     server: TurnTarget
@@ -112,7 +112,7 @@ class RequestSender(Struct):
         return TargetReply(fetched)
 
     async def require_reply(self, request: Request, dialect: str) -> TargetReply:
-        """As `send`. Raises RemoteError where nobody answers."""
+        """As `send`. Raises RemoteError if there is no answer."""
         reply = await self.send(request, dialect)
         if reply.silent:
             raise RemoteError(reply.silent)

@@ -37,7 +37,7 @@ from conformance.scenarios import Scenario, load_scenarios
 from conformance.targets.gateway import UpstreamStandIn
 from conformance.targets.server import LiveServer
 
-SANITY: Final = "think"  # the shipped scenario whose first step asks whether anybody is there
+SANITY: Final = "think"  # the shipped scenario whose first step checks that a server is there
 
 
 async def run_server(
@@ -51,9 +51,9 @@ async def run_server(
 ) -> RunOutcome:
     """Runs scenarios on every API of a server; recordings are kept below `folder`, alone.
 
-    With `upstream` the server is a gateway, and the toolkit what stands behind it.
-    Raises RemoteError where nobody answers at all, UsageError for what does not exist, and where
-    the folder holds anything but an earlier run.
+    With `upstream` the server is a gateway, and the toolkit plays its upstream.
+    Raises RemoteError if nothing answers at all, UsageError for unknown names, and if the folder
+    holds anything except an earlier run.
     """
     rulebook = Rulebook.load(options.suites, options.rules, options.as_of)
     sender = _new_sender(server, options, upstream)
@@ -83,9 +83,9 @@ async def run_server(
 
 
 async def run_api(run: ApiRun, planner: Planner) -> None:
-    """Probing, executing and judging, in turn.
+    """Probes, executes and judges, in this order.
 
-    Raises NotOfferedError where there is no such API, RemoteError where nobody is.
+    Raises NotOfferedError if there is no such API, RemoteError if there is no server.
     """
     try:
         if await probe_api(run):
@@ -105,10 +105,10 @@ async def run_api(run: ApiRun, planner: Planner) -> None:
 
 
 def profiles_of(options: RunOptions) -> tuple[dict[str, Profile], tuple[str, ...]]:
-    """The user's profile by dialect, and a line for each API that has none of that name.
+    """The user's profile by dialect, and a line for each API without a profile of that name.
 
-    Such an API is not run: it would be judged by another profile than the one that was named.
-    Raises UsageError where the user named that API, too, or where no API has such a profile.
+    Such an API is not run: another profile than the named one would judge it.
+    Raises UsageError if the user named that API too, or if no API has such a profile.
     """
     choices = CheckChoices(profile=options.profile, folders=options.folders)
     found: dict[str, Profile] = {}
@@ -129,7 +129,7 @@ def _possible_options(options: RunOptions, upstream: UpstreamStandIn | None) -> 
         raise UsageError("--soak goes with --url and --asgi, and without --repeat")
     if upstream is None:
         return options
-    # What is heard upstream belongs to the one request under way.
+    # Upstream calls belong to the one request under way.
     return dataclasses.replace(options, jobs=1, repeat=1)
 
 
@@ -149,6 +149,6 @@ def _new_api_run(target: ApiTarget, profile: str | None) -> ApiRun:
         RequestSettings(options.model, options.max_tokens),
         ScenarioOutcome(ScenarioRun(sanity, dialect, ())),
         profile,
-        # Behind a gateway no two answers are alike: the script counts them.
+        # The script numbers its answers, so no two upstream answers of a gateway are equal.
         deterministic=target.sender.upstream is None,
     )

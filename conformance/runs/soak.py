@@ -1,10 +1,10 @@
-"""A soak: scenarios again and again, side by side, for a time, and what comes of that under load.
+"""A soak: repeats scenarios in parallel for a time, and judges the answers under load.
 
-Rule 1: each API was run once before, one request at a time: what is asked is what was found there,
-in other wordings too where all answers would be alike.
-Rule 2: an answer is judged as it comes, and merged with others when no request is under way any
-more that was so beside it: until then it may turn out that one holds parts of the other.
-Rule 3: the soak ends after its time, with the requests under way; at Ctrl-C at once; and where the
+Rule 1: each API was run once before, one request at a time: the soak sends the requests that worked
+there, also in other wordings if all answers would be equal.
+Rule 2: an answer is judged as it comes, and merged with others once all requests that were parallel
+to it are over: until then one may turn out to hold parts of the other.
+Rule 3: the soak ends after its time, with the requests under way; at Ctrl-C at once; and when the
 target no longer answers, or the run may send no more.
 """
 
@@ -48,9 +48,9 @@ class SoakOutcome(Struct, frozen=True):
 
 
 class SoakedApi(Struct, frozen=True):
-    """One API and what is sent to it. `marked`: its requests are given words to say.
+    """One API and the requests for it. `marked`: each request asks for a marker word.
 
-    Else answers are compared with those to the same `wordings`, if it is deterministic.
+    Otherwise answers are compared with those to the same `wordings`, if the API is deterministic.
     """
 
     run: ApiRun
@@ -93,7 +93,7 @@ class _Soak:
         self._is_over = False
         self._begun: dict[int, float] = {}  # by worker
         self._waiting: deque[_WaitingRun] = deque()
-        # One thread judges, so that answers are read as they come; who asked waits for it.
+        # One thread judges, so that answers are read as they come; the sender waits for it.
         self._judge = ThreadPoolExecutor(1, "judge")
         self._start = 0.0
         self._merger = ResultMerger()
@@ -177,7 +177,7 @@ class _Soak:
                     latencies.add(head + ms)
         # Findings have the ids that they have where the scenario goes alone.
         outcome.exchanges = [replace(each, scenario=name) for each in outcome.exchanges]
-        # Each request was given a word of its own, so texts are not alike.
+        # Each request had its own marker word, so texts differ.
         steady = run.deterministic and not api.marked
         folder = run.target.folder
         evidence = folder.write_cassette(outcome, deterministic=steady, profile=run.profile)
@@ -186,7 +186,7 @@ class _Soak:
         self._merge_settled()
 
     def _merge_settled(self) -> None:
-        """Merges what no request under way was beside any more."""
+        """Merges the answers whose parallel requests are all over."""
         oldest = min(list(self._begun.values()), default=monotonic())
         while self._waiting and (
             self._waiting[0].ended < oldest or len(self._waiting) > _MOST_WAITING

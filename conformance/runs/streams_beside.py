@@ -42,7 +42,7 @@ _MIXED: Final = "the answer holds parts of another one, or lost some to it"
 
 
 class AnswerKey(NamedTuple):
-    """What a request asks for, whatever the round."""
+    """Identifies a request, the same in every round."""
 
     scenario: str
     role: str
@@ -137,11 +137,11 @@ def lone_answer(
 
 
 def judged_beside(run: ApiRun, kept: KeptRun, alone: LoneAnswers) -> Iterator[StreamResult]:
-    """Results of one scenario with what was found of cross-talk.
+    """Results of one scenario with the findings of cross-talk.
 
-    `alone` has nothing to compare with where chance decides what is said. What else fails in an
-    answer that is mixed with another one is not known to be a fault of its own: such verdicts are
-    INCONCLUSIVE. Where the rule can say nothing of the first round it is left out.
+    `alone` has nothing to compare if answers are random. Other faults of an answer that is mixed
+    with another one may come from that mix: such verdicts are INCONCLUSIVE. The rule is left out
+    if it cannot judge the first round.
     """
     exchanges: dict[int, Exchange] = {}
     foreign = {

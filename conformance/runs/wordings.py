@@ -1,9 +1,9 @@
-"""Other wordings of a scenario's requests, so that parts of their answers show in each other.
+"""Other wordings of a scenario's requests, so that parts of one answer are recognisable in another.
 
-Where a soak asks for nothing but one thing, and the target says no words that it is given, all
-answers are the same, and one that holds parts of another is only an answer with odd faults. So
-such a scenario is asked in other wordings, too: each with a word to begin with, the same for all
-its requests. What that is answered is learnt before, one request at a time.
+If a soak sends only one scenario, and the target does not repeat marker words, all answers are
+equal, and cross-talk only looks like an odd fault. So such a scenario is also sent in other
+wordings: each asks for another first word, the same in all its requests. The answers to them are
+learnt before, one request at a time.
 """
 
 from __future__ import annotations

@@ -42,15 +42,6 @@ MOST_CALLS: Final = 1000  # calls of one step
 MOST_TRIES: Final = 4  # answers that break off, to one request of an application's user
 _MOMENT: Final = 1.0  # seconds
 _NOWHERE: Final = {"error": {"message": "no such path", "type": "invalid_request_error"}}
-_DELTAS: Final = 2  # of thinking, before an answer breaks inside it
-_JSON: Final = "application/json"
-_STATUS: Final = {"refused": 400, "unavailable": 500}
-_BROKEN: Final = frozenset({*_STATUS, "no-finish", "cut", "error"})
-_ERRORS: Final = {
-    "refused": "the script refuses",
-    "unavailable": "the script has no worker",
-    "error": "the script breaks off",
-}
 
 
 TellRequest = Callable[[str, str, int], None]

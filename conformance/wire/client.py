@@ -1,7 +1,7 @@
-"""A connection on which the toolkit asks: requests out, answers in, chunk by chunk.
+"""A client connection: requests out, answers in, chunk by chunk.
 
-Rule 1: heads are parsed by h11, bodies by `chunked`, which keeps what h11 does not tell: where a
-chunk begins. Rule 2: whatever goes wrong is a `BrokenExchange` with the ending that it means.
+Rule 1: h11 parses heads, `chunked` parses bodies, because h11 hides where a chunk begins.
+Rule 2: every failure is a `BrokenExchange` with the ending that it means.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class ClientConnection:
         timeout: float,  # noqa: ASYNC109  # one bound
         dialer: Dialer | None = None,
     ) -> Self:
-        """Raises BrokenExchange where nobody answers."""
+        """Raises BrokenExchange if nothing answers."""
         try:
             async with asyncio.timeout(timeout):
                 return cls(await (dialer or Dialer()).open(origin))
@@ -145,7 +145,7 @@ class ClientConnection:
             self._rest = data[plain.size :]
             return self._response_head(plain.response, plain.reason, method)
         parser = h11.Connection(h11.CLIENT, max_incomplete_event_size=_MOST_HEAD)
-        # h11 wants to know what was asked; the bytes have been sent already.
+        # h11 needs to know the request; its bytes have been sent already.
         upgrade = [("upgrade", "x"), ("connection", "upgrade")] if upgrades else []
         parser.send(h11.Request(method=method, target="/", headers=[("host", "x"), *upgrade]))
         parser.send(h11.EndOfMessage())
@@ -214,7 +214,7 @@ class ClientConnection:
                     return
 
     def _body_is_over(self, reader: _BodyEnd) -> bool:
-        """Whether it has ended by itself. Raises BrokenExchange for what is none."""
+        """Whether the body has ended by itself. Raises BrokenExchange for an invalid one."""
         if reader.fault:
             raise BrokenExchange("protocol-error", reader.fault)
         if reader.done:

@@ -20,7 +20,7 @@ if sys.platform == "linux":
     import termios
 
 _LINGER_S: Final = 2.0
-_LOOKS_S: Final = (0.001, 0.05)  # between two looks at what is pending, at first and at last
+_LOOKS_S: Final = (0.001, 0.05)  # between two checks of pending bytes, at first and at last
 _RESET: Final = struct.pack("ii", 1, 0)  # linger on, for no time: closing sends RST
 
 

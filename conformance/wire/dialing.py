@@ -1,7 +1,7 @@
-"""Opening a connection to a server: straight, or through the proxy that the environment names.
+"""Opens connections to servers: directly, or through the proxy that the environment names.
 
-A server that is asked in plain text through a proxy is named in each request; one that is asked in
-TLS is reached by a tunnel (CONNECT), of which the server sees nothing.
+Through a proxy, a plain-text request names the server itself; TLS goes through a tunnel (CONNECT),
+which is invisible to the server.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PORTS: Final = {"http": 80, "https": 443}
 
 
 class OpenedConnection(Struct, frozen=True):
-    """Both ways of a connection; what stands before each target, and headers that the way needs."""
+    """Both directions of a connection, the prefix of each target, and headers for the proxy."""
 
     reader: PassingReader
     writer: asyncio.StreamWriter
@@ -39,7 +39,7 @@ class Dialer:
         self._proxies: dict[Origin, EnvironmentProxy | None] = {}
 
     async def open(self, origin: Origin) -> OpenedConnection:
-        """Raises BrokenExchange where nobody answers."""
+        """Raises BrokenExchange if nothing answers."""
         if origin not in self._proxies:
             self._proxies[origin] = _proxy_for(origin)
         return await _open_by(self._proxies[origin], origin)

@@ -24,7 +24,7 @@ _OTHER_PROTOCOL: Final = "what came is no HTTP/1.1; maybe HTTP/2 without TLS, or
 _NO_HTTP: Final = "illegal request line"  # what h11 calls an answer that begins with control bytes
 
 
-class BrokenExchange(Exception):  # noqa: N818  # it shows how a stream ended; nobody erred here
+class BrokenExchange(Exception):  # noqa: N818  # it shows how a stream ended; it is not our error
     """The exchange ended like this, and not by itself."""
 
     def __init__(self, end: Ending, why: str, *, hint: str = "") -> None:

@@ -25,7 +25,7 @@ CONNECTION_HEADERS: Final = frozenset(
         "upgrade",
     }
 )
-# Meant for whoever reads the body: `connection` cannot make them a matter of one connection.
+# These describe the body: `connection` cannot make them hop-by-hop headers.
 # https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1-8
 _OF_BODIES: Final = frozenset({"content-encoding", "content-length", "content-type"})
 _OF_PROXIES: Final = frozenset({"proxy-authenticate", "proxy-authorization"})

@@ -1,12 +1,12 @@
-"""Whom a server that listens on this machine answers, by the Host header.
+"""Which requests a server on this machine answers, by the Host header.
 
-A page in a browser can let its own name resolve to this machine (DNS rebinding), and then read
-what is served here. Its requests still carry its name: names of others are refused. An address in
-the header is nobody's name. https://www.rfc-editor.org/rfc/rfc9110#section-7.2
+A web page can make its own name resolve to this machine (DNS rebinding), and then read what is
+served here. Its requests still carry its name, so names of other hosts are refused. An address in
+the header is not such a name. https://www.rfc-editor.org/rfc/rfc9110#section-7.2
 
-A page need not read what it gets to do harm: what it sends is passed on, and recorded. Browsers say
-where a request comes from: what another site's page sends is refused, except pages of this
-machine. https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header
+A page can do harm without reading answers, because its requests are passed on and recorded.
+Browsers state the origin of a request: requests from pages of other sites are refused, except pages
+of this machine. https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class AllowedHosts(Struct, frozen=True):
         return cls(names, parsed_origins(origins))
 
     def check_request(self, request: HttpRequest) -> None:
-        """Raises RequestRejected where the request is meant for, or comes from, somebody else."""
+        """Raises RequestRejected if the request is for another host, or from another site."""
         stated = header_value(request.headers, "host")
         found = _HOST.fullmatch(stated.strip()) if stated else None
         name = (found[1] or found[2] or "") if found else stated or ""
@@ -62,7 +62,7 @@ class AllowedHosts(Struct, frozen=True):
 
 
 def parsed_origins(origins: Iterable[str]) -> frozenset[str]:
-    """Origins as browsers spell them. Raises UsageError for what is none."""
+    """Origins as browsers spell them. Raises UsageError for other texts."""
     return frozenset(map(_parsed_origin, origins))
 
 

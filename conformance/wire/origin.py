@@ -15,10 +15,10 @@ _SHOWN: Final = 200
 
 
 class Origin(Struct, frozen=True):
-    """Where a server is, and what its paths begin with.
+    """The address of a server, and the beginning of its paths.
 
-    `cacert` is a file of the authorities that vouch for it; empty: those of this machine.
-    `insecure`: nobody has to.
+    `cacert` is a file of certificate authorities; empty means those of this machine. `insecure`:
+    the certificate is not checked.
     """
 
     host: str
@@ -32,7 +32,7 @@ class Origin(Struct, frozen=True):
 
     @classmethod
     def parse(cls, url: str, cacert: str = "", *, insecure: bool = False) -> Self:
-        """Raises UsageError for what is no http or https URL."""
+        """Raises UsageError for anything but an http or https URL."""
         try:
             parts = urlsplit(url)
             port = parts.port

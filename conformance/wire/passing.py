@@ -1,10 +1,9 @@
-"""A body on its way through: as it is framed on the wire, up to where it ends.
+"""Passes a body through with its framing on the wire, up to its end.
 
-What is passed on is not taken apart. Chunks are walked over, from size to size, and everything that
-is not as nearly every server sends it (an extension, a bare LF, a fault) is left to
-`ChunkedBodyReader` from there on.
-Rule 1: the last chunk and the trailer section are not passed on; whoever sends adds an end.
-Rule 2: bytes are passed on at once, except a size or a line end that is not whole.
+The bytes are not split. The code jumps from chunk size to chunk size, and leaves anything unusual
+(an extension, a bare LF, a fault) to `ChunkedBodyReader` from there on.
+Rule 1: the last chunk and the trailer section are not passed on; the sender adds its own end.
+Rule 2: bytes are passed on at once, except an incomplete size or line end.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ class PlainBodyPasser:
         return self._reader.rest
 
     def feed(self, data: bytes) -> bytes:
-        """What is to be passed on of these bytes."""
+        """The part of these bytes to pass on."""
         parts = self._reader.feed(data)
         return parts[0].data if parts else b""
 
@@ -53,7 +52,7 @@ class ChunkedBodyPasser:
 
     def __init__(self) -> None:
         self._held = _LINE_END  # as if a chunk had ended: each size stands between two line ends
-        self._sent = len(_LINE_END)  # bytes of what is held that were passed on
+        self._sent = len(_LINE_END)  # bytes of those held that were passed on
         self._ahead = 0  # bytes of the open chunk's data that are still to come
         self._steps: dict[bytes, int] = {}
         self._careful: ChunkedBodyReader | None = None
@@ -75,7 +74,7 @@ class ChunkedBodyPasser:
         return self._careful.rest if self._careful else b""
 
     def feed(self, data: bytes) -> bytes:
-        """What is to be passed on of these bytes; where they break the coding, there is `fault`."""
+        """The part of these bytes to pass on; if they break the coding, `fault` is set."""
         if self._careful is not None:
             return part_bytes(self._careful.feed(data))
         if self._held:
@@ -95,7 +94,7 @@ class ChunkedBodyPasser:
         return passed[sent:] if sent else passed
 
     def _walk(self, data: bytes) -> tuple[int, bool]:
-        """How far the bytes may be passed on, and whether they are plain behind that."""
+        """How far the bytes may be passed on, and whether the rest is plain."""
         at, size, known = self._ahead, len(data), self._steps.get
         while at < size:
             # Most chunks have 16 to 4,095 bytes: their sizes are spelled in two or three digits.

@@ -24,10 +24,10 @@ class PassingReader(asyncio.StreamReader):
         self._stopped: asyncio.Future[None] | None = None
 
     async def pass_on(self, take: TakeBytes) -> None:
-        """Until `take` wants no more for now, or there is no more; then `at_eof` shows.
+        """Passes bytes to `take` until it wants no more for now, or until the end (`at_eof`).
 
-        What comes after that waits here, and the other side is slowed down. Raises OSError where
-        the connection broke.
+        Later bytes wait here, which slows the other side down. Raises OSError if the connection
+        broke.
         """
         while self._buffer:  # type: ignore[attr-defined]  # nothing public shows, and reading waits
             if not take(await self.read(READ_SIZE)):

@@ -85,5 +85,5 @@ def _end_of_line(data: bytes, number: int) -> int:
 
 
 def _stray_count(data: bytes) -> int:
-    """How many bytes are no UTF-8, except a character that the cut divides."""
+    """How many bytes are not UTF-8, except for a character that the cut divides."""
     return 0 if data.isascii() else len(data) - len(data.decode("utf-8", "ignore").encode())

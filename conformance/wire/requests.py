@@ -46,7 +46,7 @@ class HttpRequest(Struct, frozen=True):
 
 
 class RequestRejected(Exception):  # noqa: N818  # a verdict on the request, not a failure of ours
-    """The bytes are no request that can be answered: a status and one line why."""
+    """The bytes are not a request that can be answered: a status and one line why."""
 
     def __init__(self, status: int, why: str) -> None:
         super().__init__(why)
@@ -55,7 +55,7 @@ class RequestRejected(Exception):  # noqa: N818  # a verdict on the request, not
 
 
 class PlainHead(NamedTuple):
-    """A head, `size` bytes long, and how long the body behind it is."""
+    """A head of `size` bytes, and the length of the body after it."""
 
     method: str
     target: str

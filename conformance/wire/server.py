@@ -107,7 +107,7 @@ class ServerConnection:
                 return None
 
     def watch(self, on_gone: Callable[[], None], on_silent: Callable[[], None]) -> None:
-        """Tells when the client goes away, or says no more; what it sends is its next request."""
+        """Reports when the client leaves, or will send no more; bytes are its next request."""
         self._watch = asyncio.create_task(self._watch_reading(on_gone, on_silent))
 
     async def unwatch(self) -> None:
@@ -210,7 +210,7 @@ class ServerConnection:
                     pass
 
     async def reset(self) -> None:
-        """Ends the connection as a crash does; what was sent before arrives first."""
+        """Ends the connection as a crash does, after the bytes sent before have arrived."""
         await reset_connection(self._writer, _REQUEST_S)
 
     async def close(self) -> None:

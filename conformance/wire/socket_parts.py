@@ -1,4 +1,4 @@
-"""What is on a WebSocket, whoever reads its frames: messages, control frames, codes of closes.
+"""The parts of a WebSocket stream: messages, control frames, close codes.
 
 https://www.rfc-editor.org/rfc/rfc6455#section-7.4.1
 """

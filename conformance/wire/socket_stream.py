@@ -41,8 +41,8 @@ class SocketFaultError(Exception):
 class SocketStream:
     """Our end, on `side`.
 
-    `early` came behind the head. `reserve` is asked whether so many more bytes may be held; a
-    negative number gives back. `is_over`: the other side has closed.
+    `early` are bytes that came with the head. `reserve` decides whether so many more bytes may be
+    held; a negative number gives back. `is_over`: the other side has closed.
     """
 
     def __init__(

@@ -19,8 +19,8 @@ class TlsEnd(Protocol):
 def was_closed_in_order(tls: TlsEnd | None) -> bool:
     """At the end of a connection, through its `ssl_object`; true without TLS.
 
-    Event loops tell both ends alike. TLS itself does not: behind the alert it reads nothing, and
-    without one it would wait for more.
+    Event loops report both ends in the same way. TLS itself does not: after the alert it reads
+    nothing, and without one it would wait for more.
     """
     try:
         return tls is None or not tls.read(1)

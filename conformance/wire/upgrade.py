@@ -107,7 +107,7 @@ def upgrade_headers(key: str) -> Headers:
 
 
 def upgrade_head(key: str, headers: Headers) -> bytes:
-    """The head that accepts, with `headers` that speak of no connection besides."""
+    """The head that accepts, with those `headers` that do not concern the connection."""
     accepted: Headers = (
         ("Upgrade", "websocket"),
         ("Connection", "Upgrade"),

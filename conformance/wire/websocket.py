@@ -1,13 +1,12 @@
 """Frames of a WebSocket: bytes of one side in, whole messages out, and the other way round.
 
-https://www.rfc-editor.org/rfc/rfc6455#section-5. Nothing is sent here, and nothing is decided: who
-relays passes on what came, who plays or asks answers pings and closes itself.
-Rule 1: a side that breaks the protocol is read no further: `fault` says how, with the code of the
-close that it earns. What came before is given out.
-Rule 2: a message is held until it is whole, up to a bound; a frame that announces more is a fault
-before any of it is held.
-Rule 3: whether a text is UTF-8 is asked only where `checks_text` says so: a recorder keeps what
-came, whatever it is.
+https://www.rfc-editor.org/rfc/rfc6455#section-5. This module sends nothing: a relay passes messages
+on, and a client or server answers pings and closes itself.
+Rule 1: after a side breaks the protocol no more of it is read: `fault` describes the mistake, with
+the close code for it. Earlier messages are still given out.
+Rule 2: a message is held until it is complete, up to a bound; a frame that announces more is a
+fault before any of it is held.
+Rule 3: texts are checked for UTF-8 only with `checks_text`: a recorder keeps any bytes.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ class SocketReader:
         self._most = most
         self._checks_text = checks_text
         self._stream = StreamReader()
-        self._message = bytearray()  # joined at once: a million fragments are no million objects
+        self._message = bytearray()  # joined at once: fragments may be a million
         self._kind: FrameKind | None = None  # of the message under way
         self._frame = self._next_frame()
         self._taken = 0  # bytes of the frame under way
@@ -72,7 +71,7 @@ class SocketReader:
         return self.came == self.framed
 
     def feed(self, data: bytes) -> Iterator[SocketPart]:
-        """What is whole now. To be read to its end; behind a close or a fault nothing comes."""
+        """The parts that are complete now; read all. Nothing follows a close or a fault."""
         self.came += len(data)
         if not (self.is_closed or self.fault):
             self._stream.feed_data(data)

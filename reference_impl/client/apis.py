@@ -114,21 +114,11 @@ APIS: Final[Mapping[Api, ApiForm]] = {
         error_key="message",
     ),
     "cohere": ApiForm(
-        "cohere.v2",
-        "/v2/chat",
-        CohereReader,
-        cohere_request.body,
-        base="",
-        error_key="message",
+        "cohere.v2", "/v2/chat", CohereReader, cohere_request.body, base="", error_key="message"
     ),
     "mistral": ApiForm("mistral.chat", "/chat/completions", ChatReader, mistral_request.body),
     "ollama": ApiForm(
-        "ollama.chat",
-        "/api/chat",
-        OllamaReader,
-        ollama_request.body,
-        base="",
-        framing="lines",
+        "ollama.chat", "/api/chat", OllamaReader, ollama_request.body, base="", framing="lines"
     ),
     "ollama-generate": ApiForm(
         "ollama.generate",

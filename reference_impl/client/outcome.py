@@ -97,10 +97,7 @@ def error(report: Report, given: Any, *, status: int | None = None) -> None:
     said = (fields.get("status_code"), fields.get("status"), code)
     known = (value for value in said if count_of(value) in _STATUSES)
     report.tell(
-        "error",
-        code=code,
-        message=text_of(fields.get("message")),
-        status=next(known, status),
+        "error", code=code, message=text_of(fields.get("message")), status=next(known, status)
     )
 
 

@@ -13,15 +13,7 @@ from typing import Any
 from .call import Call
 from .event import Report
 from .payload import count_of, objects_of, text_of
-from .responses_items import (
-    CALLS,
-    OURS,
-    CallItem,
-    Item,
-    MessageItem,
-    ReasoningItem,
-    Said,
-)
+from .responses_items import CALLS, OURS, CallItem, Item, MessageItem, ReasoningItem, Said
 from .speech import Speech
 
 

@@ -24,7 +24,6 @@ Api = Literal[
     "ollama-generate",
 ]
 EVERY_API: Final[tuple[Api, ...]] = get_args(Api)
-Ending = Literal["eof", "reset", "idle-timeout", "protocol-error", "client-closed"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,7 @@ from starlette.datastructures import Headers
 
 from .ask import check_model, prompted
 from .chat_body import ChatBody
-from .chat_request import (
-    ChatRequest,
-    ask_of,
-    check_supported,
-    switched,
-    wanted_effort,
-)
+from .chat_request import ChatRequest, ask_of, check_supported, switched, wanted_effort
 from .chat_stream import ChatShape, ChatStream, Showing
 from .defects import Scene
 from .effort import Effort, leaving_room

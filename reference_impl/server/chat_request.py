@@ -18,6 +18,7 @@ from .fields import (
     StopString,
     StopStrings,
     Temperature,
+    Tool,
     stops,
     unsupported,
 )
@@ -78,16 +79,6 @@ class ToolResult(msgspec.Struct, tag_field="role", tag="tool"):
 
 
 Message = System | Developer | User | Assistant | ToolResult
-
-
-class Function(msgspec.Struct):
-    name: Annotated[str, Meta(min_length=1)]
-    description: str | None = None
-    parameters: dict[str, Any] | None = None
-
-
-class Tool(msgspec.Struct, tag_field="type", tag="function"):
-    function: Function
 
 
 class StreamOptions(msgspec.Struct):

@@ -13,14 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .engine import (
-    Finish,
-    ReasoningDelta,
-    Start,
-    TextDelta,
-    ToolCall,
-    Usage,
-)
+from .engine import Finish, ReasoningDelta, Start, TextDelta, ToolCall, Usage
 from .refusal import openai_error
 from .stamp import Stamp
 from .summary import AnswerEvent

@@ -11,7 +11,17 @@ from msgspec import Meta
 from .ask import Ask
 from .effort import Effort
 from .engine import Limits
-from .fields import Count, SeedNumber, Share, StopStrings, Temperature, stops, unsupported
+from .fields import (
+    Count,
+    Function,
+    SeedNumber,
+    Share,
+    StopStrings,
+    Temperature,
+    Tool,
+    stops,
+    unsupported,
+)
 from .refusal import Refusal
 from .turns import Turn, assistant, called, function_tool
 
@@ -49,16 +59,6 @@ class Message(msgspec.Struct):
     tool_plan: str = ""
     tool_calls: list[ToolCallGiven] | None = None
     tool_call_id: str = ""
-
-
-class Function(msgspec.Struct):
-    name: Annotated[str, Meta(min_length=1)]
-    description: str | None = None
-    parameters: dict[str, Any] | None = None
-
-
-class Tool(msgspec.Struct, tag_field="type", tag="function"):
-    function: Function
 
 
 class CohereRequest(msgspec.Struct):

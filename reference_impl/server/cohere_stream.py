@@ -151,7 +151,4 @@ def _wire(kind: str, **fields: Any) -> Wire:
 def _counts(usage: Usage) -> dict[str, Any]:
     """Tokens, and those that are billed, which here are the same."""
     counted = {"input_tokens": usage.prompt, "output_tokens": usage.completion}
-    return {
-        "billed_units": counted,
-        "tokens": {**counted, "reasoning_tokens": usage.reasoning},
-    }
+    return {"billed_units": counted, "tokens": {**counted, "reasoning_tokens": usage.reasoning}}

@@ -23,6 +23,16 @@ StopStrings = Annotated[list[StopString], Meta(max_length=16)]
 _PLACE: Final = re.compile(r" - at `\$(.*)`$")
 
 
+class Function(msgspec.Struct):
+    name: Annotated[str, Meta(min_length=1)]
+    description: str | None = None
+    parameters: dict[str, Any] | None = None
+
+
+class Tool(msgspec.Struct, tag_field="type", tag="function"):
+    function: Function
+
+
 def decoded(body: bytes) -> Fields:
     """The object that a body holds. Raises Refusal."""
     try:

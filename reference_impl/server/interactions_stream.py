@@ -103,8 +103,7 @@ class InteractionStream:
         ended = {"status": "requires_action" if finish.reason == "tool_calls" else status}
         counted = {"usage": _counts(finish.usage)}
         yield _event(
-            "interaction.completed",
-            interaction={**self._head, **ended, **counted, **self._times},
+            "interaction.completed", interaction={**self._head, **ended, **counted, **self._times}
         )
         yield Wire(DONE, "done")
         self.is_over = True

@@ -12,14 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from .engine import (
-    Finish,
-    ReasoningDelta,
-    Start,
-    TextDelta,
-    ToolCall,
-    Usage,
-)
+from .engine import Finish, ReasoningDelta, Start, TextDelta, ToolCall, Usage
 from .refusal import anthropic_error
 from .sealing import Seal
 from .stamp import Stamp

@@ -10,13 +10,7 @@ from starlette.datastructures import Headers
 from .ask import prompted
 from .defects import Scene
 from .fields import Fields, typed
-from .ollama_request import (
-    GenerateRequest,
-    OllamaRequest,
-    ask_of,
-    asked_once,
-    wanted_effort,
-)
+from .ollama_request import GenerateRequest, OllamaRequest, ask_of, asked_once, wanted_effort
 from .ollama_stream import GenerateBody, GenerateStream, OllamaBody, OllamaStream
 from .plan import Plan
 from .projection import projected

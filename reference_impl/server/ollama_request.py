@@ -11,7 +11,17 @@ from msgspec import Meta
 from .ask import Ask
 from .effort import Effort, effort
 from .engine import Limits
-from .fields import SeedNumber, Share, StopString, StopStrings, Temperature, stops, unsupported
+from .fields import (
+    Function,
+    SeedNumber,
+    Share,
+    StopString,
+    StopStrings,
+    Temperature,
+    Tool,
+    stops,
+    unsupported,
+)
 from .refusal import Refusal
 from .turns import Turn, assistant, function_tool
 
@@ -38,16 +48,6 @@ class Message(msgspec.Struct):
     tool_name: str = ""
     tool_call_id: str = ""
     images: list[str] | None = None
-
-
-class Function(msgspec.Struct):
-    name: Annotated[str, Meta(min_length=1)]
-    description: str | None = None
-    parameters: dict[str, Any] | None = None
-
-
-class Tool(msgspec.Struct, tag_field="type", tag="function"):
-    function: Function
 
 
 class Options(msgspec.Struct):
@@ -121,10 +121,7 @@ def asked_once(request: GenerateRequest, wanted: Effort) -> Ask:
 
 
 def _ask(
-    request: Asked,
-    messages: tuple[Turn, ...],
-    tools: tuple[Mapping[str, Any], ...],
-    wanted: Effort,
+    request: Asked, messages: tuple[Turn, ...], tools: tuple[Mapping[str, Any], ...], wanted: Effort
 ) -> Ask:
     if request.format not in (None, ""):
         raise unsupported("an output format", "format")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
+from typing import Any
 
 from starlette.datastructures import Headers
 
@@ -13,7 +14,7 @@ from .fields import Fields, typed
 from .plan import Plan
 from .projection import Events, projected
 from .reasoning_item import ThinkingShape
-from .responses_body import ResponsesBody
+from .refusal import openai_error
 from .responses_input import turns
 from .responses_request import ResponsesRequest, ask_of, check_supported
 from .responses_resource import Resource
@@ -23,6 +24,23 @@ from .settings import Settings
 from .summary import AnswerEvent, Summariser
 from .turns import Turn
 from .wire import Wire
+
+
+class ResponsesBody:
+    """Keeps the last response; a failed one says so itself, in `status` and `error`."""
+
+    def __init__(self) -> None:
+        self._response: Mapping[str, Any] | None = None
+
+    def add(self, wire: Wire) -> None:
+        if not isinstance(wire.data, str) and "response" in wire.data:
+            self._response = wire.data["response"]
+
+    def body(self) -> tuple[int, Mapping[str, Any]]:
+        """Status and payload."""
+        if self._response is None:
+            return 500, openai_error("no response was made")
+        return 200, self._response
 
 
 def plan(service: Service, fields: Fields, headers: Headers) -> Plan:

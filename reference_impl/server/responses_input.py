@@ -62,8 +62,6 @@ class FunctionOutput(msgspec.Struct):
     output: str | list[InputText]
 
 
-Item = Message | ReasoningItem | FunctionCall | FunctionOutput
-
 _KINDS: Mapping[str, type[Message | ReasoningItem | FunctionCall | FunctionOutput]] = {
     "message": Message,
     "reasoning": ReasoningItem,

@@ -45,9 +45,5 @@ def heard(choice: Mapping[str, Any], calls: Calls) -> Iterator[Event]:
 
 if __name__ == "__main__":
     serve(
-        stream,
-        package="httpx",
-        name="pasted-iter-lines",
-        dialects=("openai.chat",),
-        events=EVENTS,
+        stream, package="httpx", name="pasted-iter-lines", dialects=("openai.chat",), events=EVENTS
     )

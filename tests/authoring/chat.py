@@ -9,7 +9,6 @@ from typing import Any, Final
 from tests.authoring.pieces import DONE, Fields, Message, deltas
 
 CREATED_AT: Final = 1_795_176_000
-NOTHING: Final[Mapping[str, Any]] = {}
 
 Usage = tuple[int, int, int]
 """Prompt, completion and (among these) reasoning tokens."""
@@ -62,11 +61,7 @@ class Server:
 
 def counted(usage: Usage, *, details: bool = True) -> Fields:
     given, written, thought = usage
-    counts = {
-        "prompt_tokens": given,
-        "completion_tokens": written,
-        "total_tokens": given + written,
-    }
+    counts = {"prompt_tokens": given, "completion_tokens": written, "total_tokens": given + written}
     known = {"completion_tokens_details": {"reasoning_tokens": thought}}
     return {**counts, **(known if details else {})}
 

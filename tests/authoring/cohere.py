@@ -59,10 +59,7 @@ def citation(index: int, start: int, words: str) -> list[Fields]:
     source = {"type": "document", "id": "doc:0", "document": {"id": "doc:0", "text": words}}
     cited = {"start": start, "end": start + len(words), "text": words, "sources": [source]}
     said = {"citations": {**cited, "content_index": 0, "type": "TEXT_CONTENT"}}
-    return [
-        _event("citation-start", said, index=index),
-        {"type": "citation-end", "index": index},
-    ]
+    return [_event("citation-start", said, index=index), {"type": "citation-end", "index": index}]
 
 
 def counted(usage: Usage) -> Fields:

@@ -158,10 +158,7 @@ def _call() -> Fields:
 def _tool_round() -> Draft:
     """A turn that calls a tool, and the one that brings the tool's result."""
     asked = _asked(FERRY, tools=[_tool()])
-    steps = [
-        thought(0, opaque("ferry"), [FERRY_THOUGHT]),
-        call(1, CALL_ID, NAME, [ARGUMENTS]),
-    ]
+    steps = [thought(0, opaque("ferry"), [FERRY_THOUGHT]), call(1, CALL_ID, NAME, [ARGUMENTS])]
     pieces = answer(steps, (60, 30, 19), "requires_action")
     result = {"type": "function_result", "call_id": CALL_ID, "name": NAME, "result": FERRY_RESULT}
     told = {**_thought(), "summary": [written(FERRY_THOUGHT)]}

@@ -80,10 +80,7 @@ def _thinking(field: str) -> list[Fields]:
 
 
 def _chat_talk(
-    profile: str,
-    calls: Sequence[Fields],
-    said: Sequence[Fields],
-    beside: Fields | None = None,
+    profile: str, calls: Sequence[Fields], said: Sequence[Fields], beside: Fields | None = None
 ) -> Draft:
     server = Server()
     pieces = [
@@ -247,19 +244,14 @@ def _responses_talk(name: str, *, store: bool) -> Draft:
         *call(Item(1, "fc_12"), NAME, compact(ARGUMENTS), [compact(ARGUMENTS)]),
     ]
     result = {"type": "function_call_output", "call_id": "call_fc_12", "output": RESULT}
-    told = [
-        *summarised(Item(0, "rs_13"), [], encrypted=True),
-        *message(Item(1, "msg_14"), TEXT),
-    ]
+    told = [*summarised(Item(0, "rs_13"), [], encrypted=True), *message(Item(1, "msg_14"), TEXT)]
     more = [
         *summarised(Item(0, "rs_15"), [], encrypted=True),
         *message(Item(1, "msg_16"), AGAIN_TEXT),
     ]
     spoken = [*closed(called), result]
     return _carry_on(
-        turn(1, called),
-        turn(2, told, *spoken),
-        turn(3, more, *spoken, *closed(told), _user(AGAIN)),
+        turn(1, called), turn(2, told, *spoken), turn(3, more, *spoken, *closed(told), _user(AGAIN))
     )
 
 

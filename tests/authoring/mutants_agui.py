@@ -14,7 +14,6 @@ from tests.authoring.pieces import DONE, Fields, Message, Piece, at
 
 TEXT: Final = "agui/agent/thinking-then-text"
 SEALED: Final = "agui/agent/thinking-sealed"
-REDACTED: Final = "agui/agent/thinking-redacted"
 EARLIER: Final = "agui/agent-0.1.10/thinking-then-text"
 TOOLS: Final = "agui/agent/tool-and-snapshot"
 FAILED: Final = "agui/agent/error-in-text"
@@ -94,9 +93,7 @@ MUTANTS: Final = (
     ),
     # The word of another API.
     Mutant(
-        f"{SUITE}/text-role",
-        TEXT,
-        (edits.change(typed("TEXT_MESSAGE_START"), "role", "model"),),
+        f"{SUITE}/text-role", TEXT, (edits.change(typed("TEXT_MESSAGE_START"), "role", "model"),)
     ),
     # Ended as Chat Completions end.
     Mutant(f"{SUITE}/no-sentinel", TEXT, (lambda pieces: [*pieces, DONE],)),
@@ -148,11 +145,7 @@ MUTANTS: Final = (
         (f"{SUITE}/result-after-call",),
     ),
     # The text stays open while the model thinks on.
-    Mutant(
-        f"{SUITE}/reasoning-apart-from-text",
-        TOOLS,
-        (_text_around_reasoning,),
-    ),
+    Mutant(f"{SUITE}/reasoning-apart-from-text", TOOLS, (_text_around_reasoning,)),
     # The result goes to the store of messages alone.
     Mutant(f"{SUITE}/call-answered", TOOLS, (edits.drop(RESULT),)),
     # A store that keeps what was said, and no results.
@@ -196,9 +189,7 @@ MUTANTS: Final = (
         ),
     ),
     Mutant(
-        f"{SUITE}/event-fields",
-        TEXT,
-        (edits.change(typed("TEXT_MESSAGE_CONTENT"), "delta", None),),
+        f"{SUITE}/event-fields", TEXT, (edits.change(typed("TEXT_MESSAGE_CONTENT"), "delta", None),)
     ),
     # The store of messages joins the answer with what it knew before.
     Mutant(
@@ -250,8 +241,6 @@ MUTANTS: Final = (
         ),
     ),
     Mutant(
-        f"{SUITE}/snapshot-has-text",
-        TOOLS,
-        (edits.change(SNAPSHOT, "messages.5.content", "\n\n"),),
+        f"{SUITE}/snapshot-has-text", TOOLS, (edits.change(SNAPSHOT, "messages.5.content", "\n\n"),)
     ),
 )

@@ -108,9 +108,5 @@ BESIDE: Final = (
         facts=STRICT,
     ),
     # Asked for in a field of its own, the thinking stands in the text all the same.
-    Mutant(
-        "stripping/visible-text/no-markers",
-        RAW,
-        turns={1: asks("reasoning_format", "parsed")},
-    ),
+    Mutant("stripping/visible-text/no-markers", RAW, turns={1: asks("reasoning_format", "parsed")}),
 )

@@ -27,11 +27,7 @@ MUTANTS: Final = (
     Mutant(
         f"{SUITE}/index-contiguous",
         UNSIGNED,
-        (
-            edits.drop(begun("thinking")),
-            edits.drop_all(said("thinking")),
-            edits.drop(CLOSED),
-        ),
+        (edits.drop(begun("thinking")), edits.drop_all(said("thinking")), edits.drop(CLOSED)),
     ),
     Mutant(
         f"{SUITE}/block-present",
@@ -47,9 +43,7 @@ MUTANTS: Final = (
         (edits.change(begun("thinking"), "content_block.thinking", "The dough"),),
     ),
     Mutant(
-        f"{SUITE}/start-fields",
-        TEXT,
-        (edits.remove(begun("thinking"), "content_block.thinking"),),
+        f"{SUITE}/start-fields", TEXT, (edits.remove(begun("thinking"), "content_block.thinking"),)
     ),
     Mutant(
         f"{SUITE}/signature-started",

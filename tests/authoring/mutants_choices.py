@@ -86,9 +86,7 @@ EFFORT: Final = (
     Mutant("effort/responses/changed-level", RESPONSES, turns={4: asks("reasoning.effort", "low")}),
     Mutant("effort/responses/max-is-high", RESPONSES, turns={3: asks("reasoning.effort", "max")}),
     Mutant(
-        "effort/responses/off-is-silent",
-        RESPONSES,
-        turns={1: asks("reasoning", {"effort": "low"})},
+        "effort/responses/off-is-silent", RESPONSES, turns={1: asks("reasoning", {"effort": "low"})}
     ),
     Mutant(
         "effort/responses/by-model",
@@ -182,15 +180,9 @@ HISTORY: Final = (
         ROUND,
         turns={2: asks(f"{CONTENT}.0.signature", _swapped)},
     ),
+    Mutant("history/messages/redacted-unchanged", REDACTED, turns={2: asks_not(f"{CONTENT}.0")}),
     Mutant(
-        "history/messages/redacted-unchanged",
-        REDACTED,
-        turns={2: asks_not(f"{CONTENT}.0")},
-    ),
-    Mutant(
-        "history/messages/text-unchanged",
-        ROUND,
-        turns={2: asks(f"{CONTENT}.0.thinking", _swapped)},
+        "history/messages/text-unchanged", ROUND, turns={2: asks(f"{CONTENT}.0.thinking", _swapped)}
     ),
     # The store of a client cuts long texts.
     Mutant(
@@ -207,11 +199,7 @@ HISTORY: Final = (
     ),
     Mutant("history/messages/text-present", ROUND, turns={2: asks_not(f"{CONTENT}.0.thinking")}),
     # The turn was aborted in its thinking, and what is left of it is sent.
-    Mutant(
-        "history/messages/content-not-empty",
-        MESSAGES_TURN,
-        turns={2: asks(CONTENT, [])},
-    ),
+    Mutant("history/messages/content-not-empty", MESSAGES_TURN, turns={2: asks(CONTENT, [])}),
     Mutant("history/messages/always-carried", MESSAGES_TURN, turns={2: asks_not(f"{CONTENT}.0")}),
     # It is other thinking than came, too.
     Mutant(

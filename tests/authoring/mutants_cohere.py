@@ -42,9 +42,6 @@ SPOKEN: Final = having(f"{CONTENT}.text")
 THOUGHT: Final = having(f"{CONTENT}.thinking")
 
 
-EMPTY_BLOCK: Final = block(0, "thinking", ())
-
-
 def _as_object(arguments: Any) -> Any:
     return json.loads(arguments)
 

@@ -158,11 +158,7 @@ _ANSWERS: Final = (
     # A gateway tried again and did not hold back what had come before.
     Mutant(f"{SUITE}/start-once", TEXT, (edits.insert(aws.started(), SPOKEN),)),
     Mutant(f"{SUITE}/role", TEXT, (edits.change(ROLE, "role", "model"),)),
-    Mutant(
-        f"{SUITE}/blocks-before-stop",
-        TEXT,
-        (edits.move(REASON, by=-1),),
-    ),
+    Mutant(f"{SUITE}/blocks-before-stop", TEXT, (edits.move(REASON, by=-1),)),
     Mutant(f"{SUITE}/stop-present", TEXT, (edits.drop(REASON),)),
     Mutant(f"{SUITE}/stop-once", TEXT, (edits.duplicate(REASON),)),
     Mutant(f"{SUITE}/stop-reason", TEXT, (edits.remove(REASON, "stopReason"),)),
@@ -200,11 +196,7 @@ _ANSWERS: Final = (
     ),
     Mutant(f"{SUITE}/exception-says-why", FAILED, (edits.remove(RAISED, "message"),)),
     # The stream goes on as if nothing had happened.
-    Mutant(
-        f"{SUITE}/exception-last",
-        FAILED,
-        (edits.insert(aws.stopped(1), RAISED, after=True),),
-    ),
+    Mutant(f"{SUITE}/exception-last", FAILED, (edits.insert(aws.stopped(1), RAISED, after=True),)),
     Mutant(f"{SUITE}/body-fields", BODY, (in_body("output.message.content", []),)),
 )
 
@@ -240,12 +232,7 @@ _REQUESTS: Final = (
     Mutant(
         "history/converse/redacted-unchanged",
         ROUND,
-        turns={
-            2: asks(
-                "messages.1.content.1.reasoningContent.redactedContent",
-                aws.encoded_again,
-            )
-        },
+        turns={2: asks("messages.1.content.1.reasoningContent.redactedContent", aws.encoded_again)},
     ),
     Mutant(
         "history/converse/text-unchanged",
@@ -255,9 +242,7 @@ _REQUESTS: Final = (
     Mutant(
         "history/converse/reasoning-first",
         ROUND,
-        turns={
-            2: asks("messages.1.content", lambda content: sorted(content, key=_by_text)),
-        },
+        turns={2: asks("messages.1.content", lambda content: sorted(content, key=_by_text))},
     ),
     # A client that knows no reasoning.
     Mutant(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 from tests.authoring import chat_streams, edits, ollama_streams
 from tests.authoring.claude import line
@@ -29,10 +29,6 @@ FAILED: Final = typed("response.failed")
 COMPLETED: Final = typed("response.completed")
 SAID_IN_BODY: Final = "choices.0.message.content"
 OVER_TEXT: Final = "openai.responses/demo/summary"
-
-
-def _note(method: str, **params: Any) -> Line:
-    return Line({"method": method, "params": {"threadId": "thread-1", **params}})
 
 
 def _with_error(message: Message) -> bool:

@@ -138,9 +138,7 @@ _WIRE: Final = (
         (_instead(ADDRESSED, "commentary"), _without(" ", "<|constrain|>", "json")),
     ),
     Mutant(
-        f"{SUITE}/arguments-are-json",
-        CALL,
-        (_instead('{"line": "island"}', '{"line": "island"'),),
+        f"{SUITE}/arguments-are-json", CALL, (_instead('{"line": "island"}', '{"line": "island"'),)
     ),
     Mutant(f"{SUITE}/return-ends-final", TEXT, (_thinks_only,)),
     Mutant(f"{SUITE}/final-last", TEXT, (_says_twice,)),

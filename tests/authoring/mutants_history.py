@@ -35,9 +35,7 @@ MUTANTS: Final = (
     ),
     Mutant("history/chat/never-sent", LEFT_OUT, turns={1: asks("messages.1", _with_thinking)}),
     Mutant(
-        "history/chat/one-field",
-        CHAT_ROUND,
-        turns={2: asks("messages.1.reasoning", FERRY_THOUGHT)},
+        "history/chat/one-field", CHAT_ROUND, turns={2: asks("messages.1.reasoning", FERRY_THOUGHT)}
     ),
     Mutant(
         "history/chat/text-unchanged",

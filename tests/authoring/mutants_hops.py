@@ -125,10 +125,7 @@ MUTANTS: Final = (
     ),
     # A call of the application's own tool is lost; that of the provider's search need not be there.
     Mutant(
-        "hop/tools",
-        HOSTED,
-        (edits.drop_all(edits.having("toolCallId")),),
-        name="hop/tools-hosted",
+        "hop/tools", HOSTED, (edits.drop_all(edits.having("toolCallId")),), name="hop/tools-hosted"
     ),
     Mutant("hop/tools", LOOP, (edits.change_all(edits.having("toolName"), "toolName", "tool"),)),
     Mutant("hop/thinking", SIGNED, (edits.drop(THOUGHT, 1),)),
@@ -147,11 +144,7 @@ MUTANTS: Final = (
         AGUI,
         (_behind(typed("TEXT_MESSAGE_CONTENT"), typed("REASONING_MESSAGE_END")),),
     ),
-    Mutant(
-        "hop/order",
-        SIGNED,
-        (_behind(SPOKEN_OVER, THINKING, THOUGHT, THOUGHT_OVER),),
-    ),
+    Mutant("hop/order", SIGNED, (_behind(SPOKEN_OVER, THINKING, THOUGHT, THOUGHT_OVER),)),
     Mutant(
         "hop/opaque",
         SIGNED,
@@ -184,10 +177,7 @@ MUTANTS: Final = (
     # What is to be hidden comes as a message without text, with text, and in a snapshot.
     Mutant(SEALED_ONLY, SEALED, (_in_span(thought("r1", "")),)),
     Mutant(
-        SEALED_ONLY,
-        SEALED,
-        (_in_span(thought("r1", "A thought.")),),
-        name=f"{SEALED_ONLY}-text",
+        SEALED_ONLY, SEALED, (_in_span(thought("r1", "A thought.")),), name=f"{SEALED_ONLY}-text"
     ),
     Mutant(
         SEALED_ONLY,
@@ -238,11 +228,7 @@ MUTANTS: Final = (
         name="hop/tools-input",
     ),
     # What the first try said stays in front of the second one.
-    Mutant(
-        "hop/try-replaced",
-        AGAIN,
-        (_again(text("9", BEGUN_TEXT)),),
-    ),
+    Mutant("hop/try-replaced", AGAIN, (_again(text("9", BEGUN_TEXT)),)),
     Mutant(
         "hop/try-replaced",
         AGAIN,

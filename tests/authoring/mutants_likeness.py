@@ -126,9 +126,7 @@ MUTANTS: Final = (
         MAY,
         (
             edits.change(
-                edits.having("usage"),
-                "usage.completion_tokens_details",
-                {"reasoning_tokens": 5},
+                edits.having("usage"), "usage.completion_tokens_details", {"reasoning_tokens": 5}
             ),
         ),
     ),
@@ -144,11 +142,7 @@ MUTANTS: Final = (
         },
     ),
     Mutant("stripping/opt-in/hidden-without-field", FIELD, (says([*wrapped(Server()), DONE]),)),
-    Mutant(
-        "stripping/opt-in/shown-by-field",
-        FIELD,
-        turns={2: answers(edits.drop_all(_marked))},
-    ),
+    Mutant("stripping/opt-in/shown-by-field", FIELD, turns={2: answers(edits.drop_all(_marked))}),
     Mutant(
         "stripping/opt-in/wrapped-when-asked",
         AUGUST,

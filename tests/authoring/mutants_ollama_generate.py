@@ -21,15 +21,11 @@ MUTANTS: Final = (
     Mutant(f"{SUITE}/carries", TEXT, (edits.change(SPOKEN, "thinkin", "So, sugar."),)),
     Mutant(f"{SUITE}/response-is-text", TEXT, (edits.remove(THOUGHT, "response"),)),
     Mutant(
-        f"{SUITE}/thinking-is-text",
-        TEXT,
-        (edits.change(THOUGHT, "thinking", lambda said: [said]),),
+        f"{SUITE}/thinking-is-text", TEXT, (edits.change(THOUGHT, "thinking", lambda said: [said]),)
     ),
     Mutant(f"{SUITE}/thinking-filled", TEXT, (edits.change(SPOKEN, "thinking", ""),)),
     Mutant(
-        f"{SUITE}/thinking-or-response",
-        TEXT,
-        (edits.change(SPOKEN, "thinking", "So, sugar."),),
+        f"{SUITE}/thinking-or-response", TEXT, (edits.change(SPOKEN, "thinking", "So, sugar."),)
     ),
     Mutant(f"{SUITE}/context-is-tokens", TEXT, (edits.change(DONE, "context", "plum jam"),)),
     Mutant(f"{SUITE}/context-at-end", TEXT, (edits.change(SPOKEN, "context", [151644]),)),

@@ -13,7 +13,7 @@ from tests.authoring.pieces import Message, at
 
 _SUITE: Final = "wire/opencode-serve"
 TEXT, CALLS, FAILED = "thought-then-text", "tool-then-text", "failed-at-once"
-DELTA, UPDATED, MESSAGE = "message.part.delta", "message.part.updated", "message.updated"
+DELTA, MESSAGE = "message.part.delta", "message.updated"
 
 
 def _mutant(
@@ -70,11 +70,7 @@ MUTANTS: Final = (
         name="misspelt",
     ),
     _mutant("event-fields", TEXT, _removed(THOUGHT, "part.text"), name="text-missing"),
-    _mutant(
-        "message-announced",
-        TEXT,
-        edits.drop(edits.having("properties.info.parentID")),
-    ),
+    _mutant("message-announced", TEXT, edits.drop(edits.having("properties.info.parentID"))),
     _mutant("part-announced", TEXT, edits.move(THOUGHT, by=1)),
     _mutant("part-announced", TEXT, edits.drop(WRITTEN), name="start-lost"),
     _mutant(

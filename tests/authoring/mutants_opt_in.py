@@ -82,11 +82,7 @@ MUTANTS: Final = (
         also=("wire/timing/no-idle-line",),
         facts={"gaps": (*GAPS_MS, SILENCE_MS, *GAPS_MS * 9)},
     ),
-    Mutant(
-        "wire/timing/no-idle-line",
-        TEXT,
-        facts={"gaps": (*GAPS_MS, IDLE_MS, *GAPS_MS * 9)},
-    ),
+    Mutant("wire/timing/no-idle-line", TEXT, facts={"gaps": (*GAPS_MS, IDLE_MS, *GAPS_MS * 9)}),
     # The proxy kept everything back until the answer was over.
     Mutant("wire/timing/no-bursts", TEXT, facts={"gaps": (BUFFERED_MS, *(0.0,) * 99)}),
 )

@@ -81,16 +81,10 @@ MUTANTS: Final = (
         CITED,
         (edits.change(having("metrics"), "metrics", "210 ms"),),
     ),
-    Mutant(
-        "wire/acp/response-identified",
-        TURN,
-        (edits.remove(STOPPED, "id"),),
-    ),
+    Mutant("wire/acp/response-identified", TURN, (edits.remove(STOPPED, "id"),)),
     Mutant("wire/acp/call-titled", AGENT, (edits.remove(CALL, "params.update.title"),)),
     Mutant(
-        "wire/agui/chunk-named",
-        CHUNKS,
-        (edits.remove(typed("TEXT_MESSAGE_CHUNK"), "messageId"),),
+        "wire/agui/chunk-named", CHUNKS, (edits.remove(typed("TEXT_MESSAGE_CHUNK"), "messageId"),)
     ),
     Mutant(
         "wire/agui/run-fields",

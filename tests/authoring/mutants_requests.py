@@ -8,13 +8,7 @@ from tests.authoring import edits
 from tests.authoring.edits import Pieces, renumber
 from tests.authoring.mutant import Mutant
 from tests.authoring.mutants_chat import SAID
-from tests.authoring.mutants_responses import (
-    COMPLETED,
-    CREATED,
-    DELTA,
-    SUMMARY,
-    THINKING_CLOSED,
-)
+from tests.authoring.mutants_responses import COMPLETED, CREATED, DELTA, SUMMARY, THINKING_CLOSED
 from tests.authoring.pieces import Message, Piece
 from tests.authoring.request_streams import KNOTS_TEXT
 from tests.authoring.responses import Answer, Item, message, raw_thinking, stream

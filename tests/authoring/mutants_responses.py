@@ -19,7 +19,6 @@ OVERLAP: Final = "openai.responses/openrouter/overlapping-items"
 CREATED: Final = typed("response.created")
 COMPLETED: Final = typed("response.completed")
 ADDED: Final = typed("response.output_item.added")
-CLOSED: Final = typed("response.output_item.done")
 MESSAGE_ADDED: Final = typed("response.output_item.added", "message")
 MESSAGE_CLOSED: Final = typed("response.output_item.done", "message")
 THINKING_CLOSED: Final = typed("response.output_item.done", "reasoning")
@@ -140,9 +139,7 @@ MUTANTS: Final = (
     ),
     Mutant("wire/responses/item-id", SUMMARY, (edits.change(DELTA, "item_id", "msg_99"),)),
     Mutant(
-        "wire/responses/item-type",
-        CALL,
-        (edits.change(ADDED, "item.type", "custom_tool_call", 1),),
+        "wire/responses/item-type", CALL, (edits.change(ADDED, "item.type", "custom_tool_call", 1),)
     ),
     Mutant(
         "wire/responses/item-closed",

@@ -119,10 +119,7 @@ MUTANTS: Final = (
     Mutant(
         "thinking/stream/text-said-once",
         TEXT,
-        (
-            edits.change(SAID, CONTENT, ANSWER_WHOLE),
-            edits.change(SAID, CONTENT, ANSWER_WHOLE, 1),
-        ),
+        (edits.change(SAID, CONTENT, ANSWER_WHOLE), edits.change(SAID, CONTENT, ANSWER_WHOLE, 1)),
     ),
     # The second try is shown below what the first one said before it broke off.
     Mutant(
@@ -184,9 +181,7 @@ MUTANTS: Final = (
     ),
     # A character was cut by the chunks of a proxy.
     Mutant(
-        "thinking/stream/characters-whole",
-        TEXT,
-        (edits.change(SAID, CONTENT, "They\ufffd are"),),
+        "thinking/stream/characters-whole", TEXT, (edits.change(SAID, CONTENT, "They\ufffd are"),)
     ),
     # The gateway ends the stream with a reason of its own.
     Mutant(

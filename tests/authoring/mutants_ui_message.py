@@ -11,8 +11,6 @@ from tests.authoring.pieces import DONE, Message, Piece
 from tests.authoring.ui_message import part
 
 TEXT: Final = "vercel.ui/ai-sdk/thinking-then-text"
-SIGNED: Final = "vercel.ui/ai-sdk/thinking-signed"
-REDACTED: Final = "vercel.ui/ai-sdk/thinking-redacted"
 PARTS: Final = "vercel.ui/ai-sdk/summary-two-parts"
 TOOLS: Final = "vercel.ui/ai-sdk/tool-in-two-steps"
 FAILED: Final = "vercel.ui/ai-sdk/error-behind-thinking"

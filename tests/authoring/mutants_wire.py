@@ -19,10 +19,7 @@ CONTENT: Final = "choices.0.delta.content"
 
 MUTANTS: Final = (
     Mutant(
-        "wire/sse/ends-cleanly",
-        TEXT,
-        (edits.keep(delta("content"), 1),),
-        facts={"end": "reset"},
+        "wire/sse/ends-cleanly", TEXT, (edits.keep(delta("content"), 1),), facts={"end": "reset"}
     ),
     # The blank line after the last event is missing, so `[DONE]` is never dispatched.
     Mutant(

@@ -12,15 +12,7 @@ from tests.authoring import chat_streams, responses_streams
 from tests.authoring.chat import Server, answer
 from tests.authoring.draft import Draft
 from tests.authoring.pieces import DONE, Fields, Message, Piece, comment, deltas
-from tests.authoring.responses import (
-    Answer,
-    Item,
-    call,
-    message,
-    raw_thinking,
-    stream,
-    summarised,
-)
+from tests.authoring.responses import Answer, Item, call, message, raw_thinking, stream, summarised
 
 TIDE: Final = "When is high tide?"
 TIDE_THOUGHT: Final = "High tide comes twice a day, and later every day, so I need a table."

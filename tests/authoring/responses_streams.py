@@ -7,15 +7,7 @@ from functools import partial
 from typing import Any, Final
 
 from tests.authoring.draft import JSON_BODY, Draft, stream_draft
-from tests.authoring.pieces import (
-    DONE,
-    Fields,
-    Message,
-    comment,
-    compact,
-    cut,
-    deltas,
-)
+from tests.authoring.pieces import DONE, Fields, Message, comment, compact, cut, deltas
 from tests.authoring.responses import (
     Answer,
     Item,
@@ -127,10 +119,7 @@ def _ends() -> Iterator[Draft]:
     items = summarised(THINKING, [])
     usage = counted((14, 32, 32))
     end = answer.closing(
-        "incomplete",
-        closed(items),
-        usage=usage,
-        incomplete_details={"reason": "max_output_tokens"},
+        "incomplete", closed(items), usage=usage, incomplete_details={"reason": "max_output_tokens"}
     )
     yield drafted("openai/incomplete-in-reasoning", asked, stream([*answer.opening(), *items, end]))
 

@@ -114,10 +114,7 @@ def rules(count: int) -> None:
     few, many = (setting([distinct(n) for n in range(size)]) for size in (10, 160))
     judged(few, chunks, 0)
     times = taken(
-        {
-            "10 rules": lambda: judged(few, chunks, 0),
-            "160 rules": lambda: judged(many, chunks, 0),
-        },
+        {"10 rules": lambda: judged(few, chunks, 0), "160 rules": lambda: judged(many, chunks, 0)},
         count,
         time.process_time,
     )

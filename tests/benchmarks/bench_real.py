@@ -30,14 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import conformance
 from tests.benchmarks import corpora, peers
-from tests.benchmarks.real_streams import (
-    DIALECTS,
-    LENGTHS,
-    SHARES,
-    RealStream,
-    captured,
-    drawn,
-)
+from tests.benchmarks.real_streams import DIALECTS, LENGTHS, SHARES, RealStream, captured, drawn
 from tests.benchmarks.rounds import Times, each, ratios, say, spread, taken
 
 Judge = Callable[[RealStream], object]

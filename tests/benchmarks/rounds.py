@@ -26,9 +26,7 @@ def rounds() -> int:
 
 
 def taken(
-    candidates: Mapping[str, Candidate],
-    count: int,
-    clock: Callable[[], float] = time.perf_counter,
+    candidates: Mapping[str, Candidate], count: int, clock: Callable[[], float] = time.perf_counter
 ) -> Times:
     """Seconds per candidate and round; garbage of one is not collected on another's account.
 

@@ -9,14 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.cassette import (
-    Redactor,
-    convert,
-    import_file,
-    locate,
-    open_recording,
-    read,
-)
+from conformance.cassette import Redactor, convert, import_file, locate, open_recording, read
 from conformance.core.errors import CassetteError
 from conformance.core.events import Chunk, Request
 
@@ -200,11 +193,7 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
     "yaml bytes": ("a.yaml", b"a: \xff\n", "broken YAML"),
     "no vcr": ("a.yaml", "rules: []\n", "expected a VCR cassette with `interactions`"),
     "no interactions": ("a.yaml", "interactions: []\n", "expected a VCR cassette"),
-    "no response": (
-        "a.yaml",
-        "interactions:\n- a: 1\n",
-        r"a\.yaml:2: entry 1 has no response",
-    ),
+    "no response": ("a.yaml", "interactions:\n- a: 1\n", r"a\.yaml:2: entry 1 has no response"),
     "no uri": (
         "a.yaml",
         "interactions:\n- response: {}\n  request: {uri: 'http://a[b/'}\n",
@@ -213,11 +202,7 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
     "aliases": ("a.yaml", BOMB, r"a\.yaml:3:8: aliases of large values are not allowed, got \*b"),
     "deep yaml": ("a.yaml", "[" * 500, r"nested more than 200 deep|nesting"),
     "tag": ("a.yaml", "interactions: [{response: {body: !!binary '?'}}]", "not base64"),
-    "gzip": (
-        "a.yaml",
-        GZIPPED.replace("@", "H4sIAAAA"),
-        "entry 1 cannot be read: it is cut short",
-    ),
+    "gzip": ("a.yaml", GZIPPED.replace("@", "H4sIAAAA"), "entry 1 cannot be read: it is cut short"),
     "gzip bomb": (
         "a.yaml",
         GZIPPED.replace("@", GZIP_BOMB),

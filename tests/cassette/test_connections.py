@@ -236,7 +236,7 @@ def test_exchanges_beside_a_websocket_are_numbered_on(tmp_path: Path) -> None:
     more = '{"request": null, "exchange": 2, "after": 1}\n{"response": null}\n{"end": "eof"}\n'
     recording = open_recording(stored(tmp_path, "ws.cassette.jsonl", text + more))
     assert [(each.number, each.after) for each in recording.exchanges] == [
-        *((1, None), (2, None), (3, 1)),
+        *((1, None), (2, None), (3, 1))
     ]
 
 

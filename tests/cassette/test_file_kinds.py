@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from conformance.cassette import discover, find_recordings, locate, open_recording, read, write
-from conformance.cassette.importers.dotted_text import restore_line_ends
+from conformance.cassette.importers.curl_trace import restore_line_ends
 from conformance.cassette.kinds import all_kinds
 from conformance.core.events import Exchange
 from conformance.recordings.check import check_paths

@@ -22,7 +22,7 @@ def test_every_message_is_shown_with_its_place(tmp_path: Path) -> None:
     assert head[:2] == ["> GET /v1/responses", "< 101 HTTP/1.1"]
     assert head[-1] == "* end: eof"
     assert [" ".join(row[:27].split()) for row in rows] == [
-        *("1.5 #1 1.0 >", "3.0 #2 1.1 <", "4.5 #3 1.2 <", "6.0 #4 >", "7.5 #5 <", "9.0 #6 1.3 <"),
+        *("1.5 #1 1.0 >", "3.0 #2 1.1 <", "4.5 #3 1.2 <", "6.0 #4 >", "7.5 #5 <", "9.0 #6 1.3 <")
     ]
 
 

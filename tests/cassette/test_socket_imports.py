@@ -18,15 +18,7 @@ from conformance.cassette import find_recordings, open_recording
 from conformance.core.events import Side
 from conformance.judging.result import Report
 from conformance.recordings.check import check_paths
-from tests.cassette.saved_files import (
-    CHUNK,
-    LAST,
-    archive,
-    as_event,
-    entry,
-    netstring,
-    stored,
-)
+from tests.cassette.saved_files import CHUNK, LAST, archive, as_event, entry, netstring, stored
 from tests.cassette.sockets import REALTIME, Talk, answer, at_once, in_turn
 
 URL: Final = "wss://api.example.test/v1/responses"

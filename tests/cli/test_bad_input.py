@@ -270,11 +270,7 @@ CALLS: list[tuple[list[str], int, str]] = [
 
 @pytest.mark.parametrize(("arguments", "code", "line"), CALLS, ids=[" ".join(c[0]) for c in CALLS])
 def test_a_wrong_call_is_one_line(
-    arguments: list[str],
-    code: int,
-    line: str,
-    write: Write,
-    capsys: pytest.CaptureFixture[str],
+    arguments: list[str], code: int, line: str, write: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = write("a.sse", SSE)
     (path.parent / "folder").mkdir()

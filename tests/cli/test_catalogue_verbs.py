@@ -100,7 +100,7 @@ def test_every_list_fits_its_schema(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", "--format", "json"]) == 0
     listed = json.loads(capsys.readouterr().out)
     assert list(listed) == [
-        *("rules", "suites", "profiles", "dialects", "scenarios", "systems", "files", "cassettes"),
+        *("rules", "suites", "profiles", "dialects", "scenarios", "systems", "files", "cassettes")
     ]
     main(["schema", "list"])
     schema = json.loads(capsys.readouterr().out)

@@ -44,9 +44,7 @@ def test_each_group_is_one_line_and_comes_once(capsys: pytest.CaptureFixture[str
     ]
 
 
-def test_the_gravest_come_first_and_the_rest_is_counted(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_gravest_come_first_and_the_rest_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
     early = EarlyFindings("text", None)
     notes = [plain_finding(rule=f"a/b/{n}", level=Level.MAY, event=n + 1) for n in range(9)]
     early.show([judged(*notes, plain_finding(rule="z/z/z", event=10))])

@@ -42,10 +42,7 @@ def test_one_exchange_can_be_chosen_and_shown_in_full(
     assert "x" * 5000 in capsys.readouterr().out
 
 
-WRONG = [
-    (["--exchange", "3"], "has no exchange 3"),
-    (["--exchange", "0"], "has no exchange 0"),
-]
+WRONG = [(["--exchange", "3"], "has no exchange 3"), (["--exchange", "0"], "has no exchange 0")]
 
 
 @pytest.mark.parametrize(("options", "line"), WRONG)

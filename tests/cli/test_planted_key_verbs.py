@@ -129,10 +129,7 @@ def test_watch_tells_no_key_that_a_client_sent(behave: Behaviour, tmp_path: Path
 @pytest.mark.usefixtures("key")
 @pytest.mark.parametrize("mode", ["updates", "pieces", "line", "error"])
 def test_an_agent_that_says_what_its_environment_holds_is_not_repeated(
-    mode: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    mode: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(echoing_agent.VARIABLE, KEY)
     monkeypatch.delenv("OWN_KEY")

@@ -185,11 +185,7 @@ def test_tls_where_none_is_spoken_is_told(capsys: pytest.CaptureFixture[str]) ->
 )
 @pytest.mark.parametrize("verb", ["run", "record"])
 def test_a_self_signed_certificate_is_told_and_can_be_trusted(
-    verb: str,
-    options: list[str],
-    told: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    verb: str, options: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pem = str(certificate(tmp_path))
     call = ["run", "--model", "m"]

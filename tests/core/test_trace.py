@@ -70,8 +70,7 @@ def test_a_body_is_one_frame() -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["", "[DONE]", "{", "NaN", "[" * 100_000, '"\ud800"', "1 2", "[" * 300 + "]" * 300],
+    "text", ["", "[DONE]", "{", "NaN", "[" * 100_000, '"\ud800"', "1 2", "[" * 300 + "]" * 300]
 )
 def test_what_is_no_json_is_said_to_be_none(text: str) -> None:
     assert decode_json(text) is NOT_JSON

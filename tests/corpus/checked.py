@@ -15,10 +15,7 @@ from conformance.corpus.tables import TABLES, table_schema
 
 
 def check(
-    source: Path | str,
-    out: Path,
-    engine: Engine | None = None,
-    choices: JudgeChoices | None = None,
+    source: Path | str, out: Path, engine: Engine | None = None, choices: JudgeChoices | None = None
 ) -> CorpusProgress:
     return check_corpus(str(source), out, choices or JudgeChoices(), engine or OwnProcess())
 

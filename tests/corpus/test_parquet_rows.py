@@ -13,10 +13,7 @@ from conformance.corpus.parquet_rows import batch_rows
 from tests.corpus.checked import check, rows
 from tests.corpus.test_stored_payloads import BODY
 
-TEXTS: dict[str, Any] = {
-    "text": pa.string(),
-    "large text": pa.large_string(),
-}
+TEXTS: dict[str, Any] = {"text": pa.string(), "large text": pa.large_string()}
 
 
 def unchecked(values: list[bytes | None], kind: Any) -> Any:

@@ -62,14 +62,8 @@ ROWS: dict[str, tuple[list[Row], list[tuple[int | None, list[int], bool]]]] = {
         [(0, [2, 3, 4, 5], False), (1, [6, 7], False)],
     ),
     "too late": ([ask(), *WHOLE, WHOLE[1]], [(0, [1, 2, 3, 4], False)]),
-    "before anything": (
-        [WHOLE[1], ask(), *WHOLE],
-        [(None, [0], False), (1, [2, 3, 4], False)],
-    ),
-    "not announced": (
-        [ask(), *WHOLE, ask(), NEXT[1]],
-        [(0, [1, 2, 3], False), (4, [5], False)],
-    ),
+    "before anything": ([WHOLE[1], ask(), *WHOLE], [(None, [0], False), (1, [2, 3, 4], False)]),
+    "not announced": ([ask(), *WHOLE, ask(), NEXT[1]], [(0, [1, 2, 3], False), (4, [5], False)]),
     "refused": ([ask(), fails(), ask(), *WHOLE], [(0, [1], False), (2, [3, 4, 5], False)]),
     "refused on its lane": (
         [ask("a"), ask(), fails("a"), *WHOLE],
@@ -79,10 +73,7 @@ ROWS: dict[str, tuple[list[Row], list[tuple[int | None, list[int], bool]]]] = {
         [ask(), WHOLE[0], fails(), says("failed", "r1")],
         [(0, [1, 2, 3], False)],
     ),
-    "the connection fails": (
-        [ask("a"), says("created", "r1", "a"), fails()],
-        [(0, [1, 2], False)],
-    ),
+    "the connection fails": ([ask("a"), says("created", "r1", "a"), fails()], [(0, [1, 2], False)]),
     "the connection fails, an answer goes on": (
         [ask("a"), says("created", "r1", "a"), fails(), says("completed", "r1", "a")],
         [(0, [1, 3], False)],

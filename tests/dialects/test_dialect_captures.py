@@ -119,9 +119,7 @@ def test_recording_is_recognised(file: Path) -> None:
 @pytest.mark.one_in(3)
 @each_file
 def test_recording_is_sound(
-    file: Path,
-    read_stream: Callable[..., list[Event]],
-    assert_sound: Callable[[list[Event]], None],
+    file: Path, read_stream: Callable[..., list[Event]], assert_sound: Callable[[list[Event]], None]
 ) -> None:
     events = read_or_skip(file, read_stream, *dialects.SUPPORTED)
 

@@ -7,9 +7,7 @@ import pytest
 from conformance.dialects.endpoint import Endpoint
 
 NAMED = Endpoint(
-    "named",
-    "/models/{model}:generate",
-    stream_path="/models/{model}:streamGenerate?alt=sse",
+    "named", "/models/{model}:generate", stream_path="/models/{model}:streamGenerate?alt=sse"
 )
 PLAIN = Endpoint("plain", "/chat")
 

@@ -39,9 +39,7 @@ def tables_of_dialects() -> Iterator[Any]:
 
 
 def test_types_are_all_that_the_table_names_once_each() -> None:
-    assert TABLE.types == {
-        *("begin", "block.start", "block.delta", "block.end", "over", "note"),
-    }
+    assert TABLE.types == {*("begin", "block.start", "block.delta", "block.end", "over", "note")}
 
 
 def test_bounds_have_the_names_of_wire_events() -> None:

@@ -9,10 +9,7 @@ import pytest
 
 from conformance.judging.checker import Checker
 
-RULES = {
-    "thinking/stream/tail-kept": "tail",
-    "stripping/visible-text/no-tag-piece": "piece",
-}
+RULES = {"thinking/stream/tail-kept": "tail", "stripping/visible-text/no-tag-piece": "piece"}
 Fields = dict[str, Any]
 
 

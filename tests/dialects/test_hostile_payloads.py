@@ -212,9 +212,7 @@ REASONING = {"type": "response.output_item.added", "output_index": 0, "item": {"
             id="items",
         ),
         pytest.param(
-            "openai.responses",
-            [REASONING, *(part_added(n) for n in range(10_000))],
-            id="parts",
+            "openai.responses", [REASONING, *(part_added(n) for n in range(10_000))], id="parts"
         ),
         pytest.param(
             "openai.responses",

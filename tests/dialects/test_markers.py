@@ -41,10 +41,7 @@ def split(
     ("text", "expected"),
     [
         ("plain", [("text", "plain")]),
-        (
-            "<think>a</think>b",
-            [("open", OPEN), ("thinking", "a"), ("close", CLOSE), ("text", "b")],
-        ),
+        ("<think>a</think>b", [("open", OPEN), ("thinking", "a"), ("close", CLOSE), ("text", "b")]),
         (
             "x<think>a</think><think>b</think>",
             [
@@ -68,13 +65,7 @@ def split(
         ("a<thin", [("text", "a<thin")]),
         (
             "<<think>a</</think>b",
-            [
-                ("text", "<"),
-                ("open", OPEN),
-                ("thinking", "a</"),
-                ("close", CLOSE),
-                ("text", "b"),
-            ],
+            [("text", "<"), ("open", OPEN), ("thinking", "a</"), ("close", CLOSE), ("text", "b")],
         ),
         ("<THINK>a</THINK>", [("text", "<THINK>a</THINK>")]),
         (
@@ -110,11 +101,7 @@ def test_the_longest_of_two_markers_that_begin_alike_counts() -> None:
     pairs = (("<t>", "</t>"), ("<t>x", "</tx>"))
 
     for chunks in (["<t>xa</t></tx>"], ["<t>", "xa</t></tx>"], list("<t>xa</t></tx>")):
-        assert split(chunks, pairs) == [
-            ("open", "<t>x"),
-            ("thinking", "a</t>"),
-            ("close", "</tx>"),
-        ]
+        assert split(chunks, pairs) == [("open", "<t>x"), ("thinking", "a</t>"), ("close", "</tx>")]
 
 
 @pytest.mark.parametrize(

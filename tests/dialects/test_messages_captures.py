@@ -44,9 +44,7 @@ def joined(events: list[Event], kind: str, field: str) -> str:
 
 @each_file
 def test_texts_are_those_of_the_deltas(
-    file: Path,
-    read_stream: Callable[..., list[Event]],
-    assert_sound: Callable[[list[Event]], None],
+    file: Path, read_stream: Callable[..., list[Event]], assert_sound: Callable[[list[Event]], None]
 ) -> None:
     events = read_stream("anthropic.messages", frames(file))
 

@@ -177,9 +177,7 @@ def test_files_of_both_hops_are_given_for_one_answer(two_files: tuple[Path, Path
     assert "--upstream goes with a recording of one answer" in error
 
 
-def test_the_dialect_that_is_named_is_that_of_the_application(
-    two_files: tuple[Path, Path],
-) -> None:
+def test_the_dialect_that_is_named_is_that_of_the_application(two_files: tuple[Path, Path]) -> None:
     shown, behind = two_files
     report = check_paths([shown], upstream=[behind], dialect="vercel.ui", profile="strict")
     assert not report.errors
@@ -246,8 +244,7 @@ def test_a_reason_may_say_that_the_answer_broke_off(
 
 
 @pytest.mark.parametrize(
-    ("upstream", "broken"),
-    [("openrouter/overlapping-items", False), ("demo/summary", True)],
+    ("upstream", "broken"), [("openrouter/overlapping-items", False), ("demo/summary", True)]
 )
 def test_parts_may_overlap_where_the_providers_own_do(
     tmp_path: Path, upstream: str, broken: bool
@@ -298,8 +295,7 @@ def test_where_the_limit_left_no_answer_an_error_may_say_so(
 
 
 @pytest.mark.parametrize(
-    ("profile", "verdict"),
-    [("strict", Verdict.FAIL), ("before-0.1.11", Verdict.NOT_APPLICABLE)],
+    ("profile", "verdict"), [("strict", Verdict.FAIL), ("before-0.1.11", Verdict.NOT_APPLICABLE)]
 )
 def test_a_release_without_a_place_for_signatures_does_not_lose_them(
     profile: str, verdict: Verdict

@@ -8,15 +8,7 @@ import pytest
 
 from conformance.core.events import Ending, Response
 from conformance.rules.verdicts import Verdict
-from tests.evidence.two_hops import (
-    Payload,
-    acp,
-    broken_hops,
-    chat,
-    judged_hops,
-    sse,
-    vercel_part,
-)
+from tests.evidence.two_hops import Payload, acp, broken_hops, chat, judged_hops, sse, vercel_part
 
 NOTICE: Final = "Interrupted by the user."
 SORRY: Final = "Sorry, something went wrong."
@@ -121,8 +113,7 @@ def _own(number: int, text: str) -> list[Payload]:
 
 @pytest.mark.parametrize("begun", [BEGUN, "Nine"])
 @pytest.mark.parametrize(
-    ("rest", "found"),
-    [([], set()), (_own(9, SORRY), {"hop/text"}), ([STATUS], set())],
+    ("rest", "found"), [([], set()), (_own(9, SORRY), {"hop/text"}), ([STATUS], set())]
 )
 def test_beside_what_is_left_of_tries_no_other_words_are_shown(
     begun: str, rest: list[Payload], found: set[str]

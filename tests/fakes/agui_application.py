@@ -59,10 +59,7 @@ _PLAIN: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
         "TOOL_CALL_START",
         {"toolCallId": "toolCallId", "toolCallName": "toolName"},
     ),
-    "tool-input-delta": (
-        "TOOL_CALL_ARGS",
-        {"toolCallId": "toolCallId", "delta": "inputTextDelta"},
-    ),
+    "tool-input-delta": ("TOOL_CALL_ARGS", {"toolCallId": "toolCallId", "delta": "inputTextDelta"}),
     "tool-input-available": ("TOOL_CALL_END", {"toolCallId": "toolCallId"}),
     "tool-output-available": (
         "TOOL_CALL_RESULT",

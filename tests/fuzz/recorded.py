@@ -99,16 +99,7 @@ def three_ways(
 def recut(recording: Recording, source: Random) -> Recording:
     """The same bytes in other chunks; the clock is drawn, or left out, for each exchange."""
     exchanges = tuple(
-        replace(
-            exchange,
-            chunks=tuple(
-                cut(
-                    exchange.body,
-                    source,
-                    clock=source.random() < 0.5,
-                )
-            ),
-        )
+        replace(exchange, chunks=tuple(cut(exchange.body, source, clock=source.random() < 0.5)))
         for exchange in recording.exchanges
     )
     return replace(recording, cassette=replace(recording.cassette, exchanges=exchanges))

@@ -137,11 +137,7 @@ def folds(at: Places) -> Rules:
     return {
         "fold-concat": {"fold": {"over": "d", "take": at.text, "matches": "so the"}},
         "fold-equals": {
-            "fold": {
-                "over": "d",
-                "take": at.text,
-                "equals": {"in": "closing", "path": "text"},
-            }
+            "fold": {"over": "d", "take": at.text, "equals": {"in": "closing", "path": "text"}}
         },
         "fold-count": {"fold": {"over": "any", "with": "count", "at_least": 20}},
         "fold-count-slice": {

@@ -51,13 +51,9 @@ AGENTS: Final = (
     HostileAgent("a crash", "import os\nos.abort()"),
     HostileAgent("a signal ignored", "import signal, time\nsignal.signal(15, 1)\ntime.sleep(600)"),
     HostileAgent("streams closed", "import os, time\nos.close(1)\nos.close(0)\ntime.sleep(600)"),
+    HostileAgent("a child with the pipe", 'import subprocess\nsubprocess.Popen(["sleep", "600"])'),
     HostileAgent(
-        "a child with the pipe",
-        'import subprocess\nsubprocess.Popen(["sleep", "600"])',
-    ),
-    HostileAgent(
-        "a flood of errors",
-        'import sys\nwhile True: sys.stderr.write("\\x1b[2J" * 9999)',
+        "a flood of errors", 'import sys\nwhile True: sys.stderr.write("\\x1b[2J" * 9999)'
     ),
     flood("a flood of lines", '"x\\n" * 9999', sampled=True),
     flood("a flood of one line", '"x" * 9999'),

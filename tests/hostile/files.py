@@ -208,8 +208,7 @@ DOCUMENTS: Final = (
     HostileFile("deep-vcr.yaml", "interactions: " + "[" * 90_000),
     HostileFile("python.yaml", "a: !!python/object/apply:os.system ['touch owned']\n"),
     HostileFile(
-        "python-vcr.yaml",
-        "interactions: [!!python/object/apply:os.system ['touch owned']]\n",
+        "python-vcr.yaml", "interactions: [!!python/object/apply:os.system ['touch owned']]\n"
     ),
     HostileFile("keys.yaml", "".join(f"k{n}: {n}\n" for n in range(30_000))),
     HostileFile("key.yaml", f"{'k' * 500_000}: 1\n"),
@@ -247,54 +246,33 @@ DOCUMENTS: Final = (
         suite=1,
     ),
     HostileFile(
-        "schema.yaml",
-        SUITE + "    each: {of: done, schema: {$ref: 'https://x.invalid/'}}\n",
+        "schema.yaml", SUITE + "    each: {of: done, schema: {$ref: 'https://x.invalid/'}}\n"
     ),
     HostileFile(
-        "schema-loop.yaml",
-        SUITE + "    each: {of: done, schema: {$ref: '#'}}\n",
-        lint=0,
-        suite=0,
+        "schema-loop.yaml", SUITE + "    each: {of: done, schema: {$ref: '#'}}\n", lint=0, suite=0
     ),
     HostileFile(
-        "schema-file.yaml",
-        SUITE + "    each: {of: done, schema: {$ref: 'file:///etc/passwd'}}\n",
+        "schema-file.yaml", SUITE + "    each: {of: done, schema: {$ref: 'file:///etc/passwd'}}\n"
     ),
     HostileFile("rules.yaml", rules(1000), suite=1),
     HostileFile(
-        "bound.yaml",
-        SUITE + f"    fold: {{over: done, with: count, at_least: {'9' * 6000}}}\n",
+        "bound.yaml", SUITE + f"    fold: {{over: done, with: count, at_least: {'9' * 6000}}}\n"
     ),
     HostileFile(
-        "escapes.yaml",
-        SUITE.replace("It is so.", '"\\e[2J\\u202e"') + "    never: done\n",
-        suite=1,
+        "escapes.yaml", SUITE.replace("It is so.", '"\\e[2J\\u202e"') + "    never: done\n", suite=1
     ),
-    HostileFile(
-        "id.yaml",
-        SUITE.replace("id: a", 'id: "\\e[2J"') + "    never: done\n",
-    ),
+    HostileFile("id.yaml", SUITE.replace("id: a", 'id: "\\e[2J"') + "    never: done\n"),
     HostileFile("dialect.yaml", "suite: x\ndialect: ../../x\nrules: []\n"),
     HostileFile("extends.yaml", PROFILE + "extends: own\n"),
     HostileFile("extends-path.yaml", PROFILE + "extends: ../../../etc/passwd\n"),
     HostileFile("knobs.yaml", PROFILE + 'knobs: {"\\e[2J": {value: 1}}\n'),
-    HostileFile(
-        "scenario.yaml",
-        "scenario: x\ntitle: x\nlet: {a: $b, b: $a}\nsteps: []\n",
-    ),
-    HostileFile(
-        "scenario-like.yaml",
-        "scenario: x\ntitle: x\nsteps: [{role: a, like: a}]\n",
-    ),
+    HostileFile("scenario.yaml", "scenario: x\ntitle: x\nlet: {a: $b, b: $a}\nsteps: []\n"),
+    HostileFile("scenario-like.yaml", "scenario: x\ntitle: x\nsteps: [{role: a, like: a}]\n"),
     HostileFile("baseline.yaml", "entries: [{rule: '*', reason: x}, 1]\n"),
     HostileFile("system.yaml", "system: x\nrequirements: {}\n"),
     HostileFile(
-        "tokenizer.json",
-        '{"added_tokens": [{"content": 5}, null], "model": {"vocab": []}}',
+        "tokenizer.json", '{"added_tokens": [{"content": 5}, null], "model": {"vocab": []}}'
     ),
-    HostileFile(
-        "templates.json",
-        json.dumps({"chat_template": "{{ '%s' }}" % ("x" * 900_000)}),
-    ),
+    HostileFile("templates.json", json.dumps({"chat_template": "{{ '%s' }}" % ("x" * 900_000)})),
 )
 FILES: Final = (*NAMES, *KINDS, *PACKED, *CASSETTES, *STREAMS, *DOCUMENTS)

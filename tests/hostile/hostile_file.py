@@ -68,11 +68,6 @@ def cassette(*lines: bytes) -> bytes:
     return OPEN + b"".join(lines) + END
 
 
-def texted(data: bytes) -> bytes:
-    """A cassette of one answer."""
-    return cassette(line(text=data.decode("utf-8", "surrogatepass")))
-
-
 def built(make: Callable[[], bytes]) -> Make:
     """A file whose bytes are made when it is written: megabytes of them."""
 

@@ -135,9 +135,7 @@ FLOODS: Final = (
     flood("a reason", flooding(b"y", b"HTTP/1.1 200 "), "", code=REMOTE),
     flood("trailers", flooding(b"x: y\r\n", head(transfer_encoding="chunked") + b"0\r\n"), ""),
     flood(
-        "an extension of a chunk",
-        flooding(b"y", head(transfer_encoding="chunked") + b"1;x="),
-        "",
+        "an extension of a chunk", flooding(b"y", head(transfer_encoding="chunked") + b"1;x="), ""
     ),
     flood("digits of a chunk's size", flooding(b"1", head(transfer_encoding="chunked")), ""),
 )
@@ -244,12 +242,7 @@ CONTENTS: Final = (
     HostileServer("no content type", whole(b"HTTP/1.1 200 OK\r\n\r\n" + GOOD), FINDINGS),
     HostileServer("no body", whole(head()), FINDINGS),
     HostileServer(
-        "a gzip bomb",
-        built(lambda: whole(bomb(200_000_000))),
-        FINDINGS,
-        "had not ended",
-        30,
-        600,
+        "a gzip bomb", built(lambda: whole(bomb(200_000_000))), FINDINGS, "had not ended", 30, 600
     ),
     HostileServer(
         "a bomb of blank lines",

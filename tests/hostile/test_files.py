@@ -19,7 +19,7 @@ from tests.hostile.test_servers import CONTROL
 
 # Conforms, findings, a wrong file, nothing to check; who is asked, and a client, may fail, too.
 DOCUMENTED: Final = {(verb, code) for verb in VERBS for code in (0, 1, 2, 5)} | {
-    *(("record", 3), ("run recorded", 3), ("run recorded", 4)),
+    *(("record", 3), ("run recorded", 3), ("run recorded", 4))
 }
 CASES: Final = [
     pytest.param(each, id=ascii(each.name)[:50], marks=() if each.sampled else pytest.mark.hostile)

@@ -133,13 +133,7 @@ CASES: Final[Mapping[str, tuple[str, list[Piece], Fields]]] = {
     "padding that is empty, joined": (
         "openai.responses",
         [*responses(WORDS, PADS), DONE],
-        {
-            "fold": {
-                "over": "d",
-                "take": "obfuscation",
-                "equals": {"in": "closing", "path": "text"},
-            }
-        },
+        {"fold": {"over": "d", "take": "obfuscation", "equals": {"in": "closing", "path": "text"}}},
     ),
     "padding that grows, once it is there": (
         "openai.responses",

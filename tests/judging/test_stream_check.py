@@ -132,7 +132,7 @@ def test_past_its_budget_a_stream_is_untestable_and_costs_nothing(
     assert result.reasons["wire/chat/finish-present"] == spent
     assert spent in result.notes
     assert set(result.verdicts.values()) <= {
-        *(Verdict.FAIL, Verdict.UNTESTABLE, Verdict.NOT_APPLICABLE),
+        *(Verdict.FAIL, Verdict.UNTESTABLE, Verdict.NOT_APPLICABLE)
     }
     monkeypatch.setattr(RunningView, "feed", _fails)
     assert stream.feed(FRAME % b"x") == ()

@@ -18,7 +18,6 @@ from tests.fuzz.user_rules import shipped_setting, user_setting
 
 FRAME = b'data: {"choices":[{"index":0,"delta":{"content":"%b"}}]}\n\n'
 PAYLOAD = {"choices": [{"index": 0, "delta": {"content": "a"}}]}
-WORDS = ("a", " so", " is", "the", "\\", '"', "</thi", "nk>", "\u8c46", "")
 DIALECTS = ("openai.chat", "openai.responses", "anthropic.messages")
 
 

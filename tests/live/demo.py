@@ -19,15 +19,7 @@ from typing import Final
 
 from conformance.judging.rulebook import Rulebook
 from conformance.targets.replay import ReplayOptions, ReplayServer, serving
-from tests.live.processes import (
-    CLIENT,
-    ROOT,
-    SERVER,
-    TOOL,
-    NotReadyError,
-    Started,
-    running,
-)
+from tests.live.processes import CLIENT, ROOT, SERVER, TOOL, NotReadyError, Started, running
 
 OUT: Final = ROOT / "build" / "demo-live"
 MODEL: Final = "tiny-think"

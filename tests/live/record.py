@@ -24,15 +24,7 @@ from conformance.cassette import Cassette, Header, read, write
 from conformance.core.events import Exchange, Request
 from conformance.dialects import ENDPOINTS
 from tests.live.processes import ROOT, TOOL, free_port
-from tests.live.systems import (
-    MODEL,
-    SCRIPTED,
-    Live,
-    mlx_lm,
-    ogx,
-    ogx_on_mlx,
-    transformers_serve,
-)
+from tests.live.systems import MODEL, SCRIPTED, Live, mlx_lm, ogx, ogx_on_mlx, transformers_serve
 
 SUM: Final = "What is 2 + 2?"
 SUFFIX: Final = ".cassette.jsonl"

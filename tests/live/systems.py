@@ -123,11 +123,7 @@ def _offline(
 ) -> Iterator[str]:
     """A server that must not ask the internet for models."""
     (work / "hf" / "hub").mkdir(parents=True, exist_ok=True)
-    environment = {
-        "HF_HUB_OFFLINE": "1",
-        "HF_HOME": str(work / "hf"),
-        "OGX_LOGGING": "all=warning",
-    }
+    environment = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(work / "hf"), "OGX_LOGGING": "all=warning"}
     start = Started(command, work / f"{name}.log", f"{url}{health}", environment, work)
     with running(start):
         yield url

@@ -23,7 +23,7 @@ TALKS = (
     "openai.responses/openai/tool-round",
 )
 LEFT_OPEN = {
-    ("gemini.generate/gemini/tool-round", "H6-lost-result"): "history/calls/none-left-open",
+    ("gemini.generate/gemini/tool-round", "H6-lost-result"): "history/calls/none-left-open"
 }
 MISSED = {"H6-lost-call": "history/calls/asked", "H6-lost-result": "history/calls/answered"}
 

@@ -48,10 +48,7 @@ CLIENTS: Final = (
         ("cohere/thinking-then-text", "cohere/plan-then-tool"),
     ),
     OfficialClient(
-        "mistral.chat",
-        "mistralai",
-        "mistral_client:read_chat",
-        ("mistral/tool-round",),
+        "mistral.chat", "mistralai", "mistral_client:read_chat", ("mistral/tool-round",)
     ),
     OfficialClient(
         "ollama.chat",
@@ -60,10 +57,7 @@ CLIENTS: Final = (
         ("ollama/thinking-then-text", "ollama/thinking-then-tools"),
     ),
     OfficialClient(
-        "ollama.generate",
-        "ollama",
-        "ollama_client:read_generate",
-        ("ollama/thinking-then-text",),
+        "ollama.generate", "ollama", "ollama_client:read_generate", ("ollama/thinking-then-text",)
     ),
     OfficialClient(
         "gemini.generate",

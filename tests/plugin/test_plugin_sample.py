@@ -60,10 +60,7 @@ def test_clients_are_recorded_once_and_tested_offline(
     counts(sample.spawn("test_assistant.py"), passed=3)
     result = sample.spawn("recorded.conformance.yaml", "-v")
     result.stdout.fnmatch_lines_random(
-        [
-            "*::wire/chat/done-present PASSED*",
-            "*::wire/messages/stop-present PASSED*",
-        ]
+        ["*::wire/chat/done-present PASSED*", "*::wire/messages/stop-present PASSED*"]
     )
     judged = result.parseoutcomes()
     assert judged["passed"] > 30

@@ -116,10 +116,7 @@ def test_transport_records_new_episodes_only(
     counts(project.run(), passed=1)
 
 
-@pytest.mark.parametrize(
-    ("mode", "left"),
-    [("all", [KEPT, NEXT]), ("rewrite", [KEPT])],
-)
+@pytest.mark.parametrize(("mode", "left"), [("all", [KEPT, NEXT]), ("rewrite", [KEPT])])
 def test_transport_asks_anew(
     project: Project, upstream: ThreadedServer, mode: str, left: list[str]
 ) -> None:

@@ -127,10 +127,7 @@ def test_a_sign_that_is_a_habit_silences_nothing(tmp_path: Path) -> None:
     empty = {"index": 0, "delta": {}}
     usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
     chunk = {"object": "chat.completion.chunk", "id": "c1", "created": 1, "model": "m"}
-    body = [
-        {**chunk, "choices": [SAID]},
-        {**chunk, "choices": [empty], "usage": usage},
-    ]
+    body = [{**chunk, "choices": [SAID]}, {**chunk, "choices": [empty], "usage": usage}]
     path = tmp_path / "answer.sse"
     lines = "".join(f"data: {json.dumps(each)}\n\n" for each in body)
     path.write_text(f"{lines}data: [DONE]\n\n", encoding="utf-8")

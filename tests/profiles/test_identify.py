@@ -149,8 +149,7 @@ def test_draft_builds_on_a_certain_profile_only(tmp_path: Path) -> None:
 
 KNOBS = find("strict", CHAT).declared
 OBSERVED = st.fixed_dictionaries(
-    {},
-    optional={name: st.sampled_from(knob.values) for name, knob in KNOBS.items() if knob.values},
+    {}, optional={name: st.sampled_from(knob.values) for name, knob in KNOBS.items() if knob.values}
 )
 
 

@@ -13,12 +13,7 @@ from conformance.identify import Witness, named
 from conformance.profiles.fingerprints import Fingerprint, Signs
 from conformance.profiles.lookup import fingerprints
 from conformance.rules.alias import Alias
-from tests.profiles.identifying import (
-    CHAT,
-    PRIVATE,
-    identified,
-    written,
-)
+from tests.profiles.identifying import CHAT, PRIVATE, identified, written
 
 
 def sign(profile: str, *, weak: bool = False, gateway: bool = False) -> Fingerprint:
@@ -114,9 +109,7 @@ SENT: tuple[tuple[str, dict[str, Any], str | None, str], ...] = (
 
 
 @pytest.mark.parametrize(
-    ("chunk_", "profile", "certainty"),
-    [row[1:] for row in SENT],
-    ids=[row[0] for row in SENT],
+    ("chunk_", "profile", "certainty"), [row[1:] for row in SENT], ids=[row[0] for row in SENT]
 )
 def test_sender_of_a_chunk(
     chunk_: dict[str, Any], profile: str | None, certainty: str, tmp_path: Path
@@ -144,10 +137,7 @@ CREATED: tuple[tuple[dict[str, Any], str | None, str], ...] = (
     ({**OF_LITELLM, "sequence_number": 0}, "litellm", "certain"),
     (OF_LITELLM, "litellm-bridge", "certain"),
     (
-        {
-            "type": "response.completed",
-            "response": {"id": "r", "usage": {"is_byok": False}},
-        },
+        {"type": "response.completed", "response": {"id": "r", "usage": {"is_byok": False}}},
         "openrouter",
         "certain",
     ),
@@ -164,11 +154,7 @@ CREATED: tuple[tuple[dict[str, Any], str | None, str], ...] = (
         "transformers-serve-4",
         "certain",
     ),
-    (
-        {"type": "response.created", "response": {"id": UUID, "model": "deepseek-r1"}},
-        None,
-        "none",
-    ),
+    ({"type": "response.created", "response": {"id": UUID, "model": "deepseek-r1"}}, None, "none"),
 )
 
 

@@ -195,9 +195,7 @@ def test_a_status_hides_no_fault_of_an_answer(elsewhere: Path) -> None:
     assert heard > 20
 
 
-def test_what_is_neither_answer_nor_error_is_counted_under_a_status(
-    elsewhere: Path,
-) -> None:
+def test_what_is_neither_answer_nor_error_is_counted_under_a_status(elsewhere: Path) -> None:
     recording = open_recording(elsewhere / "wire/chat/done-present.cassette.jsonl")
     (exchange,) = refused(recording).exchanges
     silent = replace(exchange, chunks=(Chunk(b"data: {}\n\n"),))

@@ -96,11 +96,7 @@ def test_a_cassette_of_lines_has_a_line_for_each(tmp_path: Path, jsonl: StreamRe
     assert finding.line is not None
     text = path.read_text().splitlines()[finding.line - 1]
     assert json.loads(text)["text"] == LINES[1].decode() + "\n"
-    assert (finding.rule, finding.event, finding.context) == (
-        LEAK,
-        2,
-        jsonl.findings[0].context,
-    )
+    assert (finding.rule, finding.event, finding.context) == (LEAK, 2, jsonl.findings[0].context)
 
 
 def test_verdicts_are_those_of_the_same_payloads_in_events(tmp_path: Path) -> None:

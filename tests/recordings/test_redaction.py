@@ -9,15 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from conformance.cassette import (
-    Cassette,
-    Header,
-    Redactor,
-    open_recording,
-    read,
-    redact,
-    write,
-)
+from conformance.cassette import Cassette, Header, Redactor, open_recording, read, redact, write
 from conformance.core.events import Chunk, Exchange, Request, Response
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook

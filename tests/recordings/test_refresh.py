@@ -64,11 +64,7 @@ def test_what_keeps_a_named_client_whole_is_named(
 
 
 @pytest.mark.parametrize(
-    "streams",
-    [
-        [stream(key_always=False)] * 7,
-        [*([stream(key_always=False)] * 8), stream()],
-    ],
+    "streams", [[stream(key_always=False)] * 7, [*([stream(key_always=False)] * 8), stream()]]
 )
 def test_fewer_or_divided_streams_propose_nothing(
     streams: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -86,10 +86,7 @@ def scope(path: str, headers: Headers = (), method: str = "POST") -> dict[str, A
 
 
 async def ask(
-    app: ASGIApp,
-    path: str,
-    fields: Mapping[str, Any] | bytes | None = None,
-    headers: Headers = (),
+    app: ASGIApp, path: str, fields: Mapping[str, Any] | bytes | None = None, headers: Headers = ()
 ) -> Answer:
     """The answer; an error inside the application is a connection that broke off."""
     body = fields if isinstance(fields, bytes) else json.dumps(fields or {}).encode()

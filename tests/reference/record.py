@@ -28,25 +28,11 @@ from conformance.cassette import Header, redact
 from conformance.cassette import read as read_cassette
 from conformance.cassette import write as write_cassette
 from conformance.core.events import Chunk
-from conformance.targets.recording import (
-    Origin,
-    RecordingFolder,
-    RecordingOptions,
-    RecordingProxy,
-)
+from conformance.targets.recording import Origin, RecordingFolder, RecordingOptions, RecordingProxy
 from conformance.wire.server import running_in_thread
 from reference_impl.server.defects import Api
 from tests.reference.driving import Answer, Headers
-from tests.reference.scenes import (
-    COUNT,
-    CUT,
-    DIALECTS,
-    OPT_IN,
-    SCENES,
-    Scene,
-    cassette,
-    play_to,
-)
+from tests.reference.scenes import COUNT, CUT, DIALECTS, OPT_IN, SCENES, Scene, cassette, play_to
 
 ROOT: Final = Path(__file__).parents[2]
 SUM: Final = "What is 2 + 2?"

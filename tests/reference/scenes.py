@@ -125,12 +125,7 @@ def responses_scenes() -> Iterator[Scene]:
 
 def messages_scenes() -> Iterator[Scene]:
     thinking = {"type": "enabled", "budget_tokens": 1024}
-    draw = {
-        "messages": [_user(DRAW)],
-        "stream": True,
-        "max_tokens": 2048,
-        "thinking": thinking,
-    }
+    draw = {"messages": [_user(DRAW)], "stream": True, "max_tokens": 2048, "thinking": thinking}
     yield Scene("stream", draw)
     yield Scene("body", {**draw, "stream": False})
     yield Scene("off", {**draw, "thinking": {"type": "disabled"}})

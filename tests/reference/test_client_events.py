@@ -60,12 +60,7 @@ CONTRADICTORY = frozenset(
 )
 # What gives a binary message a wrong checksum: the toolkit passes over it, a client gives up.
 WRONG_CHECKSUM = frozenset(
-    {
-        "F13-broken-character",
-        "F15-shortened-payload",
-        "F20-wrong-checksum",
-        "F20-wrong-length",
-    }
+    {"F13-broken-character", "F15-shortened-payload", "F20-wrong-checksum", "F20-wrong-length"}
 )
 # A client of lines reads no events, one of binary messages no text, and the one of lines cannot
 # tell a body from a line that was the first of many.

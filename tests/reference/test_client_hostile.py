@@ -62,8 +62,7 @@ LEAVES = st.one_of(
 VALUES = st.recursive(
     LEAVES,
     lambda inner: st.one_of(
-        st.lists(inner, max_size=3),
-        st.dictionaries(st.sampled_from(FIELDS), inner, max_size=4),
+        st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(FIELDS), inner, max_size=4)
     ),
     max_leaves=12,
 )

@@ -149,8 +149,7 @@ def test_no_id_is_sent_twice() -> None:
 
 def test_signed_blocks_go_back_unmodified_and_unsigned_ones_do_not() -> None:
     turn = Turn(
-        "assistant",
-        (SEALED, Thought(redacted="RED"), Thought(raw="unsigned"), Words("Hm."), CALL),
+        "assistant", (SEALED, Thought(redacted="RED"), Thought(raw="unsigned"), Words("Hm."), CALL)
     )
     messages = history("messages", turn, RESULT, answered("call_2", "5"))
     assert messages[0]["content"] == [

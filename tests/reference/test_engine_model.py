@@ -30,10 +30,7 @@ from tests.reference import engine_models  # noqa: F401 - one thread for torch
 pytestmark = pytest.mark.slow
 
 WAIT_S: Final = 30.0
-SUM: Final = [
-    ("ReasoningDelta", "I must add 2 and 2. 2 plus 2 is 4."),
-    ("TextDelta", "2 + 2 = 4."),
-]
+SUM: Final = [("ReasoningDelta", "I must add 2 and 2. 2 plus 2 is 4."), ("TextDelta", "2 + 2 = 4.")]
 CALCULATOR: Final = {
     "type": "function",
     "function": {

@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("torch")
 
 from reference_impl.server.engine.markers import Markers
-from reference_impl.server.engine.opened import Render, opens_thinking
+from reference_impl.server.engine.prompting import Render, opens_thinking
 from tests.reference.engine_models import THINK, byte_level
 
 pytestmark = pytest.mark.slow

@@ -80,8 +80,7 @@ def test_detailed_summaries_are_paragraphs() -> None:
 
 
 @pytest.mark.parametrize(
-    "form",
-    [prompts.CONCISE, prompts.DETAILED, summaries.OGX_CONCISE, summaries.OGX_DETAILED],
+    "form", [prompts.CONCISE, prompts.DETAILED, summaries.OGX_CONCISE, summaries.OGX_DETAILED]
 )
 def test_every_form_of_summary_is_learnt(form: str) -> None:
     name = "detailed summary" if form in (prompts.DETAILED, summaries.OGX_DETAILED) else "summary"

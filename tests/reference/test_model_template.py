@@ -71,10 +71,7 @@ TABLE: dict[str, Case] = {
         [{"role": "assistant", "content": "4.", "reasoning": "So."}],
         "<|im_start|>assistant\n<think>So.</think>4.<|im_end|>\n",
     ),
-    "reasoning of a user": (
-        [{**USER, "reasoning_content": "So."}],
-        ASKED,
-    ),
+    "reasoning of a user": ([{**USER, "reasoning_content": "So."}], ASKED),
     "null reasoning": (
         [{"role": "assistant", "content": "4.", "reasoning_content": None}],
         "<|im_start|>assistant\n4.<|im_end|>\n",

@@ -52,12 +52,7 @@ def deltas(wires: list[Wire]) -> list[Any]:
         ("hidden", []),
         (
             "wrapped",
-            [
-                {"content": "<t>"},
-                {"content": "2 plus "},
-                {"content": "2."},
-                {"content": "</t>"},
-            ],
+            [{"content": "<t>"}, {"content": "2 plus "}, {"content": "2."}, {"content": "</t>"}],
         ),
         ("reasoning_content", [{"reasoning_content": "2 plus "}, {"reasoning_content": "2."}]),
         ("reasoning", [{"reasoning": "2 plus "}, {"reasoning": "2."}]),

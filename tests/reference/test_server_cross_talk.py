@@ -52,13 +52,7 @@ async def _with_word(
 def soak(api: Api, defect: str, folder: Path, model: Actor) -> Report:
     settings = SETTINGS.get(api, Settings())
     app = application(Service(model, settings, defect=DEFECTS.get(defect)))
-    options = RunOptions(
-        "actor",
-        (DIALECTS[api],),
-        profile="reference",
-        soak=0.5,
-        jobs=6,
-    )
+    options = RunOptions("actor", (DIALECTS[api],), profile="reference", soak=0.5, jobs=6)
 
     async def go() -> Report:
         transport = asgi.AsgiTransport(app)

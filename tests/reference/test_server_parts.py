@@ -16,11 +16,11 @@ from reference_impl.server.__main__ import main
 from reference_impl.server.defects import DEFECTS, Scene, hooked
 from reference_impl.server.effort import BUDGETS, Effort, effort, leaving_room
 from reference_impl.server.listening import write_port
-from reference_impl.server.memory import Memory
 from reference_impl.server.options import parse
-from reference_impl.server.paragraphs import Paragraphs
+from reference_impl.server.reasoning_item import Paragraphs
 from reference_impl.server.refusal import Refusal
 from reference_impl.server.sealing import BrokenSeal, Seal
+from reference_impl.server.service import Memory
 from reference_impl.server.settings import Settings
 from reference_impl.server.wire import DONE, Wire, framed
 

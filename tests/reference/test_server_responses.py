@@ -318,10 +318,7 @@ def test_encrypted_reasoning_is_sent_only_where_asked_for() -> None:
             ],
             "duplicate item",
         ),
-        (
-            [{"type": "function_call_output", "call_id": "c", "output": "4"}],
-            "no tool call found",
-        ),
+        ([{"type": "function_call_output", "call_id": "c", "output": "4"}], "no tool call found"),
         ([{"type": "reasoning"}], "missing required field `summary`"),
         ([{"type": "item_reference", "id": "rs_1"}], "not supported"),
         ([{"type": ["message"]}], "not supported"),

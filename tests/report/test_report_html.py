@@ -197,7 +197,7 @@ def test_the_provider_stands_beneath_its_application_and_beside_its_findings() -
     assert 'aria-label="upstream: exchange 2, anthropic.messages, 22 events"' in section
     beneath = section.partition("upstream: exchange 2")[2].partition("</svg>")[0]
     assert [kind for kind in ("thinking", "text", "tools") if f'"bar {kind}"' in beneath] == [
-        *("thinking", "text"),
+        *("thinking", "text")
     ]
     assert "<title>event 4</title>" in beneath
     sent, said = section.partition('<div class="hops">')[2].split("<div>")[1:3]

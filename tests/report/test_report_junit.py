@@ -51,10 +51,7 @@ def test_every_stream_has_its_failure_and_says_in_how_many(
     assert "  first " not in first
 
 
-@pytest.mark.parametrize(
-    "verdict",
-    [Verdict.VACUOUS, Verdict.UNTESTABLE, Verdict.INCONCLUSIVE],
-)
+@pytest.mark.parametrize("verdict", [Verdict.VACUOUS, Verdict.UNTESTABLE, Verdict.INCONCLUSIVE])
 def test_what_was_not_judged_is_skipped_with_its_reason(
     verdict: Verdict, stream: MakeStream
 ) -> None:

@@ -48,12 +48,7 @@ SENTENCES: list[tuple[str, tuple[str, ...], str, str, str]] = [
 
 @pytest.mark.parametrize(("message", "expected", "after", "got", "shown"), SENTENCES)
 def test_sentence_says_each_fact_once(
-    finding: MakeFinding,
-    message: str,
-    expected: tuple[str, ...],
-    after: str,
-    got: str,
-    shown: str,
+    finding: MakeFinding, message: str, expected: tuple[str, ...], after: str, got: str, shown: str
 ) -> None:
     told = finding(message=message, expected=expected, after=after, got=got)
     assert finding_sentence(told) == shown
@@ -72,10 +67,7 @@ def test_two_long_texts_are_not_two_walls(finding: MakeFinding) -> None:
 
 
 def test_authority_lists_every_entry() -> None:
-    source = (
-        {"spec": "https://example.org", "quote": "It ends."},
-        {"breaks": "a client"},
-    )
+    source = ({"spec": "https://example.org", "quote": "It ends."}, {"breaks": "a client"})
     assert list(authority_lines(source)) == [
         "https://example.org",
         '"It ends."',

@@ -62,19 +62,13 @@ SOUND: list[dict[str, str]] = [
         ),
     },
     {"values": "{of: tool.start, path: index, are: contiguous, start: 0}"},
-    {
-        "head": "events:\n  shut: {type: thinking.end, explicit: false}\n",
-        "never": "shut",
-    },
+    {"head": "events:\n  shut: {type: thinking.end, explicit: false}\n", "never": "shut"},
     {"never": "done", "source": '{spec: https://x, quote: "It MUST."}'},
     {"never": "done", "source": "{observed: 30 of 30 streams}"},
     {"never": "done", "source": '{observed: "154 of 155 streams; xAI leaves it out"}'},
     {"never": "done", "source": '{observed: "1,000 recorded streams, no exception"}'},
     {"never": "done", "source": "{observed: 2 of 2 streams}", "level": "SHOULD"},
-    {
-        "dialect": "",
-        "fold": "{over: text.delta, take: text, lacks: $mask}",
-    },
+    {"dialect": "", "fold": "{over: text.delta, take: text, lacks: $mask}"},
 ]
 
 # What is written, how grave it is, and what is told.
@@ -134,11 +128,7 @@ FAULTS: list[tuple[dict[str, str], str, str]] = [
         "error",
         "event 'done' has the name of a semantic type",
     ),
-    (
-        {"head": "events:\n  extra: item.done\n"},
-        "warning",
-        "no rule uses event 'extra'",
-    ),
+    ({"head": "events:\n  extra: item.done\n"}, "warning", "no rule uses event 'extra'"),
     (
         {
             "head": "events:\n  one: {type: item.done, x: 1}\n  two: {type: item.done, x: 1}\n",
@@ -150,12 +140,7 @@ FAULTS: list[tuple[dict[str, str], str, str]] = [
         "events 'one' and 'two' are the same",
     ),
     (
-        {
-            "head": "events:\n  z: item.done\n",
-            "never": "z",
-            "until": "item.done",
-            "slice": "",
-        },
+        {"head": "events:\n  z: item.done\n", "never": "z", "until": "item.done", "slice": ""},
         "error",
         "events 'item.done' and 'z' are the same",
     ),

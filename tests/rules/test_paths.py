@@ -15,9 +15,7 @@ from conformance.rules.patterns import same, token
 keys = st.sampled_from(["a", "b", "0", "1"])
 leaves: st.SearchStrategy[Any] = st.sampled_from([None, True, False, 0, 1, 1.0, -2.5, "", "a"])
 values: st.SearchStrategy[Any] = st.recursive(
-    leaves,
-    lambda t: st.lists(t, max_size=3) | st.dictionaries(keys, t, max_size=3),
-    max_leaves=10,
+    leaves, lambda t: st.lists(t, max_size=3) | st.dictionaries(keys, t, max_size=3), max_leaves=10
 )
 objects = st.dictionaries(keys, values, max_size=4)
 segments = st.lists(st.sampled_from(["a", "b", "0", "1", "*"]), min_size=1, max_size=4)

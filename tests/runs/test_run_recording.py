@@ -47,11 +47,7 @@ def test_a_follow_up_carries_on_what_was_answered() -> None:
     (first, second, third), told = asked("tools", "called", "spoken", "called")
     assert (first.scenario, first.role, first.after) == ("tools", "tool-turn", None)
     assert (second.role, second.after, third.role) == ("follow-up", 1, "tool-turn-body")
-    assert second.body["messages"][-1] == {
-        "role": "tool",
-        "tool_call_id": "call_1",
-        "content": "5",
-    }
+    assert second.body["messages"][-1] == {"role": "tool", "tool_call_id": "call_1", "content": "5"}
     assert told == []
     assert dict(first.headers)["x-one"] == "1"
     assert first.body["model"] == "m"

@@ -48,15 +48,7 @@ def stream(number: int, outcomes: dict[str, Verdict | str]) -> StreamResult:
     told = {r: str(outcomes[r]) for r, v in verdicts.items() if v is Verdict.FAIL}
     findings = tuple(finding(rule, f"it says {word}") for rule, word in told.items())
     return StreamResult(
-        f"{number}",
-        1,
-        "openai.chat",
-        "strict",
-        True,
-        verdicts,
-        findings,
-        "s",
-        f"r{number % 2}",
+        f"{number}", 1, "openai.chat", "strict", True, verdicts, findings, "s", f"r{number % 2}"
     )
 
 
@@ -94,15 +86,7 @@ def test_kinds_are_bounded_too() -> None:
     kept = [
         merger.add(
             StreamResult(
-                "f",
-                1,
-                "d",
-                "p",
-                True,
-                {"a": Verdict.FAIL},
-                (finding("a", word),),
-                "s",
-                "r",
+                "f", 1, "d", "p", True, {"a": Verdict.FAIL}, (finding("a", word),), "s", "r"
             )
         )
         for word in words

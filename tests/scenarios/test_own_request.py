@@ -21,8 +21,7 @@ def test_a_body_is_one_step_of_its_dialect(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
-    [(b"[", "no JSON"), (b"[1]", "expected a JSON object"), (b"\xff", "no JSON")],
+    ("data", "said"), [(b"[", "no JSON"), (b"[1]", "expected a JSON object"), (b"\xff", "no JSON")]
 )
 def test_what_is_no_body_is_told_with_its_file(tmp_path: Path, data: bytes, said: str) -> None:
     path = tmp_path / "bad.json"

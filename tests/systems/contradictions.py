@@ -19,7 +19,6 @@ from conformance.systems.linting import known_names
 _KEYS: Final = frozenset({"contradictions", "axes"})
 _AXIS_KEYS: Final = frozenset({"axis", "does", "rules", "knobs", "reason", "fails"})
 
-Cell = tuple[str, str]
 """A preset, and the profile that it is judged by."""
 
 

@@ -18,12 +18,7 @@ from conformance.dialects.requests import Question
 from conformance.judging.transcript import Transcript, read_transcript
 from conformance.recordings.api import check_chunks
 from conformance.scenarios.model import UPSTREAM
-from conformance.targets.gateway import (
-    MOST_TRIES,
-    UpstreamCall,
-    UpstreamStandIn,
-    serve_upstream,
-)
+from conformance.targets.gateway import MOST_TRIES, UpstreamCall, UpstreamStandIn, serve_upstream
 from conformance.targets.model_calls import TurnSigns, call_shape
 from conformance.targets.played_answers import (
     RecordedUpstream,

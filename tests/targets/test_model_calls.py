@@ -7,13 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from conformance.targets.model_calls import (
-    CallShape,
-    SeenCall,
-    TurnSigns,
-    call_shape,
-    learnt_signs,
-)
+from conformance.targets.model_calls import CallShape, SeenCall, TurnSigns, call_shape, learnt_signs
 
 ASKED: Final = "What is 2 + 2?"
 BROKEN: Final[tuple[Any, ...]] = (None, 7, {}, [None, 3, {"role": "user"}])

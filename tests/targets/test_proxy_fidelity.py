@@ -14,17 +14,7 @@ from conformance.cassette import read
 from conformance.cassette.redaction.placeholders import is_stand_in
 from conformance.core.events import Exchange
 from conformance.targets.recording import Origin, RecordingFolder, RecordingOptions, RecordingProxy
-from tests.targets.record_peers import (
-    END,
-    HEAD,
-    Got,
-    Script,
-    ask,
-    chunked,
-    connect,
-    origin,
-    post,
-)
+from tests.targets.record_peers import END, HEAD, Got, Script, ask, chunked, connect, origin, post
 
 FRAMES = (
     b'data: {"choices":[{"index":0,"delta":{"content":"%s "}}]}\n\n',

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import struct
-from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -92,11 +91,7 @@ def test_what_passes_is_what_was_played(
 
 def test_a_recording_of_a_replay_replays(tmp_path: Path) -> None:
     path, folder = kept(tmp_path, in_turn()), tmp_path / "taken"
-    with (
-        serving([path]) as server,
-        recording(server.url, folder) as proxy,
-        opened(proxy) as client,
-    ):
+    with serving([path]) as server, recording(server.url, folder) as proxy, opened(proxy) as client:
         first = played(client, messages_of(path))
     (again,) = folder.iterdir()
     with serving([again]) as server:
@@ -142,11 +137,7 @@ def test_secrets_are_replaced_before_a_byte_is_written(tmp_path: Path) -> None:
 def test_messages_are_on_disk_when_their_answer_has_ended(tmp_path: Path) -> None:
     path, folder = kept(tmp_path, in_turn(), end="client-closed"), tmp_path / "taken"
     messages = messages_of(path)
-    with (
-        serving([path]) as server,
-        recording(server.url, folder) as proxy,
-        opened(proxy) as client,
-    ):
+    with serving([path]) as server, recording(server.url, folder) as proxy, opened(proxy) as client:
         half = len(messages) // 2
         played(client, messages[:half])
         client.ping().wait(10)
@@ -181,8 +172,6 @@ def test_without_a_library_the_client_is_told_what_to_install(
 
 
 # Bytes of either side, written by hand.
-
-Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Any]
 
 
 async def _heard(port: int, says: bytes, *, is_half: bool) -> bytes:
@@ -319,11 +308,7 @@ def test_the_close_of_the_server_reaches_the_client(tmp_path: Path) -> None:
     text = cassette_text([asked(), ("server", {})], end="reset")
     path, folder = tmp_path / "a.cassette.jsonl", tmp_path / "taken"
     path.write_text(text.replace('"end": "reset"', '"end": "reset", "close_code": 4001'))
-    with (
-        serving([path]) as server,
-        recording(server.url, folder) as proxy,
-        opened(proxy) as client,
-    ):
+    with serving([path]) as server, recording(server.url, folder) as proxy, opened(proxy) as client:
         played(client, messages_of(path))
         with pytest.raises(ConnectionClosed, match="4001"):
             client.recv(10)

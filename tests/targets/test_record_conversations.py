@@ -13,7 +13,7 @@ from conformance.cassette import Header, read
 from conformance.core.errors import CassetteError
 from conformance.core.events import Request
 from conformance.targets.recording import Origin, RecordingFolder, RecordingOptions, RecordingProxy
-from conformance.targets.recording.conversations import Conversations, ExchangePlace
+from conformance.targets.recording.folder import Conversations, ExchangePlace
 from tests.targets.record_peers import END, HEAD, Script, ask, chunked, origin, post
 
 HI = {"role": "user", "content": "hi"}

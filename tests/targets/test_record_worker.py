@@ -59,10 +59,7 @@ def _own_signals() -> Iterator[None]:
 
 def begun(number: int, head: Response = STREAM) -> list[Message]:
     request = HttpRequest("POST", PATH, (("host", "x"),), b'{"model":"m"}')
-    return [
-        RequestCame(number, 1.0, PATH, request),
-        HeadCame(number, 1.5, head, chunked=False),
-    ]
+    return [RequestCame(number, 1.0, PATH, request), HeadCame(number, 1.5, head, chunked=False)]
 
 
 def worked(

@@ -183,5 +183,5 @@ def test_raw_text_ends_at_markers_and_lines() -> None:
     body = b"<|channel|>analysis<|message|>one\ntwo<|end|>"
     ends = frame_ends(body, "text")
     assert [body[a:b] for a, b in pairwise((0, *ends))] == [
-        *(b"<|channel|>", b"analysis", b"<|message|>", b"one\n", b"two", b"<|end|>"),
+        *(b"<|channel|>", b"analysis", b"<|message|>", b"one\n", b"two", b"<|end|>")
     ]

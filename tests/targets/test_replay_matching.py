@@ -179,11 +179,7 @@ SAME = [
 
 @pytest.mark.parametrize(("name", "recorded", "body", "path", "headers"), SAME)
 def test_an_equal_request_is_answered(
-    name: str,
-    recorded: dict[str, Any],
-    body: Any,
-    path: str,
-    headers: tuple[tuple[str, str], ...],
+    name: str, recorded: dict[str, Any], body: Any, path: str, headers: tuple[tuple[str, str], ...]
 ) -> None:
     assert ask(shelf(exchange(**recorded)), body, path, headers=headers) == 1, name
 

@@ -68,8 +68,7 @@ def refuse(_: bytes) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("take", "error"),
-    [(refuse, ValueError), (lambda _: True, ConnectionResetError)],
+    ("take", "error"), [(refuse, ValueError), (lambda _: True, ConnectionResetError)]
 )
 def test_what_goes_wrong_is_raised_where_it_is_waited_for(
     take: TakeBytes, error: type[Exception]

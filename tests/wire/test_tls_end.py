@@ -31,11 +31,7 @@ BOUNDED = UNBOUNDED.replace(b"\r\n\r\n", b"\r\ncontent-length: 10\r\n\r\n")
 Ask = Callable[[str, Path, Path], Coroutine[Any, Any, Ending]]
 LIMITS = ExchangeLimits(timeout=60)
 # The head, whether close_notify is sent, and the end of the exchange.
-ENDS = [
-    (UNBOUNDED, True, "eof"),
-    (UNBOUNDED, False, "protocol-error"),
-    (BOUNDED, False, "eof"),
-]
+ENDS = [(UNBOUNDED, True, "eof"), (UNBOUNDED, False, "protocol-error"), (BOUNDED, False, "eof")]
 
 
 def answer_once(listener: socket.socket, pem: Path, head: bytes, *, closes: bool) -> None:
@@ -73,12 +69,7 @@ async def recorded(url: str, pem: Path, folder: Path) -> Ending:
 @pytest.mark.parametrize("ask", [asked, recorded])
 @pytest.mark.parametrize(("head", "closes", "end"), ENDS)
 def test_only_the_alert_ends_a_body_without_a_length(
-    tmp_path: Path,
-    pem: Path,
-    ask: Ask,
-    head: bytes,
-    closes: bool,
-    end: Ending,
+    tmp_path: Path, pem: Path, ask: Ask, head: bytes, closes: bool, end: Ending
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(1) as threads:
         listener.settimeout(20)

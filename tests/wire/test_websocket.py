@@ -12,12 +12,7 @@ from websockets.frames import Frame, Opcode
 
 from conformance.core.events import Side
 from conformance.wire.socket_parts import SocketPart
-from conformance.wire.websocket import (
-    SocketReader,
-    close_frame,
-    control_frame,
-    message_frames,
-)
+from conformance.wire.websocket import SocketReader, close_frame, control_frame, message_frames
 
 SIDES = st.sampled_from(["client", "server"])
 MESSAGES = st.lists(

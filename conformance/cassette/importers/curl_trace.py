@@ -2,6 +2,11 @@
 
 Each block of received data is one read, and one chunk; `--trace-time` gives it a time. Bodies stand
 there as they came over the wire, so transfer chunks and content codings are taken off.
+
+Line ends in what `curl --trace-ascii` shows, where each of them is a dot.
+
+A dot is a line end where no dot can stand: outside of the strings of JSON, but between digits; and
+behind a field of an event stream, where another field follows, or the end.
 """
 
 from __future__ import annotations
@@ -17,7 +22,6 @@ from msgspec.structs import replace
 from conformance.cassette.header import Cassette, CassetteClock, Header
 from conformance.cassette.importers import ForeignFile, ImportedRecording, Importer
 from conformance.cassette.importers.curl_blocks import BEGINNING, TraceBlock, read_blocks
-from conformance.cassette.importers.dotted_text import restore_line_ends
 from conformance.cassette.importers.http_messages import (
     DecodedBody,
     decode_body,
@@ -29,8 +33,50 @@ from conformance.cassette.importers.http_messages import (
 from conformance.cassette.positions import Layout
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 
+_JSON_TOKEN: Final = re.compile(
+    rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]|(?<!\d)\.|\.(?!\d)', re.DOTALL
+)
+_DATA: Final = re.compile(rb"data: ?(?=[\[{])")
+_NEXT_FIELD: Final = re.compile(rb"(?<!\.)\.++(?=data:|event:|id:|retry:|: |\Z)")
+_DOTS: Final = re.compile(rb"[.\r\n]*")
+
+
+def restore_line_ends(shown: bytes) -> bytes:
+    """The text with LF in the places of such dots; its length stays. Linear in its length."""
+    found = bytearray(shown)
+    at = 0
+    while at < len(found):
+        data = _DATA.match(found, at)
+        begins = data.end() if data else at
+        if found.startswith((b"{", b"["), begins):
+            end = _restore_json(found, begins)
+        else:
+            following = _NEXT_FIELD.search(found, at)
+            end = following.start() if following else len(found)
+        behind = _DOTS.match(found, end)
+        stop = behind.end() if behind else end
+        found[end:stop] = found[end:stop].replace(b".", b"\n")
+        at = max(stop, at + 1)
+    return bytes(found)
+
+
+def _restore_json(found: bytearray, begins: int) -> int:
+    """Restores inside one JSON value; where it ends."""
+    depth = 0
+    for token in _JSON_TOKEN.finditer(found, begins):
+        first = token[0][:1]
+        if first == b".":
+            found[token.start()] = 10  # LF
+        elif first in b"[{":
+            depth += 1
+        elif first in b"]}":
+            depth -= 1
+            if depth == 0:
+                return token.end()
+    return len(found)
+
+
 _REQUEST_LINE: Final = re.compile(rb"([A-Z]{1,20}) ([^ \r\n]{1,65536})(?: HTTP/[\d.]+)?\r?$")
-_LEAST_FINAL: Final = 200
 _ASCII: Final = (
     "--trace-ascii writes a dot for each line end and each byte that is no ASCII: line ends were"
     " restored, texts may differ; --trace keeps all"

@@ -24,8 +24,7 @@ from conformance.core.events import Event, Frame, Request, Vocabulary
 from conformance.core.reading import Reading
 from conformance.dialects.agui.messages import OVERFLOW, RunMessages, reasons_of
 from conformance.dialects.agui.shared_state import SharedState
-from conformance.dialects.agui.streamed import StreamedTexts
-from conformance.dialects.agui.streamed_calls import StreamedCalls, stated_results
+from conformance.dialects.agui.streamed import StreamedCalls, StreamedTexts, stated_results
 from conformance.dialects.agui.wire_keys import EVENTS
 from conformance.dialects.json_edge import event_data, mapping, objects, string, whole
 from conformance.dialects.typed import TypedReader

@@ -2,15 +2,123 @@
 
 An answer goes back as the messages that the protocol's own client makes of it, under the ids that
 the agent gave them: an agent that keeps the thread knows them again.
+
+The messages that a user interface shows of a run, as the protocol's own client makes them.
+
+Rule 1: a message of text or reasoning begins with its id, and is all text that names that id.
+Rule 2: a call is in the assistant message that it names as its parent, else in one of its own.
+        Results follow the message of their call.
+Rule 3: a snapshot's messages take the place of those with their ids; what it lacks goes, except
+        reasoning where it holds none.
+Rule 4: an encrypted value belongs to the message or call that it names, and is dropped where there
+        is none of that name. Where reasoning showed no text, its span stands for the message.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from conformance.dialects.agui.shown_messages import shown_messages
-from conformance.dialects.json_edge import elements
+from conformance.core.events import Event
+from conformance.dialects.json_edge import elements, mapping, string
 from conformance.dialects.requests import Continuation, Question, RequestForm
+
+Message = dict[str, Any]
+
+
+def shown_messages(before: Sequence[Any], events: Iterable[Event], result: str) -> list[Message]:
+    """The messages `before` and those of an answer.
+
+    Calls of the answer without a result are given `result`, if that says any.
+    """
+    shown = _Shown(before)
+    for event in events:
+        shown.take(event.type, event.data)
+    for name in shown.unanswered() if result else ():
+        shown.add_result({"toolCallId": name, "content": result})
+    return [each for each in shown.messages if each.get("role") != "reasoning" or _speaks(each)]
+
+
+def _speaks(message: Message) -> bool:
+    return bool(message.get("content")) or "encryptedValue" in message
+
+
+class _Shown:
+    """The messages so far, and the calls of the answer by their ids."""
+
+    def __init__(self, before: Sequence[Any]) -> None:
+        self.messages: list[Message] = [dict(mapping(each)) for each in before]
+        self._named = {each.get("id"): each for each in self.messages}
+        self._calls: dict[str, tuple[Message, Message]] = {}  # each with its message
+        self._answered: set[str] = set()
+
+    def take(self, kind: str, data: Mapping[str, Any]) -> None:
+        """One event of the run."""
+        name = string(data.get("messageId"))
+        if kind.startswith("TEXT_MESSAGE"):
+            self._add_text(self._message(name, "assistant"), data)
+        elif kind.startswith(("REASONING_MESSAGE", "REASONING_START", "THINKING_TEXT")):
+            self._add_text(self._message(name or "thought", "reasoning"), data)
+        elif kind == "TOOL_CALL_RESULT":
+            self.add_result(data)
+        elif kind.startswith("TOOL_CALL"):
+            self._call(data)["function"]["arguments"] += string(data.get("delta"))
+        elif kind == "REASONING_ENCRYPTED_VALUE":
+            self._seal(string(data.get("entityId")), string(data.get("encryptedValue")))
+        elif kind == "MESSAGES_SNAPSHOT":
+            self._replace([dict(mapping(each)) for each in elements(data.get("messages"))])
+
+    def unanswered(self) -> list[str]:
+        """Calls that have no result."""
+        return [name for name in self._calls if name not in self._answered]
+
+    def add_result(self, data: Mapping[str, Any]) -> None:
+        """The result of a call, behind those that its message has already."""
+        name = string(data.get("toolCallId"))
+        said = {"id": string(data.get("messageId")) or f"result-{name}", "role": "tool"}
+        result = {**said, "toolCallId": name, "content": data.get("content")}
+        parent = self._calls[name][0] if name in self._calls else None
+        at = 1 + next((n for n, each in enumerate(self.messages) if each is parent), -1)
+        at = at or len(self.messages)
+        while at < len(self.messages) and self.messages[at].get("role") == "tool":
+            at += 1
+        self.messages.insert(at, result)
+        self._answered.add(name)
+
+    def _add_text(self, message: Message, data: Mapping[str, Any]) -> None:
+        message["content"] = string(message.get("content")) + string(data.get("delta"))
+
+    def _message(self, name: str, role: str) -> Message:
+        if name not in self._named:
+            self._named[name] = {"id": name, "role": role, "content": ""}
+            self.messages.append(self._named[name])
+        return self._named[name]
+
+    def _call(self, data: Mapping[str, Any]) -> Message:
+        name = string(data.get("toolCallId"))
+        if name not in self._calls:
+            parent = self._message(string(data.get("parentMessageId")) or name, "assistant")
+            about = {"name": string(data.get("toolCallName")), "arguments": ""}
+            call = {"id": name, "type": "function", "function": about}
+            parent["toolCalls"] = [*elements(parent.get("toolCalls")), call]
+            self._calls[name] = parent, call
+        return self._calls[name][1]
+
+    def _seal(self, name: str, value: str) -> None:
+        owner = self._calls[name][1] if name in self._calls else self._named.get(name)
+        if owner is not None:
+            owner["encryptedValue"] = value
+
+    def _replace(self, messages: list[Message]) -> None:
+        of = {each.get("id"): each for each in messages}
+        shows_thinking = any(each.get("role") == "reasoning" for each in messages)
+        kept = [
+            of.pop(each.get("id"), each)
+            for each in self.messages
+            if each.get("id") in of or (each.get("role") == "reasoning" and not shows_thinking)
+        ]
+        self.messages = [*kept, *of.values()]
+        self._named = {each.get("id"): each for each in self.messages}
 
 
 def _ask(question: Question) -> dict[str, Any]:

@@ -7,6 +7,13 @@ Rule 2: requests and responses of both sides are `rpc.request` and `rpc.response
 Rule 3: a run is done with `agent_end` or `agent_abort`, or fails with `error`, after which nothing
         comes. Without any of them it was cut. A run is an answer, a turn is a step.
 Rule 4: events of a subagent give wire events alone.
+
+One run of the agent, as its command line would show it.
+
+Rule 5: nothing on the wire ends a thought or a message: text, a call, another start, or the end of
+        the turn does. A delta that comes without a start begins what nobody announced, so thinking
+        that goes on after text is a block of its own.
+Rule 6: a call of a tool starts and ends with its execution.
 """
 
 from __future__ import annotations
@@ -15,9 +22,48 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from conformance.core.events import Frame, Vocabulary
-from conformance.dialects.json_edge import event_data, mapping, string, whole_counts
-from conformance.dialects.opal_rpc.run import OVERFLOW, AgentRun
+from conformance.dialects.json_edge import arguments_text, event_data, mapping, string, whole_counts
+from conformance.dialects.open_parts import OpenParts, PartKind
 from conformance.dialects.typed import ProgramReader
+
+OVERFLOW: Final = "opal.rpc.overflow"
+
+
+class AgentRun(OpenParts):
+    """What a run says, turn after turn."""
+
+    overflow = OVERFLOW
+
+    def start_thought(self) -> None:
+        """Thinking is announced."""
+        self.end_texts()
+        self._begin_part("reasoning", "", explicit=True)
+
+    def add(self, kind: PartKind, event: dict[str, Any]) -> None:
+        """A piece of thinking or of text; an empty one says nothing."""
+        text = string(event.get("delta"))
+        if text and (kind, "") not in self._open:
+            self.end_texts()
+        self._add_text(kind, "", text)
+
+    def end_texts(self) -> None:
+        """Ends the thought or the message that is open."""
+        for block in self._open.values():
+            self._blocks.close(block)
+        self._open.clear()
+
+    def start_tool(self, event: dict[str, Any]) -> None:
+        """A tool begins to run, with all its arguments."""
+        self.end_texts()
+        name = string(event.get("tool"))
+        call = self._start_call(string(event.get("call_id")), name, is_hosted=True)
+        if call is not None and (text := arguments_text(event.get("args"))):
+            call.add(self._sink, text)
+
+    def end_tool(self, event: dict[str, Any]) -> None:
+        """A tool is done."""
+        self._end_open_call(string(event.get("call_id")))
+
 
 NAME: Final = "opal.rpc"
 _TAKEN: Final[Mapping[str, Callable[[AgentRun, dict[str, Any]], object]]] = {

@@ -1,5 +1,5 @@
-"""Exchanges that carry each other on, found by their content, and the rules over such pairs.
+"""Exchanges that continue each other, found by their content, and the rules over such pairs.
 
-`gathering` keeps what rules compare, `answers` what an answer said, `requests` what a request
-repeats, `finder` links the two, `comparisons` judges what is linked.
+`gathering` collects the values that rules compare, `answers` the content of an answer, `requests`
+what a request repeats of it; `finder` links the two, `comparisons` judges the links.
 """

@@ -1,4 +1,4 @@
-"""What an answer said, kept while it is judged: by what it is known again, and what is compared."""
+"""The content of an answer, collected while it is judged, to identify and compare it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class AnswerTurn(Struct, frozen=True):
 
 
 class AnswerListener:
-    """Hears the events of one answer, adjacent deltas joined or not."""
+    """Listens to the events of one answer, with adjacent deltas joined or not."""
 
     def __init__(self, exchange: Exchange, dialect: Dialect, rules: Sequence[LinkedRule]) -> None:
         self._exchange = exchange
@@ -106,7 +106,7 @@ class AnswerListener:
             self._gatherer.take([event] if event is not None else ())
 
     def turn(self) -> AnswerTurn | None:
-        """What was heard; None where nothing was that could come back."""
+        """The content of the answer; None if it has nothing that could come back."""
         texts = tuple(one_spelling("".join(pieces)) for pieces in self._texts.values())
         if not (self._ids or self._calls or any(texts)):
             return None

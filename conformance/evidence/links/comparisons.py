@@ -77,12 +77,12 @@ class RepeatedTurns:
         return [rule for rule in self.rules if rule.request_side.turn in (None, age)]
 
     def content(self, link: TurnLink) -> bytes:
-        """A name for all that the rules look at: the turn as it stands there, and before it."""
+        """A hash of all that the rules read: the turn as the request has it, and its history."""
         named, prefix = self.talk.content(link.entries), self._prefix_of(link)
         return named if prefix is None else named + prefix.name_before(link.entries[0])
 
     def _prefix_of(self, link: TurnLink) -> TalkPrefix | None:
-        """What stands before a turn, where a rule compares that; the entries hold one answer."""
+        """The history before a turn, if a rule compares that and the entries hold one answer."""
         return None if link.merged else self._prefix
 
     @cached_property
@@ -106,7 +106,7 @@ class RepeatedTurns:
     def finding(
         self, rule: LinkedRule, link: TurnLink, violation: Violation, beside: EventBeside | None
     ) -> Finding:
-        """The finding of a turn that came back broken, with the turn as it stands there."""
+        """The finding for a turn that came back broken, with the turn as the request has it."""
         made = make_finding(rule.compiled.rule, violation, RecentFrames(), "run", beside)
         key = self.talk.form.key
         lines = [

@@ -1,11 +1,11 @@
 """The exchanges of one recording, or of several, linked and judged.
 
-Rule 1: what comes back is judged where it comes back first, and again where it changes on its way.
-A rule reports one finding for one answer: whoever sends a broken turn sends it with every request.
-Rule 2: a turn that is left out, or that a summary replaces, is no altered turn: what no entry of a
-request brings back is not judged.
-Rule 3: requests that the toolkit wrote itself say nothing of a target. Where a recording that
-nobody trusts says that it wrote them, one that breaks a rule breaks it.
+Rule 1: a turn is judged when a request first brings it back, and again when a later request changes
+it. A rule reports one finding per answer, because a broken turn recurs in every later request.
+Rule 2: a turn that is left out, or replaced by a summary, does not count as altered: only turns
+that a request brings back are judged.
+Rule 3: requests that the toolkit wrote itself prove nothing about a target. An untrusted recording
+may claim that the toolkit wrote them: then requests that break a rule still break it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def may_link(exchanges: Sequence[Exchange]) -> bool:
 
 
 class _Judged(Struct):
-    """What is known of one answer: the turns that brought it back, and the rules it broke where."""
+    """One answer: the turns that brought it back, and the rules that these broke, with places."""
 
     contents: dict[tuple[bytes, bool], dict[str, LinkVerdict]] = field(default_factory=dict)
     broken: dict[str, int] = field(default_factory=dict)
@@ -80,12 +80,12 @@ class ExchangePlaces(Struct, frozen=True):
 
 
 class LinkedExchanges:
-    """Hears the answers of one recording in turn, and judges what later requests bring back.
+    """Listens to the answers of one recording in order, and judges what later requests bring back.
 
-    `links` has what each request carries on, by exchange, and where it `collects` them, `keys`
-    has by what other recordings may find it.
-    Where `places` names several files, what is in one of them is judged no more. Where it
-    `only_collects`, none of its exchanges can carry another one on: nothing is kept to compare.
+    `links` has the answers that each request continues, by exchange; with `collects`, `keys` has
+    the keys by which other recordings may find it.
+    Where `places` names several files, links within one of them are not judged again. With
+    `only_collects`, no exchange can continue another one, so nothing is kept to compare.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class LinkedExchanges:
         self._finders: _Finders = {}
 
     def listener(self, setting: JudgeSetting, exchange: Exchange) -> EventListener | None:
-        """Who is to hear the events of an exchange; None where nothing of it can come back."""
+        """The listener for the events of an exchange; None if nothing of it can come back."""
         if setting.dialect.turns is None:
             return None
         rules = () if self._only_collects else linked_rules(setting.bound.rules)
@@ -144,9 +144,9 @@ class LinkedExchanges:
                 self._remember(exchange, talk, links)
 
     def write_request(self, exchange: Exchange, ledger: Ledger) -> None:
-        """As `write`, of one request that is there before its answer; a listener was made for it.
+        """As `write`, for a request whose answer is still to come; it has a listener already.
 
-        `remember` takes the answer when that was heard.
+        `remember` takes the answer once it is complete.
         """
         talk = self._talk(exchange)
         links = self._link(exchange, talk)
@@ -155,7 +155,7 @@ class LinkedExchanges:
             _write(ledger, given, self._by, ours=False, trusted=False)
 
     def remember(self, exchange: Exchange) -> bool:
-        """Remembers an answer that was heard; whether it can come back."""
+        """Remembers a complete answer; whether it can come back."""
         return self._remember(exchange, self._talk(exchange))
 
     def forget(self, number: int) -> None:
@@ -292,7 +292,7 @@ class LinkedExchanges:
         return any(rule in each.broken for each in others if each is not None)
 
     def _beside(self, answer: Exchange, number: int) -> EventBeside | None:
-        """The event of the answer that had what is compared."""
+        """The event of the answer that held the compared value."""
         if not number:
             return None
         setting = self._heard[answer.number][1]

@@ -1,18 +1,19 @@
 """Which answer a turn of a request brings back.
 
 Rule 1: evidence in this order: the id of the answer that the request names; ids of calls and of
-messages; the same text and calls; what stands where the answer was given, and shares its text.
-Rule 2: where several answers fit, those count to which the same was said before, then those to
-which the same was said last, then those with the same calls. What is left after that is given
-whole: where such answers differ in what a rule compares, nobody can tell which one came back.
-Rule 3: an id that several answers or several calls of a request have says nothing by itself: the
-call has to be the same. A short text says nothing by itself either: it has to answer the same.
-Rule 4: an entry without evidence of its own (thinking, most often) goes with what follows it in
-the same run of the model's entries, else with what stands before it.
-Rule 5: one answer comes back in one run, unless ids tell otherwise: of two turns with one text the
-later one is an answer that nobody recorded.
-The memory is one line for each answer and key, of each key the newest few: what is said very
-often identifies nothing.
+messages; the same text and calls; the same position in the history and partly the same text.
+Rule 2: of several candidates, those with the same whole history count first, then those with the
+same last entry before them, then those with the same calls. The candidates left after that are all
+returned: if they differ in what a rule compares, it is unknown which one came back.
+Rule 3: an id that several answers or several calls of a request share proves nothing by itself: the
+call has to be the same. A short text proves nothing by itself either: its question has to be the
+same.
+Rule 4: an entry without evidence of its own (thinking, most often) belongs to the next entry in
+the same run of the model's entries, else to the one before it.
+Rule 5: one answer comes back in one run, unless ids prove otherwise: of two turns with one text the
+later one is an answer that was not recorded.
+The memory is one line for each answer and key, and only the newest few per key: a very frequent
+text identifies nothing.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _SHARED: Final = 8  # characters that an altered text has to share
 
 
 class AnswerAsked(NamedTuple):
-    """An answer, what was said before it, and what was said last; empty where nobody knows."""
+    """An answer, its history, and the last entry of that; empty where unknown."""
 
     turn: AnswerTurn
     before: bytes
@@ -60,8 +61,8 @@ class Candidates(NamedTuple):
 class TurnLink(Struct, frozen=True):
     """Entries of a request that bring back one of these answers, and the evidence.
 
-    `merged` are other answers of which the same entries bring something back. `is_sure` is False
-    where another talk may have said the same by chance.
+    `merged` are other answers that the same entries bring back in part. `is_sure` is False if
+    another conversation may hold the same by chance.
     """
 
     answers: tuple[AnswerTurn, ...]
@@ -249,7 +250,7 @@ def _those(
 
 
 def _near(talk: RepeatedTalk, run: range, known: Sequence[AnswerAsked]) -> tuple[AnswerAsked, ...]:
-    """Those to which the same was said before, else those to which the same was said last."""
+    """The candidates with the same history, else those with the same last entry before them."""
     before = _those(known, lambda each: each.before == talk.before[run.start])
     if before or run.start == 0:
         return before
@@ -267,7 +268,7 @@ def _likeliest(
 
 
 def _answers_same(talk: RepeatedTalk, run: range, found: Sequence[AnswerAsked]) -> bool:
-    """Whether all that was said before each of them is what stands before the run."""
+    """Whether the whole history of each answer is what precedes the run."""
     return run.start > 0 and all(each.before == talk.before[run.start] for each in found)
 
 

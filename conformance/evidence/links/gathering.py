@@ -34,13 +34,13 @@ class LinkedRule(Struct, frozen=True):
         return self.form.left if self.form.left.link == "request" else self.form.right
 
     def side(self, end: LinkEnd) -> Side:
-        """What is collected at one end of the link."""
+        """The side of the comparison at one end of the link."""
         return self.form.left if self.form.left.link == end else self.form.right
 
 
 @lru_cache(maxsize=_MOST_SETS)
 def linked_rules(rules: RuleSet) -> tuple[LinkedRule, ...]:
-    """Those rules of a profile that compare what is linked, and are not ruled out by it."""
+    """The rules of a profile that compare linked exchanges, unless the profile rules them out."""
     found = ((each, each.rule.form) for each in rules.rules if each.excluded is None)
     return tuple(
         LinkedRule(each, form)

@@ -73,7 +73,7 @@ def _repeated_keys(talk: RepeatedTalk, named: str, carried: frozenset[int]) -> I
 
 
 def answer_keys(turn: AnswerTurn, last: bytes) -> Iterable[Key]:
-    """Names by which an answer is looked up; `last` is what was said before it."""
+    """Keys by which an answer is looked up; `last` is the entry before it."""
     yield from (("id", each) for each in turn.ids)
     yield from (("call", call.id) for call in turn.calls if call.id)
     yield from said_keys(turn.text, turn.calls)
@@ -86,7 +86,7 @@ def answer_keys(turn: AnswerTurn, last: bytes) -> Iterable[Key]:
 
 
 def said_keys(text: str, calls: Sequence[SaidCall]) -> Iterable[Key]:
-    """Names of what is shown: whole, then the calls alone."""
+    """Keys of the visible content: all of it, then the calls alone."""
     spelled_calls = [f"{call.name}({call.arguments})" for call in calls]
     if text or calls:
         yield ("said", digest(text, *spelled_calls))

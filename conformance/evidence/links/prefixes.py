@@ -1,10 +1,10 @@
-"""What a model was given before an answer, and what a later request gives before the same turn.
+"""The history that a model got before an answer, and the one before the same turn later.
 
-Rule 1: `request.before` has the `system_prompt` and the `tools` as JSON, without marks of caches,
-        and what is `said` before the turn: a name for the words, calls and results of its entries.
-Rule 2: an answer has one by its own request, a turn that comes back by the request that brings it.
-        `brings` has the types of the content that comes back. Where the history before an answer
-        ends with words of the model, which the answer went on with, there is none.
+Rule 1: `request.before` has the `system_prompt` and the `tools` as JSON, without cache markers, and
+        `said`, a hash of the words, calls and results in the entries before the turn.
+Rule 2: an answer has one from its own request, a returning turn from the request that brings it.
+        `brings` has the types of the content that comes back. There is none if the history ends
+        with words of the model that the answer continues.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ class TalkPrefix(Struct, frozen=True):
         return cls(talk, instructions, tools, digest(instructions, tools))
 
     def before_answer(self) -> Event | None:
-        """What stands before the answer to this request."""
+        """The history before the answer to this request."""
         if self.talk.said and self.talk.said[-1].by == "model":
             return None
         return self._before(len(self.talk.entries), ())
 
     def before_turn(self, places: Sequence[int]) -> Event:
-        """What stands before the turn in these entries."""
+        """The history before the turn in these entries."""
         types = (content_types(self.talk.entries[place]) for place in places)
         return self._before(places[0], [each for found in types for each in found])
 
     def name_before(self, place: int) -> bytes:
-        """A name for all that stands before an entry."""
+        """A hash of everything before an entry."""
         return self.name + self.talk.before[place]
 
     def _before(self, count: int, brings: Sequence[str]) -> Event:

@@ -1,4 +1,4 @@
-"""What a request repeats of a talk: its entries, what each says, and what was said up to each."""
+"""The history that a request repeats: its entries, their content, and the history up to each."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class RepeatedTalk(Struct, frozen=True, dict=True):
         return named if isinstance(named, str) else ""
 
     def runs(self) -> Iterator[range]:
-        """Entries of the model that stand beside each other."""
+        """Runs of adjacent entries of the model."""
         begun: int | None = None
         for place, each in enumerate(self.said):
             if each.by == "model":
@@ -103,7 +103,7 @@ class RepeatedTalk(Struct, frozen=True, dict=True):
         return self.last_question < place < self.last_result
 
     def content(self, places: Sequence[int]) -> bytes:
-        """A name for the entries as they stand there."""
+        """A hash of the entries as the request has them."""
         made = hashlib.blake2b(digest_size=_SIZE)
         for place in places:
             made.update(_encoded(self.entries[place]))

@@ -1,7 +1,7 @@
-"""Which turn of its conversation each exchange is, by what the requests carry on.
+"""Numbers each exchange as a turn of its conversation, by the answers that its request continues.
 
-An exchange is one turn behind that of the latest answer that its request brings back. What a
-request repeats of answers that nobody recorded counts as no turn.
+An exchange is one turn after the latest answer that its request brings back. Answers in a request
+that were not recorded do not count as turns.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _Place = tuple[str, int]
 
 
 def with_turns(results: Sequence[StreamResult]) -> list[StreamResult]:
-    """The results with their turns, and those of the answers beside findings.
+    """The results with their turns, also in the events that findings refer to.
 
-    The same values where no request carries anything on.
+    Unchanged if no request continues another exchange.
     """
     before = {_place(each): _before(each) for each in results if each.links}
     if not before:

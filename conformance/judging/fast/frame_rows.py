@@ -1,4 +1,4 @@
-"""Frames of a run that nobody has looked at: made of their rows when somebody does."""
+"""Frames of a run, built from their rows only when they are read."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""An exchange read once, with deltas that are alike joined to one: for who needs no single events.
+"""Reads an exchange with similar deltas joined into one, for callers that need no single events.
 
-Rule 1: what is read one frame after the other is what `Dialect.trace` gives. Of frames that differ
-in their columns alone (`template`), the first is read so, and those behind it as one frame that
-holds all of their text: `Dialect.columns` promises that this leaves the reader as they would.
-Rule 2: what is joined has the numbers of its last frame, and wire events of the shape of the first.
-Rule 3: looking for such frames costs as much as reading a few, so it begins where enough bytes are
-left, and waits the longer the less often it was worth it.
+Rule 1: frames read one by one give what `Dialect.trace` gives. Of frames that differ only in their
+columns (`template`), the first is read by itself and the following ones as one frame with all of
+their text: `Dialect.columns` promises that the reader ends in the same state.
+Rule 2: a joined frame has the number of its last frame, and wire events of the first one's shape.
+Rule 3: searching for such frames costs as much as reading a few, so it starts only if enough bytes
+are left, and waits longer each time it finds little.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from conformance.judging.fast.template import Taken, Template, frames_end, templ
 from conformance.judging.findings import MOST_REMEMBERED
 from conformance.rules.paths import getter
 
-WORTHWHILE: Final = 1 << 12  # bytes that are left, for a look at what is alike
+WORTHWHILE: Final = 1 << 12  # bytes that must be left before similar frames are searched
 _SHORT: Final = 8  # frames: fewer were not worth the look
 _MOST_PATIENCE: Final = 64
 

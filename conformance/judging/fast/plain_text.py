@@ -1,7 +1,7 @@
-"""Deltas that are no more than text: all others are read by themselves, not in a run.
+"""Which deltas are only text: all others are read one by one, not in a run.
 
-An empty text may be nothing to a rule, or to the reader of a delta. Where thinking may be marked in
-visible text, a character that a marker begins with may be more than text.
+An empty text may mean nothing to a rule, or to the reader of a delta. Where visible text may hold
+thinking markers, the first character of a marker may be more than text.
 """
 
 from __future__ import annotations

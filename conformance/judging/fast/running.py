@@ -1,31 +1,30 @@
-"""The wire view at speed: runs of deltas are taken in bulk, everything else frame by frame.
+"""The fast wire view: runs of deltas are judged in bulk, everything else frame by frame.
 
-Nearly all of a long stream is one frame again and again, with another text and another number in
-it. Reading such a frame by itself costs a decoder, a dialect's reader and every rule that hears it;
-most of what they do is to find out that nothing has changed. So, once a delta has been read the
-usual way and enough like it are at hand, it is asked whether one more would lead every slice back
-to its own state, with acts that only collect (`Judge.repeating`). If so, a *run* begins: from here
-on frames are only cut at what they share (`template`), and the acts are shown what differed as
-columns, many frames at a time (`runs`).
+Nearly all of a long stream is the same frame repeated with another text and another number. Reading
+each one costs the decoder, the dialect's reader and every rule that listens to it; most of their
+work only shows that nothing has changed. So once a delta has been read the usual way and enough
+similar ones follow, `Judge.repeating` checks whether one more would leave every slice in its state,
+with acts that only collect. If so, a *run* begins: frames are only cut at the bytes that they share
+(`template`), and the acts get the differing values as columns, many frames at a time (`runs`).
 
-What makes this sound:
+Why this is sound:
 
-Invariant 1: the outcome is that of `WireView`, frame by frame: verdicts, reasons, findings and
-their numbers. A differential test holds it for generated streams, every cassette, mutant and
+Invariant 1: the outcome equals that of `WireView`, frame by frame: verdicts, reasons, findings and
+their numbers. A differential test checks it for generated streams, every cassette, mutant and
 recording, under random chunking, with a clock and without. Where the two differ, this is wrong.
-Invariant 2: nothing is taken that is not certain. A template takes only what the SSE parser and the
-JSON decoder would give for those bytes; an act that cannot tell is not still; a dialect names
+Invariant 2: only certain frames are taken. A template takes only what the SSE parser and the
+JSON decoder would give for those bytes; an act that cannot decide is not still; a dialect names
 the columns of a delta or none. Every doubt leads to the usual way, never to a guess.
-Invariant 3: what does not *fit* is never shown as a column. Before a stretch is shown, each act
-says whether it would find something in it, or meet a cap; asking changes nothing. What fits is
-prefix-closed, so the first frame that does not is found by halving. That frame is read the usual
-way, which finds what there is to find, and the run goes on behind it if all are still.
-Invariant 4: time is in the bytes, not in the calls. Chunks are joined before they are read; each
-frame keeps the time of the chunk that holds its last byte (`clock`).
+Invariant 3: acts never get a column that does not *fit*. Before they get a stretch, each act
+answers whether it would find something in it, or meet a cap; the question changes nothing. If a
+stretch fits, so does each beginning of it, so halving finds the first frame that does not fit. That
+frame is read the usual way, with its findings, and the run goes on after it if all acts are still.
+Invariant 4: time depends on the bytes, not on the calls. Chunks are joined before they are read;
+each frame keeps the time of the chunk that holds its last byte (`clock`).
 Invariant 5: work is bounded on hostile input. A run that turns out short, or in which much does not
-fit, makes the next attempts wait; at worst a stream costs its time frame by frame and a little.
-Invariant 6: rules and dialects know nothing of runs but two declarations: a dialect lists the
-columns of a payload, an act says `still`, `fits` and `extend`.
+fit, delays the next attempts; at worst a stream costs little more than frame by frame.
+Invariant 6: rules and dialects take part in runs by two declarations only: a dialect lists the
+columns of a payload, an act has `still`, `fits` and `extend`.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ LONGEST_HELD: Final = 1 << 16  # bytes of one unfinished frame that a run waits 
 SHORT: Final = 8  # a run of fewer frames was not worth its beginning
 ENOUGH: Final = 12  # deltas at hand for which a run is begun
 MOST_ALONE: Final = 8  # deltas that are read by themselves before it is tried all the same
-_BEGINNING: Final = 32  # bytes in which frames alike are equal
+_BEGINNING: Final = 32  # similar frames are equal in so many first bytes
 MOST_PATIENCE: Final = 64
 MOST_WAITING: Final = 64  # chunks of a stream under way that wait inside a run
 MOST_BYTES_WAITING: Final = 1 << 13
@@ -197,7 +196,7 @@ class RunningView(WireView):
 
     @staticmethod
     def _may_go_on(run: Run, buffer: bytes, at: int) -> bool:
-        """Whether what is left may be the beginning of the run's next frame."""
+        """Whether the remaining bytes may begin the run's next frame."""
         head = run.template.head + run.template.first
         left = len(buffer) - at
         if left > LONGEST_HELD or buffer.find(run.template.end, at) >= 0:
@@ -230,9 +229,9 @@ class RunningView(WireView):
         return stop
 
     def _is_worthwhile(self, buffer: bytes, begin: int, stop: int) -> bool:
-        """Whether the delta that was just read stands among so many that a run would pay.
+        """Whether there are enough deltas like the one just read for a run to pay.
 
-        Those that follow and begin alike count, or those that came one by one before it.
+        Deltas that follow with the same beginning count, or those that came one by one before it.
         """
         if self._patience > 0:
             self._patience -= 1
@@ -244,9 +243,9 @@ class RunningView(WireView):
         return buffer.count(head, stop, stop + 2 * ENOUGH * size) >= ENOUGH
 
     def _begun(self, frame: Frame, events: list[Event], at: int, ahead: bytes) -> Run | None:
-        """The run that may follow a delta which has just been read; None where there can be none.
+        """The run that may follow the delta just read; None if there cannot be one.
 
-        Where the next frame, `ahead`, is of another kind, no rule has to be asked.
+        If the next frame, `ahead`, is of another kind, no rule has to be consulted.
         """
         payload = events[0].data.get("json", NOT_JSON)
         columns = self.setting.dialect.columns(payload, self.setting.bound.reading)
@@ -301,7 +300,7 @@ class RunningView(WireView):
         self._move_on(run)
 
     def _single(self, run: Run, at: int) -> tuple[Run, bool]:
-        """Reads one frame by itself; the run behind it, and whether the rules are still there."""
+        """Reads one frame by itself; the run after it, and whether the rules are still there."""
         frame, ms = run.frame_at(at)
         now, self.judge.ms = self.judge.ms, ms
         events = self.frame(frame)

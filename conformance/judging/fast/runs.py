@@ -1,14 +1,14 @@
-"""Runs of deltas: frames alike except a few columns, read by the rules as columns.
+"""Runs of deltas: frames equal except for a few columns, which rules read as columns.
 
-Of a long stream nearly all frames belong to runs. The first frame of a run goes the usual way. If
-every act that it asks for is *still* from then on (`conformance.rules.repetition`), the frames that
-follow and share its template are only taken apart; the rules see them later, as one stretch.
+In a long stream nearly all frames belong to runs. The first frame of a run is read the usual way.
+If every act that it triggers is *still* from then on (`conformance.rules.repetition`), following
+frames with the same template are only split; the rules get them later, as one stretch.
 
-Rule 1: the outcome is that of reading every frame by itself. A frame in which any act would
-find a violation, or meet a cap, is read by itself after all; nothing has been changed by then.
-Rule 2: a run holds at most MOST_FRAMES frames and about MOST_BYTES bytes before the rules see it.
-Rule 3: the dialect's reader sees one frame with the joined text of the stretch. It must say that
-text in one delta of the kind that the first frame gave: anything else is our fault, and an error.
+Rule 1: the outcome equals that of reading every frame by itself. A frame in which an act would
+find a violation, or meet a cap, is read by itself; no state has changed by then.
+Rule 2: a run holds at most MOST_FRAMES frames and about MOST_BYTES bytes before the rules get it.
+Rule 3: the dialect's reader gets one frame with the joined text of the stretch. It must give that
+text in one delta of the first frame's kind: anything else is our fault, and an error.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ FIRST_WINDOW: Final = 1 << 12  # and at first: most runs are short
 
 
 class Part(Struct, frozen=True):
-    """One event of every frame of a run: its columns by path, the acts on it, and who hears it."""
+    """One event of every frame of a run: its columns by path, the acts on it, and its listeners."""
 
     event: Event
     columns: Mapping[str, str]  # path in the event -> path in the payload
@@ -55,7 +55,7 @@ Misfit = tuple[int, Slice, Act]  # which of the stretches, and what does not fit
 
 
 class Run:
-    """Frames taken so far, and what to tell the rules about them."""
+    """Frames taken so far, and what the rules get of them."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Run:
     ) -> None:
         self.waiting = waiting or WaitingRows(template)
         self.template = template
-        self.frame = frame  # the frame that the run began behind
+        self.frame = frame  # the frame before the run
         self.columns = columns
         self.parts = parts
         self.offset = at  # byte at which the frames to come begin
@@ -77,7 +77,7 @@ class Run:
         self.size = 0
         self.times: list[tuple[int, float]] = []
         self._values: dict[str, list[Any]] = {path: [] for path in template.columns}
-        self._columns: dict[str, Column] = {}  # of those, which the rules have asked for
+        self._columns: dict[str, Column] = {}  # those of them that the rules have read
         self._rows: list[bytes] = []
         self._window = FIRST_WINDOW
 
@@ -94,7 +94,7 @@ class Run:
         return taken
 
     def take_rows(self, rows: list[bytes], times: Sequence[float]) -> int | None:
-        """Keeps frames of which only the rows are left; their size, None where they are no rows."""
+        """Keeps frames as rows; their size, None if these bytes are not rows."""
         values = self.template.values(rows)
         if values is None or plain_count(values, self.template, self.columns) < len(rows):
             return None
@@ -103,7 +103,7 @@ class Run:
         return taken.size
 
     def ends(self, taken: Taken, at: int) -> list[int]:
-        """The bytes behind each of the frames taken at `at`."""
+        """The positions after each of the frames taken at `at`."""
         around = self.template.around
         return list(accumulate((len(row) + around for row in taken.rows), initial=at))[1:]
 
@@ -135,7 +135,7 @@ class Run:
         ]
 
     def column(self, path: str) -> Column:
-        """What stood at a path of the payload, or the data of every frame if it is empty."""
+        """The values at a path of the payload; with an empty path, the data of every frame."""
         found = self._columns.get(path)
         if found is None:
             found = self._columns[path] = Column(self._values[path] if path else self._data())
@@ -199,11 +199,11 @@ class Run:
         return self._cut(0, count, self.frame, self.parts)
 
     def behind(self, count: int, frame: Frame, parts: Sequence[Part]) -> Run:
-        """The frames behind the first, for other readers; `frame` is the last that was read."""
+        """The frames after the first, for other readers; `frame` is the last one read."""
         return self._cut(count, self.count, frame, parts)
 
     def emptied(self) -> Run:
-        """The same run behind the frames it has taken, with none of them."""
+        """The same run after the frames that it has taken, without them."""
         return self.behind(self.count, self.frame, self.parts)
 
     def _cut(self, begin: int, end: int, frame: Frame, parts: Sequence[Part]) -> Run:
@@ -226,7 +226,7 @@ class Run:
 
 
 class _Columns(Mapping[str, Column]):
-    """The columns of one event of a run; nothing is put together before somebody asks for it."""
+    """The columns of one event of a run; each is built when it is first read."""
 
     def __init__(self, run: Run, places: Mapping[str, str]) -> None:
         self._run = run
@@ -243,8 +243,8 @@ class _Columns(Mapping[str, Column]):
 
 
 def is_delta(events: Sequence[Event]) -> bool:
-    """Whether a frame said one delta and nothing else, as those that follow may."""
-    # What was said stands behind what came.
+    """Whether a frame gave one delta and nothing else, so that a run may follow."""
+    # Semantic events come after wire events.
     if not events or events[-1].layer != "semantic" or events[-1].type not in TEXTS:
         return False
     return len(events) < 2 or events[-2].layer != "semantic"

@@ -7,15 +7,15 @@ the bytes at the constant pieces, which is done in C for all frames of a chunk a
 
 Rule 1: what a template takes is exactly what the SSE parser and the JSON decoder would give for
 those bytes: the same frames, the same payloads except the columns. Where that is not certain it
-takes nothing, and the bytes go the slow way.
+takes nothing, and the bytes are read the slow way.
 Rule 2: a hole holds one JSON string, or one integer of digits, and no more. The rows of many
-frames are decoded as one JSON array with a raw line feed behind each comma. A fragment that leaked
-out of its string would put a raw line feed into one, which is no JSON; one that brings elements or
-keys of its own changes the number of elements, or is refused by the type of the row.
-Rule 3: what stands between two holes is the same in every row: it is compared as bytes, or decoded
-into types of one value, or held against the first frame's, a long text or the bytes of a list.
-Rule 4: a row has as many strings as the first one, as a key that comes twice is one more: of both
-values a decoder would take the last.
+frames are decoded as one JSON array with a raw line feed after each comma. A fragment that leaked
+out of its string would put a raw line feed into one, which is invalid JSON; one that brings its own
+elements or keys changes the number of elements, or does not have the type of the row.
+Rule 3: the bytes between two holes are the same in every row: they are compared as bytes, decoded
+into types of one value, or compared with the first frame's (a long text or the bytes of a list).
+Rule 4: a row has as many strings as the first one. A duplicate key would add one, and a decoder
+would take the last of both values.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ _PROBES: Final = {str: '"\\u0001 \\u0002"', int: "271828182845904523"}
 
 
 class Taken(Struct, frozen=True):
-    """Frames taken off a buffer: their number and size, and what stood in them.
+    """Frames taken off a buffer: their number, size and values.
 
     `values[c][i]` is column c of frame i; `rows[i]` are the bytes between the first piece and the
-    last, which is all that distinguishes one frame from the next.
+    last: the only part in which frames differ.
     """
 
     size: int
@@ -66,16 +66,16 @@ class Template(Struct, frozen=True):
 
     head: bytes  # the event line, if any, and the name of the data field
     first: bytes  # the data up to the first hole
-    last: bytes  # the data behind the last hole
+    last: bytes  # the data after the last hole
     columns: tuple[str, ...]
     decode: Decode
     around: int  # bytes of a frame that do not belong to its row
     end: bytes = FRAME_END
 
     def take(self, buffer: bytes, at: int) -> Taken | None:
-        """All whole frames of this template that stand side by side at `at`; None if there is none.
+        """All complete adjacent frames of this template from `at` on; None if there is none.
 
-        Time is linear in what is looked at, which is `buffer` from `at` on.
+        Time is linear in the bytes of `buffer` from `at` on.
         """
         opening = self.head + self.first
         if not buffer.startswith(opening, at):
@@ -128,7 +128,7 @@ class Template(Struct, frozen=True):
 
 
 def frames_end(buffer: bytes, at: int) -> int:
-    """Behind the next blank line, or behind all of them where they begin at `at`; else the end."""
+    """The position after the next blank line, or after all that begin at `at`; else the end."""
     end = buffer.find(FRAME_END, at)
     if end == at and (blank := _LINES.match(buffer, at)):
         return blank.end()
@@ -136,7 +136,7 @@ def frames_end(buffer: bytes, at: int) -> int:
 
 
 def line_end(buffer: bytes, at: int) -> int:
-    """Behind the next line, else the end."""
+    """The position after the next line, else the end."""
     return buffer.find(LINE_END, at) + len(LINE_END) or len(buffer)
 
 
@@ -181,7 +181,7 @@ def _several(pieces: Sequence[bytes], kinds: Sequence[type]) -> Decode:
 
 
 def _cut_at(row: bytes, pieces: Sequence[bytes]) -> list[bytes] | None:
-    """What stands before, between and behind the pieces, which come in this order."""
+    """The bytes before, between and after the pieces, which come in this order."""
     holes: list[bytes] = []
     for piece in pieces:
         hole, found, row = row.partition(piece)
@@ -225,7 +225,7 @@ def _siblings(fragment: str, names: Sequence[str]) -> Decode | None:
     except ValueError:
         return None  # a key that has to be escaped
     wanted = [row.get(name) for name in names]
-    # What no type stands for is held against what the first frame has.
+    # A value without a type is compared with that of the first frame.
     try:
         (first,) = row.decoder.decode(b"[" + opening + fragment.encode() + b"}]")
     except msgspec.DecodeError:

@@ -1,4 +1,4 @@
-"""What changed between two runs, as a page: a table per exchange, before beside after."""
+"""The changes between two runs as a page: a table per exchange, with before and after."""
 
 from __future__ import annotations
 

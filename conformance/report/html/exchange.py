@@ -1,4 +1,4 @@
-"""One stream's section of the page: its picture, its findings, and what was said about it."""
+"""One stream's section of the page: its picture, its findings, and its notes."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ from conformance.report.wording import (
     upstream_lines,
 )
 
-_FINDINGS: Final = 60  # findings told per stream
+_FINDINGS: Final = 60  # findings shown per stream
 _FRAMES: Final = 300  # frames kept of one exchange; twice that where many findings stand
 
 
 class RecordedStreams(Struct):
-    """The recordings behind the results, the latest only. `clean` takes secrets out of texts."""
+    """The recordings of the results, the latest only. `clean` takes secrets out of texts."""
 
     clean: Clean = field(default_factory=text_cleaner)
     _latest: tuple[str, Recording] | None = None
 
     @property
     def latest(self) -> Recording:
-        """The recording of the exchange that was asked for last."""
+        """The recording of the exchange that was requested last."""
         assert self._latest is not None
         return self._latest[1]
 

@@ -1,9 +1,8 @@
-"""What stands beside an answer, under its picture and on its scale: the hop behind it, the client.
+"""Other views of an answer, under its picture and on its scale: its upstream hop, the client.
 
-Where a recording holds when both requests went out, an answer of a provider is drawn from when it
-came. Where it does not, the first one is drawn from where the application's begins, and each
-further one from where the one before it ended; without clocks, and for a client, what is shown is
-the order.
+If a recording has the times of both requests, a provider's answer is drawn at its own time. If not,
+the first one starts where the application's answer begins, and each further one where the one
+before it ended; without clocks, and for a client, the picture shows only the order.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ class BesideAnswer(Struct, frozen=True):
 def answers_beside(
     report: Report, stream: StreamResult, recording: Recording, exchange: Exchange
 ) -> list[BesideAnswer]:
-    """What the provider behind the exchange said, then what the client said it saw."""
+    """The answers of the exchange's provider, then the client's report."""
     clocks = recording.cassette.clocks
     found = []
     for file, each, traced, shown, marks in _provider_answers(report, stream, recording, exchange):
@@ -67,7 +66,7 @@ def answers_beside(
 
 
 def span_beside(beside: Sequence[BesideAnswer]) -> tuple[float, float]:
-    """When the first answer beside begins and the last one ends, in milliseconds.
+    """When the first of these answers begins and the last one ends, in milliseconds.
 
     0 and 0 without a clock.
     """
@@ -80,7 +79,7 @@ def span_beside(beside: Sequence[BesideAnswer]) -> tuple[float, float]:
 
 
 def beside_lines(picture: ExchangePicture, beside: Sequence[BesideAnswer]) -> Iterator[str]:
-    """Their lanes as lines of HTML; nothing where there is nothing beside."""
+    """Their lanes as lines of HTML; none without such answers."""
     if not beside:
         return
     notes = [_CLIENT_NOTE] if any(each.title == _CLIENT for each in beside) else []

@@ -1,4 +1,4 @@
-"""The verdict matrix: a row per stream, a column per suite, and the rules behind every cell."""
+"""The verdict matrix: a row per stream, a column per suite, and the rules of every cell."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from conformance.rules.verdicts import COMBINING, Verdict, combine
 
 _ROWS: Final = 1000  # streams in the table
 _LISTED: Final = 250  # of them with lists of their rules
-# A sign beside the colour: not everybody sees colours.
+# A sign in addition to the colour: not everybody sees colours.
 _SIGNS: Final[Mapping[Verdict, str]] = {
     Verdict.ERROR: "!",
     Verdict.FAIL: "✗",
@@ -83,7 +83,7 @@ def _stream_row(
 
 
 def _suite_cell(suite: str, verdicts: Mapping[Verdict, list[str]], anchor: str) -> str:
-    """A verdict for a suite; with an `anchor` it opens the list of the rules behind it."""
+    """A verdict for a suite; with an `anchor` it opens the list of its rules."""
     if not verdicts:
         return "<td></td>"
     shown = combine(verdicts)

@@ -26,7 +26,7 @@ from conformance.report.wording import (
 )
 from conformance.rules.verdicts import COMBINING
 
-_STREAMS: Final = 300  # streams told one by one
+_STREAMS: Final = 300  # streams shown one by one
 _LINES: Final = 200  # errors, warnings and notes of each kind
 _AT_ONCE: Final = 3  # of them before one has to open the rest
 

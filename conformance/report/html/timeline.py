@@ -23,14 +23,14 @@ _TOP: Final = 26  # room for the findings
 _FOOT: Final = 22  # room for the axis
 _HEIGHT: Final = _TOP + _LANE * len(LANES) + _FOOT
 _TICKS: Final = 5
-_TITLE: Final = 18  # room for the name of what is drawn beneath
+_TITLE: Final = 18  # room for the title of a lane
 _TEXT: Final = 700  # characters shown of a frame
 _TEXT_AT_FINDING: Final = 3000
 _HELP: Final = "Arrow keys move between marks, Enter shows the frame, Escape goes back."
 
 
 class PageBudget(Struct):
-    """What is left of a page for pictures and the characters of their frames.
+    """The remaining room of a page for pictures and the characters of their frames.
 
     A page of about 8 MB is one that browsers open at once.
     """
@@ -51,7 +51,7 @@ class PlacedFinding(Struct, frozen=True):
 
 
 class ExchangePicture(Struct, frozen=True):
-    """What is drawn: an exchange's frames, and the findings by event."""
+    """The content of a picture: an exchange's frames, and the findings by event."""
 
     number: int  # of the stream's section
     traced: ShownExchange
@@ -89,7 +89,7 @@ class ExchangePicture(Struct, frozen=True):
 def picture_lines(
     picture: ExchangePicture, budget: PageBudget, beneath: Iterable[str] = ()
 ) -> Iterator[str]:
-    """The picture, what is drawn beneath it, and its frames as lines of HTML."""
+    """The picture, the lanes beneath it, and its frames as lines of HTML."""
     traced = picture.traced
     yield f'<figure class="timeline" data-stream="{picture.number}">'
     yield '<div class="picture">'

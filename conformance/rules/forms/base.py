@@ -1,16 +1,15 @@
 """What a form is: its syntax, and a machine of pure steps for each rule that has it.
 
 A `Form` is the value that a rule holds, as it is written in YAML. Bound to a profile it gives a
-`Machine`, which says how one slice of one rule goes on: `step` takes the slice's state and the
-names that an event answers to, and gives the next state and what is to be done (`Act`). It asks for
-nothing else, so that whoever drives it may remember its answers (`rules/group.py`). What hangs on
-more than names, such as texts, numbers and clocks, is the business of acts: they alone see the
-event and the memory of the slice.
+`Machine`, which drives one slice of one rule: `step` takes the slice's state and the names of an
+event, and gives the next state and what to do (`Act`). It depends on nothing else, so its results
+can be cached (`rules/group.py`). Whatever depends on more than names, such as texts, numbers and
+clocks, is up to acts: only they get the event and the memory of the slice.
 
-Rule 1: a slice that has been violated is silent from then on; there is one finding per rule and
-slice, however long the stream goes on.
+Rule 1: a violated slice stays silent from then on; there is one finding per rule and slice, however
+long the stream goes on.
 Rule 2: bounds are judged when a frame is complete (`settle`), because two events of one frame are
-neither before nor after each other. A state may know that something came in this frame; `age`
+neither before nor after each other. A state may record that something came in this frame; `age`
 forgets it when the next frame begins.
 Rule 3: an obligation that is still open is a violation at a clean end of stream, and inconclusive
 where an error event came or we or the transport broke the stream.
@@ -77,7 +76,7 @@ class Mark(NamedTuple):
 
 
 class Violation(Struct, frozen=True):
-    """A rule broken: plain facts, to be dressed as a finding by whoever knows the bytes.
+    """A broken rule as plain facts; `judging.findings` adds the bytes around it.
 
     `answer` is the number of the answer that broke it.
     """
@@ -106,7 +105,7 @@ class Breach(Struct, frozen=True):
 
 
 class Unclear(Struct, frozen=True):
-    """What an act could not tell, because the stream was broken."""
+    """A question that an act could not decide, because the stream was broken."""
 
     message: str
 
@@ -140,7 +139,7 @@ class Context:
         return self._evidence.chosen(path)
 
     def spelled(self, text: str) -> bool:
-        """Whether the request spells a text, outside of what the model said before."""
+        """Whether the request contains a text, outside of earlier answers of the model."""
         return self._evidence.spelled(text)
 
 
@@ -156,16 +155,16 @@ class Letter:
     def __init__(self, names: tuple[Names | None, ...], code: int) -> None:
         self.names = names
         self.code = code
-        self.belonging: int | None = None  # who needs a slice for it, once that was asked
+        self.belonging: int | None = None  # which rules need a slice for it, once computed
         # By position, without the rules that it does not concern.
         self.concerned = tuple((at, each) for at, each in enumerate(names) if each is not None)
 
 
 class Slice:
-    """One slice of an exchange and what the rules that share it keep of it, by position.
+    """One slice of an exchange and the memory of the rules that share it, by position.
 
     `heard` holds when each letter came last: running number of the event, frame, and type.
-    `opened` says since which running number a rule has had the slice.
+    `opened` has the running number at which a rule opened the slice.
     """
 
     __slots__ = ("context", "frame", "heard", "key", "memory", "opened", "state")
@@ -187,7 +186,7 @@ class Slice:
         return kept
 
     def last_mark(self, position: int, among: Collection[str] | None = None) -> Mark | None:
-        """The last event before the present one that a rule heard, under one of the names."""
+        """The last event before the current one that a rule got under one of the names."""
         latest: tuple[int, int, str] | None = None
         for letter, heard in self.heard.items():
             names = letter.names[position]
@@ -199,10 +198,10 @@ class Slice:
 
 
 class Act:
-    """What is to be done with one event, for one rule in one slice.
+    """What to do with one event, for one rule in one slice.
 
-    The second half is about events that repeat (`rules/repetition.py`): whether more of them, alike
-    except some columns, could be taken as columns, and how.
+    The second half is about events that repeat (`rules/repetition.py`): whether more of them, equal
+    except for some columns, can be read as columns, and how.
     """
 
     collects: ClassVar[bool] = False  # the order of what it reads matters
@@ -278,7 +277,7 @@ class Machine:
         return None
 
     def step(self, state: State, names: Names) -> Step:
-        """The state after an event that answers to `names`, and what is to be done."""
+        """The state after an event with these names, and what to do."""
         raise NotImplementedError
 
     def age(self, state: State) -> State:
@@ -291,12 +290,12 @@ class Machine:
         return False
 
     def settle(self, state: State, *, broken: bool) -> Step:
-        """The frame is complete; asked where a state waits."""
+        """The step at the end of a frame, for states that wait for it."""
         del broken
         return state, ()
 
     def close(self, state: State) -> tuple[Act, ...]:
-        """What is to be done at the end of the exchange."""
+        """What to do at the end of the exchange."""
         del state
         return ()
 
@@ -327,7 +326,7 @@ class Form(Struct, frozen=True):
 
     @classmethod
     def read(cls, reader: FormReader, rule: Node, node: Node) -> Self:
-        """The form that stands at `node`, the value of its key in `rule`."""
+        """The form at `node`, the value of its key in `rule`."""
         raise NotImplementedError
 
     def machine(
@@ -340,7 +339,7 @@ class Form(Struct, frozen=True):
         raise NotImplementedError
 
     def lack(self, events: Mapping[str, str]) -> str:
-        """What was not there where the rule never fired; `events` describes each name."""
+        """What was missing if the rule never fired; `events` describes each name."""
         return f"no {listed(events)}"
 
     @property
@@ -349,13 +348,13 @@ class Form(Struct, frozen=True):
         return False
 
     def candidates(self, aliases: Mapping[str, Alias]) -> Mapping[str, Alias]:
-        """More events that its machine has to hear, by name, to know that its subject was there."""
+        """More events that its machine needs, by name, to know that its subject was present."""
         del aliases
         return {}
 
     @property
     def looked_at(self) -> Mapping[str, str] | None:
-        """Event name -> path of what is judged, `*` for the whole; None for whole sequences."""
+        """Event name -> path of the judged value, `*` for all of it; None for whole sequences."""
         return None
 
     def knob_values(self) -> Sequence[Any]:

@@ -1,9 +1,9 @@
-"""What a table says of one event, made ready: which keys its payload has, each of which type.
+"""A table's row for one event, compiled: the keys of its payload, each with its types.
 
-Rule 1: what is not said to be `absent` at times has to be there, and so has what it is in. Of
-what is in something that may be absent nothing is asked where that is absent.
-Rule 2: where a key is absent, as it may be, no key beside it is the same one misspelt. Keys of
-vendors are legal, and so is a misspelt one that holds nothing.
+Rule 1: a field that may not be `absent` is required, and so are the objects that it is in. If an
+optional object is absent, nothing inside it is required.
+Rule 2: where an optional key is absent, no other key may be a misspelling of it. Keys of vendors
+are legal, and so is a misspelt one with an empty value.
 Rule 3: of the elements of a list, `*` in a path is each of them, `*kind` each whose `type` is
 `kind`.
 """
@@ -54,7 +54,7 @@ _LONGEST_KEY: Final = 60  # characters of a key in a message
 
 
 class CarriedField(Struct, frozen=True):
-    """One row of a table: the kinds that may stand there, and words that none there misspells."""
+    """One row of a table: the allowed kinds, and words that other keys there must not misspell."""
 
     kinds: tuple[str, ...]
     words: tuple[str, ...] = ()
@@ -73,13 +73,13 @@ class CarriedField(Struct, frozen=True):
 
     @property
     def wanted(self) -> str:
-        """What is expected, in words."""
+        """The expected kinds, in words."""
         kinds = [_SHOWN.get(kind, kind) for kind in self.kinds if kind != ABSENT]
         return " or ".join(kinds) or "nothing"
 
 
 class CarriedFault(NamedTuple):
-    """What is wrong at a path; `note` says what is there instead."""
+    """A fault at a path; `note` describes what is there instead."""
 
     path: str
     wanted: str
@@ -88,7 +88,7 @@ class CarriedFault(NamedTuple):
 
 
 def _spelled_out(kinds: Sequence[str]) -> tuple[str, ...]:
-    """The kinds, with all that a wider one stands for."""
+    """The kinds, with wider ones expanded."""
     wider = {"value": _VALUES, FILLED: ("text", FILLED)}
     return tuple(each for kind in kinds for each in wider.get(kind, (kind,)))
 
@@ -98,7 +98,7 @@ Rows = Sequence[tuple[tuple[str, ...], CarriedField]]
 
 
 class CarriedValue:
-    """What may stand at one place of a payload, and what it holds."""
+    """The values allowed at one place of a payload, with those inside."""
 
     def __init__(self, rows: Rows) -> None:
         own = [field for path, field in rows if not path]
@@ -207,7 +207,7 @@ class CarriedValue:
         return next(map(_there, near or only), "")
 
     def inner_faults(self, held: Any, where: str) -> Iterator[CarriedFault]:
-        """What is wrong within a value that is of a right type."""
+        """The faults within a value of an allowed type."""
         field = self.field
         if isinstance(held, dict):
             if self.keys and not self.is_sound(held):

@@ -37,7 +37,7 @@ Table = Mapping[str, Mapping[str, CarriedField]]
 
 
 class Carries(Form, frozen=True):
-    """`table` maps an event name to its rows: path -> what may stand there."""
+    """`table` maps an event name to its rows: path -> allowed values."""
 
     key: ClassVar[str] = "carries"
     table: Table

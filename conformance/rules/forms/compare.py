@@ -34,7 +34,7 @@ MERGED_FIELDS: Final = (
     *("choice", "channel", "kind", "data", "text", "reason", "name", "arguments"),
     *("input", "output", "reasoning", "total"),
 )
-# What is compared of a client that does not declare which events it reports.
+# Compared for a client that does not declare which events it reports.
 REPORTED: Final = frozenset(
     {"thinking.delta", "text.delta", "refusal.delta", "tool.end", "finish", "error", "cut"}
 )
@@ -69,13 +69,13 @@ _COMPARABLE: Final[Mapping[Relation, tuple[Gather, ...]]] = {
 
 
 class Side(Struct, frozen=True):
-    """One side of a comparison: which exchange or view, and what is collected from it.
+    """One side of a comparison: the exchange or view, and the values collected from it.
 
     `concat` joins texts, `list` keeps each by itself.
     `merged` lists the events themselves, adjacent deltas joined, without numbers and blocks.
     A linked comparison has an `answer` on one side, and on the other the turn of a later `request`
-    that brings it back: any such turn, or one of the `turn` that is named. A turn is current while
-    nothing but results of calls came after it.
+    that brings it back: any such turn, or only those of the named kind of `turn`. A turn is current
+    while only results of calls came after it.
     """
 
     paths: Mapping[str, str]
@@ -114,7 +114,7 @@ class Compare(Form, frozen=True):
         return cls(left, right, are, spelling)
 
     def fires_on(self, left: Any, right: Any) -> bool:
-        """Whether what was gathered is enough to compare; `not-both` holds where one side is."""
+        """Whether the collected values are enough to compare; `not-both` needs one side only."""
         if self.are == "in-order":
             return len(set(left)) > 1 and in_one_order(left, right) is not None
         return bool(left) if self.are == "not-both" else bool(left and right)

@@ -1,4 +1,4 @@
-"""Where two JSON values part, said in one path and two short views."""
+"""The first difference of two JSON values, as one path and two short views."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _first_other(left: Sequence[Any], right: Sequence[Any]) -> int:
 
 
 def _is_longer_by_one_run(longer: Sequence[Any], shorter: Sequence[Any], at: int) -> bool:
-    """Whether both are alike except for elements of the longer one from there on."""
+    """Whether both are equal except for one run of extra elements of the longer one from there."""
     more = len(longer) - len(shorter)
     return more > 0 and longer[at + more :] == shorter[at:]
 
@@ -68,9 +68,9 @@ def view(value: Any) -> str:
 
 
 def first_missing(wanted: list[Any], within: Any) -> Any:
-    """MISSING where all of `wanted` is in `within` in that order, else the first that does not.
+    """MISSING if all of `wanted` is in `within` in that order, else the first that is not.
 
-    What is wanted several times need stand there only once.
+    A value that is wanted several times needs to be there only once.
     """
     rest = iter([token(each) for each in within] if isinstance(within, list) else [])
     met: set[str] = set()
@@ -83,10 +83,10 @@ def first_missing(wanted: list[Any], within: Any) -> Any:
 
 
 def in_one_order(wanted: Sequence[str], within: Sequence[str]) -> bool | None:
-    """Whether what stands on both sides is in one order, whatever else is `within`.
+    """Whether the values on both sides come in one order, whatever else is `within`.
 
-    None where one side has more of it: that is altered, and nobody can tell its order. What stands
-    beside its like may be pieces of one, so that they count once, too.
+    None if one side has a value more often: it was altered, and its order is unknown. Equal
+    adjacent values may be pieces of one, so they count once.
     """
     known = set(wanted)
     shared = [each for each in within if each in known]
@@ -96,5 +96,5 @@ def in_one_order(wanted: Sequence[str], within: Sequence[str]) -> bool | None:
 
 
 def without_repeats(texts: Sequence[str]) -> list[str]:
-    """The texts, of those that stand beside their like one each."""
+    """The texts, with one of each run of equal ones."""
     return [each for each, _ in groupby(texts)]

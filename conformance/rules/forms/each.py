@@ -115,10 +115,10 @@ class _CheckSchema(Act):
 
 
 def asker(schema: Any) -> Check:
-    """Whether a JSON Schema that holds for a value has asked something of it.
+    """A check whether a JSON Schema, valid for a value, has constrained it at all.
 
-    It has not where it only names fields that are not there, elements of an empty list, or what
-    follows from a condition that does not hold.
+    It has not if it only names missing fields, elements of an empty list, or consequences of a
+    condition that does not hold.
     """
     if not isinstance(schema, Mapping):
         return lambda _value: schema is False

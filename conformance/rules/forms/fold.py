@@ -1,7 +1,7 @@
-"""Form `fold`: collect a field over events, and compare what came together in exactly one way.
+"""Form `fold`: collects a field over events, and compares the result in exactly one way.
 
-What is collected and compared is in `fold_collect`; the folds that only watch a text stream by are
-in `fold_lacks`, `fold_lacks_values` and `fold_grows`.
+`fold_collect` collects and compares; folds that only watch a text as it streams are in
+`fold_lacks`, `fold_lacks_values` and `fold_grows`.
 """
 
 from __future__ import annotations

@@ -63,10 +63,11 @@ class Wanted(Struct, frozen=True):
 
 
 class Collecting(Struct, frozen=True):
-    """What is collected and what it is compared with.
+    """The collected field and what it is compared with.
 
-    `stated` is what it equals or, where `contains`, what holds it; `wanted` is what `matches` asks;
-    `at` are the events that bound it. `masks` are split paths of volatile fields.
+    `stated` is the field that equals it or, with `contains`, that contains it; `wanted` is the
+    pattern of `matches`; `at` are the events that bound it. `masks` are split paths of volatile
+    fields.
     """
 
     over: Mapping[str, str]
@@ -119,7 +120,7 @@ class CollectMachine(Machine):
         return CollectedParts()
 
     def opens(self, names: Names) -> bool:
-        # A bound (`at`) only asks slices that are there; a statement may be the first we hear.
+        # A bound (`at`) only concerns open slices; a statement may be the first event of a slice.
         return bool(names & self.collecting or (self.stated and names & self._comparing))
 
     def step(self, state: State, names: Names) -> Step:
@@ -254,7 +255,7 @@ class CollectMachine(Machine):
         return FIRED if collected.count else None
 
     def _problem(self, value: Any) -> tuple[str, str] | None:
-        """What is wanted of the value and what it is; None where it is right."""
+        """The expected value and the one found; None if they agree."""
         if self.form.how == "json":
             return _not_json(value)
         if (wanted := self.form.wanted) is not None:
@@ -346,7 +347,7 @@ class _TakeAny(_Take):
             self._refuse_more()
         state.count += 1
         if form.how == "count":
-            return  # how many there were is all that is asked
+            return  # only the number is needed
         state.parts.append(value)
         if form.order:
             state.orders.append(getter(form.order)(event.data))

@@ -1,7 +1,7 @@
-"""Folds with `lacks`: text holds none of some markers, or not the text of another fold.
+"""Folds with `lacks`: a text, however it is cut, holds no marker, or not the text of another fold.
 
-However the text is cut. Of the other fold the first LONGEST_NEEDLE characters of each uninterrupted
-run are looked for: a leak begins at the beginning, and memory stays bounded.
+Of the other fold, the first LONGEST_NEEDLE characters of each uninterrupted run are searched: a
+leak starts at the beginning, and memory stays bounded.
 """
 
 from __future__ import annotations
@@ -59,14 +59,14 @@ class WatchedText:
 
 
 def breach(hit: Hit, where: str, number: int | None = None) -> Breach:
-    """What is reported of a needle that was found."""
+    """The breach to report for a needle that was found."""
     clipped = beginning(hit.needle, 60)
     message = f"{clipped!r} in text (…{beginning(hit.around, 120, '')!r}…){where}"
     return Breach(message, ("text without it",), repr(clipped), number=number)
 
 
 class LacksMachine(Machine):
-    """`over` is the text that is searched; `other`, if any, gives what is searched for."""
+    """Searches the text of `over`, for the text of `other` if there is one."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class LacksMachine(Machine):
         return WatchedText(Search(self.needles))
 
     def looks_for(self, needle: str) -> bool:
-        """Whether text of the other fold is as long as is asked for."""
+        """Whether a text of the other fold is long enough to be searched for."""
         at_least, at_most = self.sizes or (1, None)
         return len(needle) >= at_least and (at_most is None or len(needle) <= at_most)
 

@@ -1,8 +1,8 @@
 """Folds with `lacks` and `with: list`: text holds none of the values that other events state.
 
-Every value is looked for by itself, in the text that comes later and in the one that came before
-it. Of a value the first LONGEST_NEEDLE characters count, of a stream the first MOST_NEEDLES values,
-and of the text that came before the last MOST_EARLIER characters: work and memory stay bounded.
+Every value is searched by itself, in later and in earlier text. Work and memory stay bounded: only
+the first LONGEST_NEEDLE characters of a value, the first MOST_NEEDLES values of a stream, and the
+last MOST_EARLIER characters of earlier text count.
 """
 
 from __future__ import annotations

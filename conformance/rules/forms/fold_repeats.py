@@ -1,15 +1,15 @@
-"""Folds with `repeats`: what was said once is not said again.
+"""Folds with `repeats`: no text comes twice.
 
-Rule 1: a delta is not the one before it, nor all that its part said so far.
-Rule 2: a part does not begin with the whole of another one: a block said again, or the raw text of
-        a thought as its summary.
-Rule 3: only what has `at_least` so many characters counts: words may come again, and so may lines.
-Rule 4: where `broken_off` is given, a part that ends in the middle of a sentence counts from so
-        many characters on: a later one that begins with all of it says a try again that was left
-        on the screen. It is judged at events of `ends`, for parts that may be open side by side.
-Rule 5: behind an event of `afresh` a part is not held against those before: a model may think the
-        same once more when it has seen the result of a call.
-Of a part the first LONGEST characters count, of a slice the first MOST_PARTS parts.
+Rule 1: a delta repeats neither the one before it nor the whole text of its part so far.
+Rule 2: a part does not begin with the whole of another one: a repeated block, or the raw text of a
+        thought as its summary.
+Rule 3: only texts of `at_least` so many characters count: words and lines may recur.
+Rule 4: with `broken_off`, a part that ends in the middle of a sentence counts from so many
+        characters on: a later part that begins with all of it repeats a try that was left on the
+        screen. It is judged at events of `ends`, since parts may be open in parallel.
+Rule 5: after an event of `afresh` a part is not compared with earlier ones: a model may repeat a
+        thought after it got the result of a call.
+Only the first LONGEST characters of a part and the first MOST_PARTS parts of a slice count.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from conformance.rules.repetition import Column, Columns, Stretch
 
 LONGEST: Final = 64 * 1024
 MOST_PARTS: Final = 64
-_GOES_ON: Final = frozenset(",;(-\u2013\u2014")  # behind which a sentence is not over
+_GOES_ON: Final = frozenset(",;(-\u2013\u2014")  # a sentence goes on after these
 
 
 class _Part:
-    """What one part said: its text, its last delta where that is long, and what it may repeat."""
+    """One part: its text, its last delta if that is long, and the parts that it may repeat."""
 
     __slots__ = ("_pieces", "alike", "begun", "last", "size", "spoke")
 
@@ -109,7 +109,7 @@ class Repeats(Struct, frozen=True):
 
 
 class RepeatsMachine(Machine):
-    """Text that is not said again."""
+    """Finds text that comes twice."""
 
     def __init__(
         self,
@@ -148,7 +148,7 @@ class RepeatsMachine(Machine):
         return _repeated(tried.text, "what a part that broke off said") if tried else None
 
     def part_of(self, slice_: Slice, event: Event) -> _Part | None:
-        """The part that an event adds to; none where there is no room."""
+        """The part that an event adds to; None at the cap of parts."""
         parts: _Parts = slice_.memory[self.position]
         data = event.data
         key = tuple([str(get(data)) for get in self._key_fields])

@@ -1,13 +1,13 @@
-"""Search for markers in text that may also speak of them.
+"""Search for markers in text that may also just mention them.
 
-Rule 1: a marker is spoken of in a fenced block of code, and in a code span that closes on its line.
-Rule 2: so it is between two quotation marks, brackets or stars right before and right behind it.
-Rule 3: so it is where the request spells it, outside of what the model said before.
-Rule 4: where that is not clear yet (a span or a quotation that is open), what comes next decides;
-        a span that has not closed after LONGEST_SPAN characters, at the end of its line, or at the
-        end of the text, is none.
-Rule 5: a marker that holds another one is not looked for: where it stands, so does the other. So
-        markers neither hold nor hide each other, and the leftmost is the first that ends.
+Rule 1: a marker in a fenced block of code, or in a code span that closes on its line, is a mention.
+Rule 2: so is one between two quotation marks, brackets or stars right before and after it.
+Rule 3: so is one that the request contains, outside of earlier answers of the model.
+Rule 4: while this is undecided (an open span or quotation), the next characters decide; a span that
+        has not closed after LONGEST_SPAN characters, at the end of its line, or at the end of the
+        text, is not a span.
+Rule 5: a marker that contains another one is not searched: the inner one is found there. So
+        markers neither contain nor hide each other, and the leftmost is the first that ends.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _QUOTES: Final = {
     "\u300c": "\u300d",
 }
 _PARTS: Final = re.compile(r"`+|\n|[^`\n]+")
-_LEAD: Final = " \t>-*+.0123456789"  # what may stand before a fence: quotes, items of lists
+_LEAD: Final = " \t>-*+.0123456789"  # allowed before a fence: quotes, items of lists
 
 
 class MarkdownCode:
@@ -47,7 +47,7 @@ class MarkdownCode:
 
     def __init__(self) -> None:
         self.fence = self.span = 0
-        self._run = 0  # backticks at the end of what was read
+        self._run = 0  # backticks at the end of the text so far
         self._at_start = True  # nothing but white space and the like on this line yet
 
     def read(self, text: str) -> None:
@@ -73,7 +73,7 @@ class MarkdownCode:
             self._at_start = not text[line + 1 :].strip(_LEAD)
 
     def end_run(self) -> None:
-        """What comes next is no backtick."""
+        """The next character is not a backtick."""
         run, self._run = self._run, 0
         if not run:
             return
@@ -90,9 +90,9 @@ class MarkdownCode:
 
 
 class MarkerNeedles(Struct, frozen=True):
-    """What is looked for, made ready once for many texts.
+    """The markers to search, compiled once for many texts.
 
-    `pattern` finds those that hold no other one (rule 5), `beginnings` are what any begins with.
+    `pattern` finds those that contain no other one (rule 5), `beginnings` are their beginnings.
     """
 
     needles: Needles
@@ -113,10 +113,10 @@ class MarkerNeedles(Struct, frozen=True):
 
 
 class _Beginnings:
-    """Whether a marker may begin in a text: its first character is there, of a word all that is.
+    """Whether a marker may begin in a text: it has the first character, or for a word all of it.
 
-    The first letter of a word is in nearly every text. Words are looked for one by one, which takes
-    a tenth of what one pattern for all would: an engine skips what is neither only for characters.
+    Nearly every text has the first letter of a word. Words are searched one by one, in a tenth of
+    the time of one pattern for all: regex engines skip ahead quickly for characters only.
     """
 
     def __init__(self, markers: Sequence[str]) -> None:
@@ -238,9 +238,9 @@ class MentionSearch(Search):
         self._read_code(whole, start, self._base)
 
     def _read_code(self, whole: str, start: int, until: int) -> None:
-        """Reads a text that begins at `start`, up to a position, where that was not done yet.
+        """Reads a text that begins at `start`, up to a position, unless already done.
 
-        What was skipped before it has to be read first, which `skip` does.
+        Skipped text before it has to be read first, by `skip`.
         """
         if until > self._code_at >= start:
             self._code.read(whole[self._code_at - start : until - start])

@@ -88,11 +88,11 @@ def _with_fields(name: str, alias: Alias) -> Alias:
 
 
 class Window(NamedTuple):
-    """Where a slice stands: which bounds it has met, and what came in this very frame.
+    """The state of a slice: the bounds that came, and what came in the current frame.
 
-    The event is forbidden from the frame behind `opened` on, or from the beginning where the rule
-    has no `after`; no longer once it is `closed`. `came` says that it came where it may, `tested`
-    that a candidate came where it may not.
+    The event is forbidden from the frame after `opened` on, or from the beginning if the rule has
+    no `after`, until `closed`. `came`: it came where it is allowed; `tested`: a candidate came
+    where it is forbidden.
     """
 
     came: bool = False

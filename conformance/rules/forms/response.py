@@ -32,9 +32,9 @@ _START: Final = Mark("start of stream", 0)
 
 
 class Answer(Form, frozen=True):
-    """`opens` stands for `when`, and asks once in every slice; without both the slice itself does.
+    """`opens` is `when`, which demands an answer once per slice; without it each slice demands one.
 
-    `before` are the bounds; without one the end of the stream is.
+    `before` are the bounds; without one, the end of the stream is the bound.
     """
 
     key: ClassVar[str] = "response"

@@ -1,8 +1,8 @@
 """Streaming search in text that arrives in pieces, in bounded memory.
 
 `Search` finds any of a few needles in the concatenation of all pieces, however they are cut, with
-the piece that ends it, and says in which events it begins and ends. It keeps only as many
-characters as a needle may still need and as stand before it in a message.
+the piece that ends it, and names the events in which it begins and ends. It keeps only the
+characters that a needle may still need and that a message shows before it.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from conformance.rules.repetition import Column
 
 BEFORE: Final = 20  # characters shown before a needle
 _WITHIN: Final = 4096  # characters before those in which a key may begin
-_AFTER: Final = 20  # and behind it, of the event that it ends in
+_AFTER: Final = 20  # and after it, of the event that it ends in
 _MOST_LATE_SIZE: Final = 4096  # characters in pieces that are not joined before one may matter
-_PIECE_SIZE: Final = 64  # what each piece counts besides
+_PIECE_SIZE: Final = 64  # overhead counted for each piece
 _MOST_SHOWN: Final = 60  # of the needle itself
 
 
@@ -36,10 +36,10 @@ class Hit(Struct, frozen=True):
 
 
 class Needles(Struct, frozen=True):
-    """What is looked for: texts, the length of the longest, and two quick looks.
+    """The texts to search, the length of the longest, and two quick checks.
 
-    One is for a beginning, in a short text; the other for whole needles, in a text of any length:
-    without one of the `signs` there is none.
+    One finds a beginning in a short text; the other finds whole needles in a text of any length:
+    a text without any of the `signs` has none.
     """
 
     texts: tuple[str, ...]
@@ -84,14 +84,14 @@ class Search:
     def __init__(self, needles: Needles) -> None:
         self._needles = needles
         self._may_begin_in = needles.may_begin_in
-        self._since: dict[str, int] = {}  # where the search began for what was added
-        self._base = 0  # how much of the text is no longer kept
+        self._since: dict[str, int] = {}  # where the search began for needles added later
+        self._base = 0  # how much of the text has been dropped
         self._kept = ""
-        self._earlier = _EarlierText()  # the end of what is no longer kept
-        self._ends: list[tuple[int, int]] = []  # where pieces of what is kept end, and their events
-        self._late: list[tuple[str, int]] = []  # pieces behind what is kept, with their events
+        self._earlier = _EarlierText()  # the end of the dropped text
+        self._ends: list[tuple[int, int]] = []  # where kept pieces end, and their events
+        self._late: list[tuple[str, int]] = []  # pieces after the kept text, with their events
         self._late_size = 0
-        self._has_begun = False  # what is kept may end with the beginning of a needle
+        self._has_begun = False  # the kept text may end with the beginning of a needle
 
     @property
     def needles(self) -> tuple[str, ...]:
@@ -144,7 +144,7 @@ class Search:
         return self._hit(whole, *min(found)[1:]) if found else None
 
     def _ends_inside(self, whole: str, begin: int) -> bool:
-        """Whether a text ends with the beginning of a needle, at or behind a position."""
+        """Whether a text ends with the beginning of a needle, at or after a position."""
         return any(_ends_inside(needle, whole, begin) for needle in self.needles)
 
     def finds(self, more: str) -> bool:
@@ -194,7 +194,7 @@ class Search:
         raise IndexError(position)
 
     def _keep(self) -> int:
-        """Characters that a needle may still need, or that stand before it in a message."""
+        """The number of characters that a needle, or a message about it, may still need."""
         return self._needles.longest - 1 + BEFORE
 
     def _surplus(self, whole: str) -> int:
@@ -212,7 +212,7 @@ class Search:
 
 
 class _EarlierText:
-    """The end of a text, as pieces that are joined when somebody wants to read them."""
+    """The end of a text, as pieces that are joined only when read."""
 
     __slots__ = ("_pieces", "_size")
 
@@ -234,13 +234,13 @@ class _EarlierText:
 
 
 def text_around(before: str, found: str, size: int) -> str:
-    """What stands before, and the first `size` characters of what was found, without secrets."""
+    """The text before, and the first `size` characters of the match, without secrets."""
     near = before[-BEFORE - _WITHIN :]
     return open_excerpt(near + found, len(near) - BEFORE, len(near) + size)
 
 
 def _ends_inside(needle: str, text: str, begin: int) -> bool:
-    """Whether a text ends with the beginning of a needle, at or behind a position."""
+    """Whether a text ends with the beginning of a needle, at or after a position."""
     first = needle[0]
     at = text.find(first, max(begin, len(text) - len(needle) + 1))
     while at >= 0:
@@ -267,9 +267,9 @@ def _is_never_there(text: str) -> bool:
 
 
 def difference(left: str, right: str) -> tuple[int, str, str]:
-    """Where two texts part: the index, and what either has there.
+    """The first difference of two texts: its index, and both texts there.
 
-    Where both look alike on paper (composed and decomposed letters, say) code points are shown.
+    If both look the same in print (composed and decomposed letters, say), code points are shown.
     """
     at = next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), -1)
     at = at if at >= 0 else min(len(left), len(right))

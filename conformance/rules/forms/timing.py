@@ -87,7 +87,7 @@ class Clock(Struct):
 
 
 class TimingMachine(Machine):
-    """Times are the business of its acts; without a clock no event is heard."""
+    """Its acts look at the times; without a clock it gets no event."""
 
     needs_clock = True
 

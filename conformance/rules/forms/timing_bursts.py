@@ -1,6 +1,6 @@
 """Timing with `burst`: events come as they are made, not many at once after a long wait.
 
-Rule 1: an *instant* is events that came no more than TOGETHER milliseconds after the one before.
+Rule 1: an *instant* is a run of events, each at most TOGETHER milliseconds after the one before.
 Rule 2: a *wait* is a time of SHORTEST_WAIT without an event, also since the response head.
 Rule 3: events come in bursts where there are so many more of them than instants, at least two
         bursts' worth in all, and nearly all of the time was spent waiting, which took LONGEST_WAIT.

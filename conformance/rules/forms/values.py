@@ -1,6 +1,6 @@
 """Form `values`: a field is constant, distinct, contiguous from a start, rising or never falling.
 
-Null is no value: an event that holds none is not heard.
+Null is not a value: an event without a value is ignored.
 """
 
 from __future__ import annotations

@@ -275,10 +275,7 @@ HEARING: Final = (
         events=_as_text,
     ),
     Defect(
-        "thinking-summed",
-        "Mirrored fields are added up.",
-        (AGREES, SUMMARY),
-        events=_each(_summed),
+        "thinking-summed", "Mirrored fields are added up.", (AGREES, SUMMARY), events=_each(_summed)
     ),
     Defect(
         "marker-leak",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Final, Literal, TypeVar
 
 from ..projection import Events
 from ..summary import AnswerEvent
@@ -28,6 +28,12 @@ Api = Literal[
     "ollama-generate",
     "bedrock",
 ]
+TEXT_APIS: Final[tuple[Api, ...]] = (
+    *("chat", "responses", "messages", "ollama"),
+    *("cohere", "interactions", "mistral", "gemini"),
+)
+EVERY_API: Final[tuple[Api, ...]] = (*TEXT_APIS, "bedrock")
+"""The APIs in which a fault of the model's answer shows; Bedrock's streams are binary."""
 Item = TypeVar("Item")
 
 

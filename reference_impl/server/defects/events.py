@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
-from ..engine import (
-    Finish,
-    ReasoningDelta,
-    Start,
-    TextDelta,
-    ToolCall,
-    Usage,
-)
+from ..engine import Finish, ReasoningDelta, Start, TextDelta, ToolCall, Usage
 from ..summary import AnswerEvent, SummaryDelta, SummaryEnd
 from .defect import Scene
 

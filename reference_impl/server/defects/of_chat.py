@@ -12,21 +12,13 @@ OF_CHAT: Final = (
     Defect(
         "wrap-unclosed",
         "the close marker of wrapped thinking is not sent",
-        {
-            "chat": (
-                "stripping/opt-in/same-text",
-                "stripping/visible-text/markers-balanced",
-            ),
-        },
+        {"chat": ("stripping/opt-in/same-text", "stripping/visible-text/markers-balanced")},
         wires=chat_wires.wrap_unclosed,
     ),
     Defect(
         "role-on-every-chunk",
         "every chunk says the role",
-        {
-            "chat": ("wire/chat/role-once",),
-            "mistral": ("wire/chat/role-once",),
-        },
+        {"chat": ("wire/chat/role-once",), "mistral": ("wire/chat/role-once",)},
         wires=chat_wires.role_on_every_chunk,
     ),
     Defect(
@@ -58,10 +50,7 @@ OF_CHAT: Final = (
                 "wire/chat/finish-present",
                 "wire/chat/usage-last",
             ),
-            "mistral": (
-                "wire/chat/finish-present",
-                "wire/mistral/body-counted",
-            ),
+            "mistral": ("wire/chat/finish-present", "wire/mistral/body-counted"),
         },
         wires=lost(chat_wires.is_finish),
         live=("scenario/ending",),
@@ -71,27 +60,20 @@ OF_CHAT: Final = (
         "the chunk with the finish reason is sent twice",
         {
             "chat": ("wire/chat/finish-once",),
-            "mistral": (
-                "wire/chat/finish-once",
-                "wire/chat/usage-once",
-            ),
+            "mistral": ("wire/chat/finish-once", "wire/chat/usage-once"),
         },
         wires=doubled(chat_wires.is_finish),
     ),
     Defect(
         "usage-twice",
         "the chunk with the usage is sent twice",
-        {
-            "chat": ("wire/chat/usage-once",),
-        },
+        {"chat": ("wire/chat/usage-once",)},
         wires=doubled(is_chat_usage),
     ),
     Defect(
         "tool-id-repeated",
         "every fragment of a call repeats its id",
-        {
-            "chat": ("wire/chat/tool-named-once",),
-        },
+        {"chat": ("wire/chat/tool-named-once",)},
         wires=chat_wires.tool_id_repeated,
     ),
 )

@@ -5,27 +5,20 @@ from __future__ import annotations
 from typing import Final
 
 from . import events
-from .defect import Defect
+from .defect import EVERY_API, Defect
 
 OF_EVENTS: Final = (
     Defect(
         "leak-open-marker",
         "the first visible text begins with the open marker",
         {
+            **dict.fromkeys(EVERY_API, ("stripping/visible-text/no-markers",)),
             "chat": (
                 "effort/chat/none-means-none",
                 "stripping/opt-in/hidden-by-default",
                 "stripping/visible-text/markers-balanced",
                 "wire/chat/thinking-counted",
             ),
-            "responses": ("stripping/visible-text/no-markers",),
-            "messages": ("stripping/visible-text/no-markers",),
-            "ollama": ("stripping/visible-text/no-markers",),
-            "cohere": ("stripping/visible-text/no-markers",),
-            "interactions": ("stripping/visible-text/no-markers",),
-            "mistral": ("stripping/visible-text/no-markers",),
-            "gemini": ("stripping/visible-text/no-markers",),
-            "bedrock": ("stripping/visible-text/no-markers",),
         },
         events=events.leak_open_marker,
         live=("scenario/thinking",),
@@ -33,33 +26,13 @@ OF_EVENTS: Final = (
     Defect(
         "leak-close-marker",
         "the text behind thinking begins with the close marker, in two pieces",
-        {
-            "chat": ("stripping/visible-text/no-markers",),
-            "responses": ("stripping/visible-text/no-markers",),
-            "messages": ("stripping/visible-text/no-markers",),
-            "ollama": ("stripping/visible-text/no-markers",),
-            "cohere": ("stripping/visible-text/no-markers",),
-            "interactions": ("stripping/visible-text/no-markers",),
-            "mistral": ("stripping/visible-text/no-markers",),
-            "gemini": ("stripping/visible-text/no-markers",),
-            "bedrock": ("stripping/visible-text/no-markers",),
-        },
+        dict.fromkeys(EVERY_API, ("stripping/visible-text/no-markers",)),
         events=events.leak_close_marker,
     ),
     Defect(
         "reasoning-in-content",
         "thinking is sent once more at the head of the visible text",
-        {
-            "chat": ("stripping/visible-text/no-thinking-body",),
-            "responses": ("stripping/visible-text/no-thinking-body",),
-            "messages": ("stripping/visible-text/no-thinking-body",),
-            "ollama": ("stripping/visible-text/no-thinking-body",),
-            "cohere": ("stripping/visible-text/no-thinking-body",),
-            "interactions": ("stripping/visible-text/no-thinking-body",),
-            "mistral": ("stripping/visible-text/no-thinking-body",),
-            "gemini": ("stripping/visible-text/no-thinking-body",),
-            "bedrock": ("stripping/visible-text/no-thinking-body",),
-        },
+        dict.fromkeys(EVERY_API, ("stripping/visible-text/no-thinking-body",)),
         events=events.reasoning_in_content,
         # Where thinking is asked for and omitted, it is short.
         live=("stripping/visible-text/no-short-thinking",),
@@ -68,10 +41,7 @@ OF_EVENTS: Final = (
         "reasoning-late",
         "thinking is sent when all else has been said",
         {
-            "chat": (
-                "thinking/stream/before-call",
-                "thinking/stream/marked-before-text",
-            ),
+            "chat": ("thinking/stream/before-call", "thinking/stream/marked-before-text"),
             "responses": (
                 "history/responses/before-its-turn",
                 "thinking/stream/before-call",
@@ -84,10 +54,7 @@ OF_EVENTS: Final = (
                 "wire/messages-blocks/body-thinking-before-text",
                 "wire/messages-blocks/thinking-before-text",
             ),
-            "ollama": (
-                "thinking/stream/before-call",
-                "thinking/stream/before-text",
-            ),
+            "ollama": ("thinking/stream/before-call", "thinking/stream/before-text"),
             "cohere": (
                 "thinking/stream/before-call",
                 "thinking/stream/before-text",
@@ -99,10 +66,7 @@ OF_EVENTS: Final = (
                 "thinking/stream/before-text",
                 "wire/interactions-steps/whole-thought-first",
             ),
-            "mistral": (
-                "thinking/stream/before-call",
-                "thinking/stream/before-text",
-            ),
+            "mistral": ("thinking/stream/before-call", "thinking/stream/before-text"),
             "gemini": (
                 "thinking/stream/before-call",
                 "thinking/stream/before-text",
@@ -121,109 +85,38 @@ OF_EVENTS: Final = (
     Defect(
         "drop-on-boundary-chunk",
         "in streams, the text that thinking passes into is lost",
-        {
-            "chat": ("stripping/opt-in/stream-equals-body",),
-            "responses": ("stripping/opt-in/stream-equals-body",),
-            "messages": ("stripping/opt-in/stream-equals-body",),
-            "ollama": ("stripping/opt-in/stream-equals-body",),
-            "cohere": ("stripping/opt-in/stream-equals-body",),
-            "interactions": ("stripping/opt-in/stream-equals-body",),
-            "mistral": ("stripping/opt-in/stream-equals-body",),
-            "gemini": ("stripping/opt-in/stream-equals-body",),
-            "bedrock": ("stripping/opt-in/stream-equals-body",),
-        },
+        dict.fromkeys(EVERY_API, ("stripping/opt-in/stream-equals-body",)),
         events=events.drop_on_boundary_chunk,
     ),
     Defect(
         "strip-lost-text",
         "where thinking is hidden, the text behind it lacks its first character",
-        {
-            "chat": ("stripping/opt-in/same-text",),
-        },
+        {"chat": ("stripping/opt-in/same-text",)},
         events=events.strip_lost_text,
     ),
     Defect(
         "unicode-split",
         "in streams, characters of several bytes are decoded byte by byte",
-        {
-            "chat": (
+        dict.fromkeys(
+            EVERY_API,
+            (
                 "stripping/opt-in/stream-equals-body",
                 "stripping/opt-in/stream-thinks-as-body",
                 "thinking/stream/characters-whole",
             ),
-            "responses": (
-                "stripping/opt-in/stream-equals-body",
-                "stripping/opt-in/stream-thinks-as-body",
-                "thinking/stream/characters-whole",
-            ),
-            "messages": (
-                "stripping/opt-in/stream-equals-body",
-                "stripping/opt-in/stream-thinks-as-body",
-                "thinking/stream/characters-whole",
-            ),
-            "ollama": (
-                "stripping/opt-in/stream-equals-body",
-                "stripping/opt-in/stream-thinks-as-body",
-                "thinking/stream/characters-whole",
-            ),
-            "cohere": (
-                "stripping/opt-in/stream-equals-body",
-                "stripping/opt-in/stream-thinks-as-body",
-                "thinking/stream/characters-whole",
-            ),
-            "interactions": (
-                "stripping/opt-in/stream-equals-body",
-                "stripping/opt-in/stream-thinks-as-body",
-                "thinking/stream/characters-whole",
-            ),
-            "mistral": (
-                "stripping/opt-in/stream-equals-body",
-                "stripping/opt-in/stream-thinks-as-body",
-                "thinking/stream/characters-whole",
-            ),
-            "gemini": (
-                "stripping/opt-in/stream-equals-body",
-                "stripping/opt-in/stream-thinks-as-body",
-                "thinking/stream/characters-whole",
-            ),
-            "bedrock": (
-                "stripping/opt-in/stream-equals-body",
-                "stripping/opt-in/stream-thinks-as-body",
-                "thinking/stream/characters-whole",
-            ),
-        },
+        ),
         events=events.unicode_split,
     ),
     Defect(
         "text-cumulative",
         "every text delta repeats what came before it",
-        {
-            "chat": ("thinking/stream/text-increments",),
-            "responses": ("thinking/stream/text-increments",),
-            "messages": ("thinking/stream/text-increments",),
-            "ollama": ("thinking/stream/text-increments",),
-            "cohere": ("thinking/stream/text-increments",),
-            "interactions": ("thinking/stream/text-increments",),
-            "mistral": ("thinking/stream/text-increments",),
-            "gemini": ("thinking/stream/text-increments",),
-            "bedrock": ("thinking/stream/text-increments",),
-        },
+        dict.fromkeys(EVERY_API, ("thinking/stream/text-increments",)),
         events=events.text_cumulative,
     ),
     Defect(
         "reasoning-cumulative",
         "every delta of thinking repeats what came before it",
-        {
-            "chat": ("thinking/stream/increments",),
-            "responses": ("thinking/stream/increments",),
-            "messages": ("thinking/stream/increments",),
-            "ollama": ("thinking/stream/increments",),
-            "cohere": ("thinking/stream/increments",),
-            "interactions": ("thinking/stream/increments",),
-            "mistral": ("thinking/stream/increments",),
-            "gemini": ("thinking/stream/increments",),
-            "bedrock": ("thinking/stream/increments",),
-        },
+        dict.fromkeys(EVERY_API, ("thinking/stream/increments",)),
         events=events.reasoning_cumulative,
     ),
     Defect(
@@ -243,9 +136,7 @@ OF_EVENTS: Final = (
     Defect(
         "opt-in-ignored",
         "thinking is never sent, whatever the request says",
-        {
-            "chat": ("stripping/opt-in/shown-when-asked",),
-        },
+        {"chat": ("stripping/opt-in/shown-when-asked",)},
         events=events.opt_in_ignored,
         live=("scenario/thinking",),
     ),
@@ -272,10 +163,7 @@ OF_EVENTS: Final = (
             "messages": ("wire/messages/tools-end-the-turn",),
             "cohere": ("wire/cohere/tools-end-the-turn",),
             "interactions": ("wire/interactions/call-requires-action",),
-            "mistral": (
-                "wire/chat/finish-says-calls",
-                "wire/mistral/calls-not-stopped",
-            ),
+            "mistral": ("wire/chat/finish-says-calls", "wire/mistral/calls-not-stopped"),
             "bedrock": ("wire/converse/tools-end-the-turn",),
         },
         events=events.stop_on_tools,
@@ -287,10 +175,7 @@ OF_EVENTS: Final = (
             "chat": ("wire/chat/thinking-within-output",),
             "responses": ("wire/responses/thinking-within-output",),
             "messages": ("wire/messages/thinking-within-output",),
-            "cohere": (
-                "effort/cohere/budget-kept",
-                "wire/cohere/thinking-within-output",
-            ),
+            "cohere": ("effort/cohere/budget-kept", "wire/cohere/thinking-within-output"),
             "interactions": (
                 "wire/interactions/answer-counted",
                 "wire/interactions/body-counted",
@@ -313,14 +198,8 @@ OF_EVENTS: Final = (
                 "wire/responses-items/whole-thinking-counted",
                 "wire/responses/thinking-counted",
             ),
-            "messages": (
-                "wire/messages/thinking-count-true",
-                "wire/messages/thinking-counted",
-            ),
-            "cohere": (
-                "wire/cohere/thinking-count-true",
-                "wire/cohere/thinking-counted",
-            ),
+            "messages": ("wire/messages/thinking-count-true", "wire/messages/thinking-counted"),
+            "cohere": ("wire/cohere/thinking-count-true", "wire/cohere/thinking-counted"),
             "interactions": ("wire/interactions/thoughts-counted",),
             "gemini": ("wire/gemini/thoughts-counted",),
         },
@@ -329,28 +208,19 @@ OF_EVENTS: Final = (
     Defect(
         "summary-missing",
         "a summary that was asked for is made, and never sent",
-        {
-            "responses": (
-                "summary/request/comes-when-asked",
-                "summary/request/in-body-when-asked",
-            ),
-        },
+        {"responses": ("summary/request/comes-when-asked", "summary/request/in-body-when-asked")},
         events=events.summary_missing,
     ),
     Defect(
         "summary-unasked",
         "a summary is sent although none was asked for",
-        {
-            "responses": ("summary/request/only-when-asked",),
-        },
+        {"responses": ("summary/request/only-when-asked",)},
         events=events.summary_unasked,
     ),
     Defect(
         "summary-uncounted",
         "the tokens of the call for a summary are not in the usage",
-        {
-            "responses": ("summary/request/usage-includes-summary",),
-        },
+        {"responses": ("summary/request/usage-includes-summary",)},
         events=events.summary_uncounted,
     ),
 )

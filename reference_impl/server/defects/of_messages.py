@@ -17,7 +17,7 @@ OF_MESSAGES: Final = (
                 "history/messages/signature-present",
                 "wire/messages-blocks/signature-present",
                 "wire/messages/body-thinking-signed",
-            ),
+            )
         },
         wires=lost(messages_wires.is_delta("signature_delta")),
         live=("scenario/ending",),
@@ -30,7 +30,7 @@ OF_MESSAGES: Final = (
                 "history/messages/signature-present",
                 "wire/messages-blocks/signature-filled",
                 "wire/messages/body-thinking-signed",
-            ),
+            )
         },
         wires=edited(messages_wires.is_delta("signature_delta"), messages_wires.unsigned),
         live=("scenario/ending",),
@@ -44,7 +44,7 @@ OF_MESSAGES: Final = (
                 "stripping/opt-in/stream-equals-body",
                 "stripping/opt-in/stream-thinks-as-body",
                 "wire/messages-blocks/start-without-text",
-            ),
+            )
         },
         wires=messages_wires.start_holds_text,
         live=("scenario/ending",),
@@ -57,7 +57,7 @@ OF_MESSAGES: Final = (
                 "history/messages/signature-present",
                 "wire/messages-blocks/signature-present",
                 "wire/messages/body-thinking-signed",
-            ),
+            )
         },
         wires=messages_wires.start_per_chunk,
         live=("scenario/ending", "thinking/stream/says-something"),
@@ -65,9 +65,7 @@ OF_MESSAGES: Final = (
     Defect(
         "two-blocks-open",
         "a block stops only when the next one has started",
-        {
-            "messages": ("wire/messages-blocks/blocks-serial",),
-        },
+        {"messages": ("wire/messages-blocks/blocks-serial",)},
         wires=messages_wires.two_blocks_open,
     ),
     Defect(
@@ -77,7 +75,7 @@ OF_MESSAGES: Final = (
             "messages": (
                 "wire/messages-blocks/block-lifecycle",
                 "wire/messages-blocks/blocks-serial",
-            ),
+            )
         },
         wires=lost(named("content_block_stop")),
     ),

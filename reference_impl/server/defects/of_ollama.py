@@ -67,12 +67,7 @@ OF_OLLAMA: Final = (
     Defect(
         "arguments-as-text",
         "the arguments of a call are the text that the model wrote",
-        {
-            "ollama": (
-                "history/ollama/arguments-are-objects",
-                "wire/ollama/tool-arguments",
-            )
-        },
+        {"ollama": ("history/ollama/arguments-are-objects", "wire/ollama/tool-arguments")},
         wires=edited(_has("tool_calls"), _arguments_as_text),
     ),
     Defect(

@@ -19,7 +19,7 @@ OF_RESPONSES: Final = (
                 "wire/responses/item-announced",
                 "wire/responses/item-index-contiguous",
                 "wire/responses/items-serial",
-            ),
+            )
         },
         wires=lost(responses_wires.is_item("reasoning")),
     ),
@@ -31,7 +31,7 @@ OF_RESPONSES: Final = (
                 "wire/responses/item-closed",
                 "wire/responses/items-serial",
                 "wire/responses/output-agrees",
-            ),
+            )
         },
         wires=lost(responses_wires.is_item("reasoning", at="done")),
     ),
@@ -49,27 +49,20 @@ OF_RESPONSES: Final = (
                 "wire/responses/item-index-contiguous",
                 "wire/responses/item-index-unused",
                 "wire/responses/item-type",
-            ),
+            )
         },
         wires=responses_wires.index_reuse,
     ),
     Defect(
         "item-id-changes",
         "every event of an item carries another id",
-        {
-            "responses": (
-                "wire/responses/interrupted-items-kept",
-                "wire/responses/item-id",
-            ),
-        },
+        {"responses": ("wire/responses/interrupted-items-kept", "wire/responses/item-id")},
         wires=responses_wires.item_id_changes,
     ),
     Defect(
         "sequence-gap",
         "a sequence number is left out",
-        {
-            "responses": ("wire/responses/sequence-from-zero",),
-        },
+        {"responses": ("wire/responses/sequence-from-zero",)},
         wires=responses_wires.sequence_gap,
     ),
     Defect(
@@ -80,7 +73,7 @@ OF_RESPONSES: Final = (
                 "wire/responses-parts/part-agrees",
                 "wire/responses-parts/text-item-agrees",
                 "wire/responses-parts/text-part-lifecycle",
-            ),
+            )
         },
         wires=lost(named("response.output_text.done")),
     ),
@@ -95,7 +88,7 @@ OF_RESPONSES: Final = (
                 "wire/responses/interrupted-output-kept",
                 "wire/responses/output-agrees",
                 "thinking/answer/said",
-            ),
+            )
         },
         wires=edited(
             named("response.completed", "response.incomplete", "response.failed"),
@@ -106,18 +99,14 @@ OF_RESPONSES: Final = (
     Defect(
         "completed-on-cut",
         "a response that ran out of tokens closes as completed",
-        {
-            "responses": ("wire/responses/incomplete-response",),
-        },
+        {"responses": ("wire/responses/incomplete-response",)},
         wires=responses_wires.completed_on_cut,
         live=("scenario/ending", "wire/responses-items/whole-items-closed"),
     ),
     Defect(
         "created-twice",
         "the response is created twice in one stream",
-        {
-            "responses": ("wire/responses/created-once",),
-        },
+        {"responses": ("wire/responses/created-once",)},
         wires=doubled(named("response.created")),
     ),
     Defect(
@@ -127,7 +116,7 @@ OF_RESPONSES: Final = (
             "responses": (
                 "stripping/opt-in/stream-thinks-as-body",
                 "wire/responses-parts/raw-agrees",
-            ),
+            )
         },
         wires=doubled(named("response.reasoning_text.delta")),
     ),
@@ -138,7 +127,7 @@ OF_RESPONSES: Final = (
             "responses": (
                 "wire/responses-parts/raw-part-lifecycle",
                 "wire/responses-parts/text-part-lifecycle",
-            ),
+            )
         },
         wires=lost(named("response.content_part.added", "response.content_part.done")),
     ),
@@ -151,7 +140,7 @@ OF_RESPONSES: Final = (
                 "wire/responses-parts/raw-part-lifecycle",
                 "wire/responses-parts/text-agrees",
                 "wire/responses-parts/text-part-lifecycle",
-            ),
+            )
         },
         wires=responses_wires.content_index_grows,
     ),
@@ -163,38 +152,26 @@ OF_RESPONSES: Final = (
                 "summary/lifecycle/item-agrees",
                 "summary/lifecycle/summary-streamed",
                 "summary/request/comes-when-asked",
-            ),
+            )
         },
         wires=lost(responses_wires.is_summary),
     ),
     Defect(
         "summary-without-part-added",
         "parts of a summary are never opened",
-        {
-            "responses": ("summary/lifecycle/part-lifecycle",),
-        },
+        {"responses": ("summary/lifecycle/part-lifecycle",)},
         wires=lost(named("response.reasoning_summary_part.added")),
     ),
     Defect(
         "summary-part-never-done",
         "parts of a summary are never closed",
-        {
-            "responses": (
-                "summary/lifecycle/part-closed",
-                "summary/lifecycle/part-lifecycle",
-            ),
-        },
+        {"responses": ("summary/lifecycle/part-closed", "summary/lifecycle/part-lifecycle")},
         wires=lost(named("response.reasoning_summary_part.done")),
     ),
     Defect(
         "summary-delta-cumulative",
         "every delta of a summary repeats its part so far",
-        {
-            "responses": (
-                "stripping/opt-in/stream-thinks-as-body",
-                "summary/lifecycle/text-agrees",
-            ),
-        },
+        {"responses": ("stripping/opt-in/stream-thinks-as-body", "summary/lifecycle/text-agrees")},
         wires=responses_wires.summary_cumulative,
     ),
 )

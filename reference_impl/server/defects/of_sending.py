@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from . import frames, wires
-from .defect import Defect
+from .defect import EVERY_API, TEXT_APIS, Defect
 
 OF_SENDING: Final = (
     Defect(
@@ -15,14 +15,8 @@ OF_SENDING: Final = (
             "chat": ("wire/chat/usage-when-asked",),
             "responses": ("wire/responses/usage-present",),
             "messages": ("wire/messages/usage-counted",),
-            "mistral": (
-                "wire/mistral/body-counted",
-                "wire/mistral/usage-with-finish",
-            ),
-            "bedrock": (
-                "wire/converse/body-fields",
-                "wire/converse/metadata-present",
-            ),
+            "mistral": ("wire/mistral/body-counted", "wire/mistral/usage-with-finish"),
+            "bedrock": ("wire/converse/body-fields", "wire/converse/metadata-present"),
         },
         wires=wires.usage_missing,
     ),
@@ -52,30 +46,12 @@ OF_SENDING: Final = (
         "last-event-unfinished",
         "the blank line after the last event is not sent",
         {
-            "chat": (
-                "wire/chat/done-present",
-                "wire/sse/last-event-complete",
-            ),
-            "responses": (
-                "wire/responses/terminal-present",
-                "wire/sse/last-event-complete",
-            ),
-            "messages": (
-                "wire/messages/stop-present",
-                "wire/sse/last-event-complete",
-            ),
-            "cohere": (
-                "wire/cohere/sentinel-present",
-                "wire/sse/last-event-complete",
-            ),
-            "interactions": (
-                "wire/interactions/sentinel-present",
-                "wire/sse/last-event-complete",
-            ),
-            "mistral": (
-                "wire/chat/done-present",
-                "wire/sse/last-event-complete",
-            ),
+            "chat": ("wire/chat/done-present", "wire/sse/last-event-complete"),
+            "responses": ("wire/responses/terminal-present", "wire/sse/last-event-complete"),
+            "messages": ("wire/messages/stop-present", "wire/sse/last-event-complete"),
+            "cohere": ("wire/cohere/sentinel-present", "wire/sse/last-event-complete"),
+            "interactions": ("wire/interactions/sentinel-present", "wire/sse/last-event-complete"),
+            "mistral": ("wire/chat/done-present", "wire/sse/last-event-complete"),
             "gemini": (
                 "wire/gemini/finish-stated",
                 "wire/gemini/thoughts-counted",
@@ -89,53 +65,20 @@ OF_SENDING: Final = (
         "torn-bytes",
         "characters of several bytes lack their last byte",
         {
-            "chat": (
-                "stripping/opt-in/stream-equals-body",
-                "stripping/opt-in/stream-thinks-as-body",
-                "thinking/stream/characters-whole",
-                "wire/sse/utf8",
-            ),
-            "responses": (
-                "stripping/opt-in/stream-equals-body",
-                "stripping/opt-in/stream-thinks-as-body",
-                "thinking/stream/characters-whole",
-                "wire/sse/utf8",
-            ),
-            "messages": (
-                "stripping/opt-in/stream-equals-body",
-                "stripping/opt-in/stream-thinks-as-body",
-                "thinking/stream/characters-whole",
-                "wire/sse/utf8",
+            **dict.fromkeys(
+                TEXT_APIS,
+                (
+                    "stripping/opt-in/stream-equals-body",
+                    "stripping/opt-in/stream-thinks-as-body",
+                    "thinking/stream/characters-whole",
+                    "wire/sse/utf8",
+                ),
             ),
             "ollama": (
                 "stripping/opt-in/stream-equals-body",
                 "stripping/opt-in/stream-thinks-as-body",
                 "thinking/stream/characters-whole",
                 "wire/ollama/utf8",
-            ),
-            "cohere": (
-                "stripping/opt-in/stream-equals-body",
-                "stripping/opt-in/stream-thinks-as-body",
-                "thinking/stream/characters-whole",
-                "wire/sse/utf8",
-            ),
-            "interactions": (
-                "stripping/opt-in/stream-equals-body",
-                "stripping/opt-in/stream-thinks-as-body",
-                "thinking/stream/characters-whole",
-                "wire/sse/utf8",
-            ),
-            "mistral": (
-                "stripping/opt-in/stream-equals-body",
-                "stripping/opt-in/stream-thinks-as-body",
-                "thinking/stream/characters-whole",
-                "wire/sse/utf8",
-            ),
-            "gemini": (
-                "stripping/opt-in/stream-equals-body",
-                "stripping/opt-in/stream-thinks-as-body",
-                "thinking/stream/characters-whole",
-                "wire/sse/utf8",
             ),
         },
         frames=frames.torn_bytes,
@@ -144,17 +87,8 @@ OF_SENDING: Final = (
         "error-line",
         "behind the last event stands a line `error: {...}`",
         {
-            "chat": ("wire/sse/fields-known",),
-            "responses": ("wire/sse/fields-known",),
-            "messages": ("wire/sse/fields-known",),
-            "ollama": (
-                "wire/ollama/done-last",
-                "wire/ollama/line-is-json",
-            ),
-            "cohere": ("wire/sse/fields-known",),
-            "interactions": ("wire/sse/fields-known",),
-            "mistral": ("wire/sse/fields-known",),
-            "gemini": ("wire/sse/fields-known",),
+            **dict.fromkeys(TEXT_APIS, ("wire/sse/fields-known",)),
+            "ollama": ("wire/ollama/done-last", "wire/ollama/line-is-json"),
         },
         frames=frames.error_line,
     ),
@@ -162,17 +96,9 @@ OF_SENDING: Final = (
         "comment-as-data",
         "a comment that keeps the connection awake is sent as data",
         {
-            "chat": ("wire/sse/data-is-json",),
-            "responses": ("wire/sse/data-is-json",),
-            "messages": ("wire/sse/data-is-json",),
+            **dict.fromkeys(TEXT_APIS, ("wire/sse/data-is-json",)),
             "ollama": ("wire/ollama/line-is-json",),
-            "cohere": ("wire/sse/data-is-json",),
-            "interactions": ("wire/sse/data-is-json",),
-            "mistral": ("wire/sse/data-is-json",),
-            "gemini": (
-                "wire/gemini/payload-known",
-                "wire/sse/data-is-json",
-            ),
+            "gemini": ("wire/gemini/payload-known", "wire/sse/data-is-json"),
         },
         frames=frames.comment_as_data,
     ),
@@ -180,18 +106,8 @@ OF_SENDING: Final = (
         "reset",
         "the connection is closed after the fourth event",
         {
-            "chat": ("wire/sse/ends-cleanly",),
-            "responses": ("wire/sse/ends-cleanly",),
-            "messages": ("wire/sse/ends-cleanly",),
-            "ollama": ("wire/sse/ends-cleanly",),
-            "cohere": ("wire/sse/ends-cleanly",),
-            "interactions": ("wire/sse/ends-cleanly",),
-            "mistral": ("wire/sse/ends-cleanly",),
-            "gemini": ("wire/sse/ends-cleanly",),
-            "bedrock": (
-                "history/converse/signature-present",
-                "wire/sse/ends-cleanly",
-            ),
+            **dict.fromkeys(EVERY_API, ("wire/sse/ends-cleanly",)),
+            "bedrock": ("history/converse/signature-present", "wire/sse/ends-cleanly"),
         },
         frames=frames.reset,
         live=("scenario/ending",),

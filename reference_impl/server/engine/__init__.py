@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from .api import Engine, Generates, Limits, Prompt, Stream
 from .errors import EngineError, PromptError, PromptTooLong
-from .events import (
-    EngineEvent,
-    Finish,
-    ReasoningDelta,
-    Start,
-    TextDelta,
-    ToolCall,
-    Usage,
-)
+from .events import EngineEvent, Finish, ReasoningDelta, Start, TextDelta, ToolCall, Usage
 from .markers import Markers
 
 __all__ = [

@@ -26,11 +26,7 @@ from .slots import Aim
 STATIC_ROTATIONS: Final = frozenset({"default", "linear", "llama3", "yarn"})
 """Kinds whose angles depend on the position alone, not on how long the row is."""
 
-UNPLANNED: Final = [
-    SDPBackend.FLASH_ATTENTION,
-    SDPBackend.EFFICIENT_ATTENTION,
-    SDPBackend.MATH,
-]
+UNPLANNED: Final = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 """Attention that makes no plan for each length of prompt, as cuDNN does."""
 
 Turn = tuple[Tensor, Tensor]

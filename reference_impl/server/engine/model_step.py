@@ -37,10 +37,7 @@ class ModelStep:
     def prefill(self, ids: Tensor, ends: Tensor) -> tuple[Tensor, Sequence[Layer]]:
         filled = DynamicCache(config=self._model.config)
         out = self._model(
-            input_ids=ids,
-            **{self._cache_argument: filled},
-            use_cache=True,
-            logits_to_keep=ends,
+            input_ids=ids, **{self._cache_argument: filled}, use_cache=True, logits_to_keep=ends
         )
         layers: list[Any] = filled.layers
         return out.logits, [(layer.keys, layer.values) for layer in layers]

@@ -1,17 +1,47 @@
-"""Messages to token ids through a model's own chat template."""
+"""Messages to token ids through a model's own chat template.
+
+Whether a prompt leaves thinking open, so that the model writes only the closer.
+
+Only what the template adds for the answer is looked at. A marker in front of it is part of the
+conversation: what a user typed, or the thinking of an earlier turn.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from transformers import PreTrainedTokenizerBase
 
 from .api import Limits, Prompt
 from .errors import PromptError, PromptTooLong
-from .opened import opens_thinking
+from .markers import Markers
 from .phases import Vocabulary
 from .router import Router
+
+Render = Callable[[bool], str]
+"""The rendered conversation, with or without the beginning of an answer."""
+
+
+def opens_thinking(
+    encode: Callable[[str], Sequence[int]], markers: Markers | None, *renders: Render
+) -> bool:
+    """What the last marker in the beginning of the answer says.
+
+    `renders` are tried in turn: a template may write a conversation differently without the
+    beginning of an answer, and then says nothing about where that begins.
+    """
+    if markers is None:
+        return False
+    for render in renders:
+        whole, before = render(True), render(False)
+        if whole.startswith(before):
+            beginning = encode(whole[len(before) :])
+            pair = (markers.open_id, markers.close_id)
+            last = next((token for token in reversed(beginning) if token in pair), None)
+            return last == markers.open_id
+    return False
+
 
 PROBE: Final = ({"role": "user", "content": "a"},)
 LONGEST_REASON: Final = 200

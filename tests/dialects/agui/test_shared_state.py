@@ -6,8 +6,12 @@ from typing import Any
 
 import pytest
 
-from conformance.dialects.agui.patch import PatchedState, PatchError, UnknownStateError
-from conformance.dialects.agui.shared_state import SharedState
+from conformance.dialects.agui.shared_state import (
+    PatchedState,
+    PatchError,
+    SharedState,
+    UnknownStateError,
+)
 from conformance.dialects.agui.streamed import StreamedTexts
 
 STATE: dict[str, Any] = {"a": 1, "list": [1, 2], "x/y": {"~": 0}, "deep": {"b": [{"c": None}]}}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from conformance.dialects.agui.streamed_calls import MOST_CALLS, StreamedCalls
+from conformance.dialects.agui.streamed import MOST_CALLS, StreamedCalls
 from conformance.judging.checker import Checker
 
 RUN = {"threadId": "t", "runId": "r"}

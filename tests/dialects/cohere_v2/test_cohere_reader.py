@@ -60,7 +60,7 @@ def test_calls_have_indices_of_their_own() -> None:
 def test_a_plan_is_thinking_that_nobody_announced() -> None:
     events = read(opening(), *plan("I ask."), *call(0, "f", ["{}"]), ending("TOOL_CALL", USAGE))
     assert kinds(events)[1:5] == [
-        *("thinking.start", "thinking.delta", "thinking.end", "tool.start"),
+        *("thinking.start", "thinking.delta", "thinking.end", "tool.start")
     ]
     assert said(events, "thinking.start")[0][1]["explicit"] is False
 

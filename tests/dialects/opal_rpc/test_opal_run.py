@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.dialects.opal_rpc.run import OVERFLOW
+from conformance.dialects.opal_rpc.reader import OVERFLOW
 from conformance.dialects.open_parts import MOST_OPEN
 from tests.dialects.streams import Payload, PayloadReader, assert_each_ends_once
 
@@ -81,7 +81,7 @@ def test_what_is_no_event_of_the_agent_says_nothing() -> None:
         {"odd": 1},
     ]
     assert [event.type for event in read(*lines)] == [
-        *("rpc.request", "rpc.response", "sub_agent_event", "event.unknown", "line.unknown", "cut"),
+        *("rpc.request", "rpc.response", "sub_agent_event", "event.unknown", "line.unknown", "cut")
     ]
 
 

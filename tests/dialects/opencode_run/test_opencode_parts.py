@@ -8,16 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.authoring.opencode import (
-    begun,
-    failed_tool,
-    failure,
-    run,
-    said,
-    step,
-    thought,
-    tool,
-)
+from tests.authoring.opencode import begun, failed_tool, failure, run, said, step, thought, tool
 from tests.authoring.pieces import Fields
 from tests.dialects.streams import Payload, PayloadReader, assert_each_ends_once
 
@@ -138,8 +129,7 @@ LINES = st.builds(
     lambda kind, part: {"type": kind, "sessionID": "s", "part": part, "error": part},
     st.sampled_from(["step_start", "text", "reasoning", "tool_use", "step_finish", "error", 3]),
     st.one_of(
-        ANY,
-        st.dictionaries(st.sampled_from(["id", "text", "state", "callID", "tokens"]), ANY),
+        ANY, st.dictionaries(st.sampled_from(["id", "text", "state", "callID", "tokens"]), ANY)
     ),
 )
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from conformance.core.events import Request
-from conformance.dialects.vercel_ui.known_calls import KnownCalls
+from conformance.dialects.vercel_ui.reader import KnownCalls
 
 OUTPUT = {"toolCallId": "c", "output": 4}
 USER = {"role": "user", "parts": [{"type": "text", "text": "2 + 2?"}]}

@@ -56,10 +56,7 @@ def test_parts_are_found_by_kind_and_id() -> None:
 
 def test_a_delta_that_nobody_announced_begins_a_part_that_is_not_explicit() -> None:
     (start, _, end, _) = said({"type": "reasoning-delta", "id": "r", "delta": "so"})
-    assert start == (
-        "thinking.start",
-        {"block": 0, "channel": "raw", "explicit": False, "id": "r"},
-    )
+    assert start == ("thinking.start", {"block": 0, "channel": "raw", "explicit": False, "id": "r"})
     assert end == ("thinking.end", {"block": 0, "explicit": False})
 
 

@@ -142,11 +142,6 @@ def left_out(first: int, last: int) -> Edit:
     return lambda history: [*history[:first], *history[last:]]
 
 
-def summarised(first: int, last: int, entry: Any) -> Edit:
-    """A summary stands for entries."""
-    return lambda history: [*history[:first], entry, *history[last:]]
-
-
 def decomposed(history: History) -> History:
     """The text that was said, in another form of Unicode and with more white space."""
     return replaced(history, TEXT, unicodedata.normalize("NFD", f"{TEXT}\n"))

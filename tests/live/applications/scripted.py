@@ -47,11 +47,7 @@ CHATS: Final[Mapping[str, tuple[Sequence[Delta], str]]] = {
     ),
     "thinking-in-two-fields": ([*_MIRRORED, *said("It is ", "four.")], "stop"),
     "thinking-and-text-in-one-chunk": (
-        [
-            *thought("Two and "),
-            {"reasoning_content": "two.", "content": "It is "},
-            *said("four."),
-        ],
+        [*thought("Two and "), {"reasoning_content": "two.", "content": "It is "}, *said("four.")],
         "stop",
     ),
     "thinking-only": (thought("Two and ", "two and ", "two and"), "length"),

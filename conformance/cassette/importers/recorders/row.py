@@ -14,12 +14,11 @@ Rule 3: a row recognises a file by what is in it: by `marks`, found in text that
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, Literal
+from typing import Literal
 
 from msgspec import Struct, field
 
 Form = Literal["values", "documents", "lines", "httprr", "txtar"]
-FORMS: Final[tuple[Form, ...]] = ("values", "documents", "lines", "httprr", "txtar")
 Coded = Mapping[str, str]
 
 
