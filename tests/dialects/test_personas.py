@@ -16,6 +16,7 @@ from conformance.dialects.personas import NAMES, PERSONAS, Persona, named_person
 from conformance.judging.transcript import read_transcript
 from conformance.recordings.api import check_chunks
 from conformance.targets.gateway import UpstreamStandIn
+from conformance.targets.model_calls import TurnSigns
 from conformance.targets.played_answers import ScriptedUpstream, scripted_answer
 
 CHAT = "/v1/chat/completions"
@@ -36,6 +37,10 @@ SHOWN = {"reasoning_content", "reasoning", "reasoning_details"}
         (CHAT, (), {"model": "kimi-k2-thinking"}, "moonshot"),
         (CHAT, (), {"model": "GLM-5"}, "zai"),
         (CHAT, (), {"model": "deepseek-reasoner"}, "deepseek"),
+        (CHAT, (), {"model": "gpt-5.4"}, "openai"),
+        (CHAT, (), {"model": "o3-mini"}, "openai"),
+        (CHAT, (), {"model": "openai/gpt-5.4", "reasoning": {"effort": "low"}}, "openrouter"),
+        (CHAT, (), {"model": "openai/gpt-oss-120b"}, "plain"),
         (CHAT, (), {"model": 7, "reasoning_effort": "low"}, "plain"),
         (CHAT, (), {}, "plain"),
     ],
@@ -57,7 +62,8 @@ def test_thinking_stands_where_the_provider_has_it(persona: Persona, *, stream: 
     head = Response(200, "1.1", (("content-type", said.content_type),))
     exchange = Exchange(dialect=dialect, response=head, chunks=tuple(map(Chunk, said.chunks)))
     answer = read_transcript(exchange, get(dialect), Reading())
-    assert "".join(answer.thinking) == "Two and two, thought 1: is 4."
+    shown = "" if persona.hides_in(dialect) else "Two and two, thought 1: is 4."
+    assert "".join(answer.thinking) == shown
     if dialect == "openai.chat":
         keys = {key for key in SHOWN if json.dumps(key) in exchange.body.decode()}
         assert keys == set(persona.thinking)
@@ -74,6 +80,17 @@ def test_a_path_that_two_dialects_share_is_answered_in_that_of_the_persona() -> 
     upstream.persona = named_persona("mistral")
     assert upstream.answer_call("POST", CHAT, {"model": "m"}).dialect == "mistral.chat"
     assert upstream.answer_call("POST", "/v1/messages", {}).dialect == "anthropic.messages"
+
+
+def test_the_model_that_a_gateway_is_asked_for_says_nothing_of_its_upstream() -> None:
+    upstream = UpstreamStandIn()
+    asked = {"model": "gpt-5.4"}
+    upstream.begin_request(ScriptedUpstream())
+    assert upstream.persona_behind(CHAT, (), asked).name == "plain"
+    upstream.begin_request(ScriptedUpstream(), TurnSigns(question="Hi"))
+    assert upstream.persona_behind(CHAT, (), asked).name == "openai"
+    upstream.persona = named_persona("plain")
+    assert upstream.persona_behind(CHAT, (), asked).name == "plain"
 
 
 def test_a_persona_that_nobody_knows_is_a_wrong_call() -> None:
