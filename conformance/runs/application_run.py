@@ -161,14 +161,13 @@ def _unasked(outcome: ScenarioOutcome, upstream: UpstreamStandIn) -> RemoteError
 
 def _what_came(outcome: ScenarioOutcome) -> str:
     """How the application answered the first step, in words for a message."""
-    response = outcome.answers[0].response
-    if response is not None and response.status is not None:
-        return f"answered HTTP {response.status}"
+    status = status_of(outcome.answers[0])
+    how = "answered" if status is None else f"answered HTTP {status}"
     errors = outcome.transcript_of(outcome.answers[0], Reading()).errors
     said = next((str(each.get("message") or each.get("code")) for each in errors), "")
     faults = [str(each["fault"]) for each in outcome.step_facts.values() if "fault" in each]
     why = "; ".join(filter(None, (visible(said), *faults)))
-    return f"answered with an error ({why})" if why else "answered"
+    return f"{how} with an error ({why})" if why else how
 
 
 def _why_not(scenario_run: ScenarioRun, call: Exchange, upstream: UpstreamStandIn) -> str:
