@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from conformance.cassette import read
 from conformance.core.errors import UsageError
 from conformance.core.events import Chunk, Exchange, Response
+from conformance.core.shipped import cassettes
 from conformance.dialects import get
 from conformance.dialects.base import Reading
 from conformance.dialects.personas import NAMES, PERSONAS, Persona, named_persona, persona_of
@@ -67,6 +69,18 @@ def test_thinking_stands_where_the_provider_has_it(persona: Persona, *, stream: 
     if dialect == "openai.chat":
         keys = {key for key in SHOWN if json.dumps(key) in exchange.body.decode()}
         assert keys == set(persona.thinking)
+
+
+@pytest.mark.parametrize("persona", PERSONAS, ids=NAMES)
+def test_shipped_answers_of_a_provider_have_thinking_where_it_has_it(persona: Persona) -> None:
+    """They are replayed to its own clients, too, which read no other field."""
+    for path in (cassettes() / "openai.chat" / persona.name).glob("*.cassette.jsonl"):
+        cassette = read(path)
+        if cassette.header.profile != persona.name:
+            continue
+        bodies = [each.body.decode() for each in cassette.exchanges]
+        shown = {key for key in SHOWN for body in bodies if f"{json.dumps(key)}:" in body}
+        assert shown <= set(persona.thinking), path.name
 
 
 def test_a_path_that_two_dialects_share_is_answered_in_that_of_the_persona() -> None:
