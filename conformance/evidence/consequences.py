@@ -8,7 +8,8 @@ from conformance.judging.ledger import Ledger
 from conformance.judging.run_rules import ANSWER_SAID
 from conformance.rules.verdicts import Level, Verdict
 
-# Rule -> the ones whose breach may be why; a bare name is that of a rule in the same suite.
+# Rule -> the ones whose breach may be why; a bare name is that of a rule in the same suite, a name
+# behind `*/` that of one in any suite.
 _FOLLOWING: Final = {
     "before-its-turn": ("history/calls/asked",),
     "signed-calls": ("history/calls/asked",),
@@ -16,6 +17,16 @@ _FOLLOWING: Final = {
     "call-answered": ("output-of-call", "result-of-call"),
     "snapshot-has-calls": ("result-of-call",),
     "input-agrees": ("hop/tools",),
+    # The wire says the same of its own end, whatever comes behind it.
+    "before-finish": (
+        "*/done-last",
+        "*/silent-after-response",
+        "*/silent-after-run",
+        "*/step-last",
+        "*/turn-last",
+    ),
+    # A part that is lost or comes again changes how many there are.
+    "thinking-parts": ("hop/thinking",),
     "said-once": ("hop/try-replaced",),
     "text-said-once": ("hop/try-replaced",),
     "tail-kept": ("wire/chat/error-without-success",),
@@ -45,6 +56,13 @@ def withdraw_followers(ledger: Ledger, by: str) -> None:
     for rule in failing:
         suite, _, name = rule.rpartition("/")
         for leader in _FOLLOWING.get(name, ()):
-            why = leader if "/" in leader else f"{suite}/{leader}"
-            if why in failing:
+            why = next((each for each in failing if _is_leader(each, leader, suite)), None)
+            if why is not None:
                 ledger.withdraw([rule], f"what breaks {why} may be why", by)
+
+
+def _is_leader(rule: str, leader: str, suite: str) -> bool:
+    """Whether a rule is the one that a rule of `suite` may follow from."""
+    if leader.startswith("*"):
+        return rule.endswith(leader.removeprefix("*"))
+    return rule == (leader if "/" in leader else f"{suite}/{leader}")

@@ -45,6 +45,9 @@ FIRST: Final = "app-answer"
 """The shipped scenario whose step asks for no more than an answer."""
 TOOLS: Final = "tools"
 """What a scenario needs in which the model calls a tool."""
+_HIDDEN: Final = (
+    "OpenAI shows no thinking of its models in this API; --persona plain plays a host that does"
+)
 _UNASKED: Final = "point the base URL of its provider there"
 _NOT_LET_IN: Final = "-H 'NAME: VALUE' sends what it asks for, such as a cookie"
 _NOT_THERE: Final = "--app names the whole address of its endpoint"
@@ -80,7 +83,7 @@ async def run_application(
     run.left_out += plan.left_out
     call = await _find_upstream(run)
     for scenario_run in plan.runs:
-        if why := _why_not(scenario_run, call, upstream.folder):
+        if why := _why_not(scenario_run, call, upstream):
             run.leave_out(scenario_run.name, why)
             continue
         if run.died:
@@ -158,28 +161,36 @@ def _unasked(outcome: ScenarioOutcome, upstream: UpstreamStandIn) -> RemoteError
 
 def _what_came(outcome: ScenarioOutcome) -> str:
     """How the application answered the first step, in words for a message."""
-    response = outcome.answers[0].response
-    if response is not None and response.status is not None:
-        return f"answered HTTP {response.status}"
+    status = status_of(outcome.answers[0])
+    how = "answered" if status is None else f"answered HTTP {status}"
     errors = outcome.transcript_of(outcome.answers[0], Reading()).errors
     said = next((str(each.get("message") or each.get("code")) for each in errors), "")
     faults = [str(each["fault"]) for each in outcome.step_facts.values() if "fault" in each]
     why = "; ".join(filter(None, (visible(said), *faults)))
-    return f"answered with an error ({why})" if why else "answered"
+    return f"{how} with an error ({why})" if why else how
 
 
-def _why_not(scenario_run: ScenarioRun, call: Exchange, folder: str) -> str:
-    """Why a scenario cannot be run with an application that asks its model like this.
-
-    `folder` is where its tools may read, empty where they may not.
-    """
+def _why_not(scenario_run: ScenarioRun, call: Exchange, upstream: UpstreamStandIn) -> str:
+    """Why a scenario cannot be run with an application that asks its model like this."""
+    folder = upstream.folder  # where its tools may read, empty where they may not
     dialect, body = call.dialect or "", call.request.json if call.request else None
     if TOOLS in scenario_run.scenario.needs and not played_call(dialect, body, folder):
         reads = ", and none that is known to read alone" if folder else ""
         return f"the application offers its model no tool {TOOL}{reads}"
     fields = body if isinstance(body, dict) else {}
+    if any(step.behind for step in scenario_run.steps) and _hides_thinking(call, upstream):
+        return _HIDDEN
     behind = (RecordedCalls(recorded_calls(s.behind)) for s in scenario_run.steps if s.behind)
     return next(filter(None, (each.misfit(dialect, fields) for each in behind)), "")
+
+
+def _hides_thinking(call: Exchange, upstream: UpstreamStandIn) -> bool:
+    """Whether the model that an application asks shows no thinking in that API."""
+    request = call.request
+    if request is None or not isinstance(request.json, dict):
+        return False
+    persona = upstream.persona_behind(request.path, request.headers, request.json)
+    return persona.hides_in(call.dialect or "")
 
 
 async def _take_scenario(run: ApiRun, scenario_run: ScenarioRun) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from time import monotonic
 from typing import Any, Final
@@ -118,7 +118,7 @@ class UpstreamStandIn(Struct):
     ) -> UpstreamAnswer:
         """What a request is answered: 404 where nothing is known of its path."""
         fields = body if isinstance(body, dict) else {}
-        persona = self.persona or persona_of(path, headers, fields)
+        persona = self.persona_behind(path, headers, fields)
         dialect = _spoken_by(persona, path)
         if method == "POST" and dialect is not None:
             self._number, call = self._number + 1, self._answered
@@ -140,6 +140,12 @@ class UpstreamStandIn(Struct):
             return replace(answer, kind=self._kind_of_turn(shape), dialect=dialect)
         found = model_lookup(method, path, MODEL)
         return json_answer(200, found) if found else json_answer(404, _NOWHERE)
+
+    def persona_behind(self, path: str, headers: Headers, body: Mapping[str, Any]) -> Persona:
+        """Whose model is played to such a request."""
+        # A gateway asks for the model that it was asked for; an application, for one of its own.
+        chose = bool(self._signs.question)
+        return self.persona or persona_of(path, headers, body, chose_model=chose)
 
     def _kind_of_turn(self, shape: CallShape) -> str:
         """What a call of the turn is called: the same request made again is a retry."""

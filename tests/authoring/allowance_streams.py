@@ -182,10 +182,10 @@ def _snapshot_of_the_earlier_protocol() -> Draft:
     return agui_streams.drafted(name, asked, run(parts, version=""))
 
 
-def _thought_and_said(server: Server) -> list[Message]:
+def _thought_and_said(server: Server, thinking: str = "reasoning_content") -> list[Message]:
     return [
         server.opening(content=None),
-        *server.each("reasoning_content", deltas(THOUGHT)),
+        *server.each(thinking, deltas(THOUGHT)),
         *server.each("content", deltas(TEXT)),
     ]
 
@@ -213,7 +213,7 @@ def _not_named_chunks() -> Draft:
 def _without_done() -> Draft:
     """Cerebras ends its streams without `[DONE]`, and only the last choice has a finish_reason."""
     server = Server(bare=True)
-    pieces = [*_thought_and_said(server), server.said(finish="stop")]
+    pieces = [*_thought_and_said(server, "reasoning"), server.said(finish="stop")]
     asked = _asked(model="think-1")
     return chat_streams.drafted("cerebras/without-done", asked, pieces, profile="cerebras")
 

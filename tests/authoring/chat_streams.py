@@ -319,6 +319,7 @@ def _ends() -> Iterator[Draft]:
 
     fault = {"message": "The tool call did not fit its schema.", "type": "invalid_request_error"}
     body = {"error": {**fault, "code": "tool_use_failed", "status_code": 400}}
-    pieces = [*pieces[:5], Message(body, "error")]
+    thought = server.each("reasoning", deltas(DUSK[:47]))
+    pieces = [server.opening(), *thought[:4], Message(body, "error")]
     asked = _asked(reasoning_format="parsed")
     yield drafted("groq/error-in-the-middle", asked, pieces, profile="groq")

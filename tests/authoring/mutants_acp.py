@@ -84,7 +84,6 @@ MUTANTS: Final = (
         f"{SUITE}/silent-after-response",
         BOTH,
         (edits.move(MESSAGE, -1, by=1),),
-        ("thinking/stream/before-finish",),
     ),
     # The reason of a provider of Chat Completions is passed on.
     Mutant(

@@ -33,7 +33,6 @@ MUTANTS: Final = (
         f"{SUITE}/turn-last",
         TEXT,
         (edits.move(MESSAGE, by=1),),
-        ("thinking/stream/before-finish",),
     ),
     Mutant(f"{SUITE}/line-typed", RUN, (edits.remove(typed("item.started"), "type"),)),
     Mutant(f"{SUITE}/line-fields", TEXT, (edits.remove(THREAD, "thread_id"),)),

@@ -95,7 +95,6 @@ MUTANTS: Final = (
         f"{SUITE}/done-last",
         TEXT,
         (edits.insert(line("So.", at=999), DONE, after=True),),
-        ("thinking/stream/before-finish",),
     ),
     Mutant(f"{SUITE}/body-done", BODY, (in_body("done", False),)),
     Mutant(f"{SUITE}/reason-stated", TEXT, (edits.remove(DONE, "done_reason"),)),

@@ -61,7 +61,6 @@ MUTANTS: Final = (
         "step-last",
         TEXT,
         edits.move(typed("text"), by=1),
-        also=("thinking/stream/before-finish",),
     ),
     _mutant("step-closed", CALLS, edits.drop(END)),
     _mutant("message-of-step", TEXT, _changed("text", "part.messageID", "msg_other")),

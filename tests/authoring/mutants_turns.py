@@ -11,7 +11,6 @@ from tests.authoring.mutants_acp import STOPPED
 from tests.authoring.pieces import Message, at
 from tests.authoring.turn_streams import BOTH, TIDE, TWO
 
-AFTER_FINISH: Final = "thinking/stream/before-finish"
 ACP: Final = f"acp/agent/{TWO}"
 BOTH_SIDES: Final = f"acp/agent/{BOTH}"
 AGUI: Final = f"agui/agent/{TWO}"
@@ -43,7 +42,6 @@ IN_SECOND: Final = (
         "wire/acp/silent-after-response",
         BOTH_SIDES,
         (edits.insert(LATE_THOUGHT, STOPPED, -1, after=True),),
-        (AFTER_FINISH,),
         name="turns/acp/thought-after-finish",
     ),
     Mutant(
@@ -68,7 +66,6 @@ IN_SECOND: Final = (
         "wire/agui/silent-after-run",
         AGUI,
         (edits.insert(LATE_CHUNK, FINISHED, -1, after=True),),
-        (AFTER_FINISH,),
         name="turns/agui/thought-after-finish",
     ),
     Mutant(
@@ -84,7 +81,6 @@ IN_SECOND: Final = (
         "wire/codex-exec/turn-last",
         EXEC,
         (edits.move(typed("item.completed", "agent_message"), -1, by=1),),
-        (AFTER_FINISH,),
         name="turns/codex-exec/message-after-finish",
     ),
     Mutant(

@@ -53,7 +53,7 @@ BROKEN: Final = {"hop/text", "hop/thinking"}
             [("reasoning", "Two."), ("text", "Four. "), ("reasoning", "Sure?"), ("text", "Yes.")],
             set(),
         ),
-        ([BLOCKS], [("reasoning", "Two."), ("text", BLOCKS[19:])], BROKEN | {"hop/thinking-parts"}),
+        ([BLOCKS], [("reasoning", "Two."), ("text", BLOCKS[19:])], BROKEN),
         # What stands in quotes or in code is words of the model.
         ([NAMED], [("reasoning", "Two."), ("text", NAMED[19:])], set()),
         (
@@ -64,13 +64,13 @@ BROKEN: Final = {"hop/text", "hop/thinking"}
                 ("reasoning", "`, then `"),
                 ("text", "`."),
             ],
-            BROKEN | {"hop/thinking-parts", "hop/order"},
+            BROKEN | {"hop/order"},
         ),
         ([FENCED], [("text", FENCED)], set()),
         (
             [FENCED],
             [("text", FENCED[:17]), ("reasoning", "Two."), ("text", FENCED[36:])],
-            BROKEN | {"hop/thinking-parts"},
+            BROKEN,
         ),
     ],
 )
@@ -141,18 +141,18 @@ FOUR: Final = ("message", "Four.")
         ),
         (
             codex_exec(*(("reasoning", each) for each in SUMMARY[0]), ("agent_message", "Four.")),
-            {"hop/thinking", "hop/thinking-parts"},
+            {"hop/thinking"},
         ),
         (opencode_run(*map(thought, SUMMARY), said("Four.")), set()),
         (
             opencode_run(thought("\n\n".join(SUMMARY)), said("Four.")),
-            {"hop/thinking", "hop/thinking-parts"},
+            {"hop/thinking"},
         ),
-        (opencode_run(thought(SUMMARY[0]), said("Four.")), {"hop/thinking", "hop/thinking-parts"}),
+        (opencode_run(thought(SUMMARY[0]), said("Four.")), {"hop/thinking"}),
         (opencode_run(*map(thought, SUMMARY), said("Five.")), {"hop/text"}),
         (
             vercel(*vercel_part("reasoning", "\n\n".join(SUMMARY)), *vercel_part("text", "Four.")),
-            {"hop/thinking", "hop/thinking-parts"},
+            {"hop/thinking"},
         ),
     ],
 )

@@ -37,6 +37,7 @@ class ChatApplication:
 
     `shows_score`: what the router says is all that it shows. `tries` is how often it asks a model
     that refuses; then it hangs up. `streams`: it asks its model for a stream, not for a whole body.
+    `reads_thinking`: it shows what the model thinks.
     """
 
     upstream: str = ""
@@ -44,6 +45,8 @@ class ChatApplication:
     shows_score: bool = False
     tries: int = 1
     streams: bool = True
+    model: str = "m"
+    reads_thinking: bool = True
     scores: list[int] = field(default_factory=list)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -72,14 +75,14 @@ class ChatApplication:
                 stream = await self._turn(client, history)
         yield {"type": "start"}
         yield {"type": "start-step"}
-        for part in _parts(stream):
+        for part in _parts(stream, skips=() if self.reads_thinking else ("reasoning",)):
             yield part
         yield {"type": "finish-step"}
         yield {"type": "finish", "finishReason": "stop"}
         yield "[DONE]"
 
     async def _turn(self, client: httpx.AsyncClient, history: list[Part]) -> str:
-        body = {"model": "m", "stream": self.streams, "messages": history, "tools": [TOOL]}
+        body = {"model": self.model, "stream": self.streams, "messages": history, "tools": [TOOL]}
         for _ in range(self.tries):
             response = await client.post("/chat/completions", json=body)
             if response.status_code == 200:
@@ -111,14 +114,14 @@ def _own_call(kind: str, history: list[Part]) -> Part:
     return {"model": "m", "messages": messages, **own}
 
 
-def _parts(stream: str) -> Iterator[Part]:
+def _parts(stream: str, skips: tuple[str, ...]) -> Iterator[Part]:
     kind = ""
     for line in stream.splitlines():
         if not line.startswith("data: {"):
             continue
         for choice in json.loads(line[6:])["choices"]:
             for name, key in (("reasoning", "reasoning_content"), ("text", "content")):
-                if piece := choice["delta"].get(key):
+                if name not in skips and (piece := choice["delta"].get(key)):
                     if kind != name:
                         yield from ([{"type": f"{kind}-end", "id": kind}] if kind else [])
                         yield {"type": f"{name}-start", "id": name}

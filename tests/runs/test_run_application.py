@@ -179,6 +179,17 @@ def test_an_application_that_asks_nothing_is_no_target(
         ran(silent, tmp_path)
 
 
+def test_what_an_application_says_of_its_failure_is_told(tmp_path: Path) -> None:
+    async def broken(_scope: Message, _receive: Receive, send: Send) -> None:
+        failure = b'data: {"type": "error", "errorText": "No such model."}\n\n'
+        headers = [(b"content-type", b"text/event-stream")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": failure})
+
+    with pytest.raises(RemoteError, match=r"HTTP 200 with an error \(No such model\.\), and asked"):
+        ran(broken, tmp_path)
+
+
 async def strayed(upstream: str, path: str) -> None:
     """Asks for what nobody serves, looks the models up, and speaks TLS."""
     port = int(upstream.rpartition(":")[2])

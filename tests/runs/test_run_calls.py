@@ -96,3 +96,17 @@ def test_an_application_that_asks_for_whole_bodies_is_given_no_recorded_stream(
         "upstream got a request for a whole body, a stream was recorded"
     )
     assert left_out in outcome.report.notes
+
+
+def test_a_model_of_openai_shows_an_application_no_thinking_in_chat(tmp_path: Path) -> None:
+    application = ChatApplication(model="gpt-5.4", reads_thinking=False)
+    outcome = ran(application, tmp_path / "own", scenarios=["app-answer", "app-parts"])
+    assert findings(outcome) == []
+    why = "app-parts was not run: OpenAI shows no thinking of its models in this API"
+    assert any(why in note for note in outcome.report.notes)
+    elsewhere = ran(
+        ChatApplication(model="m", reads_thinking=False),
+        tmp_path / "other",
+        scenarios=["app-answer"],
+    )
+    assert {rule for rule, _ in findings(elsewhere)} == {"hop/thinking"}

@@ -72,6 +72,34 @@ def test_a_turn_holds_the_lines_of_both_sides(tmp_path: Path) -> None:
     assert b"initialize" not in second.exchange.body
 
 
+@pytest.mark.parametrize(
+    ("first", "last", "told"),
+    [
+        ("of turn 1", "", "ended with exit status 3$"),
+        ("of turn 1", "of turn 2", "exit status 3; stderr ends: of turn 2$"),
+    ],
+)
+def test_what_was_said_in_one_turn_does_not_explain_the_next(
+    first: str, last: str, told: str, tmp_path: Path
+) -> None:
+    turns = f"""
+prompts = 0
+def prompted():
+    global prompts
+    prompts += 1
+    sys.stderr.write("{first}" if prompts == 1 else "{last}")
+    sys.stderr.flush()
+    if prompts == 2: sys.exit(3)
+    time.sleep(0.3)
+"""
+    called = '        if asked.get("method") == "session/prompt": prompted()\n'
+    code = ANSWERS.replace("import json, sys", f"import json, sys, time\n{turns}").replace(
+        "        result =", f"        {called.strip()}\n        result ="
+    )
+    with pytest.raises(NoAnswerError, match=told):
+        asyncio.run(fetched([script(tmp_path, code)], times=2))
+
+
 def test_an_agent_that_ends_behind_a_turn_is_started_anew(tmp_path: Path) -> None:
     code = ANSWERS + '        if asked["method"] == "session/prompt": break\n'
     first, second = asyncio.run(fetched([script(tmp_path, code)], times=2))

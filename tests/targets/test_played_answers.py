@@ -12,6 +12,7 @@ import pytest
 from conformance.core.events import Chunk, Exchange, Response
 from conformance.dialects import ENDPOINTS, get
 from conformance.dialects.base import Reading
+from conformance.dialects.personas import named_persona
 from conformance.judging.transcript import Transcript, read_transcript
 from conformance.recordings.api import check_chunks
 from conformance.targets.played_answers import scripted_answer
@@ -156,3 +157,14 @@ def test_a_model_of_openai_shows_no_raw_thinking_in_responses(
         answer = answered("openai.responses", asked)
         assert "".join(answer.thinking) == said
         assert "".join(answer.text) == "Answer 7: **4**, no more."
+
+
+@STREAMS
+def test_openai_counts_thinking_in_chat_and_shows_none(*, stream: bool) -> None:
+    persona = named_persona("openai")
+    asked = {"stream": stream, "stream_options": {"include_usage": True}}
+    said = scripted_answer("answer", "openai.chat", 7, asked, persona=persona)
+    body = b"".join(said.chunks)
+    assert b"thought" not in body
+    assert b'"reasoning_tokens": 9' in body
+    assert b"Answer" in body

@@ -9,7 +9,7 @@ Rule 1: a message of text or reasoning begins with its id, and is all text that 
 Rule 2: a call is in the assistant message that it names as its parent, else in one of its own.
         Results follow the message of their call.
 Rule 3: a snapshot's messages take the place of those with their ids; what it lacks goes, except
-        reasoning where it holds none.
+        reasoning where it holds none. The calls and results that it holds are those of the run.
 Rule 4: an encrypted value belongs to the message or call that it names, and is dropped where there
         is none of that name. Where reasoning showed no text, its span stands for the message.
 """
@@ -17,6 +17,7 @@ Rule 4: an encrypted value belongs to the message or call that it names, and is 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
 from typing import Any, Final
 
 from conformance.core.events import Event
@@ -50,7 +51,6 @@ class _Shown:
         self.messages: list[Message] = [dict(mapping(each)) for each in before]
         self._named = {each.get("id"): each for each in self.messages}
         self._calls: dict[str, tuple[Message, Message]] = {}  # each with its message
-        self._answered: set[str] = set()
 
     def take(self, kind: str, data: Mapping[str, Any]) -> None:
         """One event of the run."""
@@ -66,11 +66,13 @@ class _Shown:
         elif kind == "REASONING_ENCRYPTED_VALUE":
             self._seal(string(data.get("entityId")), string(data.get("encryptedValue")))
         elif kind == "MESSAGES_SNAPSHOT":
-            self._replace([dict(mapping(each)) for each in elements(data.get("messages"))])
+            # Copies, as what follows may add to a call that the snapshot holds.
+            self._replace([deepcopy(dict(mapping(m))) for m in elements(data.get("messages"))])
 
     def unanswered(self) -> list[str]:
         """Calls that have no result."""
-        return [name for name in self._calls if name not in self._answered]
+        answered = {m.get("toolCallId") for m in self.messages if m.get("role") == "tool"}
+        return [name for name in self._calls if name not in answered]
 
     def add_result(self, data: Mapping[str, Any]) -> None:
         """The result of a call, behind those that its message has already."""
@@ -83,7 +85,6 @@ class _Shown:
         while at < len(self.messages) and self.messages[at].get("role") == "tool":
             at += 1
         self.messages.insert(at, result)
-        self._answered.add(name)
 
     def _add_text(self, message: Message, data: Mapping[str, Any]) -> None:
         message["content"] = string(message.get("content")) + string(data.get("delta"))
@@ -118,6 +119,12 @@ class _Shown:
             if each.get("id") in of or (each.get("role") == "reasoning" and not shows_thinking)
         ]
         self.messages = [*kept, *of.values()]
+        self._calls = {
+            name: (message, call)
+            for message in messages
+            for call in map(mapping, elements(message.get("toolCalls")))
+            if (name := string(call.get("id"))) in self._calls
+        }
         self._named = {each.get("id"): each for each in self.messages}
 
 

@@ -25,7 +25,7 @@ def error_body(message: str, *, is_refusal: bool) -> dict[str, Any]:
 
 def _stream_events(answer: ScriptedAnswer, request: Mapping[str, Any]) -> Iterator[ScriptedEvent]:
     yield _delta_chunk(answer, {"role": "assistant", "content": ""})
-    for piece in pieces_of(answer.thinking):
+    for piece in () if answer.persona.hides else pieces_of(answer.thinking):
         yield _delta_chunk(answer, _thinking_fields(answer, piece))
     for piece in answer.text_pieces():
         yield _delta_chunk(answer, {"content": piece})
@@ -50,7 +50,7 @@ def _stream_events(answer: ScriptedAnswer, request: Mapping[str, Any]) -> Iterat
 
 def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant"}
-    if answer.thinking:
+    if answer.thinking and not answer.persona.hides:
         message |= _thinking_fields(answer, answer.thinking)
     message["content"] = None if answer.calls_tool else answer.text
     if answer.calls_tool:

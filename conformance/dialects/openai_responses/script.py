@@ -7,7 +7,6 @@ recordings of such models); others show all of it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -15,6 +14,7 @@ from msgspec.structs import replace
 
 from conformance.dialects.json_edge import mapping
 from conformance.dialects.openai_chat.script import error_body
+from conformance.dialects.personas import OPENAI_MODEL
 from conformance.dialects.script import (
     MODEL,
     Script,
@@ -25,7 +25,6 @@ from conformance.dialects.script import (
 from conformance.dialects.wishes import WishForm
 
 Fields = dict[str, Any]
-_OWN_MODEL: Final = re.compile(r"(?:openai/)?(?:gpt-\d|o\d|codex|chatgpt)")
 _Typed = tuple[str, Fields]  # type of an event, and its other fields
 _STATUS: Final = {"length": "incomplete", "error": "failed", "no-finish": "in_progress"}
 
@@ -58,7 +57,7 @@ def _answer_items(answer: ScriptedAnswer, request: Mapping[str, Any]) -> list[Fi
     wanted = mapping(request.get("reasoning")).get("summary") not in (None, "none")
     parts = [{"type": "summary_text", "text": answer.summary}] if wanted else []
     shown = {"content": [{"type": "reasoning_text", "text": answer.thinking}]}
-    if _OWN_MODEL.match(str(request.get("model", ""))):
+    if OPENAI_MODEL.match(str(request.get("model", ""))):
         shown = {}
     named = {"id": f"rs_{answer.number}", "type": "reasoning"}
     sealed = {"encrypted_content": answer.signature} if answer.is_sealed else {}

@@ -1,6 +1,7 @@
 """An agent as a process: its lines, its stderr, and its end.
 
 Rule 1: nothing that it writes is kept without a bound: a line has one, and of stderr the end stays.
+        What it said there in one turn does not explain the next.
 Rule 2: nothing is waited for without a deadline, also not for an agent to read what it is sent.
 Rule 3: whatever happens, it is ended together with everything that it started.
 Rule 4: it has ended when its process has, also where somebody whom it left behind holds its output
@@ -138,8 +139,12 @@ class AgentProcess:
             await asyncio.wait([self._watch], timeout=_PATIENCE)  # its last words
         return f"{how}{self.stderr_words()}"
 
+    def end_turn(self) -> None:
+        """What it said on stderr is of the turns so far, and explains no later one."""
+        self._tail = b""
+
     def stderr_words(self) -> str:
-        """The end of its stderr, behind another message; empty where it said nothing."""
+        """The end of its stderr since the last turn, behind another message; empty for nothing."""
         tail = self._tail.decode("utf-8", "replace").strip()
         return stderr_words(visible(ending(tail, _TAIL, ""), _TAIL))
 

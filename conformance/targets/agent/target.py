@@ -129,6 +129,7 @@ class AgentTarget:
         finally:
             if turn.has_ended:
                 await self._end_process(patient=not turn.fault)
+        process.end_turn()
         exchange = Exchange(
             request=replace(request, path=""),
             response=_HEAD,

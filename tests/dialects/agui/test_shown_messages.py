@@ -107,6 +107,23 @@ def test_a_snapshot_takes_the_place_of_what_was_shown(
     assert briefly(history(*THOUGHT, *TEXT, snapshot(*messages))) == wanted
 
 
+def test_a_call_whose_result_a_snapshot_has_is_not_given_another() -> None:
+    asked = {"id": "c-1", "type": "function", "function": {"name": "sum", "arguments": "{}"}}
+    called = {"id": "n-2", "role": "assistant", "toolCalls": [asked]}
+    result = {"id": "n-3", "role": "tool", "toolCallId": "c-1", "content": "4"}
+    answer = {"id": "n-4", "role": "assistant", "content": "Four."}
+    user = {"id": "user-0", "role": "user"}
+    shown = history(*CALL, *TEXT, snapshot(user, called, result, answer))
+    assert briefly(shown) == ["user user-0", "assistant n-2", "tool n-3", "assistant n-4"]
+    open_call = snapshot(user, called, answer)
+    shown = history(*CALL, *TEXT, open_call)
+    assert briefly(shown) == ["user user-0", "assistant n-2", "tool result-c-1", "assistant n-4"]
+    more = of("TOOL_CALL_ARGS", toolCallId="c-1", delta=" ")
+    assert history(*CALL, open_call, more)[1]["toolCalls"][0]["function"]["arguments"] == "{} "
+    assert called["toolCalls"] == [asked]
+    assert asked["function"] == {"name": "sum", "arguments": "{}"}
+
+
 def test_messages_of_any_shape_are_borne() -> None:
     strange = snapshot({}, {"id": "m-4", "role": "assistant", "content": [1], "toolCalls": 5})
     call = of("TOOL_CALL_START", toolCallId="c", parentMessageId="m-4")

@@ -49,7 +49,9 @@ def openai_agents(api: str) -> Ask:
     openai: Any = importlib.import_module("openai")
     agents.set_tracing_disabled(True)
     kinds = {"chat": "OpenAIChatCompletionsModel", "responses": "OpenAIResponsesModel"}
-    model = getattr(agents, kinds[api])(GPT, openai.AsyncOpenAI())
+    # A model of OpenAI itself shows no thinking in Chat Completions.
+    named = {"chat": DEEPSEEK, "responses": GPT}[api]
+    model = getattr(agents, kinds[api])(named, openai.AsyncOpenAI())
     agent = agents.Agent(
         name="sums",
         model=model,
