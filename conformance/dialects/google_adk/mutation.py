@@ -72,6 +72,18 @@ def _whole_with(key: str) -> Sites:
     ]
 
 
+def _last_words(stream: Stream) -> list[int]:
+    """The last whole event with a reason, where it has words of the model."""
+    reasons = places_with("finishReason")(stream)
+    found = [place for place in reasons if not _is_fragment(stream.pieces[place])][-1:]
+    return [
+        place
+        for place in found
+        for part in stream.list_at(place, *_PARTS)[-1:]
+        if part.get("thought") is not True and part.get("text")
+    ]
+
+
 def _parts(change: Callable[[list[Part]], list[Part]]) -> Edit:
     """An event with other parts."""
 
@@ -124,13 +136,8 @@ OPERATORS.add("I4-other-invocation", "An event is of another invocation.")(
     lambda stream: _events(partial=False, behind_fragments=True)(stream)[-1:],
     set_value("e-other", "invocationId"),
 )
-OPERATORS.add("U4-no-finish-reason", "A whole event does not say why the model stopped.")(
-    lambda stream: [
-        place
-        for place in places_with("finishReason")(stream)
-        if not _is_fragment(stream.pieces[place])
-    ],
-    drop_value("finishReason"),
+OPERATORS.add("U4-no-finish-reason", "Nothing says why the model stopped.")(
+    _last_words, drop_value("finishReason")
 )
 OPERATORS.add("T3-arguments-are-text", "The arguments of a call are a text.")(
     _whole_with(_CALL), _parts(_text_arguments)
