@@ -24,6 +24,7 @@ from conformance.dialects.cohere_v2 import DIALECT as COHERE_V2
 from conformance.dialects.endpoint import BASE, Endpoint
 from conformance.dialects.gemini_generate import DIALECT as GEMINI_GENERATE
 from conformance.dialects.gemini_interactions import DIALECT as GEMINI_INTERACTIONS
+from conformance.dialects.google_adk import DIALECT as GOOGLE_ADK
 from conformance.dialects.harmony import DIALECT as HARMONY
 from conformance.dialects.lmstudio_chat import DIALECT as LMSTUDIO_CHAT
 from conformance.dialects.mistral_chat import DIALECT as MISTRAL_CHAT
@@ -57,6 +58,7 @@ SUPPORTED: Final[Mapping[str, Dialect]] = {
         ACP,
         CODEX_APP_SERVER,
         OPAL_RPC,
+        GOOGLE_ADK,
         GEMINI_GENERATE,
         GEMINI_INTERACTIONS,
         LMSTUDIO_CHAT,

@@ -13,7 +13,7 @@ from typing import Final
 
 from conformance.core.errors import RemoteError
 from conformance.core.events import Exchange
-from conformance.dialects import AGENTS, ENDPOINTS, get
+from conformance.dialects import AGENTS, ENDPOINTS, get, stated_request
 from conformance.dialects.base import Reading
 from conformance.dialects.script import TOOL
 from conformance.evidence.application import APP
@@ -173,7 +173,8 @@ def _what_came(outcome: ScenarioOutcome) -> str:
 def _why_not(scenario_run: ScenarioRun, call: Exchange, upstream: UpstreamStandIn) -> str:
     """Why a scenario cannot be run with an application that asks its model like this."""
     folder = upstream.folder  # where its tools may read, empty where they may not
-    dialect, body = call.dialect or "", call.request.json if call.request else None
+    asked = stated_request(call.request) if call.request else None  # what its path says, too
+    dialect, body = call.dialect or "", asked.json if asked else None
     if TOOLS in scenario_run.scenario.needs and not played_call(dialect, body, folder):
         reads = ", and none that is known to read alone" if folder else ""
         return f"the application offers its model no tool {TOOL}{reads}"

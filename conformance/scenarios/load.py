@@ -15,6 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from conformance.core.errors import Place, SpecError, UsageError
+from conformance.core.json_values import put_at
 from conformance.core.regular_file import expect_regular
 from conformance.core.shipped import specs
 from conformance.dialects import ASKED_APPLICATIONS, ENDPOINTS, get, required
@@ -240,7 +241,8 @@ def _application_bodies(entries: Mapping[str, Node], carry: Carry | None) -> dic
         body = form.ask(question)
         if carry and form.previous:
             body |= {form.previous: "$response"}
-        bodies[name] = {**body, form.history: "$turns"} if carry else body
+        turns = tuple(form.history.split("."))
+        bodies[name] = put_at(body, turns, "$turns") if carry else body
     return bodies
 
 

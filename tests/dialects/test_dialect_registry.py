@@ -23,7 +23,7 @@ from conformance.rules.verdicts import Verdict
 FRAME = Frame("event", "message", "", "", 0)
 OF_SEVERAL_CALLS = {
     *("vercel.ui", "agui", "claude.stream-json", "codex.exec", "codex.app-server", "acp"),
-    *("opal.rpc", "lmstudio.chat", "opencode.run", "opencode.serve"),
+    *("opal.rpc", "lmstudio.chat", "opencode.run", "opencode.serve", "google.adk"),
 }
 
 
@@ -77,6 +77,9 @@ def test_a_dialect_without_a_reader_is_told_apart_from_a_wrong_name() -> None:
         ({"metadata": {"metrics": {"latencyMs": 1}}}, "bedrock.converse"),
         ({"metadata": {"purpose": "a request of ours"}}, None),
         ({"usageMetadata": {"totalTokenCount": 1}}, "gemini.generate"),
+        ({"invocationId": "e-1", "author": "a", "usageMetadata": {}}, "google.adk"),
+        ([{"invocationId": "e-1", "author": "a", "candidates": []}], "google.adk"),
+        ({"author": "a", "content": {"parts": []}}, None),
         ({"embeddings": [{"values": [0.5]}], "usageMetadata": {"totalTokenCount": 1}}, None),
         ({"choices": [{"index": 0, "delta": {}}]}, "openai.chat"),
         ({"type": "system", "subtype": "init"}, "claude.stream-json"),

@@ -154,6 +154,14 @@ def _opencode_bus(reason: str) -> str:
     return sse([{"type": kind, "properties": fields} for kind, fields in said])
 
 
+def _adk(reason: str) -> str:
+    coded = {} if reason == "STOP" else {"errorCode": reason}
+    content = {"parts": [{"text": TEXT}], "role": "model"}
+    named = {"invocationId": "e-1", "author": "a", "id": "1", "actions": {}, "timestamp": 1.5}
+    said = {"content": content, "usageMetadata": {"promptTokenCount": 1}, **named}
+    return sse([{**said, "partial": True}, {**said, "finishReason": reason, **coded}])
+
+
 def _codex_server(_: str) -> str:
     message = {"id": "m", "type": "agentMessage"}
     told: list[tuple[str, Payload]] = [
@@ -189,6 +197,7 @@ STATING: Final[Mapping[str, tuple[Callable[[Any], str], str, str, str]]] = {
     "claude.stream-json": (_claude, "end_turn", "max_tokens", "refusal"),
     "opencode.run": (_opencode, "stop", "length", "content-filter"),
     "opencode.serve": (_opencode_bus, "stop", "length", "content-filter"),
+    "google.adk": (_adk, "STOP", "MAX_TOKENS", "SAFETY"),
 }
 SILENT: Final[Mapping[str, Callable[[str], str]]] = {
     "agui": _agui,

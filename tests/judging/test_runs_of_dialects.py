@@ -20,7 +20,10 @@ from tests.fuzz.recorded import frames_in_runs
 REPEATED: Final = 300
 # Their events hold whole parts, or their frames are binary or plain text.
 WITHOUT_COLUMNS: Final = frozenset(
-    {"bedrock.converse", "codex.exec", "gemini.generate", "harmony", "opencode.run"}
+    {
+        *("bedrock.converse", "codex.exec", "gemini.generate", "google.adk", "harmony"),
+        "opencode.run",
+    }
 )
 
 

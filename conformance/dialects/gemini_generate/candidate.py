@@ -17,7 +17,7 @@ import msgspec
 
 from conformance.dialects.blocks import Block, Blocks
 from conformance.dialects.gemini_generate.partial_args import PartialArgs
-from conformance.dialects.gemini_generate.parts import (
+from conformance.dialects.gemini_parts import (
     CALL,
     continues_call,
     kind_of,

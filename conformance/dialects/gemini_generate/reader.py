@@ -28,7 +28,7 @@ from conformance.core.json_values import NOT_JSON
 from conformance.core.reading import Reading
 from conformance.dialects import outcome
 from conformance.dialects.gemini_generate.candidate import Candidate, reason_of
-from conformance.dialects.gemini_generate.parts import CALL, kind_of, part_data, stays_open
+from conformance.dialects.gemini_parts import CALL, kind_of, part_data, stays_open
 from conformance.dialects.gemini_usage import token_counts
 from conformance.dialects.history import request_events
 from conformance.dialects.history_calls import OF_GEMINI
@@ -63,7 +63,7 @@ VOCABULARY: Final = Vocabulary(
         }
     ),
 )
-_EMBEDDED: Final = ("embedding", "embeddings")
+_NO_ANSWERS: Final = ("embedding", "embeddings", "invocationId")
 _CACHE: Final = "cachedContents/"
 """How the name of a kept context begins, which counts its tokens, too."""
 _MARKS: Final = ("candidates", "usageMetadata", "promptFeedback")
@@ -252,11 +252,11 @@ def _speaks_for_user(content: dict[str, Any]) -> bool:
 def recognises(frame: Frame, payload: Any) -> bool:
     """An answer, or a list of them; an error alone names no dialect.
 
-    Embeddings and caches are no answers.
+    Embeddings and caches are no answers, and events of agents count tokens in the same way.
     """
     del frame
     fields = mapping(payload[0] if isinstance(payload, list) and payload else payload)
-    if not fields.keys().isdisjoint(_EMBEDDED):
+    if not fields.keys().isdisjoint(_NO_ANSWERS):
         return False
     if (string(fields.get("name")) or "").startswith(_CACHE):
         return False

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from conformance.dialects.gemini_generate.parts import kind_of
 from conformance.dialects.gemini_generate.spelling import in_camel_case
+from conformance.dialects.gemini_parts import kind_of
 from conformance.dialects.json_edge import elements, mapping, objects
 from conformance.dialects.requests import (
     NO_PARAMETERS,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from conformance.dialects.gemini_generate.partial_args import PartialArgs
-from conformance.dialects.gemini_generate.parts import kind_of
+from conformance.dialects.gemini_parts import kind_of
 from conformance.dialects.json_edge import mapping, objects, string
 from conformance.dialects.turns import (
     HistoryForm,

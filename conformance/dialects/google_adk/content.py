@@ -1,0 +1,157 @@
+"""What one invocation of ADK has said so far, agent by agent.
+
+Rule 1: agents may run side by side: an agent is identified by its author and its branch.
+Rule 2: fragments are what a user sees. The whole event behind them says them again: thinking and
+        text count from it only where no fragment had any.
+Rule 3: calls, results and signatures count from whole events: a fragment is a hint.
+Rule 4: an agent has settled when its last event was whole, and nothing that it called waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from conformance.dialects.blocks import Block, Blocks
+from conformance.dialects.gemini_parts import CALL, kind_of, signature_of
+from conformance.dialects.google_adk.vocabulary import OVERFLOW
+from conformance.dialects.json_edge import arguments_text, elements, mapping, objects, string
+from conformance.dialects.sink import Sink
+from conformance.dialects.tool_call import ToolCall
+
+RESULT: Final = "functionResponse"
+_MOST_AGENTS: Final = 64
+_MOST_CALLS: Final = 4096
+
+Said = dict[str, str]
+"""Texts by their kind: `thought` and `text`."""
+
+
+class AgentTurn:
+    """What one agent has said in fragments since its last whole event."""
+
+    __slots__ = ("run", "streamed")
+
+    def __init__(self) -> None:
+        self.run: Block | None = None
+        self.streamed: Said = {}  # empty where no fragment came
+
+
+class Invocation:
+    """State of one invocation."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self._blocks = Blocks(0, sink)
+        self._agents: dict[tuple[str, str], AgentTurn] = {}
+        self._calls = 0
+        self._waiting: set[str] = set()  # ids of calls without a result
+        self._known: set[str] = set()
+        self._has_event = False
+        self._last_partial = False
+        self.reason = ""  # that of the last whole event of a model
+        self.is_over = False
+
+    @property
+    def is_settled(self) -> bool:
+        """Rule 4."""
+        is_open = self._last_partial or any(each.streamed for each in self._agents.values())
+        return self._has_event and not is_open and not self._waiting
+
+    @property
+    def calls(self) -> int:
+        return self._calls
+
+    def agent(self, fields: Mapping[str, Any]) -> AgentTurn | None:
+        """The agent of an event; None once there were too many, which is reported."""
+        key = string(fields.get("author")), string(fields.get("branch"))
+        if self.is_over:
+            return None
+        if key not in self._agents:
+            if len(self._agents) >= _MOST_AGENTS:
+                self._sink.wire(OVERFLOW, {})
+                self.is_over = True
+                return None
+            self._agents[key] = AgentTurn()
+        return self._agents[key]
+
+    def knows_call(self, call_id: str) -> bool:
+        """Whether a call with that id came before."""
+        return call_id in self._known
+
+    def add(self, agent: AgentTurn, parts: list[dict[str, Any]]) -> None:
+        """A fragment."""
+        self._has_event = self._last_partial = True
+        for part in parts:
+            kind = kind_of(part)
+            if kind in ("thought", "text"):
+                text = string(part.get("text"))
+                agent.streamed[kind] = agent.streamed.get(kind, "") + text
+                self._say(agent, text, is_thought=kind == "thought")
+        agent.streamed.setdefault("text", "")
+
+    def complete(self, agent: AgentTurn, fields: Mapping[str, Any], parts: list[Any]) -> None:
+        """A whole event."""
+        self._has_event, self._last_partial = True, False
+        for part in parts:
+            kind = kind_of(part)
+            if signature := signature_of(part):
+                self._blocks.opaque(None, "signature", signature)
+            if kind in ("thought", "text") and not agent.streamed.get(kind):
+                self._say(agent, string(part.get("text")), is_thought=kind == "thought")
+            elif kind == CALL:
+                self._close(agent)
+                self._call(mapping(part[CALL]))
+            elif kind == RESULT:
+                self._waiting.discard(string(mapping(part[RESULT]).get("id")))
+        self._close(agent)
+        agent.streamed = {}
+        self._waiting.difference_update(map(string, elements(fields.get("longRunningToolIds"))))
+        if any(kind_of(part) in ("thought", "text") for part in parts):
+            self.reason = string(fields.get("finishReason"))
+
+    def close(self) -> None:
+        """Ends what is open."""
+        for agent in self._agents.values():
+            self._close(agent)
+
+    def _say(self, agent: AgentTurn, text: str, *, is_thought: bool) -> None:
+        if not text:
+            return
+        if agent.run is None or (agent.run.channel is not None) is not is_thought:
+            self._close(agent)
+            agent.run = self._blocks.think("raw") if is_thought else self._blocks.write()
+        if is_thought:
+            self._blocks.thought(agent.run, "raw", text)
+        else:
+            self._blocks.text(agent.run, text)
+
+    def _close(self, agent: AgentTurn) -> None:
+        self._blocks.close(agent.run)
+        agent.run = None
+
+    def _call(self, call: Mapping[str, Any]) -> None:
+        call_id = string(call.get("id"))
+        if call_id and len(self._known) < _MOST_CALLS:
+            self._known.add(call_id)
+            self._waiting.add(call_id)
+        tool = ToolCall(0, self._calls, call_id, string(call.get("name")))
+        self._calls += 1
+        tool.start(self._sink)
+        if text := arguments_text(call.get("args")):
+            tool.add(self._sink, text)
+        tool.end(self._sink)
+
+
+def stated(parts: list[dict[str, Any]]) -> Said:
+    """The texts of a whole event, by their kind."""
+    said: Said = {"thought": "", "text": ""}
+    for part in parts:
+        if (kind := kind_of(part)) in said:
+            said[kind] += string(part.get("text"))
+    return said
+
+
+def parts_of(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The parts of an event's content."""
+    return objects(mapping(fields.get("content")).get("parts"))

@@ -1,0 +1,157 @@
+"""Mutation of `google.adk`: where its events hold what, operators on fragments and whole events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from conformance.core.json_values import list_at, text_at, value_at
+from conformance.editing.edits import drop_piece, drop_value, places_with, set_value
+from conformance.editing.layout import Delta, StreamLayout, TextKind
+from conformance.editing.operator import Edit, Mutation, OperatorTable, Sites
+from conformance.editing.piece import Piece
+from conformance.editing.stream import Stream
+
+OPERATORS: Final = OperatorTable()
+_PARTS: Final = ("content", "parts")
+_COUNT: Final = ("usageMetadata", "thoughtsTokenCount")
+_CALL: Final = "functionCall"
+
+Part = dict[str, Any]
+
+
+def _is_fragment(piece: Piece) -> bool:
+    return value_at(piece.payload, "partial") is True
+
+
+def _fragment_deltas(place: int, piece: Piece) -> Iterator[Delta]:
+    """A whole event repeats what its fragments said: those alone are deltas."""
+    if not _is_fragment(piece):
+        return
+    answer = text_at(piece.payload, "id")
+    for number, part in enumerate(list_at(piece.payload, *_PARTS)):
+        if text := text_at(part, "text"):
+            kind: TextKind = "thinking" if part.get("thought") is True else "text"
+            yield Delta(place, ((*_PARTS, number, "text"),), kind, (kind, answer), text)
+
+
+def _error(message: str, code: str) -> Mapping[str, Any]:
+    return {"error": message, "error_details": {"error_type": code, "error_message": message}}
+
+
+def _signature(piece: Piece) -> str:
+    found = (text_at(part, "thoughtSignature") for part in list_at(piece.payload, *_PARTS))
+    return next(filter(None, found), "")
+
+
+def _events(*, partial: bool, behind_fragments: bool = False) -> Sites:
+    """Fragments, or whole events; `behind_fragments`: those that say a fragment again."""
+
+    def sites(stream: Stream) -> list[int]:
+        found, is_open = [], False
+        for place, piece in stream.events():
+            is_fragment = _is_fragment(piece)
+            is_open = is_open and bool(list_at(piece.payload, *_PARTS))  # no bare failure
+            if is_fragment is partial and (is_open or not behind_fragments):
+                found.append(place)
+            is_open = is_fragment
+        return found
+
+    return sites
+
+
+def _whole_with(key: str) -> Sites:
+    """Whole events behind fragments that have a part with something under this key."""
+    whole = _events(partial=False, behind_fragments=True)
+    return lambda stream: [
+        place
+        for place in whole(stream)
+        if any(value_at(part, key) for part in list_at(stream.pieces[place].payload, *_PARTS))
+    ]
+
+
+def _last_words(stream: Stream) -> list[int]:
+    """The last whole event with a reason, where it has words of the model."""
+    reasons = places_with("finishReason")(stream)
+    found = [place for place in reasons if not _is_fragment(stream.pieces[place])][-1:]
+    return [
+        place
+        for place in found
+        for part in stream.list_at(place, *_PARTS)[-1:]
+        if part.get("thought") is not True and part.get("text")
+    ]
+
+
+def _parts(change: Callable[[list[Part]], list[Part]]) -> Edit:
+    """An event with other parts."""
+
+    def edited(stream: Stream, site: int) -> Stream:
+        return stream.with_value(site, _PARTS, change(stream.list_at(site, *_PARTS)))
+
+    return edited
+
+
+def _without_thoughts(parts: list[Part]) -> list[Part]:
+    return [part for part in parts if part.get("thought") is not True]
+
+
+def _unflagged(parts: list[Part]) -> list[Part]:
+    return [{key: value for key, value in part.items() if key != "thought"} for part in parts]
+
+
+def _doubled_text(parts: list[Part]) -> list[Part]:
+    return [{**part, "text": part["text"] * 2} if part.get("text") else part for part in parts]
+
+
+def _text_arguments(parts: list[Part]) -> list[Part]:
+    return [
+        {**part, _CALL: {**part[_CALL], "args": msgspec.json.encode(part[_CALL]["args"]).decode()}}
+        if _CALL in part
+        else part
+        for part in parts
+    ]
+
+
+OPERATORS.add("X22-whole-without-thoughts", "A whole event leaves out the thoughts.")(
+    _whole_with("thought"), _parts(_without_thoughts)
+)
+OPERATORS.add("X16-thought-unflagged", "A whole event has its thoughts as text.")(
+    _whole_with("thought"), _parts(_unflagged)
+)
+OPERATORS.add("X3-whole-doubled", "A whole event says its texts twice.")(
+    _whole_with("text"), _parts(_doubled_text)
+)
+OPERATORS.add("X22-no-whole-event", "The whole event behind the fragments is lost.")(
+    _events(partial=False, behind_fragments=True), drop_piece
+)
+OPERATORS.add("X3-whole-as-fragment", "The whole event is marked as a fragment.")(
+    _events(partial=False, behind_fragments=True), set_value(True, "partial")
+)
+OPERATORS.add("N10-nobody", "An event does not say who it is from.")(
+    _events(partial=False), drop_value("author")
+)
+OPERATORS.add("I4-other-invocation", "An event is of another invocation.")(
+    lambda stream: _events(partial=False, behind_fragments=True)(stream)[-1:],
+    set_value("e-other", "invocationId"),
+)
+OPERATORS.add("U4-no-finish-reason", "Nothing says why the model stopped.")(
+    _last_words, drop_value("finishReason")
+)
+OPERATORS.add("T3-arguments-are-text", "The arguments of a call are a text.")(
+    _whole_with(_CALL), _parts(_text_arguments)
+)
+
+MUTATION: Final = Mutation(
+    StreamLayout(
+        deltas=_fragment_deltas,
+        error=_error,
+        reasoning_tokens=(_COUNT,),
+        opaque=_signature,
+        refuses=frozenset({"empty delta", "ping"}),
+        restates=True,
+        elements={"adk.part": (*_PARTS, 0)},
+    ),
+    tuple(OPERATORS),
+)

@@ -1,0 +1,43 @@
+"""Requests to the server of ADK: it keeps the session, so that only what is new is sent."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from conformance.dialects.json_edge import mapping, objects, string
+from conformance.dialects.requests import Continuation, Question, RequestForm
+from conformance.dialects.turns import HistoryForm, SaidEntry
+
+_NEW: Final = "newMessage"
+
+
+def _ask_body(question: Question) -> dict[str, Any]:
+    said = {"role": "user", "parts": [{"text": question.text}]}
+    return {"userId": "user", _NEW: said, "streaming": question.streams}
+
+
+def _next_turns(after: Continuation) -> list[Any]:
+    """What is new: the session remembers the rest."""
+    return [{"text": after.question}] if after.question else []
+
+
+def _entries(body: Any) -> list[Any]:
+    new = mapping(body).get(_NEW)
+    return [new] if isinstance(new, dict) else []
+
+
+def _read_entry(entry: Any) -> SaidEntry:
+    texts = (string(part.get("text")) for part in objects(mapping(entry).get("parts")))
+    return SaidEntry("user", "".join(texts))
+
+
+REQUEST: Final = RequestForm(
+    history=f"{_NEW}.parts",
+    limits=(),
+    ask=_ask_body,
+    next_turns=_next_turns,
+    streams=lambda body: mapping(body).get("streaming") is True,
+    is_answer=lambda _entry: False,
+    conversation="sessionId",
+)
+TURNS: Final = HistoryForm(_NEW, _entries, _read_entry, thread="sessionId")
