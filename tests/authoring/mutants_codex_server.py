@@ -103,6 +103,7 @@ MUTANTS: Final = (
     Mutant(
         f"{SUITE}/turn-agrees", TEXT, (edits.change(OVER, "params.turn.items.0.text", "Moss."),)
     ),
+    Mutant(f"{SUITE}/usage-fields", TEXT, (edits.remove(COUNTED, f"{TOTAL}.outputTokens"),)),
     # The reasoning is counted beside the output.
     Mutant(
         f"{SUITE}/reasoning-within-output",
