@@ -61,14 +61,17 @@ def failed() -> Fields:
     return line("assistant", message=said, parent_tool_use_id=None, **told)
 
 
-def run(*parts: Iterable[Fields], said: str, usage: Usage, is_error: bool = False) -> list[Line]:
-    """A whole run; every line has an id of its own."""
+def run(
+    *parts: Iterable[Fields], said: str, usage: Usage, is_error: bool = False, ended_as: str = ""
+) -> list[Line]:
+    """A whole run; every line has an id of its own. Later versions say as what it ended."""
     begun = [line("system", subtype="init", model=MODEL, tools=[])]
     times = {"duration_ms": 120, "duration_api_ms": 96, "num_turns": 1}
     cost = {"total_cost_usd": 0.0, "usage": counted(usage)}
     ended = {"subtype": "success", "is_error": is_error, **times, **cost}
     reason = "stop_sequence" if is_error else "end_turn"
-    over = [line("result", **ended, result=said, stop_reason=reason)]
+    more = {"terminal_reason": ended_as} if ended_as else {}
+    over = [line("result", **ended, result=said, stop_reason=reason, **more)]
     return numbered(begun, *parts, over)
 
 

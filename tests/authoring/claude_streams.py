@@ -52,6 +52,10 @@ def _answers() -> Iterator[Draft]:
     pieces = run(events("msg_01", hidden, USAGE), said=MOSS_TEXT, usage=USAGE)
     yield drafted("claude-code/redacted", pieces)
 
+    said = lines("msg_01", blocks)
+    pieces = run(said, said=MOSS_TEXT, usage=USAGE, ended_as="completed")
+    yield drafted("claude-code/ended-as-completed", pieces)
+
     pieces = run(_lines_last(streamed), said=MOSS_TEXT, usage=USAGE)
     yield drafted("documented/thinking-then-text", pieces, profile="documented")
 

@@ -14,6 +14,7 @@ from tests.authoring.responses import (
     closed,
     content,
     counted,
+    custom_call,
     message,
     raw_thinking,
     stream,
@@ -23,6 +24,7 @@ from tests.authoring.responses_streams import TEA, TEXT, THINKING, drafted
 
 TIDE: Final = "The spring tide comes on Friday."
 CITY: Final = '{"city":"Oslo"}'
+PATCH: Final = "*** Update File: bog.md\n-Raised bgo\n+Raised bog\n"
 CUT_CALL: Final = '{"city":"Os'
 LIMIT: Final = {"reason": "max_output_tokens"}
 TEXT_FIRST: Final = Item(0, "msg_01")
@@ -31,6 +33,7 @@ TEXT_FIRST: Final = Item(0, "msg_01")
 def drafts() -> Iterator[Draft]:
     yield _hosted_search()
     yield _listed_tools_then_calls()
+    yield _custom_call()
     yield _cut_in_call()
     yield _cut_in_summary()
     yield _failed_in_text()
@@ -80,6 +83,17 @@ def _listed_tools_then_calls() -> Draft:
     ]
     events = Answer("resp_00", "think-1", asked).completed(items, (32, 40, 15))
     return drafted("openai/listed-tools-then-calls", asked, stream(events))
+
+
+def _custom_call() -> Draft:
+    """A tool is called with free text, as the patches of Codex are."""
+    asked = _asked("Spell the name of the bog right.")
+    items = [
+        *summarised(Item(0, "rs_01"), ["**Patching one line**\n\nOnly the title is wrong."]),
+        *custom_call(Item(1, "ctc_02"), "apply_patch", PATCH),
+    ]
+    events = Answer("resp_00", "think-1", asked).completed(items, (32, 40, 15))
+    return drafted("openai/custom-call", asked, stream(events))
 
 
 def _cut_in_call() -> Draft:

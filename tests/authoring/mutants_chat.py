@@ -11,7 +11,7 @@ from tests.authoring.edits import delta, done, having
 from tests.authoring.mutant import Mutant
 from tests.authoring.mutants_wire import CONTENT, FINGERPRINT, SIGNED, TEXT
 from tests.authoring.pieces import Message, Piece, at, compact
-from tests.authoring.turns import not_in_body
+from tests.authoring.turns import in_body, not_in_body
 
 NO_USAGE: Final = "openai.chat/llamacpp/no-usage"
 ONE_TOOL: Final = "openai.chat/groq/reasoning-then-tool"
@@ -78,6 +78,42 @@ MUTANTS: Final = (
         "wire/chat/delta-types",
         TEXT,
         (edits.change(THOUGHT, "choices.0.delta.reasoning_content", [{"text": "Street lamps"}]),),
+    ),
+    Mutant(
+        "wire/chat/delta-types",
+        "openai.chat/deepseek/body",
+        (in_body("choices.0.message.reasoning_content", lambda said: [{"text": said}]),),
+        name="wire/chat/delta-types-of-a-body",
+    ),
+    Mutant(
+        "wire/chat/delta-types",
+        "openai.chat/zai/chunks-without-object",
+        (edits.remove(SAID, "choices"),),
+        name="wire/chat/delta-types-without-choices",
+    ),
+    # A gateway merges what two providers said under one index.
+    Mutant(
+        "wire/chat/choice-once",
+        TEXT,
+        (edits.change(THOUGHT, "choices", lambda one: [*one, *one]),),
+    ),
+    Mutant(
+        "wire/chat/whole-calls-not-stopped",
+        "openai.chat/openhands/text-blocks-beside-call",
+        (in_body(ENDED, "stop"),),
+    ),
+    Mutant(
+        "wire/chat/message-fields",
+        "openai.chat/openhands/text-blocks-beside-call",
+        (in_body("choices.0.message.tool_calls.0.function.arguments", None),),
+        name="wire/chat/message-fields-arguments",
+    ),
+    Mutant(
+        "wire/chat/usage-fields",
+        TEXT,
+        (edits.change(USAGE, ANSWERED, "eleven"),),
+        ("wire/chat/thinking-counted",),
+        name="wire/chat/usage-fields-reasoning",
     ),
     # Beside every delta the text so far.
     Mutant(

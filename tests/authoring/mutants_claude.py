@@ -15,6 +15,7 @@ TEXT: Final = "claude.stream-json/claude-code/thinking-then-text"
 TOOLS: Final = "claude.stream-json/claude-code/tool-loop"
 REDACTED: Final = "claude.stream-json/claude-code/redacted"
 FAILED: Final = "claude.stream-json/claude-code/api-error"
+COMPLETED: Final = "claude.stream-json/claude-code/ended-as-completed"
 WHOLE: Final = "claude.stream-json/claude-code/no-partial-messages"
 RETRIED: Final = "claude.stream-json/claude-code/error-then-another-try"
 DOCUMENTED: Final = "claude.stream-json/documented/thinking-then-text"
@@ -148,7 +149,25 @@ MUTANTS: Final = (
         (edits.drop(SIGNED),),
         (f"{SUITE}/signature-agrees",),
     ),
-    Mutant(f"{SUITE}/redacted-data", REDACTED, (edits.remove(START, "event.content_block.data"),)),
+    # A wrapper takes any result for a failure.
+    Mutant(f"{SUITE}/outcome-agrees", COMPLETED, (edits.change(RESULT, "is_error", True),)),
+    Mutant(
+        f"{SUITE}/outcome-agrees",
+        COMPLETED,
+        (edits.change(RESULT, "terminal_reason", "api_error"),),
+        name=f"{SUITE}/outcome-agrees-success",
+    ),
+    Mutant(
+        f"{SUITE}/redacted-agrees",
+        REDACTED,
+        (edits.change(stating("redacted_thinking"), f"{BLOCK}.data", ""),),
+    ),
+    Mutant(
+        f"{SUITE}/redacted-data",
+        REDACTED,
+        (edits.remove(START, "event.content_block.data"),),
+        (f"{SUITE}/redacted-agrees",),
+    ),
     Mutant(f"{SUITE}/block-stated", TEXT, (edits.drop(stating("text")),)),
     Mutant(f"{SUITE}/stated-in-order", DOCUMENTED, (edits.move(typed("assistant"), by=-3),)),
     Mutant(

@@ -82,7 +82,7 @@ MUTANTS: Final = (
         f"{SUITE}/item-over", TEXT, (edits.move(SPOKEN, -1, by=1),), (f"{SUITE}/message-agrees",)
     ),
     Mutant(f"{SUITE}/ids-stated", TEXT, (edits.remove(MESSAGE, "params.turnId"),)),
-    Mutant(f"{SUITE}/part-opened", TEXT, (edits.drop(PART, -1),)),
+    Mutant(f"{SUITE}/part-opened", TEXT, (edits.drop(PART, -1),), (f"{SUITE}/parts-kept",)),
     Mutant(
         f"{SUITE}/part-contiguous",
         TEXT,
@@ -91,12 +91,19 @@ MUTANTS: Final = (
     ),
     Mutant(f"{SUITE}/summary-agrees", TEXT, (edits.drop(SUMMARY),)),
     Mutant(f"{SUITE}/raw-agrees", RAW, (edits.drop(PIECE),)),
+    # Of several parts the first one is kept.
+    Mutant(
+        f"{SUITE}/parts-kept",
+        TEXT,
+        (edits.change(THOUGHT, "params.item.summary", lambda parts: parts[:1]),),
+    ),
     # The item is given up, and its text with it.
     Mutant(f"{SUITE}/reasoning-kept", RAW, (edits.change(THOUGHT, "params.item.content", []),)),
     Mutant(f"{SUITE}/message-agrees", TEXT, (edits.drop(SPOKEN),)),
     Mutant(
         f"{SUITE}/turn-agrees", TEXT, (edits.change(OVER, "params.turn.items.0.text", "Moss."),)
     ),
+    Mutant(f"{SUITE}/usage-fields", TEXT, (edits.remove(COUNTED, f"{TOTAL}.outputTokens"),)),
     # The reasoning is counted beside the output.
     Mutant(
         f"{SUITE}/reasoning-within-output",

@@ -11,7 +11,7 @@ from tests.authoring.cohere_streams import GLAZE, GLAZE_TEXT
 from tests.authoring.edits import done, having, typed
 from tests.authoring.mutant import Mutant
 from tests.authoring.pieces import DONE
-from tests.authoring.turns import asks, in_body, not_in_body
+from tests.authoring.turns import asks, asks_not, in_body, not_in_body
 
 TEXT: Final = "cohere.v2/cohere/thinking-then-text"
 TOOLS: Final = "cohere.v2/cohere/thinking-then-tools"
@@ -60,6 +60,7 @@ MUTANTS: Final = (
     Mutant(f"{SUITE}/start-once", TEXT, (edits.duplicate(STARTED),)),
     Mutant(f"{SUITE}/start-fields", TEXT, (edits.remove(STARTED, "id"),)),
     Mutant(f"{SUITE}/index-known", TEXT, (edits.remove(THOUGHT, "index"),)),
+    Mutant(f"{SUITE}/call-index-known", TOOLS, (edits.remove(CALL_PIECE, "index"),)),
     # The thinking was stripped, and the rest was not numbered anew.
     Mutant(
         f"{SUITE}/index-contiguous",
@@ -232,6 +233,17 @@ MUTANTS: Final = (
         "history/cohere/never-sent",
         LEFT_OUT,
         turns={1: asks("messages.1.content.0", {"type": "thinking", "thinking": "Sugar."})},
+    ),
+    Mutant(
+        "history/cohere/result-addressed",
+        ROUND,
+        turns={2: asks_not("messages.2.tool_call_id")},
+    ),
+    # The client makes ids of its own.
+    Mutant(
+        "history/cohere/result-asked",
+        ROUND,
+        turns={2: asks("messages.2.tool_call_id", "call-1")},
     ),
     Mutant(
         "history/cohere/arguments-are-text",

@@ -133,6 +133,12 @@ MUTANTS: Final = (
         REDACTED,
         (edits.change(SEALED, "delta.reasoningContent.redactedContent", "b'\\x12\\x34'"),),
     ),
+    Mutant(
+        f"{SUITE}/redacted-is-base64",
+        REDACTED,
+        (edits.change(SEALED, "delta.reasoningContent.redactedContent", ""),),
+        name=f"{SUITE}/redacted-not-empty",
+    ),
     Mutant(f"{SUITE}/redacted-alone", REDACTED, (edits.duplicate(SEALED),)),
     Mutant(f"{SUITE}/tool-named", TOOLS, (edits.remove(OPENED, "start.toolUse.name"),)),
     Mutant(

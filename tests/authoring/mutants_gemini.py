@@ -108,6 +108,12 @@ UNCHANGED: Final = "history/gemini/signed-unchanged"
 IN_PLACE: Final = "history/gemini/signed-in-place"
 
 MUTANTS: Final = (
+    # A gateway merges what two providers said.
+    Mutant(
+        f"{SUITE}/candidate-once",
+        TEXT,
+        (edits.change(_spoken, "candidates", lambda one: [*one, *one]),),
+    ),
     # One part is no list.
     Mutant(
         f"{SUITE}/carries",

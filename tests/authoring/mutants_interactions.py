@@ -79,6 +79,12 @@ def _misnamed(result: Any) -> dict[str, Any]:
 
 
 MUTANTS: Final = (
+    # The word of another API.
+    Mutant(
+        f"{STEPS}/summary-known",
+        TEXT,
+        (edits.change(SUMMARY, "delta.content.type", "summary_text"),),
+    ),
     Mutant(f"{SUITE}/answer-present", TEXT, (lambda _pieces: [b": nobody is here\n\n"],)),
     Mutant(f"{SUITE}/event-name-agrees", TEXT, (edits.rename(SAID, "message"),)),
     Mutant(f"{SUITE}/event-lines", TEXT, (edits.rename(SAID, ""),)),

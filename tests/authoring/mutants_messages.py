@@ -64,6 +64,12 @@ MUTANTS: Final = (
     ),
     Mutant(f"{SUITE}/start-fields", TEXT, (edits.change(STARTED, "message.type", "chat"),)),
     Mutant(
+        f"{SUITE}/start-fields",
+        TEXT,
+        (edits.change(STARTED, "message.usage", {}),),
+        name=f"{SUITE}/start-fields-usage",
+    ),
+    Mutant(
         f"{SUITE}/start-empty",
         TEXT,
         (edits.change(STARTED, "message.content", [{"type": "text", "text": ""}]),),

@@ -57,6 +57,19 @@ MUTANTS: Final = (
     # The word of another API.
     Mutant(f"{SUITE}/part-known", MARKED, (edits.change(THOUGHT, f"{PART}.type", "reasoning"),)),
     Mutant(
+        f"{SUITE}/part-known",
+        MARKED,
+        (edits.change(THOUGHT, f"{PART}.thinking.0.type", "output_text"),),
+        name=f"{SUITE}/part-known-within",
+    ),
+    Mutant(f"{SUITE}/body-fields", BODY, (not_in_body("created"),)),
+    Mutant(
+        "wire/chat/choice-once",
+        MARKED,
+        (edits.change(THOUGHT, "choices", lambda one: [*one, *one]),),
+        name="wire/chat/choice-once-of-mistral",
+    ),
+    Mutant(
         f"{SUITE}/total-is-sum",
         MARKED,
         (edits.change(FINISHED, "usage.total_tokens", 1),),

@@ -20,6 +20,7 @@ from tests.authoring.mutants_responses import (
 )
 from tests.authoring.pieces import Fields, Message, Piece
 
+CUSTOM: Final = "openai.responses/openai/custom-call"
 RAW: Final = "openai.responses/deepseek/raw-thinking"
 PART_ADDED: Final = typed("response.content_part.added")
 PART_DONE: Final = typed("response.content_part.done")
@@ -147,6 +148,16 @@ MUTANTS: Final = (
         _both(THINKING_CLOSED, 0, "content.0.text", _word_lost),
     ),
     Mutant("wire/responses-parts/arguments-agree", CALL, (edits.drop(ARGUMENTS, 1), renumber)),
+    Mutant(
+        "wire/responses-parts/input-agrees",
+        CUSTOM,
+        (edits.drop(typed("response.custom_tool_call_input.delta"), 1), renumber),
+    ),
+    Mutant(
+        "wire/responses-parts/input-item-agrees",
+        CUSTOM,
+        _both(typed("response.output_item.done", "custom_tool_call"), 1, "input", "*** End Patch"),
+    ),
     Mutant(
         "wire/responses-parts/arguments-item-agree",
         CALL,

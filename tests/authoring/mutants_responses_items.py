@@ -109,6 +109,11 @@ MUTANTS: Final = (
         HIDDEN,
         (edits.remove(COMPLETED, "response.output.0.encrypted_content"),),
     ),
+    Mutant(
+        "wire/responses-items/encrypted-streamed",
+        HIDDEN,
+        (edits.remove(typed("response.output_item.done", "reasoning"), "item.encrypted_content"),),
+    ),
     # A proxy that makes an id of its own at each event.
     Mutant(
         "wire/responses-items/call-id-kept",

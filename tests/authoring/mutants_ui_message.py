@@ -109,6 +109,12 @@ MUTANTS: Final = (
     Mutant(f"{SUITE}/header", TEXT, facts={"answer_headers": ()}),
     Mutant(f"{SUITE}/text-fields", TEXT, (edits.change(SPOKEN, "delta", None),)),
     Mutant(f"{SUITE}/call-fields", TOOLS, (edits.remove(CALLED, "toolName"),)),
+    Mutant(
+        f"{SUITE}/call-fields",
+        TOOLS,
+        (edits.change(CALLED, "providerExecuted", None),),
+        name=f"{SUITE}/call-fields-null",
+    ),
     # Two streams of the SDK are joined, and each has its start.
     Mutant(f"{SUITE}/start-once", TOOLS, (edits.insert(Message(part("start")), STEP, 1),)),
     Mutant(f"{SUITE}/start-first", TEXT, (edits.move(START, by=1),)),

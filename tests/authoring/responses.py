@@ -130,6 +130,19 @@ def call(item: Item, name: str, arguments: str, said: Sequence[str] = ()) -> lis
     ]
 
 
+def custom_call(item: Item, name: str, text: str) -> list[Fields]:
+    """A call of a tool that takes free text."""
+    known = {"type": "custom_tool_call", "call_id": f"call_{item.id}", "name": name}
+    place = item.part()
+    event = "response.custom_tool_call_input"
+    return [
+        item.added(**known, status="in_progress", input=""),
+        *({"type": f"{event}.delta", **place, "delta": delta} for delta in deltas(text)),
+        {"type": f"{event}.done", **place, "input": text},
+        item.done(**known, status="completed", input=text),
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The response object as it stands in created, in_progress and the closing event."""

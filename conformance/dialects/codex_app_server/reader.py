@@ -4,6 +4,7 @@ Rule 1: a notification about turns and items is a wire event of its `method`, wi
         `params`; that of an item has `itemId`, also where the item states it. The texts that a
         completed item states are `item.text`, `item.summary` and `item.content`, one each; these
         and `item/completed` say whether the item was `streamed`: clients may opt out of deltas.
+        Those of reasoning say how many `parts` its summary has.
         Other notifications are `server.notification`.
 Rule 2: a transcript may hold both directions. A method with an id is a request: that of an item is
         `server.request`, every other one `client.request`, except `turn/start` and
@@ -134,6 +135,8 @@ class AppServerReader(ProgramReader[TurnItems]):
         about: dict[str, Any] = {"itemId": item_id} if isinstance(item_id, str) else {}
         if method == "item/completed":
             about["streamed"] = item_id in self._streamed if about else False
+            if item.get("type") == "reasoning":
+                about["parts"] = len(elements(item.get("summary")))
             self._streamed.discard(string(item_id))
         self._sink.wire(method, {**params, **about})
         if method == "item/started":

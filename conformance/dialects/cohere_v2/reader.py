@@ -21,6 +21,7 @@ from conformance.core.json_values import value_at
 from conformance.dialects import outcome
 from conformance.dialects.cohere_v2.content import Content
 from conformance.dialects.cohere_v2.vocabulary import STREAMED, UNKNOWN
+from conformance.dialects.history_calls import OF_CHAT
 from conformance.dialects.json_edge import (
     elements,
     event_data,
@@ -57,6 +58,7 @@ class CohereReader(TypedReader[Content]):
 
     unknown = UNKNOWN
     history = "messages"
+    call_pairing = OF_CHAT
 
     def _new_content(self) -> Content:
         return Content(self._sink)

@@ -34,6 +34,8 @@ VOCABULARY: Final = Vocabulary(
     | {
         "request",
         "request.item",
+        "request.call",
+        "request.result",
         "cohere.body",
         "cohere.block",
         "cohere.tool",

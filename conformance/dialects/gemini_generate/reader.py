@@ -168,8 +168,9 @@ class GeminiReader:
     def _answer(self, fields: dict[str, Any], *, is_body: bool) -> None:
         model = string(fields.get("modelVersion"))
         is_early = not (is_body or model or self._name or fields.get("responseId"))
+        met: set[int] = set()
         found = [
-            self._read_candidate(each, model, is_early=is_early)
+            self._read_candidate(each, model, met, is_early=is_early)
             for each in elements(fields.get("candidates"))
         ]
         for candidate, reason in filter(None, found):
@@ -187,12 +188,17 @@ class GeminiReader:
         self._sink.say_usage(token_counts(usage, _COUNTED, "totalTokenCount"))
 
     def _read_candidate(
-        self, element: Any, model: str, *, is_early: bool
+        self, element: Any, model: str, met: set[int], *, is_early: bool
     ) -> tuple[Candidate, str] | None:
-        """Reads the parts of a candidate; with its reason where it finishes."""
+        """Reads the parts of a candidate; with its reason where it finishes.
+
+        `met` are the numbers of those before it in the payload.
+        """
         fields = mapping(element)
         number = whole(fields.get("index")) or 0  # the first one is often not numbered
-        self._sink.wire("gemini.candidate", {**event_data(element), "candidate": number})
+        again = {"again": True} if number in met else NO_FIELDS
+        met.add(number)
+        self._sink.wire("gemini.candidate", {**event_data(element), "candidate": number, **again})
         if number >= _MOST_CANDIDATES:
             return None
         candidate = self._candidates.get(number) or Candidate(number, self._sink)

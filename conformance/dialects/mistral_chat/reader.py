@@ -1,7 +1,8 @@
 """Dialect `mistral.chat`: the chunks and bodies of Chat Completions, as Mistral's API has them.
 
 Rule 1: chunks and bodies are read as `openai.chat` reads them: the wire is the same. Every part of
-        a content that is a list is `chat.part`, too, with its own type as `kind`.
+        a content that is a list is `chat.part`, too, with its own type as `kind`, and the types of
+        the parts of a thought as `within`.
 Rule 2: a request is its entries, then `request.part` per part of their content: `position` and
         `role` are those of the entry, `kind` is the part's own type, `thought` the text of a part
         of thinking.
@@ -31,8 +32,15 @@ class MistralReader(ChatReader):
     def _wire_inner(self, inner: dict[str, Any], choice: Any) -> None:
         for part in elements(inner.get("content")):
             kind = mapping(part).get("type")
-            self._sink.wire("chat.part", event_data(part, choice=choice, kind=kind))
+            held = _types_within(part)
+            self._sink.wire("chat.part", event_data(part, choice=choice, kind=kind, within=held))
         super()._wire_inner(inner, choice)
+
+
+def _types_within(part: Any) -> str:
+    """The types of the parts that a thought holds, one after the other."""
+    held = objects(mapping(part).get("thinking"))
+    return " ".join(string(each.get("type")) for each in held)
 
 
 def _request_parts(body: Any) -> Iterator[Event]:

@@ -3,7 +3,8 @@
 Rule 1: a chunk is `chat.chunk`, then per choice `chat.choice`, `chat.tool`, `chat.detail`; a body
         is `chat.completion`, then per choice `chat.message`, `chat.tool`, `chat.detail`; a list of
         models is `models`, then `models.entry` per model. `choice` is the element's own `index`,
-        whatever it holds; semantic events fall back to its position.
+        whatever it holds; semantic events fall back to its position. A choice has `again` where
+        one before it in the chunk has its index.
 Rule 2: choices of one chunk come one after the other, then usage, error and done.
 Rule 3: every finish, usage object and `[DONE]` is reported, however often it comes.
 Rule 4: a stream that ends by itself with every choice finished but without `[DONE]` is done, not
@@ -214,13 +215,16 @@ class ChatReader:
     def _read_choices(self, fields: dict[str, Any], field: str) -> bool:
         """Events of every choice; False where there are more than are kept."""
         sink, fits = self._sink, True
-        for position, element in enumerate(elements(fields.get("choices"))):
+        choices = elements(fields.get("choices"))
+        again = _repeated(choices) if len(choices) > 1 else ()
+        for position, element in enumerate(choices):
             if not isinstance(element, dict):
                 self._wire_stray(element, field)
                 continue
             index, inner = element.get("index"), element.get(field)
             if field == "delta":
-                sink.wire("chat.choice", {**element, "choice": index})
+                own = {"again": True} if position in again else NO_FIELDS
+                sink.wire("chat.choice", {**element, "choice": index, **own})
             else:
                 self._wire_message(inner, element)
             if not isinstance(inner, dict):
@@ -280,6 +284,19 @@ def recognises(frame: Frame, payload: Any) -> bool:
     choices = map(mapping, elements(fields.get("choices")))
     speaks = any("delta" in choice or "message" in choice for choice in choices)
     return named or speaks or _lists_models(fields)
+
+
+def _repeated(choices: list[Any]) -> set[int]:
+    """The positions of those that have the index of one before them."""
+    met: set[int] = set()
+    found: set[int] = set()
+    for position, choice in enumerate(choices):
+        index = mapping(choice).get("index")
+        if type(index) is int:
+            if index in met:
+                found.add(position)
+            met.add(index)
+    return found
 
 
 def _lists_models(fields: dict[str, Any]) -> bool:
