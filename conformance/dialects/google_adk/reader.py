@@ -82,8 +82,8 @@ class AdkReader(TypedReader[Invocation]):
             self._sink.wire(PARTIAL, fields)
         else:
             about: dict[str, Any] = {"states": stated(parts)}
-            if agent is not None and agent.streamed:
-                about["streamed"] = {"thought": "", **agent.streamed}
+            if agent is not None and agent.has_streamed:
+                about["streamed"] = {kind: agent.said(kind) for kind in about["states"]}
             self._sink.wire(EVENT, {**fields, **about})
         self._tell_parts(fields, is_partial=is_partial)
         if agent is None:
