@@ -20,6 +20,17 @@ from conformance.dialects.sink import Sink
 from conformance.dialects.tool_call import ToolCall
 
 RESULT: Final = "functionResponse"
+REASONS: Final = {
+    **dict.fromkeys(
+        (
+            *("SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"),
+            *("IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"),
+        ),
+        "content_filter",
+    ),
+    "STOP": "stop",
+    "MAX_TOKENS": "length",
+}
 _MOST_AGENTS: Final = 64
 _MOST_CALLS: Final = 4096
 
@@ -30,10 +41,11 @@ Said = dict[str, str]
 class AgentTurn:
     """What one agent has said in fragments since its last whole event."""
 
-    __slots__ = ("_texts", "run")
+    __slots__ = ("_texts", "reason", "run")
 
     def __init__(self) -> None:
         self.run: Block | None = None
+        self.reason = ""  # to stop, where a fragment has it
         self._texts: dict[str, list[str]] = {}
 
     @property
@@ -52,6 +64,7 @@ class AgentTurn:
     def forget(self) -> None:
         """The whole event behind the fragments came."""
         self._texts = {}
+        self.reason = ""
 
 
 class Invocation:
@@ -96,8 +109,9 @@ class Invocation:
         """Whether a call with that id came before."""
         return call_id in self._known or len(self._known) >= _MOST_CALLS
 
-    def add(self, agent: AgentTurn, parts: list[dict[str, Any]]) -> None:
+    def add(self, agent: AgentTurn, fields: Mapping[str, Any], parts: list[Any]) -> None:
         """A fragment."""
+        agent.reason = string(fields.get("finishReason")) or agent.reason
         self._has_event = self._last_partial = True
         for part in parts:
             kind = kind_of(part)
@@ -123,10 +137,10 @@ class Invocation:
             elif kind == RESULT:
                 self._waiting.discard(string(mapping(part[RESULT]).get("id")))
         self._close(agent)
+        if reason := reason_of(fields) or (agent.reason if parts else ""):
+            self.reason = reason
         agent.forget()
         self._waiting.difference_update(map(string, elements(fields.get("longRunningToolIds"))))
-        if any(kind_of(part) in ("thought", "text") for part in parts):
-            self.reason = string(fields.get("finishReason"))
 
     def close(self) -> None:
         """Ends what is open."""
@@ -168,6 +182,12 @@ def stated(parts: list[dict[str, Any]]) -> Said:
         if (kind := kind_of(part)) in said:
             said[kind] += string(part.get("text"))
     return said
+
+
+def reason_of(fields: Mapping[str, Any]) -> str:
+    """Why a model stopped, as a whole event says it: some versions say it as a code alone."""
+    code = string(fields.get("errorCode"))
+    return string(fields.get("finishReason")) or (code if code in REASONS else "")
 
 
 def parts_of(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
