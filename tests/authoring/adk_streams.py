@@ -57,16 +57,19 @@ def _answers() -> Iterator[Draft]:
     run = Run()
     whole = run.answer([thought(LOCK), said(LOCK_TEXT)], usage(41, 9, 18))
     yield drafted("adk/thinking-then-text", asked(), events(whole), sizes=(300, 41, 3, 900))
+    *fragments, last = Run().answer([thought(LOCK), said(LOCK_TEXT)], usage(41, 9, 18))
+    bare = {key: value for key, value in last.items() if key not in ("finishReason", "partial")}
+    yield drafted("adk-1.14/thinking-then-text", asked(), events([*fragments, bare]))
     run = Run()
     whole = run.answer([said(LOCK_TEXT)], usage(41, 9))
     yield drafted("adk/no-thinking", asked(), events(whole))
 
 
-def tool_round(run: Run, *, partial_reason: str = "STOP") -> list[Fields]:
+def tool_round(run: Run) -> list[Fields]:
     """A call, its result, and the answer that it leads to."""
     first = [thought("The board will say it."), call(TOOL, LINE, SIGNED)]
     last = [thought("So it says."), said(LOCK_TEXT)]
-    called = run.answer(first, usage(52, 11, 7), partial_reason, longRunningToolIds=[])
+    called = run.answer(first, usage(52, 11, 7), longRunningToolIds=[])
     return [*called, run.result(TOOL, FOUND), *run.answer(last, usage(80, 9, 4))]
 
 

@@ -141,7 +141,12 @@ MUTANTS: Final = (
         "result-asked", ROUND, _changed(RESULT, f"{PARTS}.0.functionResponse.id", "adk-other")
     ),
     # A model that broke off is sold as one that was done.
-    _of_wire("finish-stated", THINKS, edits.remove(_whole, "finishReason")),
+    _of_wire(
+        "finish-stated",
+        THINKS,
+        edits.remove(_whole, "finishReason"),
+        edits.remove(edits.having("finishReason"), "finishReason"),
+    ),
     _of_wire("finish-known", THINKS, _changed(_whole, "finishReason", "tool_calls")),
     _of_wire("error-coded", FAILED, edits.remove(edits.having("errorCode"), "errorCode")),
     _of_wire("error-says-why", FAILED, _changed(edits.having("errorCode"), "errorMessage", "")),

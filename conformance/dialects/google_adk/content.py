@@ -20,6 +20,17 @@ from conformance.dialects.sink import Sink
 from conformance.dialects.tool_call import ToolCall
 
 RESULT: Final = "functionResponse"
+REASONS: Final = {
+    **dict.fromkeys(
+        (
+            *("SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"),
+            *("IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"),
+        ),
+        "content_filter",
+    ),
+    "STOP": "stop",
+    "MAX_TOKENS": "length",
+}
 _MOST_AGENTS: Final = 64
 _MOST_CALLS: Final = 4096
 
@@ -30,11 +41,30 @@ Said = dict[str, str]
 class AgentTurn:
     """What one agent has said in fragments since its last whole event."""
 
-    __slots__ = ("run", "streamed")
+    __slots__ = ("_texts", "reason", "run")
 
     def __init__(self) -> None:
         self.run: Block | None = None
-        self.streamed: Said = {}  # empty where no fragment came
+        self.reason = ""  # to stop, where a fragment has it
+        self._texts: dict[str, list[str]] = {}
+
+    @property
+    def has_streamed(self) -> bool:
+        """Whether a fragment came."""
+        return bool(self._texts)
+
+    def add(self, kind: str, text: str) -> None:
+        """A piece of thought or text; an empty one says that a fragment came."""
+        self._texts.setdefault(kind, []).append(text)
+
+    def said(self, kind: str) -> str:
+        """What the fragments said of a kind."""
+        return "".join(self._texts.get(kind, ()))
+
+    def forget(self) -> None:
+        """The whole event behind the fragments came."""
+        self._texts = {}
+        self.reason = ""
 
 
 class Invocation:
@@ -55,7 +85,7 @@ class Invocation:
     @property
     def is_settled(self) -> bool:
         """Rule 4."""
-        is_open = self._last_partial or any(each.streamed for each in self._agents.values())
+        is_open = self._last_partial or any(each.has_streamed for each in self._agents.values())
         return self._has_event and not is_open and not self._waiting
 
     @property
@@ -77,27 +107,29 @@ class Invocation:
 
     def knows_call(self, call_id: str) -> bool:
         """Whether a call with that id came before."""
-        return call_id in self._known
+        return call_id in self._known or len(self._known) >= _MOST_CALLS
 
-    def add(self, agent: AgentTurn, parts: list[dict[str, Any]]) -> None:
+    def add(self, agent: AgentTurn, fields: Mapping[str, Any], parts: list[Any]) -> None:
         """A fragment."""
+        agent.reason = string(fields.get("finishReason")) or agent.reason
         self._has_event = self._last_partial = True
         for part in parts:
             kind = kind_of(part)
             if kind in ("thought", "text"):
                 text = string(part.get("text"))
-                agent.streamed[kind] = agent.streamed.get(kind, "") + text
+                agent.add(kind, text)
                 self._say(agent, text, is_thought=kind == "thought")
-        agent.streamed.setdefault("text", "")
+        agent.add("text", "")
 
     def complete(self, agent: AgentTurn, fields: Mapping[str, Any], parts: list[Any]) -> None:
         """A whole event."""
         self._has_event, self._last_partial = True, False
+        unsaid = {kind for kind in ("thought", "text") if not agent.said(kind)}
         for part in parts:
             kind = kind_of(part)
             if signature := signature_of(part):
                 self._blocks.opaque(None, "signature", signature)
-            if kind in ("thought", "text") and not agent.streamed.get(kind):
+            if kind in unsaid:
                 self._say(agent, string(part.get("text")), is_thought=kind == "thought")
             elif kind == CALL:
                 self._close(agent)
@@ -105,10 +137,10 @@ class Invocation:
             elif kind == RESULT:
                 self._waiting.discard(string(mapping(part[RESULT]).get("id")))
         self._close(agent)
-        agent.streamed = {}
+        if reason := reason_of(fields) or (agent.reason if parts else ""):
+            self.reason = reason
+        agent.forget()
         self._waiting.difference_update(map(string, elements(fields.get("longRunningToolIds"))))
-        if any(kind_of(part) in ("thought", "text") for part in parts):
-            self.reason = string(fields.get("finishReason"))
 
     def close(self) -> None:
         """Ends what is open."""
@@ -150,6 +182,12 @@ def stated(parts: list[dict[str, Any]]) -> Said:
         if (kind := kind_of(part)) in said:
             said[kind] += string(part.get("text"))
     return said
+
+
+def reason_of(fields: Mapping[str, Any]) -> str:
+    """Why a model stopped, as a whole event says it: some versions say it as a code alone."""
+    code = string(fields.get("errorCode"))
+    return string(fields.get("finishReason")) or (code if code in REASONS else "")
 
 
 def parts_of(fields: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -73,15 +73,24 @@ def _whole_with(key: str) -> Sites:
 
 
 def _last_words(stream: Stream) -> list[int]:
-    """The last whole event with a reason, where it has words of the model."""
-    reasons = places_with("finishReason")(stream)
-    found = [place for place in reasons if not _is_fragment(stream.pieces[place])][-1:]
+    """The last whole event of a model, where it has words and anything says why these end."""
+    found = _events(partial=False)(stream)
+    spoken = [n for n in found if stream.text_at(n, "content", "role") == "model"][-1:]
     return [
         place
-        for place in found
+        for place in spoken
+        if places_with("finishReason")(stream)
         for part in stream.list_at(place, *_PARTS)[-1:]
         if part.get("thought") is not True and part.get("text")
     ]
+
+
+def _without_reasons(stream: Stream, site: int) -> Stream:
+    """Neither the whole event nor its fragments have the reason."""
+    for place in places_with("finishReason")(stream):
+        if place <= site:
+            stream = stream.without_value(place, ("finishReason",))
+    return stream
 
 
 def _parts(change: Callable[[list[Part]], list[Part]]) -> Edit:
@@ -137,7 +146,7 @@ OPERATORS.add("I4-other-invocation", "An event is of another invocation.")(
     set_value("e-other", "invocationId"),
 )
 OPERATORS.add("U4-no-finish-reason", "Nothing says why the model stopped.")(
-    _last_words, drop_value("finishReason")
+    _last_words, _without_reasons
 )
 OPERATORS.add("T3-arguments-are-text", "The arguments of a call are a text.")(
     _whole_with(_CALL), _parts(_text_arguments)

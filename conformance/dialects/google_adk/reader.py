@@ -8,7 +8,8 @@ Rule 2: a whole event says what it `states` and, where fragments came before it,
 Rule 3: another `invocationId` begins the next answer, where the one request is not known.
 Rule 4: nothing on the wire says that all is over. An invocation is done where it ends by itself and
         has settled; the reason of its last answer counts then. After an error it is cut.
-Rule 5: an `errorCode` that is the finish reason itself is no error.
+Rule 5: an `errorCode` that is a reason to stop is no error; any other one is the event's `fault`.
+        An event whose fragments had the reason is `reasoned`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from conformance.core.events import Ending, Event, Frame
 from conformance.dialects import outcome
 from conformance.dialects.gemini_parts import CALL, part_data
 from conformance.dialects.gemini_usage import token_counts
-from conformance.dialects.google_adk.content import RESULT, Invocation, parts_of, stated
+from conformance.dialects.google_adk.content import REASONS, RESULT, Invocation, parts_of, stated
 from conformance.dialects.google_adk.vocabulary import ERROR, EVENT, PART, PARTIAL, UNKNOWN
 from conformance.dialects.json_edge import elements, event_data, mapping, string
 from conformance.dialects.typed import TypedReader
@@ -29,17 +30,6 @@ _COUNTED: Final = (
     *("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount"),
     "toolUsePromptTokenCount",
 )
-_REASONS: Final = {
-    **dict.fromkeys(
-        (
-            *("SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"),
-            *("IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"),
-        ),
-        "content_filter",
-    ),
-    "STOP": "stop",
-    "MAX_TOKENS": "length",
-}
 
 
 class AdkReader(TypedReader[Invocation]):
@@ -82,8 +72,11 @@ class AdkReader(TypedReader[Invocation]):
             self._sink.wire(PARTIAL, fields)
         else:
             about: dict[str, Any] = {"states": stated(parts)}
-            if agent is not None and agent.streamed:
-                about["streamed"] = {"thought": "", **agent.streamed}
+            if agent is not None and agent.has_streamed:
+                about["streamed"] = {kind: agent.said(kind) for kind in about["states"]}
+                about["reasoned"] = bool(agent.reason)
+            if fault := _fault(fields):
+                about["fault"] = fault
             self._sink.wire(EVENT, {**fields, **about})
         self._tell_parts(fields, is_partial=is_partial)
         if agent is None:
@@ -91,7 +84,7 @@ class AdkReader(TypedReader[Invocation]):
         if parts:
             self._begin_once()
         if is_partial:
-            self._content.add(agent, parts)
+            self._content.add(agent, fields, parts)
         else:
             self._content.complete(agent, fields, parts)
             self._count(mapping(fields.get("usageMetadata")))
@@ -118,8 +111,7 @@ class AdkReader(TypedReader[Invocation]):
 
     def _see_error(self, fields: Mapping[str, Any]) -> None:
         """Rule 5."""
-        code = string(fields.get("errorCode"))
-        if code and code != fields.get("finishReason"):
+        if code := _fault(fields):
             message = string(fields.get("errorMessage"))
             self._sink.say_error({"choice": 0, "code": code, "message": message})
 
@@ -130,7 +122,7 @@ class AdkReader(TypedReader[Invocation]):
         self._content.close()
         is_done = how == "eof" and self._content.is_settled and not self._sink.has_failed
         if is_done and (reason := self._content.reason):
-            self._sink.finish(_REASONS.get(reason, reason))
+            self._sink.finish(REASONS.get(reason, reason))
         if is_done:
             self._is_done = True
             self._sink.say("done", {"choice": 0, "explicit": False})
@@ -141,6 +133,12 @@ class AdkReader(TypedReader[Invocation]):
         self._sink.begin(number)
         self._say_end(how)
         return self._sink.events()
+
+
+def _fault(fields: Mapping[str, Any]) -> str:
+    """What failed, by its code (rule 5)."""
+    code = string(fields.get("errorCode"))
+    return "" if code in REASONS or code == fields.get("finishReason") else code
 
 
 def is_event(fields: Mapping[str, Any]) -> bool:

@@ -110,6 +110,18 @@ def test_a_limit_is_a_reason_and_no_error() -> None:
     assert not wired(events, "error")
 
 
+def test_a_reason_of_a_fragment_or_a_code_alone_counts() -> None:
+    """As ADK 1.14 sends them: whole events have no finish reason."""
+    *fragments, whole = Run().answer([said("a b")], COUNTS)
+    bare = {key: value for key, value in whole.items() if key != "finishReason"}
+    events = read(*fragments, bare)
+    assert wired(events, "finish")[0]["reason"] == "stop"
+    assert wired(events, "adk.event")[0]["reasoned"] is True
+    events = read(*fragments, {**bare, "errorCode": "MAX_TOKENS"})
+    assert wired(events, "finish")[0]["reason"] == "length"
+    assert not wired(events, "error")
+
+
 def test_a_failure_that_comes_twice_is_one_error() -> None:
     events = read(Run().failure("UNAVAILABLE", "away"), error("ServerError", "away"))
     (failed,) = wired(events, "error")
