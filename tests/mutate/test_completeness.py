@@ -14,13 +14,11 @@ from conformance.mutate.completeness import dialect_gaps
 _RARE = "its edits look for {}, which occurs in no recording"
 # What is known to be missing.
 KNOWN: Final = {
-    # Names that other servers give to events, and calls of tools without a schema.
+    # Names that other servers give to events.
     "openai.responses": [
-        _RARE.format("response.custom_tool_call_input.done"),
         _RARE.format("response.done"),
         _RARE.format("response.reasoning.done"),
         _RARE.format("response.reasoning_part.done"),
-        _RARE.format("text in response.custom_tool_call_input.delta"),
         _RARE.format("text in response.reasoning.delta"),
     ],
     # Rules of the form each say it, one per kind of part.
