@@ -1,15 +1,15 @@
 """A recorded WebSocket as the exchanges that it carried.
 
-A cassette keeps a WebSocket as it was: one exchange, whose chunks are the messages of both sides.
-Who judges, shows or edits answers takes it apart: each answer becomes an exchange of its own, with
-the body of the message that asked as its request, behind the head of the upgrade.
+A cassette keeps a WebSocket as one exchange, whose chunks are the messages of both sides. Code that
+judges, shows or edits answers splits it: each answer becomes an exchange of its own, whose request
+has the head of the upgrade and the body of the message that asked.
 
 Rule 1: a message of the server is a line of JSON of its answer. A line end inside a message becomes
 a space: in JSON it can only be white space.
-Rule 2: an answer that came to its end has ended well, whatever became of the connection; one that
-did not has ended as the connection did.
-Rule 3: exchanges are numbered anew where there is a WebSocket among them, in their order.
-Rule 4: a WebSocket of no dialect that is spoken over one is one exchange, its server's messages.
+Rule 2: a complete answer has ended well, whatever happened to the connection; any other has ended
+as the connection did.
+Rule 3: exchanges are renumbered in order if there is a WebSocket among them.
+Rule 4: a WebSocket of an unknown dialect is one exchange with the server's messages.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ _LINE_ENDS: Final = bytes.maketrans(b"\r\n", b"  ")
 
 
 class CarriedExchange(NamedTuple):
-    """An exchange of a split recording: the one that was kept, and which of its messages it has.
+    """An exchange of a split recording: the recorded one, and the messages that it has of it.
 
-    `messages` is None where it is the kept one itself, `asked` the message of the request.
+    `messages` is None if it is the recorded one itself, `asked` is the message of the request.
     """
 
     exchange: Exchange
@@ -67,7 +67,7 @@ def split_connections(cassette: Cassette) -> Cassette:
 
 
 def carried_exchanges(cassette: Cassette) -> list[CarriedExchange]:
-    """Every answer of a recording, numbered, with what was kept of it."""
+    """Every answer of a recording, numbered, with the recorded exchange that holds it."""
     found: list[CarriedExchange] = []
     firsts: dict[int, int] = {}
     for kept in cassette.exchanges:
@@ -88,7 +88,7 @@ def carried_exchanges(cassette: Cassette) -> list[CarriedExchange]:
 def carried_layouts(
     carried: Iterable[CarriedExchange], kept_layout: Callable[[int], Layout]
 ) -> list[Layout]:
-    """Where the messages of each answer stand, by the layouts of what was kept, by number."""
+    """The places of each answer's messages, from the layouts of recorded exchanges by number."""
     found: list[Layout] = []
     starts: dict[int, list[int]] = {}
     for each in carried:
@@ -118,14 +118,14 @@ def has_messages(path: Path) -> bool:
 
 
 def message_groups(connection: Exchange) -> list[list[int]]:
-    """The numbers of the messages of each answer; what is of none, or of several, is left out."""
+    """The numbers of each answer's messages, without those that belong to none or to several."""
     answers = _sorted_messages(connection)[1]
     owners = Counter(at for answer in answers for at in answer.messages)
     return [[at for at in each.messages if owners[at] == 1] for each in answers]
 
 
 def server_parts(exchange: Exchange) -> Iterator[CarriedExchange]:
-    """What a server sent, answer by answer where it is a WebSocket; what is of none comes last."""
+    """The server's messages, for a WebSocket answer by answer; those of no answer come last."""
     if not exchange.is_connection:
         yield CarriedExchange(exchange, None, exchange, None)
         return

@@ -1,7 +1,7 @@
-"""What a file is that holds no answer of a model: said in words, by its bytes alone.
+"""Describes a file that is not the answer of a model, by its bytes alone.
 
-Whoever saves what a server sent saves its error pages, too. A reader wants to know that before
-anything is judged.
+Users who save a server's output also save its error pages, and need to know that before anything
+is judged.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from conformance.core.json_values import NOT_JSON, decode_json, value_at
 from conformance.core.lines import BOM
 
 _LOOKED_AT: Final = 65_536  # bytes
-_LONGEST: Final = 120  # characters of what is quoted
+_LONGEST: Final = 120  # characters of a quotation
 _FIRST_BYTES: Final = (
     (b"PK\x03\x04", "a zip archive: unpack it first"),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive: unpack it first"),
@@ -39,7 +39,7 @@ _FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
 
 
 def described_content(data: bytes) -> str | None:
-    """What these bytes are, if they are something that is no answer: `an HTML page: 502 ...`."""
+    """A description of bytes that are certainly not an answer: `an HTML page: 502 ...`."""
     begun = data[:_LOOKED_AT].removeprefix(BOM)
     for first, said in _FIRST_BYTES:
         if begun.startswith(first):
@@ -90,7 +90,7 @@ def _error_words(value: dict[str, Any]) -> Iterator[str]:
 
 
 def _text(head: bytes) -> str | None:
-    """Text that is no stream of any kind; None where it may be one, or is no text."""
+    """Text that cannot be a stream; None if it may be one, or is not text."""
     if not head or head.startswith((b"{", b"[", *_FIELDS)) or b"\x00" in head:
         return None
     try:

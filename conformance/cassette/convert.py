@@ -24,7 +24,7 @@ def convert(
     clean: bool = True,
     seal: bool | None = None,
 ) -> Cassette:
-    """Writes `source` as a cassette and returns what was written. Raises CassetteError.
+    """Writes `source` as a cassette and returns the cassette. Raises CassetteError.
 
     The content is that of `converted`. `seal` states chunks, bytes and hash at every end (None:
     as the source does). Source and target may be one file.

@@ -1,4 +1,4 @@
-"""Shows a recorded stream as it was: the real lines, beside a gutter of time, chunks and events.
+"""Shows a recorded stream: the real lines, with a gutter of time, chunks and events.
 
     +ms      chunk  event
     0.3         #1      1 | event: response.created
@@ -9,8 +9,8 @@
 milliseconds since the response head. Events are numbered as frames are, from 1. A binary message
 is a line, and its headers and payload are shown where it came in one piece.
 
-Nothing is gathered on the way but the frames that end behind others which began later (an event
-with comments inside): memory does not grow with the lines.
+Only frames that end after others which began later (an event with comments inside) are collected,
+so memory does not grow with the lines.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _printable(text: str) -> str:
 def _line_pieces(exchange: Exchange, body: bytes) -> Iterator[_LinePiece]:
     """Chunks, cut where lines begin; an empty chunk has a piece of its own."""
     starts = _line_starts(exchange, body)
-    begun = next(starts, len(body) + 1)  # the first start that is not behind us
+    begun = next(starts, len(body) + 1)  # the first start not yet passed
     stop = 0
     for number, (data, ms) in enumerate(chunk_times(exchange.chunks), 1):
         start, stop = stop, stop + len(data)
@@ -119,7 +119,7 @@ def _line_pieces(exchange: Exchange, body: bytes) -> Iterator[_LinePiece]:
 
 
 def _line_starts(exchange: Exchange, body: bytes) -> Iterator[int]:
-    """Where lines begin, or binary messages; one more behind the last where it has ended."""
+    """Where lines or binary messages begin; one more after the last if it has ended."""
     if framing_of(exchange) == "binary":
         yield from sorted({frame.offset for frame, _ in exchange_frames(exchange)})
         return
@@ -139,10 +139,10 @@ def _message_text(body: bytes, piece: _LinePiece) -> str:
 
 
 class _EventNumbers:
-    """The numbers of the frames that begin at an offset; offsets are asked for as they rise."""
+    """The numbers of the frames that begin at an offset; callers use rising offsets."""
 
     def __init__(self, exchange: Exchange) -> None:
-        self._late = array("q")  # numbers of frames that end behind one which began later
+        self._late = array("q")  # numbers of frames that end after one which began later
         latest = -1
         for number, (frame, _) in enumerate(exchange_frames(exchange), 1):
             if frame.offset < latest:
@@ -167,7 +167,7 @@ class _EventNumbers:
 
 
 class _Numbered:
-    """Offsets and numbers, both rising, read as far as they are asked for."""
+    """Offsets and numbers, both rising, read on demand."""
 
     def __init__(self, pairs: Iterator[tuple[int, int]]) -> None:
         self._pairs = pairs

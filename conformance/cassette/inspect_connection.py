@@ -1,12 +1,12 @@
-"""Shows a recorded WebSocket as it was: each message, who sent it, and of which answer it is.
+"""Shows a recorded WebSocket: each message with its sender and its answer.
 
     +ms    message  event
     0.0         #1    1.0 > {"type":"response.create","model":"m","input":"Hi"}
     412.0       #2    1.1 < {"type":"response.created","sequence_number":0, ...}
 
-`>` is what the client sent, `<` what the server did. `1.1` is event 1 of exchange 1, as findings
-name them; its request is event 0. What is of no answer has no number. A binary message that is no
-text is shown by its escapes.
+`>` is sent by the client, `<` by the server. `1.1` is event 1 of exchange 1, as findings name them;
+its request is event 0. A message outside all answers has no number. A binary message that is not
+text is shown with escapes.
 """
 
 from __future__ import annotations

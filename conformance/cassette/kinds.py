@@ -1,8 +1,8 @@
-"""Every kind of file that holds recorded streams, in the order in which they are asked.
+"""Every kind of file that holds recorded streams, in the order in which they are tried.
 
-What has first bytes of its own comes first; then what its name shows; one JSON value is an answer
-if nobody else takes it. Rows of `conformance.yaml` and kinds of other distributions are asked
-behind ours, and loaded only then.
+Kinds with characteristic first bytes come first, then those known by name; one JSON value is an
+answer if no other kind takes it. Rows of `conformance.yaml` and kinds of other distributions come
+after ours, and are loaded only then.
 """
 
 from __future__ import annotations
@@ -91,12 +91,12 @@ def read_file(file: ForeignFile) -> ImportedRecording:
     _ = file.data  # once, and its first bytes with it
     for kind in _asked_kinds(file):
         if kind is ANSWER and fault is not None:
-            break  # it would take what is broken, too
+            break  # it would take broken files, too
         try:
             found = kind.read(file)
         except CassetteError as err:
             if kind in OWN and _is_of(kind, file):
-                raise  # whoever else would take it knows less of it
+                raise  # any later kind would know less about it
             fault = fault or err
             continue
         if found is not None:
@@ -150,7 +150,7 @@ def all_kinds() -> tuple[Importer, ...]:
 def _asked_kinds(file: ForeignFile, *, in_folders: bool = False) -> Iterator[Importer]:
     yield from (kind for kind in OWN if kind.may_read(file))
     if in_folders:
-        yield ANSWER  # for strangers 20 ms are spent where nobody else knows the file
+        yield ANSWER  # loading foreign kinds costs 20 ms, so only if no other kind knows the file
     from conformance.cassette.importers.registry import load_importers  # noqa: PLC0415  # as above
 
     others = (*_own_rows(), *load_importers())

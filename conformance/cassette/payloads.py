@@ -1,9 +1,8 @@
 """Rebuilds the SSE framing of recordings that kept the payloads of events only.
 
-What the envelope was follows from the payload: some dialects name each event in an `event:` line,
-some end with `[DONE]`. Values of a JSON file are found again where they are in it, without a
-parser of our own: elements of an array follow each other, so each is looked for behind the one
-before, in linear time.
+The envelope follows from the payload: some dialects name each event in an `event:` line, some end
+with `[DONE]`. The places of values in a JSON file are found without a parser of our own: elements
+of an array follow each other, so each is searched after the one before, in linear time.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ class Payload(NamedTuple):
 
     @classmethod
     def of(cls, line: int, text: bytes, value: Any) -> Payload:
-        """`value` is the text decoded, None where it is no JSON."""
+        """`value` is the decoded text, None if it is not JSON."""
         finishes = any(envelope.finishes(value) for envelope in _ENVELOPES)
         return cls(line, _sse_frame(value, text), finishes, text == DONE)
 
@@ -66,7 +65,7 @@ class Rebuilt(NamedTuple):
 
 
 def rebuild(file: str, lines: bytes) -> Rebuilt:
-    """SSE for these lines. Raises CassetteError with the line that is no JSON value."""
+    """SSE for these lines. Raises CassetteError with the line that is not a JSON value."""
     payloads = [
         Payload.of(number, text, None if text == DONE else _json_value(file, number, text))
         for number, line in enumerate(lines.split(b"\n"), 1)

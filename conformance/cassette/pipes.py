@@ -1,7 +1,7 @@
-"""What can be read only once: standard input (`-`), and what a shell hands over as `<(...)`.
+"""Inputs that can be read only once: standard input (`-`), and a shell's `<(...)`.
 
-Its bytes are kept while the process lives, because a recording is read more than once: to tell its
-kind, to judge it, and for the lines of its findings.
+Their bytes are kept while the process lives, because a recording is read more than once: to find
+its kind, to judge it, and for the lines of its findings.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _MOST_HELD: Final = 4  # pipes
 
 
 def is_pipe(path: Path) -> bool:
-    """Whether the bytes behind a path can be read only once."""
+    """Whether the bytes at a path can be read only once."""
     if str(path) == _DASH:  # comparing paths takes its time
         return True
     return is_handed_over(path) and path.exists() and not stat.S_ISREG(path.stat().st_mode)
 
 
 def pipe_bytes(path: Path, most: int) -> bytes:
-    """All that came, as it came, but no more than one byte above `most`. Raises OSError."""
+    """All bytes as received, but at most one byte more than `most`. Raises OSError."""
     about = None if path == STDIN else path.stat()
     return _held_bytes(path, (about.st_dev, about.st_ino) if about else (), most)
 
@@ -48,6 +48,6 @@ def forget_pipes() -> None:
 
 
 def refuse_terminal(path: Path) -> None:
-    """Raises OSError where standard input is a terminal: nobody would know what it waits for."""
+    """Raises OSError if standard input is a terminal: the user would not know what it waits for."""
     if path == STDIN and os.isatty(sys.stdin.fileno()):
         raise OSError(0, "standard input is a terminal, and no recording comes from there")

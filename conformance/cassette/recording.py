@@ -61,7 +61,7 @@ class Recording(Struct, frozen=True):
 
     @property
     def judged(self) -> tuple[Exchange, ...]:
-        """The exchanges that rules are asked of; others only stand beside them."""
+        """The exchanges that rules judge; others only accompany them."""
         return self.exchanges
 
     def source_of(self, exchange: int) -> tuple[Path, int]:
@@ -84,7 +84,7 @@ class Recording(Struct, frozen=True):
 def open_recording(path: Path | str, *, dialect: str | None = None) -> Recording:
     """Reads a cassette or imports anything else. Raises CassetteError.
 
-    `dialect` is what a foreign file is said to speak; a cassette says so itself.
+    `dialect` is that of a foreign file, from the user; a cassette states its own.
     """
     where = path if isinstance(path, Path) else Path(path)
     file = ForeignFile(where, dialect)
@@ -151,7 +151,7 @@ def is_named_recording(path: Path) -> bool:
 def is_recording(path: Path | str) -> bool:
     """Whether a file that a user names is a recording: by its name, else by its first bytes.
 
-    Raises nothing: a file that cannot be read is no recording.
+    Raises nothing: an unreadable file is not a recording.
     """
     where = Path(path)
     return is_named_recording(where) or plain_name(where).endswith(_NAMED) or holds_recording(where)

@@ -40,7 +40,7 @@ class BinaryMessage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Every key a line may have, whatever its kind."""
+    """Every key that a line of any kind may have."""
 
     side: Side | None = msgspec.field(default=None, name="from")
     cassette: _Version | UnsetType = UNSET
@@ -106,7 +106,7 @@ def parse_record(file: str, line: RawLine) -> Record:
 
 
 def plain_extent(lines: Sequence[bytes], at: int) -> int:
-    """The index behind the last of the lines from `at` on that look plain."""
+    """The index after the last of the lines from `at` on that look plain."""
     end = len(lines)
     while at < end and lines[at].startswith(_PLAIN_BEGINNINGS):
         at += 1
@@ -114,10 +114,10 @@ def plain_extent(lines: Sequence[bytes], at: int) -> int:
 
 
 def decode_plain(lines: Sequence[bytes]) -> list[Plain] | None:
-    """What the lines hold, read in one go; None unless each of them is plain.
+    """The values of the lines, decoded at once; None unless each of them is plain.
 
-    They are decoded as one JSON array with a raw line feed behind each comma. Every line begins an
-    object with a key, so a value cannot go on over a line; a line that held two values would make
+    They are decoded as one JSON array with a raw line feed after each comma. Every line begins an
+    object with a key, so a value cannot continue over a line end; a line with two values would give
     one too many.
     """
     try:
@@ -178,7 +178,7 @@ def fault(file: str, line: RawLine, message: str, *, column: int | None = None) 
 
 
 def header_fields(header: Header) -> dict[str, Any]:
-    """The header as the object of its line; what is empty is left out."""
+    """The header as the object of its line, without empty values."""
     fields = asdict(header)
     version, extra = fields.pop("version"), fields.pop("extra")
     fields["redactions"] = [asdict(r) for r in header.redactions]

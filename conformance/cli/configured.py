@@ -118,7 +118,7 @@ def project_settings(verb: str, typed: Mapping[str, Any]) -> dict[str, Setting]:
     if verb in _ASKING:
         found |= _target_settings(project, typed)
     used = found.keys() - typed.keys()
-    _say_changing(verb, [key for key in _CHANGING if _DEFAULTS[key][0] in used & _changing(found)])
+    _note_changing(verb, [key for key in _CHANGING if _DEFAULTS[key][0] in used & _changing(found)])
     return found
 
 
@@ -155,14 +155,14 @@ def _target_settings(project: Project, typed: Mapping[str, Any]) -> dict[str, Se
         name = str(typed["target"])
         hint = nearest(name, project.targets) or f"it has {known or 'none'}"
         raise UsageError(f"{CONFIGURATION} has no target {name!r}", hint=hint)
-    _say_target(target)
+    _show_target(target)
     return {
         _OF_TARGETS.get(key, key.replace("-", "_")): setting
         for key, setting in target.settings.items()
     }
 
 
-def _say_target(target: ProjectTarget) -> None:
+def _show_target(target: ProjectTarget) -> None:
     from conformance.cli.terminal import warn  # noqa: PLC0415  # help needs none
     from conformance.report.printable import visible  # noqa: PLC0415  # as above
 
@@ -186,7 +186,7 @@ def _target_facts(target: ProjectTarget) -> Iterator[str]:
         yield f"passes {', '.join(f'${name}' for name in passed.value)}"
 
 
-def _say_changing(verb: str, keys: Sequence[str]) -> None:
+def _note_changing(verb: str, keys: Sequence[str]) -> None:
     """Rule 3."""
     if not keys:
         return

@@ -132,7 +132,7 @@ class _LiveRun(Struct, kw_only=True):
                 upstream.persona = named_persona(given.persona) if given.persona else None
             if given.protocol is not None and upstream is not None:
                 return await run_application(
-                    await self._asked_target(stack, f"http://127.0.0.1:{upstream.port}"),
+                    await self._tested_target(stack, f"http://127.0.0.1:{upstream.port}"),
                     given.protocol,
                     self.scenarios,
                     options,
@@ -151,7 +151,7 @@ class _LiveRun(Struct, kw_only=True):
                 upstream=upstream,
             )
 
-    async def _asked_target(self, stack: AsyncExitStack, url: str) -> TurnTarget:
+    async def _tested_target(self, stack: AsyncExitStack, url: str) -> TurnTarget:
         """An application, or an agent; `url` is that of the played model."""
         if self.given.agent is None:
             server = await _live_server(self.given, stack)

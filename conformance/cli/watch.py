@@ -127,7 +127,7 @@ def watch_command(given: WatchArguments) -> None:
     if not is_over and sys.stdout.isatty():
         with suppress(OSError, termios.error):
             _give_terminal_back(watcher)
-    is_read = not watcher.is_stuck and _says_within(_SAYS_S, partial(_put_summary, watcher, given))
+    is_read = not watcher.is_stuck and _ends_within(_SAYS_S, partial(_put_summary, watcher, given))
     if not (is_over and is_read):
         os._exit(ended)  # Python would wait for output that is never read
     raise typer.Exit(ended)
@@ -158,7 +158,7 @@ async def _watch_proxy(
     return ended, watcher
 
 
-def _says_within(seconds: float, say: Callable[[], None]) -> bool:
+def _ends_within(seconds: float, say: Callable[[], None]) -> bool:
     """Whether the last line gets written in time."""
     saying = Thread(target=say, daemon=True)
     saying.start()

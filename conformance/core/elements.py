@@ -32,7 +32,7 @@ class ElementParser:
     def __init__(self, *, max_element_bytes: int = 64 * 1024 * 1024) -> None:
         self._max = max_element_bytes
         self._closed = False
-        self._state: Literal["before", "inside", "behind", "told"] = "before"
+        self._state: Literal["before", "inside", "after", "reported"] = "before"
         self._depth = 0  # of the next byte below the array; 0: between elements
         self._in_string = False
         self._held = bytearray()  # of the element that is not whole yet
@@ -56,13 +56,13 @@ class ElementParser:
         self._drop(begin)
         if self._state == "inside" and len(self._held) > self._max:
             self._skip_element(frames)
-        if self._state in ("behind", "told"):
-            self._tell_of_more(frames)
+        if self._state in ("after", "reported"):
+            self._report_rest(frames)
         return frames
 
     def close(self) -> list[Frame]:
         """End the stream: an array that was not closed is reported. A second call yields none."""
-        if self._closed or self._state in ("behind", "told"):
+        if self._closed or self._state in ("after", "reported"):
             self._closed = True
             return []
         self._closed = True
@@ -113,7 +113,7 @@ class ElementParser:
             _add_frame(element, self._offset + begin + raw.index(element[:1]), frames)
         self._is_skipped = False
         if not self._is_nested and self._held[end - 1 : end] == b"]":
-            self._state = "behind"
+            self._state = "after"
 
     def _skip_element(self, frames: list[Frame]) -> None:
         if not self._is_skipped:
@@ -121,12 +121,12 @@ class ElementParser:
         self._is_skipped = True
         self._drop(self._scanned)
 
-    def _tell_of_more(self, frames: list[Frame]) -> None:
+    def _report_rest(self, frames: list[Frame]) -> None:
         more = bytes(self._held).lstrip(_WHITE)
-        if more and self._state == "behind":
+        if more and self._state == "after":
             at = self._offset + len(self._held) - len(more)
             frames.append(Frame("ignored-element", "after-end", "", "", at))
-            self._state = "told"
+            self._state = "reported"
         self._drop(len(self._held))
 
     def _drop(self, size: int) -> None:

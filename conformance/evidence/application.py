@@ -160,10 +160,10 @@ def _finding(rule: Rule, hops: ApplicationHops, found: HopDifference) -> Finding
     where = f"{exchange.scenario}/{exchange.role}/{exchange.number}/wire"
     memory = _memory_of(hops.shown, found.sent.number)
     violation = Violation(found.sent.number, {}, (), "", "", found.message)
-    return make_finding(rule, violation, memory, where, _event_beside(hops, found.said))
+    return make_finding(rule, violation, memory, where, _provider_event(hops, found.said))
 
 
-def _event_beside(hops: ApplicationHops, place: EventPlace) -> EventBeside:
+def _provider_event(hops: ApplicationHops, place: EventPlace) -> EventBeside:
     answer = hops.behind[place.answer]
     memory = _memory_of(answer, place.number)
     shown = next((each for each in memory.around(place.number) if each.at), None)

@@ -176,14 +176,14 @@ def _lost_values(hops: ApplicationHops) -> list[OpaqueValue] | str | None:
     if values and not hops.shown.dialect.carries_opaque and not hops.later:
         why = "no later request shows whether they are kept"
         return f"{hops.shown.dialect.name} {rules.NO_PLACE}, and {why}"
-    if values and _are_kept_behind(hops):
+    if values and _continues_stored_answers(hops):
         return "the provider keeps what it sealed"
     kept = list(_kept_strings(hops)) if values else []
     lost = [each for each in values if not any(each.data in text for text in kept)]
     return lost if values else None
 
 
-def _are_kept_behind(hops: ApplicationHops) -> bool:
+def _continues_stored_answers(hops: ApplicationHops) -> bool:
     """Whether a later request goes on from answers that the provider keeps."""
     first, *others = hops.behind
     later = (*(each.exchange.request for each in others), *hops.later)

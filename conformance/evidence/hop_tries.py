@@ -39,7 +39,7 @@ def replaced_tries(behind: Sequence[ReadAnswer]) -> frozenset[int]:
         place
         for place, answer in enumerate(behind)
         for later in range(place + 1, len(behind))
-        if _is_asked_again(answer, behind[later], asked[place], asked[later])
+        if _is_retried(answer, behind[later], asked[place], asked[later])
     )
 
 
@@ -57,14 +57,14 @@ def _question(answer: ReadAnswer) -> Mapping[str, Any] | None:
     return {k: v for k, v in request.json.items() if k != "model" and not isinstance(v, skipped)}
 
 
-def _is_asked_again(
+def _is_retried(
     answer: ReadAnswer,
     later: ReadAnswer,
     asked: Mapping[str, Any] | None,
     asked_later: Mapping[str, Any] | None,
 ) -> bool:
     if asked is not None and asked_later is not None:
-        return asked == asked_later and _says_anything(later)
+        return asked == asked_later and _has_content(later)
     if answer.is_whole:
         return False
     first, second = answer.transcript, later.transcript
@@ -73,7 +73,7 @@ def _is_asked_again(
     return any(one for one, _ in begun) and all(two.startswith(one) for one, two in begun)
 
 
-def _says_anything(answer: ReadAnswer) -> bool:
+def _has_content(answer: ReadAnswer) -> bool:
     said = answer.transcript
     return answer.is_whole or any((*said.text, *said.thinking, *said.tools))
 
@@ -85,7 +85,7 @@ def try_replaced(hops: ApplicationHops) -> Compared:
     left = next((each for each in found if each is not None), None)
     if left is not None and left.sent.number > hops.taken_back:
         return left
-    return any(_said_by(hops.said, replaced, kind) for kind in _KINDS)
+    return any(_parts_of_calls(hops.said, replaced, kind) for kind in _KINDS)
 
 
 def without_tries(hops: ApplicationHops) -> ApplicationHops:
@@ -114,12 +114,12 @@ def _left_text(
     parts = hops.sent.of(kind)
     shown = "".join(each.text for each in parts)
     others = frozenset(range(len(hops.behind))) - tries
-    kept = _text_of(_said_by(hops.said, others, kind))
+    kept = _text_of(_parts_of_calls(hops.said, others, kind))
     every = _text_of(hops.said.of(kind))
-    texts = {n: _text_of(_said_by(hops.said, frozenset({n}), kind)) for n in sorted(tries)}
+    texts = {n: _text_of(_parts_of_calls(hops.said, frozenset({n}), kind)) for n in sorted(tries)}
     begun = _first_begun(shown, texts, kept)
     for number in sorted(tries):
-        own = _said_by(hops.said, frozenset({number}), kind)
+        own = _parts_of_calls(hops.said, frozenset({number}), kind)
         text = _text_of(own).strip()
         # However short: there is nothing else that it could be.
         is_all = bool(shown.strip()) and text.startswith(shown.strip()) and not kept.strip()
@@ -152,7 +152,7 @@ def own_words(hops: ApplicationHops, kind: PartKind) -> HopDifference | None:
     parts, said = hops.sent.of(kind), hops.said.of(kind)
     shown, words = _text_of(parts), _text_of(said)
     calls = sorted({each.start.answer for each in said})
-    texts = {_text_of(_said_by(hops.said, frozenset({n}), kind)).strip() for n in calls}
+    texts = {_text_of(_parts_of_calls(hops.said, frozenset({n}), kind)).strip() for n in calls}
     rest = shown
     for text in sorted(filter(None, texts), key=len, reverse=True):
         rest = rest.replace(text, _BORDER)
@@ -189,7 +189,7 @@ def _own_texts(own: Sequence[SaidPart]) -> Iterator[str]:
     return (each.text.strip() for each in own) if len(own) > 1 else iter(())
 
 
-def _said_by(content: SaidContent, calls: frozenset[int], kind: PartKind) -> list[SaidPart]:
+def _parts_of_calls(content: SaidContent, calls: frozenset[int], kind: PartKind) -> list[SaidPart]:
     return [each for each in content.of(kind) if each.start.answer in calls]
 
 

@@ -84,7 +84,7 @@ class StreamCheck:
         except Exception as err:  # noqa: BLE001  # rule 1
             self._stop(Verdict.ERROR, _failure(err))
         self._spent += perf_counter() - began
-        return self._untold_findings(view)
+        return self._new_findings(view)
 
     def catch_up(self) -> tuple[Finding, ...]:
         """Judges the deltas that wait for more similar ones; gives the findings in them.
@@ -99,9 +99,9 @@ class StreamCheck:
         except Exception as err:  # noqa: BLE001  # rule 1
             self._stop(Verdict.ERROR, _failure(err))
         self._spent += perf_counter() - began
-        return self._untold_findings(view)
+        return self._new_findings(view)
 
-    def _untold_findings(self, view: RunningView | None) -> tuple[Finding, ...]:
+    def _new_findings(self, view: RunningView | None) -> tuple[Finding, ...]:
         found = () if view is None else view.findings
         before, self._given = self._given, len(found)
         return tuple(found[before:]) if self._given > before else ()

@@ -116,7 +116,7 @@ async def _confirm_findings(run: ApiRun, outcome: ScenarioOutcome) -> None:
         if other.spent or other.silent:
             break
         ids_of_runs.append(judge_unkept(run, other))
-        if texts_decide and not _says_same(run, outcome, other):
+        if texts_decide and not _has_same_text(run, outcome, other):
             run.deterministic = False
     if confirm > 1:
         for each in ids:
@@ -140,7 +140,7 @@ def _fails_by_text(run: ApiRun, results: Sequence[StreamResult]) -> bool:
     return any(compares_answers(r) for r in run.target.rulebook.rules if r.id in failed)
 
 
-def _says_same(run: ApiRun, one: ScenarioOutcome, other: ScenarioOutcome) -> bool:
+def _has_same_text(run: ApiRun, one: ScenarioOutcome, other: ScenarioOutcome) -> bool:
     reading = run.settings.reading
     pairs = ((each, other.exchange_of(each.role)) for each in one.answers)
     return all(

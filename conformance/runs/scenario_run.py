@@ -199,7 +199,7 @@ async def _take_step(
     roles = (role for role in step.beside if role in steps)
     beside = [step_request(steps[role], dialect, values, settings) for role in roles]
     try:
-        reply, company = await _send_beside(step, request, beside, sender, outcome)
+        reply, company = await _send_parallel(step, request, beside, sender, outcome)
     except RequestsSpentError:
         outcome.spent = True
         return "the run has sent as many requests as it may (--max-requests)"
@@ -225,7 +225,7 @@ def _given_word(
     return word
 
 
-async def _send_beside(
+async def _send_parallel(
     step: Step,
     request: Request,
     beside: Sequence[Request],

@@ -46,7 +46,7 @@ async def learn_wordings(run: ApiRun, scenarios: Sequence[ScenarioRun]) -> Wordi
     answers = answers_of_first_round(run)
     usable: dict[str, list[int]] = {}
     for scenario_run in scenarios:
-        if _is_told_apart(scenario_run.scenario.name, answers):
+        if _is_distinguishable(scenario_run.scenario.name, answers):
             continue
         for wording in range(1, MOST + 1):
             worded = replace(scenario_run, wording=wording)
@@ -60,7 +60,7 @@ async def learn_wordings(run: ApiRun, scenarios: Sequence[ScenarioRun]) -> Wordi
     return Wordings(LoneAnswers(answers), usable)
 
 
-def _is_told_apart(name: str, answers: Mapping[AnswerKey, LoneAnswer]) -> bool:
+def _is_distinguishable(name: str, answers: Mapping[AnswerKey, LoneAnswer]) -> bool:
     """Whether a piece of some other answer would show in each answer of a scenario."""
     own = (each for key, each in answers.items() if key.scenario == name)
     return all(any(shows_in(each, other) for other in answers.values()) for each in own)

@@ -1,8 +1,8 @@
 """Programs of the user that are under test: how they start, end, and are reported.
 
-Each stands below a process of ours (`warden`), which ends it with all that it started: children in
-sessions of their own, children whose parents have ended, and also where we are killed. Where that
-process is killed itself, a control group ends the rest, or a note says that nobody knows of it.
+Each is the child of a process of ours (`warden`), which ends it with everything that it started:
+children in sessions of their own, children whose parents have ended, and also if we are killed. If
+that process is killed itself, a control group ends the rest, or a note warns of it.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Which tool of an agent a played model may call: one that reads, in a folder that is ours.
+"""Which tool of an agent a played model may call: one that only reads, in a folder of ours.
 
-A played model means nothing by its calls, so nothing may come of them. What a tool does is known
-by its name and by what it must be given.
+Calls of a played model have no purpose, so they must have no effect. The name and the required
+parameters of a tool show what it does.
 
-Rule 1: a name with a word for reading, and no word that may stand for anything else.
-Rule 2: every parameter that must be given is a path, a pattern, a word about the call, or may be
-        null; a tool that names no place at all is called only where it needs nothing.
-Rule 3: of several the one that reads a file, then one that lists, that searches; then a shell, with
-        a command that reads that file; then one that needs nothing.
+Rule 1: its name has a word for reading, and no word with another possible meaning.
+Rule 2: every required parameter is a path, a pattern, a word about the call, or may be null; a tool
+        without any place is called only if it needs no parameter.
+Rule 3: a tool that reads a file comes first, then one that lists, then one that searches; then a
+        shell, with a command that reads that file; then one without parameters.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""Which call of an application to its model is which: one of the turn, or one for itself.
+"""Separates an application's calls to its model: those of the turn, and those for itself.
 
-Rule 1: the first scenario shows it by what came back: the call whose answer the user is shown is of
-the turn, and what its request looks like (tools, instructions, words beside the user's, JSON that
-is asked for) is how calls of the turn look. Each of its steps has a call of the turn.
-Rule 2: where the turn passes on what the user says as it is, a call that does not end with that is
-none of it, unless it goes on where the call before it broke off or was cut at a limit, or is like a
-call of the turn and adds words (a reminder) to those of the user before anybody has answered.
-Rule 3: a later call is of the turn unless it looks more like one that was not, or unlike it in
-several ways at once.
-Rule 4: a call that names what the server keeps, and brings results alone, is of the turn.
-Rule 5: words (title, summary) name a call that is none of the turn; they do not make it one.
+Rule 1: the first scenario shows the difference: the call whose answer the user gets belongs to the
+turn, and the shape of its request (tools, instructions, words around the user's, requested JSON) is
+that of all calls of the turn. Each step of the scenario has a call of the turn.
+Rule 2: if the turn passes on the user's words unchanged, a call that does not end with them is not
+part of it, unless it continues a call that broke off or was cut at a limit, or has the shape of the
+turn and adds words (a reminder) to those of the user before any answer.
+Rule 3: a later call belongs to the turn unless its shape is closer to that of another call, or
+differs from the turn's in several ways at once.
+Rule 4: a call that refers to stored history, and brings only results, belongs to the turn.
+Rule 5: words (title, summary) give a name to a call outside the turn; they do not make it one.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The environment of a program under test: what programs need to start, and nothing else.
 
-A program that is tried has no business with the keys of whoever tries it. So variables are passed
-on by name: where programs and their libraries are, who and where the user is, the language, the
-terminal, the way to the network and who vouches for it. `--pass NAME` adds another one.
+A program under test must not get the user's keys. So variables are passed on by name: paths of
+programs and libraries, the user's name and folders, the language, the terminal, proxies and
+certificate authorities. `--pass NAME` adds another one.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""Kinds of files that hold recorded streams: how each is known, and how it is read.
+"""Kinds of files that hold recorded streams: how each is recognised and read.
 
 A kind is one value, an `Importer`. Ours are modules of this package, and
-`conformance.cassette.kinds` lists them in the order in which they are asked; any installed
+`conformance.cassette.kinds` lists them in the order in which they are tried; any installed
 distribution adds its own by an entry point of the group `conformance.importers`, whose object is
-such a value. Those are loaded when the first file comes that is none of ours (`registry.py`). What
-a stranger's code does wrong is reported in one line that names its distribution; other files are
-read all the same.
+such a value. These are loaded with the first file that is none of our kinds (`registry.py`). A
+fault of their code is reported in one line that names the distribution; other files are still read.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ _PEEK: Final = 4096
 class ForeignFile:
     """A file that may hold recorded streams; each part of it is read once.
 
-    `dialect` is what the user says it speaks, if anything. Raises CassetteError where it cannot be
-    read, holds more than `MAX_IMPORT` bytes, or is asked for JSON and holds none.
+    `dialect` is the one that the user named, if any. Raises CassetteError if the file cannot be
+    read, holds more than `MAX_IMPORT` bytes, or does not hold the JSON that a caller needs.
     """
 
     def __init__(self, path: Path, dialect: str | None = None) -> None:
@@ -116,14 +115,14 @@ class NothingJudgedError(CassetteError):
 
 
 class Importer(Struct, frozen=True):
-    """How files of one kind are known and read.
+    """How files of one kind are recognised and read.
 
-    `suffixes` are endings of names that may be theirs, in lower case; an empty one fits any name.
-    `recognises` looks into a file, whether it is one; where `in_folders`, a search of a
-    folder finds those. `read` gives None for a file that is none after all, and raises
-    CassetteError for a broken one; `expects` says what it would have read, and `says`, for lists,
-    what such files are. `trusted` is how far the bytes may be trusted, `keeps` what is known beside
-    them. Whatever a file does not hold is left out, not made up.
+    `suffixes` are possible endings of their names, in lower case; an empty one fits any name.
+    `recognises` decides by the content; with `in_folders`, a search of a folder finds these files.
+    `read` gives None for a file that is not of this kind after all, and raises CassetteError for a
+    broken one; `expects` describes what it can read, and `says`, for lists, such files. `trusted`
+    is how far the bytes may be trusted, `keeps` what else the files record. Facts that a file lacks
+    are left out, not made up.
     """
 
     name: str

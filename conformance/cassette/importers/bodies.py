@@ -111,7 +111,7 @@ def _read_lines(file: ForeignFile) -> ImportedRecording | None:
 
 
 def _first_dialect(file: ForeignFile) -> str | None:
-    """The dialect that the first lines show; None where one of them is no JSON."""
+    """The dialect of the first lines; None if one of them is not JSON."""
     for line in file.data.split(b"\n", _LINES_TO_RECOGNISE)[:_LINES_TO_RECOGNISE]:
         text = line.strip()
         value = decode_json(text.decode("utf-8", "replace")) if text not in (b"", DONE) else None

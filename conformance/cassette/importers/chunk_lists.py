@@ -4,10 +4,10 @@ r"""Chunks as programs write them down: a JSON array of them, or lines with the 
     ["data: {...}\n\n", ...]                               texts as they came
     {"ts": 1718000000.123, "chunk": {...}}               one a line, or in an array: with its time
 
-A text is a piece of the stream if any of them holds a line end; without, each is a line, as a loop
-over lines gives them. What is JSON itself is a payload.
-Of times only those count whose unit is certain: seconds, milli-, micro- or nanoseconds since 1970
-(known by their size), a date (ISO 8601), or a name that ends in `ms`.
+If any text holds a line end, the texts are pieces of the stream; otherwise each is a line, as a
+loop over lines gives them. A text that is JSON is a payload.
+Only times with a certain unit count: seconds, milli-, micro- or nanoseconds since 1970 (recognised
+by their size), a date (ISO 8601), or a name that ends in `ms`.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _unwrap_chunk(file: ForeignFile, kept: TextPart) -> _KeptChunk:
     name = next((each for each in _TIMES if each in names), "")
     try:
         found_part = part(kept.raw, inner)
-    except (KeyError, UnicodeDecodeError) as err:  # a key that is no UTF-8
+    except (KeyError, UnicodeDecodeError) as err:  # a key that is not UTF-8
         raise file.error("expected an object in UTF-8", kept.line) from err
     placed = TextPart(kept.line + found_part.line - 1, found_part.raw)
     return _kept_chunk(placed, _milliseconds(name, value.get(name)), placed)
@@ -130,7 +130,7 @@ def _kept_chunk(placed: TextPart, ms: float | None, spelled: TextPart) -> _KeptC
 
 
 def _milliseconds(name: str, value: Any) -> float | None:
-    """A time in ms, from whatever moment; None where its unit is not certain."""
+    """A time in ms, from any origin; None if its unit is not certain."""
     if isinstance(value, str):
         try:
             return datetime.fromisoformat(value).timestamp() * 1e3
@@ -203,7 +203,7 @@ def _dialect_of(kept: Iterable[_KeptChunk]) -> str | None:
 
 
 def _ended_lines(kept: Sequence[_KeptChunk]) -> Iterator[bytes]:
-    """Lines of an event stream with their ends; a blank one behind data where none was kept."""
+    """Lines of an event stream with their ends, and a blank line after data if it was dropped."""
     keeps_blanks = any(not each.text for each in kept)
     for each in kept:
         ends_event = not keeps_blanks and each.text.startswith(b"data:")

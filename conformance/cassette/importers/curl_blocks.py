@@ -3,9 +3,9 @@
     12:34:56.789012 <= Recv data, 69 bytes (0x45)
     0000: 34 30 0d 0a 64 61 74 61 3a 20 7b 22 69 64 22 3a 40..data: {"id":
 
-The time stands there with `--trace-time`, an id in brackets with `--trace-ids`. `--trace-ascii`
-shows no hexadecimal digits: there a line of the file ends where CR LF stood, and `.` stands for
-every other line feed and every byte that is no printable ASCII.
+`--trace-time` adds the time, `--trace-ids` an id in brackets. `--trace-ascii` has no hexadecimal
+digits: a line of the file ends at CR LF, and `.` replaces every other line feed and every byte that
+is not printable ASCII.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _KINDS: Final = {
 
 
 class TraceBlock(NamedTuple):
-    """One block: its 1-based line, what it holds, whose it is, its bytes, and its time of day.
+    """One block: its 1-based line, its kind, its side, its bytes, and its time of day.
 
-    `kind` is one of `request head`, `request body`, `response head`, `response body`, `info` (then
-    `data` is what curl says) and empty for what is encrypted. `ms` is None where no time was kept;
-    `plain` where every byte is known.
+    `kind` is one of `request head`, `request body`, `response head`, `response body`, `info` (a
+    message of curl) and empty for encrypted data. `ms` is None if there is no time; `plain` if
+    every byte is known.
     """
 
     line: int
@@ -113,7 +113,7 @@ def _block_bytes(
         found += shown if digits is None else digits
     if len(found) + len(_CRLF) == size and not plain:
         found += _CRLF
-    # What follows is looked at once: behind a short block there is nothing, or an error.
+    # Only one more look is needed: after a short block comes nothing, or an error.
     if len(found) > size or (len(found) < size and any(map(bytes.strip, lines[stop:]))):
         raise file.error(f"expected {size} bytes, got {len(found)}", at + 1)
     return bytes(found), plain

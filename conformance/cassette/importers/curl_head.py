@@ -1,7 +1,7 @@
-"""What `curl -i` prints: the response head, and behind it the body as it came.
+"""The output of `curl -i`: the response head, then the body as received.
 
 Several heads may follow each other: of a proxy, of `100 Continue`, of redirects that were followed.
-The last one is the answer's. Chunks and times are not told.
+The last one is the answer's. Chunks and times are unknown.
 """
 
 from __future__ import annotations

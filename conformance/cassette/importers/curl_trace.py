@@ -1,12 +1,11 @@
-"""What `curl --trace` and `--trace-ascii` wrote: requests, heads, bodies, and when each read came.
+"""Output of `curl --trace` and `--trace-ascii`: requests, heads, bodies, and the time of each read.
 
-Each block of received data is one read, and one chunk; `--trace-time` gives it a time. Bodies stand
-there as they came over the wire, so transfer chunks and content codings are taken off.
+Each block of received data is one read, and one chunk; `--trace-time` gives it a time. Bodies are
+as they came over the wire, so transfer chunks and content codings are taken off.
 
-Line ends in what `curl --trace-ascii` shows, where each of them is a dot.
-
-A dot is a line end where no dot can stand: outside of the strings of JSON, but between digits; and
-behind a field of an event stream, where another field follows, or the end.
+`curl --trace-ascii` shows line ends as dots. A dot is a line end where a real dot is impossible:
+outside of JSON strings, except between digits; and after a field of an event stream that is
+followed by another field, or by the end.
 """
 
 from __future__ import annotations

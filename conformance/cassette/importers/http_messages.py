@@ -49,15 +49,15 @@ def read_head(data: bytes, at: int = 0) -> PrintedHead | None:
 
 
 def header_pairs(lines: Iterable[bytes]) -> Headers:
-    """Names and values of header lines; what is none is left out."""
+    """Names and values of header lines; other lines are left out."""
     split = (line.decode("latin-1").strip("\r\n").partition(":") for line in lines)
     return tuple((name, value.strip()) for name, colon, value in split if colon and name.strip())
 
 
 def request_of(method: str, url: str, headers: Headers, body: bytes | None) -> Request:
-    """A request by its URL or path; a body that is no JSON is kept.
+    """A request by its URL or path; a body that is not JSON is kept.
 
-    Raises ValueError for what is no URL.
+    Raises ValueError for an invalid URL.
     """
     parts = urlsplit(url)
     path = f"{parts.path}?{parts.query}" if parts.query else parts.path
@@ -110,7 +110,7 @@ def without_transfer_chunks(
 ) -> tuple[tuple[Chunk, ...], bool] | None:
     """The chunks inside, and whether they came to their end.
 
-    None where the bytes are no transfer chunks: then whoever printed them took those off.
+    None if the bytes are not transfer chunks: the program that printed them took those off.
     """
     reader = ChunkedBodyReader()
     found: list[Chunk] = []

@@ -1,11 +1,11 @@
-"""The end of an event stream that somebody kept as a file.
+"""The end of an event stream that was saved as a file.
 
-A kept file is no closed connection: editors and shells take the last line end off, and nobody wrote
-down how the server ended. Where the last event lacks its blank line alone and is whole by itself,
-it is taken, and a note says so. Half an event stays half an event.
+The end of a file is not the end of a connection: editors and shells remove the last line end, and
+the file does not record how the server ended. If the last event is complete except for its blank
+line, it is accepted, with a note. Half an event stays half an event.
 
-Some programs keep the lines of a stream and drop the blank ones. Where a file has several events,
-each whole by itself, and no blank line at all, the blank lines are put back, and a note says so.
+Some programs save the lines of a stream without the blank ones. If a file has several complete
+events and no blank line at all, the blank lines are put back, with a note.
 """
 
 from __future__ import annotations

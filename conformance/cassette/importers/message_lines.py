@@ -1,12 +1,12 @@
 """Messages of a WebSocket, one a line of JSON.
 
-A line is an envelope, whose `from`, `direction` or `type` says who sent what is in it, or the
-message itself, whose own type shows a request; where nothing says it, the server sent it.
-Lines of one answer that name no lane may as well be the payloads of a stream: those are left to
-whoever reads such.
+A line is an envelope, whose `from`, `direction` or `type` names the sender of the message in it, or
+the message itself, whose own type shows a request; without either, the server sent it.
+Lines of one answer without a lane may as well be the payloads of a stream: another importer reads
+those.
 
-Programs that sat beside the server say `in` of what the client sent: where a request came from the
-server by such words, every side is the other one. A line that cannot be read costs itself alone.
+Programs on the server's side write `in` for messages of the client: if such words make a request
+come from the server, all sides are swapped. An unreadable line only loses itself.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SIDES: Final = ("from", "direction", "dir", "side", "sender", "type")
 _CONTENTS: Final = ("data", "message", "payload", "text", "body", "content", "event", "frame")
 _TIMES: Final = ("time", "timestamp", "ts", "at")
 _LOOKED_AT: Final = 64  # lines
-_SECONDS: Final = 1e8  # since 1970: what is smaller may have any unit
+_SECONDS: Final = 1e8  # since 1970: smaller numbers may have any unit
 _MILLISECONDS: Final = 1e11
 
 
@@ -107,7 +107,7 @@ def _is_request(payload: Any) -> bool:
 
 
 def _read_lines(file: ForeignFile, most: int | None = None) -> Iterator[_Line | None]:
-    """The lines that hold anything; None for one that is no object."""
+    """The non-empty lines; None for one that is not an object."""
     data = file.data.removeprefix(BOM)
     lines = data.split(b"\n") if most is None else data.split(b"\n", most)[:most]
     for number, line in enumerate(lines, 1):

@@ -98,7 +98,7 @@ def _read_recording(file: ForeignFile) -> ImportedRecording | None:
 
 
 def _endpoint_path(endpoint: Any, url: Any) -> str:
-    """The path that was asked; `url` is put together by the recorder and may hold `/v1` twice."""
+    """The path of the request; the recorder composes `url`, which may hold `/v1` twice."""
     if isinstance(endpoint, str) and endpoint:
         return endpoint
     try:
@@ -148,7 +148,7 @@ def _payload_of(element: TextPart, value: Any) -> Payload:
 
 
 def _stated(text: bytes, kept: Any) -> bytes:
-    """The text of an object without the nulls that an SDK made of what was not there."""
+    """The text of an object without the nulls that an SDK added for missing fields."""
     kind = kept.get("__type__") if isinstance(kept, dict) else None
     if not (isinstance(kind, str) and kind.startswith("ollama.")):
         return text

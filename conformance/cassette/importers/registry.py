@@ -1,4 +1,4 @@
-"""Importers of other distributions, loaded when the first file comes that is none of our kinds."""
+"""Importers of other distributions, loaded with the first file that is none of our kinds."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _guarded_importer(entry: EntryPoint, importer: Importer) -> Importer:
 
 
 def _check_types(found: Any) -> None:
-    """Refuses what would break the judge in a place that names nobody."""
+    """Refuses values that would break the judge later, where nothing names their distribution."""
     if not isinstance(found, ImportedRecording):
         raise TypeError(f"expected an ImportedRecording, got {type(found).__name__}")
     exchanges = found.cassette.exchanges
@@ -107,7 +107,7 @@ def _check_types(found: Any) -> None:
 
 
 def _warn_of_failure(entry: EntryPoint, what: str, err: BaseException) -> None:
-    # With no line of code behind it the warning is one line on stderr.
+    # Without a line of code after it the warning is one line on stderr.
     message = f"{_described(entry)} {what}: {_one_line(err)}"
     warnings.warn_explicit(message, ImporterWarning, "conformance", 0)
 

@@ -1,13 +1,13 @@
 """Logs that coding agents keep of their sessions: the answers of the model in them.
 
 Claude Code writes a line for each content block as it comes (`~/.claude/projects`), Codex one for
-each item (rollouts in `~/.codex/sessions`). A log is not what was sent: heads, framing, times and
-ends of answers are not in it, and what went back to the model is not known. So each answer is put
-together as one body, and judged for what is in it.
+each item (rollouts in `~/.codex/sessions`). A log lacks the heads, framing, times and ends of
+answers, and the later requests to the model. So each answer becomes one body, which is judged by
+its content.
 
-Rule 1: lines of Claude Code with the same message id are one answer, whatever came between them;
-its own messages (`<synthetic>`) are none of the model's.
-Rule 2: items of Codex are one answer until something is put into the conversation.
+Rule 1: lines of Claude Code with the same message id are one answer, with any lines between them;
+its own messages (`<synthetic>`) do not count as the model's.
+Rule 2: items of Codex are one answer until something is added to the conversation.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class LogForm(Struct, frozen=True):
 
 
 def _numbered_lines(file: ForeignFile) -> Iterator[tuple[int, Line | None]]:
-    """Lines that hold anything; None for one that is no object."""
+    """Non-empty lines; None for one that is not an object."""
     for number, line in enumerate(file.data.removeprefix(BOM).split(b"\n"), 1):
         if text := line.strip():
             value = decode_json(text.decode("utf-8", "replace"))

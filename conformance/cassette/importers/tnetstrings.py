@@ -19,7 +19,7 @@ _WORDS: Final = {b"true": True, b"false": False}
 
 
 class BrokenNetstringError(ValueError):
-    """Bytes that are no typed netstring; `at` is the byte where it was seen."""
+    """Bytes that are not a typed netstring; `at` is the position of the fault."""
 
     def __init__(self, message: str, at: int) -> None:
         super().__init__(f"{message} at byte {at}")
@@ -42,7 +42,7 @@ class _NetstringReader:
         self._left = _MOST_VALUES
 
     def value_at(self, at: int, end: int, depth: int) -> tuple[Any, int]:
-        """The value that begins at a byte, and the byte behind it."""
+        """The value that begins at a position, and the position after it."""
         size = _SIZE.match(self._data, at, end)
         if size is None:
             raise BrokenNetstringError("expected a size", at)

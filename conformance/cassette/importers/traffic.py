@@ -1,8 +1,8 @@
-"""What a browser, a proxy or a recorder saw: the exchanges of APIs that are judged.
+"""The exchanges of judged APIs in the traffic of a browser, a proxy or a recorder.
 
-Others (pages, pictures, telemetry) are skipped and counted, and so are answers of which no body was
-kept (they would look like servers that said nothing) and entries that cannot be read: each costs
-itself alone. Where nothing shows an API, the dialect that the user names is that of all.
+Others (pages, pictures, telemetry) are skipped and counted, and so are answers without a saved body
+(they would look like silent servers) and unreadable entries: each only loses itself. If no exchange
+shows its API, the dialect that the user named applies to all.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def judged_traffic(
     hint: str,
     notes: tuple[str, ...] = (),
 ) -> ImportedRecording:
-    """The exchanges of judged APIs, numbered from 1; what was skipped is in the notes.
+    """The exchanges of judged APIs, numbered from 1; notes list the skipped ones.
 
-    `hint` says how a body is kept. Raises CassetteError where there are none.
+    `hint` explains how to save bodies. Raises CassetteError if there is no such exchange.
     """
     found = list(seen)
     faults = [each for each in found if isinstance(each, FaultyEntry)]

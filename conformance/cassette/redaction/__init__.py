@@ -1,1 +1,1 @@
-"""Secrets, and data that is never displayed: found, and replaced by what stands in for them."""
+"""Finds secrets, and data that is never displayed, and replaces them by stand-ins."""

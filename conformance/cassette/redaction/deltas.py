@@ -1,15 +1,15 @@
-r"""Finds a secret that a model spells out over several events, a few characters in each.
+r"""Finds a secret that a model writes over several events, a few characters in each.
 
-What an event says of a text is in one string (`"delta":"..."`). A string may end in the midst
-of what could become a secret (`sk-pro`); then its event, and those after it, wait for the next one.
-Rule 1: strings under one key with the same indices are one text. It is looked at as it is spelled,
-escapes and all, so places in it are places in the events.
-Rule 2: a text waits while it goes on within 64 events, for at most 2 KiB; at most 1,024 events
-wait. Then what is there counts.
-Rule 3: the stand-in for the whole secret is dealt out over the strings, so that texts put together
-from deltas equal the ones that the server repeats in one piece.
-Rule 4: nearly all events hold nothing secret. One search for everything that a secret cannot be
-without shows it in a microsecond (`is_plain`, `is_suspect`).
+An event has its part of a text in one string (`"delta":"..."`). A string may end inside a possible
+secret (`sk-pro`); then its event, and those after it, wait for the next one.
+Rule 1: strings under one key with the same indices are one text. It is read as spelled, with its
+escapes, so positions in it are positions in the events.
+Rule 2: a text waits while it continues within 64 events, for at most 2 KiB; at most 1,024 events
+wait. After that it is judged as it is.
+Rule 3: the stand-in for the whole secret is distributed over the strings, so that texts joined from
+deltas equal the ones that the server repeats in one piece.
+Rule 4: nearly all events hold no secret. One search for signs that every secret has shows this in a
+microsecond (`is_plain`, `is_suspect`).
 """
 
 from __future__ import annotations

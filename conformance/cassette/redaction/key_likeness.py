@@ -1,11 +1,11 @@
 """Whether a text looks drawn at random, as keys are, or is made of words, as other values are.
 
-A text falls into pieces at its punctuation. Rule 1: a piece is plain where it is a word (letters
-of one case, or with a capital each, that can be pronounced), a number of at most 13 digits, or a
-short word with a number before or behind it (`gpt4o`, `70B`, `v2`). No piece has `<`, `!` or `$`
-beside it, no number is filled up with zeros.
-Rule 2: a text of plain pieces is no key, however long: a name of a model, a region, a version, a
-date, a host, a purpose. Hexadecimal digits in rows (a UUID) are one, whatever their pieces.
+A text is split into pieces at its punctuation.
+Rule 1: a piece is plain if it is a pronounceable word (letters of one case, or capitalised), a
+number of at most 13 digits, or a short word with a number before or after it (`gpt4o`, `70B`,
+`v2`). A plain piece is not next to `<`, `!` or `$`, and not padded with zeros.
+Rule 2: a text of plain pieces is not a key, however long: a name of a model, a region, a version, a
+date, a host, a purpose. Rows of hexadecimal digits (a UUID) are a key, whatever their pieces.
 """
 
 from __future__ import annotations
@@ -74,6 +74,6 @@ def _is_plain(piece: str) -> bool:
 
 
 def _odd_pairs(piece: str) -> int:
-    """How many letters stand behind another one that hardly any word has there."""
+    """How many pairs of letters hardly any word has."""
     words = (part.lower() for part in _CAPITALS.findall(piece) if len(part) > _ABBREVIATION)
     return sum(b not in _FOLLOWING[a] for word in words for a, b in pairwise(word))

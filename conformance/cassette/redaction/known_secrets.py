@@ -1,13 +1,13 @@
-"""What our side sent and nobody else may read: found wherever it comes back, however spelled.
+"""Secrets that our side sent: found wherever they come back, in any spelling.
 
-Rule 1: only what our side sent is learnt: a key that the user gave, values of request headers and
-of query parameters that are not on an allow-list. Nothing that a server says is ever learnt, so a
-server decides neither what is replaced nor, by filling a memory, what is not.
-Rule 2: nothing that was learnt is forgotten. What is too much to be remembered is refused, aloud.
-Rule 3: a secret is known as itself, in hexadecimal and in the three alignments of base64 (both
+Rule 1: only secrets of our side are learnt: a key that the user gave, values of request headers and
+of query parameters that are not on an allow-list. Nothing from a server is ever learnt, so a server
+decides neither what is replaced nor, by filling a memory, what is not.
+Rule 2: learnt secrets are never forgotten. Too many or too long ones are refused with an error.
+Rule 3: a secret is recognised as itself, in hexadecimal and in the three alignments of base64 (both
 alphabets), each in any spelling that `spellings` decodes.
-Rule 4: what looks drawn, or is three words and more, is found anywhere, also glued to others. One
-word or two (`key_likeness`) are found as a whole token only, never inside a word or a longer name.
+Rule 4: a secret that looks random, or has three words or more, is found anywhere, also inside other
+text. One or two words (`key_likeness`) are found as a whole token only, never inside a longer name.
 Rule 5: the first two characters stay, so a text that ends in one or two characters of a key need
 not wait for the next event. Half of a long key is a secret, too.
 """
@@ -41,7 +41,7 @@ from conformance.core.errors import CassetteError
 from conformance.core.own_keys import NAMES
 
 KEPT: Final = 2  # characters at the front of a secret that stay
-HEAD: Final = 6  # so many characters of it tell a secret
+HEAD: Final = 6  # so many characters identify a secret
 SHORTEST_KEY: Final = HEAD
 _LONGEST: Final = 4096
 _MOST_BYTES: Final = 1 << 18
@@ -80,7 +80,7 @@ class SecretMatch(NamedTuple):
 
 
 class KnownSecrets:
-    """What was learnt. Is asked of every text that leaves the process."""
+    """The learnt secrets. Every text that leaves the process is searched for them."""
 
     def __init__(self, placeholders: Placeholders) -> None:
         self._placeholders = placeholders
@@ -88,7 +88,7 @@ class KnownSecrets:
         self._size = 0
         self._forms: dict[bytes, list[bytes]] = {}
         self._beginnings: set[bytes] = set()
-        self._words: set[bytes] = set()  # forms of what is made of words (rule 4)
+        self._words: set[bytes] = set()  # forms of secrets made of words (rule 4)
         self._stand_ins: dict[bytes, bytes] = {}
         self._marks: jsonschema_rs.Validator | None = None
 
@@ -97,13 +97,13 @@ class KnownSecrets:
 
     @property
     def has_words(self) -> bool:
-        """Whether there are any that are secrets only by what stands beside them."""
+        """Whether any of them are secrets only by the text next to them."""
         return bool(self._words)
 
     def learn(self, secret: str, *, shortest: int = SHORTEST, anywhere: bool = True) -> None:
-        """A secret, whatever its shape. Raises CassetteError where it is too much to remember.
+        """Learns a secret of any shape. Raises CassetteError if it is too much to remember.
 
-        Without `anywhere` it is found as a whole token, unless it looks drawn.
+        Without `anywhere` it is found as a whole token only, unless it looks random.
         """
         for part in (secret[at : at + _LONGEST] for at in range(0, len(secret), _LONGEST)):
             if len(part) < shortest or part in self._learnt or says_nothing(part):
@@ -134,9 +134,9 @@ class KnownSecrets:
                 self.learn(part, shortest=SHORTEST_KEY, anywhere=False)
 
     def learn_headers(self, headers: Iterable[tuple[str, str]], *, shown: Any = None) -> None:
-        """What request headers say that is a secret by the header's name, or looks drawn.
+        """Learns values of request headers that are secret by the header's name, or look random.
 
-        What is `shown` is none.
+        Values in `shown` are not secret.
         """
         for name, value in headers:
             if not is_harmless(name):
@@ -158,7 +158,7 @@ class KnownSecrets:
     def may_begin_in(self, frames: bytes) -> bool:
         """Whether one may be in whole frames, or begin or go on in a text of theirs."""
         if self._words:
-            return True  # what stands before a word is in an event that has none
+            return True  # the text before a word is in an event without one
         found = frames.decode("latin-1")
         return _otherwise_spelled_validator().is_valid(found) or self.has_marks(found)
 
@@ -190,7 +190,7 @@ class KnownSecrets:
         return None
 
     def stand_in(self, form: bytes) -> bytes:
-        """What takes the place of a secret in the text that is meant: as long, begun alike."""
+        """The stand-in for a secret: as long, with the same beginning."""
         if form not in self._stand_ins:
             self._stand_ins[form] = self._make_stand_in(form)
         return self._stand_ins[form]
@@ -209,7 +209,7 @@ class KnownSecrets:
         return made.encode("utf-8", "surrogateescape")
 
     def before(self, text: bytes) -> tuple[bytes, ...]:
-        """The first characters of secrets that a text, whose beginning nobody read, goes on."""
+        """The first characters of secrets that a text with an unknown beginning may continue."""
         start = text[:_GOES_ON]
         found = {
             form[:size]: None
@@ -226,7 +226,7 @@ class KnownSecrets:
         return first.size if first is not None and not first.start else 0
 
     def is_word(self, match: SecretMatch) -> bool:
-        """Whether it is a secret only by what stands beside it."""
+        """Whether it is a secret only by the text next to it."""
         return match.form in self._words
 
     def matches(self, text: bytes, before: bytes = b"") -> Iterator[SecretMatch]:

@@ -273,25 +273,25 @@ class LinkedExchanges:
                 names = " and ".join(self._places.name(each.number) for each in link.answers)
                 why = f"nothing but what it shows links it with exchange {names}"
                 yield rule.id, (LinkVerdict(Verdict.UNTESTABLE, why), None)
-            elif rule.id in known.broken or self._is_told(link, rule.id):
-                yield rule.id, (self._told(known.broken.get(rule.id)), None)
+            elif rule.id in known.broken or self._is_reported_already(link, rule.id):
+                yield rule.id, (self._reported_elsewhere(known.broken.get(rule.id)), None)
             else:
                 known.broken[rule.id] = turns.talk.exchange.number
                 end = link.answers[0].gathered[rule.id]
-                beside = self._beside(link.answers[0].exchange, end.event)
+                beside = self._answer_event(link.answers[0].exchange, end.event)
                 yield rule.id, (verdict, turns.finding(rule, link, verdict.violation, beside))
 
-    def _told(self, exchange: int | None) -> LinkVerdict:
+    def _reported_elsewhere(self, exchange: int | None) -> LinkVerdict:
         name = "for another answer"
         where = name if exchange is None else f"in exchange {self._places.name(exchange)}"
         return LinkVerdict(Verdict.NOT_APPLICABLE, f"reported {where}")
 
-    def _is_told(self, link: TurnLink, rule: str) -> bool:
+    def _is_reported_already(self, link: TurnLink, rule: str) -> bool:
         """Whether the entries break the rule for another answer that they hold: one cause."""
         others = (self._judged.get((number,)) for number in link.merged)
         return any(rule in each.broken for each in others if each is not None)
 
-    def _beside(self, answer: Exchange, number: int) -> EventBeside | None:
+    def _answer_event(self, answer: Exchange, number: int) -> EventBeside | None:
         """The event of the answer that held the compared value."""
         if not number:
             return None

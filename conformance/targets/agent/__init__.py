@@ -1,4 +1,4 @@
-"""A command under test that is asked on its standard streams, as an editor does."""
+"""A command under test that is driven over its standard streams, as an editor does."""
 
 from __future__ import annotations
 

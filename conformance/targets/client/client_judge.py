@@ -1,21 +1,21 @@
-"""What a client reported, judged: against the bytes, by the suites, and by `harness/...`.
+"""Judges a client's report: against the bytes, by the suites, and by `harness/...`.
 
-Rule 1: events that the client does not declare are held against it nowhere, as `check.client` says.
-Rule 2: where the stream broke off, calls and usage need not have been reported; where that was
-        after the finish, neither need the break. What is still owed then is owed by the stream, and
-        rules about what servers send have been judged by the whole stream. A client that says so
-        need not have told the finish, nor have ended what it had begun.
-Rule 3: arguments that are the same JSON are the same, however they are written: many SDKs hand out
-        what they have parsed. A client without an event for refusals may show them as text.
-Rule 4: after a reset what was on its way may be lost, and what is in a refusal is free: there
-        only the end is judged.
-Rule 5: what breaks a rule in the bytes themselves is the server's doing, not the client's, and so
-        is what only a field would excuse that no client can tell.
-Rule 6: a call that the server carries out itself is the client's to tell, at any place, or not.
-Rule 7: where the API does not say when a call is complete, it may be reported before its finish;
-        the place of calls is not compared of a client that shows them when the answer is whole.
-Rule 8: `tool_calls` beside calls is what the server's `stop` says, unless a client reports reasons
-        as they were sent.
+Rule 1: missing events count against a client only if it declares them, as in `check.client`.
+Rule 2: if the stream broke off, the client need not report calls and usage; if that was after the
+        finish, it need not report the break. Unfinished obligations are the stream's, and rules
+        for servers are judged by the whole stream. A client that reports the break need not report
+        the finish, nor end the parts that it had begun.
+Rule 3: arguments are equal if they are the same JSON, because many SDKs give parsed values. A
+        client without an event for refusals may show them as text.
+Rule 4: after a reset, bytes under way may be lost, and the content of a refusal is free: there only
+        the end is judged.
+Rule 5: a rule broken by the bytes themselves is the server's fault, not the client's; so is a fault
+        that only a field would excuse which no client can report.
+Rule 6: a client may report calls that the server carries out itself, at any place, or not.
+Rule 7: if the API does not mark the end of a call, it may be reported before its finish; for a
+        client that shows calls when the answer is complete, their place is not compared.
+Rule 8: with calls, `tool_calls` counts as the server's `stop`, unless a client reports reasons
+        unchanged.
 """
 
 from __future__ import annotations

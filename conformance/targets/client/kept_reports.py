@@ -1,4 +1,4 @@
-"""What a client reported, kept as recordings: `run --client CMD --save DIR`.
+"""Saves a client's reports as recordings: `run --client CMD --save DIR`.
 
 Rule 1: recordings of one name from different folders are kept apart, by the names of the two
 folders above them: many that ship are called alike.

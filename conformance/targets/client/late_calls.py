@@ -1,8 +1,8 @@
-"""Calls that are reported with the finish of their choice, wherever they stood before.
+"""Moves calls to the finish of their choice, for comparisons.
 
-Some APIs do not say when a call is complete, and some clients tell calls only when the answer is
-whole. So what was sent and what was reported are both put into this order, where one of them has
-it. Of an answer without a finish, a call stands behind the texts of its choice.
+Some APIs do not mark the end of a call, and some clients report calls only when the answer is
+complete. If one side has this order, both the sent and the reported events are put into it. In an
+answer without a finish, calls come after the texts of their choice.
 """
 
 from __future__ import annotations

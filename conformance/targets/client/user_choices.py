@@ -1,11 +1,11 @@
-"""What a user can choose, put to a client: cases that need no recording.
+"""Choices of a user, given to a client: cases that need no recording.
 
-Rule 1: what was chosen is in the request, in whatever form the dialect has for it; `off`
-stands nowhere, and a model that takes no effort is sent none.
-Rule 2: which form it has to be, a client's profile promises: the rules of `effort/` and
-`summary/request` look at the request beside what was chosen.
-Rule 3: a level is changed in mid-session, after an answer that was asked for with another one.
-Rule 4: where nothing is chosen, the default of the client stands or none, as its profile says.
+Rule 1: the request has the choice in any form of the dialect; `off` appears nowhere, and a model
+without effort gets none.
+Rule 2: a client's profile promises which form it uses: the rules of `effort/` and
+`summary/request` compare the request with the choice.
+Rule 3: a level changes in mid-session, after an answer with another level.
+Rule 4: without a choice, the request has the client's default or nothing, by its profile.
 """
 
 from __future__ import annotations

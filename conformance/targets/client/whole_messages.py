@@ -1,11 +1,11 @@
 """Whole messages and turns on disk: cases of clients that need no stream.
 
-Rule 1: which of several places of thinking is read is a client's own business, except one whose
-profile promises `extracts-in-order`; most servers mirror one thought, so no recording asks for
-more. The order is the dialect's, then that of the blocks as they stand, joined by newlines. The
-same text in two places is one thought, told once.
-Rule 2: a client restores of a turn what the turn's message says, whoever stored it.
-Rule 3: how a client stores is its own business, except one whose profile promises `stores-flat`.
+Rule 1: a client may read any of several places of thinking, unless its profile promises
+`extracts-in-order`; most servers mirror one thought, so no recording needs more. The order is the
+dialect's, then that of the blocks, joined by newlines. The same text in two places is one thought,
+reported once.
+Rule 2: a client restores the content of a turn's message, whichever client stored it.
+Rule 3: a client may store a turn in any form, unless its profile promises `stores-flat`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One entry of a recorder's file: what stands at its paths, and on which line."""
+"""One entry of a recorder's file: the values at its paths, and their lines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Entry(NamedTuple):
     is_text: bool = False
 
     def at(self, path: str) -> Any:
-        """What stands at a path or the first of several, without lines; None for nothing."""
+        """The value at a path, or at the first of several, without lines; None if missing."""
         found = (self._plain_at(each) for each in split_paths(path))
         return next((each for each in found if each is not None), None)
 
@@ -40,7 +40,7 @@ class Entry(NamedTuple):
         return first_line(self._node(path)) or self.line
 
     def each_at(self, path: str) -> list[Any] | None:
-        """The values at `list[].inner`; None where there is no list, or one lacks a value."""
+        """The values at `list[].inner`; None if there is no list, or an element lacks a value."""
         outer, _, inner = path.partition(EACH)
         found = self.at(outer)
         if not isinstance(found, list):
@@ -74,7 +74,7 @@ def split_paths(paths: str) -> list[str]:
 
 
 def keys_of(path: str) -> list[str | int]:
-    """The keys and places of one path; none of an empty one, which is the value itself."""
+    """The keys and indices of one path; an empty path, the value itself, has none."""
     return [int(key) if key.isdigit() else key for key in path.split(".")] if path else []
 
 

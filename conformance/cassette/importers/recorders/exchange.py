@@ -44,7 +44,7 @@ class KeptBody(NamedTuple):
 
 
 class ReadEntry(NamedTuple):
-    """What an entry holds, how far its bytes may be trusted, and notes of what was made of it."""
+    """The exchange of an entry, how far its bytes may be trusted, and notes on the conversion."""
 
     seen: SeenExchange
     fidelity: Fidelity
@@ -188,7 +188,7 @@ def _json(text: bytes) -> Any:
 
 
 def _times(found: Any, count: int) -> list[float | None]:
-    """Milliseconds since the chunk before; none where one is no time."""
+    """Milliseconds since the chunk before; none if any value is not a time."""
     if not isinstance(found, list) or len(found) != count or not all(map(_is_time, found)):
         return [None] * count
     return [round(float(each), _DIGITS) for each in found]
@@ -204,7 +204,7 @@ def _clock(waited: Any) -> CassetteClock:
 
 
 def _request(row: Recorder, entry: Entry) -> Request | None:
-    """Raises ValueError for what is no URL."""
+    """Raises ValueError for an invalid URL."""
     url = entry.at(row.url) if row.url else None
     asked = _first(entry, row.asked)
     if not isinstance(url, str) and asked is None:

@@ -84,7 +84,7 @@ def _first_at(value: Any, paths: str) -> Any:
 
 
 def _paired(value: Any, paths: str) -> list[Any]:
-    """Two lists side by side, as one of entries; nothing where they are no two lists."""
+    """Two parallel lists as one list of entries; empty if they are not two lists."""
     asked, answered = (value_at(value, *keys_of(each.strip())) for each in paths.split(","))
     if not (isinstance(asked, list) and isinstance(answered, list)):
         return []
@@ -105,7 +105,7 @@ def _lines(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
 
 
 def _httprr(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
-    """Requests and responses as HTTP/1 writes them, each pair behind the sizes of both."""
+    """Requests and responses in HTTP/1 syntax, each pair after the sizes of both."""
     del row
     if not file.data.startswith(_HTTPRR):
         return
@@ -148,7 +148,7 @@ def _http_entry(asked: bytes, answered: bytes, line: int) -> Entry:
 
 
 def _txtar(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
-    """Each section that is not named as a request, with the request that stands before it."""
+    """Each section that is not named as a request, with the request before it."""
     del row
     found = list(_SECTION.finditer(file.data))[:_MOST_SECTIONS]
     ends = [*(each.start() for each in found[1:]), len(file.data)]

@@ -61,7 +61,7 @@ def _trusted(row: Recorder) -> str:
 
 
 def _keeps(row: Recorder) -> str:
-    """What is known beside the body, for lists."""
+    """The facts that files have besides the body, for lists."""
     kept = {
         "request": bool(row.url or row.asked),
         "head": bool(row.status),

@@ -3,12 +3,12 @@
 A row is all that is known of a recorder. Users add rows of their own in `conformance.yaml`, with
 the same keys.
 
-Rule 1: a path is keys with dots, `response.status.code`, or places of a list, `log.entries.0`;
-`a | b` takes the first that is there, `chunks[].b64` one value of each element of a list. An empty
+Rule 1: a path is keys with dots, `response.status.code`, or indices of a list, `log.entries.0`;
+`a | b` takes the first that exists, `chunks[].b64` one value of each element of a list. An empty
 path is the value itself.
 Rule 2: a body is a map from path to coding (`coding.py`); the first path with a value counts.
-Rule 3: a row recognises a file by what is in it: by `marks`, found in text that is no JSON, and by
-`needs`, paths that an entry has. The name of a file only says which rows are tried.
+Rule 3: a row recognises a file by its content: by `marks`, found in text that is not JSON, and by
+`needs`, paths that an entry has. The name of a file only selects the rows to try.
 """
 
 from __future__ import annotations
@@ -23,16 +23,15 @@ Coded = Mapping[str, str]
 
 
 class Recorder(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """How files of one recorder are known and read; every path is one of an entry.
+    """How files of one recorder are recognised and read; all paths are inside an entry.
 
-    `form` is how a file falls into entries: `values` of JSON or YAML that stand at `entries` (a
-    list, or one alone, at the first path that is there; `requests, responses` are two lists side
-    by side), `documents` of YAML, `lines` of JSON, `httprr` and `txtar` of Go. `server` is what
-    stands before the `url`. `chunks` are the pieces of the body as they came, `payloads` the values
-    of its events, whose framing is rebuilt, `messages` those of a WebSocket as Chrome keeps them.
-    `codings_by` maps `path=value` to the coding that a body has where that value stands there;
-    `elsewhere` leads to the name of a file that holds the body, `empty_is_lost` says that an empty
-    body stands for one that was not kept.
+    `form` is how a file is split into entries: `values` of JSON or YAML at `entries` (a list, or
+    one value, at the first path that exists; `requests, responses` are two parallel lists),
+    `documents` of YAML, `lines` of JSON, `httprr` and `txtar` of Go. `server` is the prefix of
+    `url`. `chunks` are the pieces of the body as received, `payloads` the values of its events,
+    whose framing is rebuilt, `messages` those of a WebSocket in Chrome's format.
+    `codings_by` maps `path=value` to the coding of a body in an entry with that value; `elsewhere`
+    leads to the name of a file that holds the body; `empty_is_lost`: an empty body was not kept.
     """
 
     name: str

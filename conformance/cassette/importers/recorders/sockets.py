@@ -33,7 +33,7 @@ class KeptSocket(NamedTuple):
 def kept_socket(entry: Entry, path: str) -> KeptSocket | None:
     """What an entry holds of a WebSocket; None where it holds none."""
     values = entry.at(path)
-    if not isinstance(values, list) or not values:  # then a body may stand beside it
+    if not isinstance(values, list) or not values:  # then there may be a body instead
         return None
     parts = entry.parts_at(f"{path}[]")
     lines = [each.line for each in parts] if parts else [entry.line] * len(values)

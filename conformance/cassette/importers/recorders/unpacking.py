@@ -1,7 +1,7 @@
-"""Takes off what a body was packed in, as far as its head says so and its bytes do, too.
+"""Decompresses a body, if both its head and its bytes show compression.
 
-Many recorders keep the head as it came over a body that they had decoded. What comes out is bounded
-for the whole file: an entry that does not fit into what is left is refused.
+Many recorders keep the original head with a body that they have decoded. The output is bounded for
+the whole file: an entry that exceeds the rest is refused.
 """
 
 from __future__ import annotations
