@@ -29,6 +29,7 @@ _FOLLOWING: Final = {
     "thinking-parts": ("hop/thinking",),
     "said-once": ("hop/try-replaced",),
     "text-said-once": ("hop/try-replaced",),
+    "concise-is-short": ("summary/client/text-agrees",),  # a client says it twice
     "tail-kept": ("wire/chat/error-without-success",),
 }
 _SWITCHES: Final = "effort/"  # rules of what is asked of the thinking

@@ -115,6 +115,7 @@ def _recorded_step(recording: Recording, exchange: Exchange, choices: CheckChoic
         ends=tuple(sorted(_BROKEN)) if came in _BROKEN else (came,),
         headers=_opt_in(spoken, answer),
         recorded=spoken,
+        asks=_ASK,
         # Who asks again may have better luck, and who writes summaries himself asks for one.
         calls=None if came in _BROKEN or answer.summary else 1,
     )

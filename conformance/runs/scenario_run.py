@@ -238,8 +238,10 @@ async def _send_parallel(
     await asyncio.sleep(0)
     try:
         source = _upstream_source(step)
+        # Only an application has calls of its own, which are told from those of the turn by it.
+        question = step.asks if dialect in APPLICATIONS else ""
         reply = await sender.send(
-            request, dialect, source, outcome.most_bytes, stops=step.stops, question=step.asks
+            request, dialect, source, outcome.most_bytes, stops=step.stops, question=question
         )
     finally:
         others = await asyncio.gather(*company, return_exceptions=True)

@@ -22,7 +22,7 @@ from conformance.rules.verdicts import Verdict
 from conformance.runs import RunOptions, RunOutcome
 from conformance.runs.api_run import UNSEEN, RunDisplay
 from conformance.runs.application_run import run_application
-from conformance.scenarios import load_scenarios
+from conformance.scenarios import Scenario, load_scenarios
 from conformance.targets import asgi
 from conformance.targets.gateway import serve_upstream
 from conformance.targets.server import LiveServer
@@ -37,10 +37,11 @@ def ran(
     *,
     is_kept: bool = True,
     scenarios: Sequence[str] = (),
+    recorded: Sequence[Scenario] = (),
     display: RunDisplay = UNSEEN,
 ) -> RunOutcome:
     save = folder if is_kept else None
-    chosen = load_scenarios(scenarios)
+    chosen = recorded or load_scenarios(scenarios)
     options = RunOptions(model="think-1", profile="strict", save=save)
 
     async def go() -> RunOutcome:

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from conformance.cassette import read
-from conformance.runs import RunOutcome
+from conformance.core.shipped import cassettes
+from conformance.judging.rulebook import Rulebook
+from conformance.runs import RunOutcome, recorded_scenarios
 from tests.fakes.chat_application import ChatApplication
 from tests.runs.test_run_application import ran
 
@@ -110,3 +112,15 @@ def test_a_model_of_openai_shows_an_application_no_thinking_in_chat(tmp_path: Pa
         scenarios=["app-answer"],
     )
     assert {rule for rule, _ in findings(elsewhere)} == {"hop/thinking"}
+
+
+def test_a_recording_stands_behind_the_turn_and_not_behind_a_title(tmp_path: Path) -> None:
+    chosen = [cassettes() / "openai.chat" / "deepseek" / "thinking-then-text.cassette.jsonl"]
+    recorded = recorded_scenarios(chosen, Rulebook.load())
+    outcome = ran(ChatApplication(asks=("title",)), tmp_path, recorded=recorded)
+    assert findings(outcome) == []
+    (path,) = tmp_path.rglob("thinking-then-text.cassette.jsonl")
+    calls = [each for each in read(path).exchanges if each.hop == "upstream"]
+    assert [each.role for each in calls] == ["side-call", "exchange-1"]
+    (shipped,) = read(chosen[0]).exchanges
+    assert calls[1].body == shipped.body

@@ -318,3 +318,17 @@ def test_what_the_server_did_is_not_the_client_s_fault() -> None:
     assert failing(made) == set()
     assert made.reasons["stripping/visible-text/no-markers"] == "what was sent breaks it"
     assert "sent bytes" in {change.by for change in made.changes}
+
+
+def test_a_summary_that_a_client_shows_twice_is_no_long_summary() -> None:
+    judge, exchange = judging("openai.responses/ogx-streamed/summaries")
+    events = events_of(judge, exchange)
+    assert failing(completed(judge, exchange, events)) == set()
+    twice = [each for event in events for each in _twice(event)]
+    made = completed(judge, exchange, twice)
+    assert failing(made) == {AGREES, "summary/client/text-agrees"}
+    assert "text-agrees" in made.reasons["summary/request/concise-is-short"]
+
+
+def _twice(event: Event) -> list[Event]:
+    return [event, event] if event["type"] == "thinking.delta" else [event]

@@ -30,6 +30,7 @@ from msgspec.structs import replace
 from conformance.core.events import Exchange, Request
 from conformance.dialects import get
 from conformance.evidence.compared_exchanges import compare_exchanges, sent_contributions
+from conformance.evidence.consequences import withdraw_followers
 from conformance.evidence.expectations import judges_requests
 from conformance.evidence.links.exchanges import ExchangePlaces, LinkedExchanges
 from conformance.judging import harness
@@ -233,6 +234,7 @@ class ClientJudge:
         self._withdraw_undeclared(made, sent)
         if made.findings:
             self._withdraw_faults_sent(made, setting, watched, sent)
+            withdraw_followers(made, "sent bytes")
 
     def _withdraw_undeclared(self, made: ClientLedger, sent: Transcript) -> None:
         """Rules 1 to 3."""

@@ -60,6 +60,7 @@ class LiveApplication:
     column: str
     arguments: Sequence[str] = ()
     module: str = ""
+    script: str = "ai_sdk.mjs"
     only: str = ""
     agent: str = ""
     kind: str = "npm"  # or pip
@@ -83,7 +84,7 @@ class LiveApplication:
             return (str(python), "-m", module, *self.arguments, model)
         if shutil.which("node") is None:
             pytest.skip("there is no node")
-        return ("node", str(HERE / "ai_sdk.mjs"), str(self.folder), *self.arguments, model)
+        return ("node", str(HERE / self.script), str(self.folder), *self.arguments, model)
 
     @property
     def agent_command(self) -> str:
@@ -126,7 +127,7 @@ def applications() -> Sequence[LiveApplication]:
             module=each.get("module", ""),
             kind="npm" if "npm" in each else "pip",
             **{
-                **({"agent": each["agent"]} if "agent" in each else {}),
+                **{key: each[key] for key in ("agent", "script") if key in each},
                 **run,
                 "target": _target(each, run),
                 "column": _column(each, run),

@@ -66,6 +66,7 @@ SITUATIONS: Final = {
     "app-failures/cut": "the connection breaks in the text",
     "app-failures/error": "an error in the text",
     "app-failures/refused": "a refusal",
+    "app-length/length": "the limit hits in the text",
     "app-stop/stopped": "the user stops it in the thinking",
     "app-stop/again": "and asks again",
 }
@@ -276,7 +277,8 @@ _HEAD: Final = (
     "Each is a small server (`tests/live/applications/`) under `conformance run --app`, or a",
     "command under `conformance run --agent`, with the toolkit as its model: the scenarios of",
     "[applications](applications.md), recordings that ship, and a few scripted answers.",
-    f"Run on {RAN_ON}.",
+    f"Run on {RAN_ON}; the adapters of Strands, LlamaIndex and CrewAI for AG-UI, and TanStack AI,",
+    f"on {TURNS_RAN_ON}: all findings of these were looked at by hand, beside the bytes.",
     "`python -m tests.live.applications.matrix write` writes this page from a recorded run,",
     "`tests/live/applications/results.json`; `make test-live` runs them again and holds the",
     "[baselines](../specs/baselines/applications).",
