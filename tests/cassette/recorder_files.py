@@ -228,6 +228,16 @@ DATADOG: Final = {
         "body": STREAM,
     },
 }
+TEST_PROXY: Final = {
+    "RequestUri": URL,
+    "RequestMethod": "POST",
+    "RequestHeaders": {"Content-Type": "application/json"},
+    "RequestBody": json.loads(_ASKED),
+    "StatusCode": 200,
+    "ResponseHeaders": {"Content-Type": TYPE},
+    "ResponseBody": STREAM.splitlines(keepends=True),
+}
+ALONE: Final = {"status": 200, "headers": {"content-type": TYPE}, "body": STREAM}
 WIREMOCK: Final = {
     "request": {"method": "POST", "urlPath": "/v1/chat/completions"},
     "response": {"status": 200, "body": STREAM, "headers": {"Content-Type": TYPE}},
@@ -289,6 +299,11 @@ FILES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
             ),
         ),
     ),
+    "azure-test-proxy": (
+        ("a.json", json.dumps({"Entries": [TEST_PROXY], "Variables": {}})),
+        ("b.json", json.dumps({"Entries": [{**TEST_PROXY, "ResponseBody": STREAM}]}, indent=2)),
+    ),
+    "answer-alone": (("a.json", json.dumps(ALONE)),),
     "wiremock": (
         ("a.json", json.dumps(WIREMOCK)),
         ("b.json", json.dumps({"mappings": [WIREMOCK], "meta": {"total": 1}})),

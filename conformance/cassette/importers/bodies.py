@@ -22,6 +22,7 @@ from conformance.cassette.payloads import DONE, join_frames, rebuild, sends_line
 from conformance.cassette.pipes import is_pipe
 from conformance.cassette.positions import Layout, line_starts
 from conformance.cassette.token_ids import HINT, holds_token_ids
+from conformance.core.binary import message_length
 from conformance.core.errors import CassetteError, Place
 from conformance.core.events import Chunk, Exchange, Fidelity, Request, Response
 from conformance.core.json_values import NOT_JSON, decode_json
@@ -88,7 +89,10 @@ def _read_text(file: ForeignFile) -> ImportedRecording | None:
 
 
 def _holds_messages(file: ForeignFile) -> bool:
-    return file.name.endswith((".eventstream", ".eventstream.bin"))
+    """By its name; any other `.bin` by the checksum of what its first message begins with."""
+    if file.name.endswith((".eventstream", ".eventstream.bin")):
+        return True
+    return file.name.endswith(".bin") and message_length(file.head, 0) > 0
 
 
 def _read_messages(file: ForeignFile) -> ImportedRecording | None:
@@ -209,7 +213,7 @@ LINES: Final = Importer(
 )
 MESSAGES: Final = Importer(
     "binary",
-    (".eventstream", ".eventstream.bin"),
+    (".eventstream", ".eventstream.bin", ".bin"),
     _holds_messages,
     _read_messages,
     says="binary messages of an AWS event stream, as they came",

@@ -7,6 +7,8 @@ which the same was said last, then those with the same calls. What is left after
 whole: where such answers differ in what a rule compares, nobody can tell which one came back.
 Rule 3: an id that several answers or several calls of a request have says nothing by itself: the
 call has to be the same. A short text says nothing by itself either: it has to answer the same.
+Equal calls without an id that is known prove nothing beyond one file: who asks a model the same
+again gets the same calls.
 Rule 4: an entry without evidence of its own (thinking, most often) goes with what follows it in
 the same run of the model's entries, else with what stands before it.
 Rule 5: one answer comes back in one run, unless ids tell otherwise: of two turns with one text the
@@ -162,7 +164,7 @@ class LinkFinder:
             if near or len(text) >= LONG:
                 what = "the same calls" if said.calls else "the same text"
                 found = _likeliest(talk, run, near or known)
-                is_sure = _answers_same(talk, run, found) and bool(said.calls or len(text) >= LONG)
+                is_sure = _answers_same(talk, run, found) and len(text) >= LONG
                 return Candidates(what, found, is_sure=is_sure)
         return None
 
