@@ -201,6 +201,14 @@ SEINFELD: Final = {
         "status": 200,
     },
 }
+PACKED_SEINFELD: Final = {
+    **SEINFELD,
+    "response": {
+        "headers": {"content-type": TYPE},
+        "status": 200,
+        "body": {"kind": "base64", "contentType": TYPE, "value": packed(STREAM)},
+    },
+}
 TEST_SERVER: Final[dict[str, Any]] = {
     "request": {
         "method": "POST",
@@ -282,6 +290,7 @@ FILES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     ),
     "seinfeld": (
         ("a.cassette.json", json.dumps({"entries": [SEINFELD], "meta": {"createdAt": "2026"}})),
+        ("b.cassette.json", json.dumps({"entries": [PACKED_SEINFELD], "meta": {}})),
     ),
     "google-test-server": (
         ("a.json", json.dumps({"recordID": "a", "interactions": [TEST_SERVER]})),

@@ -61,12 +61,15 @@ def test_whole_messages_are_written_to_be_read(tmp_path: Path) -> None:
     assert messages[0]["headers"] == {":event-type": "contentBlockDelta", ":message-type": "event"}
 
 
-def test_a_file_of_messages_is_known_by_its_first_bytes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["kept.bin", "kept.txt", "kept"])
+def test_a_file_of_messages_is_known_by_its_first_bytes(tmp_path: Path, name: str) -> None:
     stream = event("messageStart", {"role": "assistant"}) + delta("Hi")
-    (tmp_path / "kept.bin").write_bytes(stream)
-    (tmp_path / "other.bin").write_bytes(b"\0" + stream)
-    assert discover(tmp_path) == (tmp_path / "kept.bin",)
-    assert open_recording(tmp_path / "kept.bin").exchanges[0].body == stream
+    (tmp_path / name).write_bytes(stream)
+    (tmp_path / f"other-{name}").write_bytes(b"\0" + stream)
+    assert open_recording(tmp_path / name).exchanges[0].body == stream
+    with pytest.raises(CassetteError):
+        open_recording(tmp_path / f"other-{name}")
+    assert discover(tmp_path) == (tmp_path / name,)
 
 
 def test_other_bytes_are_kept_as_they_are(tmp_path: Path) -> None:

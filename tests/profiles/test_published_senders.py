@@ -127,6 +127,20 @@ def test_nova_by_invoke_counts_no_total_and_leaves_numbers_out(tmp_path: Path) -
     assert musts(stream) == []
 
 
+def test_the_counts_of_a_cache_may_stand_beside_the_input_of_an_invocation(tmp_path: Path) -> None:
+    used = {"inputTokens": 6, "outputTokens": 2, "totalTokens": 98}
+    cached = {"cacheReadInputTokenCount": 90, "cacheWriteInputTokenCount": 0}
+    message = {"role": "assistant", "content": [{"text": "Hi"}]}
+    body = {"output": {"message": message}, "stopReason": "end_turn", "usage": {**used, **cached}}
+    url = f"{BEDROCK}/amazon.nova-lite-v1%3A0/invoke"
+    stream = kept(tmp_path, url, json.dumps(body), "application/json", messages=[])
+    assert stream.profile == "nova-invoke"
+    assert musts(stream) == []
+    body["usage"] = {**used, **cached, "totalTokens": 97}
+    stream = kept(tmp_path, url, json.dumps(body), "application/json", messages=[])
+    assert musts(stream) == ["wire/converse/total-is-sum"]
+
+
 def _typed(events: Iterable[dict[str, Any]]) -> str:
     return "".join(f"event: {each['type']}\ndata: {json.dumps(each)}\n\n" for each in events)
 

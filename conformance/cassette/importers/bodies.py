@@ -89,10 +89,9 @@ def _read_text(file: ForeignFile) -> ImportedRecording | None:
 
 
 def _holds_messages(file: ForeignFile) -> bool:
-    """By its name; any other `.bin` by the checksum of what its first message begins with."""
-    if file.name.endswith((".eventstream", ".eventstream.bin")):
-        return True
-    return file.name.endswith(".bin") and message_length(file.head, 0) > 0
+    """By its name, or by the checksum of what its first message begins with."""
+    is_named = file.name.endswith((".eventstream", ".eventstream.bin"))
+    return is_named or message_length(file.head, 0) > 0
 
 
 def _read_messages(file: ForeignFile) -> ImportedRecording | None:
@@ -213,7 +212,7 @@ LINES: Final = Importer(
 )
 MESSAGES: Final = Importer(
     "binary",
-    (".eventstream", ".eventstream.bin", ".bin"),
+    (".eventstream", ".eventstream.bin", ".bin", ".txt", ""),
     _holds_messages,
     _read_messages,
     says="binary messages of an AWS event stream, as they came",

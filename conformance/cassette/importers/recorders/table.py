@@ -145,6 +145,7 @@ ROWS: Final = (
         asked={"request.body.value": "json"},
         chunks={"response.body.chunks[]": "sse-event"},
         body={"response.body.value": "json"},
+        codings_by={"response.body.kind=base64": "base64"},
         elsewhere="response.body.path",
         recorded_at="meta.createdAt",
     ),
