@@ -10,6 +10,8 @@ from functools import partial
 from itertools import accumulate
 from typing import Any, Final
 
+import msgspec
+
 from conformance.cassette.header import Cassette, Header
 from conformance.cassette.importers import ForeignFile, ImportedRecording, Importer
 from conformance.cassette.importers.kept_end import (
@@ -29,6 +31,7 @@ from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.core.lines import BOM
 from conformance.core.text import MARKER_BEGINNING
 from conformance.dialects import SUPPORTED
+from conformance.dialects.gemini_generate.sdk_objects import body_as_sent
 
 _SSE_FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
 _LINES_TO_RECOGNISE: Final = 16
@@ -184,6 +187,11 @@ def _read_answer(file: ForeignFile) -> ImportedRecording | None:
         _refuse_token_ids(file)
     if not (named or _holds_answer(file)):
         return None
+    sent = body_as_sent(file.json) if b'"sdk_http_response"' in file.data else None
+    if sent is not None:
+        return imported_body(
+            file, msgspec.json.encode(sent), "events", Layout(1), content_type=_JSON_TYPE
+        )
     return imported_body(file, file.data, "bytes", content_type=_JSON_TYPE)
 
 
