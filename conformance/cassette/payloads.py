@@ -18,6 +18,7 @@ from conformance.cassette.positions import Layout
 from conformance.core.errors import CassetteError, Place
 from conformance.core.events import Frame
 from conformance.dialects import SUPPORTED, recognise
+from conformance.dialects.gemini_generate.sdk_objects import as_sent
 
 DONE: Final = b"[DONE]"
 # A string, or the white space between tokens.
@@ -52,6 +53,8 @@ class Payload(NamedTuple):
     @classmethod
     def of(cls, line: int, text: bytes, value: Any) -> Payload:
         """`value` is the decoded text, None if it is not JSON."""
+        if (sent := as_sent(value)) is not None:
+            value, text = sent, msgspec.json.encode(sent)
         finishes = any(envelope.finishes(value) for envelope in _ENVELOPES)
         return cls(line, _sse_frame(value, text), finishes, text == DONE)
 

@@ -118,7 +118,7 @@ class TypedReader(Generic[State]):
         sink = self._sink
         sink.begin(number)
         if payload is NOT_JSON:
-            if frame.data == "[DONE]" and frame.kind != "body":
+            if frame.data.rstrip() == "[DONE]" and frame.kind != "body":
                 sink.wire("[DONE]", {})
             else:
                 sink.wire(self.unknown, {"text": frame.data})

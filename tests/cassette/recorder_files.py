@@ -201,6 +201,14 @@ SEINFELD: Final = {
         "status": 200,
     },
 }
+PACKED_SEINFELD: Final = {
+    **SEINFELD,
+    "response": {
+        "headers": {"content-type": TYPE},
+        "status": 200,
+        "body": {"kind": "base64", "contentType": TYPE, "value": packed(STREAM)},
+    },
+}
 TEST_SERVER: Final[dict[str, Any]] = {
     "request": {
         "method": "POST",
@@ -228,6 +236,16 @@ DATADOG: Final = {
         "body": STREAM,
     },
 }
+TEST_PROXY: Final = {
+    "RequestUri": URL,
+    "RequestMethod": "POST",
+    "RequestHeaders": {"Content-Type": "application/json"},
+    "RequestBody": json.loads(_ASKED),
+    "StatusCode": 200,
+    "ResponseHeaders": {"Content-Type": TYPE},
+    "ResponseBody": STREAM.splitlines(keepends=True),
+}
+ALONE: Final = {"status": 200, "headers": {"content-type": TYPE}, "body": STREAM}
 WIREMOCK: Final = {
     "request": {"method": "POST", "urlPath": "/v1/chat/completions"},
     "response": {"status": 200, "body": STREAM, "headers": {"Content-Type": TYPE}},
@@ -272,6 +290,7 @@ FILES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     ),
     "seinfeld": (
         ("a.cassette.json", json.dumps({"entries": [SEINFELD], "meta": {"createdAt": "2026"}})),
+        ("b.cassette.json", json.dumps({"entries": [PACKED_SEINFELD], "meta": {}})),
     ),
     "google-test-server": (
         ("a.json", json.dumps({"recordID": "a", "interactions": [TEST_SERVER]})),
@@ -289,6 +308,11 @@ FILES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
             ),
         ),
     ),
+    "azure-test-proxy": (
+        ("a.json", json.dumps({"Entries": [TEST_PROXY], "Variables": {}})),
+        ("b.json", json.dumps({"Entries": [{**TEST_PROXY, "ResponseBody": STREAM}]}, indent=2)),
+    ),
+    "answer-alone": (("a.json", json.dumps(ALONE)),),
     "wiremock": (
         ("a.json", json.dumps(WIREMOCK)),
         ("b.json", json.dumps({"mappings": [WIREMOCK], "meta": {"total": 1}})),

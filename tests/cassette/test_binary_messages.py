@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.cassette import Cassette, Header, read, write
+from conformance.cassette import Cassette, Header, discover, open_recording, read, write
 from conformance.cassette.inspect import inspect
 from conformance.cassette.redaction.redact import Redactor
 from conformance.cassette.redaction.scan import scan
@@ -59,6 +59,17 @@ def test_whole_messages_are_written_to_be_read(tmp_path: Path) -> None:
     messages = [json.loads(line)["message"] for line in lines if '"message":' in line]
     assert [json.loads(each["payload"])["delta"]["text"] for each in messages] == ["Hi", " there"]
     assert messages[0]["headers"] == {":event-type": "contentBlockDelta", ":message-type": "event"}
+
+
+@pytest.mark.parametrize("name", ["kept.bin", "kept.txt", "kept"])
+def test_a_file_of_messages_is_known_by_its_first_bytes(tmp_path: Path, name: str) -> None:
+    stream = event("messageStart", {"role": "assistant"}) + delta("Hi")
+    (tmp_path / name).write_bytes(stream)
+    (tmp_path / f"other-{name}").write_bytes(b"\0" + stream)
+    assert open_recording(tmp_path / name).exchanges[0].body == stream
+    with pytest.raises(CassetteError):
+        open_recording(tmp_path / f"other-{name}")
+    assert discover(tmp_path) == (tmp_path / name,)
 
 
 def test_other_bytes_are_kept_as_they_are(tmp_path: Path) -> None:

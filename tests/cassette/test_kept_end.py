@@ -26,6 +26,7 @@ ENDS = {
     "CR": ("data: {}\r\rdata: {}", "\r\r"),
     "a name before": ("event: a\ndata: {}", "\n\n"),
     "two lines of data": ('data: {"a":\ndata: 1}', "\n\n"),
+    "a blank behind it": ("data: {}\n\ndata: [DONE] \n", "\n"),
     "half a value": ('data: {}\n\ndata: {"a"', ""),
     "no value": ("data: {}\n\ndata: 12", ""),
     "half a name": ("data: {}\n\neve", ""),
@@ -59,6 +60,14 @@ def test_a_trimmed_file_is_judged_as_the_whole_one(tmp_path: Path, name: str, co
     assert found.verdicts[RULE] is Verdict.PASS
     assert list(found.notes).count(TAKEN) == 1
     assert import_file(path).exchanges[0].body.endswith(b"data: [DONE]\n\n")
+
+
+@pytest.mark.parametrize("end", [" ", " \n", " \n\n", "\t\n\n"])
+def test_a_blank_behind_the_last_word_hides_it_from_nobody(tmp_path: Path, end: str) -> None:
+    """openai-python and openai-node ask how the data begins."""
+    [found] = check_paths([stored(tmp_path, "a.sse", f"{WHOLE.rstrip()}{end}")]).streams
+    for rule in ("wire/chat/done-present", "wire/sse/data-is-json", RULE):
+        assert found.verdicts[rule] is Verdict.PASS
 
 
 def test_what_is_taken_stays_so_in_a_cassette(tmp_path: Path) -> None:

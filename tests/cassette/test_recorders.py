@@ -61,7 +61,9 @@ def test_a_recorder_is_read_by_name_and_in_a_folder(
 
 
 _WITH_HEADS: Final = {
-    **{kind: FILES[kind][0] for kind in FILES if kind not in (*_NO_STREAM, "txtar")},
+    **{
+        kind: FILES[kind][0] for kind in FILES if kind not in (*_NO_STREAM, "answer-alone", "txtar")
+    },
     "go-vcr": FILES["vcr"][-1],
 }
 

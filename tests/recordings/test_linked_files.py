@@ -189,6 +189,36 @@ def test_the_text_alone_makes_nobody_guilty(tmp_path: Path) -> None:
     assert {stream.verdicts[rule] for rule in left_open} == {Verdict.UNTESTABLE}
 
 
+def _calls_alone(history: list[Any]) -> list[Any]:
+    """The history as one writes it by hand: a call without thought, signature or id."""
+    kept = [
+        {**turn, "parts": [_bare(each) for each in turn["parts"] if not each.get("thought")]}
+        for turn in history
+    ]
+    return [turn for turn in kept if turn["parts"]]
+
+
+def _bare(part: dict[str, Any]) -> dict[str, Any]:
+    plain = {key: value for key, value in part.items() if key != "thoughtSignature"}
+    for key in ("functionCall", "functionResponse"):
+        if key in plain:
+            plain[key] = {name: value for name, value in plain[key].items() if name != "id"}
+    return plain
+
+
+def test_the_same_call_in_two_files_makes_nobody_guilty(tmp_path: Path) -> None:
+    """A model that is asked the same again makes the same call, and tests ask so all the time."""
+    exchanges = talk(TALKERS["gemini"])[:2]
+    body = _calls_alone([json.loads(exchanges[0].body)["candidates"][0]["content"]])
+    assert any("functionCall" in part for part in body[0]["parts"])
+    changed = altered(exchanges, "gemini", _calls_alone, at=1)
+    filed(tmp_path, "gemini", changed)
+    report = check_paths([tmp_path])
+    assert history_findings(report) == []
+    (stream,) = (each for each in report.streams if each.links)
+    assert stream.verdicts["history/gemini/signed-in-place"] is Verdict.UNTESTABLE
+
+
 def _encoded(body: dict[str, Any]) -> bytes:
     return json.dumps(body).encode()
 

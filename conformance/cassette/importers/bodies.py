@@ -10,6 +10,8 @@ from functools import partial
 from itertools import accumulate
 from typing import Any, Final
 
+import msgspec
+
 from conformance.cassette.header import Cassette, Header
 from conformance.cassette.importers import ForeignFile, ImportedRecording, Importer
 from conformance.cassette.importers.kept_end import (
@@ -22,12 +24,14 @@ from conformance.cassette.payloads import DONE, join_frames, rebuild, sends_line
 from conformance.cassette.pipes import is_pipe
 from conformance.cassette.positions import Layout, line_starts
 from conformance.cassette.token_ids import HINT, holds_token_ids
+from conformance.core.binary import message_length
 from conformance.core.errors import CassetteError, Place
 from conformance.core.events import Chunk, Exchange, Fidelity, Request, Response
 from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.core.lines import BOM
 from conformance.core.text import MARKER_BEGINNING
 from conformance.dialects import SUPPORTED
+from conformance.dialects.gemini_generate.sdk_objects import body_as_sent
 
 _SSE_FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
 _LINES_TO_RECOGNISE: Final = 16
@@ -88,7 +92,9 @@ def _read_text(file: ForeignFile) -> ImportedRecording | None:
 
 
 def _holds_messages(file: ForeignFile) -> bool:
-    return file.name.endswith((".eventstream", ".eventstream.bin"))
+    """By its name, or by the checksum of what its first message begins with."""
+    is_named = file.name.endswith((".eventstream", ".eventstream.bin"))
+    return is_named or message_length(file.head, 0) > 0
 
 
 def _read_messages(file: ForeignFile) -> ImportedRecording | None:
@@ -181,6 +187,11 @@ def _read_answer(file: ForeignFile) -> ImportedRecording | None:
         _refuse_token_ids(file)
     if not (named or _holds_answer(file)):
         return None
+    sent = body_as_sent(file.json) if b'"sdk_http_response"' in file.data else None
+    if sent is not None:
+        return imported_body(
+            file, msgspec.json.encode(sent), "events", Layout(1), content_type=_JSON_TYPE
+        )
     return imported_body(file, file.data, "bytes", content_type=_JSON_TYPE)
 
 
@@ -209,7 +220,7 @@ LINES: Final = Importer(
 )
 MESSAGES: Final = Importer(
     "binary",
-    (".eventstream", ".eventstream.bin"),
+    (".eventstream", ".eventstream.bin", ".bin", ".txt", ""),
     _holds_messages,
     _read_messages,
     says="binary messages of an AWS event stream, as they came",

@@ -46,7 +46,7 @@ def _lacking_ends(tail: bytes) -> bytes:
 
 
 def _is_value(data: str) -> bool:
-    return data == _DONE or isinstance(decode_json(data), dict | list)
+    return data.rstrip() == _DONE or isinstance(decode_json(data), dict | list)
 
 
 def without_blank_lines(body: bytes) -> list[bytes] | None:

@@ -1,7 +1,8 @@
 """Dialect `bedrock.converse`: the Converse API of Amazon Bedrock, streamed or whole.
 
 Rule 1: a message of the event stream is a wire event of its `:event-type`, with its payload; a line
-        or event of JSON whose one known key is such a type, as SDKs have it, is the same.
+        or event of JSON whose one known key is such a type, as SDKs have it, is the same. So is
+        what a `chunk` of `invoke-with-response-stream` wraps: Nova speaks Converse there.
         Everything that is raised is `exception`, with its type under `exception`.
 Rule 2: a body is `converse`, then `converse.block` per content element, with its `index`. The
         body of an HTTP error is `converse.error`.
@@ -41,6 +42,7 @@ from conformance.dialects.json_edge import (
 from conformance.dialects.sink import Sink
 
 NAME: Final = "bedrock.converse"
+WRAPPED: Final = "chunk"  # the `:event-type` of all that an invoke stream wraps
 EXCEPTIONS: Final = frozenset(
     {
         "internalServerException",
@@ -103,7 +105,7 @@ class ConverseReader:
         fields = mapping(payload)
         if frame.kind == "body" and not (kind := _union_member(fields)):
             self._read_body(frame, payload)
-        elif frame.kind == "binary":
+        elif frame.kind == "binary" and frame.event != WRAPPED:
             raised = dict(frame.headers).get(MESSAGE_TYPE) not in ("event", None)
             self._read_event(frame.event, payload, fields, is_raised=raised, text=frame.data)
         else:

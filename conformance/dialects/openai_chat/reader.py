@@ -107,7 +107,7 @@ class ChatReader:
         return sink.wired + sink.semantic if sink.answer == 1 else sink.events()
 
     def _read_text(self, frame: Frame) -> None:
-        if frame.data == "[DONE]" and frame.kind != "body":
+        if frame.data.rstrip() == "[DONE]" and frame.kind != "body":
             self._sink.wire("[DONE]", {})
             self._say_done(explicit=True)
         else:

@@ -7,7 +7,8 @@ same last entry before them, then those with the same calls. The candidates left
 returned: if they differ in what a rule compares, it is unknown which one came back.
 Rule 3: an id that several answers or several calls of a request share proves nothing by itself: the
 call has to be the same. A short text proves nothing by itself either: its question has to be the
-same.
+same. Equal calls without a known id prove nothing beyond one file: who asks a model the same again
+gets the same calls.
 Rule 4: an entry without evidence of its own (thinking, most often) belongs to the next entry in
 the same run of the model's entries, else to the one before it.
 Rule 5: one answer comes back in one run, unless ids prove otherwise: of two turns with one text the
@@ -163,7 +164,7 @@ class LinkFinder:
             if near or len(text) >= LONG:
                 what = "the same calls" if said.calls else "the same text"
                 found = _likeliest(talk, run, near or known)
-                is_sure = _answers_same(talk, run, found) and bool(said.calls or len(text) >= LONG)
+                is_sure = _answers_same(talk, run, found) and len(text) >= LONG
                 return Candidates(what, found, is_sure=is_sure)
         return None
 

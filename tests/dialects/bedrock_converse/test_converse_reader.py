@@ -51,3 +51,13 @@ def test_an_exception_is_known_beside_unknown_keys() -> None:
 )
 def test_what_is_no_one_event_is_unknown(payload: dict[str, Any]) -> None:
     assert next(name for name, _ in read(payload)) == "converse.unknown"
+
+
+def test_what_an_invocation_wraps_is_read_as_the_event_that_it_is() -> None:
+    frames = [Frame("binary", "chunk", json.dumps(each), "", 0) for each in STREAM]
+    reader = dialects.get("bedrock.converse").reader(Reading())
+    came: list[str] = []
+    for number, (frame, payload) in enumerate(zip(frames, STREAM, strict=True), 1):
+        came += [each.type for each in reader.read(frame, {**payload, **UNKNOWN}, number)]
+    came += [each.type for each in reader.end("eof", len(STREAM) + 1)]
+    assert came == [name for name, _ in read(*STREAM)]

@@ -40,6 +40,12 @@ def _json(value: Any) -> bytes:
     return _text(value) if isinstance(value, str | bytes) else msgspec.json.encode(value)
 
 
+def _text_lines(value: Any) -> bytes:
+    """The lines of a text, each with its end; else as `json`."""
+    is_text = isinstance(value, list) and value and all(isinstance(e, str) for e in value)
+    return _text("".join(value)) if is_text else _json(value)
+
+
 def _misread_text(value: Any) -> bytes:
     """Some programs take UTF-8 without a charset for Latin-1: then what the text was made of."""
     try:
@@ -93,6 +99,7 @@ CODINGS: Final[Mapping[str, Callable[[Any], bytes]]] = {
     "text": _text,
     "sse-event": _sse_event,
     "json": _json,
+    "text-lines": _text_lines,
     "misread-text": _misread_text,
     "base64": _base64,
     "marked": _marked,

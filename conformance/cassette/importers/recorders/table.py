@@ -2,10 +2,11 @@
 
 Shapes are those of the programs themselves: har-1.2-spec, vcrpy, go-vcr (3, 4), VCR of Ruby (6),
 ropensci/vcr (`serialize-body.R`), langchain-tests (`conftest.py`), nock (`lib/recorder.js`),
-WireMock's stub mappings, Polly.js (`persister/har`), dd-apm-test-agent (`vcr_proxy.py`), req_llm
-(`test/support/transcript.ex`), Mastra's recorder over MSW (`llm-recorder.ts`), gemini-cli
-(`fakeContentGenerator.ts`), test-server of Google (`internal/store`), seinfeld of Braintrust,
-httpmock of Rust (`data.rs`), httprr and txtar of Go, and fixtures of matteing/opal.
+WireMock's stub mappings, the test proxy of Azure's SDKs (`RecordEntry.cs`), Polly.js
+(`persister/har`), dd-apm-test-agent (`vcr_proxy.py`), req_llm (`test/support/transcript.ex`),
+Mastra's recorder over MSW (`llm-recorder.ts`), gemini-cli (`fakeContentGenerator.ts`), test-server
+of Google (`internal/store`), seinfeld of Braintrust, httpmock of Rust (`data.rs`), httprr and txtar
+of Go, and fixtures of matteing/opal.
 """
 
 from __future__ import annotations
@@ -144,6 +145,7 @@ ROWS: Final = (
         asked={"request.body.value": "json"},
         chunks={"response.body.chunks[]": "sse-event"},
         body={"response.body.value": "json"},
+        codings_by={"response.body.kind=base64": "base64"},
         elsewhere="response.body.path",
         recorded_at="meta.createdAt",
     ),
@@ -166,6 +168,20 @@ ROWS: Final = (
         needs=("request.url", "response.status.code"),
         asked={"request.body": "marked"},
         body={"response.body": "marked"},
+    ),
+    Recorder(
+        name="azure-test-proxy",
+        says="a session record of the test proxy of Azure's SDKs, as openai-dotnet has them",
+        entries="Entries",
+        needs=("RequestUri", "RequestMethod", "ResponseHeaders"),
+        method="RequestMethod",
+        url="RequestUri",
+        asked={"RequestBody": "text-lines"},
+        asked_headers="RequestHeaders",
+        status="StatusCode",
+        headers="ResponseHeaders",
+        body={"ResponseBody": "text-lines"},
+        note="the test proxy keeps neither chunks nor times",
     ),
     Recorder(
         name="wiremock",
@@ -197,6 +213,18 @@ ROWS: Final = (
         headers="then.header",
         body={"then.body_base64": "base64", "then.body": "text"},
         note="httpmock keeps neither the server nor chunks and times",
+    ),
+    Recorder(
+        name="answer-alone",
+        says="one answer as an object: `status`, `headers` and `body`",
+        needs=("status", "headers.content-type | headers.Content-Type", "body"),
+        url="",
+        method="",
+        asked={},
+        status="status",
+        headers="headers",
+        body={"body": "text"},
+        note="the file keeps no request, chunks or times",
     ),
     Recorder(
         name="opal",

@@ -1,0 +1,192 @@
+"""Senders as published recordings show them: what each leaves out accuses nobody."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from conformance.core.binary import encode_message
+from conformance.judging.result import StreamResult
+from conformance.recordings.check import check_paths
+from tests.cassette.recorder_files import packed
+from tests.profiles.identifying import chunk
+
+OPENAI: Final = "https://api.openai.com/v1/chat/completions"
+BEDROCK: Final = "https://bedrock-runtime.us-east-1.amazonaws.com/model"
+MESSAGES: Final = "application/vnd.amazon.eventstream"
+EVENTS: Final = "text/event-stream"
+
+
+def kept(folder: Path, url: str, body: str, kind: str = EVENTS, **asked: Any) -> StreamResult:
+    """The one answer of a cassette of VCR, judged."""
+    field = "base64_string" if kind == MESSAGES else "string"
+    method = "POST" if asked else "GET"
+    interaction = {
+        "request": {"method": method, "uri": url, "headers": {}, "body": json.dumps(asked)},
+        "response": {
+            "status": {"code": 200},
+            "headers": {"content-type": [kind]},
+            "body": {field: body},
+        },
+    }
+    path = folder / "vcr.json"
+    path.write_text(json.dumps({"interactions": [interaction], "version": 1}), encoding="utf-8")
+    (stream,) = check_paths([path]).streams
+    return stream
+
+
+def chunks_of(chunks: Iterable[dict[str, Any]]) -> str:
+    return "".join(f"data: {json.dumps(each)}\n\n" for each in chunks) + "data: [DONE]\n\n"
+
+
+def musts(stream: StreamResult) -> list[str]:
+    return [each.rule for each in stream.findings if each.level == "MUST"]
+
+
+def _without(key: str, made: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in made.items() if name != key}
+
+
+def _choice_without_finish(made: dict[str, Any]) -> dict[str, Any]:
+    return {**made, "choices": [_without("finish_reason", each) for each in made["choices"]]}
+
+
+BY_OPENROUTER: Final = [
+    chunk({"role": "assistant", "content": "Hi"}, provider="Novita"),
+    chunk({"role": "assistant", "content": "."}, "stop", provider="Novita"),
+]
+for _each in BY_OPENROUTER:
+    _each["choices"][0]["native_finish_reason"] = None
+GROK: Final = [
+    _choice_without_finish(chunk({"role": "assistant", "content": "Hi"}, model="grok-4")),
+    {**chunk({}, "stop", model="grok-4"), "created": 2},
+]
+SPOKEN: Final = [
+    chunk({"role": "assistant", "refusal": None}),
+    chunk({"content": None, "audio": {"id": "audio_1", "transcript": "Hi"}}),
+    _without("choices", chunk({}, usage=None)),
+    chunk({"role": "assistant", "audio": {"data": "AAAA"}}),
+    _choice_without_finish(chunk({"audio": {"expires_at": 9}})),
+]
+JAMBA: Final = [
+    _without("object", _without("created", _without("model", each)))
+    for each in (chunk({"role": "assistant", "content": "Hi"}), chunk({}, "stop"))
+]
+
+
+@pytest.mark.parametrize(
+    ("url", "chunks", "profile"),
+    [
+        (OPENAI, BY_OPENROUTER, "openrouter"),
+        ("/v1/chat/completions", GROK, "xai"),
+        (OPENAI, SPOKEN, "openai-audio"),
+        (f"{BEDROCK}/ai21.jamba-1-5-mini-v1:0/invoke-with-response-stream", JAMBA, "bedrock-ai21"),
+    ],
+)
+def test_what_a_sender_of_chat_leaves_out_is_its_way(
+    tmp_path: Path, url: str, chunks: list[dict[str, Any]], profile: str
+) -> None:
+    stream = kept(tmp_path, url, chunks_of(chunks), model="m", messages=[], stream=True)
+    assert stream.profile == profile
+    assert musts(stream) == []
+
+
+def _wrapped(payload: dict[str, Any]) -> bytes:
+    inner = {"bytes": packed(json.dumps(payload)), "p": "abc"}
+    head = ((":event-type", "chunk"), (":message-type", "event"))
+    return encode_message(head, json.dumps(inner).encode())
+
+
+def test_nova_by_invoke_counts_no_total_and_leaves_numbers_out(tmp_path: Path) -> None:
+    def called(index: int, name: str) -> list[dict[str, Any]]:
+        call = {"toolUse": {"toolUseId": name, "name": "look"}}
+        delta = {"toolUse": {"input": "{}"}}
+        return [
+            {"contentBlockStart": {"start": call, "contentBlockIndex": index}},
+            {"contentBlockDelta": {"delta": delta, "contentBlockIndex": index}},
+            {"contentBlockStop": {"contentBlockIndex": index}},
+        ]
+
+    used = {"inputTokens": 4, "outputTokens": 2, "cacheReadInputTokenCount": 0}
+    events = [
+        {"messageStart": {"role": "assistant"}},
+        *called(0, "a"),
+        *called(2, "b"),
+        {"messageStop": {"stopReason": "tool_use"}},
+        {"metadata": {"usage": used}, "amazon-bedrock-invocationMetrics": {}},
+    ]
+    body = base64.b64encode(b"".join(map(_wrapped, events))).decode()
+    url = f"{BEDROCK}/amazon.nova-pro-v1%3A0/invoke-with-response-stream"
+    stream = kept(tmp_path, url, body, MESSAGES, messages=[])
+    assert (stream.dialect, stream.profile) == ("bedrock.converse", "nova-invoke")
+    assert musts(stream) == []
+
+
+def test_the_counts_of_a_cache_may_stand_beside_the_input_of_an_invocation(tmp_path: Path) -> None:
+    used = {"inputTokens": 6, "outputTokens": 2, "totalTokens": 98}
+    cached = {"cacheReadInputTokenCount": 90, "cacheWriteInputTokenCount": 0}
+    message = {"role": "assistant", "content": [{"text": "Hi"}]}
+    body = {"output": {"message": message}, "stopReason": "end_turn", "usage": {**used, **cached}}
+    url = f"{BEDROCK}/amazon.nova-lite-v1%3A0/invoke"
+    stream = kept(tmp_path, url, json.dumps(body), "application/json", messages=[])
+    assert stream.profile == "nova-invoke"
+    assert musts(stream) == []
+    body["usage"] = {**used, **cached, "totalTokens": 97}
+    stream = kept(tmp_path, url, json.dumps(body), "application/json", messages=[])
+    assert musts(stream) == ["wire/converse/total-is-sum"]
+
+
+def _typed(events: Iterable[dict[str, Any]]) -> str:
+    return "".join(f"event: {each['type']}\ndata: {json.dumps(each)}\n\n" for each in events)
+
+
+def test_ollama_signs_no_thinking(tmp_path: Path) -> None:
+    def block(index: int, kind: str, text: str) -> list[dict[str, Any]]:
+        begun, delta = {"type": kind, kind: ""}, {"type": f"{kind}_delta", kind: text}
+        return [
+            {"type": "content_block_start", "index": index, "content_block": begun},
+            {"type": "content_block_delta", "index": index, "delta": delta},
+            {"type": "content_block_stop", "index": index},
+        ]
+
+    message = {
+        "id": f"msg_{'0a' * 12}",
+        "type": "message",
+        "role": "assistant",
+        "model": "gpt-oss:20b",
+        "content": [],
+        "usage": {"input_tokens": 7, "output_tokens": 0},
+    }
+    done = {"delta": {"stop_reason": "end_turn"}, "usage": {"input_tokens": 7, "output_tokens": 3}}
+    events = [
+        {"type": "message_start", "message": message},
+        *block(0, "thinking", "Hm."),
+        *block(1, "text", "Hi"),
+        {"type": "message_delta", **done},
+        {"type": "message_stop"},
+    ]
+    stream = kept(tmp_path, "http://127.0.0.1:11434/v1/messages", _typed(events), messages=[])
+    assert stream.profile == "ollama-messages"
+    assert "wire/messages-blocks/signature-present" not in musts(stream)
+
+
+def test_a_stream_that_was_taken_up_again_begins_where_it_was_left(tmp_path: Path) -> None:
+    response = {"id": "resp_1", "object": "response", "status": "in_progress", "output": []}
+    events = [
+        {"type": "response.in_progress", "sequence_number": 2, "response": response},
+        {
+            "type": "response.failed",
+            "sequence_number": 3,
+            "response": {**response, "status": "failed", "error": {"code": "x", "message": "y"}},
+        },
+    ]
+    url = "https://api.openai.com/v1/responses/resp_1?stream=true&starting_after=1"
+    stream = kept(tmp_path, url, _typed(events))
+    assert stream.profile == "resumed"
+    fired = {"wire/responses/created-first", "wire/responses/sequence-from-zero"}
+    assert fired.isdisjoint(musts(stream))
