@@ -12,7 +12,7 @@ from conformance.core.events import Frame, FrameKind
 from conformance.core.reading import Reading
 
 START = {"messageStart": {"role": "assistant"}}
-STREAM = (
+STREAM: tuple[dict[str, Any], ...] = (
     START,
     {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": "Hi"}}},
     {"contentBlockStop": {"contentBlockIndex": 0}},
