@@ -278,7 +278,7 @@ _HEAD: Final = (
     "command under `conformance run --agent`, with the toolkit as its model: the scenarios of",
     "[applications](applications.md), recordings that ship, and a few scripted answers.",
     f"Run on {RAN_ON}; the adapters of Strands, LlamaIndex and CrewAI for AG-UI, and TanStack AI,",
-    f"on {TURNS_RAN_ON}: all findings of these were looked at by hand, beside the bytes.",
+    f"on {TURNS_RAN_ON}: each kind of finding of these was read beside the bytes.",
     "`python -m tests.live.applications.matrix write` writes this page from a recorded run,",
     "`tests/live/applications/results.json`; `make test-live` runs them again and holds the",
     "[baselines](../specs/baselines/applications).",
