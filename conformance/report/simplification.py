@@ -30,8 +30,10 @@ def merge_deltas(stream: Stream, read_as: Reading) -> list[Piece]:
         if is_delta and columns is not None and _is_same_run(merged[-1], piece, columns):
             held = merged[-1]
             text = _column_text(held, columns.text) + _column_text(piece, columns.text)
-            path = _column_path(columns.text)
-            merged[-1] = held.with_payload(put_at(held.payload, path, text))
+            payload = held.payload
+            for path in (columns.text, *columns.mirrors):
+                payload = put_at(payload, _column_path(path), text)
+            merged[-1] = held.with_payload(payload)
         else:
             merged.append(piece)
             is_delta = columns is not None

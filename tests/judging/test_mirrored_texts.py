@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from conformance.core.events import Chunk
+from conformance.cassette import Cassette, Header, write
+from conformance.core.events import Chunk, Exchange, Request, Response
 from conformance.dialects import Reading, get
+from conformance.judging.fast.joined import JoinedFrames, read_joined
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
+from conformance.recordings.check import check_paths
+from conformance.rules.paths import getter
 from tests.fuzz.both import difference, fast, setting_for, slow
 from tests.fuzz.recorded import frames_in_runs
 
 FRAMES: Final = 300
+TEXT_PATHS: Final = {
+    "chat.detail": ("text", "summary"),
+    "chat.choice": (
+        *("text", "delta.reasoning", "delta.reasoning_content", "delta.content"),
+        "delta.thinking_blocks.0.thinking",
+    ),
+}
 ODD: Final = 150  # the frame that states another text, where one does
 
 
@@ -68,6 +81,49 @@ def test_runs_of_mirrored_thinking_are_judged_alike(
     assert not where
     assert isinstance(wanted.result, StreamResult)
     assert sum(counts) > FRAMES // 2
+
+
+@pytest.mark.parametrize("delta", [openrouter, summary, litellm, both_names, together])
+def test_what_is_joined_repeats_its_text_everywhere(delta: Any) -> None:
+    exchange = Exchange(chunks=(Chunk(stream(delta)),))
+    dialect = get("openai.chat")
+    singly, joined = (
+        list(read_joined(exchange, dialect, Reading(), joins=joins)) for joins in (False, True)
+    )
+    assert len(joined) < len(singly) // 2
+    assert wire_texts(joined) == wire_texts(singly)
+
+
+def test_details_that_come_back_whole_are_those_that_came(tmp_path: Path) -> None:
+    text = "".join(f" step {number}" for number in range(FRAMES))
+    detail = {"type": "reasoning.text", "text": text, "format": "example-v1", "index": 0}
+    answer = {"role": "assistant", "content": "Noon.", "reasoning_details": [detail]}
+    asked = [{"role": "user", "content": "When does the sun stand highest?"}]
+    more = [*asked, answer, {"role": "user", "content": "Thanks."}]
+    exchanges = tuple(
+        Exchange(
+            number=number,
+            request=Request("POST", "/api/v1/chat/completions", json={"model": "m", "messages": m}),
+            response=Response(200, "1.1", (("content-type", "text/event-stream"),)),
+            chunks=(Chunk(stream(openrouter)),),
+        )
+        for number, m in enumerate((asked, more), 1)
+    )
+    path = tmp_path / "talk.cassette.jsonl"
+    write(path, Cassette(Header(origin="live", dialect="openai.chat"), exchanges))
+    _, second = check_paths([path]).streams
+    assert second.verdicts["history/chat/details-text-unchanged"] == "PASS"
+
+
+def wire_texts(parts: Sequence[JoinedFrames]) -> dict[str, str]:
+    """The texts of deltas in wire events, joined."""
+    found: dict[str, str] = {}
+    for event in (each for part in parts for each in part.events):
+        for path in TEXT_PATHS.get(event.type, ()):
+            value = getter(path)(event.data)
+            if isinstance(value, str):
+                found[f"{event.type} {path}"] = found.get(f"{event.type} {path}", "") + value
+    return found
 
 
 @pytest.mark.parametrize("delta", [openrouter, summary])

@@ -23,7 +23,7 @@ from conformance.core.sse import Parser
 from conformance.core.trace import FrameTrace
 from conformance.dialects.base import DeltaColumns, Dialect, Reading
 from conformance.judging.fast.frame_rows import FrameRows
-from conformance.judging.fast.plain_text import is_said_as_it_came, plain_part
+from conformance.judging.fast.plain_text import is_said_as_it_came, plain_part, set_text
 from conformance.judging.fast.runs import FIRST_WINDOW, WINDOW, is_delta
 from conformance.judging.fast.template import Taken, Template, frames_end, template
 from conformance.judging.findings import MOST_REMEMBERED
@@ -135,8 +135,7 @@ class _JoinedStream:
     ) -> JoinedFrames:
         text = "".join(taken.values[alike.columns.index(columns.text)])
         payload: Any = msgspec.json.decode(alike.data(taken.rows[-1]))
-        above, _, name = columns.text.rpartition(".")
-        (getter(above)(payload) if above else payload)[name] = text
+        set_text(payload, columns, text)
         self._trace.number += len(taken.rows)
         events = self._trace.reader.read(first, payload, self._trace.number)
         spoken = [event for event in events if event.layer == "semantic"]

@@ -13,6 +13,7 @@ from typing import Any, Final
 from conformance.core.events import Event
 from conformance.dialects.base import DeltaColumns
 from conformance.judging.fast.template import Taken, Template
+from conformance.rules.paths import getter
 
 TEXTS: Final[Mapping[str, str]] = {
     "thinking.delta": "text",
@@ -32,6 +33,14 @@ def is_said_as_it_came(text: str, columns: DeltaColumns, said: Event) -> bool:
     if not columns.alone:
         return True
     return said.data.get(TEXTS[said.type]) == text and not set(columns.alone) & set(text)
+
+
+def set_text(payload: Any, columns: DeltaColumns, text: str) -> None:
+    """Gives a payload another text, and the same in every field that repeats it."""
+    for path in (columns.text, *columns.mirrors):
+        above, _, name = path.rpartition(".")
+        owner = getter(above)(payload) if above else payload
+        owner[name] = text
 
 
 def plain_part(taken: Taken, alike: Template, columns: DeltaColumns) -> Taken | None:

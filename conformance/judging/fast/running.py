@@ -323,7 +323,7 @@ class RunningView(WireView):
         if self.transcript is not None:
             self.transcript.take(spoken)
         if self.listener is not None:
-            self.listener(spoken)
+            self.listener(events)  # a detail of Chat, say, comes back by its own text
 
     def _replay(self, run: Run) -> None:
         """Reads what the run has taken frame by frame; it is over."""

@@ -28,6 +28,7 @@ from conformance.judging.fast.plain_text import (
     is_said_as_it_came,
     plain_count,
     plain_part,
+    set_text,
 )
 from conformance.judging.fast.template import Taken, Template, template
 from conformance.judging.fast.waiting_rows import WaitingRows
@@ -188,10 +189,7 @@ class Run:
         """One payload for the whole stretch, with all of its text in one delta; and that text."""
         whole = self.column(self.columns.text).joined
         payload = msgspec.json.decode(self.template.data(self._rows[-1]))
-        for path in (self.columns.text, *self.columns.mirrors):
-            above, _, name = path.rpartition(".")
-            owner = getter(above)(payload) if above else payload
-            owner[name] = whole
+        set_text(payload, self.columns, whole)
         return payload, whole
 
     def upto(self, count: int) -> Run:
