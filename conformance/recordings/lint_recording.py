@@ -175,9 +175,10 @@ class _RecordingLint(Struct, frozen=True):
         if request is None or not isinstance(request.json, Mapping) or not exchange.chunks:
             return
         refused = response is not None and (response.status or 0) >= _BAD_REQUEST
-        streams = framing_of(exchange) != "body"
         dialect = exchange.dialect or self.recording.header.dialect
         asks = asks_for_stream(request.path, request.json, dialect)
+        # An array may be a body, or a stream of its elements: the request decides.
+        streams = framing_of(exchange, None if asks else "body") != "body"
         is_message = response is not None and response.is_upgrade
         if streams and not asks and not is_message:
             message = "the request does not ask for a stream, but the answer is an event stream"
