@@ -140,9 +140,10 @@ class Dialect(Struct, frozen=True):
     def asks_for_stream(self, path: str, body: Any) -> bool | None:
         """Whether a request asks for a stream; None where requests of the dialect are not known."""
         request = self.stated(Request(path=path, json=body))
-        return (
-            None if self.request is None or request is None else self.request.streams(request.json)
-        )
+        if self.request is None or request is None:
+            return None
+        at = self.request.streams_at
+        return (at is not None and at(path)) or self.request.streams(request.json)
 
     def asked_texts(self, request: Request | None) -> Iterator[str]:
         """Every text of a request, as `stated` gives it, except what the model said before."""

@@ -134,7 +134,8 @@ class RequestForm(Struct, frozen=True):
     `prompt` what is asked now, where the history does not hold it.
     `limits` are dotted paths that may hold the limit of output tokens. `ask` is the body of a
     request without its model and `stream`, `next_turns` the history after an answer. `styles` are
-    tried in order. `streams` says whether a body asks for a stream, `is_answer` whether an entry
+    tried in order. `streams` says whether a body asks for a stream, and
+    `streams_at` whether a path does, whatever is sent to it. `is_answer` says whether an entry
     of the history is the model's. `previous` holds the id of an earlier answer that the request
     carries on: `answer_id` gives it of an answer's events, `answer_id_bytes` finds it in the first
     bytes of an answer's body. `conversation` and `own_id` hold the ids of the conversation and of
@@ -156,6 +157,7 @@ class RequestForm(Struct, frozen=True):
     instructions: str = ""
     prompt: str = ""
     streams: Callable[[Any], bool] = asks_for_stream
+    streams_at: Callable[[str], bool] | None = None
     is_answer: Callable[[Any], bool] = is_answer_turn
     previous: str = ""
     answer_id: Callable[[Event], str] = lambda _event: ""

@@ -14,7 +14,7 @@ _FOLLOWING: Final = {
     "before-its-turn": ("history/calls/asked",),
     "signed-calls": ("history/calls/asked",),
     "sealed-unchanged": ("sealed-or-left-out",),
-    "call-answered": ("output-of-call", "result-of-call"),
+    "call-answered": ("output-of-call", "result-of-call", "result-asked"),
     "snapshot-has-calls": ("result-of-call",),
     "input-agrees": ("hop/tools",),
     # The wire says the same of its own end, whatever comes behind it.
@@ -30,6 +30,7 @@ _FOLLOWING: Final = {
     "said-once": ("hop/try-replaced",),
     "text-said-once": ("hop/try-replaced",),
     "concise-is-short": ("summary/client/text-agrees",),  # a client says it twice
+    "encrypted-streamed": ("wire/responses/item-closed",),
     "tail-kept": ("wire/chat/error-without-success",),
 }
 _SWITCHES: Final = "effort/"  # rules of what is asked of the thinking

@@ -237,7 +237,8 @@ def _responses_talk(name: str, *, store: bool) -> Draft:
             "tools": tools,
         }
         events = Answer(f"resp_1{number}", "think-1", asked).completed(items, (30, 30, 18))
-        return responses_streams.drafted(f"openai/{name}", asked, stream(events))
+        made = responses_streams.drafted(f"openai/{name}", asked, stream(events))
+        return replace(made, profile="openai") if store else made
 
     called = [
         *summarised(Item(0, "rs_11"), [THOUGHT], encrypted=True),

@@ -82,7 +82,12 @@ def _before(where: Where, **fields: Any) -> Step:
 
 
 MUTANTS: Final = (
-    _of_wire("answer-present", THINKS, lambda _pieces: [b"data: [DONE]\n\n"]),
+    _of_wire(
+        "answer-present",
+        THINKS,
+        lambda _pieces: [b"data: [DONE]\n\n"],
+        also=("wire/adk/event-known",),
+    ),
     # A gateway that ends every stream like this.
     _of_wire(
         "event-known",
@@ -108,9 +113,15 @@ MUTANTS: Final = (
         "wire/adk/fragment-completed",
         f"{_BASES}/{THINKS}",
         (_changed(_whole, "partial", True),),
+        also=("thinking/stream/said-once",),
         name="wire/adk/whole-as-fragment",
     ),
-    _of_wire("carries", THINKS, _changed(THOUGHT, "content", "The keeper")),
+    _of_wire(
+        "carries",
+        THINKS,
+        _changed(THOUGHT, "content", "The keeper"),
+        also=("wire/adk/fragment-says-something", "wire/adk/whole-keeps-thoughts"),
+    ),
     _of_wire("fragment-says-something", THINKS, _before(_whole)),
     # What a gateway that translates Chat Completions left as it was.
     _of_wire("role-known", THINKS, _changed(_whole, "content.role", "assistant")),
@@ -138,7 +149,9 @@ MUTANTS: Final = (
     ),
     _of_wire("call-answered", ROUND, edits.drop(RESULT)),
     _of_wire(
-        "result-asked", ROUND, _changed(RESULT, f"{PARTS}.0.functionResponse.id", "adk-other")
+        "result-asked",
+        ROUND,
+        _changed(RESULT, f"{PARTS}.0.functionResponse.id", "adk-other"),
     ),
     # A model that broke off is sold as one that was done.
     _of_wire(

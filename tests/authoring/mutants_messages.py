@@ -66,7 +66,7 @@ MUTANTS: Final = (
     Mutant(
         f"{SUITE}/start-fields",
         TEXT,
-        (edits.change(STARTED, "message.usage", {}),),
+        (edits.change(STARTED, "message.usage", {"output_tokens": 1}),),
         name=f"{SUITE}/start-fields-usage",
     ),
     Mutant(

@@ -60,6 +60,9 @@ def drafts() -> dict[str, Draft]:
     return {draft.name: draft for draft in good()}
 
 
+FOLLOWERS = {"thinking/stream/before-finish"}
+
+
 @cache
 def checker(dialect: str, profile: str) -> Checker:
     return Checker(dialect, profile)
@@ -86,7 +89,9 @@ def test_legal_turns_raise_nothing(name: str, answers: int) -> None:
 def test_a_fault_is_found_in_its_turn(mutant: Any) -> None:
     result = judged(mutant.draft(drafts()))
     turn = 1 if mutant in mutants_turns.IN_FIRST else 2
-    assert {found.rule for found in result.findings} == {mutant.rule, *mutant.also}
+    wanted = {mutant.rule, *mutant.also}
+    # `check` withdraws what follows from the fault; a checker, which sees one stream, does not.
+    assert {found.rule for found in result.findings} - FOLLOWERS == wanted
     assert {(found.answers, bool(found.unit)) for found in result.findings} == {((turn,), True)}
 
 

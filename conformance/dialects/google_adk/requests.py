@@ -36,7 +36,9 @@ REQUEST: Final = RequestForm(
     limits=(),
     ask=_ask_body,
     next_turns=_next_turns,
+    # Fragments are asked for there; its events come as a stream either way.
     streams=lambda body: mapping(body).get("streaming") is True,
+    streams_at=lambda path: path.partition("?")[0].endswith("/run_sse"),
     is_answer=lambda _entry: False,
     conversation="sessionId",
 )
