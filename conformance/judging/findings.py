@@ -97,18 +97,23 @@ class RecentFrames:
 
     def __init__(self) -> None:
         self._last: deque[RememberedFrame | _RememberedRun] = deque(maxlen=MOST_REMEMBERED)
+        # What one frame breaks is often several findings, each with the same frames around it.
+        self._around: dict[int, tuple[tuple[ContextLine, ...], tuple[str, ...]]] = {}
 
     def keep(self, number: int, frame: Frame, events: Sequence[Event]) -> None:
         """Remembers a frame of the wire."""
         kind = wire_kind(frame, events)
+        self._around.clear()
         self._last.append(RememberedFrame(number, frame.offset, kind, frame.data))
 
     def remember(self, number: int, kind: str, text: str, offset: int | None = None) -> None:
         """Remembers something other than a frame: an event that a client reported, or the end."""
+        self._around.clear()
         self._last.append(RememberedFrame(number, offset, kind, text))
 
     def recall(self, last: int, frames: Sequence[Frame], kind: str) -> None:
         """Remembers the last frames of a run, which all have one type; `last` is a number."""
+        self._around.clear()
         if len(frames) >= MOST_REMEMBERED:
             self._last.clear()
         self._last.append(_RememberedRun(last, frames, kind))
@@ -123,6 +128,11 @@ class RecentFrames:
 
     def surroundings(self, number: int) -> tuple[tuple[ContextLine, ...], tuple[str, ...]]:
         """As `around`, and the pieces of keys found there."""
+        if number not in self._around:
+            self._around[number] = self._new_surroundings(number)
+        return self._around[number]
+
+    def _new_surroundings(self, number: int) -> tuple[tuple[ContextLine, ...], tuple[str, ...]]:
         near: list[RememberedFrame] = []
         every = self._newest_first()
         for seen in every:
