@@ -10,7 +10,7 @@ Rule 3: every line that says `done` finishes, counts and is done, however often 
 Rule 4: behind a line that says `done`, or an error, one that was made later and does not say it
         begins the next answer, where the one request is not known.
 
-The message of an answer while it comes: what its pieces mean to a client.
+The message of one answer:
 
 Rule 5: thinking and text form runs; a run ends when anything else comes.
 Rule 6: a call comes whole: it starts, has its arguments and ends at once. It is numbered by its

@@ -24,9 +24,10 @@ from typing import Any, Final
 from msgspec import Struct
 
 from conformance.core.events import Request
+from conformance.rules.names import pattern_at
 from conformance.rules.node import Node
 from conformance.rules.paths import getter
-from conformance.rules.patterns import NO_REQUEST, PatternError, compile_value, probe
+from conformance.rules.patterns import NO_REQUEST, compile_value
 
 _KEYS: Final = frozenset({"profile", "request", "until", "because", "seen"})
 _MONTH: Final = re.compile(r"20[0-9]{2}-(0[1-9]|1[0-2])")
@@ -80,7 +81,7 @@ def _read_variant(node: Node) -> Variant:
         raise node.error("expected `request`, `until` or both")
     return Variant(
         node.required("profile").string(),
-        tuple((path, _pattern(each)) for path, each in asked.mapping().items()) if asked else (),
+        tuple((path, pattern_at(each)) for path, each in asked.mapping().items()) if asked else (),
         node.required("because").string(),
         node.required("seen").string(),
         _month(until) if until else "",
@@ -92,12 +93,3 @@ def _month(node: Node) -> str:
     if not _MONTH.fullmatch(month):
         raise node.error(f"expected a month such as 2025-03, got {month[:40]!r}")
     return month
-
-
-def _pattern(node: Node) -> Any:
-    pattern = node.plain()
-    try:
-        probe(pattern)
-    except PatternError as err:
-        raise node.error(str(err)) from err
-    return pattern

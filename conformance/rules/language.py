@@ -147,14 +147,14 @@ def grammar_faults(rule: Rule, node: Node) -> Iterator[Fault]:
     text = node.required("grammar")
     if not text.quoted:
         yield "error", text.error("a grammar needs quotes", hint="* and | mean things in YAML")
-    yield from _meaning(rule, form, text)
+    yield from _meaning_faults(rule, form, text)
     costly = [name for name in counted(form.root) if is_delta(rule.aliases[name])]
     if costly and rule.view == "wire":
         message = f"a counted repetition of {costly[0]!r} costs every delta"
         yield "warning", text.error(message, hint="use * or + where the number does not matter")
 
 
-def _meaning(rule: Rule, form: Grammar, text: Node) -> Iterator[Fault]:
+def _meaning_faults(rule: Rule, form: Grammar, text: Node) -> Iterator[Fault]:
     found = language(form, rule.aliases)
     if not found.is_known:
         yield "warning", text.error("the grammar is too large to be understood")

@@ -238,7 +238,7 @@ async def _send_parallel(
     await asyncio.sleep(0)
     try:
         source = _upstream_source(step)
-        # Only an application has calls of its own, which are told from those of the turn by it.
+        # Only an application makes calls of its own; the question separates them from the turn.
         question = step.asks if dialect in APPLICATIONS else ""
         reply = await sender.send(
             request, dialect, source, outcome.most_bytes, stops=step.stops, question=question

@@ -100,8 +100,8 @@ class Traffic:
         del self._sockets[ended.number]
         known = self.exchanges.get(ended.number)
         if socket.late and known is not None:
-            late = f"{socket.late} messages came behind the end of their answers"
-            known.note = f"{late}: `record` keeps them for `check`"
+            late = f"messages behind the end of their answer, not judged: {socket.late}"
+            known.note = f"{late}; `record` keeps them for `check`"
         return socket.end(ended)
 
     def _take_alone(self, message: ExchangeMessage) -> None:

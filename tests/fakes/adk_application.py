@@ -1,6 +1,6 @@
 """A sample application as the server of ADK: its agent asks the Gemini API, with a tool of its own.
 
-It does everything right, but for the faults that are switched on.
+It does everything right except for the faults that are switched on.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A sample application: the UI message stream in front of a Messages API, with a tool of its own.
 
-It does everything right, but for the faults that are switched on.
+It does everything right except for the faults that are switched on.
 """
 
 from __future__ import annotations

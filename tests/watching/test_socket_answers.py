@@ -47,7 +47,7 @@ class Heard:
 
 
 def messages(exchange: Exchange) -> Iterator[ExchangeMessage]:
-    """A recorded WebSocket as the relay tells of it."""
+    """A recorded WebSocket as the relay reports it."""
     request = exchange.request
     assert request is not None
     yield RequestCame(1, 1.0, request.path, HttpRequest("GET", request.path, request.headers, b""))
@@ -151,7 +151,7 @@ def test_what_comes_behind_the_end_of_an_answer_is_counted() -> None:
     done: Sent = ("server", answered("r1", "response.completed"))
     traffic, _ = begun(ASKS, ("server", answered("r1", "response.created")), done, done)
     end(traffic)
-    assert "1 messages came behind the end of their answers" in traffic.exchanges[1].note
+    assert "behind the end of their answer, not judged: 1;" in traffic.exchanges[1].note
 
 
 @pytest.mark.parametrize("how", ["eof", "reset"])
@@ -189,10 +189,15 @@ def test_lanes_are_told_apart() -> None:
 
 
 def test_control_frames_and_other_messages_are_of_no_answer() -> None:
-    traffic, heard = begun(("server", said("codex.rate_limits")), ("server", b"\xff not JSON"))
+    traffic, heard = begun(("server", said("codex.rate_limits")))
     traffic.take(PartCame(1, 9.0, "server", SocketPart("close", b"bye", 1000)))
     end(traffic)
-    assert 1 in heard.over
+    assert (heard.began_with, heard.over) == ([1], [1])
+
+
+def test_a_message_that_is_no_json_is_of_the_answer_that_waits() -> None:
+    traffic, _ = begun(ASKS, ("server", b"\xff not JSON"))
+    assert b"not JSON" in traffic.exchanges[1001].recorded().body
 
 
 def test_a_websocket_of_no_known_api_is_not_judged() -> None:

@@ -3,7 +3,7 @@
 An answer goes back as the messages that the protocol's own client makes of it, under the ids that
 the agent gave them: an agent that keeps the thread knows them again.
 
-The messages that a user interface shows of a run, as the protocol's own client makes them.
+How that client makes its messages of the events of a run:
 
 Rule 1: a message of text or reasoning begins with its id, and is all text that names that id.
 Rule 2: a call is in the assistant message that it names as its parent, else in one of its own.
@@ -37,10 +37,10 @@ def shown_messages(before: Sequence[Any], events: Iterable[Event], result: str) 
         shown.take(event.type, event.data)
     for name in shown.unanswered() if result else ():
         shown.add_result({"toolCallId": name, "content": result})
-    return [each for each in shown.messages if each.get("role") != "reasoning" or _speaks(each)]
+    return [each for each in shown.messages if each.get("role") != "reasoning" or _is_shown(each)]
 
 
-def _speaks(message: Message) -> bool:
+def _is_shown(message: Message) -> bool:
     return bool(message.get("content")) or "encryptedValue" in message
 
 

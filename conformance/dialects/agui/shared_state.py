@@ -1,4 +1,6 @@
-"""JSON Patch (RFC 6902), as far as it takes to say whether a delta applies to a state.
+"""The state that an agent and its interface share, and whether deltas apply to it.
+
+Deltas are JSON Patch (RFC 6902), read as far as it takes to say whether they apply.
 
 Rule 1: operations are applied in place, one after the other; the first that does not apply ends the
         patch, and nothing more is known of the state.
@@ -6,8 +8,6 @@ Rule 2: a path is a JSON Pointer (RFC 6901): `~1` is a slash, `~0` a tilde, `-` 
         last element of a list, to which only `add` leads.
 Rule 3: what is put in is a copy. A patch may copy a state into itself, and so double it with every
         operation: past MOST_COPIED bytes nothing more is known of the state either.
-
-The state that an agent and its interface share, and whether deltas apply to it.
 
 Rule 4: a snapshot states it whole. Before the first one it is that of the request; where that is
         not known, a delta is only asked whether it is a list of operations.

@@ -7,7 +7,7 @@ Rule 2: a snapshot adds text where a message that was streamed has all of it the
 Rule 3: it renames a message where none has its id, and one that was not streamed has its text.
 Beyond MOST_MESSAGES messages or MOST_TEXT characters nothing is compared any more.
 
-The calls and results that a run streamed, held against what its snapshots state.
+Calls and results:
 
 Rule 4: a call that has begun, and a result that came, belong to the messages from then on.
 Rule 5: a snapshot drops calls where it lacks one of them; of an earlier run it may forget them.

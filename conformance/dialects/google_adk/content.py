@@ -57,8 +57,8 @@ class AgentTurn:
         """A piece of thought or text; an empty one says that a fragment came."""
         self._texts.setdefault(kind, []).append(text)
 
-    def said(self, kind: str) -> str:
-        """What the fragments said of a kind."""
+    def streamed_text(self, kind: str) -> str:
+        """The text of a kind that the fragments brought."""
         return "".join(self._texts.get(kind, ()))
 
     def forget(self) -> None:
@@ -124,7 +124,7 @@ class Invocation:
     def complete(self, agent: AgentTurn, fields: Mapping[str, Any], parts: list[Any]) -> None:
         """A whole event."""
         self._has_event, self._last_partial = True, False
-        unsaid = {kind for kind in ("thought", "text") if not agent.said(kind)}
+        unsaid = {kind for kind in ("thought", "text") if not agent.streamed_text(kind)}
         for part in parts:
             kind = kind_of(part)
             if signature := signature_of(part):
@@ -132,11 +132,11 @@ class Invocation:
             if kind in unsaid:
                 self._say(agent, string(part.get("text")), is_thought=kind == "thought")
             elif kind == CALL:
-                self._close(agent)
+                self._close_run(agent)
                 self._call(mapping(part[CALL]))
             elif kind == RESULT:
                 self._waiting.discard(string(mapping(part[RESULT]).get("id")))
-        self._close(agent)
+        self._close_run(agent)
         if reason := reason_of(fields) or (agent.reason if parts else ""):
             self.reason = reason
         agent.forget()
@@ -145,20 +145,20 @@ class Invocation:
     def close(self) -> None:
         """Ends what is open."""
         for agent in self._agents.values():
-            self._close(agent)
+            self._close_run(agent)
 
     def _say(self, agent: AgentTurn, text: str, *, is_thought: bool) -> None:
         if not text:
             return
         if agent.run is None or (agent.run.channel is not None) is not is_thought:
-            self._close(agent)
+            self._close_run(agent)
             agent.run = self._blocks.think("raw") if is_thought else self._blocks.write()
         if is_thought:
             self._blocks.thought(agent.run, "raw", text)
         else:
             self._blocks.text(agent.run, text)
 
-    def _close(self, agent: AgentTurn) -> None:
+    def _close_run(self, agent: AgentTurn) -> None:
         self._blocks.close(agent.run)
         agent.run = None
 

@@ -73,7 +73,7 @@ class AdkReader(TypedReader[Invocation]):
         else:
             about: dict[str, Any] = {"states": stated(parts)}
             if agent is not None and agent.has_streamed:
-                about["streamed"] = {kind: agent.said(kind) for kind in about["states"]}
+                about["streamed"] = {kind: agent.streamed_text(kind) for kind in about["states"]}
                 about["reasoned"] = bool(agent.reason)
             if fault := _fault(fields):
                 about["fault"] = fault

@@ -6,7 +6,7 @@ Rule 3: `chat.end` is the end. What its result repeats is not said again: it is 
         `stated`, joined by kind, with the names of the tools that were called.
 Rule 4: an error leaves the answer open, for `chat.end` still comes.
 
-The blocks of one answer of LM Studio's chat: what its events say, and when they begin and end.
+The blocks of one answer:
 
 Rule 5: events have no index: one block of a kind is open at a time, and the next one ends it.
 Rule 6: the server runs the tools itself: their calls are hosted. Some servers name the tool in an

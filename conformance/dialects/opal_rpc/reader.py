@@ -8,7 +8,7 @@ Rule 3: a run is done with `agent_end` or `agent_abort`, or fails with `error`, 
         comes. Without any of them it was cut. A run is an answer, a turn is a step.
 Rule 4: events of a subagent give wire events alone.
 
-One run of the agent, as its command line would show it.
+The blocks of one run:
 
 Rule 5: nothing on the wire ends a thought or a message: text, a call, another start, or the end of
         the turn does. A delta that comes without a start begins what nobody announced, so thinking

@@ -34,22 +34,22 @@ def delta_columns(payload: Any, reading: Reading) -> DeltaColumns | None:
         return None
     choice = mapping(choices[0])
     delta = mapping(choice.get("delta"))
-    places, text = _text(delta)
+    places, text = _sole_text(delta)
     if not places or choice.get("finish_reason") or fields.get("usage") or fields.get("error"):
         return None
     is_marked = places[0] == "content" and reading.markers
     alone = first_characters(reading.markers) if is_marked else ""
     others = ("choices.0.text",) if choice.get("text") == text else ()
-    return _columns(places, others, _extras(fields, delta), alone)
+    return _columns(places, others, _silent_fields(fields, delta), alone)
 
 
-def _extras(fields: dict[str, Any], delta: dict[str, Any]) -> tuple[str, ...]:
+def _silent_fields(fields: dict[str, Any], delta: dict[str, Any]) -> tuple[str, ...]:
     """What differs and says nothing: padding, and a token's number."""
     padding = ("obfuscation",) if isinstance(fields.get("obfuscation"), str) else ()
     return (*padding, f"{_DELTA}.token_id") if type(delta.get("token_id")) is int else padding
 
 
-def _text(delta: dict[str, Any]) -> tuple[tuple[str, ...], str]:
+def _sole_text(delta: dict[str, Any]) -> tuple[tuple[str, ...], str]:
     """Where the one text of a delta is read, then where it is repeated; and that text.
 
     There is no place where the delta says anything else, or more.
@@ -59,14 +59,14 @@ def _text(delta: dict[str, Any]) -> tuple[tuple[str, ...], str]:
         ((name, value),) = found.items()
         if name in TEXT_CARRIERS:
             return ((name,), value) if isinstance(value, str) else ((), "")
-    pairs = [_place(name, found[name]) for name in _OF_THINKING if name in found]
+    pairs = [_place_of_thinking(name, found[name]) for name in _OF_THINKING if name in found]
     texts = {text for _, text in pairs}
     if len(pairs) < len(found) or len(texts) != 1 or "" in texts:
         return (), ""
     return tuple(path for path, _ in pairs), texts.pop()
 
 
-def _place(name: str, value: Any) -> tuple[str, str]:
+def _place_of_thinking(name: str, value: Any) -> tuple[str, str]:
     """Path and text of a field of thinking; the text is empty if it says more, or anything else."""
     if name in STRING_CARRIERS:
         return name, string(value)

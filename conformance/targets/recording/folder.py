@@ -1,6 +1,6 @@
 """A folder of cassettes, one per conversation, written while they happen.
 
-Which conversation a request carries on: known by what it repeats.
+What a request repeats says which conversation it carries on:
 
 Rule 1: a request that names an earlier response (`previous_response_id`) follows it.
 Rule 2: a request whose history begins with all that an earlier request sent, and goes on with an

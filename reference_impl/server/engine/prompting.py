@@ -1,8 +1,7 @@
 """Messages to token ids through a model's own chat template.
 
-Whether a prompt leaves thinking open, so that the model writes only the closer.
-
-Only what the template adds for the answer is looked at. A marker in front of it is part of the
+A prompt may leave thinking open, so that the model writes only the closer. Only what the template
+adds for the answer decides that. A marker in front of it is part of the
 conversation: what a user typed, or the thinking of an earlier turn.
 """
 
