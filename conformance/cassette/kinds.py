@@ -95,7 +95,7 @@ def read_file(file: ForeignFile) -> ImportedRecording:
         try:
             found = kind.read(file)
         except CassetteError as err:
-            if kind in OWN and _is_of(kind, file):
+            if kind in OWN and (isinstance(err, NothingJudgedError) or _is_of(kind, file)):
                 raise  # any later kind would know less about it
             fault = fault or err
             continue

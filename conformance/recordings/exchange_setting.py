@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from conformance.cassette import Recording
 from conformance.core.events import Exchange
-from conformance.evidence.application import APP
 from conformance.evidence.expectations import is_played
 from conformance.judging.checker import YAML_SUFFIXES
 from conformance.judging.client_view import declared_events
@@ -31,7 +30,7 @@ def exchange_setting(
     recording = recognised.recording
     named = recording.header.profile
     stated = stated_dialect(recording, exchange, choices.dialect)
-    shown = next((each for each in recording.exchanges if each.hop == APP), None)
+    shown = recognised.of_application
     if shown is not None:
         of_hop = partial(_profile_of_hop, choices.folders, exchange, recording, shown)
         choices, named = replace(choices, profile=of_hop(choices.profile)), of_hop(named)

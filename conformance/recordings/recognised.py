@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -12,17 +13,23 @@ from conformance.cassette import Recording
 from conformance.core.events import Exchange
 from conformance.dialects.base import Dialect
 from conformance.dialects.recognition import recognised_dialect
+from conformance.evidence.application import APP
 from conformance.judging.result import StreamResult
 from conformance.recordings.sender import Sender, sender_of
 
 
-class RecognisedRecording(Struct):
+class RecognisedRecording(Struct, dict=True):
     """What the exchanges of a recording show of themselves; each is looked at once for it."""
 
     recording: Recording
     folders: tuple[Path, ...]
     _dialects: dict[int, str | None] = field(default_factory=dict)
     _senders: dict[str, Sender | None] = field(default_factory=dict)
+
+    @cached_property
+    def of_application(self) -> Exchange | None:
+        """The first answer of an application; None where the recording has none."""
+        return next((each for each in self.recording.exchanges if each.hop == APP), None)
 
     def dialect_of(self, exchange: Exchange) -> str | None:
         if exchange.number not in self._dialects:

@@ -8,6 +8,7 @@ they replace; ids, rules, places and verdicts stay.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -23,6 +24,7 @@ from conformance.recordings.redacted_result import Clean, redact_result
 
 _HEADERS: Final = frozenset({"-H", "--header"})
 _JOINED_HEADER: Final = re.compile(r"^((?:-H|--header=)[^:]*:).*", re.DOTALL)
+_MOST_REMEMBERED: Final = 1 << 12
 _USER: Final = re.compile(r"(\w+://)[^/@\s]+@")
 
 
@@ -36,7 +38,8 @@ def text_cleaner() -> Clean:
 
 def redact_report(report: Report, clean: Clean | None = None) -> Report:
     """The report with every text of a stream passed through `clean` (default: `text_cleaner()`)."""
-    passed = clean or text_cleaner()
+    # Thousands of streams share a few reasons and messages.
+    passed = lru_cache(maxsize=_MOST_REMEMBERED)(clean or text_cleaner())
     return replace(
         report,
         streams=tuple(redact_result(each, passed) for each in report.streams),

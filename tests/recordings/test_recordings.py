@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from conformance import Verdict
-from conformance.cassette import Recording
+from conformance.cassette import Recording, open_recording
 from conformance.core.errors import SpecError, UsageError
-from conformance.recordings.check import check_paths
+from conformance.core.events import Exchange
+from conformance.judging.rulebook import Rulebook
+from conformance.recordings.check import check_paths, check_recording
+from conformance.recordings.choices import CheckChoices
 
 CHUNK = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
 
@@ -91,6 +96,28 @@ def test_exchange_scope_does_not(tmp_path: Path) -> None:
     own = str(suite(tmp_path / "own.yaml", rule))
     path = cassette(tmp_path / "two.cassette.jsonl", ("a", stream("4")), ("b", stream("4")))
     assert check_paths([path], suites=[own]).findings == ()
+
+
+class _CountedExchanges(tuple[Exchange, ...]):
+    """Exchanges that count how often somebody goes through them."""
+
+    __slots__ = ()
+
+    passes = 0
+
+    def __iter__(self) -> Iterator[Exchange]:
+        type(self).passes += 1
+        return super().__iter__()
+
+
+def test_a_recording_is_not_searched_anew_for_each_exchange(tmp_path: Path) -> None:
+    path = cassette(tmp_path / "a.cassette.jsonl", *[("", "")] * 40)
+    found = open_recording(path)
+    counted = _CountedExchanges(found.exchanges)
+    found = replace(found, cassette=replace(found.cassette, exchanges=counted))
+    results = check_recording(found, Rulebook.load(), CheckChoices())
+    assert len(results) == len(counted)
+    assert 0 < _CountedExchanges.passes < len(counted)
 
 
 def test_a_stated_dialect_that_the_stream_contradicts_is_an_error(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import msgspec
@@ -27,8 +28,10 @@ class Entry(NamedTuple):
 
     def at(self, path: str) -> Any:
         """The value at a path, or at the first of several, without lines; None if missing."""
-        found = (self._plain_at(each) for each in split_paths(path))
-        return next((each for each in found if each is not None), None)
+        for each in split_paths(path):
+            if (found := self._plain_at(each)) is not None:
+                return found
+        return None
 
     def line_at(self, path: str) -> int:
         """The line on which the value at a path (one alone) begins; else that of the entry."""
@@ -68,14 +71,16 @@ class Entry(NamedTuple):
         return value_at(self.value, *keys_of(path))
 
 
-def split_paths(paths: str) -> list[str]:
+@cache  # paths are those of rows, asked of every entry
+def split_paths(paths: str) -> tuple[str, ...]:
     """The paths of `a | b`."""
-    return [each.strip() for each in paths.split("|")]
+    return tuple(each.strip() for each in paths.split("|"))
 
 
-def keys_of(path: str) -> list[str | int]:
+@cache
+def keys_of(path: str) -> tuple[str | int, ...]:
     """The keys and indices of one path; an empty path, the value itself, has none."""
-    return [int(key) if key.isdigit() else key for key in path.split(".")] if path else []
+    return tuple(int(key) if key.isdigit() else key for key in path.split(".")) if path else ()
 
 
 def first_line(tree: Any) -> int | None:

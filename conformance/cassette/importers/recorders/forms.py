@@ -73,7 +73,7 @@ def _json_entries(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
             yield Entry(each, placed.line, placed.raw)
 
 
-def _first_path(value: Any, paths: str) -> list[str | int]:
+def _first_path(value: Any, paths: str) -> tuple[str | int, ...]:
     """The keys of the first path at which there is something."""
     every = [keys_of(each) for each in split_paths(paths)]
     return next((keys for keys in every if value_at(value, *keys) is not None), every[-1])
