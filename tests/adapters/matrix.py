@@ -17,12 +17,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from tests.adapters.client_baselines import write_baselines
+
 ROOT: Final = Path(__file__).parent.parent.parent
 RESULTS: Final = Path(__file__).with_name("results.json")
 PAGE: Final = ROOT / "docs" / "client-matrix.md"
 AGREES: Final = "thinking/client/agrees-with-wire"
 ENDING: Final = "harness/ending"
-BASELINES: Final = ROOT / "specs" / "baselines" / "clients"
 RIGHT: Final = "ok"
 NOT_RUN: Final = ""
 PARTS: Final = ("quick", "full")
@@ -31,11 +32,13 @@ WORDS: Final = (
     "fails",
     "shows reasoning as text",
     "loses reasoning",
-    "breaks off untold",
+    "hides the break",
     "differs",
     RIGHT,
     NOT_RUN,
 )
+GREEN, YELLOW, RED = "🟢", "🟡", "🔴"
+COLOURS: Final = {RIGHT: GREEN, "differs": YELLOW}  # red for the other words
 FAMILIES: Final = {
     "what was sent": lambda rule: rule == AGREES,
     "the end": lambda rule: rule == ENDING,
@@ -48,52 +51,6 @@ Result = Mapping[str, Any]
 _STDERR: Final = re.compile(
     r"; stderr ends: .*?(?=(?: \(in \d+ of \d+ replays?: [^()]*\))?$)", re.DOTALL
 )
-_BASELINE: Final = "What {} is known to do wrong with the shipped recordings, each replayed once."
-_BASELINE_MORE: Final = ("# Adapter: tests/adapters; more in docs/client-matrix.md.",)
-_SCHEMAS: Final = "Fields and events beyond the provider's schema are dropped or end the stream."
-_HELPER: Final = (
-    "The stream helper of Chat Completions shows no thinking, and that of Responses raises on what "
-    "it does not expect."
-)
-_EXTRA_FIELDS: Final = (
-    "The SDK has no field for thinking; what this reader takes from the extra fields is not all "
-    "of it."
-)
-_AS_TEXT: Final = "A summary comes as text, and thinking in fields that it does not know is lost."
-# Why each client breaks rules, in its baseline.
-REASONS: Final = {
-    "ag-ui-client": "A value that seals thinking without a text names no message, and is dropped.",
-    "ai-sdk-ui-5": "A part that came with version 7 ends the message in an error.",
-    "ai-sdk-ui-6": "A part that came with version 7 ends the message in an error.",
-    "ai-sdk-compatible": _SCHEMAS,
-    "ai-sdk-openai-chat": "The chat model of @ai-sdk/openai drops reasoning_content.",
-    "ai-sdk-openai-responses": "Raw thinking is dropped; summaries come by their events alone.",
-    "ai-sdk-openrouter": "The provider reads reasoning and reasoning_details alone.",
-    "anthropic-node": "An error event ends the iteration of messages.stream() without an error.",
-    "claude-code": "After an error in an answer that has begun it asks again, and shows every try.",
-    "codex-exec": (
-        "Raw thinking is hidden by default, parts of a summary are joined by a line end, and an "
-        "answer that was cut short is reported as an error, without what had come of it."
-    ),
-    "langchain-chat": (
-        "ChatOpenAI drops reasoning_content, and of Responses shows summaries alone."
-    ),
-    "litellm-sdk": "Thinking in fields that the SDK does not know is lost.",
-    "openhands-sdk": _AS_TEXT,
-    "openhands-sdk-bodies": _AS_TEXT,
-    "openai-agents": (
-        "An answer that was cut short is reported as an error; thinking is read from two fields, "
-        "and from events."
-    ),
-    "openai-node-helper": _HELPER,
-    "openai-node-raw": _EXTRA_FIELDS,
-    "openai-python-helper": _HELPER,
-    "openai-python-raw": _EXTRA_FIELDS,
-    "pasted-iter-lines": (
-        "The reader knows one field, one spelling of lines, and no end but [DONE]."
-    ),
-    "pydantic-ai": "Raw thinking of Responses goes to provider_details only.",
-}
 
 
 def main(arguments: list[str]) -> int:
@@ -119,9 +76,12 @@ def collect(folder: Path) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for part in PARTS:
         for path in sorted(folder.glob(f"*.{part}.json")):
-            of = made.setdefault(path.name.removesuffix(f".{part}.json"), {})
-            of[part] = list(_streams(path))
-            of[f"{part} on"] = json.loads(path.read_text("utf-8"))["call"]["started"][:10]
+            name = path.name.removesuffix(f".{part}.json")
+            report = json.loads(path.read_text("utf-8"))
+            of = made.setdefault(name, {})
+            of["version"] = _version(report, name)
+            of[part] = list(_streams(report))
+            of[f"{part} on"] = report["call"]["started"][:10]
     return made
 
 
@@ -139,42 +99,20 @@ def _one_stream_a_line(made: Mapping[str, Mapping[str, Any]]) -> str:
     return "{\n" + ",\n".join(clients) + "\n}\n"
 
 
-def _streams(path: Path) -> Iterator[dict[str, Any]]:
-    for stream in json.loads(path.read_text("utf-8"))["streams"]:
+def _version(report: Result, name: str) -> str:
+    """What the adapter introduced itself with, behind its name."""
+    shown = (each["target"] for each in report["streams"] if each["target"])
+    return next(shown, "").removeprefix(name).removeprefix("-")
+
+
+def _streams(report: Result) -> Iterator[dict[str, Any]]:
+    for stream in report["streams"]:
         file = stream["file"].partition("cassettes/")[2].removesuffix(".cassette.jsonl")
         if not file or not stream["verdicts"]:
             continue
         findings = {f["rule"]: _STDERR.sub("", f["message"]) for f in stream["findings"]}
         judged = sorted(rule for rule, verdict in stream["verdicts"].items() if verdict == "PASS")
         yield {"file": file, "exchange": stream["exchange"], "pass": judged, "findings": findings}
-
-
-def write_baselines(folder: Path) -> None:
-    """A baseline for each client that breaks a rule, in place of those of other versions."""
-    for path in sorted(folder.glob("*.quick.json")):
-        name = path.name.removesuffix(".quick.json")
-        for old in (*BASELINES.glob(f"{name}-[0-9]*.yaml"), *BASELINES.glob(f"{name}.*.yaml")):
-            old.unlink()
-        streams = [s for s in json.loads(path.read_text("utf-8"))["streams"] if s["findings"]]
-        if not streams:
-            continue
-        target = streams[0]["target"]
-        broken: dict[str, set[str]] = {}
-        for stream in streams:
-            where = f"{stream['scenario']}/{stream['role'] or stream['exchange']}"
-            for finding in stream["findings"]:
-                broken.setdefault(finding["rule"], set()).add(where)
-        lines = [
-            f"# {_BASELINE.format(target)}",
-            *_BASELINE_MORE,
-            f'target: "{target}"',
-            "entries:",
-        ]
-        for rule in sorted(broken):
-            lines += [f"  - rule: {rule}", "    exchange:"]
-            lines += [f"      - {where}" for where in sorted(broken[rule])]
-            lines += [f'    reason: "{REASONS[name]}"']
-        (BASELINES / f"{target}.yaml").write_text("\n".join(lines) + "\n", "utf-8")
 
 
 class Finding(NamedTuple):
@@ -199,6 +137,7 @@ class Client:
 
     def __init__(self, name: str, of: Mapping[str, Any]) -> None:
         self.name = name
+        self.version: str = of["version"]
         self.quick, self.full = of["quick"], of.get("full", [])
         self.days = tuple(of[f"{part} on"] for part in PARTS if of.get(part))
         self.findings = tuple(self._found())
@@ -209,8 +148,8 @@ class Client:
         return self._anchors.get((stream["file"], stream["exchange"], rule), self.name)
 
     def _found(self) -> Iterator[Finding]:
-        told = {(s["file"], s["exchange"]) for s in self.full}
-        rest = [s for s in self.quick if (s["file"], s["exchange"]) not in told]
+        replayed = {(s["file"], s["exchange"]) for s in self.full}
+        rest = [s for s in self.quick if (s["file"], s["exchange"]) not in replayed]
         number = 0
         for stream in [*self.full, *rest]:
             for rule, message in stream["findings"].items():
@@ -226,19 +165,19 @@ def page(results: Mapping[str, Mapping[str, Any]]) -> str:
     lines = [*_HEAD, "", *_families(clients), "", "## By server", "", _BY_SERVER, ""]
     for dialect in DIALECTS:
         lines += [*_servers(clients, dialect), ""]
-    lines += [_TAKEN_BACK, "## Findings", "", _FINDINGS, ""]
+    lines += [_TAKEN_BACK, _MADE, "## Findings", "", _FINDINGS, ""]
     for client in clients:
         lines += [*_findings(client), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _families(clients: Iterable[Client]) -> Iterator[str]:
-    yield f"| client | {' | '.join(FAMILIES)} | legal edits of the framing | run on |"
-    yield f"|---|{'---|' * (len(FAMILIES) + 2)}"
+    yield f"| client | version | {' | '.join(FAMILIES)} | legal edits of the framing | run on |"
+    yield f"|---|---|{'---|' * (len(FAMILIES) + 2)}"
     for client in clients:
         row = [_family(client, wanted) for wanted in FAMILIES.values()]
         row += [edited(client), ", ".join(dict.fromkeys(client.days))]
-        yield f"| {client.name} | {' | '.join(row)} |"
+        yield f"| {client.name} | {client.version} | {' | '.join(row)} |"
 
 
 def _family(client: Client, wanted: Any) -> str:
@@ -246,8 +185,12 @@ def _family(client: Client, wanted: Any) -> str:
     broken = [(s, rule) for s in judged for rule in s["findings"] if wanted(rule)]
     if not judged:
         return NOT_RUN
-    told = f"{len(judged) - len({id(s) for s, _ in broken})} of {len(judged)}"
-    return _linked(told, client.anchor(*broken[0])) if broken else told
+    kept = len(judged) - len({id(s) for s, _ in broken})
+    shown = f"{kept} of {len(judged)}"
+    if not broken:
+        return f"{GREEN} {shown}"
+    colour = YELLOW if kept * 2 >= len(judged) else RED
+    return f"{colour} {_linked(shown, client.anchor(*broken[0]))}"
 
 
 def edited(client: Client) -> str:
@@ -258,8 +201,8 @@ def edited(client: Client) -> str:
             for name in _edits(message):
                 found.setdefault(name, client.anchor(stream, rule))
     if not found:
-        return RIGHT if client.full else NOT_RUN
-    return ", ".join(_linked(name, found[name]) for name in sorted(found))
+        return f"{GREEN} {RIGHT}" if client.full else NOT_RUN
+    return f"{YELLOW} {', '.join(_linked(name, found[name]) for name in sorted(found))}"
 
 
 def _edits(message: str) -> Iterator[str]:
@@ -287,7 +230,10 @@ def _servers(clients: Iterable[Client], dialect: str) -> Iterator[str]:
 
 
 def _cell(worst: Worst) -> str:
-    return _linked(*worst) if worst.anchor else worst.word
+    if worst.word == NOT_RUN:
+        return NOT_RUN
+    shown = _linked(*worst) if worst.anchor else worst.word
+    return f"{COLOURS.get(worst.word, RED)} {shown}"
 
 
 def cells(client: Client, dialect: str) -> dict[str, Worst]:
@@ -313,7 +259,7 @@ def _word(stream: Result) -> tuple[str, str]:
     if re.search(r"against 'thinking\.del|; all thinking is lost", findings.get(AGREES, "")):
         return "loses reasoning", AGREES
     if ENDING in findings:
-        return "breaks off untold", ENDING
+        return "hides the break", ENDING
     return ("differs", next(iter(findings))) if findings else (RIGHT, "")
 
 
@@ -334,20 +280,27 @@ def _findings(client: Client) -> Iterator[str]:
 _HEAD: Final = (
     "# Clients and servers",
     "",
-    "Generated by `python -m tests.adapters.matrix write` from a recorded run,",
-    "`tests/adapters/results.json`.",
-    "The adapters are in `tests/adapters/`, the versions in `requirements.txt` and `package.json`;",
-    "those of npm look for packages below the folder that `CLIENTS_FOLDER` names.",
-    "`ai-sdk-ui` is `readUIMessageStream` of `ai`, whose versions 5 and 7 are those of",
-    "`tests/live/applications/applications.yaml`; `ag-ui-client` is AG-UI's own `HttpAgent`.",
-    "`claude-code` and `codex-exec` are the commands of both packages, run once a recording.",
+    "Which clients show a recorded stream as it was sent: thinking as thinking, text as text, and",
+    "a broken answer as broken.",
     "",
-    "Every recording is replayed once, and for the edits of the framing a few in every replay;",
-    "`run on` names both days where they differ.",
-    "",
-    "How many recordings each client takes without a finding, of those that exercise the rules.",
-    "A link leads to the one finding behind it, the first where there are several:",
+    "A cell counts the recordings that a client takes without a finding, of those that put the",
+    f"rules to the test. {GREEN} it takes all of them, {YELLOW} at least half, {RED} fewer;",
+    "the link leads to the first finding.",
+    "The last column lists what a server may change in the framing, and this client trips over.",
 )
+_MADE: Final = """\
+## How this page is made
+
+`python -m tests.adapters.matrix write` writes it from recorded runs, `tests/adapters/results.json`.
+The adapters are in `tests/adapters/`, with their versions in `requirements.txt` and `package.json`;
+those of npm look for packages below the folder that `CLIENTS_FOLDER` names.
+`ai-sdk-ui` is `readUIMessageStream` of `ai`, whose versions 5 and 7 are those of
+`tests/live/applications/applications.yaml`; `ag-ui-client` is AG-UI's own `HttpAgent`.
+`claude-code` and `codex-exec` are the commands of both packages, run once a recording.
+
+Every recording is replayed once, and for the edits of the framing a few in every replay;
+`run on` names both days where they differ.
+"""
 _TAKEN_BACK: Final = """\
 ## Taken back
 
@@ -382,7 +335,7 @@ _BY_SERVER: Final = (
     "What becomes of a server's recordings in a client, at the worst of them: "
     "`loses reasoning` (thinking that was sent is not shown), `shows reasoning as text`, "
     "`fails` (a whole answer ends in an error), "
-    "`breaks off untold` (half an answer ends as if it were whole), `differs`. "
+    f"`hides the break` (half an answer ends as if it were whole), {YELLOW} `differs`. "
     "Empty: the client does not speak it."
 )
 _FINDINGS: Final = (

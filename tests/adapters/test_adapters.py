@@ -310,7 +310,7 @@ def test_known_facts_show_in_the_matrix() -> None:
     helper = matrix.cells(client["openai-python-helper"], "openai.responses")
     assert helper["ogx"].word == "fails"
     node = matrix.cells(client["anthropic-node"], "anthropic.messages")
-    assert node["anthropic"].word == "breaks off untold"
+    assert node["anthropic"].word == "hides the break"
     assert "A-u2028" in matrix.edited(client["pasted-iter-lines"])
 
 
@@ -326,7 +326,7 @@ def test_every_link_of_the_matrix_leads_to_one_finding() -> None:
 def test_a_cell_leads_to_what_it_says() -> None:
     page = matrix.PAGE.read_text("utf-8")
     rows = dict(re.findall(r'<a id="([^"]+)"></a>(.*)', page))
-    cells = re.findall(r"\[(loses reasoning|fails|breaks off untold)\]\(#([^)]+)\)", page)
+    cells = re.findall(r"\[(loses reasoning|fails|hides the break)\]\(#([^)]+)\)", page)
     said = {"loses reasoning": matrix.AGREES}
     wrong = [
         (word, rows[to]) for word, to in cells if said.get(word, matrix.ENDING) not in rows[to]
