@@ -108,6 +108,7 @@ docs: $(DEV)/installed       ## write the pages about rules, profiles, systems a
 	$(RUN)/python -m tests.authoring.profile_table
 	$(RUN)/python -m tests.authoring.dialect_table
 	$(RUN)/python -m tests.authoring.file_table
+	$(RUN)/python -m tests.authoring.summary_schema
 	$(RUN)/python -m tests.systems.pages
 	$(RUN)/python -m tests.systems.matrix
 	$(RUN)/python -m tests.authoring.report_picture

@@ -7,14 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import jsonschema_rs
 import pytest
 
 from conformance.board import add_run
 from conformance.board.verifying import recordings_beside
 from conformance.cli import main
+from tests.authoring import summary_schema
 from tests.board.saved import BROKEN, GOOD, KEPT, saved_run
 
 Change = Callable[[dict[str, Any]], object]
+VALIDATOR = jsonschema_rs.Draft202012Validator(json.loads(summary_schema.FILE.read_text("utf-8")))
 PACKED = f"{KEPT}.gz"
 
 
@@ -138,6 +141,7 @@ def test_an_unusable_summary_is_2(
     summary: Path, capsys: pytest.CaptureFixture[str], change: Change
 ) -> None:
     rewrite(summary, change)
+    assert not VALIDATOR.is_valid(json.loads(summary.read_text()))
     assert main(["verify", str(summary)]) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
