@@ -37,7 +37,7 @@ from conformance.evidence.writing import (
     write_exchange,
     write_links,
 )
-from conformance.judging.client_arguments import respell_arguments
+from conformance.judging.client_calls import calls_as_sent
 from conformance.judging.client_view import check_client
 from conformance.judging.fast.running import check_wire
 from conformance.judging.result import AnswerError, Report, StreamResult
@@ -302,7 +302,7 @@ def _check_reported(setting: JudgeSetting, exchange: Exchange, answers: int) -> 
     if any(event.get("type") == "tool.end" for event in seen):
         reading = setting.bound.reading
         sent = read_transcript(exchange, setting.dialect, reading, keep="semantic")
-        seen = respell_arguments(seen, sent.client_events)
+        seen = calls_as_sent(seen, sent.client_events)
     return check_client(setting, exchange, seen, breaks_off=breaks_off, answers=answers)
 
 

@@ -1,4 +1,4 @@
-"""A client that wrote a call's arguments anew reported them: its saved recording says so, too."""
+"""Calls as a client reported them: its saved recording is judged as the run was."""
 
 from __future__ import annotations
 
@@ -21,16 +21,24 @@ CALLS = "anthropic.messages/anthropic/thinking-then-tools.cassette.jsonl"
 EVENTS = ("thinking.delta", "text.delta", "tool.end", "finish")
 
 
-def reported(folder: Path, change: tuple[str, str]) -> Path:
-    """The recording with what a client reports that has changed how arguments are written."""
-    cassette = read(shipped.cassettes() / CALLS)
+HOSTED = "anthropic.messages/anthropic/interleaved-thinking.cassette.jsonl"
+
+
+def reported(
+    folder: Path, change: tuple[str, str] = ("", ""), name: str = CALLS, *, hosted: bool = True
+) -> Path:
+    """The recording with what a client reports that changes how arguments are written.
+
+    Without `hosted` it does not report the calls that the server carries out itself.
+    """
+    cassette = read(shipped.cassettes() / name)
     (exchange,) = cassette.exchanges
     dialect = get(exchange.dialect or cassette.header.dialect or "")
     sent = read_transcript(exchange, dialect, Reading(), keep="semantic")
     seen: list[dict[str, Any]] = []
     for event in sent.client_events:
-        if event["type"] in EVENTS:
-            own = dict(event)
+        if event["type"] in EVENTS and (hosted or not event.get("hosted")):
+            own = {key: value for key, value in event.items() if key != "hosted"}
             if event["type"] == "tool.end":
                 own["arguments"] = event["arguments"].replace(*change)
             seen.append(own)
@@ -54,3 +62,14 @@ def test_what_is_the_same_json_is_the_same(
 ) -> None:
     report = check_paths([reported(tmp_path, change)])
     assert report.verdicts[RULE] is verdict
+
+
+@pytest.mark.parametrize("hosted", [True, False])
+def test_a_call_that_the_server_carries_out_may_be_reported_or_not(
+    tmp_path: Path, *, hosted: bool
+) -> None:
+    assert check_paths([reported(tmp_path, name=HOSTED, hosted=hosted)]).verdicts[RULE] is (
+        Verdict.PASS
+    )
+    changed = reported(tmp_path, ("{", '{"a": 1, '), HOSTED)
+    assert check_paths([changed]).verdicts[RULE] is Verdict.FAIL

@@ -14,7 +14,7 @@ from conformance.cassette import Cassette, Header, open_recording, write
 from conformance.core import shipped
 from conformance.core.events import SEMANTIC_EVENTS, Chunk, Exchange
 from conformance.dialects import get
-from conformance.judging.client_arguments import respell_arguments
+from conformance.judging.client_calls import calls_as_sent
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import check_paths
 from conformance.recordings.choices import CheckChoices, choose_profile
@@ -283,7 +283,7 @@ def respaced(events: tuple[Event, ...], colon: str) -> tuple[Event, ...]:
 
 def test_a_call_more_than_was_sent_keeps_its_spelling() -> None:
     call = {"type": "tool.end", "arguments": "{}"}
-    assert respell_arguments([call], []) == [call]
+    assert calls_as_sent([call], []) == [call]
 
 
 def test_refusals_may_be_shown_as_text() -> None:

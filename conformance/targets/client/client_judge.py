@@ -34,7 +34,7 @@ from conformance.evidence.consequences import withdraw_followers
 from conformance.evidence.expectations import judges_requests
 from conformance.evidence.links.exchanges import ExchangePlaces, LinkedExchanges
 from conformance.judging import harness
-from conformance.judging.client_arguments import parsed_arguments, respell_arguments
+from conformance.judging.client_calls import calls_as_sent
 from conformance.judging.client_view import check_client, compares_views, undeclared_rules
 from conformance.judging.fast.running import check_wire
 from conformance.judging.ledger import Ledger
@@ -157,9 +157,8 @@ class ClientJudge:
         made = ClientLedger()
         # After a reset, and of a refusal, the end alone is judged.
         if kind != "reset" and not is_refusal(exchange):
-            own, reported = _without_hosted(sent, answered.events)
-            spelled = respell_arguments(reported, own.client_events)
-            own, events = self._with_calls_late(own, self._respell_finish(spelled, own))
+            spelled = calls_as_sent(answered.events, sent.client_events)
+            own, events = self._with_calls_late(sent, self._respell_finish(spelled, sent))
             breaks_off = answered.how in _BROKEN
             compared = _compared_types(sent, self.about.events, breaks_off=breaks_off)
             self._judge_suites(made, own, events, compared, breaks_off=breaks_off)
@@ -190,9 +189,8 @@ class ClientJudge:
     def judge_message(self, sent: Transcript, answered: AdapterAnswer) -> ClientLedger:
         """Judges the events of a whole message, which is the body of what was sent."""
         made = ClientLedger()
-        own, reported = _without_hosted(sent, answered.events)
-        events = respell_arguments(reported, own.client_events)
-        self._judge_suites(made, own, events, self.about.events & _CONTENT)
+        events = calls_as_sent(answered.events, sent.client_events)
+        self._judge_suites(made, sent, events, self.about.events & _CONTENT)
         return made
 
     def judge_requests(self, exchanges: Sequence[Exchange]) -> ClientLedger:
@@ -359,27 +357,6 @@ def _compared_types(
 def is_broken(sent: Transcript) -> bool:
     """Whether the answer broke off, be it behind its last event."""
     return sent.client_end != "completed" or sent.exchange.end != "eof"
-
-
-def _without_hosted(
-    sent: Transcript, events: Sequence[Mapping[str, Any]]
-) -> tuple[Transcript, Sequence[Mapping[str, Any]]]:
-    """Rule 6: what was sent and what was reported, without calls that the server carried out."""
-    hosted = [_call_key(call) for call in sent.tools if call.get("hosted")]
-    if not hosted:
-        return sent, events
-    kept = [e for e in sent.events if not (e.type == "tool.end" and e.data.get("hosted"))]
-    own_events = []
-    for event in events:
-        if event["type"] == "tool.end" and (key := _call_key(event)) in hosted:
-            hosted.remove(key)
-        else:
-            own_events.append(event)
-    return replace(sent, events=kept), own_events
-
-
-def _call_key(call: Mapping[str, Any]) -> tuple[Any, ...]:
-    return call.get("name"), parsed_arguments(call)
 
 
 def _ending_fault(sent: Transcript, answered: AdapterAnswer) -> HarnessFault | None:
