@@ -78,6 +78,10 @@ def report_command(  # noqa: PLR0917  # typer makes options of parameters
     """Write up a finding for its maintainers, with a small cassette; or merge reports."""
     if finding == MERGE:
         raise typer.Exit(_merge(paths or (), output or (), format_, verbose=verbose, strict=strict))
+    if not paths and Path(finding).exists():
+        message = f"{finding} is a path; name the finding first: conformance report ID {finding}"
+        hint = f"conformance check {finding} lists ids, and writes pages with -o html=FILE"
+        raise UsageError(message, hint=hint)
     if not paths:
         raise UsageError("name a recording, a folder, or a json report that has the finding")
     if not output or len(output) > 1:

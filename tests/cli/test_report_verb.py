@@ -36,6 +36,7 @@ def test_it_may_be_written_twice(tmp_path: Path) -> None:
 
 WRONG: list[tuple[list[str], str]] = [
     ([ID], "error: name a recording, a folder, or a json report that has the finding\n"),
+    ([str(DEMO), "-o", "out"], f"error: {DEMO} is a path; name the finding first: "),
     ([ID, DEMO], "error: name the folder to write it to: -o DIR\n"),
     ([ID, "none.sse", "-o", "out"], "error: none.sse: no such file or folder\n"),
     (["ffff", DEMO, "-o", "out"], "error: there is no finding 'ffff' (there are c0fd0c3cf68d ("),
