@@ -40,7 +40,6 @@ from conformance.evidence.application import (
     later_requests,
 )
 from conformance.evidence.compared_exchanges import compare_exchanges
-from conformance.evidence.consequences import withdraw_consequences, withdraw_followers
 from conformance.evidence.expectations import (
     compares_answers,
     expected_of,
@@ -57,6 +56,7 @@ from conformance.evidence.links.exchanges import LinkedExchanges
 from conformance.evidence.replaced_texts import ReplacedTexts
 from conformance.judging.asked_rules import ASKED_RULES
 from conformance.judging.client_view import compares_views, declared_events, undeclared_rules
+from conformance.judging.consequences import withdraw_consequences, withdraw_followers
 from conformance.judging.hop_rules import HOP_RULES
 from conformance.judging.ledger import Ledger
 from conformance.judging.rulebook import Rulebook

@@ -20,6 +20,7 @@ from conformance.core.errors import UsageError
 from conformance.core.events import Exchange, Request, Response
 from conformance.dialects import get
 from conformance.dialects.base import Dialect
+from conformance.judging.consequences import result_of_bytes
 from conformance.judging.exchange_input import (
     GivenChunk,
     checked_ending,
@@ -107,7 +108,7 @@ class Checker:
         if why := compression_left(b"".join(each.data for each in first)):
             return stopped_result(self._unjudged_result(), (), Verdict.UNTESTABLE, why)
         setting = replace(self._setting, keep=True) if keep else self._setting
-        return check_wire(setting, exchange, made, how).result
+        return result_of_bytes(check_wire(setting, exchange, made, how))
 
     def stream(
         self,

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from conformance.core.content_coding import LONGEST_SIGN
 from conformance.core.events import Exchange
+from conformance.judging.consequences import result_of_bytes
 from conformance.judging.exchange_input import checked_ending, compression_left, with_clock
 from conformance.judging.fast.running import RunningView
 from conformance.judging.result import Finding, StreamResult
@@ -120,7 +121,7 @@ class StreamCheck:
         if self._result is None:
             try:
                 view = self._view or self._new_view(self._exchange)
-                self._result = view.finish(how).result
+                self._result = result_of_bytes(view.finish(how))
             except Exception as err:  # noqa: BLE001  # rule 1
                 self._stop(Verdict.ERROR, _failure(err))
         self._view = None

@@ -17,8 +17,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from conformance.core.events import Exchange, Request
-from conformance.evidence.consequences import withdraw_followers
 from conformance.evidence.links.exchanges import ExchangePlaces, LinkedExchanges
+from conformance.judging.consequences import withdraw_followers
 from conformance.judging.fast.joined import read_joined
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding, StreamResult

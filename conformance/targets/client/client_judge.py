@@ -30,12 +30,12 @@ from msgspec.structs import replace
 from conformance.core.events import Exchange, Request
 from conformance.dialects import get
 from conformance.evidence.compared_exchanges import compare_exchanges, sent_contributions
-from conformance.evidence.consequences import withdraw_followers
 from conformance.evidence.expectations import judges_requests
 from conformance.evidence.links.exchanges import ExchangePlaces, LinkedExchanges
 from conformance.judging import harness
 from conformance.judging.client_calls import calls_as_sent
 from conformance.judging.client_view import check_client, compares_views, undeclared_rules
+from conformance.judging.consequences import withdraw_followers
 from conformance.judging.fast.running import check_wire
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding, StreamResult

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.judging.ledger import Ledger
+from conformance.judging.result import StreamResult
 from conformance.judging.run_rules import ANSWER_SAID
+from conformance.judging.view import JudgedView
 from conformance.rules.verdicts import Level, Verdict
 
 # Rule -> the ones whose breach may be why; a bare name is that of a rule in the same suite, a name
@@ -34,6 +36,13 @@ _FOLLOWING: Final = {
     "tail-kept": ("wire/chat/error-without-success",),
 }
 _SWITCHES: Final = "effort/"  # rules of what is asked of the thinking
+
+
+def result_of_bytes(judged: JudgedView) -> StreamResult:
+    """What came of one stream of which nothing but its bytes is known."""
+    if len(judged.judged.findings) > 1:
+        withdraw_consequences(judged.ledger)
+    return judged.result
 
 
 def withdraw_consequences(ledger: Ledger) -> None:

@@ -1,0 +1,68 @@
+"""One cause is one finding: what cannot but follow from another fault is no second one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conformance import Checker
+from conformance.recordings.check import check_paths
+from conformance.rules.verdicts import Verdict
+from tests.evidence.two_hops import broken_hops, judged_hops, responses, vercel, vercel_part
+
+THOUGHTS = ["Ferries wait for the tide.", "So nine it is."]
+TEXT = "The ferry leaves at nine."
+BEFORE_FINISH = "thinking/stream/before-finish"
+
+
+@pytest.mark.parametrize(
+    ("shown", "broken"),
+    [
+        (THOUGHTS, set[str]()),
+        (THOUGHTS[:1], {"hop/thinking"}),
+        ([*THOUGHTS, THOUGHTS[0]], {"hop/thinking"}),
+        ([THOUGHTS[0], "So nine", " it is."], {"hop/thinking-parts"}),
+    ],
+)
+def test_a_part_that_is_lost_or_comes_again_is_one_finding(
+    shown: list[str], broken: set[str]
+) -> None:
+    parts = [
+        {**event, "id": str(number)}
+        for number, text in enumerate(shown)
+        for event in vercel_part("reasoning", text)
+    ]
+    found = judged_hops(vercel(*parts, *vercel_part("text", TEXT)), responses(THOUGHTS, TEXT))
+    assert broken_hops(found) == broken
+    if broken == {"hop/thinking"}:
+        assert found.verdicts["hop/thinking-parts"] is not Verdict.PASS
+        assert "hop/thinking" in found.reasons["hop/thinking-parts"]
+
+
+LATE = (
+    {"type": "RUN_STARTED", "threadId": "t", "runId": "r"},
+    {"type": "RUN_FINISHED", "threadId": "t", "runId": "r"},
+    {"type": "REASONING_START", "messageId": "m"},
+    {"type": "REASONING_MESSAGE_START", "messageId": "m", "role": "reasoning"},
+    {"type": "REASONING_MESSAGE_CONTENT", "messageId": "m", "delta": "Too late."},
+    {"type": "REASONING_MESSAGE_END", "messageId": "m"},
+    {"type": "REASONING_END", "messageId": "m"},
+)
+
+
+def test_a_held_checker_reports_a_cause_once_as_check_does(tmp_path: Path) -> None:
+    body = "".join(f"data: {json.dumps(event)}\n\n" for event in LATE).encode()
+    path = tmp_path / "late.sse"
+    path.write_bytes(body)
+    checker = Checker("agui")
+    passing = checker.stream()
+    passing.feed(body)
+    whole = check_paths([path], dialect="agui")
+    results = (checker.check([body]), passing.close(), whole.streams[0])
+    for result in results:
+        broken = {finding.rule for finding in result.findings}
+        assert "wire/agui/silent-after-run" in broken
+        assert BEFORE_FINISH not in broken
+        assert result.verdicts[BEFORE_FINISH] is Verdict.NOT_APPLICABLE
