@@ -30,6 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     costs.record_if_asked(config)
+    gc.disable()  # nearly all that collection makes stays
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -78,6 +79,13 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(GARBAGE)
+    gc.enable()
+
+
+def pytest_sessionfinish() -> None:
+    """One look at what the last tests left; pytest and Python would look through all six times."""
+    gc.collect()
+    gc.freeze()
 
 
 def _left_out(family: list[pytest.Item], cost: tuple[float, int] | None) -> list[pytest.Item]:
