@@ -34,10 +34,12 @@ demo: $(DEMO)/installed      ## judge what ships, from the installed wheel with 
 demo-live: $(DEV)/installed  ## the reference server: a thinking answer in every API, judged, recorded, replayed
 	$(RUN)/python -m tests.live.demo
 
-test: $(DEV)/installed       ## in minutes every mutant and a part of each large family of cases, then lint and types
-	@failed=; \
+test: $(DEV)/installed       ## in minutes every mutant and a part of each large family of cases, with lint and types beside
+	@mkdir -p build; $(MAKE) --no-print-directory check > build/check.log 2>&1 & check=$$!; \
+	trap 'kill $$check 2>/dev/null' INT TERM; failed=; \
 	$(RUN)/python -m pytest -n $(JOBS) -m "not slow and $(NEEDS_NOTHING)" || failed="$$failed tests"; \
-	$(MAKE) --no-print-directory check || failed="$$failed check"; \
+	wait $$check || failed="$$failed check"; \
+	cat build/check.log; \
 	[ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; }
 
 test-newest:                 ## `make test` with the newest of everything, not of the lock, in an environment made anew

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gc
 from collections import defaultdict
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from pathlib import Path
+from typing import Final
 from zlib import crc32
 
 import pytest
@@ -17,6 +18,9 @@ from tests import costs
 
 GARBAGE = 100_000
 """Objects that are made between two looks for garbage; a few tests leave so many, most few."""
+
+LONG: Final = 5.0
+"""Seconds of processor time; a case that takes more of them begins before the others."""
 
 pytest_plugins = ["pytester"]
 
@@ -30,6 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     costs.record_if_asked(config)
+    gc.disable()  # nearly all that collection makes stays
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -70,7 +75,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
             item.add_marker(pytest.mark.slow)
     yield
     # One that began last would leave the other processes idle.
-    items.sort(key=lambda item: item.get_closest_marker("first") is None)
+    items.sort(key=lambda item: not _is_long(item, known))
 
 
 def pytest_collection_finish() -> None:
@@ -78,6 +83,18 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(GARBAGE)
+    gc.enable()
+
+
+def pytest_sessionfinish() -> None:
+    """One look at what the last tests left; pytest and Python would look through all six times."""
+    gc.collect()
+    gc.freeze()
+
+
+def _is_long(item: pytest.Item, known: Mapping[str, tuple[float, int]]) -> bool:
+    seconds, cases = known.get(item.nodeid.partition("[")[0], (0.0, 1))
+    return item.get_closest_marker("first") is not None or seconds / cases > LONG
 
 
 def _left_out(family: list[pytest.Item], cost: tuple[float, int] | None) -> list[pytest.Item]:

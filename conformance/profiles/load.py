@@ -25,7 +25,8 @@ from conformance.rules.verdicts import Level
 
 MAX_OVERRIDES: Final = 3
 _MAX_CHAIN: Final = 16
-# Profiles are looked up time and again: the documents of the last files are kept by their bytes.
+# Profiles are looked up time and again: the documents of the last files are kept by their bytes,
+# and what came of them as long as it would come of the same documents.
 _FILES: Final = 128
 _MOST_KEPT: Final = 32 * 1024  # bytes of one of them
 _HEAD: Final = frozenset({"profile", "dialect", "title", "fields", "promises", "knobs"})
@@ -59,9 +60,19 @@ class _ProfileFile(Struct, frozen=True):
     parent: Profile | None
 
 
-def _document(path: Path) -> Node:
-    data = document.read_bytes(path)
-    return _kept_document(data, str(path)) if len(data) <= _MOST_KEPT else document.load(path)
+class _Same:
+    """Stands for one object in the key of a cache: equal ones take long to compare."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.value is other.value
 
 
 @lru_cache(maxsize=_FILES)
@@ -69,16 +80,34 @@ def _kept_document(data: bytes, file: str) -> Node:
     return document.decode(data, file)
 
 
+@lru_cache(maxsize=_FILES)
+def _kept_strict(root: _Same, dialect: str) -> Profile:
+    return _strict_profile(root.value, dialect)
+
+
+@lru_cache(maxsize=_FILES)
+def _kept_derived(root: _Same, name: str, parent: _Same) -> Profile:
+    return _derived_profile(root.value, name, parent.value)
+
+
 def _load_file(path: Path, folders: tuple[Path, ...], chain: tuple[Path, ...]) -> _ProfileFile:
-    root = _document(path)
+    data = document.read_bytes(path)
+    is_kept = len(data) <= _MOST_KEPT
+    root = _kept_document(data, str(path)) if is_kept else document.load(path)
     name, dialect = _string_at(root, "profile"), _string_at(root, "dialect")
     if name == "strict" and root.get("extends") is None:
         root.mapping(known=_HEAD)
-        return _ProfileFile(root, _strict_profile(root, dialect), None)
+        strict = _kept_strict(_Same(root), dialect) if is_kept else _strict_profile(root, dialect)
+        return _ProfileFile(root, strict, None)
     root.mapping(known=_HEAD | _OWN)
     home = path.parent.parent if path.parent.name == dialect else path.parent
     parent = _load_parent(root, dialect, (home, *folders), (*chain, path.resolve()))
-    return _ProfileFile(root, _derived_profile(root, name, parent), parent)
+    derived = (
+        _kept_derived(_Same(root), name, _Same(parent))
+        if is_kept
+        else _derived_profile(root, name, parent)
+    )
+    return _ProfileFile(root, derived, parent)
 
 
 def _load_parent(

@@ -77,22 +77,33 @@ def _fed(view: WireView, chunks: Iterable[Chunk], end: Ending, *, is_last: bool)
     return view.finish(end, is_last=is_last)
 
 
-def _told(recording: Recording, rulebook: Rulebook, profile: str | None) -> Told:
+def usual_way(recording: Recording, rulebook: Rulebook, profile: str | None = None) -> Told:
+    """As every check does."""
     try:
         return check_recording(recording, rulebook, CheckChoices(profile=profile))
     except UsageError as err:
         return str(err)
 
 
+def frame_by_frame(recording: Recording, rulebook: Rulebook, profile: str | None = None) -> Told:
+    """Every frame by itself: what the other ways must say, too."""
+    with mock.patch.object(recordings, "check_wire", _frame_by_frame):
+        return usual_way(recording, rulebook, profile)
+
+
+def in_runs(recording: Recording, rulebook: Rulebook, profile: str | None = None) -> Told:
+    """In runs, without joining chunks."""
+    with mock.patch.object(recordings, "check_wire", _in_runs):
+        return usual_way(recording, rulebook, profile)
+
+
 def three_ways(
     recording: Recording, rulebook: Rulebook, profile: str | None = None
 ) -> tuple[Told, Told, Told]:
     """Frame by frame, as every check does, and in runs without joining chunks."""
-    usual = _told(recording, rulebook, profile)
-    with mock.patch.object(recordings, "check_wire", _frame_by_frame):
-        slow = _told(recording, rulebook, profile)
-    with mock.patch.object(recordings, "check_wire", _in_runs):
-        fast = _told(recording, rulebook, profile)
+    slow, usual, fast = (
+        way(recording, rulebook, profile) for way in (frame_by_frame, usual_way, in_runs)
+    )
     return slow, usual, fast
 
 

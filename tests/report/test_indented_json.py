@@ -38,6 +38,12 @@ def test_lists_in_lists_are_written_value_by_value() -> None:
     assert len(pieces) > 10
 
 
+@pytest.mark.parametrize("text", ["\ud800", "\udc00 b", "\U0001f600", "\u2028\x00\x7f\\n"])
+def test_any_string_is_written_as_the_standard_library_does(text: str) -> None:
+    value = {"a": [{text: [text, 1.0, {}, []]}]}
+    assert "".join(indented_json(value)) == json.dumps(value, indent=2) + "\n"
+
+
 def test_what_json_cannot_hold_is_refused() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         list(indented_json({"a": float("nan")}))
