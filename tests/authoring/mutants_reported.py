@@ -9,6 +9,7 @@ from tests.authoring import edits, mutants_acp, mutants_messages, mutants_ollama
 from tests.authoring.chat import Server
 from tests.authoring.edits import Pieces, Step, Where
 from tests.authoring.mutant import Mutant
+from tests.authoring.mutants_blocks import UNSIGNED
 from tests.authoring.mutants_chat import SAID, THOUGHT, USAGE
 from tests.authoring.mutants_linked import OPENROUTER
 from tests.authoring.mutants_requests import _as_thinking
@@ -39,13 +40,6 @@ def _in_pieces(details: Sequence[Fields]) -> list[Fields]:
     return [*said, {**bare, "signature": signed["signature"]}, *others]
 
 
-def _empty_block(index: int) -> tuple[Message, Message]:
-    text = {"type": "text", "text": ""}
-    start = {"type": "content_block_start", "index": index, "content_block": text}
-    stop = {"type": "content_block_stop", "index": index}
-    return Message(start, "content_block_start"), Message(stop, "content_block_stop")
-
-
 MUTANTS: Final = (
     Mutant(
         "thinking/stream/said-once",
@@ -67,11 +61,7 @@ MUTANTS: Final = (
     Mutant(
         "thinking/stream/unmarked",
         TEXT,
-        (
-            edits.insert(
-                Server(extra=FINGERPRINT).said(reasoning_content=" So.</think>It"), SAID
-            ),
-        ),
+        (edits.insert(Server(extra=FINGERPRINT).said(reasoning_content=" So.</think>It"), SAID),),
         name="thinking/stream/unmarked-within-a-delta",
     ),
     Mutant("effort/chat/turned-off", "openai.chat/ollama/think-off", (_as_thinking,)),
@@ -101,11 +91,11 @@ MUTANTS: Final = (
             edits.change(mutants_messages.ENDING, "usage.input_tokens", 0),
         ),
     ),
-    # A bridge opens a block for a text that never comes.
+    # The thinking was stripped, and its block was not.
     Mutant(
-        "wire/messages-blocks/block-not-empty",
-        mutants_messages.TEXT,
-        tuple(edits.insert(each, mutants_messages.ENDING) for each in _empty_block(2)),
+        "wire/messages-blocks/thinking-not-empty",
+        UNSIGNED,
+        (edits.drop_all(mutants_messages.said("thinking")),),
     ),
     Mutant(
         "wire/acp/thought-not-empty",

@@ -9,8 +9,8 @@ Rule 4: with `broken_off`, a part that ends in the middle of a sentence counts f
         screen. It is judged at events of `ends`, since parts may be open in parallel.
 Rule 5: after an event of `afresh` a part is not compared with earlier ones: a model may repeat a
         thought after it got the result of a call.
-Rule 6: with `doubled`, so many deltas of a part in a row do not each come twice. Words may recur, so
-        the pairs say at least THREE_TEXTS different things and LETTERS characters.
+Rule 6: with `doubled`, so many deltas of a part in a row do not each come twice. Words may recur,
+        so the pairs say at least THREE_TEXTS different things and LETTERS characters.
 Only the first LONGEST characters of a part and the first MOST_PARTS parts of a slice count.
 """
 
