@@ -115,7 +115,8 @@ def _before_calls(marker: str) -> list[str]:
 def _marked_line(markers: list[str]) -> str:
     """A regular expression for a line that begins or ends with one of the markers.
 
-    Markers that are bare words are left out: a line of thinking may begin with any word.
+    So does one where text goes on right behind a sentence and a marker. Markers that are bare words
+    are left out: a line of thinking may begin with any word.
     """
     some = "|".join(re.escape(each) for each in markers if not each.isalpha())
-    return rf"(?m)^\s*({some})|({some})\s*$"
+    return rf"(?m)^\s*({some})|({some})\s*$|[.!?]({some})\w"

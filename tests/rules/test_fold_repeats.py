@@ -83,6 +83,29 @@ def test_words_may_come_again(texts: tuple[str, ...]) -> None:
     assert thought(*texts) == set()
 
 
+WORDS = ("The user", " wants", " the weather", " in Oslo")
+
+
+def test_deltas_that_each_come_twice_are_found() -> None:
+    assert thought(*(word for word in WORDS for _ in range(2))) == AGAIN
+    assert thought("So.", *(word for word in WORDS for _ in range(2))) == AGAIN
+    assert thought(*WORDS, *(word for word in WORDS for _ in range(2))) == AGAIN
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        WORDS * 2,
+        ("no ",) * 8,
+        ("no ", "no ", "well ", "well "),
+        tuple(sign for sign in "([{<" for _ in range(2)),
+        ("The user", "The user", " wants", " the weather", " the weather", " in Oslo"),
+    ],
+)
+def test_words_that_recur_are_no_deltas_that_come_twice(texts: tuple[str, ...]) -> None:
+    assert thought(*texts) == set()
+
+
 def test_of_text_more_may_come_again() -> None:
     assert thought(LONG, LONG, field="content") == set()
     assert thought(LONG * 2, LONG * 2, field="content") == {"thinking/stream/text-said-once"}

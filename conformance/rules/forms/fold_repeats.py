@@ -9,12 +9,16 @@ Rule 4: with `broken_off`, a part that ends in the middle of a sentence counts f
         screen. It is judged at events of `ends`, since parts may be open in parallel.
 Rule 5: after an event of `afresh` a part is not compared with earlier ones: a model may repeat a
         thought after it got the result of a call.
+Rule 6: with `doubled`, so many deltas of a part in a row do not each come twice. Words may recur,
+        so the pairs say at least THREE_TEXTS different things and LETTERS characters.
 Only the first LONGEST characters of a part and the first MOST_PARTS parts of a slice count.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
+from operator import eq
 from typing import Final
 
 from msgspec import Struct
@@ -41,18 +45,68 @@ from conformance.rules.repetition import Column, Columns, Stretch
 
 LONGEST: Final = 64 * 1024
 MOST_PARTS: Final = 64
+THREE_TEXTS: Final = 3
+LETTERS: Final = 12
 _GOES_ON: Final = frozenset(",;(-\u2013\u2014")  # a sentence goes on after these
+
+
+class _Pairs:
+    """Deltas in a row that each came twice (rule 6)."""
+
+    __slots__ = ("_single", "texts")
+
+    def __init__(self) -> None:
+        self._single: str | None = None  # the delta before, where it came once so far
+        self.texts: list[str] = []
+
+    def add(self, piece: str) -> bool:
+        """Takes the next delta; whether it is the second of a pair."""
+        if piece == self._single:
+            self._single = None
+            self.texts.append(piece)
+            return True
+        if self._single is not None:
+            self.texts.clear()
+        self._single = piece
+        return False
+
+    def add_all(self, pieces: Column) -> None:
+        """Takes many deltas, the same as one by one."""
+        if pieces[0] == self._single or any(map(eq, pieces, islice(pieces, 1, None))):
+            for piece in pieces:
+                self.add(piece)
+            return
+        if len(pieces) > 1 or self._single is not None:
+            self.texts.clear()
+        self._single = pieces[-1]
+
+    def would_be(self, count: int, pieces: Column) -> bool:
+        """Whether they would be so many somewhere in these deltas."""
+        if not any(map(eq, pieces, islice(pieces, 1, None))) and pieces[0] != self._single:
+            return False
+        tried = _Pairs()
+        tried._single, tried.texts = self._single, [*self.texts]
+        return any(tried.add(piece) and tried.are(count) for piece in pieces)
+
+    def are(self, count: int) -> bool:
+        """Whether they are so many, and no word or line that recurs."""
+        return (
+            len(self.texts) >= count
+            and len(set(self.texts)) >= THREE_TEXTS
+            and sum(len(text.strip()) for text in self.texts) >= LETTERS
+        )
 
 
 class _Part:
     """One part: its text, its last delta if that is long, and the parts that it may repeat."""
 
-    __slots__ = ("_pieces", "alike", "begun", "last", "size", "spoke")
+    __slots__ = ("_pieces", "alike", "begun", "last", "pairs", "size", "spoke")
 
     def __init__(self, alike: list[_Part], number: int) -> None:
         self._pieces: list[str] = []
         self.size = 0
         self.last = ""
+        self.pairs = _Pairs()
         self.alike = alike  # parts whose text is the same so far, as far as both go
         self.begun = self.spoke = number  # of the events that began it and that added to it
 
@@ -106,6 +160,7 @@ class Repeats(Struct, frozen=True):
     afresh: tuple[str, ...] = ()
     broken_off: int = 0  # how long a part is that broke off; 0 is none
     ends: tuple[str, ...] = ()
+    doubled: int = 0  # how many deltas in a row come twice; 0 is none
 
 
 class RepeatsMachine(Machine):
@@ -185,6 +240,9 @@ class _TakePiece(Act):
         part.last = piece if is_long else ""
         if other is not None and other.size >= at_least:
             return _repeated(other.text, "what another part said")
+        doubled = self.machine.form.doubled
+        if doubled and part.pairs.add(piece) and part.pairs.are(doubled):
+            return _repeated("".join(part.pairs.texts), f"each of the last {doubled} deltas")
         return FIRED if self.is_first and has_more else None
 
     def still(self, slice_: Slice, event: Event, columns: Columns) -> bool:
@@ -195,10 +253,15 @@ class _TakePiece(Act):
 
     def fits(self, slice_: Slice, stretch: Stretch) -> bool:
         column = stretch.columns.get(self.path)
-        if column is None or column.longest < self.machine.form.at_least:
+        if column is None:
             return True
+        form = self.machine.form
         part = self.machine.part_of(slice_, stretch.event)
-        return part is None or not self._comes_again(column, part)
+        if part is None:
+            return True
+        if form.doubled and part.pairs.would_be(form.doubled, column):
+            return False
+        return column.longest < form.at_least or not self._comes_again(column, part)
 
     def _comes_again(self, column: Column, part: _Part) -> bool:
         """Whether one of these pieces is the one before it, or all so far (rule 1)."""
@@ -217,6 +280,7 @@ class _TakePiece(Act):
         part = self.machine.part_of(slice_, stretch.event)
         if column is not None and part is not None:
             part.add(column.joined)
+            part.pairs.add_all(column)
             part.last = column[-1] if len(column[-1]) >= self.machine.form.at_least else ""
 
 
