@@ -52,7 +52,8 @@ def judge_step(
     """
     exchange = answer.exchange
     judge_expectations(ledger, exchange, expected, answer)
-    dialect = get(exchange.dialect) if exchange.dialect in ENDPOINTS else None
+    name = exchange.dialect
+    dialect = get(name) if name is not None and name in ENDPOINTS else None
     if dialect is None or exchange.hop not in _JUDGED_HOPS or expected.untestable:
         return
     before = next((each for each in recorded if each.number == exchange.after), None)

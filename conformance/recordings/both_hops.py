@@ -76,7 +76,7 @@ def dialect_in_place(
     """
     recording = recognised.recording
     is_asked = exchange.dialect == stated and is_own_request(recording, exchange)
-    if is_asked and stated in dialects.ENDPOINTS:
+    if stated is not None and is_asked and stated in dialects.ENDPOINTS:
         return dialects.get(stated)
     file, _ = recording.source_of(exchange.number)
     place, shown = Place(str(file)), recognised.dialect_of(exchange)
