@@ -9,6 +9,8 @@ Rule 3: a gateway may offer functions of its own, and respell names that the ups
 Rule 4: a limit may be lowered, raised to the minimum of an API, or raised by the budget of
         thinking next to it.
 Rule 5: of a history that the server keeps only the new turns are sent: there is nothing to compare.
+Rule 6: what the model said may stand beside more upstream (thinking that an API has no place for);
+        it may not lack, and neither may its calls, nor what tools gave.
 """
 
 from __future__ import annotations
@@ -30,9 +32,11 @@ from conformance.dialects.asked_effort import (
     thinking_budget,
 )
 from conformance.dialects.base import Dialect
+from conformance.dialects.repeated_answers import is_within, repeated_answers
 from conformance.dialects.requests import RequestForm
 from conformance.dialects.user_turns import user_turns
 from conformance.judging.asked_rules import (
+    ASKED_ANSWERS,
     ASKED_EFFORT,
     ASKED_HISTORY,
     ASKED_LIMIT,
@@ -140,7 +144,7 @@ def _tools(asked: AskedSide, passed: AskedSide) -> Found:
 
 
 def _signature(name: str, required: frozenset[str]) -> str:
-    return beginning(f"{name}({', '.join(sorted(required))})", _SHOWN, "...")
+    return _shortened(f"{name}({', '.join(sorted(required))})")
 
 
 def _limit(asked: AskedSide, passed: AskedSide) -> Found:
@@ -170,6 +174,34 @@ def _history(asked: AskedSide, passed: AskedSide) -> Found:
     return bool(wanted)
 
 
+def _answers(asked: AskedSide, passed: AskedSide) -> Found:
+    forms = asked.dialect.turns, passed.dialect.turns
+    is_judged = _history(asked, passed) is True  # where turns are lost, that rule says so
+    if forms[0] is None or forms[1] is None or not is_judged:
+        return False
+    wanted, got = (
+        repeated_answers(side.body, form)
+        for side, form in zip((asked, passed), forms, strict=True)
+        if form is not None
+    )
+    if not is_within(wanted.text, got.text):
+        _, expected, came = first_difference(wanted.text, got.text)
+        return Lost(f"{expected} in what the model said", came)
+    for name, arguments in wanted.calls:
+        if _PLAIN_NAME.fullmatch(name) and (name, arguments) not in got.calls:
+            others = [f"{one}({said})" for one, said in got.calls]
+            said = _shortened(f"{name}({arguments})")
+            return Lost(f"the call {said}", _shortened(", ".join(others)) if others else _NONE)
+    if not is_within(wanted.results, got.results):
+        _, expected, came = first_difference(wanted.results, got.results)
+        return Lost(f"{expected} in what tools gave", came)
+    return bool(wanted.text or wanted.calls)
+
+
+def _shortened(text: str) -> str:
+    return beginning(text, _SHOWN, "...")
+
+
 def _counted(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
@@ -185,4 +217,5 @@ _COMPARED: Final[tuple[tuple[Rule, Callable[[AskedSide, AskedSide], Found]], ...
     (ASKED_TOOLS, _tools),
     (ASKED_LIMIT, _limit),
     (ASKED_HISTORY, _history),
+    (ASKED_ANSWERS, _answers),
 )

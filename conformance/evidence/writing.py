@@ -40,11 +40,11 @@ from conformance.evidence.application import (
     later_requests,
 )
 from conformance.evidence.compared_exchanges import compare_exchanges
+from conformance.evidence.demands import judge_step
 from conformance.evidence.expectations import (
     compares_answers,
     expected_of,
     is_played,
-    judge_expectations,
     judges_refusals,
     judges_requests,
     stated_run,
@@ -179,7 +179,7 @@ def write_expectations(ledger: Ledger, judged: JudgedExchange) -> None:
     if not expected.ends:
         return
     answer = judged.transcript
-    judge_expectations(ledger, exchange, expected, answer)
+    judge_step(ledger, answer, expected, recording.exchanges, judged.read_hop)
     if exchange.hop == "downstream":
         place = ("upstream", exchange.role)
         behind = [each for each in recording.exchanges if (each.hop, each.role) == place]

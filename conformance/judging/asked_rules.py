@@ -63,4 +63,13 @@ ASKED_HISTORY: Final = _asked_rule(
     ),
     "A gateway may add a system prompt, and join turns where roles have to alternate.",
 )
-ASKED_RULES: Final = (ASKED_EFFORT, ASKED_TOOLS, ASKED_LIMIT, ASKED_HISTORY)
+ASKED_ANSWERS: Final = _asked_rule(
+    "answers",
+    "What the model said, what it called, and what tools gave it is asked upstream as it was.",
+    (
+        "https://github.com/yvgude/lean-ctx/issues/1789",
+        "only receives the system message; all user and assistant turn contents arrive as",
+    ),
+    "A history that is written anew loses the model's turns, their calls or the results like this.",
+)
+ASKED_RULES: Final = (ASKED_EFFORT, ASKED_TOOLS, ASKED_LIMIT, ASKED_HISTORY, ASKED_ANSWERS)

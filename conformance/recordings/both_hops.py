@@ -16,6 +16,7 @@ from conformance.core.errors import Place, UsageError
 from conformance.core.events import Exchange
 from conformance.dialects.base import Dialect
 from conformance.evidence.application import APP
+from conformance.evidence.writing import is_own_request
 from conformance.recordings.choices import agreed_dialect
 from conformance.recordings.recognised import RecognisedRecording
 
@@ -69,8 +70,14 @@ def stated_dialect(recording: Recording, exchange: Exchange, chosen: str | None)
 def dialect_in_place(
     recognised: RecognisedRecording, exchange: Exchange, stated: str | None
 ) -> Dialect:
-    """As `agreed_dialect`, of one exchange; an error names the file that holds it."""
+    """As `agreed_dialect`, of one exchange; an error names the file that holds it.
+
+    What the toolkit asked for in an API is judged as an answer of that API, whatever came.
+    """
     recording = recognised.recording
+    is_asked = exchange.dialect == stated and is_own_request(recording, exchange)
+    if stated is not None and is_asked and stated in dialects.ENDPOINTS:
+        return dialects.get(stated)
     file, _ = recording.source_of(exchange.number)
     place, shown = Place(str(file)), recognised.dialect_of(exchange)
     if not isinstance(recording, PairedRecording) or exchange.number not in recording.sources:

@@ -35,7 +35,9 @@ def found(asked: Exchange, passed: Exchange) -> dict[str, Found]:
 @pytest.mark.parametrize("behind", APIS)
 def test_every_api_says_the_same_in_its_own_words(here: str, behind: str) -> None:
     one, other = (sent(api, TURN.body(api, VALUES)) for api in (here, behind))
-    assert set(found(one, other).values()) == {True}
+    said = found(one, other)
+    assert said.pop("answers") is False  # a first turn repeats none
+    assert set(said.values()) == {True}
 
 
 ASK = {"role": "user", "content": "Hi"}
@@ -211,3 +213,65 @@ def test_what_is_no_request_raises_nothing(name: str) -> None:
         for one, other in ((whole, chat(**{name: junk})), (chat(**{name: junk}), whole)):
             assert len(found(one, other)) == len(ASKED_RULES)
             assert len(found(one, messages(**{name: junk}))) == len(ASKED_RULES)
+
+
+CALL = {"id": "call_1", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}
+ROUND = [
+    ASK,
+    {"role": "assistant", "content": "I will  add.", "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "call_1", "content": "5"},
+    {"role": "user", "content": "And now?"},
+]
+TRANSLATED = [
+    ASK,
+    {
+        "role": "assistant",
+        "content": [
+            {"type": "thinking", "thinking": "So.", "signature": "s"},
+            {"type": "text", "text": "I will add."},
+            {"type": "tool_use", "id": "other", "name": "add", "input": {"a": 1}},
+        ],
+    },
+    {
+        "role": "user",
+        "content": [
+            {
+                "type": "tool_result",
+                "tool_use_id": "other",
+                "content": [{"type": "text", "text": "5"}],
+            },
+            {"type": "text", "text": "And now?"},
+        ],
+    },
+]
+
+
+def changed(number: int, **fields: Any) -> Exchange:
+    """The round with an entry of it changed."""
+    entries = [{**each, **fields} if at == number else each for at, each in enumerate(ROUND)]
+    return chat(messages=entries)
+
+
+def other_call(name: str, arguments: str) -> list[Any]:
+    return [{**CALL, "function": {"name": name, "arguments": arguments}}]
+
+
+REPEATED: list[tuple[Exchange, Any]] = [
+    (chat(messages=ROUND), True),
+    (messages(messages=TRANSLATED), True),
+    (changed(1, content="<think>So.</think>I will add."), True),
+    (changed(1, content="I will not."), "'I will not.'"),
+    (changed(1, content=None), "''"),
+    (changed(1, tool_calls=other_call("add", '{ "a":1 }')), True),
+    (changed(1, tool_calls=other_call("add", '{"a": 2}')), 'add({"a":2})'),
+    (changed(1, tool_calls=other_call("sub", '{"a": 1}')), 'sub({"a":1})'),
+    (changed(2, content="6"), "'6'"),
+    (changed(2, tool_call_id="call_9"), True),
+    (changed(3, content="And later?"), False),  # the rule of the user's turns says so
+]
+
+
+@pytest.mark.parametrize(("passed", "got"), REPEATED)
+def test_what_the_model_said_goes_upstream_as_it_was(passed: Exchange, got: Any) -> None:
+    said = found(chat(messages=ROUND), passed)["answers"]
+    assert said.got == got if isinstance(said, Lost) else said is got

@@ -33,7 +33,11 @@ def judged(folder: Path, run: Any, *bodies: tuple[str, str], status: int = 200) 
     head = {"cassette": "1.0", "dialect": "openai.chat", "profile": "strict", "run": run}
     lines: list[dict[str, Any]] = [head]
     for number, (role, body) in enumerate(bodies, 1):
-        request = {"method": "POST", "path": "/v1/chat/completions", "json": {"model": "m"}}
+        request = {
+            "method": "POST",
+            "path": "/v1/chat/completions",
+            "json": {"model": "m", "stream": True},
+        }
         response = {"status": status, "headers": [["content-type", "text/event-stream"]]}
         lines += [
             {"request": request, "exchange": number, "scenario": "own", "role": role},

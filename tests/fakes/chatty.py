@@ -93,7 +93,9 @@ class Chatty:
         if body.get("stream"):
             await _stream(send, _chunks(body, head, thinking, text, calls, reason))
         else:
-            await _json(send, 200, _whole(head, thinking, text, calls, reason))
+            await _json(
+                send, 200, _whole(head, thinking, text, calls, reason, _usage(body, reason))
+            )
         self._open.remove(text) if text in self._open else self._open.pop()
 
     def _said(self, body: Fields) -> tuple[str, str, list[Fields]]:
@@ -114,12 +116,18 @@ class Chatty:
 
 
 _MODEL: Final = {"id": "chatty", "object": "model", "created": 1, "owned_by": "tests"}
-_USAGE: Final = {
-    "prompt_tokens": 5,
-    "completion_tokens": 7,
-    "total_tokens": 12,
-    "completion_tokens_details": {"reasoning_tokens": 3},
-}
+
+
+def _usage(body: Fields, reason: str) -> Fields:
+    """More messages are more input, and an answer that is cut has used its limit."""
+    read = 5 * len(body["messages"])
+    written = body["max_tokens"] if reason == "length" else 7
+    return {
+        "prompt_tokens": read,
+        "completion_tokens": written,
+        "total_tokens": read + written,
+        "completion_tokens_details": {"reasoning_tokens": 3},
+    }
 
 
 def _chunks(
@@ -135,7 +143,12 @@ def _chunks(
     yield from (chunk({"tool_calls": [call]}) for call in calls)
     yield chunk({}, reason)
     if (body.get("stream_options") or {}).get("include_usage"):
-        yield {**head, "object": "chat.completion.chunk", "choices": [], "usage": _USAGE}
+        yield {
+            **head,
+            "object": "chat.completion.chunk",
+            "choices": [],
+            "usage": _usage(body, reason),
+        }
     yield "[DONE]"
 
 
@@ -143,14 +156,16 @@ def _pieces(text: str) -> list[str]:
     return [text[at : at + 6] for at in range(0, len(text), 6)]
 
 
-def _whole(head: Fields, thinking: str, text: str, calls: list[Fields], reason: str) -> Fields:
+def _whole(
+    head: Fields, thinking: str, text: str, calls: list[Fields], reason: str, usage: Fields
+) -> Fields:
     message: Fields = {"role": "assistant", "content": text or None}
     if thinking:
         message["reasoning_content"] = thinking
     if calls:
         message["tool_calls"] = calls
     choice = {"index": 0, "message": message, "finish_reason": reason}
-    return {**head, "object": "chat.completion", "choices": [choice], "usage": _USAGE}
+    return {**head, "object": "chat.completion", "choices": [choice], "usage": usage}
 
 
 def _error(message: str) -> Fields:

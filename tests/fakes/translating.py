@@ -164,7 +164,8 @@ class Telling:
                 return [TextDelta(data["text"])]
             case "tool.end":
                 self.calls += 1
-                self.called.append({"id": data.get("id"), "name": data.get("name")})
+                called = {"id": data.get("id"), "name": data.get("name")}
+                self.called.append({**called, "input": json.loads(data["arguments"])})
                 return [ToolCall(data.get("name", ""), data["arguments"], self.calls)]
             case "finish":
                 self.reason = data["reason"]
@@ -179,7 +180,7 @@ class Telling:
         if not self.called:
             return []
         thought = {"thinking": "".join(self.thought), "signature": self.signature}
-        calls = [{"type": "tool_use", "input": {}, **each} for each in self.called]
+        calls = [{"type": "tool_use", **each} for each in self.called]
         results = [
             {"type": "tool_result", "tool_use_id": each["id"], "content": "5"}
             for each in self.called

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,16 @@ def forgetting(body: Fields) -> Fields:
     return {**body, name: [*body[name][1:]] or [{"role": "user", "content": "Go on."}]}
 
 
+def with_other_words(before: str, after: str) -> Rewrite:
+    """A text is another one, wherever it stands."""
+
+    def rewrite(body: Fields) -> Fields:
+        changed: Fields = json.loads(json.dumps(body).replace(before, after))
+        return changed
+
+    return rewrite
+
+
 LOSSES: list[tuple[str, Rewrite]] = [
     ("effort", without("reasoning_effort")),
     ("effort", with_more(reasoning_effort="none")),
@@ -51,6 +62,8 @@ LOSSES: list[tuple[str, Rewrite]] = [
     ("limit", with_more(max_tokens=1_000_000)),
     ("history", forgetting),
     ("history", with_more(messages=[{"role": "user", "content": "Go on."}])),
+    ("answers", with_other_words('2 + 3\\"', '9 + 9\\"')),
+    ("answers", with_other_words('"content": "5"', '"content": "6"')),
 ]
 
 
@@ -62,6 +75,12 @@ def test_what_is_lost_is_found_by_its_rule_alone(
     found = violated(outcome.report)
     assert {each for each, _ in found} == {f"scenario/asked-{rule}"}
     assert violated(check_paths([tmp_path], trust=[tmp_path])) == found
+
+
+def test_an_answer_that_goes_upstream_in_other_words_is_found(tmp_path: Path) -> None:
+    rewrite = with_other_words("no more", "much more")
+    outcome = ran(Gateway(rewrites=rewrite), tmp_path, load_scenarios(["gateway-turns"]))
+    assert {rule for rule, _ in violated(outcome.report)} == {"scenario/asked-answers"}
 
 
 def test_a_stream_that_is_not_asked_upstream_shows_in_the_answer(tmp_path: Path) -> None:

@@ -154,7 +154,7 @@ NAMING = {
     *("company", "default-thinking", "effort", "hidden", "history", "length", "needs-effort"),
     *("no-think", "opt-in", "refused-values", "stored-turn", "summary", "tools", "two-tools"),
     *("unicode", "unknown-effort", "wrong-request", "gateway-hidden", "gateway-length"),
-    *("gateway-summary", "gateway-tools", "models"),
+    *("gateway-summary", "gateway-tools", "gateway-turns", "models"),
 }
 
 

@@ -1,0 +1,120 @@
+"""Judges an answer by what its own request demands, and by the request that it carries on.
+
+Rule 1: what was asked for as a whole body is no stream.
+Rule 2: where an answer was to be cut, it has used three quarters of its limit at least: servers
+        count what ends an answer in different ways. What is counted apart counts, too.
+Rule 3: a request that carries on another one has more input, whatever becomes of its thinking.
+        Counts that are not stated, or 0, show nothing.
+Rule 4: a refusal has a message where the API's own clients look for it.
+What a gateway counts is its upstream's: rules 2 and 3 are for servers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from conformance.core.events import Exchange
+from conformance.core.framing import framing_of
+from conformance.dialects import ENDPOINTS, get
+from conformance.dialects.base import Dialect
+from conformance.evidence.application import ReadExchange
+from conformance.evidence.expectations import ExpectedStep, judge_expectations
+from conformance.judging.demand_rules import (
+    BODY_AS_ASKED,
+    HISTORY_COUNTED,
+    LIMIT_USED,
+    REFUSAL_SAYS_WHY,
+)
+from conformance.judging.ledger import Ledger
+from conformance.judging.transcript import WHOLE_ENDS, Transcript, finding_at_end
+from conformance.rules.model import Rule
+from conformance.rules.verdicts import Verdict
+
+_NAME: Final = "expectations"
+_LEAST_USED: Final = 0.75
+_JUDGED_HOPS: Final = frozenset({"", "downstream"})  # servers and gateways
+
+Found = tuple[Rule, str]
+"""A rule that has something to judge, and what breaks it; empty where nothing does."""
+
+
+def judge_step(
+    ledger: Ledger,
+    answer: Transcript,
+    expected: ExpectedStep,
+    recorded: Sequence[Exchange],
+    read: ReadExchange,
+) -> None:
+    """Writes what the scenario expects of an answer, and what its request demands.
+
+    `recorded` are all exchanges of the recording, `read` reads one of them.
+    """
+    exchange = answer.exchange
+    judge_expectations(ledger, exchange, expected, answer)
+    name = exchange.dialect
+    dialect = get(name) if name is not None and name in ENDPOINTS else None
+    if dialect is None or exchange.hop not in _JUDGED_HOPS or expected.untestable:
+        return
+    before = next((each for each in recorded if each.number == exchange.after), None)
+    carried = read(before).transcript if before else None
+    for rule, message in _all_found(dialect, expected, answer, carried):
+        found = (finding_at_end(rule, answer, message),) if message else ()
+        ledger.add(rule.id, Verdict.FAIL if found else Verdict.PASS, findings=found, by=_NAME)
+
+
+def _all_found(
+    dialect: Dialect, expected: ExpectedStep, answer: Transcript, carried: Transcript | None
+) -> Iterator[Found]:
+    exchange = answer.exchange
+    request = dialect.stated(exchange.request)
+    body = request.json if request else None
+    if answer.ending in ("refused", "failed"):
+        yield from _refusal(exchange, expected, answer)
+    if answer.ending not in WHOLE_ENDS or not isinstance(body, Mapping):
+        return
+    is_socket = exchange.response is not None and exchange.response.is_upgrade
+    if dialect.request and not dialect.request.streams(body) and not is_socket:
+        is_stream = framing_of(exchange) != "body"
+        yield BODY_AS_ASKED, "expected a whole body, got a stream" if is_stream else ""
+    if not exchange.hop:
+        yield from _limit(dialect, body, expected, answer)
+        yield from _history(answer, carried)
+
+
+def _limit(
+    dialect: Dialect, body: Any, expected: ExpectedStep, answer: Transcript
+) -> Iterator[Found]:
+    limit = dialect.request.least_limit(body) if dialect.request else None
+    if limit is None or answer.ending != "length" or "length" not in expected.ends:
+        return
+    used = sum(_counts(answer, "output", "reasoning"))
+    if used:
+        few = used < limit * _LEAST_USED
+        yield LIMIT_USED, f"expected {limit} tokens, the usage counts {used}" if few else ""
+
+
+def _history(answer: Transcript, before: Transcript | None) -> Iterator[Found]:
+    if before is None or before.ending not in WHOLE_ENDS:
+        return
+    (had, *_), (has, *_) = ([*_counts(each, "input"), 0] for each in (before, answer))
+    if had and has:
+        role = before.exchange.role
+        message = f"expected more input than the {had} tokens of {role}, got {has}"
+        yield HISTORY_COUNTED, message if has <= had else ""
+
+
+def _counts(answer: Transcript, *names: str) -> list[int]:
+    counts = (answer.usage.get(name) for name in names)
+    return [count for count in counts if type(count) is int]
+
+
+def _refusal(exchange: Exchange, expected: ExpectedStep, answer: Transcript) -> Iterator[Found]:
+    """A refusal that a scenario expects; any other is a finding of its own."""
+    response = exchange.response
+    if response is None or answer.ending not in expected.ends or answer.done:
+        return
+    said = any(each.get("message") for each in answer.errors)
+    kind = response.header("content-type") or "no content type"
+    got = f"HTTP {response.status}, {kind}, {len(exchange.body)} bytes"
+    yield REFUSAL_SAYS_WHY, "" if said else f"expected an error with a message, got {got}"
