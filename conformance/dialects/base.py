@@ -89,7 +89,8 @@ class Dialect(Struct, frozen=True):
     arguments; `tells_parts`: it separates one part of thinking from the next; `tells_reasons`: it
     says why a model stopped. `takes_back` are wire events by which its interface forgets what it
     was shown before. `unit` is its word for one answer. `socket` says what the messages of a
-    WebSocket mean, where it is spoken over one.
+    WebSocket mean, where it is spoken over one. `is_piece`: a payload says of itself that it is a
+    piece of a stream, though a body may be spelled like it.
     """
 
     name: str
@@ -123,6 +124,7 @@ class Dialect(Struct, frozen=True):
     takes_back: frozenset[str] = frozenset()
     unit: str = "answer"
     socket: SocketForm | None = None
+    is_piece: Callable[[Any], bool] = lambda _payload: False
 
     def stated(self, request: Request | None) -> Request | None:
         """The request as rules know it: with its keys spelled as here, and what its path says.

@@ -201,6 +201,54 @@ SEINFELD: Final = {
         "status": 200,
     },
 }
+INSTRUCTOR_PHP: Final = {
+    "request": {"url": URL, "method": "POST", "headers": {}, "body": _ASKED, "options": {}},
+    "response": {"statusCode": 200, "headers": {"content-type": [TYPE]}},
+    "chunks": list(_PIECES),
+}
+CCPROXY: Final = {
+    "endpoint": "/v1/chat/completions",
+    "model": "m",
+    "request": {"payload": {"model": "m", "stream": True}},
+    "response": {
+        "mode": "stream",
+        "status_code": 200,
+        "headers": {"content-type": TYPE},
+        "events": [
+            {"data": json.dumps(CHUNK), "json": CHUNK},
+            {"data": json.dumps(LAST), "json": LAST},
+            {"data": "[DONE]"},
+        ],
+    },
+}
+WIREMOCK_YAML: Final = f"""\
+---
+id: 0b5c
+request:
+  url: /v1/chat/completions
+  method: POST
+response:
+  status: 200
+  base64Body: {packed(STREAM)}
+  headers:
+    Content-Type: {TYPE}
+"""
+
+
+def _pi_rust(**chunks: list[str]) -> dict[str, Any]:
+    return {
+        "version": "1.0",
+        "interactions": [
+            {
+                "request": {"method": "POST", "url": URL, "headers": [["accept", TYPE]]},
+                "response": {"status": 200, "headers": [["Content-Type", TYPE]], **chunks},
+            }
+        ],
+    }
+
+
+PI_RUST: Final = _pi_rust(body_chunks=list(_PIECES))
+PACKED_PI_RUST: Final = _pi_rust(body_chunks=[], body_chunks_base64=[packed(e) for e in _PIECES])
 PACKED_SEINFELD: Final = {
     **SEINFELD,
     "response": {
@@ -292,6 +340,9 @@ FILES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ("a.cassette.json", json.dumps({"entries": [SEINFELD], "meta": {"createdAt": "2026"}})),
         ("b.cassette.json", json.dumps({"entries": [PACKED_SEINFELD], "meta": {}})),
     ),
+    "pi-rust": (("a.json", json.dumps(PI_RUST)), ("b.json", json.dumps(PACKED_PI_RUST))),
+    "instructor-php": (("stream_a.json", json.dumps(INSTRUCTOR_PHP)),),
+    "ccproxy": (("a.json", json.dumps(CCPROXY)),),
     "google-test-server": (
         ("a.json", json.dumps({"recordID": "a", "interactions": [TEST_SERVER]})),
     ),
@@ -316,6 +367,7 @@ FILES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "wiremock": (
         ("a.json", json.dumps(WIREMOCK)),
         ("b.json", json.dumps({"mappings": [WIREMOCK], "meta": {"total": 1}})),
+        ("c.yaml", WIREMOCK_YAML),
     ),
     "httprr": (("a.httprr", HTTPRR),),
     "txtar": (("a.txtar", TXTAR),),

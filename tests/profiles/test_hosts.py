@@ -187,6 +187,7 @@ def test_every_variant_is_a_profile() -> None:
         ("openai.responses", "chatgpt.com", "chatgpt-codex"),
         ("openai.responses", "openrouter.ai", "openrouter"),
         ("openai.chat", "api.individual.githubcopilot.com", "copilot"),
+        ("openai.chat", "us-south.ml.cloud.ibm.com", "watsonx"),
         ("anthropic.messages", "bedrock-runtime.eu-west-1.amazonaws.com", "bedrock"),
         ("anthropic.messages", "aiplatform.googleapis.com", "vertex"),
         ("gemini.generate", "us-central1-aiplatform.googleapis.com", "vertex"),
@@ -227,6 +228,14 @@ def test_an_old_answer_is_judged_by_the_ways_of_its_time(
 ) -> None:
     url = "https://generativelanguage.googleapis.com/v1beta/openai/chat/completions"
     assert recorded(tmp_path, url, date=date).profile == profile
+
+
+@pytest.mark.parametrize(
+    ("date", "profile"),
+    [("Sun, 02 Mar 2025 05:17:57 GMT", "xai-early"), ("Tue, 01 Apr 2025 00:00:00 GMT", "xai")],
+)
+def test_xai_had_other_ways_until_march_2025(tmp_path: Path, date: str, profile: str) -> None:
+    assert recorded(tmp_path, "https://api.x.ai/v1/chat/completions", date=date).profile == profile
 
 
 def test_a_server_does_not_say_in_which_year_it_is_judged() -> None:

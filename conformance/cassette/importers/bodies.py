@@ -13,7 +13,12 @@ from typing import Any, Final
 import msgspec
 
 from conformance.cassette.header import Cassette, Header
-from conformance.cassette.importers import ForeignFile, ImportedRecording, Importer
+from conformance.cassette.importers import (
+    ForeignFile,
+    ImportedRecording,
+    Importer,
+    NothingJudgedError,
+)
 from conformance.cassette.importers.kept_end import (
     REBUILT,
     TAKEN,
@@ -32,6 +37,7 @@ from conformance.core.lines import BOM
 from conformance.core.text import MARKER_BEGINNING
 from conformance.dialects import SUPPORTED
 from conformance.dialects.gemini_generate.sdk_objects import body_as_sent
+from conformance.dialects.lone_event import is_lone_event
 
 _SSE_FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
 _LINES_TO_RECOGNISE: Final = 16
@@ -151,7 +157,20 @@ def _holds_answer(file: ForeignFile) -> bool:
     if not head.startswith((b"{", b"[")):
         return False
     value = decode_json(file.data.decode("utf-8", "replace"))
-    return value is not NOT_JSON and spoken_dialect(value) is not None
+    if value is NOT_JSON or spoken_dialect(value) is None:
+        return False
+    _refuse_lone_event(file, value)
+    return True
+
+
+def _refuse_lone_event(file: ForeignFile, value: Any) -> None:
+    """What came before one event and after it was not kept: there is no answer to judge."""
+    if is_lone_event(value):
+        raise NothingJudgedError(
+            "holds one event of a stream, no whole answer",
+            place=Place(str(file.path)),
+            hint="keep the whole stream, its events one a line in a file NAME.jsonl",
+        )
 
 
 def _asked_body(file: ForeignFile) -> dict[str, Any] | None:
@@ -185,7 +204,7 @@ def _read_answer(file: ForeignFile) -> ImportedRecording | None:
     named = file.name.endswith(".json")
     if named:
         _refuse_token_ids(file)
-    if not (named or _holds_answer(file)):
+    if not _holds_answer(file) and not named:
         return None
     sent = body_as_sent(file.json) if b'"sdk_http_response"' in file.data else None
     if sent is not None:

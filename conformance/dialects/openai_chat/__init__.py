@@ -10,7 +10,13 @@ from conformance.dialects.openai_chat.client_cases import CLIENT_CASES
 from conformance.dialects.openai_chat.columns import delta_columns
 from conformance.dialects.openai_chat.knob_signs import ChatKnobs
 from conformance.dialects.openai_chat.private_fields import PrivateFields
-from conformance.dialects.openai_chat.reader import NAME, VOCABULARY, ChatReader, recognises
+from conformance.dialects.openai_chat.reader import (
+    NAME,
+    VOCABULARY,
+    ChatReader,
+    is_piece,
+    recognises,
+)
 from conformance.dialects.openai_chat.requests import REQUEST
 from conformance.dialects.openai_chat.script import SCRIPT
 from conformance.dialects.openai_chat.wire_keys import BOUNDS, ENVELOPE, WIRE_KEYS
@@ -33,4 +39,5 @@ DIALECT: Final = Dialect(
     turns=MESSAGES,
     script=SCRIPT,
     client=CLIENT_CASES,
+    is_piece=is_piece,
 )

@@ -286,6 +286,14 @@ def recognises(frame: Frame, payload: Any) -> bool:
     return named or speaks or _lists_models(fields)
 
 
+def is_piece(payload: Any) -> bool:
+    """A payload that calls itself a chunk and holds no message."""
+    fields = mapping(payload)
+    choices = map(mapping, elements(fields.get("choices")))
+    is_chunk = fields.get("object") == "chat.completion.chunk"
+    return is_chunk and not any("message" in choice for choice in choices)
+
+
 def _repeated(choices: list[Any]) -> set[int]:
     """The positions of those that have the index of one before them."""
     met: set[int] = set()

@@ -113,7 +113,7 @@ def _kept_body(row: Recorder, entry: Entry) -> KeptBody | None:
         if (found := _payload_body(row, entry, path, coding)) is not None:
             return found
     for path, coding in row.chunks.items():
-        if (values := entry.each_at(path)) is not None:
+        if values := entry.each_at(path):
             data = [decode(each, coding) for each in values]
             times = _times(entry.at(row.times) if row.times else None, len(data))
             pieces = tuple(map(Chunk, data, times))

@@ -4,7 +4,8 @@ Shapes are those of the programs themselves: har-1.2-spec, vcrpy, go-vcr (3, 4),
 ropensci/vcr (`serialize-body.R`), langchain-tests (`conftest.py`), nock (`lib/recorder.js`),
 WireMock's stub mappings, the test proxy of Azure's SDKs (`RecordEntry.cs`), Polly.js
 (`persister/har`), dd-apm-test-agent (`vcr_proxy.py`), req_llm (`test/support/transcript.ex`),
-Mastra's recorder over MSW (`llm-recorder.ts`), gemini-cli (`fakeContentGenerator.ts`), test-server
+Mastra's recorder over MSW (`llm-recorder.ts`), pi of Rust (`vcr.rs`), Instructor for PHP, ccproxy,
+gemini-cli (`fakeContentGenerator.ts`), test-server
 of Google (`internal/store`), seinfeld of Braintrust, httpmock of Rust (`data.rs`), httprr and txtar
 of Go, and fixtures of matteing/opal.
 """
@@ -71,6 +72,18 @@ ROWS: Final = (
         payloads={"response.bodySegments[]": "value"},
         body={"response.bodySegments.0": "json"},
         note="Google's test-server keeps values: framing and chunks are rebuilt",
+    ),
+    Recorder(
+        name="pi-rust",
+        says="a cassette of the agent pi in Rust, chunk by chunk",
+        entries="interactions",
+        needs=("request.url", "response.body_chunks | response.body_chunks_base64"),
+        chunks={
+            "response.body_chunks_base64[]": "base64",
+            "response.body_chunks[]": "text",
+        },
+        body={"response.body": "text"},
+        recorded_at="recorded_at",
     ),
     Recorder(
         name="vcr",
@@ -150,6 +163,26 @@ ROWS: Final = (
         recorded_at="meta.createdAt",
     ),
     Recorder(
+        name="instructor-php",
+        says="a recording of the HTTP client of Instructor for PHP, chunk by chunk",
+        needs=("request.url", "request.options", "response.statusCode"),
+        status="response.statusCode",
+        chunks={"chunks[]": "text"},
+        body={"response.body": "text"},
+    ),
+    Recorder(
+        name="ccproxy",
+        says="a sample of an endpoint that ccproxy recorded, its events one by one",
+        needs=("endpoint", "request.payload", "response.status_code"),
+        method="",
+        url="endpoint",
+        asked={"request.payload": "json"},
+        status="response.status_code",
+        payloads={"response.events[].data": "text"},
+        body={"response.body": "json"},
+        note="ccproxy keeps payloads: framing, chunks and times are rebuilt",
+    ),
+    Recorder(
         name="req-llm",
         says="a fixture of req_llm for Elixir: chunks in base64",
         needs=("captured_at", "request.url", "response.status"),
@@ -186,6 +219,12 @@ ROWS: Final = (
     Recorder(
         name="wiremock",
         says="a stub mapping of WireMock with its body, or `mappings` of several",
+        suffixes=_YAML_OR_JSON,
+        marks=(
+            r"(?m)^(?:- )?\s*request:\s*$",
+            r"(?m)^\s*response:\s*$",
+            r"(?m)^\s*(?:base64Body|jsonBody|body):",
+        ),
         entries="mappings | ",
         needs=("request", "response.status"),
         url="request.url | request.urlPath | request.urlPattern | request.urlPathPattern",

@@ -1,0 +1,71 @@
+"""One event of a stream, kept by itself in a file of JSON, is no answer that lacks the rest."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from conformance.cassette.importers import NothingJudgedError
+from conformance.cassette.recording import open_recording
+from conformance.recordings.check import check_paths
+from tests.cassette.saved_files import stored
+
+_CHUNK: Final = {
+    "id": "chatcmpl-1",
+    "object": "chat.completion.chunk",
+    "created": 1,
+    "model": "m",
+    "choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": None}],
+}
+_ALONE: Final[dict[str, dict[str, Any]]] = {
+    "chat": _CHUNK,
+    "chat, its usage": {**_CHUNK, "choices": [], "usage": {"total_tokens": 1}},
+    "messages": {"type": "content_block_delta", "index": 0, "delta": {"text": "Hi"}},
+    "messages, the first": {"type": "message_start", "message": {"role": "assistant"}},
+    "responses": {"type": "response.output_text.delta", "delta": "Hi", "output_index": 0},
+    "converse": {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": "Hi"}}},
+    "cohere": {"type": "content-delta", "index": 0, "delta": {"message": {"content": {}}}},
+    "ag-ui": {"type": "TEXT_MESSAGE_CONTENT", "messageId": "m", "delta": "Hi"},
+    "ui messages": {"type": "text-delta", "id": "1", "delta": "Hi"},
+}
+_WHOLE: Final[dict[str, dict[str, Any]]] = {
+    "chat": {
+        **_CHUNK,
+        "object": "chat.completion",
+        "choices": [{"index": 0, "message": {"role": "assistant"}, "finish_reason": "stop"}],
+    },
+    "chat, misnamed": {
+        **_CHUNK,
+        "choices": [{"index": 0, "message": {"role": "assistant"}, "finish_reason": "stop"}],
+    },
+    "messages": {"type": "message", "role": "assistant", "content": []},
+    "an error": {"type": "error", "error": {"type": "overloaded_error", "message": "Busy"}},
+    "responses": {"object": "response", "id": "resp_1", "output": []},
+    "ollama": {"model": "m", "message": {"role": "assistant", "content": "Hi"}, "done": True},
+}
+
+
+@pytest.mark.parametrize("case", _ALONE)
+def test_one_event_is_refused_by_name_and_skipped_in_a_folder(tmp_path: Path, case: str) -> None:
+    path = stored(tmp_path, "a.json", json.dumps(_ALONE[case], indent=2))
+    with pytest.raises(NothingJudgedError, match="one event of a stream"):
+        open_recording(path)
+    stored(tmp_path, "b.json", json.dumps(_WHOLE["chat"]))
+    report = check_paths([tmp_path])
+    assert not report.errors
+    assert [Path(each.file).name for each in report.streams] == ["b.json"]
+
+
+@pytest.mark.parametrize("case", _WHOLE)
+def test_whole_answers_and_errors_are_read(tmp_path: Path, case: str) -> None:
+    recording = open_recording(stored(tmp_path, "a.json", json.dumps(_WHOLE[case])))
+    assert len(recording.exchanges) == 1
+
+
+def test_several_events_are_a_stream(tmp_path: Path) -> None:
+    path = stored(tmp_path, "a.json", json.dumps([_CHUNK, _CHUNK]))
+    [stream] = check_paths([path]).streams
+    assert stream.framing == "sse"
