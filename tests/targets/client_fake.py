@@ -138,6 +138,8 @@ def main(mode: str) -> None:
 
 def introduction(mode: str) -> dict[str, Any]:
     about = {**ABOUT, "ops": ["stream", "levitate"]} if mode == "levitates" else ABOUT
+    if mode == "speaks-cohere":
+        about = {**ABOUT, "dialects": ["cohere.chat"]}
     return {"version": 1, "implementation": about}
 
 

@@ -260,6 +260,31 @@ def test_a_dialect_that_the_client_does_not_speak_is_the_user_s_mistake() -> Non
         fake("plain", dialects=("anthropic.messages",))
 
 
+def test_a_dialect_that_nobody_knows_is_named_with_those_that_there_are() -> None:
+    with pytest.raises(UsageError, match=r"no dialect is called cohere\.chat; .*cohere\.v2"):
+        fake("speaks-cohere")
+
+
+@pytest.mark.parametrize("server", [None, "groq", "strict", "reference-client"])
+def test_a_client_of_one_provider_gets_what_that_provider_sends(server: str | None) -> None:
+    """Shipped recordings of others hold fields that it never meets."""
+    outcome = run(SHORT, "openai.chat/groq/error-in-the-middle", server=server, profile=server)
+    seen = {Path(stream.file).parent.name for stream in outcome.report.streams} & {
+        "groq",
+        "deepseek",
+    }
+    assert seen == ({"groq"} if server == "groq" else {"groq", "deepseek"})
+    told = [note for note in outcome.report.notes if "only recordings of groq" in note]
+    assert bool(told) is (server == "groq")
+
+
+def test_a_recording_is_read_by_the_variant_that_its_request_asked_for() -> None:
+    """Groq thinks between tags where no format was asked: the client is told to look for them."""
+    outcome = run("openai.chat/groq/raw-by-default")
+    assert outcome.report.findings == ()
+    assert "groq-raw" in {stream.profile for stream in outcome.report.streams}
+
+
 def test_a_small_right_adapter_passes() -> None:
     outcome = fake("plain")
     assert outcome.report.findings == ()

@@ -52,6 +52,14 @@ class CaseTally(Struct):
             yield f"{dialect}: {count(len(reasons), 'case')} of {op} skipped by the client: {shown}"
 
 
+class RecordingOutcome(Struct):
+    """What came of one recording."""
+
+    streams: list[StreamResult] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    tally: CaseTally = field(default_factory=CaseTally)
+
+
 class CaseSeries(Struct):
     """Cases of one dialect for one client: where they are put, judged and counted."""
 
