@@ -79,7 +79,7 @@ def stream(command: dict[str, Any], mode: str) -> None:
         end = {"how": "failed", "message": "TypeError: no such model claude-9"}
         say({"seq": seq, "end": end})
         return
-    if mode == "refuses":
+    if mode == "refuses" or (mode == "reads-no-tags" and "markers" in command["options"]):
         say({"seq": seq, "skipped": "not today"})
         return
     try:
@@ -87,6 +87,8 @@ def stream(command: dict[str, Any], mode: str) -> None:
     except (OSError, http.client.HTTPException, ValueError, LookupError) as err:
         say({"seq": seq, "end": {"how": "failed", "message": type(err).__name__}})
         return
+    while due == "loops":  # each answer has the calls again
+        text = asked(command, streams=True)
     if due == "looks-up":  # prices, when the answer is whole
         urllib.request.urlopen(command["base_url"] + "/models").read()
     if due == "fails":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -283,6 +284,19 @@ def test_a_recording_is_read_by_the_variant_that_its_request_asked_for() -> None
     outcome = run("openai.chat/groq/raw-by-default")
     assert outcome.report.findings == ()
     assert "groq-raw" in {stream.profile for stream in outcome.report.streams}
+
+
+def test_a_client_that_reads_no_tags_refuses_nothing_that_it_declared() -> None:
+    """Also where every recording that it got has its thinking between tags."""
+    command = (sys.executable, FAKE, "reads-no-tags")
+    outcome = run("openai.chat/groq/raw-by-default", command=command)
+    assert outcome.report.findings == ()
+    assert outcome.cases == 0
+
+
+def test_a_client_that_carries_out_calls_learns_why_it_does_not_end() -> None:
+    [found] = fake("second-loops", deadline=1.5, rules=("harness/answers",)).report.findings
+    assert re.search(r"hangs.*; it asked \d+ times: .*loops that carry out calls", found.message)
 
 
 def test_a_small_right_adapter_passes() -> None:

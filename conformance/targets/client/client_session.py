@@ -368,9 +368,7 @@ class ClientSession:
 
     def _judge_declared(self, tally: CaseTally) -> Iterator[StreamResult]:
         """What was declared and refused in every case."""
-        for number, ((op, dialect), reasons) in enumerate(sorted(tally.skipped.items()), 1):
-            if tally.answered[op, dialect]:
-                continue
+        for number, ((op, dialect), reasons) in enumerate(tally.refused(), 1):
             where = f"declared/{op}/{dialect}/client"
             got = f"skipped: {reasons[0]}"
             made = ClientLedger()
