@@ -351,3 +351,18 @@ def test_a_finish_that_a_server_repeats_may_be_reported_once() -> None:
     told = events_of(one, asked)
     again = [*told, next(each for each in told if each["type"] == "finish")]
     assert failing(completed(one, asked, again)) >= {AGREES}
+
+
+@pytest.mark.parametrize("name", [RESPONSES, CHAT, "openai.responses/client/raw-thinking"])
+def test_a_client_with_one_view_of_thinking_names_no_channel(name: str) -> None:
+    judge, exchange = judging(name)
+    told = [
+        {key: value for key, value in each.items() if key != "channel"}
+        for each in events_of(judge, exchange)
+    ]
+    assert not completed(judge, exchange, told).findings
+    less = [each for each in told if each["type"] != "thinking.delta"]
+    assert failing(completed(judge, exchange, less)) >= {AGREES}
+    first = next(each for each in told if each["type"] == "thinking.delta")
+    wrong = [{**each, "text": "Else."} if each is first else each for each in told]
+    assert failing(completed(judge, exchange, wrong)) >= {AGREES}
