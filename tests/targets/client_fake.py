@@ -30,7 +30,7 @@ def say(line: object) -> None:
 def misbehave(seq: str, mode: str) -> None:
     if mode == "hangs":
         sys.stdin.read()
-    if mode == "crashes":
+    if mode in ("crashes", "crashes-and-loads"):
         sys.stderr.write("the last words\n")
         os._exit(7)
     if mode == "floods":
@@ -70,7 +70,7 @@ STATE = {"cases": 0}
 
 
 def stream(command: dict[str, Any], mode: str) -> None:
-    if mode == "loads" and not STATE["cases"]:
+    if mode in ("loads", "second-crashes-and-loads") and not STATE["cases"]:
         threading.Event().wait(0.8)
     seq = command["seq"]
     due = mode.partition("-")[2] if is_due(mode, command) else mode

@@ -299,6 +299,16 @@ def test_a_client_that_carries_out_calls_learns_why_it_does_not_end() -> None:
     assert re.search(r"hangs.*; it asked \d+ times: .*loops that carry out calls", found.message)
 
 
+def test_an_adapter_that_is_started_again_may_load_again() -> None:
+    """Its fault in one case is not told as another one in the case that follows."""
+    bounds = AdapterBounds(start=30, grace=0.2, first=20, line=1_000_000, case=3_000_000)
+    command = (sys.executable, FAKE, "second-crashes-and-loads")
+    chosen = {"bounds": bounds, "deadline": 0.6, "rules": ("harness/answers",)}
+    found = run(SHORT, TOOLS, command=command, **chosen).report.findings
+    assert found
+    assert not [each for each in found if "hangs" in each.message]
+
+
 def test_a_small_right_adapter_passes() -> None:
     outcome = fake("plain")
     assert outcome.report.findings == ()

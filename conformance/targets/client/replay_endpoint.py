@@ -206,6 +206,7 @@ class ReplayEndpoint:
         self._adapter.kill()
         self.left += self._adapter.left
         self.faults += 1
+        self._is_warm = self.faults > 1  # a new process loads its packages again
         if self.faults >= MOST_IN_A_ROW:
             self._given_up = f"given up after {self.faults} faults in a row: {fault}"
             return
