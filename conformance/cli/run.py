@@ -255,7 +255,8 @@ def _exit_code(given: RunArguments, report: Report, outcome: RunOutcome) -> int:
     if outcome.unanswered and code in (CONFORMS, FINDINGS):
         return REMOTE
     if code == CONFORMS and not outcome.scenarios:
-        warn("error: no scenario was run")
+        is_client = given.client is not None
+        warn(f"error: {'the client answered no case' if is_client else 'no scenario was run'}")
         return NOTHING
     if code == NOTHING:
         warn_unanswered(report)

@@ -367,6 +367,7 @@ def client_options(given: RunArguments) -> ClientOptions:
             raise UsageError(f"--client and {name} do not go together")
     return ClientOptions(
         profile=None if given.profile == "auto" else given.profile,
+        server=None if given.cassette else given.profile,
         dialects=dialects_of(given.api or ()),
         suites=tuple(given.suite or ()),
         rules=tuple(given.rule or ()),

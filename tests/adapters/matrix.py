@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from tests.adapters.client_baselines import write_baselines
+from tests.adapters.run_once import run_once_rows
 
 ROOT: Final = Path(__file__).parent.parent.parent
 RESULTS: Final = Path(__file__).with_name("results.json")
@@ -165,7 +166,7 @@ def page(results: Mapping[str, Mapping[str, Any]]) -> str:
     lines = [*_HEAD, "", *_families(clients), "", "## By server", "", _BY_SERVER, ""]
     for dialect in DIALECTS:
         lines += [*_servers(clients, dialect), ""]
-    lines += [_TAKEN_BACK, _MADE, "## Findings", "", _FINDINGS, ""]
+    lines += [*run_once_rows(), "", _TAKEN_BACK, _MADE, "## Findings", "", _FINDINGS, ""]
     for client in clients:
         lines += [*_findings(client), ""]
     return "\n".join(lines).rstrip() + "\n"

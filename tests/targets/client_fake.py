@@ -30,7 +30,7 @@ def say(line: object) -> None:
 def misbehave(seq: str, mode: str) -> None:
     if mode == "hangs":
         sys.stdin.read()
-    if mode == "crashes":
+    if mode in ("crashes", "crashes-and-loads"):
         sys.stderr.write("the last words\n")
         os._exit(7)
     if mode == "floods":
@@ -70,7 +70,7 @@ STATE = {"cases": 0}
 
 
 def stream(command: dict[str, Any], mode: str) -> None:
-    if mode == "loads" and not STATE["cases"]:
+    if mode in ("loads", "second-crashes-and-loads") and not STATE["cases"]:
         threading.Event().wait(0.8)
     seq = command["seq"]
     due = mode.partition("-")[2] if is_due(mode, command) else mode
@@ -79,7 +79,7 @@ def stream(command: dict[str, Any], mode: str) -> None:
         end = {"how": "failed", "message": "TypeError: no such model claude-9"}
         say({"seq": seq, "end": end})
         return
-    if mode == "refuses":
+    if mode == "refuses" or (mode == "reads-no-tags" and "markers" in command["options"]):
         say({"seq": seq, "skipped": "not today"})
         return
     try:
@@ -87,6 +87,8 @@ def stream(command: dict[str, Any], mode: str) -> None:
     except (OSError, http.client.HTTPException, ValueError, LookupError) as err:
         say({"seq": seq, "end": {"how": "failed", "message": type(err).__name__}})
         return
+    while due == "loops":  # each answer has the calls again
+        text = asked(command, streams=True)
     if due == "looks-up":  # prices, when the answer is whole
         urllib.request.urlopen(command["base_url"] + "/models").read()
     if due == "fails":
@@ -138,6 +140,8 @@ def main(mode: str) -> None:
 
 def introduction(mode: str) -> dict[str, Any]:
     about = {**ABOUT, "ops": ["stream", "levitate"]} if mode == "levitates" else ABOUT
+    if mode == "speaks-cohere":
+        about = {**ABOUT, "dialects": ["cohere.chat"]}
     return {"version": 1, "implementation": about}
 
 

@@ -35,6 +35,7 @@ RESPONSES = "openai.responses/openai/summary-four-parts"
 MESSAGES = "anthropic.messages/anthropic/thinking-then-tools"
 CALLED = "openai.responses/client/summary-then-call"
 REFUSAL = "openai.responses/openai/refusal"
+REPEATED = "openai.chat/openrouter/talk"
 Event = Mapping[str, Any]
 
 
@@ -332,3 +333,36 @@ def test_a_summary_that_a_client_shows_twice_is_no_long_summary() -> None:
 
 def _twice(event: Event) -> list[Event]:
     return [event, event] if event["type"] == "thinking.delta" else [event]
+
+
+def test_a_finish_that_a_server_repeats_may_be_reported_once() -> None:
+    """OpenRouter sends it again beside the usage; a client that shows two of one is wrong."""
+    judge, _ = judging(REPEATED)
+    exchange = open_recording(shipped.cassettes() / f"{REPEATED}.cassette.jsonl").exchanges[1]
+    events = events_of(judge, exchange)
+    finishes = [at for at, each in enumerate(events) if each["type"] == "finish"]
+    assert len(finishes) == 2
+    once = [each for at, each in enumerate(events) if at != finishes[1]]
+    assert not completed(judge, exchange, events).findings
+    assert not completed(judge, exchange, once).findings
+    none = [each for each in events if each["type"] != "finish"]
+    assert failing(completed(judge, exchange, none)) >= {AGREES}
+    one, asked = judging(CHAT)
+    told = events_of(one, asked)
+    again = [*told, next(each for each in told if each["type"] == "finish")]
+    assert failing(completed(one, asked, again)) >= {AGREES}
+
+
+@pytest.mark.parametrize("name", [RESPONSES, CHAT, "openai.responses/client/raw-thinking"])
+def test_a_client_with_one_view_of_thinking_names_no_channel(name: str) -> None:
+    judge, exchange = judging(name)
+    told = [
+        {key: value for key, value in each.items() if key != "channel"}
+        for each in events_of(judge, exchange)
+    ]
+    assert not completed(judge, exchange, told).findings
+    less = [each for each in told if each["type"] != "thinking.delta"]
+    assert failing(completed(judge, exchange, less)) >= {AGREES}
+    first = next(each for each in told if each["type"] == "thinking.delta")
+    wrong = [{**each, "text": "Else."} if each is first else each for each in told]
+    assert failing(completed(judge, exchange, wrong)) >= {AGREES}

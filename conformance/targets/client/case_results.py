@@ -27,29 +27,51 @@ _TEXT_KEYS: Final = {
 
 
 class CaseTally(Struct):
-    """Cases by op and dialect: how many were answered, and why others were skipped."""
+    """Cases by op and dialect: how many were answered, and why others were skipped.
+
+    `optional` counts those among the skipped that ask for more than a client needs to have.
+    """
 
     answered: Counter[tuple[str, str]] = field(default_factory=Counter)
     skipped: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    optional: Counter[tuple[str, str]] = field(default_factory=Counter)
 
-    def count_case(self, op: str, dialect: str, answered: AdapterAnswer) -> None:
+    def count_case(
+        self, op: str, dialect: str, answered: AdapterAnswer, *, is_optional: bool = False
+    ) -> None:
         """Notes the answer to one case."""
         if answered.how == "skipped":
             self.skipped.setdefault((op, dialect), []).append(answered.why)
+            self.optional[op, dialect] += is_optional
         else:
             self.answered[op, dialect] += 1
 
     def add_tally(self, other: CaseTally) -> None:
         """Adds what another worker counted."""
         self.answered.update(other.answered)
+        self.optional.update(other.optional)
         for key, reasons in other.skipped.items():
             self.skipped.setdefault(key, []).extend(reasons)
+
+    def refused(self) -> Iterator[tuple[tuple[str, str], list[str]]]:
+        """What was never answered, and why, though some case asked for no more than is due."""
+        for key, reasons in sorted(self.skipped.items()):
+            if not self.answered[key] and len(reasons) > self.optional[key]:
+                yield key, reasons
 
     def skip_notes(self) -> Iterator[str]:
         """Which cases the client skipped, and why, a line for each op of a dialect."""
         for (op, dialect), reasons in sorted(self.skipped.items()):
             shown = "; ".join(list(dict.fromkeys(reasons))[:_REASONS])
             yield f"{dialect}: {count(len(reasons), 'case')} of {op} skipped by the client: {shown}"
+
+
+class RecordingOutcome(Struct):
+    """What came of one recording."""
+
+    streams: list[StreamResult] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    tally: CaseTally = field(default_factory=CaseTally)
 
 
 class CaseSeries(Struct):
@@ -63,9 +85,9 @@ class CaseSeries(Struct):
     def dialect(self) -> str:
         return self.judging.dialect.name
 
-    def count_case(self, op: str, answered: AdapterAnswer) -> None:
+    def count_case(self, op: str, answered: AdapterAnswer, *, is_optional: bool = False) -> None:
         """Notes the answer to one case."""
-        self.tally.count_case(op, self.dialect, answered)
+        self.tally.count_case(op, self.dialect, answered, is_optional=is_optional)
 
     def result(self, place: Exchange, answered: AdapterAnswer, made: ClientLedger) -> StreamResult:
         """The line in the report for one case; of one that the client skips nothing is judged."""

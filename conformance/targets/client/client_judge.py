@@ -16,6 +16,8 @@ Rule 7: if the API does not mark the end of a call, it may be reported before it
         client that shows calls when the answer is complete, their place is not compared.
 Rule 8: with calls, `tool_calls` counts as the server's `stop`, unless a client reports reasons
         unchanged.
+Rule 9: a finish that the server sends again may be reported once.
+Rule 10: a client that names no channel of its thinking is not asked which one it was.
 """
 
 from __future__ import annotations
@@ -49,7 +51,9 @@ from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
 from conformance.targets.client.adapter import AdapterAnswer, joined_text
 from conformance.targets.client.late_calls import CALLS_AT_END, TEXTS, sent_late, told_late
+from conformance.targets.client.one_channel import in_one_channel
 from conformance.targets.client.protocol import ClientImplementation, event_fields
+from conformance.targets.client.repeated_finish import finished_once
 from conformance.targets.client.variation import VariationKind
 
 _OPEN: Final = frozenset({"tool.end", "usage"})
@@ -157,8 +161,10 @@ class ClientJudge:
         made = ClientLedger()
         # After a reset, and of a refusal, the end alone is judged.
         if kind != "reset" and not is_refusal(exchange):
-            spelled = calls_as_sent(answered.events, sent.client_events)
-            own, events = self._with_calls_late(sent, self._respell_finish(spelled, sent))
+            own, reported = finished_once(sent, answered.events)
+            own, reported = in_one_channel(own, reported)
+            spelled = calls_as_sent(reported, own.client_events)
+            own, events = self._with_calls_late(own, self._respell_finish(spelled, own))
             breaks_off = answered.how in _BROKEN
             compared = _compared_types(sent, self.about.events, breaks_off=breaks_off)
             self._judge_suites(made, own, events, compared, breaks_off=breaks_off)

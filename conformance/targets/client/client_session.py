@@ -24,12 +24,19 @@ from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import Transcript
 from conformance.profiles.profile import Profile, laid_over
 from conformance.recordings.check import recording_files
-from conformance.recordings.choices import CheckChoices, agreed_dialect, choose_profile, judged_by
+from conformance.recordings.choices import (
+    CheckChoices,
+    agreed_dialect,
+    as_asked,
+    choose_profile,
+    judged_by,
+)
+from conformance.recordings.recorded_month import recorded_month
 from conformance.recordings.sender import sender_of
 from conformance.report.wording import count
 from conformance.targets.child_process import leftover_notes
 from conformance.targets.client.adapter import AdapterAnswer
-from conformance.targets.client.case_results import CaseSeries, CaseTally
+from conformance.targets.client.case_results import CaseSeries, CaseTally, RecordingOutcome
 from conformance.targets.client.client_judge import (
     ClientJudge,
     ClientLedger,
@@ -49,6 +56,7 @@ from conformance.targets.client.replay_endpoint import (
     run_unknown_case,
     smoke_fault,
 )
+from conformance.targets.client.replayed_server import is_replayed, replayed_server, server_notes
 from conformance.targets.client.user_choices import judge_user_choices
 from conformance.targets.client.variation import ReplayExtent
 from conformance.targets.client.whole_messages import (
@@ -69,9 +77,11 @@ class ClientOptions(Struct, frozen=True):
 
     `only` names the one way in which recordings are replayed; `call` is the command of the run.
     `passed` are variables of our environment that the adapter gets beside the usual ones.
+    Of `server`, unless it is a profile of clients, only that system's recordings are replayed.
     """
 
     profile: str | None = None
+    server: str | None = None
     dialects: tuple[str, ...] = ()
     folders: tuple[Path, ...] = ()
     suites: tuple[str, ...] = ()
@@ -146,6 +156,7 @@ class ClientSession:
             self.about = replace(self.about, name=options.target, version="")
         self.chosen = CheckChoices(profile=options.profile, folders=options.folders)
         self.clients = self._client_profiles()
+        self.server = replayed_server(options.server, is_client_s=bool(self.clients))
         self.dialects = self._judged_dialects()
 
     def run(self, found: Sequence[Path]) -> ClientOutcome:
@@ -168,19 +179,21 @@ class ClientSession:
         errors = tuple(line for each in visited for line in each.errors)
         cases = sum(tally.answered.values())
         about = self.about
-        who = f"{about.name} {about.version}".strip()
-        answered = f"{who} ({about.language}) answered {count(cases, 'case')}"
+        who = f"{about.name} {about.version}".strip() + f" ({about.language})"
+        answered = f"{who} answered {count(cases, 'case')}"
         left = leftover_notes("adapter", [each for one in self.endpoints for each in one.left])
-        notes = (*self.rulebook.notes, *tally.skip_notes(), *left, answered)
-        report = Report(tuple(streams), errors, notes)
+        notes = (*self.rulebook.notes, *server_notes(self.server), *tally.skip_notes(), *left)
+        report = Report(tuple(streams), errors, (*notes, answered))
         return ClientOutcome(report, about, 0 if is_idle else cases)
 
     def _judged_dialects(self) -> tuple[str, ...]:
         known = [name for name in self.about.dialects if name in SUPPORTED]
         wanted = [name for name in known if name in (self.options.dialects or known)]
+        spoken = ", ".join(self.about.dialects)
+        if not known:
+            raise UsageError(f"no dialect is called {spoken}; there are {', '.join(SUPPORTED)}")
         if not wanted:
-            spoken = ", ".join(self.about.dialects)
-            raise UsageError(f"the client speaks {spoken}", hint="see --api and --dialect")
+            raise UsageError(f"the client speaks {spoken}", hint="see --api")
         judged = [each for each in wanted if not self.clients or each in self.clients]
         if not judged or (self.options.dialects and judged != wanted):
             known = sorted(self.clients)
@@ -272,7 +285,7 @@ class ClientSession:
             return None
         stated = exchange.dialect or recording.header.dialect
         shown = recognised_dialect(exchange)
-        if (stated or shown) not in self.dialects:
+        if (stated or shown) not in self.dialects or not is_replayed(recording.header, self.server):
             return None
         dialect = agreed_dialect(stated, shown, exchange)
         by = judged_by(
@@ -282,6 +295,8 @@ class ClientSession:
             lambda: sender_of([exchange], dialect, self.chosen.folders),
             self.rulebook.profile,
         )
+        asked, month = dialect.stated(request), recorded_month(recording.header, exchange)
+        by = as_asked(by, asked, month, self.chosen.folders, self.rulebook.profile)
         path = recording.path
         called = "/".join([*path.resolve().parent.parts[-2:], recording_stem(path)])
         return ClientJudge(
@@ -353,23 +368,13 @@ class ClientSession:
 
     def _judge_declared(self, tally: CaseTally) -> Iterator[StreamResult]:
         """What was declared and refused in every case."""
-        for number, ((op, dialect), reasons) in enumerate(sorted(tally.skipped.items()), 1):
-            if tally.answered[op, dialect]:
-                continue
+        for number, ((op, dialect), reasons) in enumerate(tally.refused(), 1):
             where = f"declared/{op}/{dialect}/client"
             got = f"skipped: {reasons[0]}"
             made = ClientLedger()
             made.state_harness_rule(harness.DECLARED, where, ("an answer to some case", got))
             place = Exchange(number=number, scenario="declared", role=op)
             yield stream_result(self._judge_without_recording(dialect, "declared"), place, made)
-
-
-class RecordingOutcome(Struct):
-    """What came of one recording."""
-
-    streams: list[StreamResult] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
-    tally: CaseTally = field(default_factory=CaseTally)
 
 
 def _is_rich(sent: Transcript, judging: ClientJudge) -> bool:

@@ -93,7 +93,8 @@ class ExchangeReplays(CaseSeries):
             answered = case.answered
             if why := case.asked_other_form(exchange, self.dialect):
                 return AdapterAnswer("skipped", why=why)
-            self.count_case(STREAM, answered)
+            in_text = bool(_IN_TEXT & command["options"].keys())
+            self.count_case(STREAM, answered, is_optional=in_text)
             faults = faults + 1 if self.endpoint.faults else 0
             if answered.how == "skipped":
                 return answered

@@ -34,6 +34,7 @@ from conformance.wire.requests import json_or_none
 MOST_FAULTS: Final = 5  # in a row, before the other cases of a recording are left out
 MOST_IN_A_ROW: Final = 5 * MOST_FAULTS
 ANSWER: Final = "2 + 2 = 4."
+_LOOP: Final = 3  # requests of one case that are no retry any more
 _COUNTER = itertools.count(1)
 
 
@@ -165,7 +166,8 @@ class ReplayEndpoint:
             self._server.settle()
         finally:
             self._server.unmount(name)
-        return ReplayedCase(answered, seq, *self._log.take_requests(name))
+        seen, waits = self._log.take_requests(name)
+        return ReplayedCase(_with_loop(answered, len(seen)), seq, seen, waits)
 
     def next_request(
         self, dialect: str, command: Mapping[str, Any], after: str = "", adds: Sequence[Any] = ()
@@ -204,6 +206,7 @@ class ReplayEndpoint:
         self._adapter.kill()
         self.left += self._adapter.left
         self.faults += 1
+        self._is_warm = self.faults > 1  # a new process loads its packages again
         if self.faults >= MOST_IN_A_ROW:
             self._given_up = f"given up after {self.faults} faults in a row: {fault}"
             return
@@ -211,6 +214,14 @@ class ReplayEndpoint:
             self._adapter = Adapter(self._command, self._bounds, self._passed)
         except ConformanceError as err:
             self._given_up = f"given up, since it does not start again: {err}"
+
+
+def _with_loop(answered: AdapterAnswer, asked: int) -> AdapterAnswer:
+    """A case that was not answered, with what explains it where the client asked on and on."""
+    if answered.how != "errored" or asked < _LOOP:
+        return answered
+    off = "retries, and loops that carry out calls, have to be off"
+    return replace(answered, why=f"{answered.why}; it asked {asked} times: {off}")
 
 
 def _base_path(dialect: str) -> str:
