@@ -7,7 +7,7 @@ from typing import Final
 
 from tests.authoring import edits
 from tests.authoring.edits import Pieces, Step, Where
-from tests.authoring.harmony import PLAIN, Token, final, further, message
+from tests.authoring.harmony import Token, final, further, message
 from tests.authoring.harmony_streams import SOUP, TOOL
 from tests.authoring.mutant import Mutant
 from tests.authoring.pieces import Message, Piece, compact
@@ -105,11 +105,6 @@ _WIRE: Final = (
     Mutant(f"{SUITE}/header-closed", TEXT, (_without("<|message|>"),)),
     Mutant(f"{SUITE}/header-known", TEXT, (_instead("analysis", "analysis ??"),)),
     Mutant(f"{SUITE}/role", TEXT, (_instead("assistant", "assistantassistant"),)),
-    Mutant(
-        f"{SUITE}/channel-stated",
-        CALL,
-        (edits.drop(token("<|channel|>"), 1), edits.drop(token("commentary"))),
-    ),
     Mutant(f"{SUITE}/channel-known", TEXT, (_instead("analysis", "commentary?"),)),
     Mutant(f"{SUITE}/begins-with-start", TEXT, (_without("<|start|>", "assistant"),)),
     Mutant(f"{SUITE}/nothing-between", TEXT, (edits.insert(Token("\n"), token("<|start|>")),)),
@@ -149,26 +144,6 @@ _WIRE: Final = (
         (edits.insert(Token("And so on."), token("<|return|>"), after=True),),
     ),
     Mutant(f"{SUITE}/choice-text", STREAMED, (_textless,)),
-    Mutant(f"{SUITE}/content-type", STREAMED, facts={"content_type": PLAIN}),
-    Mutant(f"{SUITE}/done-present", STREAMED, (edits.drop(edits.done),)),
-    Mutant(f"{SUITE}/done-once", STREAMED, (edits.duplicate(edits.done),)),
-    # The usage comes late.
-    Mutant(f"{SUITE}/done-last", STREAMED, (edits.move(edits.having("usage"), by=1),)),
-    Mutant(
-        f"{SUITE}/finish-known",
-        STREAMED,
-        (edits.change(edits.having("choices.0.finish_reason"), "choices.0.finish_reason", "eos"),),
-    ),
-    Mutant(
-        f"{SUITE}/usage-fields",
-        STREAMED,
-        (edits.remove(edits.having("usage"), "usage.total_tokens"),),
-    ),
-    Mutant(
-        f"{SUITE}/total-is-sum",
-        STREAMED,
-        (edits.change(edits.having("usage"), "usage.total_tokens", 1),),
-    ),
     # The server's own parser failed on what the model said.
     Mutant(f"{SUITE}/error-status", BODY, (_fails,)),
 )

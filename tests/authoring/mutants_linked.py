@@ -6,12 +6,10 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from tests.authoring.mutant import Mutant
-from tests.authoring.pieces import opaque
-from tests.authoring.turns import asks, asks_not
+from tests.authoring.turns import asks
 
 GOOGLE: Final = "openai.chat/google/talk"
 OPENROUTER: Final = "openai.chat/openrouter/talk"
-STRICT: Final = "openai.chat/strict/talk"
 MESSAGES: Final = "anthropic.messages/anthropic/talk"
 PRESERVED: Final = "anthropic.messages/anthropic/preserved-talk"
 CONVERSE: Final = "bedrock.converse/claude/talk"
@@ -20,7 +18,6 @@ STATELESS: Final = "openai.responses/openai/stateless-talk"
 STORED: Final = "openai.responses/openai/stored-talk"
 TWO_THOUGHTS: Final = "openai.responses/openai/two-thoughts-talk"
 _SIGNED: Final = "messages.1.tool_calls.0.extra_content.google.thought_signature"
-_OTHER: Final = opaque("ebb", 40)[::-1]
 
 
 def _cut(text: str) -> str:
@@ -43,21 +40,6 @@ def _changing_places(one: int, other: int) -> Callable[[list[Any]], list[Any]]:
 
 
 MUTANTS: Final = (
-    Mutant(
-        "history/chat/kept-with-calls",
-        "openai.chat/moonshot/talk",
-        turns={2: asks_not("messages.1.reasoning_content")},
-    ),
-    Mutant(
-        "history/chat/kept-in-loop",
-        "openai.chat/dashscope/talk",
-        turns={2: asks_not("messages.1.reasoning_content")},
-    ),
-    Mutant(
-        "history/chat/signed-calls",
-        GOOGLE,
-        turns={2: asks(_SIGNED, _OTHER)},
-    ),
     Mutant("history/chat/earlier-calls-signed", GOOGLE, turns={3: asks(_SIGNED, _cut)}),
     Mutant(
         "history/chat/signed-in-place", GOOGLE, turns={2: asks("messages.1.tool_calls", _turned)}
@@ -81,11 +63,6 @@ MUTANTS: Final = (
         "history/chat/earlier-details-sealed",
         OPENROUTER,
         turns={3: asks("messages.1.reasoning_details.1.data", _cut)},
-    ),
-    Mutant(
-        "history/chat/opaque-unchanged",
-        STRICT,
-        turns={2: asks("messages.1.reasoning_opaque", _OTHER)},
     ),
     Mutant(
         "history/messages/turn-signed",
@@ -132,12 +109,6 @@ MUTANTS: Final = (
         PRESERVED,
         turns={3: asks("messages.0.content", lambda text: text[:20])},
     ),
-    # The client keeps the ids of items and loses what was sealed.
-    Mutant(
-        "history/responses/sealed-or-left-out",
-        STATELESS,
-        turns={3: asks_not("input.1.encrypted_content")},
-    ),
     Mutant(
         "history/chat/details-text-unchanged",
         OPENROUTER,
@@ -148,8 +119,6 @@ MUTANTS: Final = (
         STORED,
         turns={2: asks("input.1.encrypted_content", _cut)},
     ),
-    # A client keeps messages and calls, and knows no other items.
-    Mutant("history/responses/kept-with-calls", STORED, turns={2: asks_not("input.1")}),
     # A store keeps redacted blocks apart, and puts them first.
     Mutant(
         "history/messages/blocks-in-order",

@@ -1,0 +1,51 @@
+"""Mutants as rows: what a condition holds for, and which rows are refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.authoring.mutant_rows import mutant, mutants, where
+from tests.authoring.pieces import Message
+
+CALLED = Message({"type": "call", "item": {"index": 1, "args": ""}}, "called")
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("type call", True),
+        ("type text", False),
+        ("event called", True),
+        ("event ended", False),
+        ("has item.index", True),
+        ("has item.args", False),
+        ("lacks item.args", True),
+        ("lacks item.index", False),
+        ("item.index = 1", True),
+        ("item.index = '1'", False),
+        ("type call and item.index = 2", False),
+        ("text [DONE]", False),
+    ],
+)
+def test_condition_of_a_row(text: str, holds: bool) -> None:
+    assert where(text)(CALLED) is holds
+
+
+def test_condition_on_a_text() -> None:
+    assert where("text [DONE]")(Message("[DONE]"))
+
+
+@pytest.mark.parametrize("rest", [{"dropped": "done"}, {"drop": "done", "keep": "done"}])
+def test_row_with_an_edit_that_does_not_exist(rest: dict[str, str]) -> None:
+    with pytest.raises((KeyError, ValueError)):
+        mutant({"rule": "r", "base": "b", **rest}, {}, {"done": "text [DONE]"})
+
+
+def test_unknown_condition() -> None:
+    with pytest.raises(KeyError):
+        where("typed call")
+
+
+def test_bases_are_drafts_and_no_short_names() -> None:
+    bases = {each.base for each in mutants()}
+    assert all("/" in base for base in bases)
