@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.authoring.mutant_rows import mutant, mutants, where
+from tests.authoring.mutant_rows import mutant, mutants, read, where
 from tests.authoring.pieces import Message
 
 CALLED = Message({"type": "call", "item": {"index": 1, "args": ""}}, "called")
@@ -49,3 +49,20 @@ def test_unknown_condition() -> None:
 def test_bases_are_drafts_and_no_short_names() -> None:
     bases = {each.base for each in mutants()}
     assert all("/" in base for base in bases)
+
+
+@pytest.mark.parametrize(
+    ("value", "new"),
+    [
+        ("!slice [1, null]", [2, 3]),
+        ("!reversed []", [3, 2, 1]),
+        ("!swap [0, 1]", [2, 1, 3]),
+        ("!list []", [[1, 2, 3]]),
+        ("!json []", "[1,2,3]"),
+    ],
+)
+def test_value_made_from_the_old_one(value: str, new: object) -> None:
+    row = read(f"mutants: [{{rule: r, base: b, change: [has old, old, {value}]}}]")["mutants"][0]
+    (piece,) = mutant(row, {}, {}).steps[0]([Message({"old": [1, 2, 3]})])
+    assert isinstance(piece, Message)
+    assert piece.payload == {"old": new}

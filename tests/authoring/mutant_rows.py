@@ -5,7 +5,8 @@ A row names the rule that it breaks and its base, then one edit, or several in `
     {rule: wire/chat/done-present, base: text, drop: done}
 
 An edit is an operator of `edits` with its arguments. `bases` and `where` give short names to
-drafts and to conditions on events; `done@-1` is the last event that fits `done`.
+drafts and to conditions on events; `done@-1` is the last event that fits `done`. A value that is
+made from the old one has a tag, as `!slice [0, 40]` (`_OF_VALUES`).
 """
 
 from __future__ import annotations
@@ -19,12 +20,30 @@ import yaml
 from tests.authoring import edits
 from tests.authoring.edits import Step, Where
 from tests.authoring.mutant import Mutant
-from tests.authoring.pieces import Message, at
+from tests.authoring.pieces import Message, at, compact
 from tests.authoring.turns import Turn, answers, asks, asks_not, both, in_body, not_in_body
+
+
+def _swapped(old: Sequence[Any], one: int, other: int) -> list[Any]:
+    new = [*old]
+    new[one], new[other] = old[other], old[one]
+    return new
+
 
 FOLDER: Final = Path(__file__).with_name("mutants")
 Names = Mapping[str, str]
-_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_OF_VALUES: Final[Mapping[str, Callable[..., Any]]] = {
+    "!slice": lambda old, start, end: old[start:end],
+    "!reversed": lambda old: old[::-1],
+    "!swap": _swapped,
+    "!list": lambda old: [old],
+    "!twice": lambda old: [*old, *old],
+    "!add": lambda old, number: old + number,
+    "!replace": lambda old, text, new: old.replace(text, new),
+    "!before": lambda old, text: f"{text}{old}",
+    "!after": lambda old, text: f"{old}{text}",
+    "!json": compact,
+}
 _OF_BODIES: Final[Mapping[str, Callable[..., Step]]] = {
     "in_body": in_body,
     "not_in_body": not_in_body,
@@ -52,12 +71,30 @@ _OF_REQUESTS: Final[Mapping[str, Callable[..., Turn]]] = {"asks": asks, "asks_no
 _OF_MUTANTS: Final = ("rule", "base", "also", "name", "facts")
 
 
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """YAML in which a tag of `_OF_VALUES` is a function of the old value."""
+
+
+def _value(loader: Any, tag: str, node: yaml.Node) -> Callable[[Any], Any]:
+    arguments = loader.construct_sequence(node)
+    return lambda old: _OF_VALUES[f"!{tag}"](old, *arguments)
+
+
+_Loader.add_multi_constructor("!", _value)
+
+
 def mutants() -> Iterator[Mutant]:
     """All rows, file by file in the order of the alphabet."""
     for path in sorted(FOLDER.glob("*.yaml")):
-        table = yaml.load(path.read_text(encoding="utf-8"), _LOADER)
+        table = read(path.read_text(encoding="utf-8"))
         for row in table["mutants"]:
             yield mutant(row, table.get("bases", {}), table.get("where", {}))
+
+
+def read(text: str) -> Mapping[str, Any]:
+    """The `bases`, `where` and `mutants` of one file."""
+    table: Mapping[str, Any] = yaml.load(text, _Loader)
+    return table
 
 
 def mutant(row: Mapping[str, Any], bases: Names, places: Names) -> Mutant:

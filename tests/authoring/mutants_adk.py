@@ -57,10 +57,6 @@ def _unmarked(parts: Parts) -> Parts:
     return [{key: value for key, value in part.items() if key != "thought"} for part in parts]
 
 
-def _without_thoughts(parts: Parts) -> Parts:
-    return [part for part in parts if "thought" not in part]
-
-
 def _said_twice(parts: Parts) -> Parts:
     return [part if "thought" in part else {"text": part["text"] * 2} for part in parts]
 
@@ -82,8 +78,6 @@ MUTANTS: Final = (
         lambda _pieces: [b"data: [DONE]\n\n"],
         also=("wire/adk/event-known",),
     ),
-    # The marks of thoughts are lost where fragments are joined.
-    _of_wire("whole-keeps-thoughts", THINKS, _other_parts(_without_thoughts)),
     Mutant(
         "wire/adk/whole-keeps-thoughts",
         f"{_BASES}/{THINKS}",

@@ -46,12 +46,6 @@ MUTANTS: Final = (
         (in_body("choices.0.message.reasoning_content", lambda said: [{"text": said}]),),
         name="wire/chat/delta-types-of-a-body",
     ),
-    # A gateway merges what two providers said under one index.
-    Mutant(
-        "wire/chat/choice-once",
-        TEXT,
-        (edits.change(THOUGHT, "choices", lambda one: [*one, *one]),),
-    ),
     Mutant(
         "wire/chat/empty-choices-last",
         TEXT,

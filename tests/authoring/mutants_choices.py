@@ -8,17 +8,11 @@ from tests.authoring.mutant import Mutant, Reported
 from tests.authoring.turns import asks
 
 RESPONSES_NEVER: Final = "openai.responses/never-sends-back/next-turn"
-MESSAGES_TURN: Final = "anthropic.messages/reference-client/next-turn"
 MESSAGES_NEVER: Final = "anthropic.messages/never-sends-back/next-turn"
 ROUND: Final = "anthropic.messages/anthropic/tool-round"
 PARTS: Final = "openai.responses/client/summary-four-parts"
 CONTENT: Final = "messages.1.content"
 WIRE: Final = "thinking/client/agrees-with-wire"
-
-
-def _swapped(text: str) -> str:
-    """As long as it was, and another."""
-    return text[::-1]
 
 
 def _behind(content: list[Any]) -> list[Any]:
@@ -56,20 +50,6 @@ EFFORT: Final = ()
 HISTORY: Final = (
     Mutant(
         "history/responses/never-sent", RESPONSES_NEVER, turns={2: asks("input", _with_reasoning)}
-    ),
-    Mutant(
-        "history/messages/signed-unchanged",
-        ROUND,
-        turns={2: asks(f"{CONTENT}.0.signature", _swapped)},
-    ),
-    Mutant(
-        "history/messages/text-unchanged", ROUND, turns={2: asks(f"{CONTENT}.0.thinking", _swapped)}
-    ),
-    # The store of a client cuts long texts.
-    Mutant(
-        "history/messages/turn-unchanged",
-        MESSAGES_TURN,
-        turns={2: asks(f"{CONTENT}.0.thinking", lambda said: said[:40])},
     ),
     Mutant("history/messages/first-in-content", ROUND, turns={2: asks(CONTENT, _behind)}),
     # It is other thinking than came, too.

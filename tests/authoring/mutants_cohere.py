@@ -8,16 +8,14 @@ from typing import Any, Final
 from tests.authoring import edits
 from tests.authoring.cohere import block, message
 from tests.authoring.cohere_streams import GLAZE
-from tests.authoring.edits import having, typed
+from tests.authoring.edits import typed
 from tests.authoring.mutant import Mutant
-from tests.authoring.turns import asks, in_body
+from tests.authoring.turns import asks
 
 TEXT: Final = "cohere.v2/cohere/thinking-then-text"
 TOOLS: Final = "cohere.v2/cohere/thinking-then-tools"
 CITED: Final = "cohere.v2/cohere/citations"
-BODY: Final = "cohere.v2/cohere/body"
 ROUND: Final = "cohere.v2/cohere/tool-round"
-SPOKEN_ROUND: Final = "cohere.v2/cohere/spoken-round"
 NEXT: Final = "cohere.v2/cohere/next-turn"
 SUITE: Final = "wire/cohere"
 
@@ -29,9 +27,6 @@ CALLED: Final = typed("tool-call-start")
 CALL_PIECE: Final = typed("tool-call-delta")
 CALL_ENDED: Final = typed("tool-call-end")
 ENDED: Final = typed("message-end")
-CONTENT: Final = "delta.message.content"
-CALL: Final = "delta.message.tool_calls"
-SPOKEN: Final = having(f"{CONTENT}.text")
 
 
 def _as_object(arguments: Any) -> Any:
@@ -39,10 +34,6 @@ def _as_object(arguments: Any) -> Any:
 
 
 MUTANTS: Final = (
-    # A list of parts, as other APIs have it.
-    Mutant(
-        f"{SUITE}/carries", TEXT, (edits.change(SPOKEN, f"{CONTENT}.text", lambda said: [said]),)
-    ),
     Mutant(f"{SUITE}/answer-present", TEXT, (lambda _pieces: [b": nobody is here\n\n"],)),
     # A gateway that translates Messages counts blocks and calls together.
     Mutant(
@@ -61,23 +52,6 @@ MUTANTS: Final = (
         also=(f"{SUITE}/thinking-not-empty",),
     ),
     Mutant(
-        f"{SUITE}/thinking-before-text",
-        BODY,
-        (in_body("message.content", lambda blocks: blocks[::-1]),),
-        name=f"{SUITE}/thinking-before-text-in-body",
-    ),
-    Mutant(
-        f"{SUITE}/content-is-object",
-        TEXT,
-        (edits.change(SPOKEN, CONTENT, lambda said: [said]),),
-    ),
-    Mutant(
-        f"{SUITE}/call-is-object",
-        TOOLS,
-        (edits.change(CALLED, CALL, lambda said: [said]),),
-        also=(f"{SUITE}/carries",),
-    ),
-    Mutant(
         "effort/cohere/disabled-means-none",
         CITED,
         (
@@ -90,19 +64,9 @@ MUTANTS: Final = (
         also=(f"{SUITE}/thinking-not-empty",),
     ),
     Mutant(
-        "history/cohere/text-unchanged",
-        ROUND,
-        turns={2: asks("messages.1.content.0.thinking", lambda said: said.replace(" ", "  "))},
-    ),
-    Mutant(
         "history/cohere/text-as-said",
         NEXT,
         turns={2: asks("messages.1.content.1.text", lambda said: f"<think>{GLAZE}</think>{said}")},
-    ),
-    Mutant(
-        "history/cohere/round-text-as-said",
-        SPOKEN_ROUND,
-        turns={2: asks("messages.1.content.1.text", lambda said: f"<think>Hm.</think>{said}")},
     ),
     Mutant(
         "history/cohere/arguments-are-text",

@@ -26,7 +26,6 @@ FRAMES: Final = "wire/binary"
 
 SPOKEN: Final = having("delta.text")
 ROLE: Final = having("role")
-RETURNED: Final = "messages.1.content.0.reasoningContent"
 
 
 def named(event: str) -> Where:
@@ -191,20 +190,9 @@ _REQUESTS: Final = (
         turns={2: asks("messages.1.content.1.reasoningContent.redactedContent", aws.encoded_again)},
     ),
     Mutant(
-        "history/converse/text-unchanged",
-        ROUND,
-        turns={2: asks(f"{RETURNED}.reasoningText.text", lambda text: text.replace(" ", "  "))},
-    ),
-    Mutant(
         "history/converse/reasoning-first",
         ROUND,
         turns={2: asks("messages.1.content", lambda content: sorted(content, key=_by_text))},
-    ),
-    # A client that knows no reasoning.
-    Mutant(
-        "history/converse/text-as-said",
-        ROUND,
-        turns={2: asks("messages.1.content.2.text", lambda text: f"<think>Hm.</think>{text}")},
     ),
     Mutant(
         "history/converse/never-sent",

@@ -8,12 +8,10 @@ from tests.authoring import converse as aws
 from tests.authoring import edits
 from tests.authoring.edits import having
 from tests.authoring.mutant import Mutant
-from tests.authoring.mutants_converse import BODY, CLAUDE, SPOKEN, TEXT, TOOLS, named
-from tests.authoring.pieces import compact
+from tests.authoring.mutants_converse import BODY, SPOKEN, TEXT, TOOLS, named
 from tests.authoring.turns import in_body
 
 SUITE: Final = "wire/converse-blocks"
-CALLED: Final = f"{CLAUDE}/body-with-call"
 GPT_OSS: Final = "bedrock.converse/gpt-oss/empty-text-first"
 THOUGHT: Final = having("delta.reasoningContent.text")
 SIGNED: Final = having("delta.reasoningContent.signature")
@@ -23,10 +21,6 @@ CONTENT: Final = "output.message.content"
 
 def _nested(said: Any) -> Any:
     return {"reasoningText": {"text": said["text"]}}
-
-
-def _reversed(content: Any) -> Any:
-    return content[::-1]
 
 
 def _flat(said: Any) -> Any:
@@ -72,16 +66,9 @@ MUTANTS: Final = (
         (edits.insert(aws.signed(1, "made up"), STOPPED, nth=1),),
     ),
     Mutant(f"{SUITE}/body-block-single", BODY, (in_body(f"{CONTENT}.1", _typed),)),
-    Mutant(f"{SUITE}/body-reasoning-first", BODY, (in_body(CONTENT, _reversed),)),
     Mutant(
         f"{SUITE}/body-reasoning-nested",
         BODY,
         (in_body(f"{CONTENT}.0.reasoningContent", _flat),),
-    ),
-    # A gateway that translates Chat Completions left the text as it was.
-    Mutant(
-        f"{SUITE}/body-input-is-object",
-        CALLED,
-        (in_body(f"{CONTENT}.1.toolUse.input", compact),),
     ),
 )

@@ -10,9 +10,8 @@ from tests.authoring.claude import line
 from tests.authoring.draft import JSON_BODY, Draft
 from tests.authoring.edits import Pieces, Where, typed
 from tests.authoring.mutant import Mutant
-from tests.authoring.mutants_chat import ONE_TOOL, SAID
+from tests.authoring.mutants_chat import ONE_TOOL
 from tests.authoring.mutants_claude import ENDING, RETRIED
-from tests.authoring.mutants_wire import TEXT
 from tests.authoring.pieces import Fields, Line, Message, Piece, at, compact
 from tests.authoring.responses import counted
 
@@ -149,11 +148,6 @@ MUTANTS: Final = (
         "openai.chat/deepseek/body",
         (_named_twice,),
         name="wire/json/keys-unique-in-body",
-    ),
-    Mutant(
-        "thinking/stream/decoded-once",
-        TEXT,
-        (edits.change(SAID, "choices.0.delta.content", lambda said: f"{said} cafÃ©"),),
     ),
     # What comes of a call.
     Mutant(

@@ -20,7 +20,7 @@ from tests.authoring.gemini import (
 from tests.authoring.gemini_streams import SIGNED_END, SOUP_TEXT
 from tests.authoring.mutant import Mutant
 from tests.authoring.pieces import Fields, Message, Piece, at, comment
-from tests.authoring.turns import asks, in_body
+from tests.authoring.turns import asks
 
 NAME: Final = "gemini.generate/gemini"
 TEXT: Final = f"{NAME}/thinking-then-text"
@@ -29,8 +29,6 @@ OFF: Final = f"{NAME}/thinking-off"
 TOOLS: Final = f"{NAME}/thinking-then-tools"
 FAILED: Final = f"{NAME}/error-in-text"
 ARRAY: Final = f"{NAME}/array"
-BODY: Final = f"{NAME}/body"
-CODE: Final = f"{NAME}/code-execution"
 PIECES: Final = "gemini.generate/vertex/streamed-call"
 ROUND: Final = f"{NAME}/tool-round"
 SUITE: Final = "wire/gemini"
@@ -41,7 +39,6 @@ CALLED: Final = having(f"{PART}.functionCall")
 SIGNED: Final = having(f"{PART}.thoughtSignature")
 DONE: Final = having("candidates.0.finishReason")
 ERROR: Final = having("error")
-CALL_BACK: Final = "contents.1.parts.1"
 
 
 def _ends_call(message: Message) -> bool:
@@ -92,21 +89,10 @@ def _moved(parts: list[Fields]) -> list[Fields]:
     return [{**first, "thoughtSignature": signature}, bare]
 
 
-def _otherwise(signature: str) -> str:
-    return signature[::-1]
-
-
 STEP: Final = "history/gemini/step-signed"
-UNCHANGED: Final = "history/gemini/signed-unchanged"
 IN_PLACE: Final = "history/gemini/signed-in-place"
 
 MUTANTS: Final = (
-    # A gateway merges what two providers said.
-    Mutant(
-        f"{SUITE}/candidate-once",
-        TEXT,
-        (edits.change(_spoken, "candidates", lambda one: [*one, *one]),),
-    ),
     # One part is no list.
     Mutant(
         f"{SUITE}/carries",
@@ -138,17 +124,6 @@ MUTANTS: Final = (
     Mutant(f"{SUITE}/no-comments", TEXT, (edits.insert(comment("ping"), _spoken),)),
     # A gateway ends every stream like that.
     Mutant(f"{SUITE}/payload-known", TEXT, (edits.insert(Chunk("[DONE]"), DONE, after=True),)),
-    # The label is all that is left of a flag.
-    Mutant(
-        f"{SUITE}/thought-flagged",
-        HIDDEN,
-        (edits.change(_spoken, f"{PART}.text", lambda text: f"THOUGHT:\n{text}"),),
-    ),
-    Mutant(
-        f"{SUITE}/thoughts-first",
-        BODY,
-        (in_body("candidates.0.content.parts", lambda parts: parts[::-1]),),
-    ),
     Mutant(f"{SUITE}/call-ended", PIECES, (edits.drop(_ends_call),)),
     # A gateway that translates Chat Completions left the text as it was.
     Mutant(
@@ -157,12 +132,6 @@ MUTANTS: Final = (
         (edits.change(CALLED, f"{PART}.functionCall.args", _as_text),),
     ),
     Mutant(f"{SUITE}/camel-case", TEXT, (edits.change(SIGNED, PART, _respelled),)),
-    # The thoughts are left out of the sum.
-    Mutant(
-        f"{SUITE}/total-is-sum",
-        CODE,
-        (edits.change(DONE, "usageMetadata.totalTokenCount", lambda total: total - 18),),
-    ),
     Mutant(
         f"{SUITE}/counts-never-fall",
         OFF,
@@ -199,13 +168,6 @@ MUTANTS: Final = (
         OFF,
         (lambda _pieces: [*map(Chunk, answer(said(SOUP_TEXT), 14, 9, last=SIGNED_END))],),
     ),
-    # As many characters, in another order.
-    Mutant(UNCHANGED, ROUND, turns={2: asks(f"{CALL_BACK}.thoughtSignature", _otherwise)}),
     Mutant(IN_PLACE, ROUND, turns={2: asks("contents.1.parts", _moved)}, also=(STEP,)),
-    Mutant(
-        "history/gemini/thoughts-as-received",
-        ROUND,
-        turns={2: asks("contents.1.parts.0.text", lambda said: said[:40])},
-    ),
     Mutant("history/gemini/turns-alternate", ROUND, turns={2: asks("contents", _split)}),
 )

@@ -17,7 +17,6 @@ TEXT: Final = "harmony/raw/thinking-then-text"
 CALL: Final = "harmony/raw/preamble-then-call"
 STREAMED: Final = "harmony/completions/streamed"
 BODY: Final = "harmony/completions/body"
-ROUND: Final = "harmony/completions/tool-round"
 SECOND: Final = "harmony/completions/second-turn"
 SUITE: Final = "wire/harmony"
 ADDRESSED: Final = f"commentary to={TOOL}"
@@ -149,11 +148,6 @@ _WIRE: Final = (
 )
 _REQUESTS: Final = (
     Mutant(
-        "effort/harmony/known",
-        BODY,
-        turns={1: asks("prompt", _prompts("Reasoning: medium", "Reasoning: none"))},
-    ),
-    Mutant(
         "history/harmony/dropped-after-final",
         SECOND,
         turns={
@@ -165,26 +159,6 @@ _REQUESTS: Final = (
                 ),
             )
         },
-    ),
-    Mutant(
-        "history/harmony/kept-with-tools",
-        ROUND,
-        turns={2: asks("prompt", _prompts("analysis<|message|>", "analysis<|message|> "))},
-    ),
-    Mutant(
-        "history/harmony/ends-with-end",
-        SECOND,
-        turns={1: asks("prompt", _prompts("half of it.<|end|>", "half of it.<|return|>"))},
-    ),
-    Mutant(
-        "history/harmony/result-addressed",
-        ROUND,
-        turns={2: asks("prompt", _prompts(" to=assistant", ""))},
-    ),
-    Mutant(
-        "history/harmony/opens-answer",
-        BODY,
-        turns={1: asks("prompt", lambda prompt: str(prompt).removesuffix("<|start|>assistant"))},
     ),
 )
 MUTANTS: Final = (*_WIRE, *_REQUESTS)

@@ -15,7 +15,6 @@ from tests.authoring.turns import asks, in_body
 
 TEXT: Final = "gemini.interactions/gemini/thought-then-text"
 SILENT: Final = "gemini.interactions/gemini/no-summary"
-BODY: Final = "gemini.interactions/gemini/body"
 BODY_CALL: Final = "gemini.interactions/gemini/body-with-call"
 ROUND: Final = "gemini.interactions/gemini/tool-round"
 NEXT: Final = "gemini.interactions/gemini/next-turn"
@@ -36,7 +35,6 @@ def typed(kind: str, delta: str = "") -> Where:
 
 COMPLETED: Final = typed("interaction.completed")
 SIGNED: Final = typed("step.delta", "thought_signature")
-USAGE: Final = "interaction.usage"
 
 
 TOLD: Final = {
@@ -54,12 +52,6 @@ def _as_text(arguments: Any) -> str:
     return json.dumps(arguments)
 
 
-def _later(steps: Any) -> list[Any]:
-    """The thought stands behind the call that it led to."""
-    asked, thinking, call, result = steps
-    return [asked, call, thinking, result]
-
-
 def _misnamed(result: Any) -> dict[str, Any]:
     """The call is named as other APIs name it."""
     return {"type": result["type"], "tool_call_id": result["call_id"], "result": result["result"]}
@@ -72,22 +64,6 @@ MUTANTS: Final = (
         TEXT,
         (edits.insert(message(updated("completed")), COMPLETED, after=True),),
     ),
-    Mutant(
-        f"{SUITE}/total-is-sum",
-        TEXT,
-        (edits.change(COMPLETED, f"{USAGE}.total_tokens", lambda total: total - 41),),
-    ),
-    # A gateway that knows two counts only.
-    Mutant(
-        f"{SUITE}/thoughts-counted",
-        TEXT,
-        (
-            edits.remove(COMPLETED, f"{USAGE}.total_thought_tokens"),
-            edits.change(COMPLETED, f"{USAGE}.total_tokens", lambda total: total - 41),
-        ),
-    ),
-    Mutant(f"{STEPS}/thought-present", BODY_CALL, (in_body("steps", lambda steps: steps[1:]),)),
-    Mutant(f"{STEPS}/whole-thought-first", BODY, (in_body("steps", lambda steps: steps[::-1]),)),
     Mutant(f"{STEPS}/body-call", BODY_CALL, (in_body(_at_step(1, "arguments"), _as_text),)),
     Mutant(
         "effort/interactions/none-means-none",
@@ -99,13 +75,6 @@ MUTANTS: Final = (
         NEXT,
         turns={2: asks("input.2.content.0.text", lambda said: f"<think>{KILN[0]}</think>{said}")},
     ),
-    # The store of a client cuts long texts.
-    Mutant(
-        "history/interactions/summary-unchanged",
-        ROUND,
-        turns={2: asks("input.1.summary.0.text", lambda said: said[:40])},
-    ),
-    Mutant("history/interactions/thought-before-call", ROUND, turns={2: asks("input", _later)}),
     Mutant(
         "history/interactions/result-named",
         ROUND,

@@ -49,13 +49,6 @@ MUTANTS: Final = (
         edits.insert(event({"type": "reasoning.end"}), ENDED),
         _changed("chat.end", "result.output.0.content", lambda said: f"{said}So"),
     ),
-    # An empty view of thinking: the result lists none.
-    _of_wire(
-        "thinking-not-empty",
-        THINKS,
-        edits.drop_all(typed("reasoning.delta")),
-        _listed_without("reasoning"),
-    ),
     _of_wire(
         "carries",
         THINKS,
@@ -71,9 +64,6 @@ MUTANTS: Final = (
         edits.insert(event({"type": "prompt_processing.end"}), ENDED, after=True),
         edits.insert(event({"type": "prompt_processing.start"}), ENDED, after=True),
     ),
-    # What strips thinking from the result, and not from the stream; and so on.
-    _of_wire("result-states-thinking", THINKS, _listed_without("reasoning")),
-    _of_wire("result-states-text", CALLS, _listed_without("message")),
     _of_wire("result-states-calls", APART, _listed_without("invalid_tool_call")),
     Mutant(
         "effort/lmstudio/off-means-none",

@@ -9,10 +9,9 @@ from tests.authoring.edits import having
 from tests.authoring.mistral import parts, thinking
 from tests.authoring.mutant import Mutant
 from tests.authoring.pieces import Message, at
-from tests.authoring.turns import asks, in_body
+from tests.authoring.turns import asks
 
 MARKED: Final = "mistral.chat/mistral/end-mark"
-BODY: Final = "mistral.chat/mistral/body"
 ROUND: Final = "mistral.chat/mistral/tool-round"
 LEFT_OUT: Final = "mistral.chat/never-sends-back/second-turn"
 SUITE: Final = "wire/mistral"
@@ -36,17 +35,6 @@ MUTANTS: Final = (
         f"{SUITE}/thinking-in-parts",
         MARKED,
         (edits.change(THOUGHT, f"{PART}.thinking", _joined),),
-    ),
-    Mutant(
-        "wire/chat/choice-once",
-        MARKED,
-        (edits.change(THOUGHT, "choices", lambda one: [*one, *one]),),
-        name="wire/chat/choice-once-of-mistral",
-    ),
-    Mutant(
-        f"{SUITE}/body-thinking-first",
-        BODY,
-        (in_body("choices.0.message.content", lambda content: content[::-1]),),
     ),
     Mutant(
         f"{SUITE}/end-mark-last",

@@ -88,11 +88,6 @@ MUTANTS: Final = (
         (edits.insert(line(thinking="Lentils need no soaking."), any_line),),
     ),
     Mutant(
-        "history/ollama/kept-with-tools",
-        ROUND,
-        turns={2: asks("messages.1.thinking", lambda text: text.replace(" ", "  "))},
-    ),
-    Mutant(
         "history/ollama/arguments-are-objects",
         ROUND,
         turns={2: asks("messages.1.tool_calls.0.function.arguments", _as_text)},

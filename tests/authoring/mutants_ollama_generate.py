@@ -9,17 +9,11 @@ from tests.authoring.edits import having
 from tests.authoring.mutant import Mutant
 from tests.authoring.ollama_generate_streams import line
 
-TEXT: Final = "ollama.generate/ollama/thinking-then-text"
 OFF: Final = "ollama.generate/ollama/thinking-off"
-SUITE: Final = "wire/ollama-generate"
 
-THOUGHT: Final = having("thinking")
 SPOKEN: Final = having("response")
 
 MUTANTS: Final = (
-    Mutant(
-        f"{SUITE}/thinking-is-text", TEXT, (edits.change(THOUGHT, "thinking", lambda said: [said]),)
-    ),
     Mutant(
         "effort/ollama/false-means-none",
         OFF,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from tests.authoring import edits
 from tests.authoring.edits import Pieces, renumber, typed
@@ -12,7 +12,6 @@ from tests.authoring.mutants_responses import COMPLETED, MESSAGE_ADDED
 from tests.authoring.pieces import Fields, Message, Piece, at
 from tests.authoring.turns import answers, in_body
 
-BODY: Final = "openai.responses/openai/body-with-call"
 CALLS: Final = "openai.responses/openai/listed-tools-then-calls"
 RAW_BODY: Final = "openai.responses/deepseek/raw-body"
 UNSTATED: Final = "openai.responses/transformers/raw-without-parts"
@@ -58,16 +57,8 @@ def _under_message(pieces: Pieces) -> list[Piece]:
     return [*rest[:spot], *retold, *rest[spot:]]
 
 
-def _message_first(output: list[Any]) -> list[Any]:
-    return [output[1], output[0], *output[2:]]
-
-
 def _untyped(item: Fields) -> Fields:
     return {**item, "content": [{**part, "type": "output_text"} for part in item["content"]]}
-
-
-def _shorter(text: str) -> str:
-    return text[:-1]
 
 
 MUTANTS: Final = (
@@ -97,16 +88,6 @@ MUTANTS: Final = (
         UNSTATED,
         (_under_message, renumber),
         (SAID_ONCE,),
-    ),
-    Mutant(
-        "wire/responses-items/whole-thinking-first",
-        BODY,
-        turns={1: answers(in_body("output", _message_first))},
-    ),
-    Mutant(
-        "wire/responses-items/whole-arguments-json",
-        BODY,
-        turns={1: answers(in_body("output.2.arguments", _shorter))},
     ),
     # A bridge that knows one kind of part.
     Mutant(
