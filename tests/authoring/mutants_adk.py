@@ -13,7 +13,7 @@ from tests.authoring.mutant import Mutant
 from tests.authoring.pieces import Fields, Message, at
 
 _BASES: Final = "google.adk/adk"
-THINKS, ROUND, FAILED, LENGTH = "thinking-then-text", "tool-round", "error-in-text", "length"
+THINKS, ROUND = "thinking-then-text", "tool-round"
 PARTS: Final = "content.parts"
 
 Parts = list[Fields]

@@ -7,16 +7,7 @@ from typing import Any, Final
 
 from tests.authoring import edits
 from tests.authoring.edits import Pieces, having
-from tests.authoring.gemini import (
-    MODEL,
-    Chunk,
-    answer,
-    array,
-    chunk,
-    counts,
-    said,
-    thought,
-)
+from tests.authoring.gemini import MODEL, Chunk, answer, array, chunk, counts, said, thought
 from tests.authoring.gemini_streams import SIGNED_END, SOUP_TEXT
 from tests.authoring.mutant import Mutant
 from tests.authoring.pieces import Fields, Message, Piece, at, comment

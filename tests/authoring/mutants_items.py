@@ -7,9 +7,7 @@ from typing import Final
 from tests.authoring import edits
 from tests.authoring.edits import Pieces, renumber, typed
 from tests.authoring.mutant import Mutant
-from tests.authoring.mutants_responses import (
-    INCOMPLETE,
-)
+from tests.authoring.mutants_responses import INCOMPLETE
 from tests.authoring.pieces import Piece, at
 from tests.authoring.responses import Item, call, stream
 

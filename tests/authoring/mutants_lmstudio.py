@@ -10,7 +10,7 @@ from tests.authoring.lmstudio_streams import event
 from tests.authoring.mutant import Mutant
 
 _BASES: Final = "lmstudio.chat/lmstudio"
-THINKS, CALLS, APART = "thinking-then-text", "thinking-then-call", "calls-named-apart"
+THINKS, APART = "thinking-then-text", "calls-named-apart"
 ENDED: Final = typed("chat.end")
 
 

@@ -12,8 +12,8 @@ from tests.authoring.opencode_bus_streams import ASKED, OPENS
 from tests.authoring.pieces import Message, at
 
 _SUITE: Final = "wire/opencode-serve"
-TEXT, CALLS, FAILED = "thought-then-text", "tool-then-text", "failed-at-once"
-DELTA, MESSAGE = "message.part.delta", "message.updated"
+TEXT, CALLS = "thought-then-text", "tool-then-text"
+MESSAGE: Final = "message.updated"
 
 
 def _mutant(
