@@ -1,6 +1,7 @@
 """Everything that ships: good streams, and mutants of them.
 
 Modules are found by their names: `*_streams` brings `drafts()`, `mutants_*` brings `MUTANTS`.
+Mutants that need no code are rows of `mutants/*.yaml`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from tests.authoring import clients
+from tests.authoring import clients, mutant_rows
 from tests.authoring.draft import Draft
 
 
@@ -27,9 +28,8 @@ def good() -> tuple[Draft, ...]:
 def mutants() -> tuple[Draft, ...]:
     """One mutant per rule, and the one of the demonstration."""
     drafts = {draft.name: draft for draft in good()}
-    return tuple(
-        mutant.draft(drafts) for module in _modules("mutants_*") for mutant in module.MUTANTS
-    )
+    with_code = (mutant for module in _modules("mutants_*") for mutant in module.MUTANTS)
+    return tuple(mutant.draft(drafts) for mutant in (*mutant_rows.mutants(), *with_code))
 
 
 def _modules(named: str) -> Iterator[ModuleType]:

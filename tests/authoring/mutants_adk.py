@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from tests.authoring import edits
-from tests.authoring.adk import INVOCATION, Run, content, thought
+from tests.authoring.adk import Run, content, thought
 from tests.authoring.adk_streams import DOWN
 from tests.authoring.edits import Step, Where
 from tests.authoring.mutant import Mutant
 from tests.authoring.pieces import Fields, Message, at
 
 _BASES: Final = "google.adk/adk"
-THINKS, ROUND, FAILED, LENGTH = "thinking-then-text", "tool-round", "error-in-text", "length"
+THINKS, ROUND = "thinking-then-text", "tool-round"
 PARTS: Final = "content.parts"
 
 Parts = list[Fields]
@@ -36,15 +36,9 @@ def _parts(message: Message) -> Parts:
     return at(message.payload, PARTS) or []
 
 
-def _text(message: Message) -> bool:
-    """Fragments of text."""
-    return _fragment(message) and any("thought" not in part for part in _parts(message))
-
-
 THOUGHT: Final = _holding("thought", _fragment)
 RESULT: Final = _holding("functionResponse", lambda _message: True)
 SIGNED: Final = _holding("functionCall", _whole)
-ERROR: Final = edits.having("error")
 
 
 def _of_wire(rule: str, base: str, *steps: Step, also: tuple[str, ...] = ()) -> Mutant:
@@ -61,10 +55,6 @@ def _other_parts(change: Callable[[Parts], Parts], where: Where = _whole, nth: i
 
 def _unmarked(parts: Parts) -> Parts:
     return [{key: value for key, value in part.items() if key != "thought"} for part in parts]
-
-
-def _without_thoughts(parts: Parts) -> Parts:
-    return [part for part in parts if "thought" not in part]
 
 
 def _said_twice(parts: Parts) -> Parts:
@@ -88,18 +78,6 @@ MUTANTS: Final = (
         lambda _pieces: [b"data: [DONE]\n\n"],
         also=("wire/adk/event-known",),
     ),
-    # A gateway that ends every stream like this.
-    _of_wire(
-        "event-known",
-        THINKS,
-        edits.insert(Message("[DONE]"), _whole, after=True),
-    ),
-    _of_wire("event-named", THINKS, edits.remove(_whole, "id")),
-    # A proxy that joins what two runs said.
-    _of_wire("invocation-agrees", THINKS, _changed(_whole, "invocationId", f"{INVOCATION}1")),
-    _of_wire("fragment-completed", THINKS, edits.drop(_whole)),
-    # The marks of thoughts are lost where fragments are joined.
-    _of_wire("whole-keeps-thoughts", THINKS, _other_parts(_without_thoughts)),
     Mutant(
         "wire/adk/whole-keeps-thoughts",
         f"{_BASES}/{THINKS}",
@@ -109,13 +87,6 @@ MUTANTS: Final = (
     ),
     # The aggregate was taken for one more fragment, and joined once more.
     _of_wire("whole-keeps-text", THINKS, _other_parts(_said_twice)),
-    Mutant(
-        "wire/adk/fragment-completed",
-        f"{_BASES}/{THINKS}",
-        (_changed(_whole, "partial", True),),
-        also=("thinking/stream/said-once",),
-        name="wire/adk/whole-as-fragment",
-    ),
     _of_wire(
         "carries",
         THINKS,
@@ -123,18 +94,7 @@ MUTANTS: Final = (
         also=("wire/adk/fragment-says-something", "wire/adk/whole-keeps-thoughts"),
     ),
     _of_wire("fragment-says-something", THINKS, _before(_whole)),
-    # What a gateway that translates Chat Completions left as it was.
-    _of_wire("role-known", THINKS, _changed(_whole, "content.role", "assistant")),
     _of_wire("part-known", ROUND, _other_parts(lambda parts: [*parts, {"reasoning": "So."}])),
-    _of_wire(
-        "thought-boolean",
-        THINKS,
-        _changed(_whole, f"{PARTS}.0.thought", "true"),
-        also=(
-            "wire/adk/whole-keeps-thoughts",
-            "wire/adk/whole-keeps-text",
-        ),
-    ),
     _of_wire("thought-not-empty", THINKS, _before(THOUGHT, **content(thought("")))),
     _of_wire(
         "signature-readable",
@@ -153,21 +113,5 @@ MUTANTS: Final = (
         ROUND,
         _changed(RESULT, f"{PARTS}.0.functionResponse.id", "adk-other"),
     ),
-    # A model that broke off is sold as one that was done.
-    _of_wire(
-        "finish-stated",
-        THINKS,
-        edits.remove(_whole, "finishReason"),
-        edits.remove(edits.having("finishReason"), "finishReason"),
-    ),
-    _of_wire("finish-known", THINKS, _changed(_whole, "finishReason", "tool_calls")),
-    _of_wire("error-coded", FAILED, edits.remove(edits.having("errorCode"), "errorCode")),
-    _of_wire("error-says-why", FAILED, _changed(edits.having("errorCode"), "errorMessage", "")),
-    _of_wire("error-is-text", FAILED, _changed(ERROR, "error", {"message": "The model is away."})),
-    _of_wire("error-last", FAILED, edits.move(ERROR, by=-1)),
     _of_wire("error-not-text", "no-thinking", edits.drop_all(_fragment), _other_parts(_as_failure)),
-    _of_wire("thoughts-counted", THINKS, _changed(_whole, "usageMetadata.thoughtsTokenCount", 0)),
-    _of_wire(
-        "thoughts-within-total", THINKS, _changed(_whole, "usageMetadata.thoughtsTokenCount", 69)
-    ),
 )

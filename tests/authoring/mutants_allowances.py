@@ -9,22 +9,18 @@ from typing import Final
 
 from tests.authoring import converse as aws
 from tests.authoring import edits
-from tests.authoring.edits import delta, having, typed
+from tests.authoring.edits import having, typed
 from tests.authoring.gemini_streams import ARRAY
 from tests.authoring.mutant import Mutant
 from tests.authoring.pieces import Fields
 from tests.authoring.turns import asks
 
-CHAT: Final = "openai.chat/allowed"
-SPACED: Final = f"{CHAT}/white-space-before-thinking"
 NUMBERS: Final = "gemini.generate/allowed/enums-as-numbers"
 CITED: Final = "bedrock.converse/claude/citations"
 UNNUMBERED: Final = "openai.responses/allowed/no-numbers-in-march-2025"
 BARE: Final = "agui/allowed/call-without-arguments"
 RUN: Final = "agui/agent/tool-and-snapshot"
-NAMED: Final = "gemini.generate/gemini/thinking-then-text"
 RAW: Final = "openai.chat/groq/raw-by-default"
-REASON: Final = "candidates.0.finishReason"
 JUNE_2025: Final = 1_748_736_000
 STRICT: Final = {"profile": "strict"}
 
@@ -34,20 +30,6 @@ def _without_reasoning(messages: list[Fields]) -> list[Fields]:
 
 
 MUTANTS: Final = (
-    # The white space says a word, and so the answer has begun.
-    Mutant(
-        "thinking/stream/before-text",
-        SPACED,
-        (edits.change(delta("content"), "choices.0.delta.content", "\nSo"),),
-        name="thinking/stream/before-text-after-a-word",
-    ),
-    Mutant(
-        "wire/gemini/finish-stated",
-        NUMBERS,
-        (edits.change(having(REASON), REASON, 0),),
-        name="wire/gemini/finish-stated-as-zero",
-    ),
-    Mutant("wire/gemini/enums-named", NAMED, (edits.change(having(REASON), REASON, 1),)),
     # Reasoning stands beside text, as a citation may.
     Mutant(
         "wire/converse-blocks/text-in-text",

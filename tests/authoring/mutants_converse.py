@@ -11,27 +11,21 @@ from tests.authoring import edits
 from tests.authoring.edits import Pieces, Where, having
 from tests.authoring.mutant import Mutant
 from tests.authoring.pieces import Fields, Message, Piece
-from tests.authoring.turns import asks, asks_not, in_body
+from tests.authoring.turns import asks
 
 CLAUDE: Final = "bedrock.converse/claude"
 TEXT: Final = f"{CLAUDE}/thinking-then-text"
 TOOLS: Final = f"{CLAUDE}/thinking-then-tools"
 FAILED: Final = f"{CLAUDE}/exception-in-text"
 DISABLED: Final = f"{CLAUDE}/thinking-disabled"
-EFFORT: Final = f"{CLAUDE}/effort-low"
 BODY: Final = f"{CLAUDE}/body"
 ROUND: Final = f"{CLAUDE}/tool-round"
-APART: Final = "bedrock.converse/lenient/metrics-apart"
 LEFT_OUT: Final = "bedrock.converse/never-sends-back/second-turn"
 SUITE: Final = "wire/converse"
 FRAMES: Final = "wire/binary"
 
 SPOKEN: Final = having("delta.text")
-USAGE: Final = having("usage")
-REASON: Final = having("stopReason")
 ROLE: Final = having("role")
-BUDGET: Final = "additionalModelRequestFields.thinking.budget_tokens"
-RETURNED: Final = "messages.1.content.0.reasoningContent"
 
 
 def named(event: str) -> Where:
@@ -154,39 +148,10 @@ _ANSWERS: Final = (
         (_as_events,),
         facts={"content_type": "text/event-stream"},
     ),
-    Mutant(f"{SUITE}/start-first", TEXT, (edits.move(ROLE, by=1),)),
     # A gateway tried again and did not hold back what had come before.
     Mutant(f"{SUITE}/start-once", TEXT, (edits.insert(aws.started(), SPOKEN),)),
-    Mutant(f"{SUITE}/role", TEXT, (edits.change(ROLE, "role", "model"),)),
-    Mutant(f"{SUITE}/blocks-before-stop", TEXT, (edits.move(REASON, by=-1),)),
-    Mutant(f"{SUITE}/stop-present", TEXT, (edits.drop(REASON),)),
-    Mutant(f"{SUITE}/stop-once", TEXT, (edits.duplicate(REASON),)),
-    Mutant(f"{SUITE}/stop-reason", TEXT, (edits.remove(REASON, "stopReason"),)),
-    # A gateway that translates Chat Completions left its word as it was.
-    Mutant(f"{SUITE}/stop-reason-known", TEXT, (edits.change(REASON, "stopReason", "stop"),)),
-    Mutant(f"{SUITE}/tools-end-the-turn", TOOLS, (edits.change(REASON, "stopReason", "end_turn"),)),
     # The calls were lost on the way.
     Mutant(f"{SUITE}/tool-stop-has-tool", TOOLS, (edits.drop_all(_of_calls),)),
-    Mutant(f"{SUITE}/metadata-present", TEXT, (edits.drop(USAGE),)),
-    Mutant(f"{SUITE}/metadata-once", TEXT, (edits.duplicate(USAGE),)),
-    Mutant(f"{SUITE}/counted-once", APART, (edits.duplicate(USAGE),)),
-    Mutant(
-        f"{SUITE}/metadata-last",
-        TEXT,
-        (edits.move(USAGE, by=-1),),
-        also=(f"{SUITE}/metadata-present",),
-    ),
-    Mutant(f"{SUITE}/usage-counted", TEXT, (edits.remove(USAGE, "usage.totalTokens"),)),
-    # A gateway that fills in what it does not know with nothing.
-    Mutant(f"{SUITE}/total-is-sum", TEXT, (edits.change(USAGE, "usage.totalTokens", 0),)),
-    Mutant(
-        f"{SUITE}/within-limit",
-        f"{CLAUDE}/length",
-        (
-            edits.change(USAGE, "usage.outputTokens", 60),
-            edits.change(USAGE, "usage.totalTokens", 72),
-        ),
-    ),
     Mutant(f"{SUITE}/exception-known", FAILED, (_retyped(RAISED, "overloadedException"),)),
     Mutant(
         f"{SUITE}/exception-is-raised",
@@ -194,10 +159,8 @@ _ANSWERS: Final = (
         (_as_plain_event(RAISED),),
         also=(f"{SUITE}/stop-present", "wire/converse-blocks/block-lifecycle"),
     ),
-    Mutant(f"{SUITE}/exception-says-why", FAILED, (edits.remove(RAISED, "message"),)),
     # The stream goes on as if nothing had happened.
     Mutant(f"{SUITE}/exception-last", FAILED, (edits.insert(aws.stopped(1), RAISED, after=True),)),
-    Mutant(f"{SUITE}/body-fields", BODY, (in_body("output.message.content", []),)),
 )
 
 
@@ -207,9 +170,6 @@ def _by_text(block: Fields) -> bool:
 
 
 _REQUESTS: Final = (
-    Mutant("effort/converse/known", EFFORT, turns={1: asks("outputConfig.effort", "minimal")}),
-    Mutant("effort/converse/budget-below-max", TEXT, turns={1: asks(BUDGET, 4096)}),
-    Mutant("effort/converse/budget-least", TEXT, turns={1: asks(BUDGET, 512)}),
     Mutant(
         "effort/converse/disabled-is-silent",
         DISABLED,
@@ -223,11 +183,6 @@ _REQUESTS: Final = (
             ),
         ),
     ),
-    Mutant(
-        "history/converse/signed-unchanged",
-        ROUND,
-        turns={2: asks(f"{RETURNED}.reasoningText.signature", aws.signature("another"))},
-    ),
     # Bytes that were kept as text, and encoded once more.
     Mutant(
         "history/converse/redacted-unchanged",
@@ -235,36 +190,9 @@ _REQUESTS: Final = (
         turns={2: asks("messages.1.content.1.reasoningContent.redactedContent", aws.encoded_again)},
     ),
     Mutant(
-        "history/converse/text-unchanged",
-        ROUND,
-        turns={2: asks(f"{RETURNED}.reasoningText.text", lambda text: text.replace(" ", "  "))},
-    ),
-    Mutant(
         "history/converse/reasoning-first",
         ROUND,
         turns={2: asks("messages.1.content", lambda content: sorted(content, key=_by_text))},
-    ),
-    # A client that knows no reasoning.
-    Mutant(
-        "history/converse/text-as-said",
-        ROUND,
-        turns={2: asks("messages.1.content.2.text", lambda text: f"<think>Hm.</think>{text}")},
-    ),
-    Mutant(
-        "history/converse/signature-present",
-        f"{CLAUDE}/second-turn",
-        turns={1: asks(f"{RETURNED}.reasoningText", {"text": "Lentils need no soaking."})},
-    ),
-    Mutant(
-        "history/converse/text-present",
-        ROUND,
-        turns={2: asks_not(f"{RETURNED}.reasoningText.text")},
-    ),
-    # A client sends back what it saw in the stream.
-    Mutant(
-        "history/converse/nested",
-        f"{CLAUDE}/second-turn",
-        turns={1: asks(RETURNED, {"text": "Lentils need no soaking."})},
     ),
     Mutant(
         "history/converse/never-sent",

@@ -7,22 +7,11 @@ from typing import Any, Final
 
 from tests.authoring import edits
 from tests.authoring.edits import Pieces, having
-from tests.authoring.gemini import (
-    CALL_SIGNATURE,
-    MODEL,
-    SIGNATURE,
-    Chunk,
-    answer,
-    array,
-    chunk,
-    counts,
-    said,
-    thought,
-)
+from tests.authoring.gemini import MODEL, Chunk, answer, array, chunk, counts, said, thought
 from tests.authoring.gemini_streams import SIGNED_END, SOUP_TEXT
 from tests.authoring.mutant import Mutant
 from tests.authoring.pieces import Fields, Message, Piece, at, comment
-from tests.authoring.turns import asks, asks_not, in_body
+from tests.authoring.turns import asks
 
 NAME: Final = "gemini.generate/gemini"
 TEXT: Final = f"{NAME}/thinking-then-text"
@@ -31,24 +20,16 @@ OFF: Final = f"{NAME}/thinking-off"
 TOOLS: Final = f"{NAME}/thinking-then-tools"
 FAILED: Final = f"{NAME}/error-in-text"
 ARRAY: Final = f"{NAME}/array"
-BODY: Final = f"{NAME}/body"
-CODE: Final = f"{NAME}/code-execution"
 PIECES: Final = "gemini.generate/vertex/streamed-call"
 ROUND: Final = f"{NAME}/tool-round"
-RESPELLED: Final = f"{NAME}/snake-case-round"
-NEXT: Final = "gemini.generate/gemini/next-turn"
-LEFT_OUT: Final = "gemini.generate/never-sends-back/second-turn"
 SUITE: Final = "wire/gemini"
 
 PART: Final = "candidates.0.content.parts.0"
 THOUGHT: Final = having(f"{PART}.thought")
 CALLED: Final = having(f"{PART}.functionCall")
 SIGNED: Final = having(f"{PART}.thoughtSignature")
-ONE_PIECE: Final = having(f"{PART}.functionCall.partialArgs")
 DONE: Final = having("candidates.0.finishReason")
 ERROR: Final = having("error")
-CALL_BACK: Final = "contents.1.parts.1"
-LEVEL: Final = "generationConfig.thinkingConfig.thinkingLevel"
 
 
 def _ends_call(message: Message) -> bool:
@@ -99,35 +80,15 @@ def _moved(parts: list[Fields]) -> list[Fields]:
     return [{**first, "thoughtSignature": signature}, bare]
 
 
-def _otherwise(signature: str) -> str:
-    return signature[::-1]
-
-
 STEP: Final = "history/gemini/step-signed"
-UNCHANGED: Final = "history/gemini/signed-unchanged"
 IN_PLACE: Final = "history/gemini/signed-in-place"
 
 MUTANTS: Final = (
-    # A gateway merges what two providers said.
-    Mutant(
-        f"{SUITE}/candidate-once",
-        TEXT,
-        (edits.change(_spoken, "candidates", lambda one: [*one, *one]),),
-    ),
     # One part is no list.
     Mutant(
         f"{SUITE}/carries",
         TEXT,
         (edits.change(_spoken, "candidates.0.content.parts", lambda parts: parts[0]),),
-    ),
-    # Behind the text no thinking is lost from view.
-    Mutant(f"{SUITE}/thought-boolean", TEXT, (edits.change(_spoken, f"{PART}.thought", "false"),)),
-    # The signature stands behind the text that shows it.
-    Mutant(
-        "stripping/visible-text/no-opaque-data",
-        TEXT,
-        (edits.change(_spoken, f"{PART}.text", f"{SIGNATURE} About "),),
-        name="stripping/visible-text/no-opaque-data-behind-text",
     ),
     Mutant(f"{SUITE}/answer-present", TEXT, (lambda _pieces: [],)),
     # Everything but the answer is counted.
@@ -145,12 +106,6 @@ MUTANTS: Final = (
     ),
     Mutant(f"{SUITE}/array-closed", ARRAY, (_without_last,)),
     Mutant(
-        f"{SUITE}/element-is-json",
-        ARRAY,
-        (edits.raw(_spoken, b'"parts"', b"parts"),),
-        also=(f"{SUITE}/payload-known",),
-    ),
-    Mutant(
         f"{SUITE}/array-utf8",
         ARRAY,
         (edits.raw(_spoken, b"About", b"Ab\xc3out"),),
@@ -160,76 +115,14 @@ MUTANTS: Final = (
     Mutant(f"{SUITE}/no-comments", TEXT, (edits.insert(comment("ping"), _spoken),)),
     # A gateway ends every stream like that.
     Mutant(f"{SUITE}/payload-known", TEXT, (edits.insert(Chunk("[DONE]"), DONE, after=True),)),
-    Mutant(
-        f"{SUITE}/role-model",
-        TEXT,
-        (edits.change(_spoken, "candidates.0.content.role", "assistant"),),
-    ),
-    Mutant(
-        f"{SUITE}/one-kind",
-        TOOLS,
-        (edits.change(CALLED, f"{PART}.text", "I look that up."),),
-    ),
-    # The label is all that is left of a flag.
-    Mutant(
-        f"{SUITE}/thought-flagged",
-        HIDDEN,
-        (edits.change(_spoken, f"{PART}.text", lambda text: f"THOUGHT:\n{text}"),),
-    ),
-    Mutant(f"{SUITE}/text-is-text", TEXT, (edits.change(_spoken, f"{PART}.text", ["About"]),)),
-    Mutant(f"{SUITE}/thought-not-empty", TEXT, (edits.change(THOUGHT, f"{PART}.text", ""),)),
-    Mutant(
-        f"{SUITE}/thoughts-first",
-        BODY,
-        (in_body("candidates.0.content.parts", lambda parts: parts[::-1]),),
-    ),
-    Mutant(f"{SUITE}/call-named", TOOLS, (edits.remove(CALLED, f"{PART}.functionCall.name"),)),
     Mutant(f"{SUITE}/call-ended", PIECES, (edits.drop(_ends_call),)),
-    Mutant(
-        f"{SUITE}/partial-args-placed",
-        PIECES,
-        (edits.remove(ONE_PIECE, f"{PART}.functionCall.partialArgs.0.jsonPath"),),
-    ),
     # A gateway that translates Chat Completions left the text as it was.
     Mutant(
         f"{SUITE}/call-arguments",
         TOOLS,
         (edits.change(CALLED, f"{PART}.functionCall.args", _as_text),),
     ),
-    Mutant(
-        f"{SUITE}/signature-readable",
-        TEXT,
-        (edits.change(SIGNED, f"{PART}.thoughtSignature", "<signature>"),),
-    ),
-    Mutant(
-        f"{SUITE}/first-call-signed", TOOLS, (edits.remove(SIGNED, f"{PART}.thoughtSignature"),)
-    ),
-    # The signature of the code was copied to the answer.
-    Mutant(
-        f"{SUITE}/signature-once",
-        CODE,
-        (edits.change(DONE, f"{PART}.thoughtSignature", CALL_SIGNATURE),),
-    ),
     Mutant(f"{SUITE}/camel-case", TEXT, (edits.change(SIGNED, PART, _respelled),)),
-    Mutant(f"{SUITE}/finish-stated", TEXT, (edits.drop(DONE),)),
-    # A gateway that translates Chat Completions left its word as it was.
-    Mutant(
-        f"{SUITE}/reason-known",
-        TOOLS,
-        (edits.change(DONE, "candidates.0.finishReason", "tool_calls"),),
-    ),
-    Mutant(f"{SUITE}/counts-stated", OFF, (edits.remove(DONE, "usageMetadata"),)),
-    Mutant(
-        f"{SUITE}/counts-are-whole",
-        TEXT,
-        (edits.change(_spoken, "usageMetadata.toolUsePromptTokenCount", 0.5),),
-    ),
-    # The thoughts are left out of the sum.
-    Mutant(
-        f"{SUITE}/total-is-sum",
-        CODE,
-        (edits.change(DONE, "usageMetadata.totalTokenCount", lambda total: total - 18),),
-    ),
     Mutant(
         f"{SUITE}/counts-never-fall",
         OFF,
@@ -240,8 +133,6 @@ MUTANTS: Final = (
         TEXT,
         (lambda pieces: [*map(_uncounted, pieces)],),
     ),
-    Mutant(f"{SUITE}/same-response", TEXT, (edits.change(DONE, "responseId", "Q2hhcHRlci10d28"),)),
-    Mutant(f"{SUITE}/error-object", FAILED, (edits.change(ERROR, "error", "overloaded"),)),
     # The stream goes on as if nothing had happened.
     Mutant(
         f"{SUITE}/error-last",
@@ -268,61 +159,6 @@ MUTANTS: Final = (
         OFF,
         (lambda _pieces: [*map(Chunk, answer(said(SOUP_TEXT), 14, 9, last=SIGNED_END))],),
     ),
-    Mutant(
-        "effort/gemini/level-or-budget",
-        HIDDEN,
-        turns={1: asks("generationConfig.thinkingConfig.thinkingBudget", 1024)},
-    ),
-    Mutant(
-        "effort/gemini/level-or-budget",
-        RESPELLED,
-        turns={1: asks("generation_config.thinking_config.thinking_budget", 1024)},
-        name="effort/gemini/level-or-budget-in-snake-case",
-    ),
-    Mutant("effort/gemini/level-known", HIDDEN, turns={1: asks(LEVEL, "xhigh")}),
-    Mutant(
-        "effort/gemini/budget-known",
-        OFF,
-        turns={1: asks("generationConfig.thinkingConfig.thinkingBudget", -2)},
-    ),
-    # As many characters, in another order.
-    Mutant(UNCHANGED, ROUND, turns={2: asks(f"{CALL_BACK}.thoughtSignature", _otherwise)}),
     Mutant(IN_PLACE, ROUND, turns={2: asks("contents.1.parts", _moved)}, also=(STEP,)),
-    Mutant(
-        STEP,
-        ROUND,
-        turns={2: asks_not(f"{CALL_BACK}.thoughtSignature")},
-        also=(UNCHANGED, IN_PLACE),
-    ),
-    Mutant(
-        "history/gemini/no-stand-in",
-        ROUND,
-        turns={
-            2: asks(f"{CALL_BACK}.thoughtSignature", "skip_thought_signature_validator"),
-        },
-        also=(UNCHANGED, IN_PLACE),
-    ),
-    # What is said is kept, and nothing of the part around it.
-    Mutant(
-        "history/gemini/turn-signed",
-        NEXT,
-        turns={2: asks_not("contents.1.parts.1.thoughtSignature")},
-    ),
-    # The store of a client keeps no flags.
-    Mutant(
-        "history/gemini/text-as-said",
-        RESPELLED,
-        turns={2: asks_not("contents.1.parts.0.thought")},
-    ),
-    Mutant(
-        "history/gemini/thoughts-as-received",
-        ROUND,
-        turns={2: asks("contents.1.parts.0.text", lambda said: said[:40])},
-    ),
     Mutant("history/gemini/turns-alternate", ROUND, turns={2: asks("contents", _split)}),
-    Mutant(
-        "history/gemini/never-sent",
-        LEFT_OUT,
-        turns={1: asks("contents.1.parts.0.thoughtSignature", "c2lnbmVk")},
-    ),
 )

@@ -7,7 +7,7 @@ from typing import Final
 
 from tests.authoring import edits
 from tests.authoring.edits import Pieces, Step, Where
-from tests.authoring.harmony import PLAIN, Token, final, further, message
+from tests.authoring.harmony import Token, final, further, message
 from tests.authoring.harmony_streams import SOUP, TOOL
 from tests.authoring.mutant import Mutant
 from tests.authoring.pieces import Message, Piece, compact
@@ -17,7 +17,6 @@ TEXT: Final = "harmony/raw/thinking-then-text"
 CALL: Final = "harmony/raw/preamble-then-call"
 STREAMED: Final = "harmony/completions/streamed"
 BODY: Final = "harmony/completions/body"
-ROUND: Final = "harmony/completions/tool-round"
 SECOND: Final = "harmony/completions/second-turn"
 SUITE: Final = "wire/harmony"
 ADDRESSED: Final = f"commentary to={TOOL}"
@@ -105,11 +104,6 @@ _WIRE: Final = (
     Mutant(f"{SUITE}/header-closed", TEXT, (_without("<|message|>"),)),
     Mutant(f"{SUITE}/header-known", TEXT, (_instead("analysis", "analysis ??"),)),
     Mutant(f"{SUITE}/role", TEXT, (_instead("assistant", "assistantassistant"),)),
-    Mutant(
-        f"{SUITE}/channel-stated",
-        CALL,
-        (edits.drop(token("<|channel|>"), 1), edits.drop(token("commentary"))),
-    ),
     Mutant(f"{SUITE}/channel-known", TEXT, (_instead("analysis", "commentary?"),)),
     Mutant(f"{SUITE}/begins-with-start", TEXT, (_without("<|start|>", "assistant"),)),
     Mutant(f"{SUITE}/nothing-between", TEXT, (edits.insert(Token("\n"), token("<|start|>")),)),
@@ -149,35 +143,10 @@ _WIRE: Final = (
         (edits.insert(Token("And so on."), token("<|return|>"), after=True),),
     ),
     Mutant(f"{SUITE}/choice-text", STREAMED, (_textless,)),
-    Mutant(f"{SUITE}/content-type", STREAMED, facts={"content_type": PLAIN}),
-    Mutant(f"{SUITE}/done-present", STREAMED, (edits.drop(edits.done),)),
-    Mutant(f"{SUITE}/done-once", STREAMED, (edits.duplicate(edits.done),)),
-    # The usage comes late.
-    Mutant(f"{SUITE}/done-last", STREAMED, (edits.move(edits.having("usage"), by=1),)),
-    Mutant(
-        f"{SUITE}/finish-known",
-        STREAMED,
-        (edits.change(edits.having("choices.0.finish_reason"), "choices.0.finish_reason", "eos"),),
-    ),
-    Mutant(
-        f"{SUITE}/usage-fields",
-        STREAMED,
-        (edits.remove(edits.having("usage"), "usage.total_tokens"),),
-    ),
-    Mutant(
-        f"{SUITE}/total-is-sum",
-        STREAMED,
-        (edits.change(edits.having("usage"), "usage.total_tokens", 1),),
-    ),
     # The server's own parser failed on what the model said.
     Mutant(f"{SUITE}/error-status", BODY, (_fails,)),
 )
 _REQUESTS: Final = (
-    Mutant(
-        "effort/harmony/known",
-        BODY,
-        turns={1: asks("prompt", _prompts("Reasoning: medium", "Reasoning: none"))},
-    ),
     Mutant(
         "history/harmony/dropped-after-final",
         SECOND,
@@ -190,26 +159,6 @@ _REQUESTS: Final = (
                 ),
             )
         },
-    ),
-    Mutant(
-        "history/harmony/kept-with-tools",
-        ROUND,
-        turns={2: asks("prompt", _prompts("analysis<|message|>", "analysis<|message|> "))},
-    ),
-    Mutant(
-        "history/harmony/ends-with-end",
-        SECOND,
-        turns={1: asks("prompt", _prompts("half of it.<|end|>", "half of it.<|return|>"))},
-    ),
-    Mutant(
-        "history/harmony/result-addressed",
-        ROUND,
-        turns={2: asks("prompt", _prompts(" to=assistant", ""))},
-    ),
-    Mutant(
-        "history/harmony/opens-answer",
-        BODY,
-        turns={1: asks("prompt", lambda prompt: str(prompt).removesuffix("<|start|>assistant"))},
     ),
 )
 MUTANTS: Final = (*_WIRE, *_REQUESTS)

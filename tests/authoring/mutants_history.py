@@ -6,21 +6,9 @@ from typing import Any, Final
 
 from tests.authoring.history_streams import FERRY_THOUGHT
 from tests.authoring.mutant import Mutant
-from tests.authoring.turns import asks, asks_not
+from tests.authoring.turns import asks
 
-CHAT_ROUND: Final = "openai.chat/deepseek/tool-round"
 LEFT_OUT: Final = "openai.chat/openhands/thinking-left-out"
-ROUND: Final = "openai.responses/openai/tool-round"
-THIRD_TURN: Final = "openai.responses/openai/third-turn"
-
-
-def _respaced(text: str) -> str:
-    """The text as its deltas look when a blank joins them."""
-    return text.replace(" ", "  ")
-
-
-def _otherwise_sealed(text: str) -> str:
-    return text[::-1]
 
 
 def _with_thinking(message: dict[str, Any]) -> dict[str, Any]:
@@ -28,31 +16,5 @@ def _with_thinking(message: dict[str, Any]) -> dict[str, Any]:
 
 
 MUTANTS: Final = (
-    Mutant(
-        "history/chat/kept-with-tools",
-        CHAT_ROUND,
-        turns={2: asks_not("messages.1.reasoning_content")},
-    ),
     Mutant("history/chat/never-sent", LEFT_OUT, turns={1: asks("messages.1", _with_thinking)}),
-    Mutant(
-        "history/chat/one-field", CHAT_ROUND, turns={2: asks("messages.1.reasoning", FERRY_THOUGHT)}
-    ),
-    Mutant(
-        "history/chat/text-unchanged",
-        CHAT_ROUND,
-        turns={2: asks("messages.1.reasoning_content", _respaced)},
-    ),
-    # The call is lost with its result.
-    Mutant(
-        "history/responses/before-its-turn",
-        ROUND,
-        turns={2: asks("input", lambda entries: entries[:2])},
-    ),
-    Mutant("history/responses/ids-distinct", THIRD_TURN, turns={1: asks("input.4.id", "rs_01")}),
-    Mutant("history/responses/summary-present", ROUND, turns={2: asks_not("input.1.summary")}),
-    Mutant(
-        "history/responses/sealed-unchanged",
-        ROUND,
-        turns={2: asks("input.1.encrypted_content", _otherwise_sealed)},
-    ),
 )

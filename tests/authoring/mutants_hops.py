@@ -11,41 +11,30 @@ from tests.authoring.agui import snapshot, thought
 from tests.authoring.both_hops_streams import BEGUN_TEXT
 from tests.authoring.both_hops_streams import STOPPED as STOPPED_WORDS
 from tests.authoring.draft import Draft
-from tests.authoring.edits import Pieces, Where, done, typed
+from tests.authoring.edits import Pieces, Where, typed
 from tests.authoring.messages import signature_of
 from tests.authoring.messages_streams import BREAD, BREAD_TEXT
 from tests.authoring.mutant import Mutant
-from tests.authoring.mutants_acp import THOUGHT as CHUNK
 from tests.authoring.mutants_ui_message import (
-    FINISH,
     SPEAKING,
-    SPOKEN,
     SPOKEN_OVER,
-    STEP_OVER,
     THINKING,
     THOUGHT,
     THOUGHT_OVER,
 )
 from tests.authoring.ollama_streams import SOUP, SOUP_TEXT
-from tests.authoring.pieces import Fields, Message, Piece, deltas, opaque
-from tests.authoring.turns import asks
+from tests.authoring.pieces import Fields, Message, Piece, deltas
 from tests.authoring.ui_message import answer, own, part, reasoning, step, text
 
 SIGNED: Final = "vercel.ui/ai-sdk/hops-signed"
-LOOP: Final = "vercel.ui/ai-sdk/hops-tool-loop"
-FAILED: Final = "vercel.ui/ai-sdk/hops-error"
 STOPPED: Final = "vercel.ui/ai-sdk/hops-stopped"
 AGAIN: Final = "vercel.ui/ai-sdk/hops-tried-again"
 HIDDEN: Final = "vercel.ui/ai-sdk/hops-hidden"
 SEALED: Final = "agui/agent/hops-hidden"
 SEALED_ONLY: Final = "stripping/hidden/sealed-only"
 SOUP_SHOWN: Final = "vercel.ui/ai-sdk/hops-soup"
-HOSTED: Final = "vercel.ui/ai-sdk/hops-hosted-call"
 MARKED: Final = "stripping/visible-text/no-markers"
-AGENT: Final = "acp/agent/hops-summary"
 AGUI: Final = "agui/agent/hops-signed"
-UI: Final = "wire/ui-message"
-ERROR: Final = typed("error")
 RESTATED: Final[tuple[Fields, ...]] = (
     {"id": "r1", "role": "reasoning", "content": "A thought."},
     {"id": "t1", "role": "assistant", "content": BREAD_TEXT},
@@ -107,12 +96,6 @@ def _again(before: list[Fields]) -> edits.Step:
 
 
 MUTANTS: Final = (
-    # A warning of the application's own is written into the answer.
-    Mutant(
-        "hop/text",
-        SIGNED,
-        (edits.insert(Message(part("text-delta", id="1", delta="[retrying] ")), SPOKEN),),
-    ),
     # What only a closing marker ends is taken out: the provider alone is wrong.
     Mutant(MARKED, SOUP_SHOWN, turns={2: _closed_only}, name="hop/closing-marker"),
     Mutant(
@@ -123,13 +106,6 @@ MUTANTS: Final = (
         turns={2: _closed_only},
         name="hop/closing-marker-shown",
     ),
-    # A call of the application's own tool is lost; that of the provider's search need not be there.
-    Mutant(
-        "hop/tools", HOSTED, (edits.drop_all(edits.having("toolCallId")),), name="hop/tools-hosted"
-    ),
-    Mutant("hop/tools", LOOP, (edits.change_all(edits.having("toolName"), "toolName", "tool"),)),
-    Mutant("hop/thinking", SIGNED, (edits.drop(THOUGHT, 1),)),
-    Mutant("hop/thinking", AGENT, (edits.duplicate(CHUNK, -1),), name="hop/thinking-again"),
     # One item of the provider becomes two parts, the first empty.
     Mutant(
         "hop/thinking-parts",
@@ -145,24 +121,6 @@ MUTANTS: Final = (
         (_behind(typed("TEXT_MESSAGE_CONTENT"), typed("REASONING_MESSAGE_END")),),
     ),
     Mutant("hop/order", SIGNED, (_behind(SPOKEN_OVER, THINKING, THOUGHT, THOUGHT_OVER),)),
-    Mutant(
-        "hop/opaque",
-        SIGNED,
-        (
-            edits.change(
-                edits.having("providerMetadata.provider.signature"),
-                "providerMetadata.provider.signature",
-                opaque("another signature"),
-            ),
-        ),
-    ),
-    # The loop goes on without what sealed the thought before the call; the interface has it.
-    Mutant(
-        "hop/opaque-returned",
-        LOOP,
-        also=("history/responses/sealed-unchanged",),  # of the hop to the model alone
-        turns={3: asks("input.1.encrypted_content", opaque("another item", 96))},
-    ),
     # What is said to be hidden goes into data of the application's own.
     Mutant(
         "hop/thinking-hidden",
@@ -185,25 +143,6 @@ MUTANTS: Final = (
         (edits.insert(Message(snapshot(*RESTATED)), typed("TEXT_MESSAGE_END"), after=True),),
         name=f"{SEALED_ONLY}-snapshot",
     ),
-    Mutant(
-        "hop/failure-no-success",
-        FAILED,
-        (edits.drop(ERROR), edits.change(FINISH, "finishReason", "stop")),
-    ),
-    Mutant(
-        "hop/failure-told",
-        FAILED,
-        (edits.drop(ERROR), edits.drop(STEP_OVER), edits.drop(FINISH), edits.drop(done)),
-        also=(f"{UI}/done-present",),
-    ),
-    Mutant(
-        "hop/answer-whole",
-        SIGNED,
-        (
-            edits.insert(Message(part("error", errorText="An error occurred.")), STEP_OVER),
-            edits.change(FINISH, "finishReason", "error"),
-        ),
-    ),
     # The user stopped the answer: the application says so in what shows words of the model.
     Mutant(
         "hop/text",
@@ -214,19 +153,6 @@ MUTANTS: Final = (
     # The model was cut at its limit, and stopped by a filter: the interface is told of a finish.
     Mutant("hop/reason-kept", SIGNED, turns={2: _stopped("max_tokens")}),
     Mutant("hop/reason-kept", SIGNED, turns={2: _stopped("refusal")}, name="hop/reason-filter"),
-    Mutant(
-        "hop/reason-kept",
-        SIGNED,
-        (edits.change(FINISH, "finishReason", "length"),),
-        name="hop/reason-limit",
-    ),
-    # The input that runs is not the one that the model wrote, nor the one that was streamed.
-    Mutant(
-        "hop/tools",
-        LOOP,
-        (edits.change(typed("tool-input-available"), "input", {"line": "mainland"}),),
-        name="hop/tools-input",
-    ),
     # What the first try said stays in front of the second one.
     Mutant("hop/try-replaced", AGAIN, (_again(text("9", BEGUN_TEXT)),)),
     Mutant(

@@ -17,7 +17,6 @@ from tests.authoring.likeness_streams import (
     wrapped,
 )
 from tests.authoring.mutant import Mutant
-from tests.authoring.mutants_chat import SAID
 from tests.authoring.mutants_responses import COMPLETED, THINKING_CLOSED
 from tests.authoring.opt_in_streams import BEES_TEXT, BEES_THOUGHT
 from tests.authoring.pieces import DONE, Fields, Message, Piece, at, deltas
@@ -25,20 +24,15 @@ from tests.authoring.request_streams import KNOTS_TEXT, KNOTS_THOUGHT
 from tests.authoring.responses import Answer, Item, message, raw_thinking, stream, summarised
 from tests.authoring.turns import Turn, answers
 
-MAY: Final = "openai.chat/neuron-may/opt-in"
 FIELD: Final = "openai.chat/neuron-may/opt-in-by-field"
 AUGUST: Final = "openai.chat/neuron-august/thinking-by-default"
-COMPANY: Final = "openai.chat/strict/company"
 EFFORT: Final = "openai.responses/ogx-streamed/needs-effort"
 SUMMARIES: Final = "openai.responses/ogx-streamed/summaries"
-UNSTATED: Final = "openai.responses/ogx-streamed/unstated-parts"
 WHOLE: Final = "openai.responses/ogx-merged/whole-summary"
 AS_SUMMARY: Final = "openai.responses/neuron-august/thinking-as-summary"
 
 SUMMARY_PART: Final = typed("response.reasoning_summary_part.added")
-SUMMARY_DELTA: Final = typed("response.reasoning_summary_text.delta")
 RAW_DELTA: Final = typed("response.reasoning_text.delta")
-THOUGHT: Final = edits.delta("reasoning_content")
 RAMBLING: Final = "It must hold. It must open again. A hitch does. So does a bowline."
 
 
@@ -121,26 +115,6 @@ def _raw(pieces: Pieces) -> list[Piece]:
 TWO_PARTS: Final = [{"type": "summary_text", "text": text} for text in DETAILED]
 
 MUTANTS: Final = (
-    Mutant(
-        "stripping/opt-in/unseen-skipped",
-        MAY,
-        (
-            edits.change(
-                edits.having("usage"), "usage.completion_tokens_details", {"reasoning_tokens": 5}
-            ),
-        ),
-    ),
-    Mutant(
-        "stripping/opt-in/switch-wins",
-        MAY,
-        turns={
-            3: answers(
-                edits.change(
-                    edits.having("usage"), "usage.completion_tokens_details.reasoning_tokens", 0
-                )
-            )
-        },
-    ),
     Mutant("stripping/opt-in/hidden-without-field", FIELD, (says([*wrapped(Server()), DONE]),)),
     Mutant("stripping/opt-in/shown-by-field", FIELD, turns={2: answers(edits.drop_all(_marked))}),
     Mutant(
@@ -149,20 +123,11 @@ MUTANTS: Final = (
         turns={2: answers(says(_field("reasoning_content")))},
     ),
     Mutant("stripping/opt-in/unmarked-by-default", AUGUST, (says([*wrapped(Server()), DONE]),)),
-    Mutant("stripping/opt-in/shown-by-default", AUGUST, (edits.drop_all(THOUGHT),)),
     Mutant("stripping/carrier/in-reasoning-content", AUGUST, (says(_field("reasoning")),)),
     Mutant(
         "stripping/carrier/in-reasoning",
         "openai.chat/ogx-merged/passed-through",
         (says(_field("reasoning_content")[:-1]),),
-    ),
-    Mutant(
-        "stripping/routing/same-text-in-company", COMPANY, turns={2: answers(edits.drop(SAID, 1))}
-    ),
-    Mutant(
-        "stripping/routing/same-thinking-in-company",
-        COMPANY,
-        turns={2: answers(edits.drop(THOUGHT, 1))},
     ),
     Mutant(
         "stripping/opt-in/hidden-without-effort",
@@ -195,39 +160,12 @@ MUTANTS: Final = (
     ),
     Mutant("summary/request/nothing-to-summarise", SUMMARIES, (_items(_never_thought()),)),
     Mutant("summary/lifecycle/item-says-something", SUMMARIES, (_another_item_empty,)),
-    Mutant(
-        "summary/lifecycle/part-starts-empty",
-        SUMMARIES,
-        (edits.change(SUMMARY_PART, "part.text", "It"),),
-    ),
     Mutant("summary/lifecycle/after-raw", SUMMARIES, turns={3: answers(_summary_early, renumber)}),
-    Mutant(
-        "summary/lifecycle/unstated-part-lifecycle",
-        UNSTATED,
-        (edits.move(SUMMARY_PART, by=1), renumber),
-    ),
-    Mutant(
-        "summary/lifecycle/part-holds-deltas", UNSTATED, (edits.drop(SUMMARY_DELTA, 1), renumber)
-    ),
-    Mutant(
-        "summary/lifecycle/item-holds-parts", UNSTATED, _closed_item("summary.0.text", "A knot.")
-    ),
     Mutant(
         "summary/lifecycle/in-item-only",
         WHOLE,
         (_items(thought_and_told(("\n\n".join(DETAILED),)), "detailed"),),
     ),
     Mutant("summary/lifecycle/in-one-part", WHOLE, _closed_item("summary", TWO_PARTS)),
-    Mutant("summary/request/in-item-when-asked", WHOLE, _closed_item("summary", [])),
     Mutant("summary/request/thinking-as-summary", AS_SUMMARY, (_raw,)),
-    Mutant(
-        "summary/request/no-second-call",
-        AS_SUMMARY,
-        turns={
-            2: answers(
-                edits.change(COMPLETED, "response.usage.input_tokens", 27),
-                edits.change(COMPLETED, "response.usage.total_tokens", 61),
-            )
-        },
-    ),
 )

@@ -10,18 +10,15 @@ from tests.authoring.edits import Pieces, Where, having
 from tests.authoring.mutant import Mutant
 from tests.authoring.ollama import last, line
 from tests.authoring.pieces import Message, Piece
-from tests.authoring.turns import asks, in_body
+from tests.authoring.turns import asks
 
 TEXT: Final = "ollama.chat/ollama/thinking-then-text"
 TOOLS: Final = "ollama.chat/ollama/thinking-then-tools"
 FAILED: Final = "ollama.chat/ollama/error-in-text"
 OFF: Final = "ollama.chat/ollama/thinking-off"
-BODY: Final = "ollama.chat/ollama/body"
 ROUND: Final = "ollama.chat/ollama/tool-round"
-LEFT_OUT: Final = "ollama.chat/never-sends-back/second-turn"
 SUITE: Final = "wire/ollama"
 
-THOUGHT: Final = having("message.thinking")
 SPOKEN: Final = having("message.content")
 CALLED: Final = having("message.tool_calls")
 DONE: Final = having("done")
@@ -55,11 +52,6 @@ def _as_text(arguments: Any) -> str:
 
 
 MUTANTS: Final = (
-    Mutant(
-        f"{SUITE}/carries",
-        TEXT,
-        (edits.change(SPOKEN, "message.thinkin", "So, sugar."),),
-    ),
     Mutant(f"{SUITE}/answer-present", TEXT, (lambda _pieces: [],)),
     Mutant(
         f"{SUITE}/framed-as-lines",
@@ -77,62 +69,23 @@ MUTANTS: Final = (
         (edits.raw(SPOKEN, b"About", b"Ab\xc3out"),),
         also=("thinking/stream/characters-whole",),
     ),
-    Mutant(f"{SUITE}/content-type", TEXT, facts={"content_type": "text/plain"}),
-    Mutant(f"{SUITE}/message-present", TEXT, (edits.remove(DONE, "message"),)),
-    Mutant(f"{SUITE}/role", TEXT, (edits.change(SPOKEN, "message.role", "model"),)),
-    Mutant(f"{SUITE}/line-fields", TEXT, (edits.remove(THOUGHT, "created_at"),)),
-    Mutant(f"{SUITE}/content-is-text", TEXT, (edits.change(THOUGHT, "message.content", None),)),
-    Mutant(f"{SUITE}/thinking-not-empty", TEXT, (edits.change(SPOKEN, "message.thinking", ""),)),
-    Mutant(
-        f"{SUITE}/thinking-apart-from-text",
-        TEXT,
-        (edits.change(SPOKEN, "message.thinking", "So, less than an hour."),),
-    ),
-    Mutant(f"{SUITE}/done-present", TEXT, (edits.drop(DONE),)),
-    # A gateway tried again and did not hold back what had come before.
-    Mutant(f"{SUITE}/done-once", TEXT, (edits.duplicate(DONE),)),
     Mutant(
         f"{SUITE}/done-last",
         TEXT,
         (edits.insert(line("So.", at=999), DONE, after=True),),
     ),
-    Mutant(f"{SUITE}/body-done", BODY, (in_body("done", False),)),
-    Mutant(f"{SUITE}/reason-stated", TEXT, (edits.remove(DONE, "done_reason"),)),
-    # A gateway that translates Chat Completions left its word as it was.
-    Mutant(f"{SUITE}/reason-known", TOOLS, (edits.change(DONE, "done_reason", "tool_calls"),)),
-    Mutant(f"{SUITE}/reason-at-end", TEXT, (edits.change(THOUGHT, "done_reason", "stop"),)),
-    Mutant(f"{SUITE}/answer-counted", TEXT, (edits.remove(DONE, "eval_count"),)),
-    Mutant(f"{SUITE}/prompt-counted", TEXT, (edits.remove(DONE, "prompt_eval_count"),)),
-    Mutant(f"{SUITE}/counts-are-whole", TEXT, (edits.change(DONE, "total_duration", 1.25),)),
-    Mutant(f"{SUITE}/tool-named", TOOLS, (edits.remove(CALLED, f"{FUNCTION}.name"),)),
     # A gateway that translates Chat Completions left the text as it was.
     Mutant(
         f"{SUITE}/tool-arguments",
         TOOLS,
         (edits.change(CALLED, f"{FUNCTION}.arguments", _as_text),),
     ),
-    Mutant(
-        f"{SUITE}/error-is-text",
-        FAILED,
-        (edits.change(ERROR, "error", {"message": "model runner has stopped"}),),
-    ),
     # The stream goes on as if nothing had happened.
     Mutant(f"{SUITE}/error-last", FAILED, (edits.insert(last((14, 20)), ERROR, after=True),)),
-    Mutant("effort/ollama/known", TEXT, turns={1: asks("think", "extreme")}),
     Mutant(
         "effort/ollama/false-means-none",
         OFF,
         (edits.insert(line(thinking="Lentils need no soaking."), any_line),),
-    ),
-    Mutant(
-        "history/ollama/kept-with-tools",
-        ROUND,
-        turns={2: asks("messages.1.thinking", lambda text: text.replace(" ", "  "))},
-    ),
-    Mutant(
-        "history/ollama/never-sent",
-        LEFT_OUT,
-        turns={1: asks("messages.1.thinking", "Lentils need no soaking.")},
     ),
     Mutant(
         "history/ollama/arguments-are-objects",

@@ -7,18 +7,16 @@ from typing import Final
 
 from tests.authoring import edits
 from tests.authoring.draft import GAPS_MS, Draft
-from tests.authoring.edits import Pieces, delta
+from tests.authoring.edits import Pieces
 from tests.authoring.mutant import Mutant
 from tests.authoring.mutants_chat import SAID
 from tests.authoring.mutants_wire import CONTENT, TEXT
-from tests.authoring.opt_in_streams import BEES_TEXT, BEES_THOUGHT
+from tests.authoring.opt_in_streams import BEES_THOUGHT
 from tests.authoring.pieces import Message, Piece, at, deltas
-from tests.authoring.turns import answers, both, in_body, not_in_body
+from tests.authoring.turns import answers, both
 
 OPT_IN: Final = "openai.chat/reference/opt-in"
 GATEWAY: Final = "openai.chat/reference/opt-in-through-gateway"
-BODY: Final = "openai.chat/deepseek/stream-and-body"
-MODELS: Final = "openai.chat/reference/models"
 # Half a minute more than a client waits that gives up after five.
 IDLE_MS: Final = 60_001.0
 BUFFERED_MS: Final = 3000.0
@@ -49,18 +47,6 @@ def _not_opted_in(draft: Draft) -> Draft:
 MUTANTS: Final = (
     Mutant("stripping/opt-in/hidden-by-default", OPT_IN, (_thinking_shown,)),
     Mutant("stripping/opt-in/shown-when-asked", OPT_IN, turns={2: answers(_thinking_hidden)}),
-    # The first words of the answer are cut off with the close marker.
-    Mutant("stripping/opt-in/same-text", OPT_IN, (edits.drop(SAID),)),
-    Mutant(
-        "stripping/opt-in/stream-equals-body",
-        BODY,
-        turns={2: answers(in_body("choices.0.message.content", f"\n\n{BEES_TEXT}"))},
-    ),
-    Mutant(
-        "stripping/opt-in/stream-thinks-as-body",
-        BODY,
-        turns={2: answers(not_in_body("choices.0.message.reasoning_content"))},
-    ),
     # Nobody told the server that the client opted in, so the client sees no thinking, either.
     Mutant(
         "stripping/opt-in/opt-in-crosses",
@@ -68,14 +54,6 @@ MUTANTS: Final = (
         also=("stripping/opt-in/shown-when-asked",),
         turns={1: answers(_thinking_hidden), 2: both(_not_opted_in, answers(_thinking_hidden))},
     ),
-    Mutant(
-        "stripping/opt-in/budget-shows",
-        "openai.chat/reference/cut-by-length",
-        (edits.drop_all(delta("content")),),
-    ),
-    Mutant("discovery/models/named", MODELS, (not_in_body("data.1.id"),)),
-    Mutant("discovery/models/thinking-declared", MODELS, (not_in_body("data.1.thinking_levels"),)),
-    Mutant("discovery/models/levels-agree", MODELS, (in_body("data.0.thinking_levels", []),)),
     Mutant(
         "wire/timing/no-long-silence",
         TEXT,

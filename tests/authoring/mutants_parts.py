@@ -14,21 +14,16 @@ from tests.authoring.mutants_responses import (
     DELTA,
     MESSAGE_ADDED,
     MESSAGE_CLOSED,
-    REFUSAL,
     SUMMARY,
     THINKING_CLOSED,
 )
 from tests.authoring.pieces import Fields, Message, Piece
 
-CUSTOM: Final = "openai.responses/openai/custom-call"
 RAW: Final = "openai.responses/deepseek/raw-thinking"
 PART_ADDED: Final = typed("response.content_part.added")
 PART_DONE: Final = typed("response.content_part.done")
-RAW_DELTA: Final = typed("response.reasoning_text.delta")
 ARGUMENTS: Final = typed("response.function_call_arguments.delta")
 STATED: Final = typed("response.function_call_arguments.done")
-DECLINED: Final = typed("response.refusal.delta")
-DECLINED_WHOLE: Final = typed("response.refusal.done")
 SUMMARY_ADDED: Final = typed("response.reasoning_summary_part.added")
 SUMMARY_DELTA: Final = typed("response.reasoning_summary_text.delta")
 SUMMARY_DONE: Final = typed("response.reasoning_summary_part.done")
@@ -99,64 +94,26 @@ def _first_only(parts: list[Fields]) -> list[Fields]:
 
 
 MUTANTS: Final = (
-    Mutant(
-        "wire/responses-parts/carries",
-        REFUSAL,
-        (edits.remove(typed("response.content_part.done"), "part.refusal"),),
-    ),
-    Mutant(
-        "wire/responses-parts/text-part-lifecycle",
-        SUMMARY,
-        (edits.move(PART_ADDED, by=1), renumber),
-    ),
-    Mutant(
-        "wire/responses-parts/raw-part-lifecycle",
-        RAW,
-        (edits.move(PART_ADDED, by=1), renumber),
-    ),
     Mutant("wire/responses-parts/raw-event-name", RAW, (_part_renamed, renumber)),
-    # Cut right after the item, so that only what was due before it is missing.
-    Mutant(
-        "wire/responses-parts/part-closed",
-        SUMMARY,
-        (edits.drop(PART_DONE), edits.keep(MESSAGE_CLOSED), renumber),
-        facts={"end": "client-closed"},
-    ),
     Mutant(
         "wire/responses-parts/content-index",
         SUMMARY,
         (edits.change_all(_has_content_index, "content_index", 1),),
     ),
     Mutant(
-        "wire/responses-parts/indices-known", SUMMARY, (edits.remove(DELTA, "content_index", 1),)
-    ),
-    Mutant(
         "wire/responses-parts/part-agrees",
         SUMMARY,
         (edits.change(PART_DONE, "part.text", _word_lost),),
     ),
-    Mutant("wire/responses-parts/text-agrees", SUMMARY, (edits.drop(DELTA, 1), renumber)),
     Mutant(
         "wire/responses-parts/text-item-agrees",
         SUMMARY,
         _both(MESSAGE_CLOSED, 1, "content.0.text", _word_lost),
     ),
-    Mutant("wire/responses-parts/raw-agrees", RAW, (edits.drop(RAW_DELTA, 2), renumber)),
     Mutant(
         "wire/responses-parts/raw-item-agrees",
         RAW,
         _both(THINKING_CLOSED, 0, "content.0.text", _word_lost),
-    ),
-    Mutant("wire/responses-parts/arguments-agree", CALL, (edits.drop(ARGUMENTS, 1), renumber)),
-    Mutant(
-        "wire/responses-parts/input-agrees",
-        CUSTOM,
-        (edits.drop(typed("response.custom_tool_call_input.delta"), 1), renumber),
-    ),
-    Mutant(
-        "wire/responses-parts/input-item-agrees",
-        CUSTOM,
-        _both(typed("response.output_item.done", "custom_tool_call"), 1, "input", "*** End Patch"),
     ),
     Mutant(
         "wire/responses-parts/arguments-item-agree",
@@ -185,38 +142,16 @@ MUTANTS: Final = (
     ),
     Mutant("wire/responses-parts/arguments-done-last", CALL, (_said_late, renumber)),
     Mutant(
-        "wire/responses-parts/refusal-part-lifecycle",
-        REFUSAL,
-        (edits.move(DECLINED_WHOLE, by=1), renumber),
-    ),
-    Mutant("wire/responses-parts/refusal-agrees", REFUSAL, (edits.drop(DECLINED, 1), renumber)),
-    Mutant(
-        "summary/lifecycle/part-lifecycle", SUMMARY, (edits.move(SUMMARY_ADDED, 1, by=1), renumber)
-    ),
-    # Cut right after the item, so that only what was due before it is missing.
-    Mutant(
-        "summary/lifecycle/part-closed",
-        SUMMARY,
-        (edits.drop(SUMMARY_DONE, 1), edits.keep(THINKING_CLOSED), renumber),
-        facts={"end": "client-closed"},
-    ),
-    Mutant(
         "summary/lifecycle/part-index",
         SUMMARY,
         (edits.change_all(_second_part, "summary_index", 2),),
         (SAID_ONCE,),
     ),
     Mutant(
-        "summary/lifecycle/indices-known",
-        SUMMARY,
-        (edits.remove(SUMMARY_DELTA, "summary_index", 1),),
-    ),
-    Mutant(
         "summary/lifecycle/in-reasoning-item",
         SUMMARY,
         (*_both(THINKING_CLOSED, 0, "summary", _first_only), _summary_moved, renumber),
     ),
-    Mutant("summary/lifecycle/text-agrees", SUMMARY, (edits.drop(SUMMARY_DELTA, 1), renumber)),
     Mutant(
         "summary/lifecycle/part-agrees",
         SUMMARY,

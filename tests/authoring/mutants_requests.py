@@ -8,11 +8,11 @@ from tests.authoring import edits
 from tests.authoring.edits import Pieces, renumber
 from tests.authoring.mutant import Mutant
 from tests.authoring.mutants_chat import SAID
-from tests.authoring.mutants_responses import COMPLETED, CREATED, DELTA, SUMMARY, THINKING_CLOSED
+from tests.authoring.mutants_responses import COMPLETED, THINKING_CLOSED
 from tests.authoring.pieces import Message, Piece
 from tests.authoring.request_streams import KNOTS_TEXT
 from tests.authoring.responses import Answer, Item, message, raw_thinking, stream
-from tests.authoring.turns import answers, asks, asks_not
+from tests.authoring.turns import answers
 
 SUMMARIES: Final = "openai.responses/reference/summary-on-request"
 
@@ -41,30 +41,14 @@ def _of_summary(message: Message) -> bool:
 
 
 MUTANTS: Final = (
-    Mutant(
-        "effort/chat/known",
-        "openai.chat/vllm/effort-none",
-        turns={1: asks("reasoning_effort", "ultra")},
-    ),
     Mutant("effort/chat/none-means-none", "openai.chat/vllm/effort-none", (_as_thinking,)),
     Mutant("effort/chat/excluded", "openai.chat/openrouter/thinking-excluded", (_as_thinking,)),
     Mutant("effort/chat/switched-off", "openai.chat/vllm/switched-off", (_as_thinking,)),
-    Mutant("effort/responses/known", SUMMARY, turns={1: asks("reasoning.effort", "ultra")}),
-    Mutant(
-        "effort/responses/summary-known", SUMMARY, turns={1: asks("reasoning.summary", "always")}
-    ),
-    Mutant(
-        "effort/responses/echoed",
-        SUMMARIES,
-        (edits.change(CREATED, "response.reasoning.effort", "low"),),
-    ),
     Mutant(
         "effort/responses/none-means-none",
         "openai.responses/openai/effort-none",
         (_answer_in_thinking,),
     ),
-    # The same stream, to somebody who did not ask for a summary.
-    Mutant("summary/request/only-when-asked", SUMMARIES, turns={2: asks_not("reasoning.summary")}),
     Mutant(
         "summary/request/comes-when-asked",
         SUMMARIES,
@@ -76,26 +60,5 @@ MUTANTS: Final = (
                 renumber,
             )
         },
-    ),
-    # The tokens of the second call are lost.
-    Mutant(
-        "summary/request/usage-includes-summary",
-        SUMMARIES,
-        turns={
-            2: answers(
-                edits.change(COMPLETED, "response.usage.output_tokens", 34),
-                edits.change(COMPLETED, "response.usage.total_tokens", 43),
-            )
-        },
-    ),
-    Mutant(
-        "wire/responses/no-obfuscation",
-        "openai.responses/openai/padding-off",
-        (edits.change(DELTA, "obfuscation", "abcdefgh"),),
-    ),
-    Mutant(
-        "wire/chat/no-obfuscation",
-        "openai.chat/openai/padding-off",
-        (edits.change(SAID, "obfuscation", "abcdefgh"),),
     ),
 )

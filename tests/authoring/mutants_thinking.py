@@ -10,8 +10,8 @@ from tests.authoring.agui_streams import CLOUD
 from tests.authoring.chat import Server
 from tests.authoring.edits import Pieces, typed
 from tests.authoring.mutant import Mutant, Reported
-from tests.authoring.mutants_chat import FINISH, SAID, THOUGHT, TOOLS, USAGE
-from tests.authoring.mutants_wire import CONTENT, FINGERPRINT, SHORT, SIGNED, TEXT
+from tests.authoring.mutants_chat import FINISH, SAID, THOUGHT
+from tests.authoring.mutants_wire import CONTENT, FINGERPRINT, TEXT
 from tests.authoring.pieces import Fields, Message, Piece, at
 from tests.authoring.ui_message_streams import DYE_TEXT
 
@@ -97,16 +97,12 @@ def _before(where: edits.Where, *payloads: Fields) -> edits.Step:
 
 
 MUTANTS: Final = (
-    # The first words of the answer overtake the last of the thinking.
-    Mutant("thinking/stream/before-text", TEXT, (edits.move(SAID, by=-1),)),
     # The model thinks on after it has answered.
     Mutant(
         "thinking/stream/marked-before-text",
         "openai.chat/together/inline-think",
         (edits.insert(MORE, FINISH),),
     ),
-    # The call overtakes the last words of the thinking.
-    Mutant("thinking/stream/before-call", TOOLS, (edits.move(THOUGHT, -1, by=1),)),
     Mutant("thinking/stream/increments", TEXT, (_accumulated(THOUGHT, "reasoning_content"),)),
     Mutant("thinking/stream/text-increments", TEXT, (_accumulated(SAID, "content"),)),
     # A second field brings all of the thinking once more, and both are sent on.
@@ -141,24 +137,6 @@ MUTANTS: Final = (
         (_before(typed("REASONING_START"), *agui.span("try", agui.thought("try", CLOUD[:23]))),),
         name="thinking/stream/said-once-after-a-try",
     ),
-    # A parser flushes the words that it held back as text.
-    Mutant(
-        "thinking/stream/tail-kept",
-        "openai.chat/allowed/answer-with-the-finish",
-        (edits.drop(THOUGHT, -1), edits.change(FINISH, CONTENT, "a low.")),
-    ),
-    # A limit cut the close marker, and what might become one is flushed as text.
-    Mutant(
-        "stripping/visible-text/no-tag-piece",
-        TEXT,
-        (edits.drop_all(SAID), edits.change(FINISH, CONTENT, "</thi")),
-    ),
-    # The template wrote an empty block, and its line ends are sent as thinking.
-    Mutant(
-        "thinking/stream/says-something",
-        SHORT,
-        (edits.change_all(THOUGHT, "choices.0.delta.reasoning_content", "\n"),),
-    ),
     # The parser begins inside the thinking, and leaves the tag that opens it.
     Mutant(
         "thinking/stream/unmarked",
@@ -179,25 +157,6 @@ MUTANTS: Final = (
             edits.insert(Server(extra=FINGERPRINT).said(reasoning_content="<tool_"), THOUGHT),
         ),
     ),
-    # A character was cut by the chunks of a proxy.
-    Mutant(
-        "thinking/stream/characters-whole", TEXT, (edits.change(SAID, CONTENT, "They\ufffd are"),)
-    ),
-    # The gateway ends the stream with a reason of its own.
-    Mutant(
-        "thinking/stream/one-reason",
-        SIGNED,
-        (edits.change(FINISH, "choices.0.finish_reason", "length", -1),),
-    ),
-    Mutant(
-        "thinking/stream/answer-counted",
-        "openai.chat/openai/usage-asked",
-        (
-            edits.change(USAGE, "usage.completion_tokens", 0),
-            edits.change(USAGE, "usage.total_tokens", 9),
-        ),
-    ),
-    Mutant("thinking/stream/before-finish", TEXT, (edits.move(FINISH, by=-1),)),
     Mutant("thinking/start/before-delta", CHAT_CLIENT, retold=_without("thinking.start")),
     Mutant("thinking/start/once", SUMMARY_CLIENT, retold=_twice("thinking.start")),
     Mutant("thinking/start/one-per-run", CHAT_CLIENT, retold=_block_per_delta),
