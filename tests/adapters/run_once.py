@@ -13,7 +13,8 @@ _HEAD: Final = """\
 ## Run once
 
 Clients of packages whose adapters are not kept, and which no test repeats: each recording once,
-on {date}. Each kind of finding was read beside the bytes, and most in the package's source, too.
+on {date}. The findings are those of the runs; of autogen, any-llm, together and cohere the bytes or
+the package's source were read, too.
 Of an SDK that a provider makes for itself only that provider's recordings count
 (`--profile NAME`), where the row says so.
 

@@ -11,12 +11,12 @@ from tests.authoring.edits import Pieces, Step, Where
 from tests.authoring.mutant import Mutant
 from tests.authoring.mutants_blocks import UNSIGNED
 from tests.authoring.mutants_chat import SAID, THOUGHT, USAGE
-from tests.authoring.mutants_linked import OPENROUTER
 from tests.authoring.mutants_requests import _as_thinking
 from tests.authoring.mutants_wire import FINGERPRINT, TEXT
 from tests.authoring.pieces import Fields, Message, Piece
 from tests.authoring.turns import asks, asks_not
 
+OPENROUTER: Final = "openai.chat/openrouter/talk"
 SHOWN: Final = ("They are ", "lit in ", "the evening, ", "a little ", "after sunset.")
 
 
@@ -106,6 +106,6 @@ MUTANTS: Final = (
     Mutant(
         "wire/ollama/thinking-elsewhere",
         mutants_ollama.TEXT,
-        (edits.change(mutants_ollama.THOUGHT, "message.reasoning", "So."),),
+        (edits.change(edits.having("message.thinking"), "message.reasoning", "So."),),
     ),
 )
