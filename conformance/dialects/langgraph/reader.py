@@ -76,7 +76,7 @@ class LangGraphReader(TypedReader[GraphRun]):
             self._take_error(mapping(payload["__error__"]))
             return
         list(self._content.see_values({}, ""))
-        self._take_state("values", payload, "")
+        self._take_state("values", payload, "", waited=True)
 
     def _take_metadata(self, fields: Fields) -> None:
         name = string(fields.get("run_id"))
@@ -112,19 +112,19 @@ class LangGraphReader(TypedReader[GraphRun]):
                 self._content.state(message, "messages")
         self._sink.wire(PARTIAL, {**message, **about})
 
-    def _take_state(self, name: str, payload: Any, namespace: str) -> None:
+    def _take_state(self, name: str, payload: Any, namespace: str, **about: bool) -> None:
         kind = VALUES if name == "values" else UPDATES
-        self._sink.wire(kind, event_data(payload, namespace=namespace))
+        self._sink.wire(kind, event_data(payload, namespace=namespace, **about))
         content = self._content
         if name == "values":
             found = list(content.see_values(payload, namespace))
         else:
             found = list(content.see_update(payload))
         for message in found:
-            about = content.state(message, name)
-            if about is not None:
+            compared = content.state(message, name)
+            if compared is not None:
                 self._begin_once()
-                self._sink.wire(RESTATED, {**message, **about})
+                self._sink.wire(RESTATED, {**message, **compared})
 
     def _take_error(self, payload: Any) -> None:
         fields = mapping(payload)
