@@ -28,7 +28,8 @@ Message = dict[str, Any]
 
 
 def _type_of(payload: Any) -> str:
-    return event_name(_UNNAMED, payload)
+    is_pair = isinstance(payload, list) and len(payload) == 2  # also where its type is gone
+    return "messages" if is_pair else event_name(_UNNAMED, payload)
 
 
 def _is_chunk(piece: Piece) -> bool:
