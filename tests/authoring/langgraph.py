@@ -56,7 +56,7 @@ class Graph:
 
     def result(self, text: str, call: str = CALL) -> Iterator[Message]:
         """What a tool gave."""
-        message = {"content": text, "additional_kwargs": {}, "response_metadata": {}}
+        message: Fields = {"content": text, "additional_kwargs": {}, "response_metadata": {}}
         message |= {"type": "tool", "name": "read_board", "id": "result-1", "tool_call_id": call}
         message |= {"artifact": None, "status": "success"}
         yield self.message(message, node="tools")
@@ -92,10 +92,10 @@ def blocks(*parts: Block) -> list[Fields]:
     made: list[Fields] = []
     for index, part in enumerate(parts):
         kind = part["type"]
-        for words in deltas(part.get(kind, ""), 3) or [None]:
-            told = {"type": kind, "index": index}
-            content = {**told, kind: words} if words is not None else {**part, "index": index}
-            made.append({"content": [content]})
+        told = {"type": kind, "index": index}
+        made += [{"content": [{**told, kind: words}]} for words in deltas(part.get(kind, ""), 3)]
+        if kind not in part:
+            made.append({"content": [{**part, **told}]})
         if "signature" in part:
             signed = {"type": kind, "index": index, kind: "", "signature": part["signature"]}
             made.append({"content": [signed]})

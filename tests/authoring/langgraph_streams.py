@@ -105,11 +105,11 @@ def _chat() -> list[Message]:
     graph = Graph(ASKED, api="deepseek")
     thoughts = [{"additional_kwargs": {"reasoning_content": each}} for each in deltas(THOUGHT, 3)]
     texts = [{"content": each} for each in deltas(TEXT, 3)]
-    reason = {"response_metadata": {"finish_reason": "stop", "model_provider": "deepseek"}}
+    reason: Fields = {"response_metadata": {"finish_reason": "stop", "model_provider": "deepseek"}}
     counts = usage(31, 30, 17)
-    ends = [reason, {"usage_metadata": counts}, {"chunk_position": "last"}]
+    ends: list[Fields] = [reason, {"usage_metadata": counts}, {"chunk_position": "last"}]
     pieces = [{"content": "", **each} for each in (*thoughts, *texts, *ends)]
-    kept = {"additional_kwargs": {"reasoning_content": THOUGHT}, "usage_metadata": counts}
+    kept: Fields = {"additional_kwargs": {"reasoning_content": THOUGHT}, "usage_metadata": counts}
     return [*graph.begin(), *graph.said(pieces, {"content": TEXT, **reason, **kept})]
 
 
@@ -129,10 +129,13 @@ def _responses() -> list[Message]:
     last = {**ended(None, usage(31, 30, 12)), "response_metadata": about}
     parts = [{"index": n, "type": "summary_text", "text": part} for n, part in enumerate(summary)]
     content = [{**sealed, "summary": parts}, {"type": "text", "text": TEXT, "index": 1}]
-    whole = {"content": content, "id": "resp_1", "response_metadata": about}
+    whole: Fields = {"content": content, "id": "resp_1", "response_metadata": about}
     whole["usage_metadata"] = last["usage_metadata"]
-    opening = {"id": "resp_1", "response_metadata": {"id": "resp_1", "model_provider": "openai"}}
-    pieces = [opening, *told, {"content": [sealed]}, *texts, last]
+    opening: Fields = {
+        "id": "resp_1",
+        "response_metadata": {"id": "resp_1", "model_provider": "openai"},
+    }
+    pieces: list[Fields] = [opening, *told, {"content": [sealed]}, *texts, last]
     return [*graph.begin(), *graph.said(pieces, whole)]
 
 

@@ -71,7 +71,7 @@ class GraphRun:
             said.namespace = namespace
             if first := self._announced.pop(node, ""):
                 self._renamed[first] = name
-        known = {"after_last": said.is_last} if said.is_last else {}
+        known: dict[str, Any] = {"after_last": True} if said.is_last else {}
         if said.namespace != namespace:
             known["other_namespace"] = True
         was_last = said.is_last
@@ -176,9 +176,8 @@ class GraphRun:
         streamed: dict[str, Any] = {kind: said.text_of(kind) for kind in _TEXTS}
         states["sealed"] = [each.text for each in pieces if each.kind == "opaque"]
         streamed["sealed"] = said.sealed()
-        called, calls = stated_calls(message), said.calls()
-        if called is not None and calls is not None:
-            states["calls"], streamed["calls"] = called, calls
+        if (called := stated_calls(message)) is not None:
+            states["calls"], streamed["calls"] = called, said.calls()
         if (counted := dict(usage_of(message))) and said.usage:
             states["usage"], streamed["usage"] = counted, said.usage
         return {"states": states, "streamed": streamed, "renamed": is_renamed}

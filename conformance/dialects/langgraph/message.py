@@ -62,14 +62,14 @@ class SaidMessage:
     def sealed(self) -> list[str]:
         return [each.text for each in self._pieces if each.kind == "opaque"]
 
-    def calls(self) -> list[Call] | None:
-        """Its calls; None where the arguments of one are no JSON."""
+    def calls(self) -> list[Call]:
+        """Its calls; arguments that are no JSON as they came."""
         found = []
         for call in self._calls.values():
             try:
                 arguments = json.loads(call.arguments or "{}")
             except (ValueError, RecursionError):
-                return None
+                arguments = call.arguments
             found.append({"id": call.call_id, "name": call.name, "args": arguments})
         return found
 

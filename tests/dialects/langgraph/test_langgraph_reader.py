@@ -166,8 +166,9 @@ def test_doublings_are_seen() -> None:
 
 
 def test_a_partial_message_that_shrinks_is_seen() -> None:
-    pieces = list(DRAFTS["partial"].pieces)
-    partial = [each for each in pieces if each.event == "messages/partial"]
+    pieces = DRAFTS["partial"].pieces
+    messages = [each for each in pieces if isinstance(each, Message)]
+    partial = [each for each in messages if each.event == "messages/partial"]
     assert not any("shrunk" in each for each in wired(read(partial), "graph.partial"))
     turned = wired(read([partial[-1], partial[0]]), "graph.partial")
     assert turned[-1]["shrunk"] is True
@@ -184,7 +185,7 @@ def test_another_run_is_the_next_answer_where_no_request_is_known() -> None:
 
 
 def test_a_body_is_the_last_state() -> None:
-    body = json.loads(bytes(DRAFTS["waited"].pieces[0]))
+    body = json.loads(DRAFTS["waited"].body())
     reader = DIALECT.reader(Reading())
     frame = Frame("body", "", json.dumps(body), "", 0)
     events = [*reader.read(frame, body, 1), *reader.end("eof", 2)]
@@ -220,7 +221,13 @@ def test_a_question_is_asked_with_all_that_was_said() -> None:
     assert body["input"]["messages"] == [{"type": "human", "content": "Hi"}]
     assert form.streams(body) is True
     events = of("thinking-then-text")
-    kept = {"thinking": "", "text": "", "tools": (), "result": "", "question": "And?"}
+    kept: dict[str, Any] = {
+        "thinking": "",
+        "text": "",
+        "tools": (),
+        "result": "",
+        "question": "And?",
+    }
     after = Continuation(request=body, events=events, keeps_thinking=True, **kept)
     turns = form.next_turns(after)
     assert [each["type"] for each in turns] == ["human", "ai", "human"]
