@@ -108,7 +108,8 @@ def _chat() -> list[Message]:
     reason: Fields = {"response_metadata": {"finish_reason": "stop", "model_provider": "deepseek"}}
     counts = usage(31, 30, 17)
     ends: list[Fields] = [reason, {"usage_metadata": counts}, {"chunk_position": "last"}]
-    pieces = [{"content": "", **each} for each in (*thoughts, *texts, *ends)]
+    told: list[Fields] = [*thoughts, *texts, *ends]
+    pieces = [{"content": "", **each} for each in told]
     kept: Fields = {"additional_kwargs": {"reasoning_content": THOUGHT}, "usage_metadata": counts}
     return [*graph.begin(), *graph.said(pieces, {"content": TEXT, **reason, **kept})]
 
