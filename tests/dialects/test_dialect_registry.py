@@ -23,7 +23,7 @@ from conformance.rules.verdicts import Verdict
 FRAME = Frame("event", "message", "", "", 0)
 OF_SEVERAL_CALLS = {
     *("vercel.ui", "agui", "claude.stream-json", "codex.exec", "codex.app-server", "acp"),
-    *("opal.rpc", "lmstudio.chat", "opencode.run", "opencode.serve", "google.adk"),
+    *("opal.rpc", "lmstudio.chat", "opencode.run", "opencode.serve", "google.adk", "langgraph"),
 }
 
 
@@ -80,6 +80,10 @@ def test_a_dialect_without_a_reader_is_told_apart_from_a_wrong_name() -> None:
         ({"invocationId": "e-1", "author": "a", "usageMetadata": {}}, "google.adk"),
         ([{"invocationId": "e-1", "author": "a", "candidates": []}], "google.adk"),
         ({"author": "a", "content": {"parts": []}}, None),
+        ([{"type": "AIMessageChunk", "content": "a"}, {"langgraph_node": "model"}], "langgraph"),
+        ([{"type": "AIMessageChunk", "content": "a"}, {"run": "model"}], None),
+        ({"run_id": "r-1", "attempt": 1}, None),
+        ({"messages": [{"type": "ai", "content": "a", "response_metadata": {}}]}, None),
         ({"embeddings": [{"values": [0.5]}], "usageMetadata": {"totalTokenCount": 1}}, None),
         ({"choices": [{"index": 0, "delta": {}}]}, "openai.chat"),
         ({"type": "system", "subtype": "init"}, "claude.stream-json"),

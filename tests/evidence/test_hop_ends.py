@@ -162,6 +162,13 @@ def _adk(reason: str) -> str:
     return sse([{**said, "partial": True}, {**said, "finishReason": reason, **coded}])
 
 
+def _langgraph(reason: str) -> str:
+    about = {"response_metadata": {"stop_reason": reason}, "chunk_position": "last"}
+    said = {"type": "AIMessageChunk", "id": "run-1", "content": TEXT, **about}
+    data = json.dumps([said, {"langgraph_node": "model"}])
+    return f"event: messages\ndata: {data}\n\n"
+
+
 def _codex_server(_: str) -> str:
     message = {"id": "m", "type": "agentMessage"}
     told: list[tuple[str, Payload]] = [
@@ -198,6 +205,7 @@ STATING: Final[Mapping[str, tuple[Callable[[Any], str], str, str, str]]] = {
     "opencode.run": (_opencode, "stop", "length", "content-filter"),
     "opencode.serve": (_opencode_bus, "stop", "length", "content-filter"),
     "google.adk": (_adk, "STOP", "MAX_TOKENS", "SAFETY"),
+    "langgraph": (_langgraph, "end_turn", "max_tokens", "refusal"),
 }
 SILENT: Final[Mapping[str, Callable[[str], str]]] = {
     "agui": _agui,

@@ -22,7 +22,7 @@ def rules() -> Rulebook:
 
 # Two agents think at once: to a client of one model this is one run in many blocks. No client is
 # judged that reads this protocol.
-AT_ONCE = {"google.adk/adk/two-agents"}
+AT_ONCE = {"google.adk/adk/two-agents", "langgraph/langgraph/side-by-side"}
 
 
 @cache

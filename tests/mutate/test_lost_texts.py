@@ -59,6 +59,16 @@ ALLOWED: Final[Mapping[tuple[str, str, str], str]] = {
     ("gemini.generate", "candidates.*.content*", "dropped null object"): (
         "types.py: content and parts: Optional; a chunk that finishes has none"
     ),
+    ("langgraph", "[a-z]*", "misspelt dropped list object number null mistyped"): (
+        "langgraph: the keys of a state and its forms are those of the graph's author"
+    ),
+    ("langgraph", "*.content.*.thinking", "dropped"): (
+        "langchain-anthropic: a block of thinking may hold its signature alone"
+    ),
+    ("langgraph", "*.summary.*", "mistyped"): "langchain-core: what is in a summary is its text",
+    ("langgraph", "*.tool_call_chunks.*", "mistyped"): (
+        "langchain-core: what is in tool_call_chunks is one, whatever its type"
+    ),
     ("*.chat", "choices.*.delta", "object"): "keys of vendors are legal in a delta",
     ("openai.chat", "choices.*.delta.content.*.thinking", "dropped"): (
         "LiteLLM: providers send a part of thinking with a text instead"

@@ -1,0 +1,121 @@
+"""Mutation of `langgraph`: where its events hold what, operators on chunks and states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from conformance.core.events import Frame
+from conformance.core.json_values import Path, list_at, text_at, value_at
+from conformance.dialects.langgraph.content import CHUNK
+from conformance.dialects.langgraph.reader import event_name
+from conformance.editing.edits import double_piece, drop_piece, drop_value, set_value
+from conformance.editing.layout import Delta, StreamLayout, TextKind
+from conformance.editing.operator import Mutation, OperatorTable, Sites
+from conformance.editing.piece import Piece
+
+OPERATORS: Final = OperatorTable()
+_UNNAMED: Final = Frame("event", "", "", "", 0)
+_THOUGHT: Final = (0, "additional_kwargs", "reasoning_content")
+_REASONING: Final = ("usage_metadata", "output_token_details", "reasoning")
+_KEYS: Final[Mapping[str, TextKind]] = {
+    "text": "text",
+    "thinking": "thinking",
+    "reasoning": "thinking",
+}
+
+Message = dict[str, Any]
+
+
+def _type_of(payload: Any) -> str:
+    is_pair = isinstance(payload, list) and len(payload) == 2  # also where its type is gone
+    return "messages" if is_pair else event_name(_UNNAMED, payload)
+
+
+def _is_chunk(piece: Piece) -> bool:
+    return text_at(piece.payload, 0, "type") == CHUNK
+
+
+def _chunk_deltas(place: int, piece: Piece) -> Iterator[Delta]:
+    """States repeat what chunks said: those alone are deltas."""
+    if not _is_chunk(piece):
+        return
+    name = text_at(piece.payload, 0, "id")
+    for path, kind, part in _texts(piece.payload):
+        if text := text_at(piece.payload, *path):
+            yield Delta(place, (path,), kind, (kind, name, part), text)
+    for number, call in enumerate(list_at(piece.payload, 0, "tool_call_chunks")):
+        if text := text_at(call, "args"):
+            path = (0, "tool_call_chunks", number, "args")
+            yield Delta(place, (path,), "arguments", (name, value_at(call, "index")), text)
+
+
+def _texts(payload: Any) -> Iterator[tuple[Path, TextKind, Any]]:
+    yield _THOUGHT, "thinking", None
+    yield (0, "content"), "text", None
+    for number, block in enumerate(list_at(payload, 0, "content")):
+        part = value_at(block, "index")
+        for key, kind in _KEYS.items():
+            yield (0, "content", number, key), kind, part
+        for at, each in enumerate(list_at(block, "summary")):
+            path = (0, "content", number, "summary", at, "text")
+            yield path, "thinking", (part, value_at(each, "index"))
+
+
+def _error(message: str, code: str) -> Mapping[str, Any]:
+    return {"error": code, "message": message}
+
+
+def _signature(piece: Piece) -> str:
+    blocks = list_at(piece.payload, 0, "content")
+    keys = ("signature", "encrypted_content")
+    return next(filter(None, (text_at(each, key) for each in blocks for key in keys)), "")
+
+
+def _chunks(holds: Callable[[Message], bool]) -> Sites:
+    """Chunks of which this holds."""
+    return lambda stream: [
+        place
+        for place, piece in stream.events()
+        if _is_chunk(piece) and holds(value_at(piece.payload, 0))
+    ]
+
+
+def _says(message: Message) -> bool:
+    return bool(message.get("content") or value_at(message, "additional_kwargs", *_THOUGHT[2:]))
+
+
+_SAYING: Final = _chunks(_says)
+_LAST: Final = _chunks(lambda message: message.get("chunk_position") == "last")
+_CALLING: Final = _chunks(lambda message: bool(message.get("tool_call_chunks")))
+
+OPERATORS.add("X22-chunk-lost", "A chunk of a message is not sent.")(_SAYING, drop_piece)
+OPERATORS.add("X5-chunk-twice", "A chunk of a message is sent twice.")(_SAYING, double_piece)
+OPERATORS.add("I4-chunk-of-another", "A chunk has the id of another message.")(
+    _SAYING, set_value("lc_run--other", 0, "id")
+)
+OPERATORS.add("I6-chunk-without-id", "A chunk has no id.")(_SAYING, drop_value(0, "id"))
+OPERATORS.add("N4-chunk-untyped", "A chunk does not say what it is.")(
+    _SAYING, drop_value(0, "type")
+)
+OPERATORS.add("X2-last-lost", "The last chunk of a message is not sent.")(_LAST, drop_piece)
+OPERATORS.add("X2-last-unmarked", "The last chunk of a message is not marked.")(
+    _LAST, set_value(None, 0, "chunk_position")
+)
+OPERATORS.add("T5-calls-no-list", "The pieces of calls are an object.")(
+    _CALLING, set_value({}, 0, "tool_call_chunks")
+)
+
+MUTATION: Final = Mutation(
+    StreamLayout(
+        deltas=_chunk_deltas,
+        type_of=_type_of,
+        error=_error,
+        named_events=True,
+        reasoning_tokens=((0, *_REASONING),),
+        opaque=_signature,
+        refuses=frozenset({"ping"}),
+        restates=True,
+    ),
+    tuple(OPERATORS),
+)

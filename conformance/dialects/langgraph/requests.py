@@ -1,0 +1,96 @@
+"""Requests to the server of LangGraph: a run without a thread, which is given all messages.
+
+`assistant_id` is the name of a graph; that of the templates of LangGraph is `agent`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from conformance.core.events import Event
+from conformance.dialects.json_edge import elements, mapping, objects, string
+from conformance.dialects.langgraph.content import OF_MODEL, joined, pieces_of
+from conformance.dialects.langgraph.vocabulary import VALUES
+from conformance.dialects.requests import Continuation, Question, RequestForm
+from conformance.dialects.turns import HistoryForm, SaidEntry, Speaker, said_call, speaker
+
+_SPEAKERS: Final[Mapping[str, Speaker]] = {
+    "human": "user",
+    "ai": "model",
+    "AIMessageChunk": "model",
+    "tool": "tool",
+}
+_THOUGHTS: Final = frozenset({"thinking", "reasoning", "redacted_thinking", "reasoning_content"})
+
+
+def _ask(question: Question) -> dict[str, Any]:
+    said = {"type": "human", "content": question.text}
+    return {
+        "assistant_id": "agent",
+        "input": {"messages": [said]},
+        "stream_mode": ["messages-tuple", "values"],
+        "stream_subgraphs": True,
+    }
+
+
+def _next_turns(after: Continuation) -> list[Any]:
+    """The messages of the last state, as a client that keeps them sends them back."""
+    shown = _last_state(after.events) or elements(_input(after.request).get("messages"))
+    kept = [each if after.keeps_thinking else _without_thinking(each) for each in shown]
+    question = [{"type": "human", "content": after.question}] if after.question else []
+    return [*kept, *question]
+
+
+def _last_state(events: Sequence[Event]) -> list[Any]:
+    states = [each.data for each in events if each.type == VALUES and not each.data["namespace"]]
+    return elements(states[-1].get("messages")) if states else []
+
+
+def _without_thinking(message: Any) -> Any:
+    fields = mapping(message)
+    if not isinstance(content := fields.get("content"), list):
+        return message
+    kept = [each for each in content if mapping(each).get("type") not in _THOUGHTS]
+    return {**fields, "content": kept}
+
+
+def _input(body: Any) -> dict[str, Any]:
+    return mapping(mapping(body).get("input"))
+
+
+def _read_entry(entry: Any) -> SaidEntry:
+    fields = mapping(entry)
+    kind = string(fields.get("type"))
+    by = _SPEAKERS.get(kind) or speaker(fields.get("role"))
+    text = joined(pieces_of(fields), "text")
+    if by == "tool":
+        return SaidEntry(by, text, results=(string(fields.get("tool_call_id")),))
+    calls = (
+        said_call(each.get("id"), each.get("name"), each.get("args"))
+        for each in objects(fields.get("tool_calls"))
+    )
+    return SaidEntry(by, text, tuple(calls), id=string(fields.get("id")))
+
+
+def _is_answer(entry: Any) -> bool:
+    fields = mapping(entry)
+    return string(fields.get("type")) in OF_MODEL or fields.get("role") == "assistant"
+
+
+def _streams(body: Any) -> bool:
+    return "stream_mode" in mapping(body)
+
+
+REQUEST: Final = RequestForm(
+    history="input.messages",
+    limits=(),
+    ask=_ask,
+    next_turns=_next_turns,
+    streams=_streams,
+    streams_at=lambda path: path.partition("?")[0].endswith("/stream"),
+    is_answer=_is_answer,
+)
+TURNS: Final = HistoryForm(
+    "input.messages", lambda body: elements(_input(body).get("messages")), _read_entry
+)

@@ -1,0 +1,44 @@
+"""The events of LangGraph's server: their names here, and their keys."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.core.events import Vocabulary
+from conformance.dialects.wire_keys import WireKeys
+
+NAME: Final = "langgraph"
+METADATA: Final = "graph.metadata"
+MESSAGE: Final = "graph.message"
+PARTIAL: Final = "graph.partial"
+VALUES: Final = "graph.values"
+UPDATES: Final = "graph.updates"
+RESTATED: Final = "graph.restated"
+ERROR: Final = "graph.error"
+END: Final = "graph.end"
+OTHER: Final = "graph.other"
+UNKNOWN: Final = "graph.unknown"
+OVERFLOW: Final = "graph.overflow"
+VOCABULARY: Final = Vocabulary(
+    NAME,
+    frozenset(
+        {
+            *(METADATA, MESSAGE, PARTIAL, VALUES, UPDATES, RESTATED, ERROR, END, OTHER, UNKNOWN),
+            *(OVERFLOW, "request", "request.item", "[DONE]"),
+        }
+    ),
+)
+WIRE_KEYS: Final = WireKeys(
+    texts=("text", "thinking", "reasoning", "reasoning_content", "partial_json", "content", "args"),
+    shown=("text", "content"),
+    opaque=("signature", "encrypted_content", "data"),
+    words=("type", "stop_reason", "finish_reason", "chunk_position", "status"),
+    free=("args", "input", "additional_kwargs", "metadata", "artifact"),
+)
+OTHERS: Final = frozenset(
+    {
+        *("tasks", "checkpoints", "debug", "custom", "events", "tools", "lifecycle", "feedback"),
+        "messages/metadata",
+    }
+)
+"""Events that say nothing to a user."""

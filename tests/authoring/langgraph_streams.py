@@ -1,0 +1,225 @@
+"""What LangGraph's server sends where all rules are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import zip_longest
+from typing import Any, Final
+
+from tests.authoring.draft import JSON_BODY, Draft, stream_draft
+from tests.authoring.langgraph import (
+    CALL,
+    Graph,
+    answer,
+    blocks,
+    calling,
+    ended,
+    failed,
+    human,
+    indexed,
+    usage,
+)
+from tests.authoring.pieces import Fields, Message, compact, deltas, opaque
+
+DIALECT: Final = "langgraph"
+ASKED: Final = "Is the ferry on time in fog?"
+THOUGHT: Final = "Fog means half speed, and half speed means that the ferry is late."
+TEXT: Final = "No. It comes about twenty minutes late."
+LOOK: Final = "The board says what the harbour knows."
+SIGNED: Final = opaque("the thought")
+ARGUMENTS: Final = '{"line": "fog"}'
+FOUND: Final = "ferry: delayed"
+MODES: Final = ("messages-tuple", "values", "updates")
+
+drafted = partial(stream_draft, dialect=DIALECT, path="/runs/stream")
+
+
+def drafts() -> Iterator[Draft]:
+    yield drafted("langgraph/thinking-then-text", asked(), _thinking(), sizes=(900, 31, 4000))
+    yield drafted("langgraph/no-thinking", asked(), _plain())
+    yield drafted("langgraph/tool-round", asked(), _tools(), sizes=(777, 1200))
+    yield drafted("langgraph/chat", asked(), _chat())
+    yield drafted("langgraph/responses", asked(), _responses(), profile="openai-responses")
+    yield drafted("langgraph/blocks-v1", asked(), _version_one())
+    yield drafted("langgraph/subgraph", asked(stream_subgraphs=True), _subgraph())
+    yield drafted("langgraph/side-by-side", asked(), _beside())
+    yield drafted("langgraph/partial", asked(modes=("messages",)), _partial())
+    yield drafted("langgraph/states", asked(modes=("values", "updates")), _states())
+    yield drafted("langgraph/length", asked(), _thinking("max_tokens"))
+    yield drafted("langgraph/error-in-text", asked(), _failing())
+    yield drafted("langgraph/error-alone", asked(), _refused())
+    yield _waited()
+
+
+def asked(modes: tuple[str, ...] = MODES, **more: Any) -> Fields:
+    said = {"messages": [{"type": "human", "content": ASKED}]}
+    return {"assistant_id": "agent", "input": said, "stream_mode": list(modes), **more}
+
+
+def thought(text: str = THOUGHT, signature: str = SIGNED) -> Fields:
+    return {"type": "thinking", "thinking": text, "signature": signature}
+
+
+def text(words: str = TEXT) -> Fields:
+    return {"type": "text", "text": words}
+
+
+def _whole(parts: tuple[Fields, ...], last: Fields, **more: Any) -> Fields:
+    kept = {key: last[key] for key in ("response_metadata", "usage_metadata")}
+    return {"content": indexed(*parts), **kept, **more}
+
+
+def _answer(graph: Graph, *parts: Fields, reason: str = "end_turn", **place: str) -> list[Message]:
+    last = ended(reason, usage(31, 22))
+    return list(graph.said([{}, *blocks(*parts), last], _whole(parts, last), **place))
+
+
+def _thinking(reason: str = "end_turn") -> list[Message]:
+    graph = Graph(ASKED)
+    return [*graph.begin(), *_answer(graph, thought(), text(), reason=reason)]
+
+
+def _plain() -> list[Message]:
+    graph = Graph(ASKED)
+    return [*graph.begin(), *_answer(graph, text())]
+
+
+def _tools() -> list[Message]:
+    graph = Graph(ASKED)
+    parts = (thought(LOOK),)
+    last = ended("tool_use", usage(40, 15))
+    called = {"name": "read_board", "args": {"line": "fog"}, "id": CALL, "type": "tool_call"}
+    whole = _whole(parts, last, tool_calls=[called])
+    first = graph.said([*blocks(*parts), *calling(ARGUMENTS, 1), last], whole)
+    return [
+        *graph.begin(),
+        *first,
+        *graph.result(FOUND),
+        *_answer(graph, thought("So it is late."), text()),
+    ]
+
+
+def _chat() -> list[Message]:
+    """A model of Chat Completions that thinks: beside the content."""
+    graph = Graph(ASKED, api="deepseek")
+    thoughts = [{"additional_kwargs": {"reasoning_content": each}} for each in deltas(THOUGHT, 3)]
+    texts = [{"content": each} for each in deltas(TEXT, 3)]
+    reason: Fields = {"response_metadata": {"finish_reason": "stop", "model_provider": "deepseek"}}
+    counts = usage(31, 30, 17)
+    ends: list[Fields] = [reason, {"usage_metadata": counts}, {"chunk_position": "last"}]
+    told: list[Fields] = [*thoughts, *texts, *ends]
+    pieces = [{"content": "", **each} for each in told]
+    kept: Fields = {"additional_kwargs": {"reasoning_content": THOUGHT}, "usage_metadata": counts}
+    return [*graph.begin(), *graph.said(pieces, {"content": TEXT, **reason, **kept})]
+
+
+def _responses() -> list[Message]:
+    """A model of Responses: its parts of a summary, sealed thinking, and an id that changes."""
+    graph = Graph(ASKED, api="openai")
+    summary = ["Fog means half speed. ", "So the ferry is late."]
+    item: Fields = {"type": "reasoning", "index": 0}
+    told = [
+        {"content": [{**item, "summary": [{"index": n, "type": "summary_text", "text": words}]}]}
+        for n, part in enumerate(summary)
+        for words in deltas(part, 2)
+    ]
+    sealed = {**item, "id": "rs_1", "summary": [], "encrypted_content": opaque("the item")}
+    texts = [{"content": [{"type": "text", "text": w, "index": 1}]} for w in deltas(TEXT, 3)]
+    about = {"id": "resp_1", "status": "completed", "model_provider": "openai"}
+    last = {**ended(None, usage(31, 30, 12)), "response_metadata": about}
+    parts = [{"index": n, "type": "summary_text", "text": part} for n, part in enumerate(summary)]
+    content = [{**sealed, "summary": parts}, {"type": "text", "text": TEXT, "index": 1}]
+    whole: Fields = {"content": content, "id": "resp_1", "response_metadata": about}
+    whole["usage_metadata"] = last["usage_metadata"]
+    opening: Fields = {
+        "id": "resp_1",
+        "response_metadata": {"id": "resp_1", "model_provider": "openai"},
+    }
+    pieces: list[Fields] = [opening, *told, {"content": [sealed]}, *texts, last]
+    return [*graph.begin(), *graph.said(pieces, whole)]
+
+
+def _version_one() -> list[Message]:
+    """Messages of version v1: blocks of one form for all models."""
+    graph = Graph(ASKED)
+    redacted = {"type": "redacted_thinking", "data": opaque("redacted")}
+    parts: tuple[Fields, ...] = (
+        {"type": "non_standard", "value": redacted},
+        {"type": "reasoning", "reasoning": THOUGHT, "extras": {"signature": SIGNED}},
+        text(),
+    )
+    pieces = blocks(*parts)
+    signed = {"type": "reasoning", "index": 1, "reasoning": "", "extras": {"signature": SIGNED}}
+    at = next(n for n, each in enumerate(pieces) if each["content"][0]["type"] == "text")
+    last = ended("end_turn", usage(31, 22))
+    pieces = [*pieces[:at], {"content": [signed]}, *pieces[at:], last]
+    return [*graph.begin(), *graph.said(pieces, _whole(parts, last))]
+
+
+def _subgraph() -> list[Message]:
+    """A graph in the graph: what it says comes in its namespace, and is state of both."""
+    graph, within = Graph(ASKED), "worker:synthetic"
+    said = _answer(graph, thought(), text(), namespace=within)
+    given = Message({"worker": {"messages": list(graph.state)}}, "updates")
+    first = [*Graph(ASKED).begin(), Graph(ASKED).values(within)]
+    return [*first, *said, given, graph.values()]
+
+
+def _beside() -> list[Message]:
+    """Two nodes at once."""
+    graph = Graph(ASKED)
+    begun = list(graph.begin())
+    tide = _answer(graph, thought("The tide turns at one."), text("Low at one."), node="tide")
+    fog = _answer(graph, thought(), text(), node="fog")
+    pairs = zip_longest(tide[:-2], fog[:-2])
+    chunks = [each for pair in pairs for each in pair if each is not None]
+    return [*begun, *chunks, tide[-2], fog[-2], graph.values()]
+
+
+def _partial() -> list[Message]:
+    """The older mode `messages`: all of the message, again and again."""
+    graph = Graph(ASKED)
+    first, _ = graph.begin()
+    so_far: list[Fields] = []
+    told = [first]
+    message = answer("lc_run--synthetic-1", "anthropic")
+    meta = {message["id"]: {"metadata": {"langgraph_node": "model"}}}
+    told.append(Message(meta, "messages/metadata"))
+    for kind, words in (("thinking", THOUGHT), ("text", TEXT)):
+        for end in range(3, len(words.split()) + 3, 3):
+            part = {"type": kind, kind: " ".join(words.split()[:end]), "index": len(so_far)}
+            told.append(Message([{**message, "content": [*so_far, part]}], "messages/partial"))
+        so_far.append({"type": kind, kind: words, "index": len(so_far)})
+    last = ended("end_turn", usage(31, 22))
+    whole = {**message, "content": so_far}
+    whole |= {key: last[key] for key in ("response_metadata", "usage_metadata")}
+    return [*told, Message([whole], "messages/partial")]
+
+
+def _states() -> list[Message]:
+    """Nothing is streamed of the message: the state alone says it."""
+    graph = Graph(ASKED)
+    graph.state[:0] = [human("Hello.", "human-0"), {**answer("a-0", "x"), "content": "Good day."}]
+    begun = list(graph.begin())
+    return [*begun, *_answer(graph, thought(), text())[-2:]]
+
+
+def _failing() -> list[Message]:
+    graph = Graph(ASKED)
+    begun = [*graph.begin(), *_answer(graph, thought(), text())[:-5]]
+    return [*begun, failed("APIStatusError", "The model is away.")]
+
+
+def _refused() -> list[Message]:
+    return [*Graph(ASKED).begin(), failed("BadRequestError", "There is no such model.")]
+
+
+def _waited() -> Draft:
+    """The last state, to who waits for the run."""
+    graph = Graph(ASKED)
+    _answer(graph, thought(), text())
+    facts = {"path": "/runs/wait", "content_type": JSON_BODY}
+    body = {key: value for key, value in asked().items() if key != "stream_mode"}
+    pieces = (compact({"messages": graph.state}).encode(),)
+    return stream_draft("langgraph/waited", body, pieces, dialect=DIALECT, **facts)
