@@ -215,10 +215,10 @@ def test_what_is_no_request_raises_nothing(name: str) -> None:
             assert len(found(one, messages(**{name: junk}))) == len(ASKED_RULES)
 
 
-CALL = {"id": "call_1", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}
+ADDS = {"id": "call_1", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}
 ROUND = [
     ASK,
-    {"role": "assistant", "content": "I will  add.", "tool_calls": [CALL]},
+    {"role": "assistant", "content": "I will  add.", "tool_calls": [ADDS]},
     {"role": "tool", "tool_call_id": "call_1", "content": "5"},
     {"role": "user", "content": "And now?"},
 ]
@@ -253,7 +253,7 @@ def changed(number: int, **fields: Any) -> Exchange:
 
 
 def other_call(name: str, arguments: str) -> list[Any]:
-    return [{**CALL, "function": {"name": name, "arguments": arguments}}]
+    return [{**ADDS, "function": {"name": name, "arguments": arguments}}]
 
 
 REPEATED: list[tuple[Exchange, Any]] = [
