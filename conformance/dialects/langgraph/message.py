@@ -34,6 +34,7 @@ class SaidMessage:
         self._part: Any = None
         self._calls: dict[Any, ToolCall] = {}
         self._pieces: list[Piece] = []
+        self._joined: dict[str, tuple[int, str]] = {}  # by kind, with how many pieces
         self._stated: list[Call] = []  # calls of the message as it was stated last
         self.usage: dict[str, int] = {}
         self._has_counted = False
@@ -57,7 +58,12 @@ class SaidMessage:
         return len(self._calls)
 
     def text_of(self, kind: str) -> str:
-        return joined(self._pieces, kind)
+        """What it said of a kind so far; joined anew only where more came."""
+        count, text = self._joined.get(kind, (0, ""))
+        if count != len(self._pieces):
+            text = joined(self._pieces, kind)
+            self._joined[kind] = len(self._pieces), text
+        return text
 
     def sealed(self) -> list[str]:
         return [each.text for each in self._pieces if each.kind == "opaque"]
