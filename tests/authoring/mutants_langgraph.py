@@ -78,6 +78,23 @@ def _sent_under_another_id(pieces: Any) -> list[Piece]:
     return [*before, Message([{**whole, "id": "made-by-a-node"}, meta], "messages")]
 
 
+def _unpaired(pieces: Any) -> list[Piece]:
+    """The first chunk of text comes without what is known of it."""
+    first = next(piece for piece in pieces if TEXT(piece))
+    return [Message(p.payload[0], p.event) if p is first else p for p in pieces]
+
+
+def _renamed(pieces: Any) -> list[Piece]:
+    """The response has an id of its own, which its first chunk has, and the state."""
+    is_chunk = _chunk(lambda _message: True)
+    at_first = next(n for n, piece in enumerate(pieces) if is_chunk(piece))
+    message, meta = pieces[at_first].payload
+    own = {"id": "resp_1", "type": message["type"], "response_metadata": {"id": "resp_1"}}
+    announced = Message([{**message, **own, "content": []}, meta], pieces[at_first].event)
+    rest = edits.change(UPDATES, f"{GIVEN}.id", "resp_1")(pieces)
+    return [*rest[:at_first], announced, *rest[at_first:]]
+
+
 def _in_both(pieces: Any) -> list[Piece]:
     """The graph around a graph streams what that does."""
     both: list[Piece] = []
@@ -125,7 +142,7 @@ MUTANTS: Final = (
     _of_wire("carries", ROUND, edits.change(CALLING, "0.tool_call_chunks", {})),
     _of_wire("message-identified", THINKS, edits.remove(THOUGHT, "0.id")),
     _of_wire("type-known", THINKS, edits.change(THOUGHT, "0.type", "model")),
-    _of_wire("tuple", THINKS, edits.change(TEXT, "1", None), name="no-pair"),
+    _of_wire("tuple", THINKS, _unpaired, name="no-pair"),
     # What a subgraph streams, the graph around it streams, too.
     _of_wire("one-namespace", SUBGRAPH, _in_both),
     _of_wire("said-once", THINKS, _sent_again),
@@ -149,7 +166,7 @@ MUTANTS: Final = (
     _of_wire("state-keeps-sealed", THINKS, edits.remove(UPDATES, f"{GIVEN}.content.0.signature")),
     _of_wire("state-keeps-calls", ROUND, _in_state("tool_calls.0.args", {"line": "fog, or not"})),
     _of_wire("state-keeps-usage", PLAIN, edits.change(LAST, "0.usage_metadata.output_tokens", 9)),
-    Mutant("wire/langgraph/id-kept", f"{_BASES}/responses", facts={"profile": "strict"}),
+    _of_wire("id-kept", THINKS, _renamed),
     _of_wire("result-asked", ROUND, edits.change(RESULT, "0.tool_call_id", f"{CALL}-other")),
     _of_wire(
         "thoughts-within-output",

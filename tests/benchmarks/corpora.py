@@ -25,8 +25,13 @@ PADDING: Final = "Qx7PzK2mWd9RtYbL"
 
 
 def tokens(source: Random, others: float = OTHERS) -> Iterator[str]:
+    """Without the same one twice in a row, which is rare in what models say."""
+    before = ""
     while True:
-        yield source.choice(OTHER if source.random() < others else USUAL)
+        token = source.choice(OTHER if source.random() < others else USUAL)
+        if token != before:
+            yield token
+        before = token
 
 
 def encoded(payload: Fields, name: str = "") -> bytes:

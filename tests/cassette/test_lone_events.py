@@ -10,6 +10,9 @@ import pytest
 
 from conformance.cassette.importers import NothingJudgedError
 from conformance.cassette.recording import open_recording
+from conformance.core import shipped
+from conformance.core.framing import framing_of
+from conformance.dialects.lone_event import is_lone_event
 from conformance.recordings.check import check_paths
 from tests.cassette.saved_files import stored
 
@@ -41,7 +44,16 @@ _WHOLE: Final[dict[str, dict[str, Any]]] = {
         **_CHUNK,
         "choices": [{"index": 0, "message": {"role": "assistant"}, "finish_reason": "stop"}],
     },
-    "messages": {"type": "message", "role": "assistant", "content": []},
+    "messages": {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude",
+        "content": [{"type": "text", "text": "Hi"}],
+        "stop_reason": "end_turn",
+        "usage": {"input_tokens": 1, "output_tokens": 2},
+    },
+    "messages, little of it": {"type": "message", "role": "assistant", "content": []},
     "an error": {"type": "error", "error": {"type": "overloaded_error", "message": "Busy"}},
     "responses": {"object": "response", "id": "resp_1", "output": []},
     "ollama": {"model": "m", "message": {"role": "assistant", "content": "Hi"}, "done": True},
@@ -63,6 +75,18 @@ def test_one_event_is_refused_by_name_and_skipped_in_a_folder(tmp_path: Path, ca
 def test_whole_answers_and_errors_are_read(tmp_path: Path, case: str) -> None:
     recording = open_recording(stored(tmp_path, "a.json", json.dumps(_WHOLE[case])))
     assert len(recording.exchanges) == 1
+
+
+def test_no_shipped_body_is_taken_for_an_event() -> None:
+    bodies = [
+        exchange.body
+        for path in sorted(shipped.cassettes().rglob("*.cassette.jsonl"))
+        if "mutants" not in path.parts
+        for exchange in open_recording(path).exchanges
+        if framing_of(exchange) == "body" and exchange.body.startswith(b"{")
+    ]
+    assert len(bodies) > 40
+    assert [body for body in bodies if is_lone_event(json.loads(body))] == []
 
 
 def test_several_events_are_a_stream(tmp_path: Path) -> None:

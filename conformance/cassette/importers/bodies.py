@@ -165,7 +165,7 @@ def _holds_answer(file: ForeignFile) -> bool:
 
 def _refuse_lone_event(file: ForeignFile, value: Any) -> None:
     """What came before one event and after it was not kept: there is no answer to judge."""
-    if is_lone_event(value):
+    if is_lone_event(value, file.dialect):
         raise NothingJudgedError(
             "holds one event of a stream, no whole answer",
             place=Place(str(file.path)),

@@ -71,9 +71,9 @@ class GraphRun:
             said.namespace = namespace
             if first := self._announced.pop(node, ""):
                 self._renamed[first] = name
-        known: dict[str, Any] = {"after_last": True} if said.is_last else {}
         if said.namespace != namespace:
-            known["other_namespace"] = True
+            return {"other_namespace": True}  # it was said where it belongs
+        known: dict[str, Any] = {"after_last": True} if said.is_last else {}
         was_last = said.is_last
         said.add(message)
         self._see_calls(message)

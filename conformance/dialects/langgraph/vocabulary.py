@@ -31,7 +31,7 @@ VOCABULARY: Final = Vocabulary(
 WIRE_KEYS: Final = WireKeys(
     texts=("text", "thinking", "reasoning", "reasoning_content", "partial_json", "content", "args"),
     shown=("text", "content"),
-    opaque=("signature", "encrypted_content", "data"),
+    opaque=("signature", "encrypted_content"),
     words=("type", "stop_reason", "finish_reason", "chunk_position", "status"),
     free=("args", "input", "additional_kwargs", "metadata", "artifact"),
 )

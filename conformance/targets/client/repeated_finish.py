@@ -14,18 +14,15 @@ Told = Sequence[Mapping[str, Any]]
 
 
 def finished_once(sent: Transcript, told: Told) -> tuple[Transcript, Told]:
-    """Both sides with each finish once, where it was sent again; else as they are."""
+    """Both sides with each finish once, where the client reported fewer than were sent."""
     again = _repeated(
         (each.type if each.layer == "semantic" else "", each.data) for each in sent.events
     )
-    if not again:
+    shown = _repeated((str(each["type"]), each) for each in told)
+    if len(shown) >= len(again):
         return sent, told
     own = [each for at, each in enumerate(sent.events) if at not in again]
-    dropped = _repeated((str(each["type"]), each) for each in told)
-    return (
-        replace(sent, events=own),
-        [each for at, each in enumerate(told) if at not in dropped],
-    )
+    return replace(sent, events=own), [each for at, each in enumerate(told) if at not in shown]
 
 
 def _repeated(events: Iterable[tuple[str, Mapping[str, Any]]]) -> set[int]:
