@@ -100,7 +100,7 @@ MUTANTS: Final = (
     Mutant(
         "wire/acp/thought-not-empty",
         mutants_acp.TEXT,
-        (edits.change(mutants_acp.THOUGHT, f"{mutants_acp.UPDATE}.content.text", ""),),
+        (edits.change_all(mutants_acp.THOUGHT, f"{mutants_acp.UPDATE}.content.text", ""),),
     ),
     # The word of Chat Completions.
     Mutant(

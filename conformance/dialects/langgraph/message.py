@@ -152,7 +152,8 @@ class SaidMessage:
             at = self._first_call + len(self._calls)
             known = ToolCall(0, at, string(chunk.get("id")), string(chunk.get("name")))
             self._calls[_hashable(key)] = known
-            known.start(self._sink)
+            if known.name or known.call_id:  # else its beginning was lost
+                known.start(self._sink)
         if text := arguments_text(chunk.get("args")):
             known.add(self._sink, text)
 
