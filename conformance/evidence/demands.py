@@ -6,7 +6,9 @@ Rule 2: where an answer was to be cut, it has used three quarters of its limit a
 Rule 3: a request that carries on another one has more input, whatever becomes of its thinking.
         Counts that are not stated, or 0, show nothing.
 Rule 4: a refusal has a message where the API's own clients look for it.
-What a gateway counts is its upstream's: rules 2 and 3 are for servers.
+Rule 5: some servers look for stop sequences in thinking, too: then no text comes.
+What a gateway counts is its upstream's: rules 2 and 3 are for servers, and so is the form of an
+answer, which `kept_wishes` judges.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from conformance.dialects import ENDPOINTS, get
 from conformance.dialects.base import Dialect
 from conformance.evidence.application import ReadExchange
 from conformance.evidence.expectations import ExpectedStep, judge_expectations
+from conformance.evidence.kept_wishes import judged_usage, judged_wishes, wish_of
 from conformance.judging.demand_rules import (
     BODY_AS_ASKED,
     HISTORY_COUNTED,
@@ -27,6 +30,7 @@ from conformance.judging.demand_rules import (
     REFUSAL_SAYS_WHY,
 )
 from conformance.judging.ledger import Ledger
+from conformance.judging.run_rules import ANSWER_SAID
 from conformance.judging.transcript import WHOLE_ENDS, Transcript, finding_at_end
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
@@ -58,9 +62,22 @@ def judge_step(
         return
     before = next((each for each in recorded if each.number == exchange.after), None)
     carried = read(before).transcript if before else None
-    for rule, message in _all_found(dialect, expected, answer, carried):
+    judged = list(_all_found(dialect, expected, answer, carried))
+    if not exchange.hop and answer.ending in WHOLE_ENDS:
+        judged += judged_usage(answer, recorded, lambda each: read(each).transcript)
+    _excuse_stopped(ledger, dialect, answer)
+    for rule, message in judged:
         found = (finding_at_end(rule, answer, message),) if message else ()
         ledger.add(rule.id, Verdict.FAIL if found else Verdict.PASS, findings=found, by=_NAME)
+
+
+def _excuse_stopped(ledger: Ledger, dialect: Dialect, answer: Transcript) -> None:
+    """Rule 5."""
+    request = dialect.stated(answer.exchange.request)
+    is_empty = ledger.verdicts.get(ANSWER_SAID) is Verdict.FAIL
+    if is_empty and request and wish_of(dialect, request.json).stops:
+        why = "a stop sequence may have ended the thinking"
+        ledger.withdraw([ANSWER_SAID], why, _NAME, Verdict.UNTESTABLE)
 
 
 def _all_found(
@@ -78,6 +95,7 @@ def _all_found(
         is_stream = framing_of(exchange) != "body"
         yield BODY_AS_ASKED, "expected a whole body, got a stream" if is_stream else ""
     if not exchange.hop:
+        yield from judged_wishes(dialect, body, answer)
         yield from _limit(dialect, body, expected, answer)
         yield from _history(answer, carried)
 

@@ -13,7 +13,7 @@ from conformance.rules.model import Rule
 from conformance.rules.verdicts import Level
 
 
-def _demand_rule(
+def demand_rule(
     id_: str, says: str, source: tuple[str, str], hint: str, level: Level = Level.SHOULD
 ) -> Rule:
     """A rule `scenario/...`; `source` is an address with its words."""
@@ -23,7 +23,7 @@ def _demand_rule(
     return Rule(f"scenario/{id_}", level, says, stated, "0.1.0", Never(()), {}, place, hint=hint)
 
 
-BODY_AS_ASKED: Final = _demand_rule(
+BODY_AS_ASKED: Final = demand_rule(
     "body-as-asked",
     "An answer that is asked for as a whole body does not come as a stream.",
     (
@@ -33,7 +33,7 @@ BODY_AS_ASKED: Final = _demand_rule(
     "openai-python 3.57 and anthropic-python 2.14 give such a stream back as one text.",
     Level.MUST,
 )
-LIMIT_USED: Final = _demand_rule(
+LIMIT_USED: Final = demand_rule(
     "limit-used",
     "An answer that was cut at its limit has used what the request allowed.",
     (
@@ -42,7 +42,7 @@ LIMIT_USED: Final = _demand_rule(
     ),
     "A server that halves the limit, or counts something else against it, looks like this.",
 )
-HISTORY_COUNTED: Final = _demand_rule(
+HISTORY_COUNTED: Final = demand_rule(
     "history-counted",
     "A request that carries on another one counts more input than that one.",
     (
@@ -51,7 +51,7 @@ HISTORY_COUNTED: Final = _demand_rule(
     ),
     "A server that gives its model only the last message looks like this.",
 )
-REFUSAL_SAYS_WHY: Final = _demand_rule(
+REFUSAL_SAYS_WHY: Final = demand_rule(
     "refusal-says-why",
     "A refusal says why, where the API has its place for it.",
     (

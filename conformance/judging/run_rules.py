@@ -1,7 +1,7 @@
 """Rules that no YAML file states: a run adds them, and judges them by what it knows beforehand.
 
 `scenario/...` stand here, those over the requests of a gateway in `asked_rules`, over what
-a request demands in `demand_rules`, `hop/...`, of an
+a request demands in `demand_rules` and `wish_rules`, `hop/...`, of an
 application, in `hop_rules`, and `harness/...`, of a client under test, in `harness`.
 """
 
@@ -14,6 +14,7 @@ from conformance.judging import harness
 from conformance.judging.asked_rules import ASKED_RULES
 from conformance.judging.demand_rules import DEMAND_RULES
 from conformance.judging.hop_rules import HOP_RULES
+from conformance.judging.wish_rules import WISH_RULES
 from conformance.rules.forms.never import Never
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Level
@@ -91,7 +92,8 @@ ANSWER_SAID: Final = "thinking/answer/said"
 """The rule of a suite that binds where a scenario expects an answer."""
 SCENARIO_RULES: Final = (
     *(ENDING, THINKING, HOP_TEXT, HOP_THINKING, HOP_SUMMARY, HOP_OPAQUE),
-    *(HOP_TOOLS, HOP_ORDER, HOP_USAGE, HOP_CALLS, *ASKED_RULES, *DEMAND_RULES, CROSS_TALK),
+    *(HOP_TOOLS, HOP_ORDER, HOP_USAGE, HOP_CALLS, *ASKED_RULES, *DEMAND_RULES),
+    *(*WISH_RULES, CROSS_TALK),
 )
 
 ADDED_RULES: Final = {rule.id: rule for rule in (*SCENARIO_RULES, *HOP_RULES, *harness.RULES)}

@@ -81,7 +81,8 @@ class ApiRun(Struct):
     `profile` was named by the user, else by the target's own `signs`. `died` says when the target
     fell silent for good, `faults` why answers to steps broke off; `finding_notes` are by id of a
     finding; `telling` names requests whose answers would show cross-talk; `asked` are the calls
-    of an application to its model, by step.
+    of an application to its model, by step. `varies_beside`: answers to one request differ, but
+    only beside other requests; then `deterministic` is False, too.
     """
 
     target: ApiTarget
@@ -90,6 +91,7 @@ class ApiRun(Struct):
     profile: str | None = None
     signs: tuple[str, ...] = ()
     deterministic: bool = True
+    varies_beside: bool = False
     died: str = ""
     silent: list[str] = field(default_factory=list)
     faults: list[StepFault] = field(default_factory=list)

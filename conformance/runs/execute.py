@@ -116,8 +116,8 @@ async def _confirm_findings(run: ApiRun, outcome: ScenarioOutcome) -> None:
         if other.spent or other.silent:
             break
         ids_of_runs.append(judge_unkept(run, other))
-        if texts_decide and not _has_same_text(run, outcome, other):
-            run.deterministic = False
+        if texts_decide:
+            _compare_texts(run, outcome, other)
     if confirm > 1:
         for each in ids:
             times = sum(each in found for found in ids_of_runs)
@@ -140,11 +140,20 @@ def _fails_by_text(run: ApiRun, results: Sequence[StreamResult]) -> bool:
     return any(compares_answers(r) for r in run.target.rulebook.rules if r.id in failed)
 
 
-def _has_same_text(run: ApiRun, one: ScenarioOutcome, other: ScenarioOutcome) -> bool:
+def _compare_texts(run: ApiRun, one: ScenarioOutcome, other: ScenarioOutcome) -> None:
+    """Notes whether a target answers one request in two ways, and if so, whether also alone.
+
+    Parts of the answers to parallel requests look like chance, too.
+    """
     reading = run.settings.reading
     pairs = ((each, other.exchange_of(each.role)) for each in one.answers)
-    return all(
-        b is None
-        or one.transcript_of(a, reading).spoken() == other.transcript_of(b, reading).spoken()
+    differing = {
+        a.role
         for a, b in pairs
-    )
+        if b is not None
+        and one.transcript_of(a, reading).spoken() != other.transcript_of(b, reading).spoken()
+    }
+    if differing:
+        is_steady_alone = run.deterministic or run.varies_beside
+        run.varies_beside = is_steady_alone and differing <= {role for role, _ in one.company}
+        run.deterministic = False

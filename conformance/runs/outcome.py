@@ -145,8 +145,10 @@ def _api_notes(run: ApiRun) -> Iterator[str]:
     if arrived := arrival_note(get(run.dialect), run.settings.reading, answers):
         yield arrived
     if not run.deterministic and run.target.sender.upstream is None:
-        why = "its answers to one request differ, so texts are not compared between requests"
-        yield f"{run.dialect}: the target is not deterministic: {why}"
+        where = " beside other requests" if run.varies_beside else ""
+        why = f"its answers to one request differ{where}"
+        spared = "texts are not compared between requests"
+        yield f"{run.dialect}: the target is not deterministic: {why}, so {spared}"
 
 
 def _broken_upstream_notes(run: ApiRun) -> Iterator[str]:

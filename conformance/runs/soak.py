@@ -50,7 +50,8 @@ class SoakOutcome(Struct, frozen=True):
 class SoakedApi(Struct, frozen=True):
     """One API and the requests for it. `marked`: each request asks for a marker word.
 
-    Otherwise answers are compared with those to the same `wordings`, if the API is deterministic.
+    Otherwise answers are compared with those to the same `wordings`, if the API is deterministic
+    where requests go alone.
     """
 
     run: ApiRun
@@ -79,7 +80,7 @@ async def soak_apis(runs: Sequence[ApiRun]) -> SoakOutcome | None:
 
 async def _soaked_api(run: ApiRun, scenarios: tuple[ScenarioRun, ...]) -> SoakedApi:
     marked = await says_its_word(run)
-    if marked or not run.deterministic:
+    if marked or not (run.deterministic or run.varies_beside):
         return SoakedApi(run, scenarios, marked, Wordings(LoneAnswers()))
     return SoakedApi(run, scenarios, marked, await learn_wordings(run, scenarios))
 

@@ -63,7 +63,16 @@ CHARACTERS: Final[Mapping[str, tuple[str, str]]] = {
 }
 """What texts lose on their way, by name: at the edges of every text, and in the midst of it."""
 
-CAPABILITIES: Final = ("thinking", "tools", "summary", "encrypted", "effort", "models")
+CAPABILITIES: Final = (
+    "thinking",
+    "tools",
+    "tool-choice",
+    "stop",
+    "summary",
+    "encrypted",
+    "effort",
+    "models",
+)
 """What a scenario may need; `--without` says what a target lacks."""
 
 _NAME: Final = re.compile(r"\$[a-z][a-z0-9_]*")

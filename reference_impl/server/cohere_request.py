@@ -19,6 +19,7 @@ from .fields import (
     StopStrings,
     Temperature,
     Tool,
+    lets_call,
     stops,
     unsupported,
 )
@@ -69,6 +70,7 @@ class CohereRequest(msgspec.Struct):
     stream: bool = False
     thinking: Thinking | None = None
     tools: list[Tool] | None = None
+    tool_choice: str | None = None
     max_tokens: Count | None = None
     temperature: Temperature | None = None
     p: Share | None = None
@@ -95,9 +97,10 @@ def ask_of(request: CohereRequest, wanted: Effort) -> Ask:
         raise unsupported("a document", "documents")
     if request.response_format not in (None, {"type": "text"}):
         raise unsupported("a response format", "response_format")
+    offered = request.tools if lets_call(request.tool_choice, "tool_choice") else None
     return Ask(
         messages=tuple(map(_turn, request.messages)),
-        tools=tuple(_tool(tool.function) for tool in request.tools or ()),
+        tools=tuple(_tool(tool.function) for tool in offered or ()),
         thinks=wanted.thinks,
         limits=Limits(
             max_tokens=request.max_tokens,

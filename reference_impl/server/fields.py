@@ -66,3 +66,11 @@ def stops(value: str | list[str] | None) -> tuple[str, ...]:
 def unsupported(what: str, param: str) -> Refusal:
     """What this server would have to ignore: it says no instead."""
     return Refusal(f"{what} is not supported", param=param, code="unsupported_value")
+
+
+def lets_call(choice: Any, param: str) -> bool:
+    """Whether the model may call tools, by a word that the API has for it. Raises Refusal."""
+    word = choice.lower() if isinstance(choice, str) else choice
+    if word not in (None, "auto", "none"):
+        raise unsupported("a forced tool call", param)
+    return word != "none"

@@ -12,7 +12,16 @@ from msgspec import Meta
 from .ask import Ask
 from .effort import Effort, effort
 from .engine import Limits
-from .fields import Count, SeedNumber, Share, StopStrings, Temperature, stops, unsupported
+from .fields import (
+    Count,
+    SeedNumber,
+    Share,
+    StopStrings,
+    Temperature,
+    lets_call,
+    stops,
+    unsupported,
+)
 from .refusal import Refusal
 from .turns import Turn, assistant, function_tool
 
@@ -80,6 +89,14 @@ class Tool(msgspec.Struct, rename="camel"):
     function_declarations: list[Function] = []
 
 
+class FunctionCallingConfig(msgspec.Struct, rename="camel"):
+    mode: str | None = None
+
+
+class ToolConfig(msgspec.Struct, rename="camel"):
+    function_calling_config: FunctionCallingConfig | None = None
+
+
 class GeminiRequest(msgspec.Struct, rename="camel"):
     """The fields that mean something here; the path says which model, and whether it streams."""
 
@@ -87,6 +104,12 @@ class GeminiRequest(msgspec.Struct, rename="camel"):
     system_instruction: Content | None = None
     generation_config: GenerationConfig | None = None
     tools: list[Tool] | None = None
+    tool_config: ToolConfig | None = None
+
+    @property
+    def calling_mode(self) -> str | None:
+        calling = self.tool_config.function_calling_config if self.tool_config else None
+        return calling.mode if calling else None
 
     @property
     def config(self) -> GenerationConfig:
@@ -134,7 +157,8 @@ def ask_of(request: GeminiRequest, wanted: Effort) -> Ask:
         raise unsupported("an output format", "responseMimeType")
     system = request.system_instruction
     before = [{"role": "system", "content": _texts(system.parts)}] if system else []
-    declared = (each for tool in request.tools or () for each in tool.function_declarations)
+    offered = request.tools if lets_call(request.calling_mode, "functionCallingConfig") else None
+    declared = (each for tool in offered or () for each in tool.function_declarations)
     return Ask(
         messages=(*before, *_turns(request.contents)),
         tools=tuple(map(_tool, declared)),

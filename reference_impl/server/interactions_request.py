@@ -12,7 +12,16 @@ from msgspec import Meta
 from .ask import Ask
 from .effort import Effort, effort
 from .engine import Limits
-from .fields import Count, SeedNumber, Share, StopStrings, Temperature, stops, unsupported
+from .fields import (
+    Count,
+    SeedNumber,
+    Share,
+    StopStrings,
+    Temperature,
+    lets_call,
+    stops,
+    unsupported,
+)
 from .refusal import Refusal
 from .turns import Turn, assistant, function_tool
 
@@ -59,6 +68,7 @@ class GenerationConfig(msgspec.Struct):
     top_p: Share | None = None
     seed: SeedNumber | None = None
     stop_sequences: StopStrings | None = None
+    tool_choice: Any = None
 
 
 class InteractionRequest(msgspec.Struct):
@@ -109,9 +119,10 @@ def ask_of(request: InteractionRequest, wanted: Effort) -> Ask:
         raise unsupported("an output format", "response_format")
     config, instruction = request.config, request.system_instruction
     before = [{"role": "system", "content": instruction}] if instruction else []
+    offered = request.tools if lets_call(config.tool_choice, "tool_choice") else None
     return Ask(
         messages=(*before, *_turns(request.steps)),
-        tools=tuple(_tool(each) for each in request.tools or ()),
+        tools=tuple(_tool(each) for each in offered or ()),
         thinks=wanted.thinks,
         limits=Limits(
             max_tokens=config.max_output_tokens,

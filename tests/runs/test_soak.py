@@ -87,6 +87,23 @@ class Paraphrasing(Chatty):
         return thinking.swapcase(), text.swapcase(), calls
 
 
+class Torn(Paraphrasing):
+    """Its answers begin with the end of a parallel one, now more of it and now less."""
+
+    def _said(self, body: Any) -> Any:
+        thinking, text, calls = super()._said(body)
+        taken = 9 + len(self.asked) % 7
+        return thinking, "".join(self._open)[-taken:] + text, calls
+
+
+def test_answers_that_vary_beside_others_alone_are_compared_with_those_taken_alone(
+    run: Runner,
+) -> None:
+    report = soak(run, Torn(), "think", "history", "company").report
+    assert any("differ beside other requests" in note for note in report.notes)
+    assert CROSS_TALK in {finding.rule for finding in report.findings}
+
+
 def test_where_all_requests_ask_one_thing_they_ask_it_in_several_wordings(run: Runner) -> None:
     right = soak(run, Paraphrasing(), "think").report
     assert right.findings == ()

@@ -152,8 +152,16 @@ def test_only_a_question_is_asked_as_a_stream_or_not() -> None:
 # What these ask for has no form of its own yet: levels, tools, a history, or what is no request.
 NAMING = {
     *("company", "default-thinking", "effort", "hidden", "history", "length", "needs-effort"),
-    *("no-think", "opt-in", "refused-values", "stored-turn", "summary", "tools", "two-tools"),
-    *("unicode", "unknown-effort", "wrong-request", "gateway-hidden", "gateway-length"),
+    *("no-think", "opt-in", "refused-values", "stored-turn", "stop", "summary", "tools"),
+    *(
+        "two-tools",
+        "tool-choice",
+        "unicode",
+        "unknown-effort",
+        "wrong-request",
+        "gateway-hidden",
+        "gateway-length",
+    ),
     *("gateway-summary", "gateway-tools", "gateway-turns", "models"),
 }
 

@@ -118,5 +118,6 @@ SCRIPT: Final = Script(
         json="response_mime_type",
         json_words=("application/json",),
         choice=("generation_config.tool_choice",),
+        stops="generation_config.stop_sequences",
     ),
 )

@@ -1,0 +1,134 @@
+"""Judges a server's answer by the form that its request asks for, and by its own counts.
+
+Rule 1: a call that the request demands comes, one that it forbids does not. Only functions that the
+        request offers count, and an answer that was cut may lack it.
+Rule 2: a stop sequence ends the text before it; thinking may hold it. vLLM and SGLang leave it in
+        where a field of their own says so.
+Rule 3: where the total is the sum of input and output, thinking is counted within the output, and
+        text beside it is counted, too. APIs that count it apart are not judged.
+Rule 4: usage is missed in a body only if a stream of the same recording states some.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from conformance.core.events import Exchange
+from conformance.core.framing import framing_of
+from conformance.dialects.asked_effort import asked_effort
+from conformance.dialects.base import Dialect
+from conformance.dialects.wishes import ANY_CALL, AnswerWish
+from conformance.judging.offered_tools import OfferedTools
+from conformance.judging.transcript import Transcript
+from conformance.judging.wish_rules import (
+    BODY_TYPED,
+    CALL_AS_ASKED,
+    OFF_UNCOUNTED,
+    STOPS_KEPT,
+    TEXT_COUNTED,
+    USAGE_AS_STREAMED,
+)
+from conformance.rules.forms.differences import view
+from conformance.rules.model import Rule
+
+_KEEPS_STOPS: Final = ("include_stop_str_in_output", "no_stop_trim")
+_WITHIN_OUTPUT: Final = frozenset({"openai.chat", "openai.responses", "anthropic.messages"})
+_ENDED: Final = frozenset({"complete", "tools"})
+_UTF8: Final = frozenset({"utf-8", "utf8", "us-ascii"})
+
+Found = tuple[Rule, str]
+"""A rule that has something to judge, and what breaks it; empty where nothing does."""
+
+
+def wish_of(dialect: Dialect, body: Any) -> AnswerWish:
+    """What a request demands of the form of its answer."""
+    return dialect.script.wishes.read(body) if dialect.script else AnswerWish()
+
+
+def judged_wishes(dialect: Dialect, body: Mapping[str, Any], answer: Transcript) -> Iterator[Found]:
+    """What a whole answer keeps of the form that its request asks for, and how it counts."""
+    wish = wish_of(dialect, body)
+    yield from _call(dialect, wish, answer)
+    yield from _stops(body, wish, answer)
+    yield from _text_counted(dialect, answer)
+    yield from _off_uncounted(body, answer)
+    yield from _typed(answer)
+
+
+def judged_usage(
+    answer: Transcript, recorded: Sequence[Exchange], read: Callable[[Exchange], Transcript]
+) -> Iterator[Found]:
+    """Whether a whole body has usage, where a stream of the same API shows that there is some."""
+    if framing_of(answer.exchange) != "body":
+        return
+    if _count(answer, "output"):
+        yield USAGE_AS_STREAMED, ""
+        return
+    alike = (each for each in recorded if each.dialect == answer.exchange.dialect and not each.hop)
+    for each in alike:
+        if framing_of(each) != "body" and (count := _count(read(each), "output")):
+            message = f"expected usage, as {each.role} has it ({count} tokens of output), got none"
+            yield USAGE_AS_STREAMED, message
+            return
+
+
+def _call(dialect: Dialect, wish: AnswerWish, answer: Transcript) -> Iterator[Found]:
+    is_judged = (wish.call or wish.has_no_calls) and answer.ending in _ENDED
+    tools = OfferedTools.of(dialect, dialect.stated(answer.exchange.request)) if is_judged else None
+    if tools is None:
+        return
+    called = [str(call.get("name")) for call in answer.own_tools]
+    shown = f"a call of {', '.join(called)}" if called else "none"
+    if wish.has_no_calls:
+        yield CALL_AS_ASKED, f"expected no call, got {shown}" if called else ""
+    elif wish.call == ANY_CALL:
+        yield CALL_AS_ASKED, "" if called else "expected a call, got none"
+    elif wish.call in tools.names:
+        is_there = wish.call in called
+        yield CALL_AS_ASKED, "" if is_there else f"expected a call of {wish.call}, got {shown}"
+
+
+def _stops(body: Mapping[str, Any], wish: AnswerWish, answer: Transcript) -> Iterator[Found]:
+    if not wish.stops or any(body.get(key) for key in _KEEPS_STOPS):
+        return
+    text = "".join(answer.text)
+    found = next((stop for stop in wish.stops if stop in text), None)
+    yield STOPS_KEPT, f"expected no text with {view(found)}, got {view(text)}" if found else ""
+
+
+def _text_counted(dialect: Dialect, answer: Transcript) -> Iterator[Found]:
+    names = ("input", "output", "reasoning", "total")
+    read, written, thought, total = (_count(answer, name) for name in names)
+    is_within = total in (0, read + written) and dialect.name in _WITHIN_OUTPUT
+    if not (thought and written and is_within and "".join(answer.text).strip()):
+        return
+    is_all = thought == written
+    message = f"expected fewer than {written} tokens of thinking beside text, got {thought}"
+    yield TEXT_COUNTED, message if is_all else ""
+
+
+def _off_uncounted(body: Mapping[str, Any], answer: Transcript) -> Iterator[Found]:
+    asked = asked_effort(body)
+    if asked is None or asked.stance != "off" or answer.thought or "reasoning" not in answer.usage:
+        return
+    count = _count(answer, "reasoning")
+    message = f"expected no tokens of thinking with {asked.path}: {view(asked.value)}, got {count}"
+    yield OFF_UNCOUNTED, message if count else ""
+
+
+def _typed(answer: Transcript) -> Iterator[Found]:
+    response = answer.exchange.response
+    stated = response.header("content-type") if response else None
+    if not stated or framing_of(answer.exchange) != "body":
+        return
+    kind, *parameters = (part.strip() for part in stated.lower().split(";"))
+    sets = [part.partition("=")[2].strip('" ') for part in parameters if part[:8] == "charset="]
+    is_right = "json" in kind and _UTF8.issuperset(sets)
+    yield BODY_TYPED, "" if is_right else f"expected JSON in UTF-8, got {view(stated)}"
+
+
+def _count(answer: Transcript, name: str) -> int:
+    """A count of the usage, 0 where it is not stated."""
+    count = answer.usage.get(name)
+    return count if type(count) is int else 0

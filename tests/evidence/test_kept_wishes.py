@@ -1,0 +1,151 @@
+"""A server keeps the form that a request asks for, or is found; what nobody asked for is free."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.recordings.check import check_paths
+from tests.evidence.test_demands import JSON, counted, exchange, found, stream
+
+TOOL = {"type": "function", "function": {"name": "calculator", "parameters": {"type": "object"}}}
+CALL = {"id": "call_1", "type": "function", "function": {"name": "calculator", "arguments": "{}"}}
+NAMED = {"type": "function", "function": {"name": "calculator"}}
+
+
+def body(
+    text: str | None = "2 + 2 = 4",
+    *,
+    called: bool = False,
+    thinking: str = "",
+    usage: dict[str, Any] | None = None,
+) -> str:
+    message: dict[str, Any] = {"role": "assistant", "content": text}
+    if called:
+        message["tool_calls"] = [CALL]
+    if thinking:
+        message["reasoning_content"] = thinking
+    reason = "tool_calls" if called else "stop"
+    choice = {"index": 0, "message": message, "finish_reason": reason}
+    head = {"id": "c", "object": "chat.completion", "created": 1, "model": "m"}
+    given = {} if usage is None else {"usage": usage}
+    return json.dumps({**head, "choices": [choice], **given})
+
+
+def judged(folder: Path, said: str, *, kind: str = JSON, **asked: Any) -> set[str]:
+    """Rules that fail on a whole body; endings are for another rule."""
+    rules = found(folder, exchange(said, kind=kind, **{"stream": False, **asked}))
+    return rules - {"ending"}
+
+
+CHOICES: list[tuple[Any, bool, set[str]]] = [
+    ("required", True, set()),
+    ("required", False, {"call-as-asked"}),
+    (NAMED, True, set()),
+    (NAMED, False, {"call-as-asked"}),
+    ("none", False, set()),
+    ("none", True, {"call-as-asked"}),
+    ("auto", False, set()),
+    ("auto", True, set()),
+]
+
+
+@pytest.mark.parametrize(("choice", "called", "rules"), CHOICES)
+def test_a_call_comes_as_the_request_demands(
+    choice: Any, called: bool, rules: set[str], tmp_path: Path
+) -> None:
+    said = body(called=called)
+    assert judged(tmp_path, said, tools=[TOOL], tool_choice=choice) == rules
+
+
+def test_what_offers_no_tools_demands_no_call(tmp_path: Path) -> None:
+    assert judged(tmp_path, body(), tool_choice="required") == set()
+
+
+STOPS: list[tuple[dict[str, Any], str, set[str]]] = [
+    ({"stop": ["="]}, "2 + 2 = 4", {"stops-kept"}),
+    ({"stop": "="}, "2 + 2 = 4", {"stops-kept"}),
+    ({"stop": ["="]}, "2 + 2 ", set()),
+    ({"stop": ["="], "include_stop_str_in_output": True}, "2 + 2 =", set()),
+]
+
+
+@pytest.mark.parametrize(("asked", "text", "rules"), STOPS)
+def test_text_ends_before_a_stop_sequence(
+    asked: dict[str, Any], text: str, rules: set[str], tmp_path: Path
+) -> None:
+    assert judged(tmp_path, body(text), **asked) == rules
+    assert judged(tmp_path, body("4", thinking="2 + 2 = 4"), **asked) == set()
+
+
+def test_an_answer_that_stopped_in_its_thinking_may_be_empty(tmp_path: Path) -> None:
+    path = tmp_path / "own.cassette.jsonl"
+    said = body("", thinking="2 + 2 ")
+    found(tmp_path, exchange(said, kind=JSON, stream=False, stop=["="]))
+    assert _answer_said(path) == "UNTESTABLE"
+    found(tmp_path, exchange(said, kind=JSON, stream=False))
+    assert _answer_said(path) == "FAIL"
+
+
+def _answer_said(path: Path) -> str:
+    (result,) = check_paths([path], trust=[path]).streams
+    return result.verdicts["thinking/answer/said"].name
+
+
+def thought(count: int, written: int = 16) -> dict[str, Any]:
+    return {**counted(5, written), "completion_tokens_details": {"reasoning_tokens": count}}
+
+
+COUNTS: list[tuple[str, int, set[str]]] = [
+    ("Two and two.", 16, {"text-counted"}),
+    ("Two and two.", 15, set()),
+    ("", 16, {"text-counted"}),
+]
+
+
+@pytest.mark.parametrize(("thinking", "count", "rules"), COUNTS)
+def test_text_beside_thinking_is_counted(
+    thinking: str, count: int, rules: set[str], tmp_path: Path
+) -> None:
+    assert judged(tmp_path, body(thinking=thinking, usage=thought(count))) == rules
+
+
+def test_thinking_that_is_counted_apart_may_be_as_much_as_the_text(tmp_path: Path) -> None:
+    apart = {**thought(16), "total_tokens": 37}
+    assert judged(tmp_path, body(thinking="Two.", usage=apart)) == set()
+
+
+@pytest.mark.parametrize(("count", "rules"), [(0, set()), (3, {"off-uncounted"})])
+def test_thinking_that_was_turned_off_is_not_counted(
+    count: int, rules: set[str], tmp_path: Path
+) -> None:
+    said = body(usage=thought(count))
+    assert judged(tmp_path, said, reasoning_effort="none") == rules
+    assert judged(tmp_path, said, reasoning_effort="low") == set()
+
+
+def test_a_body_has_usage_where_streams_have_it(tmp_path: Path) -> None:
+    streamed = exchange(stream())
+    bare = exchange(body(), kind=JSON, stream=False, role="second")
+    full = exchange(body(usage=counted(6, 7)), kind=JSON, stream=False, role="second")
+    uncounted = exchange(stream(read=0, written=0))
+    assert "usage-as-streamed" in found(tmp_path, streamed, bare)
+    assert "usage-as-streamed" not in found(tmp_path, streamed, full)
+    assert "usage-as-streamed" not in found(tmp_path, uncounted, bare)
+
+
+TYPES: list[tuple[str, set[str]]] = [
+    ("application/json", set()),
+    ("application/json; charset=UTF-8", set()),
+    ("application/vnd.own+json", set()),
+    ("text/html", {"body-typed"}),
+    ("application/json; charset=iso-8859-1", {"body-typed"}),
+]
+
+
+@pytest.mark.parametrize(("kind", "rules"), TYPES)
+def test_a_body_says_that_it_is_json_in_utf8(kind: str, rules: set[str], tmp_path: Path) -> None:
+    assert judged(tmp_path, body(), kind=kind) == rules
