@@ -13,16 +13,16 @@ answer, which `kept_wishes` judges.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from conformance.core.events import Exchange
 from conformance.core.framing import framing_of
-from conformance.dialects import ENDPOINTS, get
+from conformance.dialects import ENDPOINTS
 from conformance.dialects.base import Dialect
-from conformance.evidence.application import ReadExchange
 from conformance.evidence.expectations import ExpectedStep, judge_expectations
 from conformance.evidence.kept_wishes import judged_usage, judged_wishes, wish_of
+from conformance.evidence.step_counts import StepCount, StepCounts, count_of
 from conformance.judging.demand_rules import (
     BODY_AS_ASKED,
     HISTORY_COUNTED,
@@ -47,24 +47,23 @@ def judge_step(
     ledger: Ledger,
     answer: Transcript,
     expected: ExpectedStep,
-    recorded: Sequence[Exchange],
-    read: ReadExchange,
+    dialect: Dialect,
+    counts: StepCounts,
 ) -> None:
     """Writes what the scenario expects of an answer, and what its request demands.
 
-    `recorded` are all exchanges of the recording, `read` reads one of them.
+    `counts` are those of the answers before it, and get its own.
     """
     exchange = answer.exchange
     judge_expectations(ledger, exchange, expected, answer)
-    name = exchange.dialect
-    dialect = get(name) if name is not None and name in ENDPOINTS else None
-    if dialect is None or exchange.hop not in _JUDGED_HOPS or expected.untestable:
+    if dialect.name not in ENDPOINTS or exchange.hop not in _JUDGED_HOPS:
         return
-    before = next((each for each in recorded if each.number == exchange.after), None)
-    carried = read(before).transcript if before else None
-    judged = list(_all_found(dialect, expected, answer, carried))
+    counts.add(dialect.name, answer)
+    if expected.untestable:
+        return
+    judged = list(_all_found(dialect, expected, answer, counts.carried_by(exchange)))
     if not exchange.hop and answer.ending in WHOLE_ENDS:
-        judged += judged_usage(answer, recorded, lambda each: read(each).transcript)
+        judged += judged_usage(answer, counts.streamed(dialect.name))
     _excuse_stopped(ledger, dialect, answer)
     for rule, message in judged:
         found = (finding_at_end(rule, answer, message),) if message else ()
@@ -81,7 +80,7 @@ def _excuse_stopped(ledger: Ledger, dialect: Dialect, answer: Transcript) -> Non
 
 
 def _all_found(
-    dialect: Dialect, expected: ExpectedStep, answer: Transcript, carried: Transcript | None
+    dialect: Dialect, expected: ExpectedStep, answer: Transcript, carried: StepCount | None
 ) -> Iterator[Found]:
     exchange = answer.exchange
     request = dialect.stated(exchange.request)
@@ -106,25 +105,18 @@ def _limit(
     limit = dialect.request.least_limit(body) if dialect.request else None
     if limit is None or answer.ending != "length" or "length" not in expected.ends:
         return
-    used = sum(_counts(answer, "output", "reasoning"))
+    used = count_of(answer, "output") + count_of(answer, "reasoning")
     if used:
         few = used < limit * _LEAST_USED
         yield LIMIT_USED, f"expected {limit} tokens, the usage counts {used}" if few else ""
 
 
-def _history(answer: Transcript, before: Transcript | None) -> Iterator[Found]:
-    if before is None or before.ending not in WHOLE_ENDS:
+def _history(answer: Transcript, before: StepCount | None) -> Iterator[Found]:
+    has = count_of(answer, "input")
+    if before is None or not (before.read and has):
         return
-    (had, *_), (has, *_) = ([*_counts(each, "input"), 0] for each in (before, answer))
-    if had and has:
-        role = before.exchange.role
-        message = f"expected more input than the {had} tokens of {role}, got {has}"
-        yield HISTORY_COUNTED, message if has <= had else ""
-
-
-def _counts(answer: Transcript, *names: str) -> list[int]:
-    counts = (answer.usage.get(name) for name in names)
-    return [count for count in counts if type(count) is int]
+    message = f"expected more input than the {before.read} tokens of {before.role}, got {has}"
+    yield HISTORY_COUNTED, message if has <= before.read else ""
 
 
 def _refusal(exchange: Exchange, expected: ExpectedStep, answer: Transcript) -> Iterator[Found]:

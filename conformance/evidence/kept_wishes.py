@@ -6,19 +6,19 @@ Rule 2: a stop sequence ends the text before it; thinking may hold it. vLLM and 
         where a field of their own says so.
 Rule 3: where the total is the sum of input and output, thinking is counted within the output, and
         text beside it is counted, too. APIs that count it apart are not judged.
-Rule 4: usage is missed in a body only if a stream of the same recording states some.
+Rule 4: usage is missed in a body only if a stream before it in the recording states some.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from conformance.core.events import Exchange
 from conformance.core.framing import framing_of
 from conformance.dialects.asked_effort import asked_effort
 from conformance.dialects.base import Dialect
 from conformance.dialects.wishes import ANY_CALL, AnswerWish
+from conformance.evidence.step_counts import StepCount, count_of
 from conformance.judging.offered_tools import OfferedTools
 from conformance.judging.transcript import Transcript
 from conformance.judging.wish_rules import (
@@ -56,21 +56,15 @@ def judged_wishes(dialect: Dialect, body: Mapping[str, Any], answer: Transcript)
     yield from _typed(answer)
 
 
-def judged_usage(
-    answer: Transcript, recorded: Sequence[Exchange], read: Callable[[Exchange], Transcript]
-) -> Iterator[Found]:
-    """Whether a whole body has usage, where a stream of the same API shows that there is some."""
+def judged_usage(answer: Transcript, streamed: StepCount | None) -> Iterator[Found]:
+    """Whether a whole body has usage, where a stream before it shows that there is some."""
     if framing_of(answer.exchange) != "body":
         return
-    if _count(answer, "output"):
+    if count_of(answer, "output"):
         yield USAGE_AS_STREAMED, ""
-        return
-    alike = (each for each in recorded if each.dialect == answer.exchange.dialect and not each.hop)
-    for each in alike:
-        if framing_of(each) != "body" and (count := _count(read(each), "output")):
-            message = f"expected usage, as {each.role} has it ({count} tokens of output), got none"
-            yield USAGE_AS_STREAMED, message
-            return
+    elif streamed is not None:
+        has = f"{streamed.role} has it ({streamed.written} tokens of output)"
+        yield USAGE_AS_STREAMED, f"expected usage, as {has}, got none"
 
 
 def _call(dialect: Dialect, wish: AnswerWish, answer: Transcript) -> Iterator[Found]:
@@ -99,7 +93,7 @@ def _stops(body: Mapping[str, Any], wish: AnswerWish, answer: Transcript) -> Ite
 
 def _text_counted(dialect: Dialect, answer: Transcript) -> Iterator[Found]:
     names = ("input", "output", "reasoning", "total")
-    read, written, thought, total = (_count(answer, name) for name in names)
+    read, written, thought, total = (count_of(answer, name) for name in names)
     is_within = total in (0, read + written) and dialect.name in _WITHIN_OUTPUT
     if not (thought and written and is_within and "".join(answer.text).strip()):
         return
@@ -112,7 +106,7 @@ def _off_uncounted(body: Mapping[str, Any], answer: Transcript) -> Iterator[Foun
     asked = asked_effort(body)
     if asked is None or asked.stance != "off" or answer.thought or "reasoning" not in answer.usage:
         return
-    count = _count(answer, "reasoning")
+    count = count_of(answer, "reasoning")
     message = f"expected no tokens of thinking with {asked.path}: {view(asked.value)}, got {count}"
     yield OFF_UNCOUNTED, message if count else ""
 
@@ -126,9 +120,3 @@ def _typed(answer: Transcript) -> Iterator[Found]:
     sets = [part.partition("=")[2].strip('" ') for part in parameters if part[:8] == "charset="]
     is_right = "json" in kind and _UTF8.issuperset(sets)
     yield BODY_TYPED, "" if is_right else f"expected JSON in UTF-8, got {view(stated)}"
-
-
-def _count(answer: Transcript, name: str) -> int:
-    """A count of the usage, 0 where it is not stated."""
-    count = answer.usage.get(name)
-    return count if type(count) is int else 0

@@ -54,6 +54,7 @@ from conformance.evidence.hops import compare_hops
 from conformance.evidence.links.exchanges import NAME as LINKS
 from conformance.evidence.links.exchanges import LinkedExchanges
 from conformance.evidence.replaced_texts import ReplacedTexts
+from conformance.evidence.step_counts import StepCounts
 from conformance.judging.asked_rules import ASKED_RULES
 from conformance.judging.client_view import compares_views, declared_events, undeclared_rules
 from conformance.judging.consequences import withdraw_consequences, withdraw_followers
@@ -85,16 +86,14 @@ _PASS_OR_FAIL: Final = frozenset({Verdict.PASS, _FAIL})
 
 
 class JudgedExchange(Struct, frozen=True):
-    """An exchange of a recording, how it was judged, and whether the user trusts the recording.
-
-    `read_hop` reads another exchange of it as the recording has it.
-    """
+    """An exchange of a recording, how it was judged, and whether the user trusts the recording."""
 
     setting: JudgeSetting
     exchange: Exchange
     recording: Recording
     transcript: Transcript
-    read_hop: ReadExchange
+    counts: StepCounts
+    read_hop: ReadExchange  # reads another exchange as the recording has it
     trusted: bool = True
 
     @property
@@ -179,7 +178,7 @@ def write_expectations(ledger: Ledger, judged: JudgedExchange) -> None:
     if not expected.ends:
         return
     answer = judged.transcript
-    judge_step(ledger, answer, expected, recording.exchanges, judged.read_hop)
+    judge_step(ledger, answer, expected, judged.setting.dialect, judged.counts)
     if exchange.hop == "downstream":
         place = ("upstream", exchange.role)
         behind = [each for each in recording.exchanges if (each.hop, each.role) == place]

@@ -28,6 +28,7 @@ from conformance.evidence.hops import upstream_reading
 from conformance.evidence.links.exchanges import ExchangePlaces, LinkedExchanges, may_link
 from conformance.evidence.links.turns import with_turns
 from conformance.evidence.replaced_texts import ReplacedTexts
+from conformance.evidence.step_counts import StepCounts
 from conformance.evidence.writing import (
     JudgedExchange,
     looks_at_answers,
@@ -257,7 +258,7 @@ def _judge_exchanges(
 ) -> Iterator[JudgedView]:
     scenario: ScenarioJudge | None = None
     recording = recognised.recording
-    last = recording.judged[-1]
+    last, counts = recording.judged[-1], StepCounts()
     read_hop = partial(_read_hop, recognised, rulebook, choices)
     for exchange in recording.judged:
         setting = exchange_setting(recognised, exchange, rulebook, choices)
@@ -277,7 +278,9 @@ def _judge_exchanges(
             transcript=transcript if looks_at_answers(recording, exchange) else None,
             listener=linked.listener(setting, exchange) if linked is not None else None,
         )
-        of_exchange = JudgedExchange(setting, exchange, recording, transcript, read_hop, trusted)
+        of_exchange = JudgedExchange(
+            setting, exchange, recording, transcript, counts, read_hop, trusted
+        )
         if judged.judged.error is not None:
             error = _error_to_tell(judged.judged.error, of_exchange)
             judged = replace(judged, judged=replace(judged.judged, error=error))

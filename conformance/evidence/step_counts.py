@@ -1,0 +1,49 @@
+"""What the answers of one recording counted, remembered so that none is read again for it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from conformance.core.events import Exchange
+from conformance.core.framing import framing_of
+from conformance.judging.transcript import WHOLE_ENDS, Transcript
+
+
+class StepCount(NamedTuple):
+    """Tokens of input and of output that an answer counted, 0 where it does not say; its role."""
+
+    role: str
+    read: int
+    written: int
+
+
+class StepCounts:
+    """Counts of the answers so far."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, StepCount] = {}
+        self._streamed: dict[str, StepCount] = {}  # the first stream of each API with usage
+
+    def add(self, dialect: str, answer: Transcript) -> None:
+        """Remembers an answer that ended by itself."""
+        if answer.ending not in WHOLE_ENDS:
+            return
+        exchange = answer.exchange
+        count = StepCount(exchange.role, count_of(answer, "input"), count_of(answer, "output"))
+        self._known[exchange.number] = count
+        if count.written and not exchange.hop and framing_of(exchange) != "body":
+            self._streamed.setdefault(dialect, count)
+
+    def carried_by(self, exchange: Exchange) -> StepCount | None:
+        """The answer that a request carries on."""
+        return None if exchange.after is None else self._known.get(exchange.after)
+
+    def streamed(self, dialect: str) -> StepCount | None:
+        """A stream of this API that states its usage."""
+        return self._streamed.get(dialect)
+
+
+def count_of(answer: Transcript, name: str) -> int:
+    """A count of the usage, 0 where it is not stated."""
+    count = answer.usage.get(name)
+    return count if type(count) is int else 0
