@@ -7,6 +7,8 @@ Rule 3: a request that carries on another one has more input, whatever becomes o
         Counts that are not stated, or 0, show nothing.
 Rule 4: a refusal has a message where the API's own clients look for it.
 Rule 5: some servers look for stop sequences in thinking, too: then no text comes.
+Rule 6: HTTP 400 of a provider is the client's fault, HTTP 500 is not; other statuses may mean the
+        gateway itself.
 What a gateway counts is its upstream's: rules 2 and 3 are for servers, and so is the form of an
 answer, which `kept_wishes` judges.
 """
@@ -25,6 +27,7 @@ from conformance.evidence.expectations import ExpectedStep, judge_expectations
 from conformance.evidence.kept_wishes import judged_usage, judged_wishes, wish_of
 from conformance.judging.demand_rules import (
     BODY_AS_ASKED,
+    FAULT_KEPT,
     HISTORY_COUNTED,
     LIMIT_USED,
     REFUSAL_SAYS_WHY,
@@ -37,6 +40,7 @@ from conformance.rules.verdicts import Verdict
 
 _NAME: Final = "expectations"
 _LEAST_USED: Final = 0.75
+_BLAMING: Final = frozenset({400, 422})  # statuses that blame the request
 _JUDGED_HOPS: Final = frozenset({"", "downstream"})  # servers and gateways
 
 Found = tuple[Rule, str]
@@ -65,6 +69,8 @@ def judge_step(
     judged = list(_all_found(dialect, expected, answer, carried))
     if not exchange.hop and answer.ending in WHOLE_ENDS:
         judged += judged_usage(answer, recorded, lambda each: read(each).transcript)
+    if exchange.hop and answer.ending in ("refused", "failed"):
+        judged += _fault(exchange, recorded)
     _excuse_stopped(ledger, dialect, answer)
     for rule, message in judged:
         found = (finding_at_end(rule, answer, message),) if message else ()
@@ -98,6 +104,18 @@ def _all_found(
         yield from judged_wishes(dialect, body, answer)
         yield from _limit(dialect, body, expected, answer)
         yield from _history(answer, carried)
+
+
+def _fault(exchange: Exchange, recorded: Sequence[Exchange]) -> Iterator[Found]:
+    """Rule 6."""
+    behind = (each for each in recorded if (each.hop, each.role) == ("upstream", exchange.role))
+    last = [each.response.status for each in behind if each.response][-1:]
+    status = exchange.response.status if exchange.response else None
+    if last not in ([400], [500]) or status is None or status < 400:
+        return
+    is_turned = (last == [400] and status >= 500) or (last == [500] and status in _BLAMING)
+    message = f"expected what HTTP {last[0]} of the provider comes to, got HTTP {status}"
+    yield FAULT_KEPT, message if is_turned else ""
 
 
 def _limit(
