@@ -34,7 +34,7 @@ from conformance.judging.demand_rules import (
 )
 from conformance.judging.ledger import Ledger
 from conformance.judging.run_rules import ANSWER_SAID
-from conformance.judging.transcript import WHOLE_ENDS, Transcript, finding_at_end
+from conformance.judging.transcript import WHOLE_ENDS, Transcript, finding_at_end, is_refusal
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
 
@@ -148,7 +148,8 @@ def _counts(answer: Transcript, *names: str) -> list[int]:
 def _refusal(exchange: Exchange, expected: ExpectedStep, answer: Transcript) -> Iterator[Found]:
     """A refusal that a scenario expects; any other is a finding of its own."""
     response = exchange.response
-    if response is None or answer.ending not in expected.ends or answer.done:
+    is_within = answer.done and not is_refusal(exchange)  # an error inside an answer
+    if response is None or answer.ending not in expected.ends or is_within:
         return
     said = any(each.get("message") for each in answer.errors)
     kind = response.header("content-type") or "no content type"

@@ -285,7 +285,7 @@ def test_what_is_no_request_raises_nothing(name: str) -> None:
 
 
 CALL = {"id": "call_1", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}
-ROUND = [
+ROUND: list[dict[str, Any]] = [
     ASK,
     {"role": "assistant", "content": "I will  add.", "tool_calls": [CALL]},
     {"role": "tool", "tool_call_id": "call_1", "content": "5"},

@@ -84,6 +84,7 @@ REFUSALS: list[tuple[str, str, set[str]]] = [
     (json.dumps(ERROR), JSON, set()),
     ("<html><title>Bad</title></html>", "text/html", {"refusal-says-why"}),
     ("", JSON, {"refusal-says-why"}),
+    (json.dumps({"error": {**ERROR["error"], "message": ""}}), JSON, {"refusal-says-why"}),
 ]
 
 
