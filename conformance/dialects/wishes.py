@@ -43,7 +43,8 @@ class WishForm(Struct, frozen=True):
     """Dotted paths of a request body, and what stands there.
 
     `schemas` hold a schema; `json` asks for any JSON where it holds one of `json_words`; `choice`
-    holds a word about calls, `any_call` or `no_call`, and `names` the function that must be called.
+    holds a word about calls, `any_call` or `no_call`, `any_object` an object that demands a call,
+    and `names` the function that must be called. Without `choice` the API has no word for it.
     """
 
     schemas: tuple[str, ...] = ()
@@ -52,6 +53,7 @@ class WishForm(Struct, frozen=True):
     choice: tuple[str, ...] = ("tool_choice", "tool_choice.type")
     any_call: tuple[str, ...] = ("required", "any")
     no_call: tuple[str, ...] = ("none",)
+    any_object: str = ""
     names: tuple[str, ...] = ()
     stops: str = ""
     sealed: tuple[str, str] = ("", "")
@@ -60,11 +62,13 @@ class WishForm(Struct, frozen=True):
         """What a body demands."""
         words = {string(value_at(body, *path.split("."))) for path in self.choice}
         named = next(filter(None, (self._name(body, path) for path in self.names)), "")
+        given = value_at(body, *self.any_object.split(".")) if self.any_object else None
+        is_any = isinstance(given, Mapping) or bool(words.intersection(self.any_call))
         stops = value_at(body, *self.stops.split(".")) if self.stops else None
         seal, word = self.sealed
         return AnswerWish(
             self._schema(body),
-            named or (ANY_CALL if words.intersection(self.any_call) else ""),
+            named or (ANY_CALL if is_any else ""),
             has_no_calls=bool(words.intersection(self.no_call)),
             stops=tuple(filter(None, map(string, [stops, *elements(stops)]))),
             is_sealed=bool(seal) and word in elements(mapping(body).get(seal)),

@@ -11,6 +11,9 @@ Rule 4: a limit may be lowered, raised to the minimum of an API, or raised by th
 Rule 5: of a history that the server keeps only the new turns are sent: there is nothing to compare.
 Rule 6: what the model said may stand beside more upstream (thinking that an API has no place for);
         it may not lack, and neither may its calls, nor what tools gave.
+Rule 7: a temperature counts where the client turned thinking off, for models that think may take
+        none; it may be lowered to the scale of an API. Stop sequences count where the API has a
+        place for them.
 """
 
 from __future__ import annotations
@@ -35,11 +38,14 @@ from conformance.dialects.base import Dialect
 from conformance.dialects.repeated_answers import is_within, repeated_answers
 from conformance.dialects.requests import RequestForm
 from conformance.dialects.user_turns import user_turns
+from conformance.dialects.wishes import ANY_CALL, AnswerWish
 from conformance.judging.asked_rules import (
     ASKED_ANSWERS,
+    ASKED_CHOICE,
     ASKED_EFFORT,
     ASKED_HISTORY,
     ASKED_LIMIT,
+    ASKED_SETTINGS,
     ASKED_TOOLS,
 )
 from conformance.judging.ledger import Ledger
@@ -54,6 +60,13 @@ _PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _LEAST_LIMIT: Final = 16  # tokens; Responses of OpenAI takes no smaller one
 _SHOWN: Final = 80  # characters of a name
 _NONE: Final = "nothing"
+_TEMPERATURES: Final = (
+    "temperature",
+    "options.temperature",
+    "generationConfig.temperature",
+    "generation_config.temperature",
+    "inferenceConfig.temperature",
+)
 
 
 class AskedSide(Struct, frozen=True):
@@ -198,6 +211,48 @@ def _answers(asked: AskedSide, passed: AskedSide) -> Found:
     return bool(wanted.text or wanted.calls)
 
 
+def _wish(side: AskedSide) -> AnswerWish:
+    return side.dialect.script.wishes.read(side.body) if side.dialect.script else AnswerWish()
+
+
+def _choice(asked: AskedSide, passed: AskedSide) -> Found:
+    script, wanted, got = passed.dialect.script, _wish(asked), _wish(passed)
+    if asked.tools is None or script is None or not script.wishes.choice:
+        return False
+    if wanted.has_no_calls:
+        is_kept = got.has_no_calls or passed.tools is None
+        return is_kept or Lost("no call", "calls are free")
+    if not wanted.call:
+        return False
+    called = "any call" if wanted.call == ANY_CALL else f"a call of {_shortened(wanted.call)}"
+    if not got.call:
+        return Lost(called, "calls are free" if not got.has_no_calls else "no call")
+    is_any = ANY_CALL in (wanted.call, got.call)
+    return is_any or wanted.call == got.call or Lost(called, f"a call of {_shortened(got.call)}")
+
+
+def _settings(asked: AskedSide, passed: AskedSide) -> Found:
+    """Rule 7."""
+    script = passed.dialect.script
+    if script is not None and script.wishes.stops:
+        for stop in _wish(asked).stops:
+            if stop not in _wish(passed).stops:
+                return Lost(f"the stop sequence {view(stop)}", _NONE)
+    wanted, got = _temperature(asked.body), _temperature(passed.body)
+    efforts = asked_effort(asked.body), passed_effort(passed.body)
+    is_off = efforts[0] is not None and efforts[0].stance == "off"
+    if wanted is None or not is_off or (efforts[1] and efforts[1].stance == "on"):
+        return bool(_wish(asked).stops)
+    if got is None or got > wanted:
+        return Lost(f"a temperature of {wanted}", _NONE if got is None else str(got))
+    return True
+
+
+def _temperature(body: Any) -> float | None:
+    stated = (value_at(body, *path.split(".")) for path in _TEMPERATURES)
+    return next((float(each) for each in stated if type(each) in (int, float)), None)
+
+
 def _shortened(text: str) -> str:
     return beginning(text, _SHOWN, "...")
 
@@ -218,4 +273,6 @@ _COMPARED: Final[tuple[tuple[Rule, Callable[[AskedSide, AskedSide], Found]], ...
     (ASKED_LIMIT, _limit),
     (ASKED_HISTORY, _history),
     (ASKED_ANSWERS, _answers),
+    (ASKED_CHOICE, _choice),
+    (ASKED_SETTINGS, _settings),
 )

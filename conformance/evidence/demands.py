@@ -7,13 +7,15 @@ Rule 3: a request that carries on another one has more input, whatever becomes o
         Counts that are not stated, or 0, show nothing.
 Rule 4: a refusal has a message where the API's own clients look for it.
 Rule 5: some servers look for stop sequences in thinking, too: then no text comes.
+Rule 6: HTTP 400 of a provider is the client's fault, HTTP 500 is not; other statuses may mean the
+        gateway itself.
 What a gateway counts is its upstream's: rules 2 and 3 are for servers, and so is the form of an
 answer, which `kept_wishes` judges.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from conformance.core.events import Exchange
@@ -25,18 +27,20 @@ from conformance.evidence.kept_wishes import judged_usage, judged_wishes, wish_o
 from conformance.evidence.step_counts import StepCount, StepCounts, count_of
 from conformance.judging.demand_rules import (
     BODY_AS_ASKED,
+    FAULT_KEPT,
     HISTORY_COUNTED,
     LIMIT_USED,
     REFUSAL_SAYS_WHY,
 )
 from conformance.judging.ledger import Ledger
 from conformance.judging.run_rules import ANSWER_SAID
-from conformance.judging.transcript import WHOLE_ENDS, Transcript, finding_at_end
+from conformance.judging.transcript import WHOLE_ENDS, Transcript, finding_at_end, is_refusal
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
 
 _NAME: Final = "expectations"
 _LEAST_USED: Final = 0.75
+_BLAMING: Final = frozenset({400, 422})  # statuses that blame the request
 _JUDGED_HOPS: Final = frozenset({"", "downstream"})  # servers and gateways
 
 Found = tuple[Rule, str]
@@ -49,10 +53,12 @@ def judge_step(
     expected: ExpectedStep,
     dialect: Dialect,
     counts: StepCounts,
+    behind: Sequence[Exchange] = (),
 ) -> None:
     """Writes what the scenario expects of an answer, and what its request demands.
 
-    `counts` are those of the answers before it, and get its own.
+    `counts` are those of the answers before it, and get its own; `behind` is what a gateway had
+    from its upstream for this answer.
     """
     exchange = answer.exchange
     judge_expectations(ledger, exchange, expected, answer)
@@ -64,6 +70,8 @@ def judge_step(
     judged = list(_all_found(dialect, expected, answer, counts.carried_by(exchange)))
     if not exchange.hop and answer.ending in WHOLE_ENDS:
         judged += judged_usage(answer, counts.streamed(dialect.name))
+    if exchange.hop and answer.ending in ("refused", "failed"):
+        judged += _fault(exchange, behind)
     _excuse_stopped(ledger, dialect, answer)
     for rule, message in judged:
         found = (finding_at_end(rule, answer, message),) if message else ()
@@ -99,6 +107,17 @@ def _all_found(
         yield from _history(answer, carried)
 
 
+def _fault(exchange: Exchange, behind: Sequence[Exchange]) -> Iterator[Found]:
+    """Rule 6."""
+    last = [each.response.status for each in behind if each.response][-1:]
+    status = exchange.response.status if exchange.response else None
+    if last not in ([400], [500]) or status is None or status < 400:
+        return
+    is_turned = (last == [400] and status >= 500) or (last == [500] and status in _BLAMING)
+    message = f"expected what HTTP {last[0]} of the provider comes to, got HTTP {status}"
+    yield FAULT_KEPT, message if is_turned else ""
+
+
 def _limit(
     dialect: Dialect, body: Any, expected: ExpectedStep, answer: Transcript
 ) -> Iterator[Found]:
@@ -122,7 +141,8 @@ def _history(answer: Transcript, before: StepCount | None) -> Iterator[Found]:
 def _refusal(exchange: Exchange, expected: ExpectedStep, answer: Transcript) -> Iterator[Found]:
     """A refusal that a scenario expects; any other is a finding of its own."""
     response = exchange.response
-    if response is None or answer.ending not in expected.ends or answer.done:
+    is_within = answer.done and not is_refusal(exchange)  # an error inside an answer
+    if response is None or answer.ending not in expected.ends or is_within:
         return
     said = any(each.get("message") for each in answer.errors)
     kind = response.header("content-type") or "no content type"

@@ -177,11 +177,11 @@ def write_expectations(ledger: Ledger, judged: JudgedExchange) -> None:
     expected = expected_of(stated_run(recording.header) or {}, exchange)
     if not expected.ends:
         return
-    answer = judged.transcript
-    judge_step(ledger, answer, expected, judged.setting.dialect, judged.counts)
+    answer, place = judged.transcript, ("upstream", exchange.role)
+    others = recording.exchanges if exchange.hop == "downstream" else ()
+    behind = [each for each in others if (each.hop, each.role) == place]
+    judge_step(ledger, answer, expected, judged.setting.dialect, judged.counts, behind)
     if exchange.hop == "downstream":
-        place = ("upstream", exchange.role)
-        behind = [each for each in recording.exchanges if (each.hop, each.role) == place]
         compare_hops(ledger, exchange, answer, behind, expected)
 
 

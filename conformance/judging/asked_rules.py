@@ -72,4 +72,25 @@ ASKED_ANSWERS: Final = _asked_rule(
     ),
     "A history that is written anew loses the model's turns, their calls or the results like this.",
 )
-ASKED_RULES: Final = (ASKED_EFFORT, ASKED_TOOLS, ASKED_LIMIT, ASKED_HISTORY, ASKED_ANSWERS)
+ASKED_CHOICE: Final = _asked_rule(
+    "choice",
+    "A call that a request demands or forbids is demanded or forbidden upstream, too.",
+    (
+        "https://github.com/openai/openai-openapi",
+        "Controls which (if any) tool is called by the model.",
+    ),
+    "A gateway that drops `tool_choice` leaves the call to chance.",
+)
+ASKED_SETTINGS: Final = _asked_rule(
+    "settings",
+    "Stop sequences and temperature are asked upstream as they were.",
+    (
+        "https://github.com/openai/openai-openapi",
+        "Up to 4 sequences where the API will stop generating further tokens.",
+    ),
+    "A provider that takes none of them is named in the profile, with a reason.",
+)
+ASKED_RULES: Final = (
+    *(ASKED_EFFORT, ASKED_TOOLS, ASKED_LIMIT, ASKED_HISTORY, ASKED_ANSWERS),
+    *(ASKED_CHOICE, ASKED_SETTINGS),
+)

@@ -60,4 +60,13 @@ REFUSAL_SAYS_WHY: Final = demand_rule(
     ),
     "Pages of a web server, empty bodies and errors of another API are read by no client.",
 )
-DEMAND_RULES: Final = (BODY_AS_ASKED, LIMIT_USED, HISTORY_COUNTED, REFUSAL_SAYS_WHY)
+FAULT_KEPT: Final = demand_rule(
+    "fault-kept",
+    "What the provider refuses a gateway refuses, too; where the provider fails, it does not.",
+    (
+        "https://www.rfc-editor.org/rfc/rfc9110#section-15.5",
+        "indicates situations in which the client seems to have erred",
+    ),
+    "A client sends a failed request again, and a refused one never.",
+)
+DEMAND_RULES: Final = (*(BODY_AS_ASKED, LIMIT_USED, HISTORY_COUNTED, REFUSAL_SAYS_WHY, FAULT_KEPT),)

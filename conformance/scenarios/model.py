@@ -36,6 +36,7 @@ UPSTREAM: Final = (
     "tools",
     "length",
     "hidden",  # the model thinks and counts it, and shows none of it
+    "plain",  # the model does not think
     "no-finish",  # the stream ends well, but nothing says that the answer is over
     "cut",  # the connection breaks inside the answer
     "error",  # an error event inside the answer

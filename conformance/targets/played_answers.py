@@ -255,19 +255,24 @@ def _offered(dialect: str, body: Any) -> list[OfferedFunction]:
     return list(offered_functions(form.tools(fields))) if form else []
 
 
+_SILENT: Final = frozenset({"hidden", "plain"})
+_UNTHINKING: Final = (11, 12, 0)  # tokens of the prompt, of the answer, of thinking
+
+
 def _plain_answer(word: str, number: int, says: str) -> ScriptedAnswer:
     edge, midst = CHARACTERS.get(says, ("", " "))
-    return ScriptedAnswer(
+    answer = ScriptedAnswer(
         word,
         number,
         # Who hides thinking counts it all the same.
         thinking=(
-            "" if word == "hidden" else f"{edge}Two and two, thought {number}:{midst}is 4.{edge}"
+            "" if word in _SILENT else f"{edge}Two and two, thought {number}:{midst}is 4.{edge}"
         ),
         text=f"{edge}Answer {number}:{midst}**4**, no more.{edge}",
         summary=f"A sum, summary {number}:{midst}done.",
         error=_ERRORS["error"],
     )
+    return replace(answer, tokens=_UNTHINKING) if word == "plain" else answer
 
 
 def _as_wished(

@@ -36,8 +36,37 @@ def found(asked: Exchange, passed: Exchange) -> dict[str, Found]:
 def test_every_api_says_the_same_in_its_own_words(here: str, behind: str) -> None:
     one, other = (sent(api, TURN.body(api, VALUES)) for api in (here, behind))
     said = found(one, other)
-    assert said.pop("answers") is False  # a first turn repeats none
+    for name in ("answers", "choice", "settings"):  # a first turn repeats none, and asks for none
+        assert said.pop(name) is False
     assert set(said.values()) == {True}
+
+
+SETTINGS, FORCED = load_scenarios(["gateway-asked"])[0].steps
+ASKING = {**load_scenarios(["gateway-asked"])[0].values, "model": "m", "limit": 2048}
+FORCING = [api for api in APIS if api in FORCED.bodies]
+
+
+@pytest.mark.parametrize("here", APIS)
+@pytest.mark.parametrize("behind", APIS)
+def test_every_api_says_stops_and_temperature_in_its_own_words(here: str, behind: str) -> None:
+    one, other = (sent(api, SETTINGS.body(api, ASKING)) for api in (here, behind))
+    said = found(one, other)["settings"]
+    # Responses has no place for stop sequences.
+    has_no_place = {here, behind} - {"openai.responses"} == {here, behind}
+    assert (
+        said is True if has_no_place or here == "openai.responses" else not isinstance(said, Lost)
+    )
+
+
+@pytest.mark.parametrize("here", FORCING)
+@pytest.mark.parametrize("behind", APIS)
+def test_every_api_demands_a_call_in_its_own_words(here: str, behind: str) -> None:
+    step = FORCED if behind in FORCING else TURN
+    one = sent(here, FORCED.body(here, ASKING))
+    other = sent(behind, step.body(behind, ASKING if step is FORCED else VALUES))
+    assert found(one, other)["choice"] is (behind in FORCING)
+    if behind in FORCING:
+        assert isinstance(found(one, sent(behind, TURN.body(behind, VALUES)))["choice"], Lost)
 
 
 ASK = {"role": "user", "content": "Hi"}
@@ -50,6 +79,46 @@ def chat(**fields: Any) -> Exchange:
 
 def messages(**fields: Any) -> Exchange:
     return sent("anthropic.messages", {**BASE, **fields})
+
+
+OFFERED: dict[str, Any] = {
+    "tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}]
+}
+NAMED = {"type": "function", "function": {"name": "f"}}
+CHOICES: list[tuple[dict[str, Any], dict[str, Any], Any]] = [
+    ({**OFFERED, "tool_choice": "auto"}, OFFERED, False),
+    ({"tool_choice": "required"}, {}, False),
+    ({**OFFERED, "tool_choice": NAMED}, {**OFFERED, "tool_choice": NAMED}, True),
+    ({**OFFERED, "tool_choice": NAMED}, {**OFFERED, "tool_choice": "required"}, True),
+    ({**OFFERED, "tool_choice": NAMED}, OFFERED, "calls are free"),
+    ({**OFFERED, "tool_choice": "required"}, {**OFFERED, "tool_choice": "none"}, "no call"),
+    ({**OFFERED, "tool_choice": "none"}, {**OFFERED, "tool_choice": "none"}, True),
+    ({**OFFERED, "tool_choice": "none"}, {}, True),
+    ({**OFFERED, "tool_choice": "none"}, OFFERED, "calls are free"),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "wanted"), CHOICES)
+def test_choices(one: dict[str, Any], other: dict[str, Any], wanted: Any) -> None:
+    assert got(found(chat(**one), chat(**other))["choice"]) == wanted
+
+
+OFF: dict[str, Any] = {"reasoning_effort": "none"}
+KEPT: list[tuple[dict[str, Any], dict[str, Any], Any]] = [
+    (OFF, {"temperature": 1}, False),
+    ({**OFF, "temperature": 1.5}, {"temperature": 1}, True),
+    ({**OFF, "temperature": 0.5}, {"temperature": 1}, "1.0"),
+    ({**OFF, "temperature": 0.5}, {}, "nothing"),
+    ({**OFF, "temperature": 0.5}, {"reasoning_effort": "high"}, False),
+    ({"temperature": 0.5}, {}, False),
+    ({"stop": "a"}, {"stop": ["a", "b"]}, True),
+    ({"stop": ["a", "b"]}, {"stop": ["a"]}, "nothing"),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "wanted"), KEPT)
+def test_settings(one: dict[str, Any], other: dict[str, Any], wanted: Any) -> None:
+    assert got(found(chat(**one), chat(**other))["settings"]) == wanted
 
 
 EFFORTS: list[tuple[Exchange, Exchange, Any]] = [

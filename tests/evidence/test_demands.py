@@ -84,6 +84,7 @@ REFUSALS: list[tuple[str, str, set[str]]] = [
     (json.dumps(ERROR), JSON, set()),
     ("<html><title>Bad</title></html>", "text/html", {"refusal-says-why"}),
     ("", JSON, {"refusal-says-why"}),
+    (json.dumps({"error": {**ERROR["error"], "message": ""}}), JSON, {"refusal-says-why"}),
 ]
 
 
@@ -106,3 +107,30 @@ def test_an_answer_of_another_kind_than_was_asked_for_is_judged_by_what_was_aske
     report = check_paths([path], trust=[path])
     assert report.errors == ()
     assert "wire/chat/chunk-object" in {each.rule for each in report.findings}
+
+
+FAULTS: list[tuple[int, int, set[str]]] = [
+    (400, 400, set()),
+    (400, 502, {"fault-kept"}),
+    (500, 502, set()),
+    (500, 429, set()),
+    (500, 400, {"fault-kept"}),
+    (401, 500, set()),
+]
+
+
+@pytest.mark.parametrize(("behind", "status", "rules"), FAULTS)
+def test_a_gateway_keeps_whose_fault_it_is(
+    behind: int, status: int, rules: set[str], tmp_path: Path
+) -> None:
+    run = {"target": "gateway", "steps": {"first": {"ends": ["refused", "failed"]}}}
+    head = {"cassette": "1.0", "dialect": "openai.chat", "profile": "strict", "run": run}
+    lines: list[dict[str, Any]] = [head]
+    for number, (hop, each) in enumerate((("downstream", status), ("upstream", behind)), 1):
+        first, *rest = exchange(json.dumps(ERROR), kind=JSON, status=each)
+        lines += [{**first, "exchange": number, "hop": hop, "dialect": "openai.chat"}, *rest]
+    path = tmp_path / "own.cassette.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    report = check_paths([path], trust=[path])
+    assert report.errors == ()
+    assert {each.rule for each in report.findings} == {f"scenario/{rule}" for rule in rules}

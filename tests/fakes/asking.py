@@ -16,18 +16,25 @@ _LIMIT = 2048
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Turns and tools as chat templates know them, whether to think, and the limit of tokens."""
+    """Turns and tools as chat templates know them, whether to think, and what bounds the answer."""
 
     messages: tuple[Mapping[str, Any], ...]
     tools: tuple[Mapping[str, Any], ...] = ()
     thinks: bool = True
     limit: int | None = None
+    temperature: float = 0.0
+    stops: tuple[str, ...] = ()
 
 
 def asked_body(api: Api, asked: Asked, *, streams: bool) -> Fields:
     """The body of a request."""
     build = {"chat": _chat, "responses": _responses, "messages": _messages}[api]
-    return {"model": "scripted", "stream": streams, **build(asked, streams)}
+    body = {"model": "scripted", "stream": streams, **build(asked, streams)}
+    if not asked.thinks:  # models that think take no temperature
+        body["temperature"] = asked.temperature
+    if asked.stops and api != "responses":
+        body["stop" if api == "chat" else "stop_sequences"] = list(asked.stops)
+    return body
 
 
 def _chat(asked: Asked, streams: bool) -> Fields:

@@ -96,7 +96,13 @@ class Translator:
 
     def generate(self, prompt: Prompt, limits: Limits, *, parent: Stream | None = None) -> Stream:
         del parent
-        return self._generated(replace(self._asked[prompt.ids[0]], limit=limits.max_tokens))
+        asked = replace(
+            self._asked[prompt.ids[0]],
+            limit=limits.max_tokens,
+            temperature=limits.temperature,
+            stops=limits.stop,
+        )
+        return self._generated(asked)
 
     async def _generated(self, asked: Asked) -> AsyncGenerator[EngineEvent, None]:
         said = [each async for each in self._said(asked)]

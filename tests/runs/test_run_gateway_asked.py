@@ -16,7 +16,8 @@ from tests.fakes.gateway import Fields, Gateway, Rewrite
 from tests.fakes.translating import Translator
 from tests.runs.test_run_gateway import APIS, ran, violated
 
-ASKED = {rule.id for rule in ASKED_RULES}
+OF_SETTINGS = {"scenario/asked-choice", "scenario/asked-settings"}
+ASKED = {rule.id for rule in ASKED_RULES} - OF_SETTINGS
 WAYS = [(here, behind) for here in APIS for behind in APIS]
 
 
@@ -81,6 +82,28 @@ def test_an_answer_that_goes_upstream_in_other_words_is_found(tmp_path: Path) ->
     rewrite = with_other_words("no more", "much more")
     outcome = ran(Gateway(rewrites=rewrite), tmp_path, load_scenarios(["gateway-turns"]))
     assert {rule for rule, _ in violated(outcome.report)} == {"scenario/asked-answers"}
+
+
+SETTINGS: list[tuple[str, Rewrite]] = [
+    ("effort", with_other_words('"reasoning_effort": "none"', '"reasoning_effort": "high"')),
+    ("choice", without("tool_choice")),
+    ("settings", without("stop")),
+    ("settings", without("temperature")),
+]
+
+
+@pytest.mark.parametrize(("rule", "rewrite"), SETTINGS)
+def test_settings_that_do_not_go_upstream_are_found_by_their_rule_alone(
+    rule: str, rewrite: Rewrite, tmp_path: Path
+) -> None:
+    outcome = ran(Gateway(rewrites=rewrite), tmp_path, load_scenarios(["gateway-asked"]))
+    assert {each for each, _ in violated(outcome.report)} == {f"scenario/asked-{rule}"}
+
+
+def test_settings_that_go_upstream_are_right(tmp_path: Path) -> None:
+    report = ran(Gateway(), tmp_path, load_scenarios(["gateway-asked"])).report
+    assert violated(report) == set()
+    assert {report.verdicts[each] for each in OF_SETTINGS} == {Verdict.PASS}
 
 
 def test_a_stream_that_is_not_asked_upstream_shows_in_the_answer(tmp_path: Path) -> None:

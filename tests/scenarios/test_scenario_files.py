@@ -153,16 +153,9 @@ def test_only_a_question_is_asked_as_a_stream_or_not() -> None:
 NAMING = {
     *("company", "default-thinking", "effort", "hidden", "history", "length", "needs-effort"),
     *("no-think", "opt-in", "refused-values", "stored-turn", "stop", "summary", "tools"),
-    *(
-        "two-tools",
-        "tool-choice",
-        "unicode",
-        "unknown-effort",
-        "wrong-request",
-        "gateway-hidden",
-        "gateway-length",
-    ),
-    *("gateway-summary", "gateway-tools", "gateway-turns", "models"),
+    *("two-tools", "tool-choice", "unicode", "unknown-effort", "wrong-request", "models"),
+    *("gateway-asked", "gateway-hidden", "gateway-length", "gateway-summary"),
+    *("gateway-tools", "gateway-turns"),
 }
 
 

@@ -108,6 +108,7 @@ ENDINGS = {
     "tools": "tools",
     "length": "length",
     "hidden": "complete",
+    "plain": "complete",
     "no-finish": "cut",
     "cut": "cut",
     "error": "failed",

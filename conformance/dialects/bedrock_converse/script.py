@@ -83,5 +83,9 @@ SCRIPT: Final = Script(
     _stream_events,
     _whole_body,
     _error_body,
-    WishForm(names=("toolConfig.toolChoice.tool.name",), stops="inferenceConfig.stopSequences"),
+    WishForm(
+        any_object="toolConfig.toolChoice.any",
+        names=("toolConfig.toolChoice.tool.name",),
+        stops="inferenceConfig.stopSequences",
+    ),
 )

@@ -52,5 +52,5 @@ SCRIPT: Final = Script(
     _stream_events,
     _whole_body,
     error_body,
-    WishForm(("format",), json="format", json_words=("json",), stops="options.stop"),
+    WishForm(("format",), json="format", json_words=("json",), choice=(), stops="options.stop"),
 )
