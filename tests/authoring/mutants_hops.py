@@ -163,6 +163,12 @@ MUTANTS: Final = (
         also=("history/responses/sealed-unchanged",),  # of the hop to the model alone
         turns={3: asks("input.1.encrypted_content", opaque("another item", 96))},
     ),
+    # The loop goes on with a call that the model did not make.
+    Mutant(
+        "hop/talk-kept",
+        LOOP,
+        turns={3: asks("input.2.arguments", '{"line":"mainland"}')},
+    ),
     # What is said to be hidden goes into data of the application's own.
     Mutant(
         "hop/thinking-hidden",
