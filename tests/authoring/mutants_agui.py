@@ -142,7 +142,6 @@ MUTANTS: Final = (
         "TOOL_CALL",
         "TOOL_CALL_ARGS",
         (f"{SUITE}/call-json",),
-        (f"{SUITE}/result-after-call",),
     ),
     # The text stays open while the model thinks on.
     Mutant(f"{SUITE}/reasoning-apart-from-text", TOOLS, (_text_around_reasoning,)),

@@ -162,7 +162,7 @@ MUTANTS: Final = (
     Mutant(f"{SUITE}/call-lifecycle", TOOLS, (edits.duplicate(CALLING),)),
     Mutant(f"{SUITE}/call-name-agrees", TOOLS, (edits.change(CALLED, "toolName", "other"),)),
     Mutant(f"{SUITE}/output-of-call", TOOLS, (edits.change(ANSWERED, "toolCallId", "call-9"),)),
-    Mutant(f"{SUITE}/input-complete", TOOLS, (edits.drop(CALLED),), (f"{SUITE}/output-of-call",)),
+    Mutant(f"{SUITE}/input-complete", TOOLS, (edits.drop(CALLED),)),
     Mutant(f"{SUITE}/input-json", TOOLS, (edits.drop(ARGUMENT, -1),)),
     # It failed before the model had begun.
     Mutant(f"{SUITE}/steps-in-order", FAILED, (edits.drop(STEP),)),
