@@ -53,6 +53,7 @@ def judge_step(
     expected: ExpectedStep,
     dialect: Dialect,
     counts: StepCounts,
+    *,
     behind: Sequence[Exchange] = (),
 ) -> None:
     """Writes what the scenario expects of an answer, and what its request demands.

@@ -68,18 +68,19 @@ def _altered_inputs(
 ) -> Iterator[HopDifference]:
     """Rules 2 and 3."""
     for own, part in pairs:
-        said, shown = _value(own.call[1]), _value(part.stated)
+        said, shown = value_of(own.call[1]), value_of(part.stated)
         is_shown = hops.shown.dialect.names_tools or _keys(said) == _keys(shown) != set()
         if said is None or shown is None or not is_shown:
             continue
         request = hops.behind[own.start.answer].exchange.request
         offered = "" if request is None or request.json is None else json.dumps(request.json)
-        if _alters(said, shown, offered):
+        if alters(said, shown, offered):
             message = f"expected input {own.call[1]} of {own.call[0]}, got {part.stated}"
             yield HopDifference(message, own.end or own.start, part.end or part.start)
 
 
-def _value(arguments: str) -> Any:
+def value_of(arguments: str) -> Any:
+    """Arguments as a value; None where they are no JSON."""
     try:
         return json.loads(arguments)
     except (ValueError, RecursionError):
@@ -90,7 +91,7 @@ def _keys(value: Any) -> set[str]:
     return set(value) if isinstance(value, dict) else set()
 
 
-def _alters(said: Any, shown: Any, offered: str) -> bool:
+def alters(said: Any, shown: Any, offered: str) -> bool:
     """Whether what the model wrote is lost or has another value; `offered` is what it was offered.
 
     What no schema of a tool has may be left out.
@@ -98,11 +99,11 @@ def _alters(said: Any, shown: Any, offered: str) -> bool:
     if isinstance(said, dict) and isinstance(shown, dict):
         lost = [key for key, value in said.items() if key not in shown and value is not None]
         return any(not offered or json.dumps(key) in offered for key in lost) or any(
-            _alters(value, shown[key], offered) for key, value in said.items() if key in shown
+            alters(value, shown[key], offered) for key, value in said.items() if key in shown
         )
     if isinstance(said, list) and isinstance(shown, list):
         pairs = zip(said, shown, strict=False)
-        return len(said) != len(shown) or any(_alters(one, two, offered) for one, two in pairs)
+        return len(said) != len(shown) or any(alters(one, two, offered) for one, two in pairs)
     return said != shown and str(said).lower() != str(shown).lower()
 
 

@@ -36,6 +36,7 @@ from conformance.evidence.hop_sides import (
     beside,
     first_other,
 )
+from conformance.evidence.hop_talk import talk_kept
 from conformance.evidence.hop_tries import is_of, own_words
 from conformance.evidence.said import EventPlace, OpaqueValue, SaidContent, SaidPart
 from conformance.evidence.thinking_due import thinking_due
@@ -264,6 +265,7 @@ COMPARISONS: Final[Sequence[tuple[Rule, Callable[[ApplicationHops], Compared]]]]
     (rules.ORDER, _order),
     (rules.OPAQUE, _opaque),
     (rules.RETURNED, _returned),
+    (rules.TALK_KEPT, talk_kept),
     (rules.HIDDEN, _hidden),
     (rules.FAILURE, failure),
     (rules.FAILURE_TOLD, failure_told),

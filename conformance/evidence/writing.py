@@ -180,7 +180,7 @@ def write_expectations(ledger: Ledger, judged: JudgedExchange) -> None:
     answer, place = judged.transcript, ("upstream", exchange.role)
     others = recording.exchanges if exchange.hop == "downstream" else ()
     behind = [each for each in others if (each.hop, each.role) == place]
-    judge_step(ledger, answer, expected, judged.setting.dialect, judged.counts, behind)
+    judge_step(ledger, answer, expected, judged.setting.dialect, judged.counts, behind=behind)
     if exchange.hop == "downstream":
         compare_hops(ledger, exchange, answer, behind, expected)
 

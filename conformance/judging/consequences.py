@@ -11,6 +11,7 @@ from conformance.judging.run_rules import ANSWER_SAID
 from conformance.judging.view import JudgedView
 from conformance.rules.verdicts import Level, Verdict
 
+_OF_CLIENT: Final = "thinking/client/agrees-with-wire"
 _UNPLACED: Final = ("carries", "message-identified", "type-known", "tuple", "last-comes")
 # Rule -> the ones whose breach may be why; a bare name is that of a rule in the same suite, a name
 # behind `*/` that of one in any suite.
@@ -21,17 +22,30 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "call-answered": ("output-of-call", "result-of-call", "result-asked"),
     "snapshot-has-calls": ("result-of-call",),
     "input-agrees": ("hop/tools",),
+    "output-of-call": ("input-complete",),  # a call that never ends is not known
+    "result-after-call": ("call-closed",),
+    "sealed-owner": ("span-opened",),
+    "finish-last": ("done-last",),
+    "parts-in-step": ("finish-last",),
+    "step-finished": ("steps-in-order",),
     # The wire says the same of its own end, whatever comes behind it.
     "before-finish": (
         "*/done-last",
+        "*/finish-last",
         "*/silent-after-response",
         "*/silent-after-run",
         "*/step-last",
         "*/turn-last",
+        _OF_CLIENT,
+    ),
+    # What a client reports is not what was sent, so its order and its counts are others, too.
+    **dict.fromkeys(
+        ("answer-counted", "before-text", "marked-before-text", "said"),
+        (_OF_CLIENT,),
     ),
     # A part that is lost or comes again changes how many there are.
-    "thinking-parts": ("hop/thinking",),
-    "said-once": ("hop/try-replaced", "*/not-doubled", "thinking/client/agrees-with-wire"),
+    "thinking-parts": ("hop/thinking", "*/reasoning-over"),
+    "said-once": ("hop/try-replaced", "*/not-doubled", _OF_CLIENT),
     "text-said-once": ("hop/try-replaced",),
     "concise-is-short": ("summary/client/text-agrees",),  # a client says it twice
     "encrypted-streamed": ("wire/responses/item-closed",),

@@ -8,6 +8,7 @@
 `one-request`   a client sends one request per case
 `restores`      a client restores what it stored
 `stored-flat`, `stored-lean`  the form of what it stored, where its profile promises `stores-flat`
+`talk-kept`     the next request has the turns before, as they were
 `reconnect`     a client that declares it asks for the rest of an answer that broke off
 """
 
@@ -105,9 +106,15 @@ STORED_LEAN: Final = _harness_rule(
     "Leave the key out where it would be empty or null.",
     Level.SHOULD,
 )
+TALK_KEPT: Final = _harness_rule(
+    "talk-kept",
+    "The next request has the turns before: the user's words, the answer and its calls.",
+    {"breaks": "a model that gets other words than its own answers other questions"},
+    "Send every turn back once; thinking has a field of its own, apart from the text.",
+)
 RULES: Final = (
     *(ANSWERS, DECLARED, ENDING, IN_ORDER, NEXT_REQUEST),
-    *(ONE_REQUEST, RECONNECT, RESTORES, STORED_FLAT, STORED_LEAN),
+    *(ONE_REQUEST, RECONNECT, RESTORES, STORED_FLAT, STORED_LEAN, TALK_KEPT),
 )
 
 

@@ -88,6 +88,14 @@ RETURNED: Final = _hop_rule(
     "12 of 12",
     "An application that keeps its history in other words than the model's loses it.",
 )
+TALK_KEPT: Final = _hop_rule(
+    "talk-kept",
+    "The next request to the model has the answer before, its calls as they were, and no thinking "
+    "in its text.",
+    "",
+    "A history of the last message alone, and one that is cut or put together anew, looks so.",
+    more=({"breaks": "a model that gets other words than its own answers other questions"},),
+)
 HIDDEN: Final = _hop_rule(
     "thinking-hidden",
     "An application that states that it hides thinking sends its text in no field.",
@@ -137,6 +145,6 @@ TRY_REPLACED: Final = _hop_rule(
     ),
 )
 HOP_RULES: Final = (
-    *(TEXT, TOOLS, THINKING, THINKING_PARTS, THINKING_APART, ORDER, OPAQUE, RETURNED, HIDDEN),
-    *(FAILURE, FAILURE_TOLD, ANSWER_WHOLE, REASON, TRY_REPLACED),
+    *(TEXT, TOOLS, THINKING, THINKING_PARTS, THINKING_APART, ORDER, OPAQUE, RETURNED),
+    *(TALK_KEPT, HIDDEN, FAILURE, FAILURE_TOLD, ANSWER_WHOLE, REASON, TRY_REPLACED),
 )

@@ -254,6 +254,22 @@ def test_lost_thinking_is_found() -> None:
     assert failing(completed(judge, exchange, told)) == {AGREES}
 
 
+@pytest.mark.parametrize("lost", ["finish", "thinking.delta"])
+def test_what_is_lost_is_one_finding_and_none_of_a_server(lost: str) -> None:
+    judge, exchange = judging(CHAT)
+    told = [event for event in events_of(judge, exchange) if event["type"] != lost]
+    assert failing(completed(judge, exchange, told)) == {AGREES}
+
+
+def test_thinking_behind_the_answer_is_one_finding() -> None:
+    judge, exchange = judging(CHAT)
+    events = events_of(judge, exchange)
+    late = [event for event in events if event["type"].startswith("thinking.")]
+    assert failing(completed(judge, exchange, [e for e in events if e not in late] + late)) == {
+        AGREES
+    }
+
+
 def test_what_a_client_does_not_declare_is_not_held_against_it() -> None:
     judge, exchange = judging(CHAT, silent=("thinking.start", "thinking.end", "usage"))
     made = completed(judge, exchange, events_of(judge, exchange))

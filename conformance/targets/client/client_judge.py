@@ -239,6 +239,10 @@ class ClientJudge:
         if made.findings:
             self._withdraw_faults_sent(made, setting, watched, sent)
             withdraw_followers(made, "sent bytes")
+            if self._of_views & {found.rule for found in made.findings}:
+                # A server's rules count and order what was reported, which is not what it sent.
+                blamed = [f.rule for f in made.findings if f.rule.startswith("wire/")]
+                made.withdraw(blamed, "what was reported differs from what was sent", "sent bytes")
 
     def _withdraw_undeclared(self, made: ClientLedger, sent: Transcript) -> None:
         """Rules 1 to 3."""

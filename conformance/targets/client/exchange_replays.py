@@ -33,6 +33,7 @@ from conformance.targets.client.conversation import (
     models_matching,
     user_choices_in,
 )
+from conformance.targets.client.kept_talk import talk_fault
 from conformance.targets.client.protocol import EXTRACT, NEXT_REQUEST, STREAM
 from conformance.targets.client.replay_endpoint import MOST_FAULTS, ReplayedCase
 from conformance.targets.client.variation import ReplayExtent, ReplayVariation, replay_variations
@@ -153,7 +154,12 @@ class ExchangeReplays(CaseSeries):
             self.count_case(NEXT_REQUEST, answered)
             if answered.request is not None:
                 turns = _turn_exchanges(sent.exchange, answered.request, user_choices_in(now))
-                gathered.add_replay("next request", self.judging.judge_requests(turns))
+                made = self.judging.judge_requests(turns)
+                wrong = talk_fault(now["messages"], sent, turns[-1], self.judging.dialect)
+                # An entry that another rule finds at fault is lost by that.
+                if wrong is None or not made.findings:
+                    made.state_harness_rule(harness.TALK_KEPT, client_place(sent.exchange), wrong)
+                gathered.add_replay("next request", made)
             elif answered.how != "skipped":
                 gathered.add_replay("next request", no_answer("next-request", answered))
 

@@ -1,0 +1,105 @@
+"""What an application tells its model of the turn before.
+
+Rule 1: the text of the answer stands in a request of the next turn, under any role; white space is
+        free. Only in a run: elsewhere a history may be long enough to be cut.
+Rule 2: a call that goes back under its id has the name and the arguments that the model wrote;
+        defaults may stand beside them.
+Rule 3: what was thought is none of the text of the model's own turns, unless the model sends both
+        in one text.
+Rule 4: where the provider keeps the history, nothing is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from conformance.core.spelling import one_spelling
+from conformance.dialects.history_calls import goes_on_from_kept
+from conformance.dialects.turns import SaidCall, said_call
+from conformance.evidence.hop_calls import alters, value_of
+from conformance.evidence.hop_sides import TELLING, ApplicationHops, Compared, HopDifference
+from conformance.evidence.links.requests import RepeatedTalk
+
+_SHOWN: Final = 60
+
+
+def talk_kept(hops: ApplicationHops) -> Compared:
+    if not hops.are_whole or hops.tries:
+        return False
+    turn, later = list(_talks(hops, in_turn=True)), list(_talks(hops, in_turn=False))
+    if any(goes_on_from_kept(talk.exchange.dialect or "", talk.body) for talk in (*turn, *later)):
+        return "the provider keeps the history"
+    message = _altered_call(hops, [*turn, *later]) or (
+        hops.is_played and _altered_text(hops, later)
+    )
+    if message:
+        return HopDifference(message, hops.said.last, hops.sent.last)
+    return bool(turn or later)
+
+
+def _talks(hops: ApplicationHops, *, in_turn: bool) -> Iterator[RepeatedTalk]:
+    """The histories of the requests after the first one: of this turn, or of the next."""
+    first = hops.behind[0]
+    of_turn = [each.exchange.request for each in hops.behind[1:]]
+    for request in of_turn if in_turn else hops.later:
+        talk = RepeatedTalk.of(replace(first.exchange, request=request), first.dialect)
+        if talk is not None:
+            yield talk
+
+
+def _altered_call(hops: ApplicationHops, talks: list[RepeatedTalk]) -> str:
+    """Rule 2."""
+    made = {call.id: call for answer in hops.behind for call in _calls(answer.transcript.own_tools)}
+    for talk in talks:
+        for back in (call for entry in talk.said for call in entry.calls):
+            call = made.get(back.id)
+            if back.id and call is not None and _is_other(call, back):
+                return f"expected {_spelled(call)} to go back to the model, got {_spelled(back)}"
+    return ""
+
+
+def _is_other(call: SaidCall, back: SaidCall) -> bool:
+    """Arguments may have defaults beside what the model wrote; what is no JSON may be replaced."""
+    said, has = value_of(call.arguments), value_of(back.arguments)
+    return call.name != back.name or (said is not None and alters(said, has, ""))
+
+
+def _altered_text(hops: ApplicationHops, later: list[RepeatedTalk]) -> str:
+    """Rules 1 and 3."""
+    last = hops.behind[-1].transcript
+    said = "".join(last.text)
+    text, thought = one_spelling(said), one_spelling("".join(last.thinking))
+    if later and len(text) >= TELLING and not any(text in _everything(talk) for talk in later):
+        shown = said if len(said) <= _SHOWN else f"{said[:_SHOWN]}..."
+        return f"expected the answer before in the next turn's request, got no {shown!r}"
+    is_inline = any(each.reading.markers for each in hops.behind)
+    if len(thought) < TELLING or is_inline or thought in text:
+        return ""
+    own = (one_spelling(each.text) for talk in later for each in talk.said if each.by == "model")
+    if any(thought in each for each in own):
+        return "expected the text of the answer alone in the next request, got its thinking in it"
+    return ""
+
+
+def _everything(talk: RepeatedTalk) -> str:
+    return "".join(map(one_spelling, _strings(talk.body)))
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _strings(each)
+
+
+def _calls(tools: Any) -> Iterator[SaidCall]:
+    for each in tools:
+        yield said_call(each.get("id"), each.get("name"), each.get("arguments"))
+
+
+def _spelled(call: SaidCall) -> str:
+    return f"{call.name}({call.arguments})"
