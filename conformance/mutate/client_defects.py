@@ -54,6 +54,12 @@ def _lose_one(*types: str) -> _ReportEdit:
     return lambda report: _drop_events(report, _middle_place(_events_of(report, *types)))
 
 
+def _lose_call(report: _Report) -> _Report:
+    """One call is lost, from the middle of those that the client itself has to carry out."""
+    calls = [at for at in _events_of(report, "tool.end") if not report[at].get("hosted")]
+    return _drop_events(report, _middle_place(calls))
+
+
 def _lose_all(*types: str) -> _ReportEdit:
     return lambda report: _drop_events(report, _events_of(report, *types))
 
@@ -251,7 +257,7 @@ DEFECTS: Final = (
         "Arguments of a call are cut short.",
         _change_text("tool.end", "arguments", lambda text: text[:-1]),
     ),
-    Defect("C21-lost-call", "A tool call is lost.", _lose_one("tool.end")),
+    Defect("C21-lost-call", "A tool call is lost.", _lose_call),
     Defect(
         "C22-other-reason",
         "Another finish reason.",

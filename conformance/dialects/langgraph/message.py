@@ -4,7 +4,8 @@ Rule 1: chunks of a message add up. A message that is stated whole (`messages/pa
         a graph) says what was not said yet: a text that goes on is said from there.
 Rule 2: a call is known by its index. A chunk of it without an index is a whole call.
         Of a call that is only stated, the arguments count once the message is whole.
-Rule 3: thinking ends where text or a call begins, and each part of it where another one does.
+Rule 3: thinking ends where text or a call begins, and each part of it where another one does: a
+        part that the message numbers begins explicitly.
 """
 
 from __future__ import annotations
@@ -130,8 +131,12 @@ class SaidMessage:
         is_same = self._run is not None and self._run.channel == piece.channel
         if not is_same or (piece.kind == "thinking" and piece.part != self._part):
             self._close_run()
-            channel = piece.channel
-            self._run = self._blocks.write() if channel is None else self._blocks.think(channel)
+            channel, has_place = piece.channel, piece.part is not None
+            self._run = (
+                self._blocks.write()
+                if channel is None
+                else self._blocks.think(channel, explicit=has_place)
+            )
         self._part = piece.part
         assert self._run is not None
         if piece.channel is None:
