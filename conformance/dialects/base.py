@@ -90,7 +90,8 @@ class Dialect(Struct, frozen=True):
     says why a model stopped. `takes_back` are wire events by which its interface forgets what it
     was shown before. `unit` is its word for one answer. `socket` says what the messages of a
     WebSocket mean, where it is spoken over one. `is_piece`: a payload says of itself that it is a
-    piece of a stream, though a body may be spelled like it.
+    piece of a stream, though a body may be spelled like it. `counts_within`: tokens of thinking
+    are counted within those of the output.
     """
 
     name: str
@@ -125,6 +126,7 @@ class Dialect(Struct, frozen=True):
     unit: str = "answer"
     socket: SocketForm | None = None
     is_piece: Callable[[Any], bool] = lambda _payload: False
+    counts_within: bool = False
 
     def stated(self, request: Request | None) -> Request | None:
         """The request as rules know it: with its keys spelled as here, and what its path says.

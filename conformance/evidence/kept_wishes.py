@@ -33,7 +33,6 @@ from conformance.rules.forms.differences import view
 from conformance.rules.model import Rule
 
 _KEEPS_STOPS: Final = ("include_stop_str_in_output", "no_stop_trim")
-_WITHIN_OUTPUT: Final = frozenset({"openai.chat", "openai.responses", "anthropic.messages"})
 _ENDED: Final = frozenset({"complete", "tools"})
 _UTF8: Final = frozenset({"utf-8", "utf8", "us-ascii"})
 
@@ -94,7 +93,7 @@ def _stops(body: Mapping[str, Any], wish: AnswerWish, answer: Transcript) -> Ite
 def _text_counted(dialect: Dialect, answer: Transcript) -> Iterator[Found]:
     names = ("input", "output", "reasoning", "total")
     read, written, thought, total = (count_of(answer, name) for name in names)
-    is_within = total in (0, read + written) and dialect.name in _WITHIN_OUTPUT
+    is_within = total in (0, read + written) and dialect.counts_within
     if not (thought and written and is_within and "".join(answer.text).strip()):
         return
     is_all = thought == written

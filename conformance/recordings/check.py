@@ -269,10 +269,7 @@ def _judge_exchanges(
         now_about(exchange.request)
         transcript = Transcript(exchange)
         judged = check_wire(
-            setting,
-            exchange,
-            exchange.chunks,
-            exchange.end,
+            *(setting, exchange, exchange.chunks, exchange.end),
             scenario=scenario,
             is_last=exchange is last,
             transcript=transcript if looks_at_answers(recording, exchange) else None,

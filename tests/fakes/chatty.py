@@ -94,7 +94,9 @@ class Chatty:
             await _stream(send, _chunks(body, head, thinking, text, calls, reason))
         else:
             await _json(
-                send, 200, _whole(head, thinking, text, calls, reason, _usage(body, reason))
+                send,
+                200,
+                _whole(head, thinking, text, calls, reason, _usage(body, reason, thinking)),
             )
         self._open.remove(text) if text in self._open else self._open.pop()
 
@@ -104,7 +106,8 @@ class Chatty:
         silent = self.thoughtless or (body.get("reasoning_effort") == "none" and not self.deaf)
         salt += f" {self.key}" if self.echoes else ""
         thinking = "" if silent else f"They said: {said['content']}{salt}"
-        if body.get("tools") and said["role"] == "user":
+        may_call = body.get("tools") and body.get("tool_choice") != "none"
+        if may_call and said["role"] == "user":
             function = {"name": "calculator", "arguments": '{"expression": "2 + 3"}'}
             return (
                 thinking,
@@ -118,7 +121,7 @@ class Chatty:
 _MODEL: Final = {"id": "chatty", "object": "model", "created": 1, "owned_by": "tests"}
 
 
-def _usage(body: Fields, reason: str) -> Fields:
+def _usage(body: Fields, reason: str, thinking: str) -> Fields:
     """More messages are more input, and an answer that is cut has used its limit."""
     read = 5 * len(body["messages"])
     written = body["max_tokens"] if reason == "length" else 7
@@ -126,7 +129,7 @@ def _usage(body: Fields, reason: str) -> Fields:
         "prompt_tokens": read,
         "completion_tokens": written,
         "total_tokens": read + written,
-        "completion_tokens_details": {"reasoning_tokens": 3},
+        "completion_tokens_details": {"reasoning_tokens": 3 if thinking else 0},
     }
 
 
@@ -147,7 +150,7 @@ def _chunks(
             **head,
             "object": "chat.completion.chunk",
             "choices": [],
-            "usage": _usage(body, reason),
+            "usage": _usage(body, reason, thinking),
         }
     yield "[DONE]"
 

@@ -45,4 +45,5 @@ DIALECT: Final = Dialect(
     script=SCRIPT,
     client=ClientCases(listing("content"), own_models="claude"),
     unit="message",
+    counts_within=True,
 )

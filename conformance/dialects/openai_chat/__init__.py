@@ -40,4 +40,5 @@ DIALECT: Final = Dialect(
     script=SCRIPT,
     client=CLIENT_CASES,
     is_piece=is_piece,
+    counts_within=True,
 )

@@ -36,4 +36,5 @@ DIALECT: Final = Dialect(
     client=ClientCases(listing("output")),
     unit="response",
     socket=SOCKET,
+    counts_within=True,
 )
