@@ -111,6 +111,7 @@ TALK_KEPT: Final = _harness_rule(
     "The next request has the turns before: the user's words, the answer and its calls.",
     {"breaks": "a model that gets other words than its own answers other questions"},
     "Send every turn back once; thinking has a field of its own, apart from the text.",
+    Level.SHOULD,
 )
 RULES: Final = (
     *(ANSWERS, DECLARED, ENDING, IN_ORDER, NEXT_REQUEST),

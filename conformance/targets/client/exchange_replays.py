@@ -155,7 +155,9 @@ class ExchangeReplays(CaseSeries):
             if answered.request is not None:
                 turns = _turn_exchanges(sent.exchange, answered.request, user_choices_in(now))
                 made = self.judging.judge_requests(turns)
-                wrong = talk_fault(now["messages"], sent, turns[-1], self.judging.dialect)
+                is_inline = bool(self.judging.reading.markers)
+                told = now["messages"], sent, turns[-1]
+                wrong = talk_fault(*told, self.judging.dialect, is_inline=is_inline)
                 # An entry that another rule finds at fault is lost by that.
                 if wrong is None or not made.findings:
                     made.state_harness_rule(harness.TALK_KEPT, client_place(sent.exchange), wrong)

@@ -27,9 +27,17 @@ _SHOWN: Final = 60
 
 
 def talk_fault(
-    given: Sequence[Mapping[str, Any]], sent: Transcript, asked: Exchange, dialect: Dialect
+    given: Sequence[Mapping[str, Any]],
+    sent: Transcript,
+    asked: Exchange,
+    dialect: Dialect,
+    *,
+    is_inline: bool = False,
 ) -> HarnessFault | None:
-    """What is lost or altered in a request that follows an answer, `sent`, to entries `given`."""
+    """What is lost or altered in a request that follows an answer, `sent`, to entries `given`.
+
+    `is_inline`: the server sends thinking in the text, between markers, and may want it back so.
+    """
     talk = RepeatedTalk.of(asked, dialect)
     if talk is None or goes_on_from_kept(dialect.name, talk.body):
         return None
@@ -37,7 +45,7 @@ def talk_fault(
     return (
         _lost_words(before, talk.said)
         or _altered_calls(before, sent, talk.said)
-        or (_altered_text(before, sent, talk.said) if _is_plain(sent) else None)
+        or (_altered_text(before, sent, talk.said, is_inline) if _is_plain(sent) else None)
     )
 
 
@@ -73,10 +81,14 @@ def _altered_calls(
 
 
 def _altered_text(
-    before: Sequence[SaidEntry], sent: Transcript, now: Sequence[SaidEntry]
+    before: Sequence[SaidEntry],
+    sent: Transcript,
+    now: Sequence[SaidEntry],
+    is_inline: bool,  # as of `talk_fault`
 ) -> HarnessFault | None:
     """Rules 2 and 3, of texts."""
-    shown, thought = "".join(sent.text), one_spelling("".join(sent.thinking))
+    shown = "".join(sent.text)
+    thought = "" if is_inline else one_spelling("".join(sent.thinking))
     had, text = _words(before, "model"), one_spelling(shown)
     got = _words(now, "model")
     if len(thought) >= _TELLING and thought in got and thought not in had + text:
