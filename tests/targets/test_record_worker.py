@@ -9,6 +9,7 @@ import signal
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import pytest
@@ -38,6 +39,7 @@ from conformance.targets.recording.messages import (
     encode_message,
 )
 from conformance.targets.recording.queued import QueueLimits
+from conformance.targets.recording.time_limit import OverTimeError, ProcessorClock
 from conformance.targets.recording.worker import RecordingWorker, WorkerLimits
 from conformance.wire.requests import HttpRequest
 from tests.targets.record_peers import END, HEAD, Script, ask, chunked, origin, post
@@ -55,6 +57,16 @@ def _own_signals() -> Iterator[None]:
     yield
     for number, handler in before:
         signal.signal(number, handler)
+
+
+def test_no_timer_is_left_where_the_time_is_over_already() -> None:
+    clock = ProcessorClock()
+    clock.end_by(perf_counter() - 1)
+    with pytest.raises(OverTimeError), clock.limit_time(60):
+        sum(range(10_000_000))
+    assert signal.getitimer(signal.ITIMER_VIRTUAL)[0] == 0
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+    signal.raise_signal(signal.SIGVTALRM)  # what comes late finds nobody
 
 
 def begun(number: int, head: Response = STREAM) -> list[Message]:

@@ -44,11 +44,11 @@ class ProcessorClock:
     @contextmanager
     def limit_time(self, seconds: float) -> Iterator[None]:
         """Raises OverTimeError in the block, once it took so long."""
-        self._limit = seconds
-        signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
-        if self._end is not None:
-            signal.setitimer(signal.ITIMER_REAL, max(self._end - perf_counter(), _AT_ONCE))
-        try:
+        try:  # a signal may come as soon as a timer is set
+            self._limit = seconds
+            signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+            if self._end is not None:
+                signal.setitimer(signal.ITIMER_REAL, max(self._end - perf_counter(), _AT_ONCE))
             yield
         finally:
             self._limit = 0.0  # a signal that is on its way finds nobody
