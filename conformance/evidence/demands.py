@@ -5,7 +5,8 @@ Rule 2: where an answer was to be cut, it has used three quarters of its limit a
         count what ends an answer in different ways. What is counted apart counts, too.
 Rule 3: a request that carries on another one has more input, whatever becomes of its thinking.
         Counts that are not stated, or 0, show nothing.
-Rule 4: a refusal has a message where the API's own clients look for it.
+Rule 4: a refusal has a message where the API's own clients look for it. That of a gateway may be
+        its upstream's.
 Rule 5: some servers look for stop sequences in thinking, too: then no text comes.
 Rule 6: HTTP 400 of a provider is the client's fault, HTTP 500 is not; other statuses may mean the
         gateway itself.
@@ -94,7 +95,7 @@ def _all_found(
     exchange = answer.exchange
     request = dialect.stated(exchange.request)
     body = request.json if request else None
-    if answer.ending in ("refused", "failed"):
+    if not exchange.hop and answer.ending in ("refused", "failed"):
         yield from _refusal(exchange, expected, answer)
     if answer.ending not in WHOLE_ENDS or not isinstance(body, Mapping):
         return

@@ -142,7 +142,7 @@ MUTANTS: Final = (
     _of_wire("carries", ROUND, edits.change(CALLING, "0.tool_call_chunks", {})),
     _of_wire("message-identified", THINKS, edits.remove(THOUGHT, "0.id")),
     _of_wire("type-known", THINKS, edits.change(THOUGHT, "0.type", "model")),
-    _of_wire("tuple", THINKS, _unpaired, name="no-pair"),
+    _of_wire("tuple", THINKS, _unpaired),
     # What a subgraph streams, the graph around it streams, too.
     _of_wire("one-namespace", SUBGRAPH, _in_both),
     _of_wire("said-once", THINKS, _sent_again),

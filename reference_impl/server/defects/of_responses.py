@@ -115,6 +115,7 @@ OF_RESPONSES: Final = (
         {
             "responses": (
                 "stripping/opt-in/stream-thinks-as-body",
+                "thinking/stream/said-once",
                 "wire/responses-parts/raw-agrees",
             )
         },

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fastapi import FastAPI, Request
-from fastapi.responses import Response, StreamingResponse
+from fastapi.responses import JSONResponse, Response, StreamingResponse
 
 THINKING = ("Seven days", " make a week,", " two weeks are fourteen.")
 TEXT = ("Fourteen", " days.")
@@ -74,12 +74,35 @@ def events(asked: dict[str, Any]) -> Iterator[bytes]:
     yield event("message_stop")
 
 
+def completion(asked: dict[str, Any]) -> dict[str, Any]:
+    """The same as a whole body."""
+    said = {"role": "assistant", "content": "".join(TEXT), "reasoning_content": "".join(THINKING)}
+    choices = [{"index": 0, "message": said, "finish_reason": "stop"}]
+    whole = {**HEAD, "object": "chat.completion", "model": asked["model"]}
+    return {**whole, "choices": choices, "usage": USAGE}
+
+
+def message(asked: dict[str, Any]) -> dict[str, Any]:
+    """The message as a whole body."""
+    thought = {"type": "thinking", "thinking": "".join(THINKING), "signature": "c2FtcGxl"}
+    content = [thought, {"type": "text", "text": "".join(TEXT)}]
+    usage = {**MESSAGE["usage"], **COUNTED}
+    ended = {"stop_reason": "end_turn", "usage": usage}
+    return {**MESSAGE, "model": asked["model"], "content": content, **ended}
+
+
 async def chat(request: Request) -> Response:
-    return StreamingResponse(chunks(await request.json()), media_type="text/event-stream")
+    asked = await request.json()
+    if not asked.get("stream"):
+        return JSONResponse(completion(asked))
+    return StreamingResponse(chunks(asked), media_type="text/event-stream")
 
 
 async def messages(request: Request) -> Response:
-    return StreamingResponse(events(await request.json()), media_type="text/event-stream")
+    asked = await request.json()
+    if not asked.get("stream"):
+        return JSONResponse(message(asked))
+    return StreamingResponse(events(asked), media_type="text/event-stream")
 
 
 app = FastAPI()
