@@ -68,9 +68,9 @@ def test_a_matrix_sorts_by_number_both_ways(site: str, shown: Browser) -> None:
     shown.open(f"{site}client-matrix/")
     firsts = []
     for _ in range(2):
-        shown.evaluate("document.querySelectorAll('.sorts')[1].click()")
-        firsts.append(shown.evaluate("document.querySelector('tbody tr').cells[1].textContent"))
-    least, most = (int(each.split()[0]) for each in firsts)
+        shown.evaluate("document.querySelectorAll('.sorts')[2].click()")
+        firsts.append(shown.evaluate("document.querySelector('tbody tr').cells[2].textContent"))
+    least, most = (int(each.split()[1]) for each in firsts)  # a colour stands before the number
     assert least < most
 
 

@@ -4,8 +4,9 @@
   const MANY = 14;
   const SECTIONS = 20;
   const text = (row, column) => (row.cells[column] ? row.cells[column].textContent.trim() : '');
-  // Numbers before words; "58 of 61" goes by its first number.
-  const key = (words) => {
+  // Numbers before words; "58 of 61" goes by its first number, whatever colour stands before it.
+  const key = (shown) => {
+    const words = shown.replace(/^[^\p{L}\p{N}.-]+/u, '');
     const number = /^-?[\d,]*\.?\d+/.exec(words);
     return number ? [0, parseFloat(number[0].replace(/,/g, '')), words] : [1, 0, words.toLowerCase()];
   };
