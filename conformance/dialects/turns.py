@@ -37,6 +37,11 @@ class SaidCall(NamedTuple):
     name: str
     arguments: str
 
+    @property
+    def shown(self) -> str:
+        """Name and arguments, as a call is written."""
+        return f"{self.name}({self.arguments})"
+
 
 class SaidEntry(Struct, frozen=True):
     """An entry: who speaks, what is shown, which calls are made, and which are answered.

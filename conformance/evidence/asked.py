@@ -35,7 +35,7 @@ from conformance.dialects.asked_effort import (
     thinking_budget,
 )
 from conformance.dialects.base import Dialect
-from conformance.dialects.repeated_answers import is_within, repeated_answers
+from conformance.dialects.repeated_answers import RepeatedAnswers, is_within, repeated_answers
 from conformance.dialects.requests import RequestForm
 from conformance.dialects.user_turns import user_turns
 from conformance.dialects.wishes import ANY_CALL, AnswerWish
@@ -208,7 +208,7 @@ def _answers(asked: AskedSide, passed: AskedSide) -> Found:
     if not is_within(wanted.results, got.results):
         _, expected, came = first_difference(wanted.results, got.results)
         return Lost(f"{expected} in what tools gave", came)
-    return bool(wanted.text or wanted.calls)
+    return wanted != RepeatedAnswers()
 
 
 def _wish(side: AskedSide) -> AnswerWish:
@@ -234,15 +234,15 @@ def _choice(asked: AskedSide, passed: AskedSide) -> Found:
 def _settings(asked: AskedSide, passed: AskedSide) -> Found:
     """Rule 7."""
     script = passed.dialect.script
-    if script is not None and script.wishes.stops:
-        for stop in _wish(asked).stops:
-            if stop not in _wish(passed).stops:
-                return Lost(f"the stop sequence {view(stop)}", _NONE)
+    stops = _wish(asked).stops if script is not None and script.wishes.stops else ()
+    for stop in stops:
+        if stop not in _wish(passed).stops:
+            return Lost(f"the stop sequence {view(stop)}", _NONE)
     wanted, got = _temperature(asked.body), _temperature(passed.body)
     efforts = asked_effort(asked.body), passed_effort(passed.body)
     is_off = efforts[0] is not None and efforts[0].stance == "off"
     if wanted is None or not is_off or (efforts[1] and efforts[1].stance == "on"):
-        return bool(_wish(asked).stops)
+        return bool(stops)
     if got is None or got > wanted:
         return Lost(f"a temperature of {wanted}", _NONE if got is None else str(got))
     return True

@@ -1,6 +1,6 @@
-"""What an application tells its model of the turn before.
+"""Whether an application sends its model the turn before as it was.
 
-Rule 1: the text of the answer stands in a request of the next turn, under any role; white space is
+Rule 1: the text of the answer is in a request of the next turn, under any role; white space is
         free. Only in a run: elsewhere a history may be long enough to be cut.
 Rule 2: a call that goes back under its id has the name and the arguments that the model wrote;
         defaults may stand beside them.
@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from conformance.core.excerpts import beginning
 from conformance.core.spelling import one_spelling
 from conformance.dialects.history_calls import goes_on_from_kept
 from conformance.dialects.turns import SaidCall, said_call
@@ -32,12 +33,12 @@ def talk_kept(hops: ApplicationHops) -> Compared:
     turn, later = list(_talks(hops, in_turn=True)), list(_talks(hops, in_turn=False))
     if any(goes_on_from_kept(talk.exchange.dialect or "", talk.body) for talk in (*turn, *later)):
         return "the provider keeps the history"
-    message = _altered_call(hops, [*turn, *later]) or (
-        hops.is_played and _altered_text(hops, later)
-    )
-    if message:
+    found = [_altered_call(hops, [*turn, *later])]
+    if hops.is_played:
+        found.append(_altered_text(hops, later))
+    if message := next(filter(None, found), ""):
         return HopDifference(message, hops.said.last, hops.sent.last)
-    return bool(turn or later)
+    return any(each is not None for each in found)
 
 
 def _talks(hops: ApplicationHops, *, in_turn: bool) -> Iterator[RepeatedTalk]:
@@ -50,15 +51,15 @@ def _talks(hops: ApplicationHops, *, in_turn: bool) -> Iterator[RepeatedTalk]:
             yield talk
 
 
-def _altered_call(hops: ApplicationHops, talks: list[RepeatedTalk]) -> str:
-    """Rule 2."""
+def _altered_call(hops: ApplicationHops, talks: list[RepeatedTalk]) -> str | None:
+    """Rule 2: what is wrong, empty where nothing is; None where no call comes back."""
     made = {call.id: call for answer in hops.behind for call in _calls(answer.transcript.own_tools)}
-    for talk in talks:
-        for back in (call for entry in talk.said for call in entry.calls):
-            call = made.get(back.id)
-            if back.id and call is not None and _is_other(call, back):
-                return f"expected {_spelled(call)} to go back to the model, got {_spelled(back)}"
-    return ""
+    sent_back = (call for talk in talks for entry in talk.said for call in entry.calls)
+    pairs = [(made[back.id], back) for back in sent_back if back.id and back.id in made]
+    for call, back in pairs:
+        if _is_other(call, back):
+            return f"expected {call.shown} to go back to the model, got {back.shown}"
+    return "" if pairs else None
 
 
 def _is_other(call: SaidCall, back: SaidCall) -> bool:
@@ -67,21 +68,22 @@ def _is_other(call: SaidCall, back: SaidCall) -> bool:
     return call.name != back.name or (said is not None and alters(said, has, ""))
 
 
-def _altered_text(hops: ApplicationHops, later: list[RepeatedTalk]) -> str:
-    """Rules 1 and 3."""
+def _altered_text(hops: ApplicationHops, later: list[RepeatedTalk]) -> str | None:
+    """Rules 1 and 3, as `_altered_call`; None where no text is long enough to be known again."""
     last = hops.behind[-1].transcript
     said = "".join(last.text)
     text, thought = one_spelling(said), one_spelling("".join(last.thinking))
-    if later and len(text) >= TELLING and not any(text in _everything(talk) for talk in later):
-        shown = said if len(said) <= _SHOWN else f"{said[:_SHOWN]}..."
+    has_text = bool(later) and len(text) >= TELLING
+    if has_text and not any(text in _everything(talk) for talk in later):
+        shown = beginning(said, _SHOWN, "...")
         return f"expected the answer before in the next turn's request, got no {shown!r}"
     is_inline = any(each.reading.markers for each in hops.behind)
     if len(thought) < TELLING or is_inline or thought in text:
-        return ""
-    own = (one_spelling(each.text) for talk in later for each in talk.said if each.by == "model")
+        return "" if has_text else None
+    own = [one_spelling(each.text) for talk in later for each in talk.said if each.by == "model"]
     if any(thought in each for each in own):
         return "expected the text of the answer alone in the next request, got its thinking in it"
-    return ""
+    return "" if has_text or own else None
 
 
 def _everything(talk: RepeatedTalk) -> str:
@@ -99,7 +101,3 @@ def _strings(value: Any) -> Iterator[str]:
 def _calls(tools: Any) -> Iterator[SaidCall]:
     for each in tools:
         yield said_call(each.get("id"), each.get("name"), each.get("arguments"))
-
-
-def _spelled(call: SaidCall) -> str:
-    return f"{call.name}({call.arguments})"

@@ -86,6 +86,8 @@ def _stops(body: Mapping[str, Any], wish: AnswerWish, answer: Transcript) -> Ite
     if not wish.stops or any(body.get(key) for key in _KEEPS_STOPS):
         return
     text = "".join(answer.text)
+    if not text:
+        return
     found = next((stop for stop in wish.stops if stop in text), None)
     yield STOPS_KEPT, f"expected no text with {view(found)}, got {view(text)}" if found else ""
 

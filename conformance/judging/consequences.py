@@ -25,6 +25,7 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "output-of-call": ("input-complete",),  # a call that never ends is not known
     "result-after-call": ("call-closed",),
     "sealed-owner": ("span-opened",),
+    "turned-off": ("wire/chat/answer-present", "wire/chat/finish-present"),  # no answer came
     "finish-last": ("done-last",),
     "parts-in-step": ("finish-last",),
     "step-finished": ("steps-in-order",),

@@ -92,10 +92,10 @@ def blocks(*parts: Block) -> list[Fields]:
     made: list[Fields] = []
     for index, part in enumerate(parts):
         kind = part["type"]
-        told = {"type": kind, "index": index}
-        made += [{"content": [{**told, kind: words}]} for words in deltas(part.get(kind, ""), 3)]
+        place = {"type": kind, "index": index}
+        made += [{"content": [{**place, kind: words}]} for words in deltas(part.get(kind, ""), 3)]
         if kind not in part:
-            made.append({"content": [{**part, **told}]})
+            made.append({"content": [{**part, **place}]})
         if "signature" in part:
             signed = {"type": kind, "index": index, kind: "", "signature": part["signature"]}
             made.append({"content": [signed]})

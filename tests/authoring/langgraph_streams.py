@@ -108,8 +108,8 @@ def _chat() -> list[Message]:
     reason: Fields = {"response_metadata": {"finish_reason": "stop", "model_provider": "deepseek"}}
     counts = usage(31, 30, 17)
     ends: list[Fields] = [reason, {"usage_metadata": counts}, {"chunk_position": "last"}]
-    told: list[Fields] = [*thoughts, *texts, *ends]
-    pieces = [{"content": "", **each} for each in told]
+    sent: list[Fields] = [*thoughts, *texts, *ends]
+    pieces = [{"content": "", **each} for each in sent]
     kept: Fields = {"additional_kwargs": {"reasoning_content": THOUGHT}, "usage_metadata": counts}
     return [*graph.begin(), *graph.said(pieces, {"content": TEXT, **reason, **kept})]
 
@@ -119,7 +119,7 @@ def _responses() -> list[Message]:
     graph = Graph(ASKED, api="openai")
     summary = ["Fog means half speed. ", "So the ferry is late."]
     item: Fields = {"type": "reasoning", "index": 0}
-    told = [
+    sent = [
         {"content": [{**item, "summary": [{"index": n, "type": "summary_text", "text": words}]}]}
         for n, part in enumerate(summary)
         for words in deltas(part, 2)
@@ -136,7 +136,7 @@ def _responses() -> list[Message]:
         "id": "resp_1",
         "response_metadata": {"id": "resp_1", "model_provider": "openai"},
     }
-    pieces: list[Fields] = [opening, *told, {"content": [sealed]}, *texts, last]
+    pieces: list[Fields] = [opening, *sent, {"content": [sealed]}, *texts, last]
     return [*graph.begin(), *graph.said(pieces, whole)]
 
 
@@ -182,19 +182,19 @@ def _partial() -> list[Message]:
     graph = Graph(ASKED)
     first, _ = graph.begin()
     so_far: list[Fields] = []
-    told = [first]
+    sent = [first]
     message = answer("lc_run--synthetic-1", "anthropic")
     meta = {message["id"]: {"metadata": {"langgraph_node": "model"}}}
-    told.append(Message(meta, "messages/metadata"))
+    sent.append(Message(meta, "messages/metadata"))
     for kind, words in (("thinking", THOUGHT), ("text", TEXT)):
         for end in range(3, len(words.split()) + 3, 3):
             part = {"type": kind, kind: " ".join(words.split()[:end]), "index": len(so_far)}
-            told.append(Message([{**message, "content": [*so_far, part]}], "messages/partial"))
+            sent.append(Message([{**message, "content": [*so_far, part]}], "messages/partial"))
         so_far.append({"type": kind, kind: words, "index": len(so_far)})
     last = ended("end_turn", usage(31, 22))
     whole = {**message, "content": so_far}
     whole |= {key: last[key] for key in ("response_metadata", "usage_metadata")}
-    return [*told, Message([whole], "messages/partial")]
+    return [*sent, Message([whole], "messages/partial")]
 
 
 def _states() -> list[Message]:

@@ -108,7 +108,7 @@ def _in_both(pieces: Any) -> list[Piece]:
 def _leaked(pieces: Any) -> list[Piece]:
     """Thinking comes as text between tags."""
 
-    def told(block: Fields) -> Fields:
+    def as_text(block: Fields) -> Fields:
         if block["type"] != "thinking":
             return block
         words = f"<think>{block['thinking']}</think>" if block["thinking"] else ""
@@ -119,7 +119,7 @@ def _leaked(pieces: Any) -> list[Piece]:
             return piece
         message, meta = piece.payload
         return Message(
-            [{**message, "content": [*map(told, message["content"])]}, meta], piece.event
+            [{**message, "content": [*map(as_text, message["content"])]}, meta], piece.event
         )
 
     return [edited(piece) for piece in pieces if not (UPDATES(piece) or VALUES(piece))]

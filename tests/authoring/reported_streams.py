@@ -64,8 +64,8 @@ def _raw_talk() -> Draft:
     first = Answer("resp_00", "think-1", asked).completed(items, (21, 33, 15))
     result = {"type": "function_call_output", "call_id": "call_fc_02", "output": "noon"}
     again = _asked(*closed(items), result, tools=[TOOL])
-    told = message(Item(0, "msg_03"), TIDE_TEXT)
-    second = Answer("resp_01", "think-1", again).completed(told, (60, 12, 0))
+    spoken = message(Item(0, "msg_03"), TIDE_TEXT)
+    second = Answer("resp_01", "think-1", again).completed(spoken, (60, 12, 0))
     topic, profile = "deepseek/raw-talk", "deepseek"
     begun = responses_streams.drafted(topic, asked, stream(first), profile=profile)
     ended = responses_streams.drafted(topic, again, stream(second), profile=profile)

@@ -121,6 +121,11 @@ def test_settings(one: dict[str, Any], other: dict[str, Any], wanted: Any) -> No
     assert got(found(chat(**one), chat(**other))["settings"]) == wanted
 
 
+def test_stops_that_the_other_api_has_no_place_for_are_not_judged() -> None:
+    behind = sent("openai.responses", {"model": "m", "input": [ASK]})
+    assert found(chat(stop="a"), behind)["settings"] is False
+
+
 EFFORTS: list[tuple[Exchange, Exchange, Any]] = [
     (chat(), chat(), False),
     (chat(reasoning_effort="high"), chat(), "nothing"),

@@ -1,4 +1,4 @@
-"""What an application tells its model of the turn before, in a run of two turns and a tool."""
+"""Whether an application sends its model the turn before as it was, over two turns and a tool."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from conformance.recordings.check import check_paths
+from conformance.rules.verdicts import Verdict
 from tests.evidence.test_demands import JSON, counted, exchange, found, stream
 
 TOOL = {"type": "function", "function": {"name": "calculator", "parameters": {"type": "object"}}}
@@ -71,6 +72,14 @@ STOPS: list[tuple[dict[str, Any], str, set[str]]] = [
     ({"stop": ["="]}, "2 + 2 ", set()),
     ({"stop": ["="], "include_stop_str_in_output": True}, "2 + 2 =", set()),
 ]
+
+
+def test_an_answer_without_text_keeps_no_stop(tmp_path: Path) -> None:
+    path = tmp_path / "own.cassette.jsonl"
+    for text, judged_so in (("2 + 2 ", Verdict.PASS), (None, None)):
+        found(tmp_path, exchange(body(text, thinking="So."), kind=JSON, stream=False, stop=["="]))
+        report = check_paths([path], trust=[path])
+        assert report.verdicts.get("scenario/stops-kept") is judged_so
 
 
 @pytest.mark.parametrize(("asked", "text", "rules"), STOPS)

@@ -103,9 +103,9 @@ def test_a_whole_answer_told_as_broken_is_found(how: Any) -> None:
 def test_a_cut_told_as_complete_is_found() -> None:
     judge, exchange = judging(CHAT, silent=("cut", "done", "error"))
     cut = replace(exchange, chunks=exchange.chunks[:5], end="protocol-error")
-    told = AdapterAnswer("completed", events_of(judge, cut))
-    assert failing(judged(judge, cut, told, "cut")) == {ENDING}
-    assert failing(judged(judge, cut, replace(told, how="failed"), "cut")) == set()
+    report = AdapterAnswer("completed", events_of(judge, cut))
+    assert failing(judged(judge, cut, report, "cut")) == {ENDING}
+    assert failing(judged(judge, cut, replace(report, how="failed"), "cut")) == set()
 
 
 def test_after_a_reset_only_the_ending_is_judged() -> None:
@@ -118,16 +118,16 @@ def test_after_a_reset_only_the_ending_is_judged() -> None:
 @pytest.mark.parametrize("how", ["failed", "cut"])
 @pytest.mark.parametrize("name", [CHAT, TOOLS, RESPONSES, MESSAGES])
 def test_what_breaks_off_need_not_be_told_to_its_end(name: str, how: Any) -> None:
-    """Of every cut: neither what a client opened nor the finish has to be closed or told."""
+    """Of every cut: neither what a client opened nor the finish has to be closed or report."""
     judge, exchange = judging(name, silent=("cut", "done", "error"))
     for count in range(len(exchange.chunks) + 1):
         cut = replace(exchange, chunks=exchange.chunks[:count], end="protocol-error")
-        told = events_of(judge, cut)
+        report = events_of(judge, cut)
         parts = ("finish", "usage", "thinking.end", "text.end", "message.end", "tool.end")
-        less = tuple(event for event in told if event["type"] not in parts)
-        for events in (told, less):
+        less = tuple(event for event in report if event["type"] not in parts)
+        for events in (report, less):
             assert failing(judged(judge, cut, AdapterAnswer(how, events), "cut")) == set(), count
-        if any(event["type"] == "thinking.delta" for event in told):
+        if any(event["type"] == "thinking.delta" for event in report):
             rest = tuple(event for event in less if event["type"] != "thinking.delta")
             assert AGREES in failing(judged(judge, cut, AdapterAnswer(how, rest), "cut"))
 
@@ -151,8 +151,8 @@ def test_a_saved_report_of_what_broke_off_may_end_open(tmp_path: Path) -> None:
 def test_what_ends_well_is_told_to_its_end() -> None:
     judge, exchange = judging(CHAT)
     for kind in ("finish", "thinking.end"):
-        told = [event for event in events_of(judge, exchange) if event["type"] != kind]
-        assert failing(completed(judge, exchange, told))
+        report = [event for event in events_of(judge, exchange) if event["type"] != kind]
+        assert failing(completed(judge, exchange, report))
 
 
 HOSTED = "anthropic.messages/anthropic/interleaved-thinking"
@@ -160,44 +160,44 @@ HOSTED = "anthropic.messages/anthropic/interleaved-thinking"
 
 def test_a_call_of_the_server_s_own_may_be_told_or_not() -> None:
     judge, exchange = judging(HOSTED)
-    told = events_of(judge, exchange)
-    kept = [event for event in told if not event.get("hosted")]
-    assert len(kept) < len(told)
-    assert failing(completed(judge, exchange, told)) == set()
+    report = events_of(judge, exchange)
+    kept = [event for event in report if not event.get("hosted")]
+    assert len(kept) < len(report)
+    assert failing(completed(judge, exchange, report)) == set()
     assert failing(completed(judge, exchange, kept)) == set()
-    plain = [{k: v for k, v in event.items() if k != "hosted"} for event in told]
+    plain = [{k: v for k, v in event.items() if k != "hosted"} for event in report]
     assert failing(completed(judge, exchange, plain)) == set()
     late = [*kept, *(event for event in plain if event not in kept)]
     assert AGREES not in failing(completed(judge, exchange, late))
-    wrong = [{**e, "arguments": "{}"} if e["type"] == "tool.end" else e for e in told]
+    wrong = [{**e, "arguments": "{}"} if e["type"] == "tool.end" else e for e in report]
     assert AGREES in failing(completed(judge, exchange, wrong))
 
 
 def test_where_nothing_ends_a_call_it_may_be_told_as_soon_as_it_is_there() -> None:
     judge, exchange = judging("openai.chat/permits/permits-text-between-tools")
-    told = list(events_of(judge, exchange))
-    calls = [event for event in told if event["type"] == "tool.end"]
-    rest = [event for event in told if event["type"] != "tool.end"]
+    report = list(events_of(judge, exchange))
+    calls = [event for event in report if event["type"] == "tool.end"]
+    rest = [event for event in report if event["type"] != "tool.end"]
     at = next(n for n, event in enumerate(rest) if event["type"] == "text.delta")
     assert AGREES not in failing(
         completed(judge, exchange, [*rest[: at + 1], *calls, *rest[at + 1 :]])
     )
     assert AGREES in failing(completed(judge, exchange, [*rest[:at], *calls[:1], *rest[at:]]))
     judge, exchange = judging(MESSAGES)
-    told = list(events_of(judge, exchange))
-    calls = [event for event in told if event["type"] == "tool.end"]
-    rest = [event for event in told if event["type"] != "tool.end"]
+    report = list(events_of(judge, exchange))
+    calls = [event for event in report if event["type"] == "tool.end"]
+    rest = [event for event in report if event["type"] != "tool.end"]
     assert AGREES in failing(completed(judge, exchange, [*calls, *rest]))
 
 
 @pytest.mark.parametrize("name", [MESSAGES, CALLED])
 def test_a_client_may_tell_calls_when_the_answer_is_whole(name: str) -> None:
     judge, exchange = judging(name, features=("calls-at-end",))
-    told = list(events_of(judge, exchange))
-    calls = [event for event in told if event["type"] == "tool.end"]
-    rest = [event for event in told if event["type"] != "tool.end"]
+    report = list(events_of(judge, exchange))
+    calls = [event for event in report if event["type"] == "tool.end"]
+    rest = [event for event in report if event["type"] != "tool.end"]
     assert calls
-    for order in (told, [*rest, *calls], [*rest[:1], *calls, *rest[1:]]):
+    for order in (report, [*rest, *calls], [*rest[:1], *calls, *rest[1:]]):
         assert AGREES not in failing(completed(judge, exchange, order))
     assert AGREES in failing(completed(judge, exchange, [*rest, *calls[1:]]))
 
@@ -206,11 +206,11 @@ def test_a_client_may_tell_calls_when_the_answer_is_whole(name: str) -> None:
 def test_a_client_that_says_so_may_tell_calls_for_a_stop(*, normalises: bool) -> None:
     judge, exchange = judging("gemini.generate/gemini/thinking-then-tools")
     judge.about = replace(judge.about, normalises_finish=normalises)
-    told = events_of(judge, exchange)
-    assert [event["reason"] for event in told if event["type"] == "finish"] == ["stop"]
-    called = [{**e, "reason": "tool_calls"} if e["type"] == "finish" else e for e in told]
+    report = events_of(judge, exchange)
+    assert [event["reason"] for event in report if event["type"] == "finish"] == ["stop"]
+    called = [{**e, "reason": "tool_calls"} if e["type"] == "finish" else e for e in report]
     assert (AGREES in failing(completed(judge, exchange, called))) is not normalises
-    other = [{**e, "reason": "length"} if e["type"] == "finish" else e for e in told]
+    other = [{**e, "reason": "length"} if e["type"] == "finish" else e for e in report]
     assert AGREES in failing(completed(judge, exchange, other))
 
 
@@ -234,31 +234,31 @@ _ENDS = frozenset({"finish", "done"})
 @pytest.mark.parametrize("name", ["deepseek/parallel-tools", "permits/permits-text-between-tools"])
 def test_a_client_that_tells_no_finish_may_tell_a_call_as_soon(name: str) -> None:
     judge, exchange = judging(f"openai.chat/{name}", silent=tuple(_ENDS))
-    told = [event for event in events_of(judge, exchange) if event["type"] not in _ENDS]
-    assert failing(completed(judge, exchange, told)) == set()
-    calls = [event for event in told if event["type"] == "tool.end"]
-    rest = [event for event in told if event["type"] != "tool.end"]
+    report = [event for event in events_of(judge, exchange) if event["type"] not in _ENDS]
+    assert failing(completed(judge, exchange, report)) == set()
+    calls = [event for event in report if event["type"] == "tool.end"]
+    rest = [event for event in report if event["type"] != "tool.end"]
     assert failing(completed(judge, exchange, [*rest[:1], *calls, *rest[1:]])) == set()
     assert AGREES in failing(completed(judge, exchange, [*rest[:1], *calls[1:], *rest[1:]]))
 
 
 def test_a_call_of_the_client_s_own_must_be_told() -> None:
     judge, exchange = judging("anthropic.messages/anthropic/thinking-then-tools")
-    told = [event for event in events_of(judge, exchange) if event["type"] != "tool.end"]
-    assert AGREES in failing(completed(judge, exchange, told))
+    report = [event for event in events_of(judge, exchange) if event["type"] != "tool.end"]
+    assert AGREES in failing(completed(judge, exchange, report))
 
 
 def test_lost_thinking_is_found() -> None:
     judge, exchange = judging(CHAT, silent=("thinking.start", "thinking.end"))
-    told = [e for e in events_of(judge, exchange) if e["type"] != "thinking.delta"]
-    assert failing(completed(judge, exchange, told)) == {AGREES}
+    report = [e for e in events_of(judge, exchange) if e["type"] != "thinking.delta"]
+    assert failing(completed(judge, exchange, report)) == {AGREES}
 
 
 @pytest.mark.parametrize("lost", ["finish", "thinking.delta"])
 def test_what_is_lost_is_one_finding_and_none_of_a_server(lost: str) -> None:
     judge, exchange = judging(CHAT)
-    told = [event for event in events_of(judge, exchange) if event["type"] != lost]
-    assert failing(completed(judge, exchange, told)) == {AGREES}
+    report = [event for event in events_of(judge, exchange) if event["type"] != lost]
+    assert failing(completed(judge, exchange, report)) == {AGREES}
 
 
 def test_thinking_behind_the_answer_is_one_finding() -> None:
@@ -307,8 +307,8 @@ def test_refusals_may_be_shown_as_text() -> None:
     judge, exchange = judging(REFUSAL, silent=("refusal.delta",))
     sent = judge.read_sent(exchange).client_events
     shown = tuple({**e, "type": "text.delta"} if e["type"] == "refusal.delta" else e for e in sent)
-    told = AdapterAnswer("completed", tuple(e for e in shown if e["type"] in judge.about.events))
-    assert AGREES not in failing(judged(judge, exchange, told, "same"))
+    report = AdapterAnswer("completed", tuple(e for e in shown if e["type"] in judge.about.events))
+    assert AGREES not in failing(judged(judge, exchange, report, "same"))
 
 
 def test_what_no_client_can_tell_is_not_asked_of_one() -> None:
@@ -364,21 +364,21 @@ def test_a_finish_that_a_server_repeats_may_be_reported_once() -> None:
     none = [each for each in events if each["type"] != "finish"]
     assert failing(completed(judge, exchange, none)) >= {AGREES}
     one, asked = judging(CHAT)
-    told = events_of(one, asked)
-    again = [*told, next(each for each in told if each["type"] == "finish")]
+    report = events_of(one, asked)
+    again = [*report, next(each for each in report if each["type"] == "finish")]
     assert failing(completed(one, asked, again)) >= {AGREES}
 
 
 @pytest.mark.parametrize("name", [RESPONSES, CHAT, "openai.responses/client/raw-thinking"])
 def test_a_client_with_one_view_of_thinking_names_no_channel(name: str) -> None:
     judge, exchange = judging(name)
-    told = [
+    report = [
         {key: value for key, value in each.items() if key != "channel"}
         for each in events_of(judge, exchange)
     ]
-    assert not completed(judge, exchange, told).findings
-    less = [each for each in told if each["type"] != "thinking.delta"]
+    assert not completed(judge, exchange, report).findings
+    less = [each for each in report if each["type"] != "thinking.delta"]
     assert failing(completed(judge, exchange, less)) >= {AGREES}
-    first = next(each for each in told if each["type"] == "thinking.delta")
-    wrong = [{**each, "text": "Else."} if each is first else each for each in told]
+    first = next(each for each in report if each["type"] == "thinking.delta")
+    wrong = [{**each, "text": "Else."} if each is first else each for each in report]
     assert failing(completed(judge, exchange, wrong)) >= {AGREES}

@@ -16,7 +16,7 @@ from conformance.judging.harness import TALK_KEPT
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.choices import CheckChoices, choose_profile
 from conformance.targets.client.client_judge import ClientJudge
-from conformance.targets.client.kept_talk import talk_fault
+from conformance.targets.client.kept_talk import talk_fault, whole_talk
 from conformance.targets.client.protocol import ClientImplementation
 
 ASKED = {"role": "user", "content": "Which way does the wind blow?"}
@@ -45,7 +45,9 @@ def fault(
     request = Request("POST", "/v1/chat/completions", json={"messages": next_messages})
     asked: Exchange = replace(recorded, number=2, request=request)
     sent = judge.read_sent(answer)
-    return talk_fault([ASKED], sent, asked, dialect, is_inline=is_inline)
+    talk = whole_talk(asked, dialect)
+    assert talk is not None
+    return talk_fault([ASKED], sent, talk, is_inline=is_inline)
 
 
 def chunk(finish: str | None = None, **delta: Any) -> dict[str, Any]:

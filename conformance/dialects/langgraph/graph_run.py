@@ -72,7 +72,7 @@ class GraphRun:
             if first := self._announced.pop(node, ""):
                 self._renamed[first] = name
         if said.namespace != namespace:
-            return {"other_namespace": True}  # it was said where it belongs
+            return {"other_namespace": True}  # its own namespace has it
         known: dict[str, Any] = {"after_last": True} if said.is_last else {}
         was_last = said.is_last
         said.add(message)

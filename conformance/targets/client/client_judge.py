@@ -50,10 +50,9 @@ from conformance.rules.forms.response import Answer
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
 from conformance.targets.client.adapter import AdapterAnswer, joined_text
+from conformance.targets.client.free_reports import finished_once, in_one_channel
 from conformance.targets.client.late_calls import CALLS_AT_END, TEXTS, sent_late, told_late
-from conformance.targets.client.one_channel import in_one_channel
 from conformance.targets.client.protocol import ClientImplementation, event_fields
-from conformance.targets.client.repeated_finish import finished_once
 from conformance.targets.client.variation import VariationKind
 
 _OPEN: Final = frozenset({"tool.end", "usage"})

@@ -33,7 +33,7 @@ from conformance.targets.client.conversation import (
     models_matching,
     user_choices_in,
 )
-from conformance.targets.client.kept_talk import talk_fault
+from conformance.targets.client.kept_talk import talk_fault, whole_talk
 from conformance.targets.client.protocol import EXTRACT, NEXT_REQUEST, STREAM
 from conformance.targets.client.replay_endpoint import MOST_FAULTS, ReplayedCase
 from conformance.targets.client.variation import ReplayExtent, ReplayVariation, replay_variations
@@ -155,15 +155,22 @@ class ExchangeReplays(CaseSeries):
             if answered.request is not None:
                 turns = _turn_exchanges(sent.exchange, answered.request, user_choices_in(now))
                 made = self.judging.judge_requests(turns)
-                is_inline = bool(self.judging.reading.markers)
-                told = now["messages"], sent, turns[-1]
-                wrong = talk_fault(*told, self.judging.dialect, is_inline=is_inline)
-                # An entry that another rule finds at fault is lost by that.
-                if wrong is None or not made.findings:
-                    made.state_harness_rule(harness.TALK_KEPT, client_place(sent.exchange), wrong)
+                self._judge_talk(made, now["messages"], turns[-1])
                 gathered.add_replay("next request", made)
             elif answered.how != "skipped":
                 gathered.add_replay("next request", no_answer("next-request", answered))
+
+    def _judge_talk(
+        self, made: ClientLedger, given: Sequence[Mapping[str, Any]], asked: Exchange
+    ) -> None:
+        """Whether a next request repeats the turns before as they were."""
+        sent, talk = self.recorded, whole_talk(asked, self.judging.dialect)
+        if talk is None:
+            return
+        wrong = talk_fault(given, sent, talk, is_inline=bool(self.judging.reading.markers))
+        # An entry that another rule finds at fault is lost by that.
+        if wrong is None or not made.findings:
+            made.state_harness_rule(harness.TALK_KEPT, client_place(sent.exchange), wrong)
 
     def _judge_extracted(self, gathered: GatheredReplays) -> None:
         """The answer once more, as a whole message."""

@@ -1,6 +1,7 @@
 """Whether the next request of a client has the turns before: every word and every call.
 
-Rule 1: what the user said before stands in the request, and nothing of the model comes last.
+Rule 1: the words of the user before the answer are in the request, and no entry of the model is
+        the last one.
 Rule 2: the answer goes back with its text, once, and with its calls as the model wrote them.
 Rule 3: what was thought is none of the text that goes back.
 Rule 4: white space between words, and how turns are cut into entries, are free. Of an answer with
@@ -14,10 +15,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from conformance.core.events import Exchange
+from conformance.core.excerpts import beginning
 from conformance.core.spelling import one_spelling
 from conformance.dialects.base import Dialect
 from conformance.dialects.history_calls import goes_on_from_kept
-from conformance.dialects.turns import SaidCall, SaidEntry, Speaker, said_call
+from conformance.dialects.turns import SaidEntry, Speaker, said_call
 from conformance.evidence.links.requests import RepeatedTalk
 from conformance.judging.transcript import Transcript
 from conformance.targets.client.client_judge import HarnessFault
@@ -26,21 +28,23 @@ _TELLING: Final = 8  # characters without which a text may stand anywhere
 _SHOWN: Final = 60
 
 
+def whole_talk(asked: Exchange, dialect: Dialect) -> RepeatedTalk | None:
+    """The history of a request; None where it repeats nothing, or the server keeps it."""
+    talk = RepeatedTalk.of(asked, dialect)
+    return None if talk is None or goes_on_from_kept(dialect.name, talk.body) else talk
+
+
 def talk_fault(
     given: Sequence[Mapping[str, Any]],
     sent: Transcript,
-    asked: Exchange,
-    dialect: Dialect,
+    talk: RepeatedTalk,
     *,
     is_inline: bool = False,
 ) -> HarnessFault | None:
-    """What is lost or altered in a request that follows an answer, `sent`, to entries `given`.
+    """What `talk` loses or alters of an answer, `sent`, and of the entries `given` before it.
 
     `is_inline`: the server sends thinking in the text, between markers, and may want it back so.
     """
-    talk = RepeatedTalk.of(asked, dialect)
-    if talk is None or goes_on_from_kept(dialect.name, talk.body):
-        return None
     before = [talk.form.read(entry) for entry in given]
     return (
         _lost_words(before, talk.said)
@@ -72,8 +76,8 @@ def _altered_calls(
         said_call(each.get("id"), each.get("name"), each.get("arguments"))
         for each in sent.own_tools
     ]
-    wanted = Counter(map(_spelled, made))
-    left = Counter(map(_spelled, _calls(now))) - Counter(map(_spelled, _calls(before)))
+    wanted = Counter(call.shown for call in made)
+    left = _called(now) - _called(before)
     lost, other = list((wanted - left).elements()), list((left - wanted).elements())
     if lost:
         return f"the call {lost[0]} to go back", other[0] if other else "it nowhere"
@@ -100,12 +104,8 @@ def _altered_text(
     return None
 
 
-def _calls(entries: Iterable[SaidEntry]) -> Iterable[SaidCall]:
-    return (call for each in entries for call in each.calls)
-
-
-def _spelled(call: SaidCall) -> str:
-    return f"{call.name}({call.arguments})"
+def _called(entries: Iterable[SaidEntry]) -> Counter[str]:
+    return Counter(call.shown for each in entries for call in each.calls)
 
 
 def _words(entries: Iterable[SaidEntry], by: Speaker) -> str:
@@ -113,4 +113,4 @@ def _words(entries: Iterable[SaidEntry], by: Speaker) -> str:
 
 
 def _short(text: str) -> str:
-    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
+    return repr(beginning(text, _SHOWN, "..."))

@@ -151,15 +151,15 @@ def test_what_was_there_before_is_history() -> None:
 
 def test_doublings_are_seen() -> None:
     graph = Graph("Hi")
-    told = list(graph.said([*blocks(text()), ended("end_turn")], {}))
+    sent = list(graph.said([*blocks(text()), ended("end_turn")], {}))
     again = graph.message({**graph.state[-1], "content": TEXT})
     other = graph.message({**graph.state[-1], "content": TEXT, "id": "other"})
-    last = wired(read([*told, again]), "graph.message")[-1]
+    last = wired(read([*sent, again]), "graph.message")[-1]
     assert last["again"] is True
-    last = wired(read([*told, other]), "graph.message")[-1]
+    last = wired(read([*sent, other]), "graph.message")[-1]
     assert last["doubles"] is True
-    chunk = told[0]
-    late = wired(read([*told, chunk]), "graph.message")[-1]
+    chunk = sent[0]
+    late = wired(read([*sent, chunk]), "graph.message")[-1]
     assert late["after_last"] is True
     elsewhere = wired(read([chunk, Message(chunk.payload, "messages|a:1")]), "graph.message")[-1]
     assert elsewhere["other_namespace"] is True
@@ -199,8 +199,8 @@ def test_a_body_is_the_last_state() -> None:
 def test_messages_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graph_run, "_MOST", 4)
     graph = Graph("Hi")
-    told = [each for _ in range(6) for each in graph.said([*blocks(text()), ended("end_turn")], {})]
-    events = read(each for each in told if each.event == "messages")
+    sent = [each for _ in range(6) for each in graph.said([*blocks(text()), ended("end_turn")], {})]
+    events = read(each for each in sent if each.event == "messages")
     assert len(wired(events, OVERFLOW)) == 1
     assert texts(events, "text.delta") == TEXT * 4
 

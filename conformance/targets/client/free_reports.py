@@ -1,0 +1,69 @@
+"""What a client may report otherwise than it was sent, and be right.
+
+Some servers repeat the finish beside the usage, and clients show one. Clients with one view of
+thinking do not name its channel, raw or summary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from conformance.core.events import Event
+from conformance.judging.transcript import Transcript
+
+_FINISH: Final = "finish"
+_THINKING: Final = "thinking.delta"
+_CHANNEL: Final = "channel"
+Reported = Sequence[Mapping[str, Any]]
+
+
+def finished_once(sent: Transcript, reported: Reported) -> tuple[Transcript, Reported]:
+    """Both sides with each finish once, where the client reported fewer than were sent."""
+    again = _repeated(
+        (each.type if each.layer == "semantic" else "", each.data) for each in sent.events
+    )
+    shown = _repeated((str(each["type"]), each) for each in reported)
+    if len(shown) >= len(again):
+        return sent, reported
+    own = [each for at, each in enumerate(sent.events) if at not in again]
+    return replace(sent, events=own), [each for at, each in enumerate(reported) if at not in shown]
+
+
+def _repeated(events: Iterable[tuple[str, Mapping[str, Any]]]) -> set[int]:
+    """The places of what says no more than a finish before it."""
+    seen: set[tuple[Any, Any]] = set()
+    found: set[int] = set()
+    for at, (kind, data) in enumerate(events):
+        if kind != _FINISH:
+            continue
+        key = (data.get("choice", 0), data.get("reason"))
+        if key in seen:
+            found.add(at)
+        seen.add(key)
+    return found
+
+
+def in_one_channel(sent: Transcript, reported: Reported) -> tuple[Transcript, Reported]:
+    """Both sides in one channel, where the client names none; else as they are.
+
+    What was sent in one channel lends it to the client's report; what was sent in two is raw then.
+    """
+    thought = [each for each in reported if each["type"] == _THINKING]
+    if not thought or any(_CHANNEL in each for each in thought):
+        return sent, reported
+    channels = {each.data.get(_CHANNEL) for each in sent.events if _is_thinking(each)}
+    lent = channels.pop() if len(channels) == 1 else "raw"
+    filled = [{**each, _CHANNEL: lent} if each["type"] == _THINKING else each for each in reported]
+    own = [_in_channel(each, lent) if _is_thinking(each) else each for each in sent.events]
+    return replace(sent, events=own), filled
+
+
+def _is_thinking(event: Event) -> bool:
+    return event.layer == "semantic" and event.type == _THINKING
+
+
+def _in_channel(event: Event, channel: Any) -> Event:
+    return replace(event, data={**event.data, _CHANNEL: channel})
