@@ -287,7 +287,7 @@ _HEAD: Final = (
     "A cell counts the recordings that a client takes without a finding, of those that put the",
     f"rules to the test. {GREEN} it takes all of them, {YELLOW} at least half, {RED} fewer;",
     "the link leads to the first finding.",
-    "The last column lists what a server may change in the framing, and this client trips over.",
+    "The column of edits lists what a server may change in the framing, and this client fails on.",
 )
 _MADE: Final = """\
 ## How this page is made
