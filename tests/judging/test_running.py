@@ -39,6 +39,7 @@ from tests.fuzz.recorded import (
     usual_way,
 )
 from tests.fuzz.user_rules import IDS, shipped_setting, user_setting
+from tests.sampled import of_every_kind
 from tests.tables import read_table
 
 RULEBOOK: Final = Rulebook.load()
@@ -48,7 +49,7 @@ CUTS: Final = 3  # of every cassette
 ENDS: Final[tuple[Ending, ...]] = ("eof", "eof", "reset", "open")
 TABLE: Final = Path(__file__).parent.parent / "captures" / "table.yaml"
 OGX: Final = "ogx-1.5.0"
-CASSETTES: Final = sorted(cassettes().rglob("*.cassette.jsonl"))
+CASSETTES: Final = of_every_kind()
 
 
 def shipped_name(path: Path) -> str:

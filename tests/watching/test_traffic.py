@@ -18,11 +18,12 @@ from conformance.watching import traffic as watched_traffic
 from conformance.watching.exchange import WatchedExchange
 from conformance.watching.judging import TrafficJudge
 from conformance.watching.wording import outcome_line
+from tests.sampled import of_every_kind
 from tests.watching.relayed import SSE, asked, came, new_traffic, relayed
 
 JUDGE = TrafficJudge(rules=["stripping/*", "wire/sse/*"])
 LEAK = "stripping/visible-text/no-markers"
-RECORDED = sorted(cassettes().rglob("*.cassette.jsonl"))
+RECORDED = of_every_kind()
 
 
 class Told:

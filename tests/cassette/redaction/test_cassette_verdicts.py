@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from conformance.cassette import Cassette, discover, open_recording, redact, write
+from conformance.cassette import Cassette, open_recording, redact, write
 from conformance.core.errors import ConformanceError
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import check_recording
 from conformance.recordings.choices import CheckChoices
 from conformance.recordings.redaction import redact_evidence
 from conformance.rules.verdicts import Verdict
+from tests.sampled import of_every_kind
 
-ROOT = Path(__file__).resolve().parents[3] / "cassettes"
-SHIPPED = sorted({*discover(ROOT), *(ROOT / "mutants").rglob("*.cassette.jsonl")})
+SHIPPED = of_every_kind()
 
 
 @cache
