@@ -18,6 +18,7 @@ from zlib import crc32
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from conformance.core.errors import UsageError
 from conformance.editing.operator import Mutant, Operator, make_mutants
 from conformance.editing.stream import Stream
 from conformance.judging.rulebook import Rulebook
@@ -218,7 +219,11 @@ class _MatrixRun:
     ) -> Iterator[Trial]:
         self.tries[compiled.rule.id] += 1
         for mutant in ruled.mutants(compiled):
-            yield (trial := _judge_trial(base, mutant, plain, self.rulebook))
+            try:
+                trial = _judge_trial(base, mutant, plain, self.rulebook)
+            except UsageError:  # the edit makes it a stream of another dialect, which check refuses
+                continue
+            yield trial
             if compiled.rule.id in trial.new:
                 self.tries[compiled.rule.id] = _TRIES
                 return
