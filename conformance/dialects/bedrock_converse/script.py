@@ -44,8 +44,9 @@ def _stream_events(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> Itera
 def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str, Any]:
     thought = {"text": answer.thinking, "signature": answer.signature}
     shown = [{"reasoningContent": {"reasoningText": thought}}] if answer.thinking else []
-    called = [{"toolUse": {**_tool_call(each), "input": each.fields}} for each in answer.calls]
-    spoken = called or [{"text": answer.text}]
+    spoken: list[Any] = [
+        {"toolUse": {**_tool_call(each), "input": each.fields}} for each in answer.calls
+    ] or [{"text": answer.text}]
     reason = _REASONS.get(answer.ending, "end_turn")
     finish = {} if answer.word == "no-finish" else {"stopReason": reason}
     message = {"role": "assistant", "content": [*shown, *spoken]}

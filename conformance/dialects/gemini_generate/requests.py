@@ -35,9 +35,9 @@ def _next_turns(after: Continuation) -> list[Any]:
     parts = [dict(event.data) for event in after.events if _is_part(event.type, event.data)]
     kept = [_received(part) for part in parts] if after.keeps_thinking else _without_thoughts(parts)
     results = [
-        {"functionResponse": _result_of(each, said)}
+        {"functionResponse": _result_of(each, given)}
         for at, each in enumerate(after.tools)
-        if (said := after.result_of(at))
+        if (given := after.result_of(at))
     ]
     said = [{"text": after.question}] if after.question else []
     # The API refuses empty parts: of an answer that broke off nothing goes back.
