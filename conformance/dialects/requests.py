@@ -62,8 +62,23 @@ def streams_by_default(body: Any) -> bool:
     return isinstance(body, Mapping) and body.get("stream") is not False
 
 
+class Tool(Struct, frozen=True):
+    """A function that a request offers: what it `says` of itself, and the schema it takes."""
+
+    name: str
+    says: str = ""
+    parameters: Mapping[str, Any] = field(
+        default_factory=lambda: {"type": "object", "properties": {}}  # takes nothing
+    )
+
+    def fields(self, parameters: str) -> dict[str, Any]:
+        """Its fields; the schema is called `parameters`."""
+        said = {"description": self.says} if self.says else {}
+        return {"name": self.name, **said, parameters: self.parameters}
+
+
 class Question(Struct, frozen=True):
-    """What a request is to ask for: an answer to `text` of a kind, with `tools` by name.
+    """What a request is to ask for: an answer to `text` of a kind, with `tools` at hand.
 
     `limit` may be the name of a value that a template leaves open.
     """
@@ -73,18 +88,13 @@ class Question(Struct, frozen=True):
     streams: bool
     thinks: bool
     summarises: bool
-    tools: tuple[str, ...] = ()
+    tools: tuple[Tool, ...] = ()
 
 
-# The schema of a function that takes nothing.
-NO_PARAMETERS: Final[Mapping[str, Any]] = {"type": "object", "properties": {}}
-
-
-def function_tools(names: Iterable[str]) -> dict[str, Any]:
-    """`tools` of a body, one nested function a name; nothing without names."""
-    functions = [{"name": name, "parameters": NO_PARAMETERS} for name in names]
-    tools = [{"type": "function", "function": function} for function in functions]
-    return {"tools": tools} if tools else {}
+def function_tools(tools: Iterable[Tool]) -> dict[str, Any]:
+    """`tools` of a body, one nested function each; nothing without tools."""
+    nested = [{"type": "function", "function": tool.fields("parameters")} for tool in tools]
+    return {"tools": nested} if nested else {}
 
 
 def parsed_arguments(text: str) -> Any:
@@ -99,7 +109,8 @@ class Continuation(Struct, frozen=True):
     """An answer, and what comes next: `request` is the body it answers, `events` its wire events.
 
     `thinking`, `text` and `tools` (`tool.end` data) are what a client would report of it.
-    `result` is what every tool gave, `question` what the user says next; empty: nothing.
+    `results` are what its calls gave, one after the other, `question` is what the user says next;
+    empty: nothing.
     """
 
     request: Mapping[str, Any]
@@ -108,8 +119,12 @@ class Continuation(Struct, frozen=True):
     text: str
     tools: Sequence[Mapping[str, Any]]
     keeps_thinking: bool
-    result: str
+    results: Sequence[str]
     question: str
+
+    def result_of(self, call: int) -> str:
+        """What call number `call` (from 0) of the answer gave: the last result goes on."""
+        return self.results[min(call, len(self.results) - 1)] if self.results else ""
 
     @property
     def user_turn(self) -> list[dict[str, Any]]:
@@ -138,9 +153,10 @@ class RequestForm(Struct, frozen=True):
     `streams_at` whether a path does, whatever is sent to it. `is_answer` says whether an entry
     of the history is the model's. `previous` holds the id of an earlier answer that the request
     carries on: `answer_id` gives it of an answer's events, `answer_id_bytes` finds it in the first
-    bytes of an answer's body. `conversation` and `own_id` hold the ids of the conversation and of
-    the request, where its client has to make them. `summary` is the dotted path of the
-    wish for a summary of thinking.
+    bytes of an answer's body. `remembers`: the server keeps what was said, so that a request names
+    the answer that it carries on, and its history is only what is new.
+    `conversation` and `own_id` hold the ids of the conversation and of the request, where its
+    client has to make them. `summary` is the dotted path of the wish for a summary of thinking.
     `opts_in_by_header`: some servers show thinking only to who sends `OPT_IN`.
     `thinks_unasked`: a model may think where a request says nothing of it.
     `switches` are dotted paths that ask for thinking where they hold anything but an off;
@@ -162,6 +178,7 @@ class RequestForm(Struct, frozen=True):
     previous: str = ""
     answer_id: Callable[[Event], str] = lambda _event: ""
     answer_id_bytes: bytes = b""
+    remembers: bool = False
     conversation: str = ""
     own_id: str = ""
     summary: str = ""

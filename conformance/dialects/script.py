@@ -26,9 +26,25 @@ CONTENT_TYPES: Final[Mapping[Framing, str]] = {
 MODEL: Final = "scripted"
 TOOL: Final = "calculator"
 ARGUMENTS: Final = '{"expression": "2 + 3"}'
+MORE_ARGUMENTS: Final = '{"expression": "4 + 5"}'
 _BROKEN: Final = frozenset({"cut", "error"})
+_CALLS: Final = {"tools": 1, "two-calls": 2}
 _PIECE: Final = 7  # characters
 _WORDS: Final = re.compile(r"Answer [0-9]+:|thought [0-9]+:|summary [0-9]+:")
+
+
+class ScriptedCall(Struct, frozen=True):
+    """One call of an answer, number `index` of it; `mark` is in its id, and in that of no other."""
+
+    tool: str
+    arguments: str
+    index: int
+    mark: str
+
+    @property
+    def fields(self) -> Any:
+        """The arguments as bodies have them."""
+        return json.loads(self.arguments)
 
 
 class ScriptedAnswer(Struct, frozen=True):
@@ -38,6 +54,7 @@ class ScriptedAnswer(Struct, frozen=True):
     empty where the server shows none; it is counted in any case. `summary` is said only where a
     request asks for one. `tokens` are those of the prompt, of all that was said, and of thinking
     among them; `states_usage` says that they are stated even where nobody asked for it.
+    `tool` is called with `arguments`, and where there are two calls, with `more_arguments`, too.
     `is_sealed`: thinking comes encrypted, too, where the API has a place for that. `persona` says
     what it is called where providers of one API differ.
     """
@@ -52,13 +69,23 @@ class ScriptedAnswer(Struct, frozen=True):
     states_usage: bool = False
     tool: str = TOOL
     arguments: str = ARGUMENTS
+    more_arguments: str = MORE_ARGUMENTS
     is_sealed: bool = False
     persona: Persona = PLAIN
 
     @property
-    def calls_tool(self) -> bool:
-        """Whether the answer calls `tool` with `arguments`, and has no text."""
-        return self.word == "tools"
+    def calls(self) -> tuple[ScriptedCall, ...]:
+        """The calls of the answer, which has no text then."""
+        given = (self.arguments, self.more_arguments)[: _CALLS.get(self.word, 0)]
+        marks = (f"{self.number:05}", f"b{self.number:04}")
+        return tuple(
+            ScriptedCall(self.tool, arguments, at, marks[at]) for at, arguments in enumerate(given)
+        )
+
+    @property
+    def ending(self) -> str:
+        """How the answer ends: its word, `tools` for all that call any."""
+        return "tools" if self.calls else self.word
 
     @property
     def is_broken(self) -> bool:
@@ -77,7 +104,7 @@ class ScriptedAnswer(Struct, frozen=True):
 
     def text_pieces(self) -> list[str]:
         """The pieces of text that come in a stream."""
-        pieces = [] if self.calls_tool else pieces_of(self.text)
+        pieces = [] if self.calls else pieces_of(self.text)
         return pieces[:2] if self.is_broken else pieces
 
 

@@ -23,13 +23,15 @@ class AnswerWish(Struct, frozen=True):
     """What the answer must be.
 
     `schema` is that of the JSON that is asked for, None where prose will do; `call` names the
-    function that must be called, or is `ANY_CALL`; `stops` are texts at which the answer ends;
+    function that must be called, or is `ANY_CALL`; `has_single_calls`: no two at once; `stops` are
+    texts at which the answer ends;
     `is_sealed`: thinking must come encrypted, too.
     """
 
     schema: Mapping[str, Any] | None = None
     call: str = ""
     has_no_calls: bool = False
+    has_single_calls: bool = False
     stops: tuple[str, ...] = ()
     is_sealed: bool = False
 
@@ -45,6 +47,7 @@ class WishForm(Struct, frozen=True):
     `schemas` hold a schema; `json` asks for any JSON where it holds one of `json_words`; `choice`
     holds a word about calls, `any_call` or `no_call`, `any_object` an object that demands a call,
     and `names` the function that must be called. Without `choice` the API has no word for it.
+    `single` holds what stands at its path where no two calls at once are wanted.
     """
 
     schemas: tuple[str, ...] = ()
@@ -57,6 +60,7 @@ class WishForm(Struct, frozen=True):
     names: tuple[str, ...] = ()
     stops: str = ""
     sealed: tuple[str, str] = ("", "")
+    single: tuple[str, bool] = ("parallel_tool_calls", False)
 
     def read(self, body: Any) -> AnswerWish:
         """What a body demands."""
@@ -66,10 +70,12 @@ class WishForm(Struct, frozen=True):
         is_any = isinstance(given, Mapping) or bool(words.intersection(self.any_call))
         stops = value_at(body, *self.stops.split(".")) if self.stops else None
         seal, word = self.sealed
+        path, unparallel = self.single
         return AnswerWish(
             self._schema(body),
             named or (ANY_CALL if is_any else ""),
             has_no_calls=bool(words.intersection(self.no_call)),
+            has_single_calls=value_at(body, *path.split(".")) is unparallel,
             stops=tuple(filter(None, map(string, [stops, *elements(stops)]))),
             is_sealed=bool(seal) and word in elements(mapping(body).get(seal)),
         )

@@ -19,7 +19,7 @@ from conformance.core.errors import Place, UsageError
 from conformance.core.events import Exchange
 from conformance.core.shipped import cassettes
 from conformance.dialects import ASKED_APPLICATIONS, ENDPOINTS, get, required
-from conformance.dialects.requests import OPT_IN, Question
+from conformance.dialects.requests import OPT_IN, Question, Tool
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import Transcript, read_transcript
 from conformance.profiles.profile import reading
@@ -142,7 +142,7 @@ def _request_body(api: str, exchange: Exchange, answer: Transcript) -> Mapping[s
         streams=streams,
         thinks=answer.thought,
         summarises=bool(answer.summary),
-        tools=tuple(dict.fromkeys(name for name in names if isinstance(name, str) and name)),
+        tools=tuple(map(Tool, dict.fromkeys(n for n in names if isinstance(n, str) and n))),
     )
     form = required(get(api).request, api, "request bodies")
     return (

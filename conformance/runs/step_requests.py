@@ -67,7 +67,7 @@ def known_values(
         raise NothingToCarryOnError(f"{step.carry.role}, which it carries on, was not taken")
     history = next_turns(dialect, before, sent, step.carry)
     if history is None:
-        wanted = "called no tool" if step.carry.result else "gave no answer"
+        wanted = "called no tool" if step.carry.results else "gave no answer"
         raise NothingToCarryOnError(f"{step.carry.role}, which it carries on, {wanted}")
     response = response_id(dialect, before)
     return {**known, "turns": history, "response": response}

@@ -32,7 +32,7 @@ def next_turns(
     form = required(get(dialect).request, dialect, "request bodies")
     if not (answer.text or answer.tools or answer.thought):
         return None
-    if carry.result and not answer.own_tools:
+    if carry.results and not answer.own_tools:
         return None
     after = Continuation(
         request=sent,
@@ -41,7 +41,7 @@ def next_turns(
         text="".join(answer.text),
         tools=answer.tools,
         keeps_thinking=carry.reasoning == "kept",
-        result=carry.result or (_NOT_RUN if answer.own_tools else ""),
+        results=carry.results or ((_NOT_RUN,) if answer.own_tools else ()),
         question=carry.ask,
     )
     return _make_sendable(form.next_turns(after))

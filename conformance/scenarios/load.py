@@ -19,7 +19,7 @@ from conformance.core.json_values import put_at
 from conformance.core.regular_file import expect_regular
 from conformance.core.shipped import specs
 from conformance.dialects import ASKED_APPLICATIONS, ENDPOINTS, get, required
-from conformance.dialects.requests import Question
+from conformance.dialects.requests import Question, Tool
 from conformance.rules import document
 from conformance.rules.node import Node, nearest
 from conformance.scenarios.model import (
@@ -38,12 +38,13 @@ from conformance.scenarios.model import (
 SCENARIO_KEYS: Final = frozenset(
     {"scenario", "title", "needs", "promises", "let", "exercises", "probes", "steps"}
 )
+TOOL_KEYS: Final = frozenset({"name", "says", "parameters"})
 CARRY_KEYS: Final = frozenset({"role", "reasoning", "result", "ask"})
 STEP_KEYS: Final = frozenset(
     {
         *("role", "like", "ends", "thinking", "headers", "after", "needs", "promises"),
         *("method", "path", "upstream", "calls", "beside", "excused", "says", *ENDPOINTS),
-        *("ask", "question", "streams", "behind", "breaks", "stops"),
+        *("ask", "question", "streams", "tools", "behind", "breaks", "stops"),
     }
 )
 _CARRIED: Final = frozenset({"turns", "response"})
@@ -171,7 +172,7 @@ def _read_step(node: Node, known: Mapping[str, Step], values: Mapping[str, Any])
     headers = _read_headers(entries.get("headers"))
     step = Step(
         role=role,
-        bodies={**_read_bodies(entries, below), **_application_bodies(entries, carry)},
+        bodies={**_read_bodies(entries, below, carry), **_application_bodies(entries, carry)},
         place=node.place,
         ends=_read_words(entries.get("ends"), ENDS) or ("complete",),
         thinking=None if thinking is None else thinking.boolean(),
@@ -197,22 +198,46 @@ def _read_step(node: Node, known: Mapping[str, Step], values: Mapping[str, Any])
     return step
 
 
-def _read_bodies(entries: Mapping[str, Node], below: Step | None) -> dict[str, Any]:
+def _read_bodies(
+    entries: Mapping[str, Node], below: Step | None, carry: Carry | None
+) -> dict[str, Any]:
     bodies = {**(below.bodies if below else {}), **_question_bodies(entries)}
     for dialect in ENDPOINTS:
         if dialect in entries:
             entries[dialect].mapping()
             bodies[dialect] = lay_over(bodies.get(dialect), entries[dialect].plain())
-    return bodies
+    if carry is None:
+        return bodies
+    return {name: _carrying(name, body, carry) for name, body in bodies.items()}
+
+
+def _carrying(dialect: str, body: Any, carry: Carry) -> Any:
+    """A body that carries on an answer: with the history, where it does not name that itself."""
+    if any(is_name(each) and each[1:] in _CARRIED for each in _texts_below(body)):
+        return body
+    form = required(get(dialect).request, dialect, "request bodies")
+    told = {form.prompt: carry.ask} if form.prompt and carry.ask else {}
+    told |= {form.previous: "$response"} if form.remembers else {}
+    return put_at({**body, **told}, tuple(form.history.split(".")), "$turns")
+
+
+def _texts_below(value: Any) -> Iterator[str]:
+    """The texts of a template, however deep."""
+    if isinstance(value, str):
+        yield value
+    within = value.values() if isinstance(value, Mapping) else value
+    for each in within if isinstance(value, Mapping | list) else ():
+        yield from _texts_below(each)
 
 
 def _question_bodies(entries: Mapping[str, Node]) -> dict[str, Any]:
     """What every API is sent for one `question`: its own form of requests says how it is put."""
     if "question" not in entries:
-        if "streams" in entries:
-            raise entries["streams"].error(
-                "`streams` says how a `question` is asked, and there is none"
-            )
+        for name in ("streams", "tools"):
+            if name in entries:
+                raise entries[name].error(
+                    f"`{name}` says how a `question` is asked, and there is none"
+                )
         return {}
     streams = entries["streams"].boolean() if "streams" in entries else True
     thinking = entries["thinking"].boolean() if "thinking" in entries else None
@@ -222,12 +247,28 @@ def _question_bodies(entries: Mapping[str, Node]) -> dict[str, Any]:
         streams=streams,
         thinks=thinking is not False,
         summarises=thinking is True,
+        tools=_read_tools(entries.get("tools")),
     )
     forms = {name: form for name in ENDPOINTS if (form := get(name).request)}
+    asked = {name: (form, form.ask(question)) for name, form in forms.items()}
     return {
-        name: {"model": "$model", **form.ask(question), "stream": streams}
-        for name, form in forms.items()
+        name: {"model": "$model", **body, "stream": streams}
+        for name, (form, body) in asked.items()
+        if form.tools(body) or not question.tools  # an API may have no place for tools
     }
+
+
+def _read_tools(node: Node | None) -> tuple[Tool, ...]:
+    fields = [each.mapping(TOOL_KEYS) for each in node.sequence()] if node else []
+    nodes = node.sequence() if node else ()
+    return tuple(
+        Tool(
+            each.required("name").string(),
+            entries["says"].string() if "says" in entries else "",
+            each.required("parameters").plain(),
+        )
+        for each, entries in zip(nodes, fields, strict=True)
+    )
 
 
 def _application_bodies(entries: Mapping[str, Node], carry: Carry | None) -> dict[str, Any]:
@@ -277,9 +318,13 @@ def _read_carry(node: Node, known: Mapping[str, Step]) -> Carry:
     return Carry(
         role=_earlier_step(node.required("role"), known).role,
         reasoning="dropped" if kept == "dropped" else "kept",
-        result=entries["result"].string() if "result" in entries else "",
+        results=_read_results(entries.get("result")),
         ask=entries["ask"].string() if "ask" in entries else "",
     )
+
+
+def _read_results(node: Node | None) -> tuple[str, ...]:
+    return (node.string(),) if node and node.kind == "scalar" else _read_strings(node)
 
 
 def _no_unknown_names(entries: Mapping[str, Node], known: set[str]) -> None:

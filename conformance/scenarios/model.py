@@ -34,6 +34,7 @@ ENDS: Final = (
 UPSTREAM: Final = (
     "answer",
     "tools",
+    "two-calls",  # two calls of one tool at once
     "length",
     "hidden",  # the model thinks and counts it, and shows none of it
     "plain",  # the model does not think
@@ -85,12 +86,13 @@ class Carry(Struct, frozen=True):
     """How a step carries on an earlier one: its history, the answer, and what comes next.
 
     `role` is the step whose answer came; `reasoning` says whether its thinking is sent back;
-    `result` is what every tool it called gave, `ask` what the user says next.
+    `results` are what the calls gave, one after the other (the last one goes on), `ask` is what
+    the user says next.
     """
 
     role: str
     reasoning: Keep = "kept"
-    result: str = ""
+    results: tuple[str, ...] = ()
     ask: str = ""
 
 

@@ -24,8 +24,8 @@ from conformance.core.schema_samples import sample_of
 from conformance.dialects.json_edge import elements, mapping
 from conformance.dialects.wishes import OfferedFunction
 
-NOTES: Final = "notes.txt"
-"""The file in the folder of an agent that its tools may read."""
+NOTES: Final = ("notes.txt", "more-notes.txt")
+"""The files in the folder of an agent that its tools may read."""
 _READS: Final = (
     {"read", "view", "cat", "open"},
     {"list", "ls", "glob", "find", "tree", "dir"},
@@ -65,16 +65,17 @@ _LONGEST: Final = 200  # characters of a name
 
 
 class HarmlessCall(Struct, frozen=True):
-    """A call of a tool that only reads."""
+    """A call of a tool that only reads, and the arguments of one beside it."""
 
     tool: str
     arguments: Mapping[str, Any]
+    more_arguments: Mapping[str, Any]
 
 
 def harmless_call(offered: Iterable[OfferedFunction], folder: str) -> HarmlessCall | None:
     """The call that does least of those that are offered; None where none is known to be harmless.
 
-    `folder` holds the file `NOTES`; without one no tool is called.
+    `folder` holds the files `NOTES`; without one no tool is called.
     """
     if not folder:
         return None
@@ -82,7 +83,8 @@ def harmless_call(offered: Iterable[OfferedFunction], folder: str) -> HarmlessCa
     if not known:
         return None
     rank, tool = min(known, key=lambda each: each[0])
-    return HarmlessCall(tool.name, _arguments(tool, Path(folder), is_file=rank in (0, _SHELL)))
+    files = NOTES if rank in (0, _SHELL) else ("", "")
+    return HarmlessCall(tool.name, *(_arguments(tool, Path(folder) / name) for name in files))
 
 
 def _rank(tool: OfferedFunction) -> int | None:
@@ -111,10 +113,9 @@ def _is_command(name: str) -> bool:
     return bool(set(_words(name)) & _COMMANDS)
 
 
-def _arguments(tool: OfferedFunction, folder: Path, *, is_file: bool) -> dict[str, Any]:
+def _arguments(tool: OfferedFunction, place: Path) -> dict[str, Any]:
     """What the tool must be given, and nothing else."""
-    place = str(folder / NOTES if is_file else folder)
-    return {name: _argument(name, schema, place) for name, schema in _needed(tool.parameters)}
+    return {name: _argument(name, schema, str(place)) for name, schema in _needed(tool.parameters)}
 
 
 def _argument(name: str, schema: Mapping[str, Any], place: str) -> Any:

@@ -24,6 +24,7 @@ from conformance.dialects.personas import PLAIN, Persona
 from conformance.dialects.script import (
     ARGUMENTS,
     CONTENT_TYPES,
+    MORE_ARGUMENTS,
     TOOL,
     ScriptedAnswer,
     encode_stream,
@@ -36,7 +37,7 @@ _DELTAS: Final = 2  # of thinking, before an answer breaks inside it
 _JSON: Final = "application/json"
 _STATUS: Final = {"refused": 400, "unavailable": 500}
 _BROKEN: Final = frozenset({*_STATUS, "no-finish", "cut", "error"})
-_CALLING: Final = frozenset({"answer", "tools", "hidden"})
+_CALLING: Final = frozenset({"answer", "tools", "two-calls", "hidden"})
 _ERRORS: Final = {
     "refused": "the script refuses",
     "unavailable": "the script has no worker",
@@ -228,9 +229,8 @@ def scripted_answer(
         return json_answer(_STATUS[word], script.error(_ERRORS[word], is_refusal=is_refusal))
     wish = script.wishes.read(body)
     plain = replace(_plain_answer(word, number, says), persona=persona)
-    if plain.calls_tool and (call := played_call(dialect, body, folder)):
-        arguments = json.dumps(call.arguments, ensure_ascii=False)
-        plain = replace(plain, tool=call.tool, arguments=arguments)
+    if plain.calls and (call := played_call(dialect, body, folder)):
+        plain = _calling(plain, call)
     answer = _as_wished(plain, wish, dialect, body)
     if _wants_stream(dialect, body):
         framing = get(dialect).framing
@@ -245,8 +245,14 @@ def played_call(dialect: str, body: Any, folder: str) -> HarmlessCall | None:
     """What is called where an answer is to call a tool; None where nothing harmless is offered."""
     offered = _offered(dialect, body)
     if any(each.name == TOOL for each in offered):
-        return HarmlessCall(TOOL, json.loads(ARGUMENTS))
+        return HarmlessCall(TOOL, json.loads(ARGUMENTS), json.loads(MORE_ARGUMENTS))
     return harmless_call(offered, folder)
+
+
+def _calling(answer: ScriptedAnswer, call: HarmlessCall) -> ScriptedAnswer:
+    given = (call.arguments, call.more_arguments)
+    first, second = (json.dumps(each, ensure_ascii=False) for each in given)
+    return replace(answer, tool=call.tool, arguments=first, more_arguments=second)
 
 
 def _offered(dialect: str, body: Any) -> list[OfferedFunction]:
@@ -280,8 +286,10 @@ def _as_wished(
 ) -> ScriptedAnswer:
     """The answer as the request demands it; what breaks off is left as it is."""
     answer = replace(answer, is_sealed=wish.is_sealed)
-    if wish.has_no_calls and answer.calls_tool:
+    if wish.has_no_calls and answer.calls:
         answer = replace(answer, word="answer")
+    if wish.has_single_calls and len(answer.calls) > 1:
+        answer = replace(answer, word="tools")
     if wish.schema is not None:
         value = sample_of(wish.schema, f"Answer {answer.number}")
         answer = replace(answer, text=json.dumps(value, ensure_ascii=False))

@@ -22,7 +22,8 @@ class Gateway:
 
     `splits`: a line with U+2028 in it is lost. `trims`: deltas lose the white space around them.
     `completes`: whatever happened, the stream ends as if the answer were whole. `asks_twice`: one
-    request more than needed. `drops_thinking`: thinking is left out. `hides_header`: the opt-in is
+    request more than needed. `drops_thinking`: thinking is left out. `drops_second_call`: of calls
+    in a stream only the first is passed on. `hides_header`: the opt-in is
     not passed on. `spoils`: what it asks is no JSON, this before the body. `caches`: whole bodies
     that were asked for before come from a cache, which is no fault. `rewrites` changes
     what is asked.
@@ -34,6 +35,7 @@ class Gateway:
     completes: bool = False
     asks_twice: bool = False
     drops_thinking: bool = False
+    drops_second_call: bool = False
     hides_header: bool = False
     spoils: bytes = b""
     caches: bool = False
@@ -93,7 +95,8 @@ class Gateway:
 
     def _changed(self, line: str) -> str:
         data = line.removeprefix("data: ")
-        if data == line or data == "[DONE]" or not (self.trims or self.drops_thinking):
+        changes = self.trims or self.drops_thinking or self.drops_second_call
+        if data == line or data == "[DONE]" or not changes:
             return line
         payload = json.loads(data)
         for choice in payload.get("choices", ()):
@@ -103,6 +106,9 @@ class Gateway:
     def _change(self, delta: Fields) -> None:
         if self.drops_thinking:
             delta.pop("reasoning_content", None)
+        calls = delta.get("tool_calls")
+        if self.drops_second_call and calls and calls[0]["index"]:
+            del delta["tool_calls"]
         if self.trims and isinstance(delta.get("content"), str):
             delta["content"] = delta["content"].strip()
 

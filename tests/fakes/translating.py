@@ -188,8 +188,8 @@ class Telling:
         thought = {"thinking": "".join(self.thought), "signature": self.signature}
         calls = [{"type": "tool_use", **each} for each in self.called]
         results = [
-            {"type": "tool_result", "tool_use_id": each["id"], "content": "5"}
-            for each in self.called
+            {"type": "tool_result", "tool_use_id": each["id"], "content": result}
+            for each, result in zip(self.called, ("5", "9"), strict=False)
         ]
         return [
             {"role": "assistant", "content": [{"type": "thinking", **thought}, *calls]},

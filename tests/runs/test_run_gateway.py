@@ -189,3 +189,9 @@ def test_what_a_translation_does_wrong_is_found(
 ) -> None:
     report = ran(gateway, tmp_path, dialects=("openai.responses",)).report
     assert rule in {found for found, _ in violated(report)}
+
+
+def test_a_second_call_that_a_gateway_loses_is_found(tmp_path: Path) -> None:
+    report = ran(Gateway(drops_second_call=True), tmp_path, load_scenarios(["gateway-two-calls"]))
+    steps = {where for rule, where in violated(report.report) if rule == "scenario/hop-tools"}
+    assert steps == {"gateway-two-calls/tool-turn"}

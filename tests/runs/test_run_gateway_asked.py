@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,36 @@ def test_what_is_lost_is_found_by_its_rule_alone(
     outcome = ran(Gateway(rewrites=rewrite), tmp_path, load_scenarios(["gateway-tools"]))
     found = violated(outcome.report)
     assert {each for each, _ in found} == {f"scenario/asked-{rule}"}
+    assert violated(check_paths([tmp_path], trust=[tmp_path])) == found
+
+
+def of_history(change: Callable[[list[Fields]], list[Fields]]) -> Rewrite:
+    return lambda body: {**body, "messages": change(body["messages"])}
+
+
+def without_second_call(turns: list[Fields]) -> list[Fields]:
+    return [
+        {**turn, "tool_calls": turn["tool_calls"][:1]} if "tool_calls" in turn else turn
+        for turn in turns
+    ]
+
+
+PARALLEL: list[tuple[str, Callable[[list[Fields]], list[Fields]]]] = [
+    ("history", lambda turns: turns[:3]),
+    ("answers", without_second_call),
+]
+
+
+@pytest.mark.parametrize(("rule", "change"), PARALLEL)
+def test_what_is_lost_of_two_calls_is_found(
+    rule: str, change: Callable[[list[Fields]], list[Fields]], tmp_path: Path
+) -> None:
+    scenarios = load_scenarios(["gateway-two-calls"])
+    outcome = ran(Gateway(rewrites=of_history(change)), tmp_path, scenarios)
+    found = violated(outcome.report)
+    assert {where for _, where in found} == {"gateway-two-calls/follow-up"}
+    asked = {each for each, _ in found if each.startswith("scenario/asked-")}
+    assert asked == {f"scenario/asked-{rule}"}
     assert violated(check_paths([tmp_path], trust=[tmp_path])) == found
 
 

@@ -49,14 +49,14 @@ def test_a_follow_up_is_what_a_client_would_send(
     assert first.request is not None
     assert second.request is not None
     wanted = second.request.json[history]
-    carry = Carry("tool-turn", result=wanted[-1][output])
+    carry = Carry("tool-turn", results=(wanted[-1][output],))
     assert next_turns(dialect, answer(dialect, first), first.request.json, carry) == wanted
 
 
 def test_signed_blocks_go_back_unchanged() -> None:
     path = shipped.cassettes() / "anthropic.messages/anthropic/thinking-then-tools.cassette.jsonl"
     (first,) = read(path).exchanges
-    carry = Carry("tool-turn", result="five")
+    carry = Carry("tool-turn", results=("five",))
     came = answer("anthropic.messages", first)
     history = next_turns("anthropic.messages", came, {"messages": ASKED}, carry)
     assert history is not None
@@ -149,7 +149,7 @@ def test_a_call_goes_back_with_what_it_came_with() -> None:
         {"tool_calls": [{**first, "function": {"name": "add", "arguments": ""}}]},
         {"tool_calls": [{"index": 0, "function": {"arguments": "{}"}}]},
     ]
-    carry = Carry("a", result="5")
+    carry = Carry("a", results=("5",))
     history = next_turns("openai.chat", streamed(deltas), {"messages": ASKED}, carry)
     assert history is not None
     (call,) = history[1]["tool_calls"]
@@ -190,7 +190,11 @@ def streamed(deltas: list[dict[str, Any]]) -> Transcript:
     ids=repr,
 )
 def test_whatever_came_no_turn_is_made_of_nothing(dialect: str, payload: Any) -> None:
-    for carry in (Carry("a", ask="And?"), Carry("a", result="5"), Carry("a", "dropped", ask="?")):
+    for carry in (
+        Carry("a", ask="And?"),
+        Carry("a", results=("5",)),
+        Carry("a", "dropped", ask="?"),
+    ):
         history = next_turns(dialect, answer(dialect, body(payload)), {}, carry)
         assert history is None or isinstance(history, list)
 
@@ -210,7 +214,7 @@ def test_an_answer_that_said_nothing_is_no_turn(dialect: str) -> None:
     form = get(dialect).request
     assert form is not None
     first = form.ask(Question("2 + 2?", 10, streams=True, thinks=True, summarises=False))
-    after = Continuation(first, (), "", "", (), keeps_thinking=True, result="", question="And?")
+    after = Continuation(first, (), "", "", (), keeps_thinking=True, results=(), question="And?")
     assert [turn["role"] for turn in form.next_turns(after)] == ["user", "user"]
 
 

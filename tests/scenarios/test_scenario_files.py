@@ -144,9 +144,41 @@ def test_a_question_is_put_to_every_api_in_its_own_form() -> None:
     assert "stream_options" not in plain.bodies["openai.chat"]
 
 
-def test_only_a_question_is_asked_as_a_stream_or_not() -> None:
+@pytest.mark.parametrize("line", ["streams: false", "tools: [{name: f, parameters: {}}]"])
+def test_only_a_question_is_asked_as_a_stream_and_with_tools(line: str) -> None:
     with pytest.raises(SpecError, match=r"own\.yaml:7:.*there is none"):
-        read(PLAIN + "    streams: false\n")
+        read(PLAIN + f"    {line}\n")
+
+
+def test_a_question_with_tools_is_put_where_an_api_has_a_place_for_them() -> None:
+    tool = "{name: f, says: Adds., parameters: {type: object}}"
+    (asked, later) = read(
+        QUESTION.split("  - {role: plain", maxsplit=1)[0]
+        + f"    tools: [{tool}]\n"
+        + "  - {role: later, like: asked, after: {role: asked, result: [a, b]}}\n"
+    ).steps
+    assert ENDPOINTS.keys() - asked.bodies.keys() == {"ollama.generate", "lmstudio.chat"}
+    function = {"name": "f", "description": "Adds.", "parameters": {"type": "object"}}
+    assert asked.bodies["openai.chat"]["tools"] == [{"type": "function", "function": function}]
+    assert later.carry is not None
+    assert later.carry.results == ("a", "b")
+    assert {
+        name: body for name, body in later.bodies.items() if "$turns" not in body.values()
+    } == {}
+    assert later.bodies["openai.chat"] == {**asked.bodies["openai.chat"], "messages": "$turns"}
+
+
+def test_a_step_that_carries_on_names_the_history_itself_or_is_given_it() -> None:
+    (_, named, given) = read(
+        QUESTION.split("  - {role: plain", maxsplit=1)[0]
+        + "  - {role: named, like: asked, after: asked, openai.chat: {messages: $turns, user: u}}\n"
+        + "  - {role: given, like: asked, after: {role: asked, ask: Again?}}\n"
+    ).steps
+    assert named.bodies["openai.chat"]["messages"] == given.bodies["openai.chat"]["messages"]
+    completion = given.bodies["ollama.generate"]
+    assert (completion["context"], completion["prompt"]) == ("$turns", "Again?")
+    kept = given.bodies["lmstudio.chat"]
+    assert (kept["input"], kept["previous_response_id"]) == ("$turns", "$response")
 
 
 # What these ask for has no form of its own yet: levels, tools, a history, or what is no request.
@@ -155,7 +187,7 @@ NAMING = {
     *("no-think", "opt-in", "refused-values", "stored-turn", "stop", "summary", "tools"),
     *("two-tools", "tool-choice", "unicode", "unknown-effort", "wrong-request", "models"),
     *("gateway-asked", "gateway-hidden", "gateway-length", "gateway-summary"),
-    *("gateway-tools", "gateway-turns"),
+    "gateway-tools",
 }
 
 

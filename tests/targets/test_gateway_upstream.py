@@ -106,6 +106,7 @@ def test_a_summary_is_said_where_the_request_asks_for_one() -> None:
 ENDINGS = {
     "answer": "complete",
     "tools": "tools",
+    "two-calls": "tools",
     "length": "length",
     "hidden": "complete",
     "plain": "complete",
@@ -116,7 +117,7 @@ ENDINGS = {
     "unavailable": "failed",
 }
 # Completions have no tools, and so nothing but an empty answer in place of a call.
-TOOLLESS = {**ENDINGS, "tools": "complete"}
+TOOLLESS = {**ENDINGS, "tools": "complete", "two-calls": "complete"}
 REASONLESS = {**TOOLLESS, "length": "complete"}
 
 

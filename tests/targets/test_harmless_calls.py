@@ -13,7 +13,7 @@ from conformance.dialects.wishes import OfferedFunction, offered_functions
 from conformance.targets.harmless_calls import NOTES, harmless_call
 
 FOLDER: Final = "/tmp/agent/workspace"
-FILE: Final = f"{FOLDER}/{NOTES}"
+FILE: Final = f"{FOLDER}/{NOTES[0]}"
 TEXT: Final = {"type": "string"}
 Tools = Sequence[OfferedFunction]
 
@@ -142,7 +142,7 @@ def test_nothing_is_called_where_no_folder_is_ours() -> None:
 def test_a_path_with_a_space_is_one_word_of_a_command() -> None:
     call = harmless_call([tool("bash", "command")], "/tmp/my agent")
     assert call is not None
-    assert call.arguments == {"command": f"cat '/tmp/my agent/{NOTES}'"}
+    assert call.arguments == {"command": f"cat '/tmp/my agent/{NOTES[0]}'"}
 
 
 JSON = st.recursive(

@@ -119,6 +119,43 @@ def test_the_function_that_must_be_called_is(dialect: str, *, stream: bool) -> N
     assert jsonschema_rs.is_valid(dict(SCHEMA), json.loads(call["arguments"]))
 
 
+WITH_TOOLS: Final = tuple(
+    name
+    for name in ENDPOINTS
+    if name != "ollama.generate"  # completions know no tools
+)
+EXPRESSIONS: Final = [{"expression": "2 + 3"}, {"expression": "4 + 5"}]
+
+
+@STREAMS
+@pytest.mark.parametrize("dialect", WITH_TOOLS)
+def test_two_calls_at_once_are_two_in_every_api(dialect: str, *, stream: bool) -> None:
+    answer = answered(dialect, {"stream": stream}, "two-calls")
+    arguments = (call["arguments"] for call in answer.tools)
+    assert [a if isinstance(a, dict) else json.loads(a) for a in arguments] == EXPRESSIONS
+    named = [call["id"] for call in answer.tools if call.get("id")]
+    assert len(set(named)) == len(named)
+
+
+@STREAMS
+@pytest.mark.parametrize(
+    ("dialect", "wish"),
+    [
+        ("openai.chat", {"parallel_tool_calls": False}),
+        ("openai.responses", {"parallel_tool_calls": False}),
+        ("mistral.chat", {"parallel_tool_calls": False}),
+        (
+            "anthropic.messages",
+            {"tool_choice": {"type": "auto", "disable_parallel_tool_use": True}},
+        ),
+    ],
+)
+def test_no_two_calls_come_where_a_request_wants_one_at_a_time(
+    dialect: str, wish: Mapping[str, Any], *, stream: bool
+) -> None:
+    assert len(answered(dialect, {**wish, "stream": stream}, "two-calls").tools) == 1
+
+
 def test_no_tool_is_called_where_none_may_be() -> None:
     asked = {"tools": CHAT_TOOLS, "tool_choice": "none", "stream": True}
     answer = answered("openai.chat", asked, "tools")

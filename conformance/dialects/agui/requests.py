@@ -16,7 +16,7 @@ Rule 4: an encrypted value belongs to the message or call that it names, and is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any, Final
 
@@ -27,16 +27,19 @@ from conformance.dialects.requests import Continuation, Question, RequestForm
 Message = dict[str, Any]
 
 
-def shown_messages(before: Sequence[Any], events: Iterable[Event], result: str) -> list[Message]:
+def shown_messages(
+    before: Sequence[Any], events: Iterable[Event], result: Callable[[int], str]
+) -> list[Message]:
     """The messages `before` and those of an answer.
 
-    Calls of the answer without a result are given `result`, if that says any.
+    Calls of the answer without a result are given that of their number, if that says any.
     """
     shown = _Shown(before)
     for event in events:
         shown.take(event.type, event.data)
-    for name in shown.unanswered() if result else ():
-        shown.add_result({"toolCallId": name, "content": result})
+    for at, name in enumerate(shown.unanswered()):
+        if said := result(at):
+            shown.add_result({"toolCallId": name, "content": said})
     return [each for each in shown.messages if each.get("role") != "reasoning" or _is_shown(each)]
 
 
@@ -129,7 +132,7 @@ class _Shown:
 
 
 def _ask(question: Question) -> dict[str, Any]:
-    tools = [{"name": name, "description": name, "parameters": {}} for name in question.tools]
+    tools = [{"description": each.name, **each.fields("parameters")} for each in question.tools]
     return {
         "state": {},
         "messages": [{"id": "user-0", "role": "user", "content": question.text}],
@@ -141,7 +144,7 @@ def _ask(question: Question) -> dict[str, Any]:
 
 def _next_turns(after: Continuation) -> list[Any]:
     before = elements(after.request.get("messages"))
-    shown = shown_messages(before, after.events, after.result)
+    shown = shown_messages(before, after.events, after.result_of)
     if not after.keeps_thinking:
         shown = [each for each in shown if each in before or each.get("role") != "reasoning"]
     question = {"id": f"user-{len(before)}", "role": "user", "content": after.question}

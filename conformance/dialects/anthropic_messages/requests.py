@@ -8,7 +8,6 @@ from typing import Any, Final
 from conformance.core.events import Event
 from conformance.dialects.json_edge import elements
 from conformance.dialects.requests import (
-    NO_PARAMETERS,
     PLAIN,
     Continuation,
     Question,
@@ -22,7 +21,7 @@ _THOUGHTS: Final = ("thinking", "redacted_thinking")
 
 
 def _ask_body(question: Question) -> dict[str, Any]:
-    tools = [{"name": name, "input_schema": NO_PARAMETERS} for name in question.tools]
+    tools = [each.fields("input_schema") for each in question.tools]
     enabled = {"type": "enabled", "budget_tokens": 1024}
     return {
         "messages": [{"role": "user", "content": question.text}],
@@ -35,10 +34,10 @@ def _ask_body(question: Question) -> dict[str, Any]:
 def _next_turns(after: Continuation) -> list[Any]:
     blocks = _answer_blocks(after.events)
     kept = [b for b in blocks if after.keeps_thinking or b.get("type") not in _THOUGHTS]
+    called = [each.get("id") for each in blocks if each.get("type") == "tool_use"]
     results = [
-        {"type": "tool_result", "tool_use_id": each.get("id"), "content": after.result}
-        for each in blocks
-        if each.get("type") == "tool_use"
+        {"type": "tool_result", "tool_use_id": name, "content": after.result_of(at)}
+        for at, name in enumerate(called)
     ]
     # The API refuses a turn that is over and has no content.
     answer = [{"role": "assistant", "content": kept}] if kept else []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -10,6 +9,7 @@ from conformance.dialects.script import (
     MODEL,
     Script,
     ScriptedAnswer,
+    ScriptedCall,
     ScriptedEvent,
     pieces_of,
 )
@@ -28,12 +28,16 @@ def _stream_events(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> Itera
     yield _typed_event("message_start", message={**_message_head(answer), "content": [], **begun})
     if answer.thinking:
         yield from _thinking_block(answer)
-    yield from _spoken_block(answer, index=int(bool(answer.thinking)))
+    first = int(bool(answer.thinking))
+    for call in answer.calls:
+        yield from _call_block(call, index=first + call.index)
+    if not answer.calls:
+        yield from _text_block(answer, index=first)
     if answer.word == "error":
         yield "error", _error_body(answer.error, is_refusal=False)
     if not answer.is_finished:
         return
-    ending = {"stop_reason": _REASONS.get(answer.word, "end_turn"), "stop_sequence": None}
+    ending = {"stop_reason": _REASONS.get(answer.ending, "end_turn"), "stop_sequence": None}
     yield _typed_event(
         "message_delta", delta=ending, usage=_usage_object(answer, *answer.tokens[1:])
     )
@@ -42,14 +46,13 @@ def _stream_events(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> Itera
 
 def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str, Any]:
     thinking = {"type": "thinking", "thinking": answer.thinking, "signature": answer.signature}
-    spoken: dict[str, Any] = {"type": "text", "text": answer.text}
-    if answer.calls_tool:
-        spoken = {**_tool_call(answer), "input": json.loads(answer.arguments)}
-    reason = _REASONS.get(answer.word, None if answer.word == "no-finish" else "end_turn")
+    called = [{**_tool_call(each), "input": each.fields} for each in answer.calls]
+    spoken = called or [{"type": "text", "text": answer.text}]
+    reason = _REASONS.get(answer.ending, None if answer.word == "no-finish" else "end_turn")
     usage = _usage_object(answer, *answer.tokens[1:])
     ending = {"stop_reason": reason, "stop_sequence": None, "usage": usage}
     shown = [thinking] if answer.thinking else []
-    return {**_message_head(answer), "content": [*shown, spoken], **ending}
+    return {**_message_head(answer), "content": [*shown, *spoken], **ending}
 
 
 def _thinking_block(answer: ScriptedAnswer) -> Iterator[ScriptedEvent]:
@@ -61,15 +64,17 @@ def _thinking_block(answer: ScriptedAnswer) -> Iterator[ScriptedEvent]:
     yield _typed_event("content_block_stop", index=0)
 
 
-def _spoken_block(answer: ScriptedAnswer, *, index: int) -> Iterator[ScriptedEvent]:
-    """The block of text or of a call; what breaks off leaves it open."""
-    call = {**_tool_call(answer), "input": {}}
-    block = call if answer.calls_tool else {"type": "text", "text": ""}
+def _call_block(call: ScriptedCall, *, index: int) -> Iterator[ScriptedEvent]:
+    block = {**_tool_call(call), "input": {}}
     yield _typed_event("content_block_start", index=index, content_block=block)
-    if answer.calls_tool:
-        yield from (
-            _delta_event(index, "input_json", piece) for piece in pieces_of(answer.arguments)
-        )
+    yield from (_delta_event(index, "input_json", piece) for piece in pieces_of(call.arguments))
+    yield _typed_event("content_block_stop", index=index)
+
+
+def _text_block(answer: ScriptedAnswer, *, index: int) -> Iterator[ScriptedEvent]:
+    """The block of text; what breaks off leaves it open."""
+    block = {"type": "text", "text": ""}
+    yield _typed_event("content_block_start", index=index, content_block=block)
     yield from (_delta_event(index, "text", piece) for piece in answer.text_pieces())
     if not answer.is_broken:
         yield _typed_event("content_block_stop", index=index)
@@ -80,8 +85,8 @@ def _message_head(answer: ScriptedAnswer) -> dict[str, Any]:
     return {"id": f"msg_scripted_{answer.number}", **named}
 
 
-def _tool_call(answer: ScriptedAnswer) -> dict[str, Any]:
-    return {"type": "tool_use", "id": f"toolu_{answer.number}", "name": answer.tool}
+def _tool_call(call: ScriptedCall) -> dict[str, Any]:
+    return {"type": "tool_use", "id": f"toolu_{call.mark}", "name": call.tool}
 
 
 def _usage_object(answer: ScriptedAnswer, output: int, thinking: int) -> dict[str, Any]:
@@ -107,5 +112,6 @@ SCRIPT: Final = Script(
         schemas=("output_config.format.schema", "output_format.schema"),
         names=("tool_choice.name",),
         stops="stop_sequences",
+        single=("tool_choice.disable_parallel_tool_use", True),
     ),
 )

@@ -9,7 +9,6 @@ from conformance.core.events import Event
 from conformance.core.json_values import value_at
 from conformance.dialects.json_edge import elements, mapping, objects, string
 from conformance.dialects.requests import (
-    NO_PARAMETERS,
     PLAIN,
     Continuation,
     Question,
@@ -22,8 +21,10 @@ _THINKING: Final = "additionalModelRequestFields.thinking.type"
 
 
 def _ask_body(question: Question) -> dict[str, Any]:
-    schema = {"json": NO_PARAMETERS}
-    tools = [{"toolSpec": {"name": name, "inputSchema": schema}} for name in question.tools]
+    tools = [
+        {"toolSpec": {**each.fields("inputSchema"), "inputSchema": {"json": each.parameters}}}
+        for each in question.tools
+    ]
     enabled = {"thinking": {"type": "enabled", "budget_tokens": 1024}}
     return {
         "messages": [_user_turn({"text": question.text})],
@@ -36,10 +37,10 @@ def _ask_body(question: Question) -> dict[str, Any]:
 def _next_turns(after: Continuation) -> list[Any]:
     blocks = [_whole_block(each) for each in _answer_blocks(after.events)]
     kept = [b for b in blocks if after.keeps_thinking or "reasoningContent" not in b]
+    called = [call.get("toolUseId") for b in blocks if (call := mapping(b.get("toolUse")))]
     results = [
-        {"toolResult": {"toolUseId": each.get("toolUseId"), "content": [{"text": after.result}]}}
-        for each in (mapping(block.get("toolUse")) for block in blocks)
-        if each
+        {"toolResult": {"toolUseId": name, "content": [{"text": after.result_of(at)}]}}
+        for at, name in enumerate(called)
     ]
     said = [block for block in kept if _says_something(block)]
     # The API refuses a turn without content: of an answer that broke off nothing goes back.

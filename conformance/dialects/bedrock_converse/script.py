@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from conformance.dialects.script import (
     Script,
     ScriptedAnswer,
+    ScriptedCall,
     ScriptedEvent,
     pieces_of,
 )
@@ -29,45 +29,48 @@ def _stream_events(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> Itera
         signed = [*thought, {"signature": answer.signature}]
         yield from (_delta_event(0, {"reasoningContent": each}) for each in signed)
         yield "contentBlockStop", {"contentBlockIndex": 0}
-    yield from _spoken_block(answer, index=int(bool(answer.thinking)))
+    first = int(bool(answer.thinking))
+    for call in answer.calls:
+        yield from _call_block(call, index=first + call.index)
+    if not answer.calls:
+        yield from _text_block(answer, index=first)
     if answer.word == "error":
         yield "modelStreamErrorException", _error_body(answer.error, is_refusal=False)
     if answer.is_finished:
-        yield "messageStop", {"stopReason": _REASONS.get(answer.word, "end_turn")}
+        yield "messageStop", {"stopReason": _REASONS.get(answer.ending, "end_turn")}
         yield "metadata", {"usage": _usage_object(answer), "metrics": {"latencyMs": 1}}
 
 
 def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str, Any]:
     thought = {"text": answer.thinking, "signature": answer.signature}
     shown = [{"reasoningContent": {"reasoningText": thought}}] if answer.thinking else []
-    spoken: dict[str, Any] = {"text": answer.text}
-    if answer.calls_tool:
-        spoken = {"toolUse": {**_tool_call(answer), "input": json.loads(answer.arguments)}}
-    reason = _REASONS.get(answer.word, "end_turn")
+    spoken: list[Any] = [
+        {"toolUse": {**_tool_call(each), "input": each.fields}} for each in answer.calls
+    ] or [{"text": answer.text}]
+    reason = _REASONS.get(answer.ending, "end_turn")
     finish = {} if answer.word == "no-finish" else {"stopReason": reason}
-    message = {"role": "assistant", "content": [*shown, spoken]}
+    message = {"role": "assistant", "content": [*shown, *spoken]}
     counted = {"usage": _usage_object(answer), "metrics": {"latencyMs": 1}}
     return {"output": {"message": message}, **finish, **counted}
 
 
-def _spoken_block(answer: ScriptedAnswer, *, index: int) -> Iterator[ScriptedEvent]:
-    """The block of text or of a call; what breaks off leaves it open."""
-    if answer.calls_tool:
-        yield (
-            "contentBlockStart",
-            {"contentBlockIndex": index, "start": {"toolUse": _tool_call(answer)}},
-        )
-        yield from (
-            _delta_event(index, {"toolUse": {"input": piece}})
-            for piece in pieces_of(answer.arguments)
-        )
+def _call_block(call: ScriptedCall, *, index: int) -> Iterator[ScriptedEvent]:
+    begun = {"toolUse": _tool_call(call)}
+    yield "contentBlockStart", {"contentBlockIndex": index, "start": begun}
+    for piece in pieces_of(call.arguments):
+        yield _delta_event(index, {"toolUse": {"input": piece}})
+    yield "contentBlockStop", {"contentBlockIndex": index}
+
+
+def _text_block(answer: ScriptedAnswer, *, index: int) -> Iterator[ScriptedEvent]:
+    """The block of text; what breaks off leaves it open."""
     yield from (_delta_event(index, {"text": piece}) for piece in answer.text_pieces())
     if not answer.is_broken:
         yield "contentBlockStop", {"contentBlockIndex": index}
 
 
-def _tool_call(answer: ScriptedAnswer) -> dict[str, Any]:
-    return {"toolUseId": f"tooluse_scripted_{answer.number}", "name": answer.tool}
+def _tool_call(call: ScriptedCall) -> dict[str, Any]:
+    return {"toolUseId": f"tooluse_scripted_{call.mark}", "name": call.tool}
 
 
 def _usage_object(answer: ScriptedAnswer) -> dict[str, Any]:

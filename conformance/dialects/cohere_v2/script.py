@@ -8,6 +8,7 @@ from typing import Any, Final
 from conformance.dialects.script import (
     Script,
     ScriptedAnswer,
+    ScriptedCall,
     ScriptedEvent,
     pieces_of,
 )
@@ -26,9 +27,9 @@ def _stream_events(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> Itera
     yield _event("message-start", begun, id=_id(answer))
     if answer.thinking:
         yield from _block(0, "thinking", pieces_of(answer.thinking))
-    if answer.calls_tool:
-        yield from _call_events(answer)
-    else:
+    for call in answer.calls:
+        yield from _call_events(call)
+    if not answer.calls:
         at = int(bool(answer.thinking))
         yield from _block(at, "text", answer.text_pieces(), is_cut=answer.is_broken)
     if answer.is_finished or answer.word == "error":
@@ -39,9 +40,9 @@ def _stream_events(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> Itera
 
 def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str, Any]:
     shown = [{"type": "thinking", "thinking": answer.thinking}] if answer.thinking else []
-    said = [] if answer.calls_tool else [{"type": "text", "text": answer.text}]
-    calls = {"tool_calls": [_call(answer, answer.arguments)]} if answer.calls_tool else {}
-    message = {"role": "assistant", "content": [*shown, *said], **calls}
+    said = [] if answer.calls else [{"type": "text", "text": answer.text}]
+    calls = {"tool_calls": [_call(each, each.arguments) for each in answer.calls]}
+    message = {"role": "assistant", "content": [*shown, *said], **(calls if answer.calls else {})}
     body = {"id": _id(answer), "message": message, **_ending(answer)}
     if answer.word == "no-finish":
         del body["finish_reason"]
@@ -59,21 +60,21 @@ def _block(
         yield "content-end", {"type": "content-end", "index": index}
 
 
-def _call_events(answer: ScriptedAnswer) -> Iterator[ScriptedEvent]:
-    yield _event("tool-call-start", {"tool_calls": _call(answer, "")}, index=0)
-    for piece in pieces_of(answer.arguments):
+def _call_events(call: ScriptedCall) -> Iterator[ScriptedEvent]:
+    yield _event("tool-call-start", {"tool_calls": _call(call, "")}, index=call.index)
+    for piece in pieces_of(call.arguments):
         called = {"tool_calls": {"function": {"arguments": piece}}}
-        yield _event("tool-call-delta", called, index=0)
-    yield "tool-call-end", {"type": "tool-call-end", "index": 0}
+        yield _event("tool-call-delta", called, index=call.index)
+    yield "tool-call-end", {"type": "tool-call-end", "index": call.index}
 
 
 def _event(kind: str, message: Mapping[str, Any], **fields: Any) -> ScriptedEvent:
     return kind, {"type": kind, **fields, "delta": {"message": message}}
 
 
-def _call(answer: ScriptedAnswer, arguments: str) -> dict[str, Any]:
-    function = {"name": answer.tool, "arguments": arguments}
-    return {"id": f"{answer.tool}_{answer.number}", "type": "function", "function": function}
+def _call(call: ScriptedCall, arguments: str) -> dict[str, Any]:
+    function = {"name": call.tool, "arguments": arguments}
+    return {"id": f"{call.tool}_{call.mark}", "type": "function", "function": function}
 
 
 def _ending(answer: ScriptedAnswer) -> dict[str, Any]:
@@ -81,7 +82,7 @@ def _ending(answer: ScriptedAnswer) -> dict[str, Any]:
     tokens = {"input_tokens": given, "output_tokens": said, "reasoning_tokens": thought}
     billed = {"input_tokens": given, "output_tokens": said}
     usage = {"billed_units": billed, "tokens": tokens}
-    return {"finish_reason": _REASONS.get(answer.word, "COMPLETE"), "usage": usage}
+    return {"finish_reason": _REASONS.get(answer.ending, "COMPLETE"), "usage": usage}
 
 
 def _id(answer: ScriptedAnswer) -> str:

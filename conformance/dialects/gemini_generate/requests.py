@@ -9,7 +9,6 @@ from conformance.dialects.gemini_generate.spelling import in_camel_case
 from conformance.dialects.gemini_parts import kind_of
 from conformance.dialects.json_edge import elements, mapping, objects
 from conformance.dialects.requests import (
-    NO_PARAMETERS,
     PLAIN,
     Continuation,
     Question,
@@ -22,7 +21,7 @@ _SIGNED: Final = ("thoughtSignature", "thought_signature")
 
 
 def _ask_body(question: Question) -> dict[str, Any]:
-    tools = [{"name": name, "parameters": NO_PARAMETERS} for name in question.tools]
+    tools = [each.fields("parameters") for each in question.tools]
     thinking: dict[str, Any] = {"includeThoughts": question.thinks}
     return {
         "contents": [{"role": "user", "parts": [{"text": question.text}]}],
@@ -36,7 +35,9 @@ def _next_turns(after: Continuation) -> list[Any]:
     parts = [dict(event.data) for event in after.events if _is_part(event.type, event.data)]
     kept = [_received(part) for part in parts] if after.keeps_thinking else _without_thoughts(parts)
     results = [
-        {"functionResponse": _result_of(each, after.result)} for each in after.tools if after.result
+        {"functionResponse": _result_of(each, given)}
+        for at, each in enumerate(after.tools)
+        if (given := after.result_of(at))
     ]
     said = [{"text": after.question}] if after.question else []
     # The API refuses empty parts: of an answer that broke off nothing goes back.

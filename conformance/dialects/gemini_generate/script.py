@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -11,6 +10,7 @@ from conformance.dialects.script import (
     MODEL,
     Script,
     ScriptedAnswer,
+    ScriptedCall,
     ScriptedEvent,
     pieces_of,
 )
@@ -30,8 +30,8 @@ def _stream_events(answer: ScriptedAnswer, request: Mapping[str, Any]) -> Iterat
         yield "", _chunk(answer, {"text": piece, "thought": True})
     for piece in answer.text_pieces():
         yield "", _chunk(answer, {"text": piece})
-    if answer.calls_tool:
-        yield "", _chunk(answer, _call_part(answer))
+    for call in answer.calls:
+        yield "", _chunk(answer, _call_part(call))
     if answer.word == "error":
         yield "", error_body(answer.error, is_refusal=False)
     if answer.is_finished:
@@ -41,7 +41,7 @@ def _stream_events(answer: ScriptedAnswer, request: Mapping[str, Any]) -> Iterat
 def _whole_body(answer: ScriptedAnswer, request: Mapping[str, Any]) -> dict[str, Any]:
     thinking = _shown_thinking(answer, request)
     parts: list[Any] = [{"text": thinking, "thought": True}] if thinking else []
-    parts.append(_call_part(answer) if answer.calls_tool else {"text": answer.text})
+    parts += [_call_part(call) for call in answer.calls] or [{"text": answer.text}]
     return (_finished if answer.word != "no-finish" else _chunk)(answer, *parts)
 
 
@@ -53,7 +53,7 @@ def _shown_thinking(answer: ScriptedAnswer, request: Mapping[str, Any]) -> str:
 def _finished(answer: ScriptedAnswer, *parts: Mapping[str, Any]) -> dict[str, Any]:
     chunk = _chunk(answer, *parts)
     (candidate,) = chunk["candidates"]
-    reason = _REASONS.get(answer.word, "STOP")
+    reason = _REASONS.get(answer.ending, "STOP")
     return {**chunk, "candidates": [{**candidate, "finishReason": reason}]}
 
 
@@ -74,9 +74,10 @@ def _chunk(answer: ScriptedAnswer, *parts: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _call_part(answer: ScriptedAnswer) -> dict[str, Any]:
-    call = {"name": answer.tool, "args": json.loads(answer.arguments)}
-    return {"functionCall": call, "thoughtSignature": f"c2lnbmF0dXJlLW9m{answer.number:08}"}
+def _call_part(call: ScriptedCall) -> dict[str, Any]:
+    """A call; of parallel ones the first is signed."""
+    signature = {} if call.index else {"thoughtSignature": f"c2lnbmF0dXJlLW9m000{call.mark}"}
+    return {"functionCall": {"name": call.tool, "args": call.fields}, **signature}
 
 
 SCRIPT: Final = Script(

@@ -14,7 +14,6 @@ from conformance.core.events import Event
 from conformance.dialects.gemini_interactions.vocabulary import BODY, CALL, OUTPUT, STEP, THOUGHT
 from conformance.dialects.json_edge import elements, mapping, string
 from conformance.dialects.requests import (
-    NO_PARAMETERS,
     PLAIN,
     Continuation,
     Question,
@@ -27,7 +26,7 @@ _ANSWERED: Final = frozenset({THOUGHT, OUTPUT, CALL})
 
 
 def _ask_body(question: Question) -> dict[str, Any]:
-    tools = [{"type": "function", "name": n, "parameters": NO_PARAMETERS} for n in question.tools]
+    tools = [{"type": "function", **each.fields("parameters")} for each in question.tools]
     shown = "auto" if question.thinks else "none"
     config = {"max_output_tokens": question.limit, "thinking_summaries": shown}
     return {
@@ -46,10 +45,10 @@ def _next_turns(after: Continuation) -> list[Any]:
     steps = answer_steps(after.events)
     kept = [step for step in steps if after.keeps_thinking or step.get("type") != THOUGHT]
     results = [
-        {"type": "function_result", "call_id": each.get("id"), "result": after.result}
+        {"type": "function_result", "call_id": each.get("id"), "result": said}
         | ({"name": each["name"]} if each.get("name") else {})
-        for each in after.tools
-        if after.result
+        for at, each in enumerate(after.tools)
+        if (said := after.result_of(at))
     ]
     before = after.request.get("input")
     history = [_said_by_user(before)] if isinstance(before, str) else elements(before)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -11,6 +10,7 @@ from conformance.dialects.script import (
     MODEL,
     Script,
     ScriptedAnswer,
+    ScriptedCall,
     ScriptedEvent,
     pieces_of,
 )
@@ -48,9 +48,8 @@ def _whole_body(answer: ScriptedAnswer, request: Mapping[str, Any]) -> dict[str,
     thinking = _shown_thinking(answer, request)
     summary = {"summary": [{"type": "text", "text": thinking}]} if thinking else {}
     steps: list[dict[str, Any]] = [{**_thought(answer), **summary}] if answer.thinking else []
-    if answer.calls_tool:
-        steps.append({**_call(answer), "arguments": json.loads(answer.arguments)})
-    else:
+    steps += [{**_call(call), "arguments": call.fields} for call in answer.calls]
+    if not answer.calls:
         said = [{"type": "text", "text": answer.text}]
         steps.append({"type": "model_output", "content": said})
     ending = {} if answer.word == "no-finish" else _ending(answer)
@@ -67,12 +66,13 @@ def _steps(
         signed = {"type": "thought_signature", "signature": answer.signature}
         deltas = [{"type": "thought_summary", "content": each} for each in said]
         yield {"type": "thought"}, [*deltas, signed]
-    if answer.calls_tool:
-        deltas = [
-            {"type": "arguments_delta", "arguments": each} for each in pieces_of(answer.arguments)
-        ]
-        yield {**_call(answer), "arguments": {}}, deltas
-    else:
+    for call in answer.calls:
+        pieces = pieces_of(call.arguments)
+        yield (
+            {**_call(call), "arguments": {}},
+            [{"type": "arguments_delta", "arguments": each} for each in pieces],
+        )
+    if not answer.calls:
         texts = [{"type": "text", "text": piece} for piece in answer.text_pieces()]
         yield {"type": "model_output"}, texts
 
@@ -86,8 +86,8 @@ def _thought(answer: ScriptedAnswer) -> dict[str, Any]:
     return {"type": "thought", "signature": answer.signature}
 
 
-def _call(answer: ScriptedAnswer) -> dict[str, Any]:
-    return {"type": "function_call", "id": f"call{answer.number}", "name": answer.tool}
+def _call(call: ScriptedCall) -> dict[str, Any]:
+    return {"type": "function_call", "id": f"call{call.mark}", "name": call.tool}
 
 
 def _interaction_head(answer: ScriptedAnswer) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def _ending(answer: ScriptedAnswer) -> dict[str, Any]:
         "total_thought_tokens": thought,
         "total_tokens": given + said,
     }
-    return {"status": _STATUSES.get(answer.word, "completed"), "usage": usage}
+    return {"status": _STATUSES.get(answer.ending, "completed"), "usage": usage}
 
 
 def _event(kind: str, **fields: Any) -> ScriptedEvent:

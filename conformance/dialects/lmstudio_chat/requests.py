@@ -51,6 +51,7 @@ REQUEST: Final = RequestForm(
     styles=(RequestStyle({"temperature": 0}), PLAIN),
     is_answer=lambda _entry: False,
     previous="previous_response_id",
+    remembers=True,
     answer_id=_answer_id,
     answer_id_bytes=rb'"response_id"\s*:\s*"(resp_[A-Za-z0-9_-]{1,400})"',
     switches=("reasoning",),

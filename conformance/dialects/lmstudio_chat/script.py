@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -10,6 +9,7 @@ from conformance.dialects.script import (
     MODEL,
     Script,
     ScriptedAnswer,
+    ScriptedCall,
     ScriptedEvent,
     pieces_of,
 )
@@ -27,13 +27,12 @@ def _stream_events(answer: ScriptedAnswer, request: Mapping[str, Any]) -> Iterat
     yield _event("prompt_processing.end")
     if answer.thinking:
         yield from _block("reasoning", pieces_of(answer.thinking))
-    if answer.calls_tool:
-        call = _call(answer)
+    for call in map(_call, answer.calls):
         named = {"tool": call["tool"], "provider_info": call["provider_info"]}
         yield _event("tool_call.start", **named)
         yield _event("tool_call.arguments", **named, arguments=call["arguments"])
         yield _event("tool_call.success", **{k: v for k, v in call.items() if k != "type"})
-    else:
+    if not answer.calls:
         yield from _block("message", answer.text_pieces(), is_cut=answer.is_broken)
     if answer.word == "error":
         yield _event("error", **_error_body(answer.error, is_refusal=False))
@@ -47,7 +46,7 @@ def _whole_body(answer: ScriptedAnswer, request: Mapping[str, Any]) -> dict[str,
 
 def _result(answer: ScriptedAnswer, text: str, request: Mapping[str, Any]) -> dict[str, Any]:
     thought = [{"type": "reasoning", "content": answer.thinking}] if answer.thinking else []
-    said = [_call(answer)] if answer.calls_tool else [{"type": "message", "content": text}]
+    said = [_call(call) for call in answer.calls] or [{"type": "message", "content": text}]
     given, output, thinking = answer.tokens
     counts = {
         "input_tokens": given,
@@ -69,12 +68,12 @@ def _block(kind: str, pieces: list[str], *, is_cut: bool = False) -> Iterator[Sc
         yield _event(f"{kind}.end")
 
 
-def _call(answer: ScriptedAnswer) -> dict[str, Any]:
+def _call(call: ScriptedCall) -> dict[str, Any]:
     return {
         "type": "tool_call",
-        "tool": answer.tool,
-        "arguments": json.loads(answer.arguments),
-        "output": "5",
+        "tool": call.tool,
+        "arguments": call.fields,
+        "output": ("5", "9")[call.index],
         "provider_info": {"type": "plugin", "plugin_id": "mcp/scripted"},
     }
 

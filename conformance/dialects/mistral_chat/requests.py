@@ -36,8 +36,8 @@ def _next_turns(after: Continuation) -> list[Any]:
         answer["tool_calls"] = [_call_of(each) for each in calls]
     results = [
         {"role": "tool", "tool_call_id": each["id"], "name": each.get("name"), "content": said}
-        for each in calls
-        if (said := after.result)
+        for at, each in enumerate(calls)
+        if (said := after.result_of(at))
     ]
     return [*elements(after.request.get("messages")), answer, *results, *after.user_turn]
 

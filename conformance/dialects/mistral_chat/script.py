@@ -9,6 +9,7 @@ from conformance.dialects.script import (
     MODEL,
     Script,
     ScriptedAnswer,
+    ScriptedCall,
     ScriptedEvent,
     pieces_of,
 )
@@ -30,22 +31,22 @@ def _stream_events(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> Itera
         yield _chunk(answer, {"content": [{"type": "thinking", "thinking": []}]})
     for piece in answer.text_pieces():
         yield _chunk(answer, {"content": piece})
-    if answer.calls_tool:
-        yield _chunk(answer, {"content": "", "tool_calls": [_call(answer)]})
+    if answer.calls:
+        yield _chunk(answer, {"content": "", "tool_calls": list(map(_call, answer.calls))})
     if answer.word == "error":
         yield "", {"error": _error_body(answer.error, is_refusal=False)}
     if answer.is_finished:
-        yield _chunk(answer, {"content": ""}, finish=_REASONS.get(answer.word, "stop"))
+        yield _chunk(answer, {"content": ""}, finish=_REASONS.get(answer.ending, "stop"))
         yield "", "[DONE]"
 
 
 def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str, Any]:
-    text = "" if answer.calls_tool else answer.text
+    text = "" if answer.calls else answer.text
     shown = [_thinking(answer.thinking, closed=True)] if answer.thinking else []
     spoken = [{"type": "text", "text": text}] if text else []
-    calls = {"tool_calls": [_call(answer)] if answer.calls_tool else None}
+    calls = {"tool_calls": list(map(_call, answer.calls)) or None}
     message = {"role": "assistant", "content": [*shown, *spoken] if shown else text, **calls}
-    reason = _REASONS.get(answer.word, None if answer.word == "no-finish" else "stop")
+    reason = _REASONS.get(answer.ending, None if answer.word == "no-finish" else "stop")
     choice = {"index": 0, "message": message, "finish_reason": reason}
     return {**_chunk_head(answer, "chat.completion"), "choices": [choice], **_usage_field(answer)}
 
@@ -54,9 +55,10 @@ def _thinking(text: str, **more: Any) -> dict[str, Any]:
     return {"type": "thinking", "thinking": [{"type": "text", "text": text}], **more}
 
 
-def _call(answer: ScriptedAnswer) -> dict[str, Any]:
-    function = {"name": answer.tool, "arguments": answer.arguments}
-    return {"id": f"call{answer.number:05}", "type": "function", "function": function, "index": 0}
+def _call(call: ScriptedCall) -> dict[str, Any]:
+    function = {"name": call.tool, "arguments": call.arguments}
+    named = {"id": f"call{call.mark}", "type": "function"}
+    return {**named, "function": function, "index": call.index}
 
 
 def _chunk_head(answer: ScriptedAnswer, kind: str) -> dict[str, Any]:

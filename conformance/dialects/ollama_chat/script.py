@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -10,6 +9,7 @@ from conformance.dialects.ollama_script import error_body, scripted_head, script
 from conformance.dialects.script import (
     Script,
     ScriptedAnswer,
+    ScriptedCall,
     ScriptedEvent,
     pieces_of,
 )
@@ -21,8 +21,8 @@ def _stream_events(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> Itera
         yield "", _line({"content": "", "thinking": piece})
     for piece in answer.text_pieces():
         yield "", _line({"content": piece})
-    if answer.calls_tool:
-        yield "", _line({"content": "", "tool_calls": [_tool_call(answer)]})
+    for call in answer.calls:
+        yield "", _line({"content": "", "tool_calls": [_tool_call(call)]})
     if answer.word == "error":
         yield "", error_body(answer.error, is_refusal=False)
     if answer.is_finished:
@@ -30,11 +30,11 @@ def _stream_events(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> Itera
 
 
 def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str, Any]:
-    message: dict[str, Any] = {"content": "" if answer.calls_tool else answer.text}
+    message: dict[str, Any] = {"content": "" if answer.calls else answer.text}
     if answer.thinking:
         message["thinking"] = answer.thinking
-    if answer.calls_tool:
-        message["tool_calls"] = [_tool_call(answer)]
+    if answer.calls:
+        message["tool_calls"] = list(map(_tool_call, answer.calls))
     return {**_line(message), **(scripted_last(answer) if answer.word != "no-finish" else {})}
 
 
@@ -43,9 +43,9 @@ def _line(message: Mapping[str, Any]) -> dict[str, Any]:
     return {**scripted_head(), "message": said}
 
 
-def _tool_call(answer: ScriptedAnswer) -> dict[str, Any]:
-    function = {"index": 0, "name": answer.tool, "arguments": json.loads(answer.arguments)}
-    return {"id": f"call_{answer.number}", "function": function}
+def _tool_call(call: ScriptedCall) -> dict[str, Any]:
+    function = {"index": call.index, "name": call.tool, "arguments": call.fields}
+    return {"id": f"call_{call.mark}", "function": function}
 
 
 SCRIPT: Final = Script(

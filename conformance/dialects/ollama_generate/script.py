@@ -14,7 +14,7 @@ def _stream_events(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> Itera
     for piece in pieces_of(answer.thinking):
         yield "", {**scripted_head(), "response": "", "thinking": piece}
     # Completions know no tools: where others call one, they answer.
-    for piece in pieces_of(answer.text) if answer.calls_tool else answer.text_pieces():
+    for piece in pieces_of(answer.text) if answer.calls else answer.text_pieces():
         yield "", {**scripted_head(), "response": piece}
     if answer.word == "error":
         yield "", error_body(answer.error, is_refusal=False)

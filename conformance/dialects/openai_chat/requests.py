@@ -42,8 +42,8 @@ def _ask_body(question: Question) -> dict[str, Any]:
 def _next_turns(after: Continuation) -> list[Any]:
     answer = _answer_turn(after)
     results = [
-        {"role": "tool", "tool_call_id": each["id"], "content": after.result}
-        for each in answer.get("tool_calls", ())
+        {"role": "tool", "tool_call_id": each["id"], "content": after.result_of(at)}
+        for at, each in enumerate(answer.get("tool_calls", ()))
     ]
     return [*elements(after.request.get("messages")), answer, *results, *after.user_turn]
 

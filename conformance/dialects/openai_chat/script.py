@@ -10,6 +10,7 @@ from conformance.dialects.script import (
     MODEL,
     Script,
     ScriptedAnswer,
+    ScriptedCall,
     ScriptedEvent,
     pieces_of,
 )
@@ -29,13 +30,14 @@ def _stream_events(answer: ScriptedAnswer, request: Mapping[str, Any]) -> Iterat
         yield _delta_chunk(answer, _thinking_fields(answer, piece))
     for piece in answer.text_pieces():
         yield _delta_chunk(answer, {"content": piece})
-    for call in _tool_fragments(answer) if answer.calls_tool else ():
-        yield _delta_chunk(answer, {"tool_calls": [call]})
+    for call in answer.calls:
+        for fragment in _tool_fragments(call):
+            yield _delta_chunk(answer, {"tool_calls": [fragment]})
     if answer.word == "error":
         yield "", error_body(answer.error, is_refusal=False)
     if not answer.is_finished:
         return
-    yield _delta_chunk(answer, {}, finish=_REASONS.get(answer.word, "stop"))
+    yield _delta_chunk(answer, {}, finish=_REASONS.get(answer.ending, "stop"))
     if answer.states_usage or mapping(request.get("stream_options")).get("include_usage"):
         yield (
             "",
@@ -52,12 +54,10 @@ def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str
     message: dict[str, Any] = {"role": "assistant"}
     if answer.thinking and not answer.persona.hides:
         message |= _thinking_fields(answer, answer.thinking)
-    message["content"] = None if answer.calls_tool else answer.text
-    if answer.calls_tool:
-        function = {"name": answer.tool, "arguments": answer.arguments}
-        call = {"id": f"call_{answer.number}", "type": "function", "function": function}
-        message["tool_calls"] = [call]
-    reason = _REASONS.get(answer.word, None if answer.word == "no-finish" else "stop")
+    message["content"] = None if answer.calls else answer.text
+    if answer.calls:
+        message["tool_calls"] = [_tool_call(call, call.arguments) for call in answer.calls]
+    reason = _REASONS.get(answer.ending, None if answer.word == "no-finish" else "stop")
     choice = {"index": 0, "message": message, "finish_reason": reason}
     return {**_chunk_head(answer, "chat.completion"), "choices": [choice], **_usage_field(answer)}
 
@@ -70,11 +70,15 @@ def _thinking_fields(answer: ScriptedAnswer, text: str) -> dict[str, Any]:
     }
 
 
-def _tool_fragments(answer: ScriptedAnswer) -> Iterator[dict[str, Any]]:
-    function = {"name": answer.tool, "arguments": ""}
-    yield {"index": 0, "id": f"call_{answer.number}", "type": "function", "function": function}
-    for piece in pieces_of(answer.arguments):
-        yield {"index": 0, "function": {"arguments": piece}}
+def _tool_call(call: ScriptedCall, arguments: str) -> dict[str, Any]:
+    function = {"name": call.tool, "arguments": arguments}
+    return {"id": f"call_{call.mark}", "type": "function", "function": function}
+
+
+def _tool_fragments(call: ScriptedCall) -> Iterator[dict[str, Any]]:
+    yield {"index": call.index, **_tool_call(call, "")}
+    for piece in pieces_of(call.arguments):
+        yield {"index": call.index, "function": {"arguments": piece}}
 
 
 def _chunk_head(answer: ScriptedAnswer, kind: str) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from typing import Any, Final
 from conformance.core.events import Event
 from conformance.dialects.json_edge import elements, mapping, objects, string
 from conformance.dialects.requests import (
-    NO_PARAMETERS,
     PLAIN,
     Continuation,
     Question,
@@ -21,7 +20,7 @@ _ANSWER_ITEMS: Final = frozenset({"reasoning", "function_call", "message"})
 
 
 def _ask_body(question: Question) -> dict[str, Any]:
-    tools = [{"type": "function", "name": n, "parameters": NO_PARAMETERS} for n in question.tools]
+    tools = [{"type": "function", **each.fields("parameters")} for each in question.tools]
     summary = {"summary": "auto"} if question.summarises else {}
     return {
         "input": [{"role": "user", "content": question.text}],
@@ -34,10 +33,11 @@ def _ask_body(question: Question) -> dict[str, Any]:
 def _next_turns(after: Continuation) -> list[Any]:
     items = _answer_items(after.events)
     kept = [i for i in items if after.keeps_thinking or i.get("type") != "reasoning"]
+    called = [i["call_id"] for i in items if i.get("type") == "function_call" and "call_id" in i]
     results = [
-        {"type": "function_call_output", "call_id": each["call_id"], "output": after.result}
-        for each in items
-        if each.get("type") == "function_call" and isinstance(each.get("call_id"), str)
+        {"type": "function_call_output", "call_id": name, "output": after.result_of(at)}
+        for at, name in enumerate(called)
+        if isinstance(name, str)
     ]
     before = after.request.get("input")
     history = [{"role": "user", "content": before}] if isinstance(before, str) else elements(before)

@@ -19,6 +19,7 @@ from conformance.dialects.script import (
     MODEL,
     Script,
     ScriptedAnswer,
+    ScriptedCall,
     ScriptedEvent,
     pieces_of,
 )
@@ -62,19 +63,19 @@ def _answer_items(answer: ScriptedAnswer, request: Mapping[str, Any]) -> list[Fi
     named = {"id": f"rs_{answer.number}", "type": "reasoning"}
     sealed = {"encrypted_content": answer.signature} if answer.is_sealed else {}
     thinking = [{**named, "summary": parts, **shown, **sealed}] * bool(answer.thinking)
-    if answer.calls_tool:
-        called = {
-            "call_id": f"call_{answer.number}",
-            "name": answer.tool,
-            "arguments": answer.arguments,
-        }
-        named = {"id": f"fc_{answer.number}", "type": "function_call", "status": "completed"}
-        return [*thinking, {**named, **called}]
+    if answer.calls:
+        return [*thinking, *map(_call_item, answer.calls)]
     text = "".join(answer.text_pieces())
     status = "incomplete" if answer.is_broken or answer.word == "length" else "completed"
     named = {"id": f"msg_{answer.number}", "type": "message", "role": "assistant"}
     spoken = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
     return [*thinking, {**named, "status": status, "content": [spoken]}]
+
+
+def _call_item(call: ScriptedCall) -> Fields:
+    named = {"id": f"fc_{call.mark}", "type": "function_call", "status": "completed"}
+    called = {"call_id": f"call_{call.mark}", "name": call.tool, "arguments": call.arguments}
+    return {**named, **called}
 
 
 def _item_events(item: Fields, *, is_open: bool) -> Iterator[_Typed]:

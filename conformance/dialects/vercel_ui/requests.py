@@ -6,7 +6,7 @@ texts joined, the latest `providerMetadata` of each, calls with their result.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from conformance.core.events import Event
@@ -21,7 +21,7 @@ def _ask_body(question: Question) -> dict[str, Any]:
 
 def _next_turns(after: Continuation) -> list[Any]:
     before = elements(after.request.get("messages"))
-    shown = _shown_parts(after.events, after.result)
+    shown = _shown_parts(after.events, after.result_of)
     kept = [each for each in shown if after.keeps_thinking or each["type"] != "reasoning"]
     answer = {
         "id": _message_id(after.events) or f"answer-{len(before)}",
@@ -41,7 +41,8 @@ def _message_id(events: Iterable[Event]) -> str:
     return next(filter(None, named), "")
 
 
-def _shown_parts(events: Iterable[Event], result: str) -> list[dict[str, Any]]:
+def _shown_parts(events: Iterable[Event], result: Callable[[int], str]) -> list[dict[str, Any]]:
+    calls = 0
     parts: list[dict[str, Any]] = []
     texts: dict[tuple[str, str], dict[str, Any]] = {}
     for event in events:
@@ -52,7 +53,8 @@ def _shown_parts(events: Iterable[Event], result: str) -> list[dict[str, Any]]:
         elif kind in ("reasoning", "text") and what in ("start", "delta", "end"):
             _take_text(parts, texts, kind, what, event.data)
         elif event.type == "tool-input-available":
-            parts.append(_call_part(event.data, result))
+            parts.append(_call_part(event.data, result(calls)))
+            calls += 1
         elif event.type == "tool-output-available":
             _take_output(parts, event.data)
     return parts

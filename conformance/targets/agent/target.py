@@ -38,7 +38,7 @@ _MOMENT: Final = 1.0  # seconds of silence, before a user stops an answer
 _AFTER: Final = 0.1  # seconds in which what comes too late may come
 _INSTANT: Final = 0.001  # seconds in which what is there already is read
 _SHOWN: Final = 200  # characters of a line in a message
-_NOTES: Final = "Two and two are four.\n"
+_NOTES: Final = ("Two and two are four.\n", "Four and five are nine.\n")
 _HEAD: Final = Response(headers=(("content-type", "application/x-ndjson"),))
 
 
@@ -86,7 +86,8 @@ class AgentTarget:
         self._environment = {**given, **self._form.environment(self._url, self._model, home)}
         remember_keys(passed_keys(self._environment, self._words))
         self.workspace.mkdir()
-        (self.workspace / NOTES).write_text(_NOTES, encoding="utf-8")
+        for name, text in zip(NOTES, _NOTES, strict=True):
+            (self.workspace / name).write_text(text, encoding="utf-8")
         return self
 
     async def __aexit__(

@@ -42,7 +42,7 @@ def history(*events: Event, keeps_thinking: bool = True, question: str = "") -> 
     form = get("agui").request
     assert form is not None
     first = form.ask(Question("2 + 2?", 10, streams=True, thinks=True, summarises=False))
-    after = Continuation(first, events, "", "", (), keeps_thinking, "none", question)
+    after = Continuation(first, events, "", "", (), keeps_thinking, ("none",), question)
     return form.next_turns(after)
 
 

@@ -179,7 +179,7 @@ def test_steps_that_go_back_are_put_together() -> None:
         text="",
         tools=({"id": "a1", "name": "f"},),
         keeps_thinking=True,
-        result="5",
+        results=("5",),
         question="",
     )
     steps = form.next_turns(after)

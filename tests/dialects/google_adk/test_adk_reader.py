@@ -163,7 +163,7 @@ def test_a_question_goes_to_the_session_that_remembers_the_rest() -> None:
         text="a",
         tools=(),
         keeps_thinking=True,
-        result="",
+        results=(),
         question="And?",
     )
     assert form.next_turns(after) == [{"text": "And?"}]

@@ -225,7 +225,7 @@ def test_a_question_is_asked_with_all_that_was_said() -> None:
         "thinking": "",
         "text": "",
         "tools": (),
-        "result": "",
+        "results": (),
         "question": "And?",
     }
     after = Continuation(request=body, events=events, keeps_thinking=True, **kept)

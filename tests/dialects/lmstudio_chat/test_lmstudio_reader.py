@@ -120,7 +120,7 @@ def test_a_request_says_what_is_new_and_names_what_it_carries_on() -> None:
     wish = asked_effort(asked)
     assert wish is not None
     assert (wish.path, wish.stance) == ("reasoning", "off")
-    after = Continuation(asked, (), "a", "b", (), keeps_thinking=True, result="", question="And?")
+    after = Continuation(asked, (), "a", "b", (), keeps_thinking=True, results=(), question="And?")
     assert form.next_turns(after) == [{"type": "text", "content": "And?"}]
     events = read(*(each.payload for each in answer(SAID, (7, 9, 4), named="resp_1")))
     assert next(filter(None, map(form.answer_id, events))) == "resp_1"

@@ -129,7 +129,7 @@ def test_thinking_goes_back_as_a_signed_part() -> None:
         text="Four.",
         tools=(),
         keeps_thinking=True,
-        result="",
+        results=(),
         question="",
     )
     (turn,) = form.next_turns(after)

@@ -17,7 +17,7 @@ def history(*events: Event) -> list[dict[str, Any]]:
     form = get("vercel.ui").request
     assert form is not None
     first = form.ask(Question("2 + 2?", 10, streams=True, thinks=True, summarises=False))
-    return form.next_turns(Continuation(first, events, "", "", (), True, "", "And then?"))
+    return form.next_turns(Continuation(first, events, "", "", (), True, (), "And then?"))
 
 
 def test_every_message_has_an_id_of_its_own() -> None:
