@@ -312,14 +312,8 @@ class AskedEvidence:
             return None
         return (
             *(evidence.view, evidence.fidelity, evidence.clock, evidence.framing()),
-            *(
-                evidence.echoes,
-                evidence.own_framing,
-                evidence.role,
-                evidence.hop,
-                evidence.reported,
-            ),
-            *(request is None, request is None or request.json is None),
+            *(evidence.own_framing, evidence.role, evidence.hop, evidence.reported),
+            *(request is None, request is None or request.json is None, evidence.echoes),
             *(evidence.user_choices is None, evidence.response is None, answered is None),
             *plain,
         )
