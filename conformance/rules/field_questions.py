@@ -54,12 +54,14 @@ class PathQuestions:
         self.absent = 0  # the bits that hold where the field is not there
         self._related_absent = 0
         self._texts: dict[str, int] = {}
-        # For texts that no condition names; None if conditions depend on more than that.
-        self._any_text: int | None = None
+        # For texts that no condition names: of the conditions that ask for no more than that.
+        self._any_text = 0
         # By type and value; for lists and mappings by whether they are empty, where no condition
         # asks for more.
         self._others: dict[tuple[type, Any], int] = {}
-        self._is_shallow = False
+        self._deep: list[FieldQuestion] = []  # of `alone`: they ask for more
+        self._deep_absent = 0
+        self._longest_spelled = 0
 
     def add(self, question: FieldQuestion) -> None:
         """Takes one more condition."""
@@ -69,11 +71,15 @@ class PathQuestions:
         """Computes what is known before any value comes, once all conditions have been added."""
         self._related_absent = ask(self.related, MISSING, {}, NO_REQUEST)
         self.absent = self._related_absent | ask(self.alone, MISSING, {}, None)
-        self._is_shallow = all(is_shallow(each.pattern) for each in self.alone)
-        if self._is_shallow:
-            spelled = {text for each in self.alone for text in texts_spelled(each.pattern)}
-            self._texts = {text: self._work_out(text) for text in ("", *spelled)}
-            self._any_text = self._work_out(max(self._texts, key=len) + "x")
+        shallow = [each for each in self.alone if is_shallow(each.pattern)]
+        self._deep = [each for each in self.alone if not is_shallow(each.pattern)]
+        self._deep_absent = ask(self._deep, MISSING, {}, None)
+        spelled = ("", *(text for each in shallow for text in texts_spelled(each.pattern)))
+        if not self._deep:
+            self._texts = {text: self._work_out(text) for text in spelled}
+        unnamed = max(spelled, key=len) + "x"
+        self._any_text = ask(shallow, unnamed, {}, None) ^ ask(shallow, MISSING, {}, None)
+        self._longest_spelled = max(map(len, spelled))
 
     def inside(self, segment: str) -> PathQuestions:
         """The questions about a field of the value, or an element."""
@@ -93,7 +99,7 @@ class PathQuestions:
         """What a value that is there changes, with all that it holds; `data` is the event's."""
         kind = value.__class__
         if kind is str:
-            bits = self._texts.get(value, self._any_text)
+            bits = self._texts.get(value, None if self._deep else self._any_text)
         elif kind in _CONTAINERS:
             bits = self._others.get((kind, not value))
         else:
@@ -113,9 +119,11 @@ class PathQuestions:
 
     def _remember(self, value: Any) -> int:
         kind = value.__class__
+        if kind is str and len(value) > max(_LONGEST_VALUE, self._longest_spelled):
+            return self._any_text ^ self._deep_absent ^ ask(self._deep, value, {}, None)
         bits = self._work_out(value)
         if kind in _CONTAINERS:
-            if self._is_shallow:
+            if not self._deep:
                 self._others[kind, not value] = bits
         elif kind is str:
             if len(value) <= _LONGEST_VALUE and len(self._texts) < MOST_VALUES:
