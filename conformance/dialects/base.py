@@ -91,7 +91,8 @@ class Dialect(Struct, frozen=True):
     was shown before. `unit` is its word for one answer. `socket` says what the messages of a
     WebSocket mean, where it is spoken over one. `is_piece`: a payload says of itself that it is a
     piece of a stream, though a body may be spelled like it. `counts_within`: tokens of thinking
-    are counted within those of the output.
+    are counted within those of the output. `echoes`: an answer may repeat parameters of its
+    request (`Reader.echo`).
     """
 
     name: str
@@ -127,6 +128,7 @@ class Dialect(Struct, frozen=True):
     socket: SocketForm | None = None
     is_piece: Callable[[Any], bool] = lambda _payload: False
     counts_within: bool = False
+    echoes: bool = False
 
     def stated(self, request: Request | None) -> Request | None:
         """The request as rules know it: with its keys spelled as here, and what its path says.

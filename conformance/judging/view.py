@@ -60,8 +60,11 @@ class _LastMappings(Generic[T]):
 
     def shared(self, given: Mapping[str, T]) -> Mapping[str, T]:
         """One that is equal, in the same order, or the one that was given."""
-        for each in tuple(self._last):
-            if each is given or (each == given and list(each) == list(given)):
+        last = tuple(self._last)
+        if any(each is given for each in last):  # comparing takes longer than judging a frame
+            return given
+        for each in last:
+            if each == given and list(each) == list(given):
                 return each
         self._last.append(given)
         return given

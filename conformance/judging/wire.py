@@ -116,6 +116,7 @@ def _wire_evidence(
         own_framing=setting.dialect.stream_framing(request.path if request else ""),
         clock=any(chunk.ms is not None for chunk in exchange.chunks),
         echo=echo,
+        echoes=setting.dialect.echoes,
         role=exchange.role,
         hop=exchange.hop,
         reported=exchange.seen is not None,

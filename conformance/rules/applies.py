@@ -43,10 +43,10 @@ class Evidence(Struct, frozen=True):
     """The recorded facts of an exchange besides its body.
 
     `framing` gives the framing of the bytes read so far, or None; `echo` the response's copy of
-    request parameters so far. `own_framing` is that of the API's streams. `role`, `hop`, `reported`
-    (a client's report was recorded) and `declared` (the events that the client declares) decide
-    what comparisons can use. `choice` is what its user chose. `asked` gives the texts of the
-    request that are not the model's own.
+    request parameters so far, which never comes without `echoes`. `own_framing` is that of the
+    API's streams. `role`, `hop`, `reported` (a client's report was recorded) and `declared` (the
+    events that the client declares) decide what comparisons can use. `choice` is what its user
+    chose. `asked` gives the texts of the request that are not the model's own.
     """
 
     request: Request | None = None
@@ -57,6 +57,7 @@ class Evidence(Struct, frozen=True):
     framing: Callable[[], Framing | None] = lambda: None
     own_framing: Framing = "sse"
     echo: Callable[[], Mapping[str, Any] | None] = lambda: None
+    echoes: bool = True
     role: str = ""
     hop: str = ""
     reported: bool = False
@@ -160,8 +161,18 @@ class Terms(Struct, frozen=True):
             return True
         if self._refused_by_choice(evidence) is not None:
             return True
-        known = evidence.request is not None and evidence.request.json is not None
-        return known and self._refused_by_request(evidence) is not None
+        is_known = evidence.request is not None and evidence.request.json is not None
+        if is_known and self._refused_by_request(evidence) is not None:
+            return True
+        return not isinstance(form, Compare) and self._is_unrecorded(evidence)
+
+    def _is_unrecorded(self, evidence: Evidence) -> bool:
+        """Whether it needs a head or a request that nothing to come will show."""
+        if self.response and evidence.answered() is None:
+            return True
+        if evidence.echoes:
+            return False
+        return self._refused_by_request(evidence) is not None or bool(self._unasked(evidence))
 
     def refuses(self, evidence: Evidence) -> Refusal | None:
         """Verdict and reason if the rule is not judged, else None; valid at the end only."""
@@ -302,7 +313,7 @@ class AskedEvidence:
         return (
             *(evidence.view, evidence.fidelity, evidence.clock, evidence.framing()),
             *(evidence.own_framing, evidence.role, evidence.hop, evidence.reported),
-            *(request is None, request is None or request.json is None),
+            *(request is None, request is None or request.json is None, evidence.echoes),
             *(evidence.user_choices is None, evidence.response is None, answered is None),
             *plain,
         )

@@ -59,7 +59,8 @@ class JointState:
     """
 
     __slots__ = (
-        *("aged", "ends", "fired", "parts", "placed", "replaced", "settled", "steps", "waits"),
+        *("aged", "ends", "fired", "keeps", "parts", "placed", "replaced", "settled", "steps"),
+        "waits",
     )
 
     def __init__(self, parts: tuple[State, ...], *, waits: bool, fired: int) -> None:
@@ -72,6 +73,7 @@ class JointState:
         self.placed: int | None = None
         self.aged: tuple[State, ...] | None = None
         self.ends: tuple[PlacedAct, ...] | None = None
+        self.keeps: tuple[tuple[int, Callable[[], Any]], ...] | None = None
 
     def forget(self) -> None:
         """Lets go of the states that it leads to."""
@@ -205,6 +207,15 @@ class Group:
         if state.placed is None:
             state.placed = sum(1 << at for at, part in enumerate(state.parts) if part is not None)
         return state.placed
+
+    def kept_by(self, state: JointState) -> tuple[tuple[int, Callable[[], Any]], ...]:
+        """What makes the memories of the machines that have opened a slice, with positions."""
+        if state.keeps is None:
+            pairs = enumerate(zip(self.memories, state.parts, strict=True))
+            state.keeps = tuple(
+                (at, memory) for at, (memory, part) in pairs if memory and _is_live(part)
+            )
+        return state.keeps
 
     def _count_step(self) -> None:
         if self._steps >= MOST_STEPS:

@@ -351,6 +351,8 @@ class Judge:
             if group.outlives_answers and not is_last:
                 continue
             slices = self._slices[group.number].values()
+            if not slices:
+                continue
             for slice_, act in _in_order([(s, act) for s in slices for act in group.ends(s.state)]):
                 if is_last or act[0] not in group.kept:
                     self._perform(group, slice_, (act,), end)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.rules.forms.base import SILENT, Context, Slice
+from conformance.rules.forms.base import Context, Slice
 from conformance.rules.group import Group, JointState
 
 
@@ -23,7 +23,6 @@ def carried_on(group: Group, before: Slice, slice_: Slice) -> Slice:
 def begun_slice(group: Group, begun: JointState, context: Context) -> Slice:
     """The only slice of rules that have no slice fields."""
     slice_ = Slice((), begun, len(group.machines), context)
-    for position, part in enumerate(begun.parts):
-        if part is not None and part is not SILENT:
-            slice_.memory[position] = group.machines[position].memory()
+    for position, memory in group.kept_by(begun):
+        slice_.memory[position] = memory()
     return slice_

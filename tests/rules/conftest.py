@@ -64,6 +64,7 @@ def evidence_of(said: Mapping[str, Any]) -> Evidence:
         clock=said.get("clock", False),
         view=said.get("view", "wire"),
         echo=lambda: echo,
+        echoes=echo is not None,
         user_choices=said.get("user_choices"),
     )
 

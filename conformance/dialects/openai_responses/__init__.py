@@ -37,4 +37,5 @@ DIALECT: Final = Dialect(
     unit="response",
     socket=SOCKET,
     counts_within=True,
+    echoes=True,
 )
