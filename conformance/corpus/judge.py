@@ -21,9 +21,9 @@ from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.profiles.lookup import profile_at_hand
 from conformance.profiles.profile import reading
-from conformance.recordings.check import check_recognised, check_recording
+from conformance.recordings.check import check_recording, check_settled
 from conformance.recordings.choices import CheckChoices
-from conformance.recordings.recognised import RecognisedRecording
+from conformance.recordings.settings import RecordingSettings
 from conformance.rules.forms.compare import Compare
 from conformance.rules.model import Rule
 
@@ -76,8 +76,8 @@ class CorpusJudge:
 
         Where it `collects`, results have the keys by which rows of one conversation are found.
         """
-        recognised = [_recognised(row) for row in rows]
-        return [self._judge(*pair, collects) for pair in zip(rows, recognised, strict=True)]
+        settled = [self._recognise(row, collects=collects) for row in rows]
+        return [self._judge(*pair, collects) for pair in zip(rows, settled, strict=True)]
 
     def choices_for(self, stream: CorpusStream, *, collects: bool = False) -> CheckChoices:
         """By what a stream is judged."""
@@ -96,17 +96,34 @@ class CorpusJudge:
             each.id for each in rules if isinstance(each.form, Compare) and each.form.is_linked
         )
 
+    def _recognise(self, row: FragmentRow, *, collects: bool) -> RecordingSettings | None:
+        """A row's recording with its dialect recognised; None for a file, and if that fails.
+
+        It is done for many rows in sequence: once between two streams it costs three times as much,
+        because the processor's caches are cold.
+        """
+        if isinstance(row, UnreadableStream) or row.path:
+            return None
+        choices = self.choices_for(row, collects=collects)
+        settings = RecordingSettings(row.recording, self.rulebook, choices)
+        try:
+            settings.shown_dialect(row.recording.exchanges[0])
+        except Exception:  # noqa: BLE001  # it is reported when the row is judged
+            return None
+        return settings
+
     def _judge(
-        self, row: FragmentRow, recognised: RecognisedRecording | None, collects: bool
+        self, row: FragmentRow, settings: RecordingSettings | None, collects: bool
     ) -> JudgedStream | UnreadableStream:
         if isinstance(row, UnreadableStream):
             return row
-        wanted = self.choices_for(row, collects=collects)
         try:
             results = (
-                check_recording(row.recording, self.rulebook, wanted)
-                if recognised is None
-                else check_recognised(recognised, self.rulebook, wanted)
+                check_recording(
+                    row.recording, self.rulebook, self.choices_for(row, collects=collects)
+                )
+                if settings is None
+                else check_settled(settings)
             )
         except SpecError:
             raise
@@ -147,22 +164,6 @@ def may_go_on(stream: CorpusStream) -> bool:
         return False
     request = stream.recording.exchanges[0].request
     return request is not None and isinstance(request.json, dict)
-
-
-def _recognised(row: FragmentRow) -> RecognisedRecording | None:
-    """A row's recording with its dialect recognised; None for a file, and if that fails.
-
-    It is done for many rows in sequence: once between two streams it costs three times as much,
-    because the processor's caches are cold.
-    """
-    if isinstance(row, UnreadableStream) or row.path:
-        return None
-    recognised = RecognisedRecording(row.recording, ())
-    try:
-        recognised.dialect_of(row.recording.exchanges[0])
-    except Exception:  # noqa: BLE001  # it is reported when the row is judged
-        return None
-    return recognised
 
 
 def _expect_profile(choices: JudgeChoices) -> None:

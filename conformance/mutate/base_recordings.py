@@ -36,7 +36,7 @@ from conformance.recordings.both_hops import stated_dialect
 from conformance.recordings.check import check_trusted
 from conformance.recordings.choices import CheckChoices, choose_dialect, judged_by
 from conformance.recordings.in_memory import InMemory
-from conformance.recordings.recognised import RecognisedRecording
+from conformance.recordings.settings import RecordingSettings
 from conformance.rules.verdicts import Level, Verdict
 
 SUFFIX: Final = ".cassette.jsonl"
@@ -87,9 +87,7 @@ class BaseRecording(Struct, frozen=True):
         # What stands behind an application has ways of its own.
         is_beside = stream.exchange.hop == "upstream" and self.cassette.exchanges[0].hop == APP
         recorded = None if is_beside else self.cassette.header.profile
-        sender = partial(
-            RecognisedRecording(self.recording, self.choices.folders).sender_of, dialect
-        )
+        sender = partial(RecordingSettings(self.recording, rulebook, self.choices).sender, dialect)
         return judged_by(dialect, self.choices, recorded, sender, rulebook.profile).profile
 
     def with_exchange(self, edited: Exchange) -> Cassette:

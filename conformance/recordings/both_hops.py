@@ -14,11 +14,7 @@ from conformance import dialects
 from conformance.cassette import Recording, find_recordings, open_recording
 from conformance.core.errors import Place, UsageError
 from conformance.core.events import Exchange
-from conformance.dialects.base import Dialect
 from conformance.evidence.application import APP
-from conformance.evidence.writing import is_own_request
-from conformance.recordings.choices import agreed_dialect
-from conformance.recordings.recognised import RecognisedRecording
 
 _IN_FRONT: Final = frozenset({APP, "downstream"})
 
@@ -65,31 +61,6 @@ def stated_dialect(recording: Recording, exchange: Exchange, chosen: str | None)
     if not stands_behind(recording, exchange):
         return chosen or exchange.dialect or recording.header.dialect
     return None if exchange.dialect in dialects.APPLICATIONS else exchange.dialect
-
-
-def dialect_in_place(
-    recognised: RecognisedRecording, exchange: Exchange, stated: str | None
-) -> Dialect:
-    """As `agreed_dialect`, of one exchange; an error names the file that holds it.
-
-    What the toolkit asked for in an API is judged as an answer of that API, whatever came.
-    """
-    recording = recognised.recording
-    is_asked = exchange.dialect == stated and is_own_request(recording, exchange)
-    if stated is not None and is_asked and stated in dialects.ENDPOINTS:
-        return dialects.get(stated)
-    file, _ = recording.source_of(exchange.number)
-    place, shown = Place(str(file)), recognised.dialect_of(exchange)
-    if not isinstance(recording, PairedRecording) or exchange.number not in recording.sources:
-        return agreed_dialect(stated, shown, exchange, place=place)
-    if stated is None and shown is None:
-        hint = "conformance convert FILE NEW --dialect NAME makes a cassette that names it"
-        raise UsageError("no known dialect is recognised", place=place, hint=hint)
-    first = recognised.dialect_of(recording.exchanges[0])
-    if shown in dialects.APPLICATIONS and first is not None and first not in dialects.APPLICATIONS:
-        message = f"--upstream takes what a provider sent; here an application answers in {shown}"
-        raise UsageError(message, place=place, hint=f"{recording.path} may be the provider's")
-    return agreed_dialect(stated, shown, exchange, place=place)
 
 
 def pair_recordings(shown: Recording, behind: Sequence[Recording]) -> Recording:

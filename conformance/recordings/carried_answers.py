@@ -12,8 +12,7 @@ from conformance.judging.fast.joined import read_joined
 from conformance.judging.result import CarriedAnswer
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.choices import CheckChoices
-from conformance.recordings.exchange_setting import exchange_setting
-from conformance.recordings.recognised import RecognisedRecording
+from conformance.recordings.settings import RecordingSettings
 
 
 def carried_answers(recording: Recording) -> Mapping[int, tuple[CarriedAnswer, ...]]:
@@ -23,26 +22,22 @@ def carried_answers(recording: Recording) -> Mapping[int, tuple[CarriedAnswer, .
     """
     if not may_link(recording.judged):
         return {}
-    recognised = RecognisedRecording(recording, ())
-    rulebook = Rulebook.load(())
+    settings = RecordingSettings(recording, Rulebook.load(()), CheckChoices())
     linked = LinkedExchanges(ExchangePlaces(str(recording.path)))
     for exchange in recording.judged:
         try:
-            _hear(linked, recognised, exchange, rulebook)
+            _read_exchange(linked, settings, exchange)
         except ConformanceError:  # `check` says what is wrong with it
             continue
     linked.write({}, recording.judged, lambda _: False, trusted=False)
     return linked.links
 
 
-def _hear(
-    linked: LinkedExchanges,
-    recognised: RecognisedRecording,
-    exchange: Exchange,
-    rulebook: Rulebook,
+def _read_exchange(
+    linked: LinkedExchanges, settings: RecordingSettings, exchange: Exchange
 ) -> None:
-    setting = exchange_setting(recognised, exchange, rulebook, CheckChoices())
-    hear = linked.listener(setting, exchange)
-    if hear is not None:
+    setting = settings.of_exchange(exchange)
+    listener = linked.listener(setting, exchange)
+    if listener is not None:
         for joined in read_joined(exchange, setting.dialect, setting.bound.reading):
-            hear(joined.events)
+            listener(joined.events)

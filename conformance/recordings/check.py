@@ -46,14 +46,8 @@ from conformance.judging.rulebook import Rulebook
 from conformance.judging.scenario import ScenarioJudge
 from conformance.judging.transcript import Transcript, read_transcript, says_anything
 from conformance.judging.view import JudgedView, JudgeSetting
-from conformance.recordings.both_hops import (
-    open_upstream,
-    pair_recordings,
-)
-from conformance.recordings.choices import (
-    CheckChoices,
-    UnknownDialectError,
-)
+from conformance.recordings.both_hops import open_upstream, pair_recordings
+from conformance.recordings.choices import CheckChoices, UnknownDialectError
 from conformance.recordings.claims import (
     STRICT,
     makes_claims,
@@ -61,14 +55,13 @@ from conformance.recordings.claims import (
     without_claims,
     without_excuses,
 )
-from conformance.recordings.exchange_setting import exchange_setting
 from conformance.recordings.files_report import files_report
 from conformance.recordings.finding_lines import with_lines
 from conformance.recordings.linked_files import FileOutcome, link_files
 from conformance.recordings.parallel import run_parallel
 from conformance.recordings.progress import CheckProgress
-from conformance.recordings.recognised import RecognisedRecording
 from conformance.recordings.redacted_result import without_sent_secrets
+from conformance.recordings.settings import RecordingSettings
 from conformance.recordings.trust import is_trusted, trusted_paths
 from conformance.rules.applies import Evidence
 
@@ -163,23 +156,19 @@ def check_untrusted(
     recording: Recording, rulebook: Rulebook, choices: CheckChoices
 ) -> list[StreamResult]:
     """As `check_recording`, of a recording that nobody trusts."""
-    recognised = RecognisedRecording(without_excuses(recording), choices.folders)
-    return check_recognised(recognised, rulebook, choices)
+    return check_settled(RecordingSettings(without_excuses(recording), rulebook, choices))
 
 
-def check_recognised(
-    recognised: RecognisedRecording, rulebook: Rulebook, choices: CheckChoices
-) -> list[StreamResult]:
+def check_settled(settings: RecordingSettings) -> list[StreamResult]:
     """As `check_recording`, of a recording that nobody trusts and that excuses nothing."""
-    recording = recognised.recording
-    plain = _judged_results(recognised, rulebook, choices, trusted=False)
-    results = [with_lines(recording, each) for each in plain]
+    recording, choices = settings.recording, settings.choices
+    results = [with_lines(recording, each) for each in _judged_results(settings, trusted=False)]
     if not (makes_claims(recording) or any(_is_by_own_profile(each, choices) for each in results)):
         return results
     spoken = {each.exchange: each.dialect for each in results}
-    alone = RecognisedRecording(without_claims(recording, spoken), choices.folders)
-    by_evidence = _judged_results(alone, rulebook, replace(choices, dialect=None), trusted=False)
-    return with_silenced(recording, results, by_evidence)
+    alone = replace(choices, dialect=None)
+    evidence = RecordingSettings(without_claims(recording, spoken), settings.rulebook, alone)
+    return with_silenced(recording, results, _judged_results(evidence, trusted=False))
 
 
 def _is_by_own_profile(result: StreamResult, choices: CheckChoices) -> bool:
@@ -190,24 +179,21 @@ def _is_by_own_profile(result: StreamResult, choices: CheckChoices) -> bool:
 def check_trusted(
     recording: Recording, rulebook: Rulebook, choices: CheckChoices
 ) -> list[StreamResult]:
-    """As `check_recording`, with all that the recording says of itself, and nothing told of it."""
-    recognised = RecognisedRecording(recording, choices.folders)
-    results = _judged_results(recognised, rulebook, choices, trusted=True)
-    return [with_lines(recording, each) for each in results]
+    """As `check_recording`, by all that the recording says of itself."""
+    settings = RecordingSettings(recording, rulebook, choices)
+    return [with_lines(recording, each) for each in _judged_results(settings, trusted=True)]
 
 
-def _judged_results(
-    recognised: RecognisedRecording, rulebook: Rulebook, choices: CheckChoices, *, trusted: bool
-) -> list[StreamResult]:
+def _judged_results(settings: RecordingSettings, *, trusted: bool) -> list[StreamResult]:
     """Without the lines of findings."""
-    recording = recognised.recording
+    recording, rulebook, choices = settings.recording, settings.rulebook, settings.choices
     if not recording.exchanges:
         raise CassetteError("the recording holds no exchange", place=Place(str(recording.path)))
     linked = _linked_exchanges(recording, choices)
-    judged = list(_judge_exchanges(recognised, rulebook, choices, linked, trusted=trusted))
+    judged = list(_judge_exchanges(settings, linked, trusted=trusted))
     write_links(linked, judged, recording, trusted=trusted)
     write_comparisons(judged, rulebook, recording, trusted=trusted)
-    texts = None if trusted else partial(_replaced_texts, recognised, rulebook, choices)
+    texts = None if trusted else partial(_replaced_texts, settings)
     withdraw_touched(judged, recording, rulebook.rules, texts)
     target = target_of(recording)
     exchanges = {each.number: each for each in recording.exchanges}
@@ -216,7 +202,7 @@ def _judged_results(
         exchange = exchanges[each.ledger.exchange]
         given = rulebook.narrowed(each.ledger.result(target, exchange.hop))
         beside = requests_beside(recording.header, exchange)
-        result = recognised.with_guess(given)
+        result = settings.with_guess(given)
         result = result if beside is None else replace(result, beside=beside)
         if linked is not None:
             keys = linked.keys.get(exchange.number) if choices.among_others else None
@@ -236,10 +222,8 @@ def _linked_exchanges(recording: Recording, choices: CheckChoices) -> LinkedExch
     return LinkedExchanges(places, only_collects=True) if choices.among_others else None
 
 
-def _replaced_texts(
-    recognised: RecognisedRecording, rulebook: Rulebook, choices: CheckChoices, exchange: Exchange
-) -> ReplacedTexts:
-    return ReplacedTexts(exchange_setting(recognised, exchange, rulebook, choices), exchange)
+def _replaced_texts(settings: RecordingSettings, exchange: Exchange) -> ReplacedTexts:
+    return ReplacedTexts(settings.of_exchange(exchange), exchange)
 
 
 def target_of(recording: Recording) -> str:
@@ -249,19 +233,14 @@ def target_of(recording: Recording) -> str:
 
 
 def _judge_exchanges(
-    recognised: RecognisedRecording,
-    rulebook: Rulebook,
-    choices: CheckChoices,
-    linked: LinkedExchanges | None,
-    *,
-    trusted: bool,
+    settings: RecordingSettings, linked: LinkedExchanges | None, *, trusted: bool
 ) -> Iterator[JudgedView]:
     scenario: ScenarioJudge | None = None
-    recording = recognised.recording
+    recording = settings.recording
     last, counts = recording.judged[-1], StepCounts()
-    read_hop = partial(_read_hop, recognised, rulebook, choices)
+    read_hop = partial(_read_hop, settings)
     for exchange in recording.judged:
-        setting = exchange_setting(recognised, exchange, rulebook, choices)
+        setting = settings.of_exchange(exchange)
         if scenario is not None:
             scenario.next()
         elif exchange is recording.exchanges[0] and setting.bound.scenario.rules:
@@ -279,13 +258,13 @@ def _judge_exchanges(
             setting, exchange, recording, transcript, counts, read_hop, trusted
         )
         if judged.judged.error is not None:
-            error = _error_to_tell(judged.judged.error, of_exchange)
+            error = _reported_error(judged.judged.error, of_exchange)
             judged = replace(judged, judged=replace(judged.judged, error=error))
         write_exchange(judged.ledger, of_exchange)
         yield judged
         if exchange.seen is not None:
             reported = _check_reported(setting, exchange, judged.judged.answers)
-            withdraw_undeclared(reported.ledger, of_exchange, rulebook.rules)
+            withdraw_undeclared(reported.ledger, of_exchange, settings.rulebook.rules)
             yield reported
 
 
@@ -306,12 +285,9 @@ def _check_reported(setting: JudgeSetting, exchange: Exchange, answers: int) -> 
     return check_client(setting, exchange, seen, breaks_off=breaks_off, answers=answers)
 
 
-def _read_hop(
-    recognised: RecognisedRecording, rulebook: Rulebook, choices: CheckChoices, exchange: Exchange
-) -> ReadAnswer:
-    """An exchange as the recording has it, to stand beside another hop."""
-    recording = recognised.recording
-    setting = exchange_setting(recognised, exchange, rulebook, choices)
+def _read_hop(settings: RecordingSettings, exchange: Exchange) -> ReadAnswer:
+    """An exchange as the recording has it, for the comparison with another hop."""
+    recording, setting = settings.recording, settings.of_exchange(exchange)
     file, number = recording.source_of(exchange.number)
     reading = setting.bound.reading
     if is_played(recording.header, exchange):
@@ -320,8 +296,8 @@ def _read_hop(
     return read_answer(exchange, setting.dialect, reading, (str(file), number))
 
 
-def _error_to_tell(error: AnswerError, judged: JudgedExchange) -> AnswerError | None:
-    """The error, and whether it is all that came; None where it was to come, or is our own."""
+def _reported_error(error: AnswerError, judged: JudgedExchange) -> AnswerError | None:
+    """The error, and whether nothing else came; None where a step expects it, or we sent it."""
     setting, exchange, recording = judged.setting, judged.exchange, judged.recording
     if is_played(recording.header, exchange):
         return None

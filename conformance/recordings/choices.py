@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from email.utils import parsedate_to_datetime
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from conformance import dialects
 from conformance.cassette.content import described_content
+from conformance.cassette.header import Header
 from conformance.core.errors import Place, UsageError
 from conformance.core.events import Exchange, Request
 from conformance.dialects.base import Dialect
@@ -19,6 +23,8 @@ from conformance.profiles.lookup import find
 from conformance.profiles.profile import Profile, laid_over
 from conformance.profiles.variants import asked_variant
 from conformance.recordings.sender import Sender
+
+_STATED_MONTH: Final = re.compile(r"(20[0-9]{2}-(?:0[1-9]|1[0-2]))(?:-|$)")
 
 
 class UnknownDialectError(UsageError):
@@ -115,6 +121,23 @@ def as_asked(
     profile = named(variant.profile, by.profile.dialect, folders)
     note = f"profile {variant.profile}, a variant of {by.profile.name}: {variant.because}"
     return ChosenProfile(profile, named=by.named, notes=(*by.notes, note))
+
+
+def recorded_month(header: Header, exchange: Exchange) -> str:
+    """The month of an answer, `2025-03`; empty where nothing trusted shows it.
+
+    A server that we asked ourselves does not say what time it is: only where the recorder kept no
+    time does the head of an imported answer count.
+    """
+    if header.recorded_at is not None:
+        stated = _STATED_MONTH.match(header.recorded_at)
+        return stated[1] if stated else ""
+    if header.origin != "imported" or exchange.response is None:
+        return ""
+    try:
+        return parsedate_to_datetime(exchange.response.header("date") or "").strftime("%Y-%m")
+    except ValueError:
+        return ""
 
 
 def choose_profile(

@@ -34,9 +34,8 @@ from conformance.judging.result import Finding, StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.view import JudgeSetting
 from conformance.recordings.choices import CheckChoices
-from conformance.recordings.exchange_setting import exchange_setting
-from conformance.recordings.recognised import RecognisedRecording
 from conformance.recordings.redacted_result import without_sent_secrets
+from conformance.recordings.settings import RecordingSettings
 from conformance.rules.verdicts import Verdict, combine
 
 MOST_BYTES: Final = 256 * 1024 * 1024
@@ -249,10 +248,9 @@ def _exchanges_in(
     recording = linked.read()
     if stated_run(recording.header) is not None:
         return
-    recognised = RecognisedRecording(recording, linked.choices.folders)
+    settings = RecordingSettings(recording, rulebook, linked.choices)
     for exchange in recording.judged:
-        setting = exchange_setting(recognised, exchange, rulebook, linked.choices)
-        yield _FiledExchange(file, setting, exchange)
+        yield _FiledExchange(file, settings.of_exchange(exchange), exchange)
 
 
 def _written(kept: Ledger, ledger: Ledger, exchange: Exchange, home: LinkedRecording) -> Ledger:

@@ -20,9 +20,8 @@ from conformance.profiles.load import load_profile
 from conformance.profiles.lookup import has_profile
 from conformance.recordings.check import check_recording
 from conformance.recordings.choices import CheckChoices
-from conformance.recordings.exchange_setting import exchange_setting
 from conformance.recordings.in_memory import InMemory
-from conformance.recordings.recognised import RecognisedRecording
+from conformance.recordings.settings import RecordingSettings
 
 _NOWHERE: Final = Path("live.cassette.jsonl")
 
@@ -74,8 +73,7 @@ class TrafficJudge:
         recording = InMemory(_NOWHERE, "cassette", Cassette(Header(origin="live"), (exchange,)))
         choices = CheckChoices(dialect, self._profile_of(dialect))
         try:
-            recognised = RecognisedRecording(recording, ())
-            return exchange_setting(recognised, exchange, self._rulebook, choices)
+            return RecordingSettings(recording, self._rulebook, choices).of_exchange(exchange)
         except ConformanceError:
             return None
 

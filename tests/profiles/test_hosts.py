@@ -17,7 +17,7 @@ from conformance.judging.result import StreamResult
 from conformance.profiles.fingerprints import Signs, Watch
 from conformance.profiles.lookup import available, find, fingerprints
 from conformance.recordings.check import check_paths
-from conformance.recordings.recorded_month import recorded_month
+from conformance.recordings.choices import recorded_month
 from tests.profiles.identifying import CHAT, identified, written
 
 CHUNK = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m"}

@@ -30,8 +30,8 @@ from conformance.recordings.choices import (
     as_asked,
     choose_profile,
     judged_by,
+    recorded_month,
 )
-from conformance.recordings.recorded_month import recorded_month
 from conformance.recordings.sender import sender_of
 from conformance.report.wording import count
 from conformance.targets.child_process import leftover_notes
