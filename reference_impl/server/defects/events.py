@@ -1,16 +1,33 @@
-"""Faults between the engine and the projection: texts, calls, counts and ends."""
+"""Faults between the engine and the projection: texts, calls, counts and ends.
+
+Each function is the defect of its name.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import replace
 
 from ..engine import Finish, ReasoningDelta, Start, TextDelta, ToolCall, Usage
 from ..summary import AnswerEvent, SummaryDelta, SummaryEnd
-from .defect import Scene
+from . import crossed
+from .defect import EventHook, Scene
 
 Source = AsyncIterator[AnswerEvent]
 TORN = "\ufffd"
+crossed_texts = crossed.texts
+
+
+def _each(edit: Callable[[AnswerEvent], Iterator[AnswerEvent]]) -> EventHook:
+    """A fault of one event at a time."""
+
+    async def hook(events: Source, scene: Scene) -> Source:
+        del scene
+        async for event in events:
+            for made in edit(event):
+                yield made
+
+    return hook
 
 
 async def leak_open_marker(events: Source, scene: Scene) -> Source:
@@ -101,30 +118,6 @@ def _bytewise(text: str) -> str:
     return "".join(char if char.isascii() else TORN * len(char.encode()) for char in text)
 
 
-async def text_cumulative(events: Source, scene: Scene) -> Source:
-    """Every text delta repeats what came before it."""
-    del scene
-    text = ""
-    async for event in events:
-        if isinstance(event, TextDelta):
-            text += event.text
-            yield TextDelta(text)
-        else:
-            yield event
-
-
-async def reasoning_cumulative(events: Source, scene: Scene) -> Source:
-    """Every delta of thinking repeats what came before it."""
-    del scene
-    text = ""
-    async for event in events:
-        if isinstance(event, ReasoningDelta):
-            text += event.text
-            yield replace(event, text=text)
-        else:
-            yield event
-
-
 async def effort_ignored(events: Source, scene: Scene) -> Source:
     """There is thinking, and it is counted, although the request turned it off."""
     if scene.thinks:
@@ -142,63 +135,6 @@ async def effort_ignored(events: Source, scene: Scene) -> Source:
             yield ReasoningDelta("Let me think. ", 4)
 
 
-async def opt_in_ignored(events: Source, scene: Scene) -> Source:
-    """Thinking is never sent, whatever the request says."""
-    del scene
-    async for event in events:
-        if not isinstance(event, ReasoningDelta):
-            yield event
-
-
-async def tool_arguments_torn(events: Source, scene: Scene) -> Source:
-    """The last character of a call's arguments is lost."""
-    del scene
-    async for event in events:
-        if isinstance(event, ToolCall):
-            yield replace(event, arguments=event.arguments[:-1])
-        else:
-            yield event
-
-
-async def stop_on_tools(events: Source, scene: Scene) -> Source:
-    """A turn that calls a tool ends as if it were complete."""
-    del scene
-    async for event in events:
-        if isinstance(event, Finish) and event.reason == "tool_calls":
-            yield replace(event, reason="stop")
-        else:
-            yield event
-
-
-async def reasoning_tokens_over_total(events: Source, scene: Scene) -> Source:
-    """Usage counts more reasoning than output."""
-    del scene
-    async for event in events:
-        if isinstance(event, Finish):
-            usage = event.usage
-            yield replace(event, usage=replace(usage, reasoning=usage.completion + 100_000))
-        else:
-            yield event
-
-
-async def reasoning_uncounted(events: Source, scene: Scene) -> Source:
-    """Usage counts no reasoning."""
-    del scene
-    async for event in events:
-        if isinstance(event, Finish):
-            yield replace(event, usage=replace(event.usage, reasoning=0))
-        else:
-            yield event
-
-
-async def summary_missing(events: Source, scene: Scene) -> Source:
-    """A summary that was asked for is made, and never sent."""
-    del scene
-    async for event in events:
-        if not isinstance(event, SummaryDelta):
-            yield event
-
-
 async def summary_unasked(events: Source, scene: Scene) -> Source:
     """A summary is sent although none was asked for."""
     del scene
@@ -213,8 +149,65 @@ async def summary_unasked(events: Source, scene: Scene) -> Source:
         yield event
 
 
-async def summary_uncounted(events: Source, scene: Scene) -> Source:
+def _cumulative(kind: type[TextDelta | ReasoningDelta]) -> EventHook:
+    """Every delta of a kind repeats what came before it."""
+
+    async def hook(events: Source, scene: Scene) -> Source:
+        del scene
+        text = ""
+        async for event in events:
+            if isinstance(event, kind):
+                text += event.text
+                yield replace(event, text=text)
+            else:
+                yield event
+
+    return hook
+
+
+text_cumulative = _cumulative(TextDelta)
+reasoning_cumulative = _cumulative(ReasoningDelta)
+
+
+def _unsent(kind: type[ReasoningDelta | SummaryDelta]) -> EventHook:
+    return _each(lambda event: iter(() if isinstance(event, kind) else (event,)))
+
+
+opt_in_ignored = _unsent(ReasoningDelta)
+summary_missing = _unsent(SummaryDelta)
+
+
+@_each
+def tool_arguments_torn(event: AnswerEvent) -> Iterator[AnswerEvent]:
+    """The last character of a call's arguments is lost."""
+    yield replace(event, arguments=event.arguments[:-1]) if isinstance(event, ToolCall) else event
+
+
+@_each
+def stop_on_tools(event: AnswerEvent) -> Iterator[AnswerEvent]:
+    """A turn that calls a tool ends as if it were complete."""
+    if isinstance(event, Finish) and event.reason == "tool_calls":
+        event = replace(event, reason="stop")
+    yield event
+
+
+def _miscounted(reasoning: Callable[[Usage], int]) -> EventHook:
+    """Usage counts another number of tokens of reasoning."""
+
+    def edit(event: AnswerEvent) -> Iterator[AnswerEvent]:
+        if isinstance(event, Finish):
+            counted = replace(event.usage, reasoning=reasoning(event.usage))
+            event = replace(event, usage=counted)
+        yield event
+
+    return _each(edit)
+
+
+reasoning_tokens_over_total = _miscounted(lambda usage: usage.completion + 100_000)
+reasoning_uncounted = _miscounted(lambda _: 0)
+
+
+@_each
+def summary_uncounted(event: AnswerEvent) -> Iterator[AnswerEvent]:
     """The tokens of the call for a summary are not in the usage."""
-    del scene
-    async for event in events:
-        yield SummaryEnd(Usage(0, 0, 0)) if isinstance(event, SummaryEnd) else event
+    yield SummaryEnd(Usage(0, 0, 0)) if isinstance(event, SummaryEnd) else event

@@ -1,12 +1,17 @@
-"""Faults of the transport: lines, bytes, and how a stream ends."""
+"""Faults of the transport: lines, bytes, and how a stream ends.
+
+Each function is the defect of its name.
+"""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
+from . import crossed
 from .defect import Scene
 
 Source = AsyncIterator[bytes]
+crossed_chunks = crossed.chunks
 
 
 class CutError(ConnectionError):
@@ -83,3 +88,10 @@ async def reset(frames: Source, scene: Scene) -> Source:
         left -= 1
         if not left:
             raise CutError("the defect `reset` closed the connection")
+
+
+async def wrong_checksums(frames: Source, scene: Scene) -> Source:
+    """The checksum of every message is that of another one."""
+    del scene
+    async for frame in frames:
+        yield frame[:-1] + bytes([frame[-1] ^ 1])

@@ -1,103 +1,347 @@
-"""Faults behind the projections: what is alike for all APIs."""
+"""Faults of wire events that need code: each function is the defect of its name."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+import json
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..wire import Wire
+from ..wire import DONE, Wire
 from .defect import Scene, WireHook
+from .edits import Source, fields, moved, value_at
 
-Source = AsyncIterator[Wire]
-Claim = Callable[[Wire], bool]
-Edit = Callable[[dict[str, Any]], None]
-
-
-def fields(wire: Wire) -> dict[str, Any]:
-    """The payload, open to changes."""
-    return {} if isinstance(wire.data, str) else dict(wire.data)
+Payload = dict[str, Any]
 
 
-def named(*types: str) -> Claim:
-    """Events of these types."""
-    return lambda wire: wire.event in types
-
-
-def lost(claim: Claim) -> WireHook:
-    """Events that are never sent; sequence numbers close up, so that nothing else is wrong."""
-
-    async def hook(wires: Source, scene: Scene) -> Source:
-        del scene
-        missing = 0
-        async for wire in wires:
-            if claim(wire):
-                missing += 1
-            else:
-                yield moved(wire, -missing)
-
-    return hook
-
-
-def doubled(claim: Claim) -> WireHook:
-    """Events that are sent twice; sequence numbers make room."""
-
-    async def hook(wires: Source, scene: Scene) -> Source:
-        del scene
-        extra = 0
-        async for wire in wires:
-            yield moved(wire, extra)
-            if claim(wire):
-                extra += 1
-                yield moved(wire, extra)
-
-    return hook
-
-
-def edited(claim: Claim, edit: Edit) -> WireHook:
-    """Events whose payload is filled otherwise."""
+def _each(edit: Callable[[Payload], Payload | None]) -> WireHook:
+    """A fault of one payload at a time; None where it is not meant."""
 
     async def hook(wires: Source, scene: Scene) -> Source:
         del scene
         async for wire in wires:
-            if claim(wire):
-                payload = fields(wire)
-                edit(payload)
-                yield Wire(payload, wire.event)
-            else:
-                yield wire
+            payload = edit(fields(wire))
+            yield wire if payload is None else Wire(payload, wire.event)
 
     return hook
 
 
-def moved(wire: Wire, by: int) -> Wire:
-    payload = fields(wire)
-    if not by or "sequence_number" not in payload:
-        return wire
-    return Wire({**payload, "sequence_number": payload["sequence_number"] + by}, wire.event)
+def _each_part(edit: Callable[[Payload], Payload]) -> WireHook:
+    """A fault of every part of a chunk of generateContent."""
+    return _each(lambda payload: _with_parts(payload, map(edit, _parts(payload))))
 
 
-def without_usage(payload: dict[str, Any]) -> None:
-    """State no usage, wherever this API states it."""
-    if "response" in payload:
-        payload["response"] = {**payload["response"], "usage": None}
-    else:
-        payload.pop("usage", None)
+def _counted(edit: Callable[[Payload, int], Payload | None]) -> WireHook:
+    """As `_each`, with the number of the event."""
+
+    async def hook(wires: Source, scene: Scene) -> Source:
+        del scene
+        number = 0
+        async for wire in wires:
+            number += 1
+            payload = edit(fields(wire), number)
+            yield wire if payload is None else Wire(payload, wire.event)
+
+    return hook
 
 
-def is_chat_usage(wire: Wire) -> bool:
-    payload = fields(wire)
-    return payload.get("choices") == [] and bool(payload.get("usage"))
+def _with(payload: Payload, key: str, **more: Any) -> Payload:
+    return {**payload, key: {**payload[key], **more}}
+
+
+# Whatever the API
 
 
 async def usage_missing(wires: Source, scene: Scene) -> Source:
-    """Usage is not stated, wherever this API states it."""
+    """Usage is not stated, wherever an API states it."""
     del scene
     async for wire in wires:
-        if is_chat_usage(wire):
-            continue
         payload = fields(wire)
-        if "usage" in payload or payload.get("response", {}).get("usage"):
-            without_usage(payload)
-            yield Wire(payload, wire.event)
+        if value_at(payload, "response.usage"):
+            yield Wire(_with(payload, "response", usage=None), wire.event)
+        elif payload.get("choices") != [] or not payload.pop("usage", None):
+            without = {key: payload[key] for key in payload if key != "usage"}
+            yield wire if without == payload else Wire(without, wire.event)
+
+
+# Chat Completions
+
+
+async def wrap_unclosed(wires: Source, scene: Scene) -> Source:
+    """Thinking that was wrapped is never closed by its marker."""
+    async for wire in wires:
+        if value_at(wire.data, "choices.0.delta.content") != scene.markers[1]:
+            yield wire
+
+
+@_each
+def role_on_every_chunk(payload: Payload) -> Payload | None:
+    """Every chunk with a choice says the role."""
+    choices = [
+        {**choice, "delta": {"role": "assistant", **choice["delta"]}}
+        for choice in payload.get("choices", ())
+    ]
+    return {**payload, "choices": choices} if choices else None
+
+
+async def tool_id_repeated(wires: Source, scene: Scene) -> Source:
+    """Every fragment of a call repeats its id."""
+    del scene
+    known = ""
+    async for wire in wires:
+        call = value_at(wire.data, "choices.0.delta.tool_calls.0")
+        if not call:
+            yield wire
+            continue
+        known = call.get("id", known)
+        payload = fields(wire)
+        choice = {**payload["choices"][0], "delta": {"tool_calls": [{**call, "id": known}]}}
+        yield Wire({**payload, "choices": [choice]}, wire.event)
+
+
+# Responses
+
+
+@_each
+def index_reuse(payload: Payload) -> Payload | None:
+    """Every item is announced, and goes on, at the index of the first."""
+    return {**payload, "output_index": 0} if "output_index" in payload else None
+
+
+@_counted
+def item_id_changes(payload: Payload, number: int) -> Payload | None:
+    """Every event of an item carries another id than the one before."""
+    named = payload.get("item_id")
+    return None if named is None else {**payload, "item_id": f"{named}-{number}"}
+
+
+async def sequence_gap(wires: Source, scene: Scene) -> Source:
+    """A sequence number is left out after the third event."""
+    del scene
+    async for wire in wires:
+        yield moved(wire, 1) if fields(wire).get("sequence_number", 0) > 2 else wire
+
+
+async def content_index_grows(wires: Source, scene: Scene) -> Source:
+    """Every delta of a content part has the next index."""
+    del scene
+    number = 0
+    async for wire in wires:
+        payload = fields(wire)
+        if "content_index" in payload and "delta" in payload:
+            yield Wire({**payload, "content_index": number}, wire.event)
+            number += 1
         else:
             yield wire
+
+
+async def summary_delta_cumulative(wires: Source, scene: Scene) -> Source:
+    """Every delta of a summary repeats its part so far."""
+    del scene
+    text = ""
+    async for wire in wires:
+        if wire.event == "response.reasoning_summary_part.added":
+            text = ""
+        if wire.event != "response.reasoning_summary_text.delta":
+            yield wire
+            continue
+        payload = fields(wire)
+        text += payload["delta"]
+        yield Wire({**payload, "delta": text}, wire.event)
+
+
+# Messages
+
+
+async def start_per_chunk(wires: Source, scene: Scene) -> Source:
+    """Every delta of thinking has a block of its own; only the last one is signed."""
+    del scene
+    shift, begun = 0, False
+    async for wire in wires:
+        payload = fields(wire)
+        if "index" in payload:
+            payload["index"] += shift
+        if value_at(payload, "delta.type") == "thinking_delta":
+            if begun:
+                for each in _next_block(payload["index"]):
+                    yield each
+                shift += 1
+                payload["index"] += 1
+            begun = True
+        yield wire if isinstance(wire.data, str) else Wire(payload, wire.event)
+
+
+def _next_block(index: int) -> Iterator[Wire]:
+    block = {"type": "thinking", "thinking": "", "signature": ""}
+    for kind, more in (
+        ("content_block_stop", {"index": index}),
+        ("content_block_start", {"index": index + 1, "content_block": block}),
+    ):
+        yield Wire({"type": kind, **more}, kind)
+
+
+async def start_holds_text(wires: Source, scene: Scene) -> Source:
+    """The start of a block already holds the text that its first delta brings."""
+    del scene
+    held: Payload | None = None
+    async for wire in wires:
+        if wire.event == "content_block_start":
+            held = fields(wire)
+        elif held is not None and wire.event != "ping":
+            delta = fields(wire).get("delta", {})
+            known = {name: delta[name] for name in ("text", "thinking") if name in delta}
+            yield Wire(_with(held, "content_block", **known), "content_block_start")
+            yield wire
+            held = None
+        elif held is None:
+            yield wire
+
+
+def _late(stops: str, until: str, *, behind: bool) -> WireHook:
+    """A block stops only when something of the next one has come, at the latest `until`."""
+
+    async def hook(wires: Source, scene: Scene) -> Source:
+        del scene
+        held: Wire | None = None
+        async for wire in wires:
+            if held is not None and (wire.event == until) != behind:
+                yield held
+                held = None
+            if wire.event == stops and held is None:
+                held = wire
+                continue
+            yield wire
+            if held is not None:
+                yield held
+                held = None
+
+    return hook
+
+
+two_blocks_open = _late("content_block_stop", "content_block_start", behind=True)
+block_stops_late = _late("contentBlockStop", "messageStop", behind=False)
+
+
+# Ollama
+
+
+@_each
+def arguments_as_text(payload: Payload) -> Payload | None:
+    """The arguments of a call are the text that the model wrote."""
+    given = value_at(payload, "message.tool_calls")
+    if not given:
+        return None
+    calls = [
+        _with(call, "function", arguments=json.dumps(call["function"]["arguments"]))
+        for call in given
+    ]
+    return _with(payload, "message", tool_calls=calls)
+
+
+# generateContent
+
+
+def _parts(payload: Payload) -> list[Payload]:
+    parts: list[Payload] = value_at(payload, "candidates.0.content.parts") or []
+    return parts
+
+
+def _with_parts(payload: Payload, parts: Any) -> Payload | None:
+    """The chunk with other parts; None for what is no chunk."""
+    if not payload.get("candidates"):
+        return None
+    (candidate,) = payload["candidates"]
+    return {**payload, "candidates": [_with(candidate, "content", parts=list(parts))]}
+
+
+@_each_part
+def signature_in_snake_case(part: Payload) -> Payload:
+    """Signatures are called `thought_signature`."""
+    return {"thought_signature" if key == "thoughtSignature" else key: part[key] for key in part}
+
+
+@_each_part
+def thoughts_labelled(part: Payload) -> Payload:
+    """Thoughts are text behind a label."""
+    return {"text": f"THOUGHT: {part['text']}"} if part.get("thought") else part
+
+
+@_each_part
+def args_as_text(part: Payload) -> Payload:
+    """The args of a call are a text."""
+    call = part.get("functionCall")
+    return part if call is None else {**part, "functionCall": {**call, "args": json.dumps(call)}}
+
+
+@_each
+def total_without_thoughts(payload: Payload) -> Payload | None:
+    """The total is that of an API that counts thoughts as part of the answer."""
+    if not value_at(payload, "candidates.0.finishReason"):
+        return None
+    usage = payload["usageMetadata"]
+    total = usage["totalTokenCount"] - usage.get("thoughtsTokenCount", 0)
+    return _with(payload, "usageMetadata", totalTokenCount=total)
+
+
+@_counted
+def response_changes(payload: Payload, number: int) -> Payload:
+    """Every chunk is of a response of its own."""
+    return {**payload, "responseId": f"{payload.get('responseId')}{number}"}
+
+
+async def signature_on_every_part(wires: Source, scene: Scene) -> Source:
+    """The signature of a call stands on every part that comes after it, too."""
+    del scene
+    signature = ""
+    async for wire in wires:
+        payload = fields(wire)
+        for part in _parts(payload):
+            signature = part.get("thoughtSignature", signature)
+        signed = ({**part, "thoughtSignature": signature} for part in _parts(payload))
+        changed = _with_parts(payload, signed) if signature else None
+        yield wire if changed is None else Wire(changed, wire.event)
+
+
+async def thoughts_unasked(wires: Source, scene: Scene) -> Source:
+    """An answer begins with a thought, whether it was asked for or not."""
+    del scene
+    has_begun = False
+    async for wire in wires:
+        payload = fields(wire)
+        thinking = [{"text": "Hm.", "thought": True}, *_parts(payload)]
+        changed = None if has_begun else _with_parts(payload, thinking)
+        has_begun = has_begun or changed is not None
+        yield wire if changed is None else Wire(changed, wire.event)
+
+
+async def sentinel_added(wires: Source, scene: Scene) -> Source:
+    """A stream ends as that of Chat Completions."""
+    async for wire in wires:
+        yield wire
+    if scene.streams:
+        yield Wire(DONE)
+
+
+# Converse; no body is put together of what these two give
+
+
+async def reasoning_nested(wires: Source, scene: Scene) -> Source:
+    """Deltas of reasoning have the form of a body."""
+    async for wire in wires:
+        text = value_at(wire.data, "delta.reasoningContent.text")
+        if text and scene.streams:
+            nested = {"reasoningContent": {"reasoningText": {"text": text}}}
+            yield Wire({**fields(wire), "delta": nested}, wire.event)
+        else:
+            yield wire
+
+
+async def every_block_announced(wires: Source, scene: Scene) -> Source:
+    """Every block is announced, as other APIs do."""
+    begun: set[int] = set()
+    async for wire in wires:
+        index = fields(wire).get("contentBlockIndex")
+        if scene.streams and wire.event == "contentBlockDelta" and index not in begun:
+            yield Wire({"contentBlockIndex": index, "start": {}}, "contentBlockStart")
+        if index is not None:
+            begun.add(index)
+        yield wire
