@@ -29,6 +29,7 @@ from conformance.dialects.harmony import DIALECT as HARMONY
 from conformance.dialects.langgraph import DIALECT as LANGGRAPH
 from conformance.dialects.lmstudio_chat import DIALECT as LMSTUDIO_CHAT
 from conformance.dialects.mistral_chat import DIALECT as MISTRAL_CHAT
+from conformance.dialects.mistral_conversations import DIALECT as MISTRAL_CONVERSATIONS
 from conformance.dialects.ollama_chat import DIALECT as OLLAMA_CHAT
 from conformance.dialects.ollama_generate import DIALECT as OLLAMA_GENERATE
 from conformance.dialects.opal_rpc import DIALECT as OPAL_RPC
@@ -45,6 +46,7 @@ SUPPORTED: Final[Mapping[str, Dialect]] = {
     for dialect in (
         OPENAI_CHAT,
         MISTRAL_CHAT,
+        MISTRAL_CONVERSATIONS,
         OPENAI_RESPONSES,
         ANTHROPIC_MESSAGES,
         OLLAMA_CHAT,

@@ -24,6 +24,7 @@ FRAME = Frame("event", "message", "", "", 0)
 OF_SEVERAL_CALLS = {
     *("vercel.ui", "agui", "claude.stream-json", "codex.exec", "codex.app-server", "acp"),
     *("opal.rpc", "lmstudio.chat", "opencode.run", "opencode.serve", "google.adk", "langgraph"),
+    "mistral.conversations",
 }
 
 
@@ -72,6 +73,8 @@ def test_a_dialect_without_a_reader_is_told_apart_from_a_wrong_name() -> None:
         ({"message": {"content": []}, "finish_reason": "COMPLETE"}, "cohere.v2"),
         ({"type": "reasoning.start"}, "lmstudio.chat"),
         ({"model_instance_id": "m", "output": []}, "lmstudio.chat"),
+        ({"type": "message.output.delta", "content": "a"}, "mistral.conversations"),
+        ({"conversation_id": "c", "outputs": []}, "mistral.conversations"),
         ({"contentBlockDelta": {}}, "bedrock.converse"),
         ({"output": {"message": {}}, "stopReason": "end_turn"}, "bedrock.converse"),
         ({"metadata": {"metrics": {"latencyMs": 1}}}, "bedrock.converse"),

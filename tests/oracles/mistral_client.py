@@ -1,4 +1,4 @@
-"""mistralai: the events of `chat.stream`."""
+"""mistralai: the events of `chat.stream` and of `beta.conversations.start_stream`."""
 
 from __future__ import annotations
 
@@ -44,3 +44,29 @@ def heard(choice: Any, calls: Calls) -> Iterator[Event]:
     if choice.finish_reason:
         yield from calls.ended(choice.index)
         yield {"type": "finish", "reason": choice.finish_reason, "choice": choice.index}
+
+
+def read_conversation(body: bytes) -> Iterator[Event]:
+    """What the events of a conversation say: nothing where the client does not recognise one."""
+    _SERVER.body = body
+    calls = Calls()
+    with kept_models(serializers):
+        for event in _client().beta.conversations.start_stream(model="m", inputs="Hi."):
+            yield from _heard_entry(event.data, calls)
+
+
+def _heard_entry(data: Any, calls: Calls) -> Iterator[Event]:
+    content = data.content if data.type == "message.output.delta" else None
+    kind = getattr(content, "type", None)
+    for piece in content.thinking if kind == "thinking" else ():
+        yield from thinking(getattr(piece, "text", None))
+    yield from spoken(content if isinstance(content, str) else getattr(content, "text", None))
+    if data.type == "function.call.delta":
+        calls.add(0, data.output_index, data.name, data.arguments)
+    if data.type == "conversation.response.error":
+        yield {"type": "error", "code": data.code, "message": data.message}
+    if data.type.startswith(("tool.", "agent.")):
+        yield {"type": data.type, "id": data.id}
+    if data.type == "conversation.response.done":
+        yield from calls.ended(0)
+        yield {"type": "finish", "reason": "done", "choice": 0}

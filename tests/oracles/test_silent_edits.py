@@ -51,6 +51,15 @@ CLIENTS: Final = (
         "mistral.chat", "mistralai", "mistral_client:read_chat", ("mistral/tool-round",)
     ),
     OfficialClient(
+        "mistral.conversations",
+        "mistralai",
+        "mistral_client:read_conversation",
+        (
+            *("mistral/thinking-then-text", "mistral/function-round", "mistral/hosted-tool"),
+            *("mistral/all-parts", "mistral/handoff", "mistral/error-in-text"),
+        ),
+    ),
+    OfficialClient(
         "ollama.chat",
         "ollama",
         "ollama_client:read_chat",

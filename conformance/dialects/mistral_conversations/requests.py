@@ -1,0 +1,73 @@
+"""Requests of a conversation: what was said before stays with the server, unless `store` is off."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from conformance.dialects.json_edge import mapping, string
+from conformance.dialects.requests import (
+    PLAIN,
+    Continuation,
+    Question,
+    RequestForm,
+    RequestStyle,
+    function_tools,
+)
+from conformance.dialects.turns import (
+    HistoryForm,
+    SaidEntry,
+    listed_or_said,
+    said_call,
+    speaker,
+    spoken,
+)
+
+_ARGS: Final = "completion_args"
+_EFFORT: Final = f"{_ARGS}.reasoning_effort"
+
+
+def _ask_body(question: Question) -> dict[str, Any]:
+    effort = {"reasoning_effort": "high"} if question.thinks else {}
+    arguments = {"max_tokens": question.limit, **effort}
+    return {"inputs": question.text, _ARGS: arguments, **function_tools(question.tools)}
+
+
+def _next_turns(after: Continuation) -> list[Any]:
+    """What is new: results of calls, and what the user says next."""
+    results = [
+        {"type": "function.result", "tool_call_id": each["id"], "result": after.result}
+        for each in after.tools
+        if each.get("id") and after.result and not each.get("hosted")
+    ]
+    said = {"type": "message.input", "role": "user", "content": after.question}
+    return [*results, said] if after.question else results
+
+
+def _read_entry(entry: Any) -> SaidEntry:
+    fields = mapping(entry)
+    kind = string(fields.get("type"))
+    if kind == "function.result":
+        return SaidEntry("tool", results=(string(fields.get("tool_call_id")),))
+    if kind == "function.call":
+        named = (fields.get("tool_call_id"), fields.get("name"), fields.get("arguments"))
+        return SaidEntry("model", calls=(said_call(*named),))
+    role = "assistant" if kind == "message.output" else fields.get("role")
+    return SaidEntry(speaker(role), spoken(fields.get("content")))
+
+
+def _is_answer(entry: Any) -> bool:
+    return mapping(entry).get("type") in ("message.output", "function.call", "tool.execution")
+
+
+REQUEST: Final = RequestForm(
+    history="inputs",
+    instructions="instructions",
+    limits=(f"{_ARGS}.max_tokens",),
+    ask=_ask_body,
+    next_turns=_next_turns,
+    styles=(RequestStyle({_ARGS: {"temperature": 0, "random_seed": 0}}), PLAIN),
+    is_answer=_is_answer,
+    switches=(_EFFORT,),
+    refusals=(_EFFORT,),
+)
+TURNS: Final = HistoryForm("inputs", listed_or_said("inputs"), _read_entry)
