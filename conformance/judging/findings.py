@@ -99,24 +99,36 @@ class RecentFrames:
         self._last: deque[RememberedFrame | _RememberedRun] = deque(maxlen=MOST_REMEMBERED)
         # What one frame breaks is often several findings, each with the same frames around it.
         self._around: dict[int, tuple[tuple[ContextLine, ...], tuple[str, ...]]] = {}
+        self._snapshot: RecentFrames | None = None
+
+    def snapshot(self) -> RecentFrames:
+        """What is remembered now, for a finding that is made later."""
+        if self._snapshot is None:
+            self._snapshot = RecentFrames()
+            self._snapshot._last.extend(self._last)
+        return self._snapshot
 
     def keep(self, number: int, frame: Frame, events: Sequence[Event]) -> None:
         """Remembers a frame of the wire."""
         kind = wire_kind(frame, events)
-        self._around.clear()
+        self._forget_surroundings()
         self._last.append(RememberedFrame(number, frame.offset, kind, frame.data))
 
     def remember(self, number: int, kind: str, text: str, offset: int | None = None) -> None:
         """Remembers something other than a frame: an event that a client reported, or the end."""
-        self._around.clear()
+        self._forget_surroundings()
         self._last.append(RememberedFrame(number, offset, kind, text))
 
     def recall(self, last: int, frames: Sequence[Frame], kind: str) -> None:
         """Remembers the last frames of a run, which all have one type; `last` is a number."""
-        self._around.clear()
+        self._forget_surroundings()
         if len(frames) >= MOST_REMEMBERED:
             self._last.clear()
         self._last.append(_RememberedRun(last, frames, kind))
+
+    def _forget_surroundings(self) -> None:
+        self._around.clear()
+        self._snapshot = None
 
     def offset(self, number: int) -> int | None:
         """Byte offset of a frame, None for the request and the response head."""

@@ -6,7 +6,7 @@ The *wire view* judges what a server sent, the *client view* what a client says 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
 
@@ -36,6 +36,7 @@ EventListener = Callable[[Sequence[Event]], None]
 """Is given the events of one frame, or the semantic ones of joined deltas."""
 
 _MOST_SHARED: Final = 4
+_MOST_WAITING: Final = 8  # violations; each keeps the frames around it
 
 
 class JudgeSetting(Struct, frozen=True):
@@ -125,11 +126,14 @@ class ExchangeView:
         self.answers = 1  # that came so far
         self._outcomes = OutcomesByAnswer(setting.bound.rules.of_connection)
         self._findings = FindingsByAnswer()
+        # Not made into findings yet: of many, the end shows that their rule does not apply.
+        self._violations: list[tuple[Rule, Violation, RecentFrames]] = []
         self._label = f"{exchange.scenario}/{exchange.role}/{exchange.number}/{self.name}"
 
     @property
     def findings(self) -> Sequence[Finding]:
         """The findings so far; verdicts may still withdraw them."""
+        self._make_findings()
         return self._findings.every
 
     def take(self, events: Sequence[Event]) -> None:
@@ -159,6 +163,7 @@ class ExchangeView:
         first = events[ended]
         outcomes = self.judge.end_answer(first.number)
         self._add_last_findings()
+        self._make_findings()
         self._findings.end_answer(self.answers, failed_rules(outcomes) | self._going_on)
         self._outcomes.add(outcomes)
         self.answers = first.answer
@@ -169,6 +174,7 @@ class ExchangeView:
         outcomes = self.judge.close(how)
         if self.answers > 1:
             self._add_last_findings()
+            self._make_findings()
             self._findings.end_answer(self.answers, failed_rules(outcomes) | self._going_on)
         return self._outcomes.with_last(outcomes)
 
@@ -191,7 +197,16 @@ class ExchangeView:
 
     def _add_findings(self, broken: Iterable[tuple[Rule, Violation]]) -> None:
         for rule, violation in broken:
-            self._findings.add(make_finding(rule, violation, self.memory, self._label))
+            self._violations.append((rule, violation, self.memory.snapshot()))
+        if len(self._violations) > _MOST_WAITING:
+            self._make_findings()
+
+    def _make_findings(self, of_rules: Container[str] | None = None) -> None:
+        """Makes findings of the violations that wait: of all, or those of some rules."""
+        waiting, self._violations = self._violations, []
+        for rule, violation, memory in waiting:
+            if of_rules is None or rule.id in of_rules:
+                self._findings.add(make_finding(rule, violation, memory, self._label))
 
     def conclude(self, scenario: ScenarioJudge, how: Ending) -> tuple[Outcome, ...]:
         """Outcomes of the rules that went on over all exchanges, now that the last is over."""
@@ -211,6 +226,10 @@ class ExchangeView:
         # A rule may turn out not to apply only at the end, when an echo of the request is known.
         # A broken rule of a scenario stays broken, whatever the outcome of the exchange.
         several = {each.rule.id for each in self.setting.bound.scenario.rules}
+        counting = several | {
+            rule.id for rule, _, _ in self._violations if verdicts.get(rule.id) is Verdict.FAIL
+        }
+        self._make_findings(counting)
         findings = [
             found
             for found in self._findings.with_answers()

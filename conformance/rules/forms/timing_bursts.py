@@ -17,7 +17,6 @@ from conformance.core.events import Event
 from conformance.rules.alias import Alias
 from conformance.rules.forms.base import (
     FIRED,
-    OPEN,
     Act,
     Breach,
     Machine,
@@ -70,7 +69,7 @@ class BurstMachine(Machine):
 
     def step(self, state: State, names: Names) -> Step:
         del names
-        return state, (_NoteArrival(self, is_first=state is OPEN),)
+        return state, (_NoteArrival(self),)
 
     def close(self, state: State) -> tuple[Act, ...]:
         del state
@@ -79,9 +78,11 @@ class BurstMachine(Machine):
     def _bursts(self, slice_: Slice, event: Event) -> Report:
         del event
         came: Arrivals = slice_.memory[self.position]
-        is_many = came.events >= 2 * self.burst and came.events >= self.burst * came.instants
-        if not is_many or came.waited < max(LONGEST_WAIT, _NEARLY_ALL * came.last):
+        if came.events < 2 * self.burst:
             return None
+        is_many = came.events >= self.burst * came.instants
+        if not is_many or came.waited < max(LONGEST_WAIT, _NEARLY_ALL * came.last):
+            return FIRED
         message = (
             f"{came.events} deltas came in {came.instants} bursts,"
             f" and {came.waited:.0f} of {came.last:.0f} ms were spent waiting"
@@ -91,20 +92,20 @@ class BurstMachine(Machine):
 
 
 class _NoteArrival(Act):
-    def __init__(self, machine: BurstMachine, *, is_first: bool) -> None:
-        self.machine = machine
-        self.is_first = is_first
+    """Only counts: whether there were enough events is known at the end, so all can be a run."""
 
-    def perform(self, slice_: Slice, event: Event) -> Report:
+    def __init__(self, machine: BurstMachine) -> None:
+        self.machine = machine
+
+    def perform(self, slice_: Slice, event: Event) -> None:
         came: Arrivals = slice_.memory[self.machine.position]
         ms = slice_.context.ms
         assert ms is not None  # the machine needs it
         came.add(1, ms, event.number)
-        return FIRED if self.is_first and came.events >= 2 * self.machine.burst else None
 
     def still(self, slice_: Slice, event: Event, columns: Columns) -> bool:
         del slice_, event, columns
-        return not self.is_first
+        return True
 
     def extend(self, slice_: Slice, stretch: Stretch) -> None:
         came: Arrivals = slice_.memory[self.machine.position]
