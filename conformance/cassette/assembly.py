@@ -161,7 +161,7 @@ class Assembly:
         self._takers = {
             "response": self._take_response,
             "end": self._take_end,
-            "seen": self._take_seen,
+            "seen": self._take_client_report,
         }
 
     def add(self, line: RawLine, record: Record) -> None:
@@ -280,7 +280,7 @@ class Assembly:
             message = "the end states another sha256 than the bytes of exchange"
             raise fault(self._file, line, f"{message} {draft.number} have")
 
-    def _take_seen(self, line: RawLine, record: Record, draft: Draft) -> None:
+    def _take_client_report(self, line: RawLine, record: Record, draft: Draft) -> None:
         if draft.seen is not None:
             raise fault(self._file, line, f"a second `seen` of exchange {draft.number}")
         draft.seen = record.seen or ()

@@ -47,14 +47,14 @@ _LINE_ENDS: Final = bytes.maketrans(b"\r\n", b"  ")
 class CarriedExchange(NamedTuple):
     """An exchange of a split recording: the recorded one, and the messages that it has of it.
 
-    `messages` is None if it is the recorded one itself, `asked` is the message of the request.
+    `messages` is None if it is the recorded one itself, `request_message` is that of the request.
     """
 
     exchange: Exchange
     clock: CassetteClock | None
     kept: Exchange
     messages: tuple[int, ...] | None
-    asked: int | None = None
+    request_message: int | None = None
 
 
 def split_connections(cassette: Cassette) -> Cassette:
@@ -108,8 +108,8 @@ def _answer_layout(kept: Layout, starts: Sequence[int], carried: CarriedExchange
     lines = tuple(kept.line(starts[at]) for at in messages)
     sizes = (len(chunk.data) for chunk in carried.exchange.chunks[:-1])
     offsets = tuple(accumulate(sizes, initial=0)) if lines else ()
-    asked = None if carried.asked is None else kept.line(starts[carried.asked])
-    return Layout(asked or (lines[0] if lines else kept.head), offsets, lines)
+    line = None if carried.request_message is None else kept.line(starts[carried.request_message])
+    return Layout(line or (lines[0] if lines else kept.head), offsets, lines)
 
 
 def has_messages(path: Path) -> bool:
@@ -134,7 +134,7 @@ def server_parts(exchange: Exchange) -> Iterator[CarriedExchange]:
     of_none = {at for at, each in enumerate(messages) if each.side == "server"}.difference(*owned)
     for group in (*owned, sorted(of_none)):
         chunks = tuple(Chunk(as_line(messages[at].data)) for at in group)
-        part = replace(exchange, chunks=chunks, response=_upgrade(exchange.response))
+        part = replace(exchange, chunks=chunks, response=_upgrade_head(exchange.response))
         yield CarriedExchange(part, None, exchange, tuple(group))
 
 
@@ -146,19 +146,19 @@ def as_line(message: bytes) -> bytes:
 def _answers_of(kept: Exchange, clock: CassetteClock) -> Iterator[CarriedExchange]:
     messages = _messages_of(kept)
     name, answers = _sorted_messages(kept)
-    times = _times(messages)
+    times = _message_times(messages)
     for answer in answers:
         begun = None if answer.asked is None else times[answer.asked]
         yield CarriedExchange(
             replace(
                 kept,
-                request=_request(kept.request, answer),
-                response=_upgrade(kept.response),
-                chunks=tuple(_chunks(messages, times, answer.messages, begun)),
-                end=_ending(answer, kept.end),
+                request=_answer_request(kept.request, answer),
+                response=_upgrade_head(kept.response),
+                chunks=tuple(_message_chunks(messages, times, answer.messages, begun)),
+                end=_answer_ending(answer, kept.end),
                 dialect=kept.dialect or name,
             ),
-            _clock(clock, begun),
+            _answer_clock(clock, begun),
             kept,
             tuple(answer.messages),
             answer.asked,
@@ -191,18 +191,18 @@ def _form_of(dialect: str | None, payloads: Iterable[Any]) -> tuple[str | None, 
     return name, SOCKET_FORMS.get(name or "")
 
 
-def _upgrade(response: Response | None) -> Response:
+def _upgrade_head(response: Response | None) -> Response:
     """The head in front of messages: that of HTTP/2 has another status, and many keep none."""
     return replace(response or Response(), status=UPGRADED)
 
 
-def _request(upgrade: Request | None, answer: SocketAnswer) -> Request | None:
+def _answer_request(upgrade: Request | None, answer: SocketAnswer) -> Request | None:
     if answer.body is None:
         return None
     return replace(upgrade or Request("GET"), json=answer.body)
 
 
-def _times(messages: Sequence[SocketMessage]) -> list[float | None]:
+def _message_times(messages: Sequence[SocketMessage]) -> list[float | None]:
     """When each message came, since the head; None from the first one without a clock."""
     found: list[float | None] = []
     now: float | None = 0.0
@@ -212,7 +212,7 @@ def _times(messages: Sequence[SocketMessage]) -> list[float | None]:
     return found
 
 
-def _chunks(
+def _message_chunks(
     messages: Sequence[SocketMessage],
     times: Sequence[float | None],
     numbers: Sequence[int],
@@ -226,7 +226,7 @@ def _chunks(
         before = now
 
 
-def _clock(connection: CassetteClock, begun: float | None) -> CassetteClock:
+def _answer_clock(connection: CassetteClock, begun: float | None) -> CassetteClock:
     """The request is the head, too: nothing is answered before the first message."""
     if begun is None:
         return CassetteClock()
@@ -234,5 +234,5 @@ def _clock(connection: CassetteClock, begun: float | None) -> CassetteClock:
     return CassetteClock(head=0.0, begun=None if base is None else round(base + begun, 3))
 
 
-def _ending(answer: SocketAnswer, of_connection: Ending) -> Ending:
+def _answer_ending(answer: SocketAnswer, of_connection: Ending) -> Ending:
     return of_connection if answer.is_open else "eof"

@@ -41,23 +41,23 @@ _FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
 def described_content(data: bytes) -> str | None:
     """A description of bytes that are certainly not an answer: `an HTML page: 502 ...`."""
     begun = data[:_LOOKED_AT].removeprefix(BOM)
-    for first, said in _FIRST_BYTES:
+    for first, description in _FIRST_BYTES:
         if begun.startswith(first):
-            return said
+            return description
     at, mark = _TAR
     if begun[at : at + len(mark)] == mark:
         return "a tar archive: unpack it first"
     head = begun.lstrip()
     if head.startswith(b"<"):
-        return _markup(head)
-    return _error_answer(data, head) or _text(head)
+        return _markup_kind(head)
+    return _error_answer(data, head) or _text_kind(head)
 
 
-def _markup(head: bytes) -> str | None:
+def _markup_kind(head: bytes) -> str | None:
     text = head.decode("utf-8", "replace")
     if _HTML.match(head):
         title = _TITLE.search(text)
-        return f"an HTML page: {_short(unescape(title[2]))}" if title else "an HTML page"
+        return f"an HTML page: {_shortened(unescape(title[2]))}" if title else "an HTML page"
     return "an XML document" if head.startswith(b"<?xml") else None
 
 
@@ -83,13 +83,15 @@ def _error_words(value: dict[str, Any]) -> Iterator[str]:
         found = value.get(key)
         found = found[0] if isinstance(found, list) and found else found
         if isinstance(found, str) and found.strip():
-            yield _short(found)
+            yield _shortened(found)
         elif isinstance(found, dict):
             texts = (value_at(found, word) for word in _WORDS)
-            yield from (_short(text) for text in texts if isinstance(text, str) and text.strip())
+            yield from (
+                _shortened(text) for text in texts if isinstance(text, str) and text.strip()
+            )
 
 
-def _text(head: bytes) -> str | None:
+def _text_kind(head: bytes) -> str | None:
     """Text that cannot be a stream; None if it may be one, or is not text."""
     if not head or head.startswith((b"{", b"[", *_FIELDS)) or b"\x00" in head:
         return None
@@ -97,9 +99,9 @@ def _text(head: bytes) -> str | None:
         line = head.split(b"\n", 1)[0][:1024].decode("utf-8")
     except UnicodeDecodeError:
         return None
-    return f"text, and no stream: {_short(line)!r}"
+    return f"text, and no stream: {_shortened(line)!r}"
 
 
-def _short(text: str) -> str:
+def _shortened(text: str) -> str:
     flat = " ".join(text.split())
     return flat if len(flat) <= _LONGEST else f"{flat[: _LONGEST - 1]}…"

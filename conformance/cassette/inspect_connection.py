@@ -31,8 +31,8 @@ def message_places(kept: Cassette) -> Mapping[int, Places]:
     found: dict[int, dict[int, str]] = defaultdict(dict)
     for carried in carried_exchanges(kept):
         places, number = found[carried.kept.number], carried.exchange.number
-        if carried.asked is not None:
-            places[carried.asked] = f"{number}.0"
+        if carried.request_message is not None:
+            places[carried.request_message] = f"{number}.0"
         for event, at in enumerate(carried.messages or (), 1):
             places[at] = f"{places[at]},{number}.{event}" if at in places else f"{number}.{event}"
     return found

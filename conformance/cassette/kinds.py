@@ -89,7 +89,7 @@ def read_file(file: ForeignFile) -> ImportedRecording:
     """
     fault: CassetteError | None = None
     _ = file.data  # once, and its first bytes with it
-    for kind in _asked_kinds(file):
+    for kind in _candidate_kinds(file):
         if kind is ANSWER and fault is not None:
             break  # it would take broken files, too
         try:
@@ -119,7 +119,7 @@ def known_as(file: ForeignFile) -> Recognition:
     """
     found = Recognition.NO
     try:
-        for kind in _asked_kinds(file, in_folders=True):
+        for kind in _candidate_kinds(file, in_folders=True):
             if kind.in_folders:
                 try:
                     if kind.recognises(file):
@@ -147,7 +147,7 @@ def all_kinds() -> tuple[Importer, ...]:
     return (*OWN, ANSWER, *_own_rows(), *load_importers())
 
 
-def _asked_kinds(file: ForeignFile, *, in_folders: bool = False) -> Iterator[Importer]:
+def _candidate_kinds(file: ForeignFile, *, in_folders: bool = False) -> Iterator[Importer]:
     yield from (kind for kind in OWN if kind.may_read(file))
     if in_folders:
         yield ANSWER  # loading foreign kinds costs 20 ms, so only if no other kind knows the file

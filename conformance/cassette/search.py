@@ -51,20 +51,22 @@ class FoundFiles(NamedTuple):
     searched: frozenset[Path] = frozenset()  # recordings that only their bytes made known
 
 
-Seen = Callable[[Path], None]
+FileListener = Callable[[Path], None]
 
 
-def _see_nothing(path: Path) -> None:
+def _ignore_file(path: Path) -> None:
     """Where nobody watches a search."""
 
 
-def find_recordings(paths: Iterable[Path | str], seen: Seen = _see_nothing) -> FoundFiles:
+def find_recordings(
+    paths: Iterable[Path | str], on_file: FileListener = _ignore_file
+) -> FoundFiles:
     """What users mean by these paths, in their order, without what was met before.
 
-    `seen` is called with each file that a search meets. Raises UsageError for a path that is not
+    `on_file` is called with each file that a search meets. Raises UsageError for a path that is not
     there, and CassetteError for a folder that cannot be searched.
     """
-    found = [_found_at(named, seen) for path in paths for named in named_paths(path)]
+    found = [_found_at(named, on_file) for path in paths for named in named_paths(path)]
     return FoundFiles(
         tuple(path for each in found for path in each.recordings),
         tuple(path for each in found for path in each.unknown),
@@ -120,7 +122,7 @@ def discover(folder: Path | str) -> tuple[Path, ...]:
     return search_folder(folder).recordings
 
 
-def search_folder(folder: Path | str, seen: Seen = _see_nothing) -> FoundFiles:
+def search_folder(folder: Path | str, on_file: FileListener = _ignore_file) -> FoundFiles:
     """The recordings below a folder, sorted, and other files that may hold streams.
 
     Folders named `mutants` are skipped (their cassettes fail on purpose), unless that is what was
@@ -134,7 +136,7 @@ def search_folder(folder: Path | str, seen: Seen = _see_nothing) -> FoundFiles:
     named: list[Path] = []
     shown: dict[Recognition, list[Path]] = {each: [] for each in Recognition}
     for path, is_hidden in _files_below(root):
-        seen(path)
+        on_file(path)
         if not _is_inside(path, inside):
             continue
         if is_named_recording(path):
@@ -150,10 +152,10 @@ def search_folder(folder: Path | str, seen: Seen = _see_nothing) -> FoundFiles:
     )
 
 
-def _found_at(path: Path, seen: Seen) -> FoundFiles:
+def _found_at(path: Path, on_file: FileListener) -> FoundFiles:
     if not path.is_dir():
         return FoundFiles((path,))
-    return search_folder(path, seen)
+    return search_folder(path, on_file)
 
 
 def _fitting_paths(pattern: str) -> list[Path]:

@@ -59,13 +59,13 @@ class TargetFile:
         if self._size > MAX_BYTES or self._lines > MAX_LINES:
             most = f"{MAX_BYTES:,} bytes and {MAX_LINES:,} lines"
             raise CassetteError(f"it would have more than {most}", place=Place(str(self._path)))
-        with self._told_errors():
+        with self._as_cassette_errors():
             self._stream.write(data)
 
     def flush(self) -> None:
         """What a recorder wrote so far is safe from its crash."""
         if self._append:
-            with self._told_errors():
+            with self._as_cassette_errors():
                 self._stream.flush()
 
     def close(self) -> None:
@@ -73,7 +73,7 @@ class TargetFile:
         if self._stream.closed:
             return
         try:
-            with self._told_errors():
+            with self._as_cassette_errors():
                 self._stream.close()
                 if not self._append:
                     with self._target.open("rb+") as written:
@@ -91,7 +91,7 @@ class TargetFile:
         self._target.unlink(missing_ok=True)
 
     @contextmanager
-    def _told_errors(self) -> Iterator[None]:
+    def _as_cassette_errors(self) -> Iterator[None]:
         """Tells a full disk as a fault of the file, not of ours."""
         try:
             yield

@@ -93,9 +93,9 @@ def _hugging_face(data: bytes) -> dict[int, bytes]:
 
 def _byte_letters() -> dict[str, int]:
     """The letter that stands for each byte in a byte-level vocabulary: its own, if it is seen."""
-    seen = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    unseen = [byte for byte in range(0x100) if byte not in set(seen)]
-    letters = {chr(byte): byte for byte in seen}
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    unseen = [byte for byte in range(0x100) if byte not in set(printable)]
+    letters = {chr(byte): byte for byte in printable}
     return letters | {chr(0x100 + n): byte for n, byte in enumerate(unseen)}
 
 

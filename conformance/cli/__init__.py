@@ -22,9 +22,7 @@ from conformance.core.configuration import unread_for_this_call
 __all__ = ["app", "main"]
 
 app = typer.Typer(
-    cls=VerbGroup,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    cls=VerbGroup, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]}
 )
 
 

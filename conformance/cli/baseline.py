@@ -58,7 +58,7 @@ def baseline_command(  # noqa: PLR0917  # typer makes options of parameters
     """Write down which violations are expected of a target."""
     _check_prune(alone=not (update or reason or pin), prune=prune)
     before = _load_before(output, target, update=update or prune)
-    heading = _heading(output, is_there=update or prune)
+    heading = _file_heading(output, is_there=update or prune)
     suites, rules = suite or (), rule or ()
     with progress_line("checking ..."):
         report = check_paths(
@@ -78,7 +78,7 @@ def baseline_command(  # noqa: PLR0917  # typer makes options of parameters
     raise typer.Exit(CONFORMS)
 
 
-def _heading(output: Path, *, is_there: bool) -> str:
+def _file_heading(output: Path, *, is_there: bool) -> str:
     """Comments that stay, or the line for editors of a new file."""
     if is_there:
         return heading_of(output.read_text(encoding="utf-8"))

@@ -21,8 +21,7 @@ from conformance.report.wording import count
 def board_command(
     folder: Annotated[Path, typer.Argument(help="Where the summaries of runs lie, *.run.json.")],
     output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Write the page there."),
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the page there.")
     ] = None,
     add: Annotated[
         Path | None,
@@ -32,8 +31,7 @@ def board_command(
         bool, typer.Option("--again", help="First judge every run by the rules of today.")
     ] = False,
     link: Annotated[
-        str,
-        typer.Option(metavar="URL", help="Where everybody finds its recordings; else copied."),
+        str, typer.Option(metavar="URL", help="Where everybody finds its recordings; else copied.")
     ] = "",
 ) -> None:
     """Show which systems keep which rules, on one page of saved runs."""

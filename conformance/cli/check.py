@@ -59,7 +59,7 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
     check_outputs(format_, outputs or ())
     baseline = load_baseline(expected_failures) if expected_failures else None
     suites, rules, clock = suite or (), rule or (), CallClock(suite or (), rules_as_of)
-    with progress_line(f"checking {_named(paths)} ...") as show:
+    with progress_line(f"checking {_path_names(paths)} ...") as show:
         report = check_paths(
             paths,
             dialect=dialect,
@@ -72,14 +72,18 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
             upstream=upstream or (),
             progress=CheckProgress(show),
         )
-        _rechunk(paths, CheckChoices(dialect, profile), (suites, rules, rules_as_of), rechunk)
+        _rechunk_recordings(
+            paths, CheckChoices(dialect, profile), (suites, rules, rules_as_of), rechunk
+        )
     report = shared.with_config_notes(clock.stopped(report), trusts=True)
     written = put_report(report, baseline, format_, outputs or (), verbose=verbose)
     code = written.exit_code(strict=strict, require_exercised=require_exercised)
     raise typer.Exit(_exit_code(written, code, paths, rules))
 
 
-def _rechunk(paths: list[Path], choices: CheckChoices, chosen: _Chosen, rounds: int) -> None:
+def _rechunk_recordings(
+    paths: list[Path], choices: CheckChoices, chosen: _Chosen, rounds: int
+) -> None:
     if rounds:
         rechunk_paths(paths, Rulebook.load(*chosen), choices, rounds=rounds)
 
@@ -106,8 +110,8 @@ def _describe_nothing(report: Report, paths: list[Path], rules: Sequence[str]) -
         )
     if report.streams:
         return f"no rule judges {', '.join(sorted({s.dialect for s in report.streams}))}"
-    return f"no recording below {_named(paths)} (conformance list files says what is read)"
+    return f"no recording below {_path_names(paths)} (conformance list files says what is read)"
 
 
-def _named(paths: list[Path]) -> str:
+def _path_names(paths: list[Path]) -> str:
     return ", ".join(visible(str(path), 60) for path in paths[:3])

@@ -101,11 +101,11 @@ class ConfiguredCommand(TyperCommand):
 def project_settings(verb: str, typed: Mapping[str, Any]) -> dict[str, Setting]:
     """Defaults by the names of parameters, of all that the verb takes; as the rules above."""
     _changed.set(())
-    if configuration_in(_here()) is None or any((verb, name) in _ALONE for name in typed):
+    if configuration_in(_current_folder()) is None or any((verb, name) in _ALONE for name in typed):
         return {}
     from conformance.runs.project import own_suites, read_project  # noqa: PLC0415  # YAML
 
-    project = read_project(_here())
+    project = read_project(_current_folder())
     found = {
         parameter: project.settings[key]
         for key, (parameter, verbs) in _DEFAULTS.items()
@@ -118,11 +118,13 @@ def project_settings(verb: str, typed: Mapping[str, Any]) -> dict[str, Setting]:
     if verb in _ASKING:
         found |= _target_settings(project, typed)
     used = found.keys() - typed.keys()
-    _note_changing(verb, [key for key in _CHANGING if _DEFAULTS[key][0] in used & _changing(found)])
+    _note_changing(
+        verb, [key for key in _CHANGING if _DEFAULTS[key][0] in used & _verdict_parameters(found)]
+    )
     return found
 
 
-def _changing(found: Mapping[str, Setting]) -> set[str]:
+def _verdict_parameters(found: Mapping[str, Setting]) -> set[str]:
     """Parameters whose defaults may change a verdict; rules added to the shipped ones never do."""
     from conformance.judging.suites import ALL_SHIPPED  # noqa: PLC0415  # help needs none
 
@@ -132,7 +134,7 @@ def _changing(found: Mapping[str, Setting]) -> set[str]:
     return {name for name, each in found.items() if name != "suite" or not adds_only(each)}
 
 
-def _here() -> Path:
+def _current_folder() -> Path:
     from pathlib import Path  # noqa: PLC0415  # help needs none
 
     return Path()

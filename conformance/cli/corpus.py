@@ -14,7 +14,7 @@ import typer
 from conformance.cli.configured import ConfiguredCommand
 from conformance.cli.corpus_progress import CheckReporter, engine_of
 from conformance.cli.corpus_report import (
-    asked_outputs,
+    chosen_outputs,
     parse_condition,
     render_report,
     since_time,
@@ -142,7 +142,7 @@ def report_command(  # noqa: PLR0917  # typer makes options of parameters
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Everything.")] = False,
 ) -> None:
     """Group the findings of a checked corpus by cause, provider, model and week."""
-    wanted = asked_outputs(format_, outputs or ())
+    wanted = chosen_outputs(format_, outputs or ())
     conditions = [parse_condition(each) for each in fail_on or ()]
     with progress_line("grouping ..."):
         report = corpus_report(folder, by or BY, since_time(since))

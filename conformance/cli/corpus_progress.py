@@ -78,16 +78,16 @@ class CheckReporter:
 
     def summary(self, progress: CorpusProgress, folder: Path) -> str:
         """The work done, in one line."""
-        said = [
+        facts = [
             f"{count(progress.streams, 'stream')} judged",
             count(progress.findings, "finding"),
             f"{progress.unreadable:,} not readable",
         ]
         if progress.done_before:
-            said.append(f"{count(progress.done_before, 'part')} done before")
+            facts.append(f"{count(progress.done_before, 'part')} done before")
         if progress.stale:
-            said.append(f"{count(progress.stale, 'part')} gone from the source")
-        return f"{', '.join(said)}: {folder}"
+            facts.append(f"{count(progress.stale, 'part')} gone from the source")
+        return f"{', '.join(facts)}: {folder}"
 
 
 def progress_text(progress: CorpusProgress) -> str:

@@ -33,7 +33,7 @@ def render_report(
     return render_html(report, source)
 
 
-def asked_outputs(format_: str, outputs: Sequence[str]) -> list[tuple[str, Path]]:
+def chosen_outputs(format_: str, outputs: Sequence[str]) -> list[tuple[str, Path]]:
     """Each `FORMAT=FILE`. Raises UsageError for a format that is not written."""
     wanted = [split_output(each) for each in outputs]
     for name in (format_, *(name for name, _ in wanted)):

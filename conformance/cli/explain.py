@@ -92,11 +92,11 @@ def knobs_of(rule: Rule, profiles: Sequence[Profile]) -> Mapping[str, str]:
         if rule.judges(profile.dialect):
             for name, knob in profile.declared.items():
                 words.setdefault(name, {}).setdefault(knob.says, profile.dialect)
-    return {name: _join_words(said) for name, said in words.items()}
+    return {name: _join_words(wordings) for name, wordings in words.items()}
 
 
-def _join_words(said: Mapping[str, str]) -> str:
+def _join_words(wordings: Mapping[str, str]) -> str:
     """What one knob is, from its words to the first dialect that says it so."""
-    if len(said) == 1:
-        return next(iter(said))
-    return " ".join(f"{dialect}: {words}" for words, dialect in said.items())
+    if len(wordings) == 1:
+        return next(iter(wordings))
+    return " ".join(f"{dialect}: {words}" for words, dialect in wordings.items())

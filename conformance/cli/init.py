@@ -18,12 +18,7 @@ from conformance.core.configuration import CONFIGURATION
 from conformance.core.errors import Place, SpecError, UsageError
 from conformance.report.files import write_whole
 from conformance.report.printable import visible
-from conformance.runs.project_draft import (
-    FoundFolder,
-    ProjectDraft,
-    look_around,
-    spell_project,
-)
+from conformance.runs.project_draft import FoundFolder, ProjectDraft, look_around, spell_project
 from conformance.runs.project_schemas import SCHEMAS, schema_files
 
 _ADAPTERS: Final[Mapping[str, str]] = {"node": "adapter.mjs"}
@@ -77,9 +72,9 @@ def init_command(given: InitArguments) -> None:
     if given.url and given.client:
         raise UsageError("--url and --client do not go together", hint="add a target to the file")
     found = look_around()
-    if _may_ask(given):
-        given = _asked(given, found)
-    draft = _draft(given, found)
+    if _can_prompt(given):
+        given = _prompt_for_options(given, found)
+    draft = _project_draft(given, found)
     try:
         text = spell_project(draft)
     except SpecError as err:
@@ -114,19 +109,19 @@ def _make_folder(folder: Path) -> None:
         raise UsageError(message, place=Place(str(folder))) from err
 
 
-def _may_ask(given: InitArguments) -> bool:
+def _can_prompt(given: InitArguments) -> bool:
     is_plain = given == InitArguments(force=given.force)
     return is_plain and sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def _asked(given: InitArguments, found: FoundFolder) -> InitArguments:
+def _prompt_for_options(given: InitArguments, found: FoundFolder) -> InitArguments:
     """What its owner says; an empty answer leaves a thing out."""
-    folder = _answer("Recordings", ", ".join(found.recordings) or "recordings")
-    url = _answer("URL of a server to ask, empty for none")
-    key = _answer("Environment variable with its key, empty for none") if url else ""
-    client = "" if url else _answer("Command of a client's adapter, empty for none")
-    seen = f" ({found.streams} streams show {found.profile})" if found.profile else ""
-    profile = _answer(f"Profile to judge by, empty to leave it open{seen}")
+    folder = _prompt("Recordings", ", ".join(found.recordings) or "recordings")
+    url = _prompt("URL of a server to ask, empty for none")
+    key = _prompt("Environment variable with its key, empty for none") if url else ""
+    client = "" if url else _prompt("Command of a client's adapter, empty for none")
+    shown_by = f" ({found.streams} streams show {found.profile})" if found.profile else ""
+    profile = _prompt(f"Profile to judge by, empty to leave it open{shown_by}")
     recordings = [each.strip() for each in folder.split(",") if each.strip()]
     return replace(
         given,
@@ -138,18 +133,18 @@ def _asked(given: InitArguments, found: FoundFolder) -> InitArguments:
     )
 
 
-def _answer(question: str, default: str = "") -> str:
-    said = typer.prompt(question, default=default, show_default=bool(default))
-    return str(said).strip()
+def _prompt(question: str, default: str = "") -> str:
+    reply = typer.prompt(question, default=default, show_default=bool(default))
+    return str(reply).strip()
 
 
-def _draft(given: InitArguments, found: FoundFolder) -> ProjectDraft:
-    asked = {"url": given.url, "client": given.client}
-    kind = next((key for key, value in asked.items() if value), "")
-    beside = {"api": given.api, "model": given.model, "api-key-env": given.api_key_env}
-    if not kind and (unused := [f"--{key}" for key, value in beside.items() if value]):
+def _project_draft(given: InitArguments, found: FoundFolder) -> ProjectDraft:
+    targets = {"url": given.url, "client": given.client}
+    kind = next((key for key, value in targets.items() if value), "")
+    companions = {"api": given.api, "model": given.model, "api-key-env": given.api_key_env}
+    if not kind and (unused := [f"--{key}" for key, value in companions.items() if value]):
         raise UsageError(f"{unused[0]} goes with --url URL")
-    target = {key: value for key, value in {**asked, **beside}.items() if value}
+    target = {key: value for key, value in {**targets, **companions}.items() if value}
     return ProjectDraft(
         found=found,
         recordings=tuple(given.recordings or found.recordings or ("recordings",)),

@@ -17,7 +17,7 @@ from conformance.cli.terminal import put
 from conformance.core.errors import CassetteError, Place, UsageError
 from conformance.core.events import Exchange
 from conformance.core.excerpts import now_about
-from conformance.recordings.carried_answers import carried_answers
+from conformance.recordings.linked_files import carried_answers
 from conformance.report.redacted import without_secrets
 from conformance.report.wording import carried_sentence
 
@@ -44,7 +44,7 @@ def inspect_command(
     for one in shown:
         now_about(one.request)
         carries = carried_sentence(carried.get(one.number, ()))
-        for line in inspect(_shown(one), full=full, carries=carries):
+        for line in inspect(_redacted_exchange(one), full=full, carries=carries):
             put(line)
 
 
@@ -53,12 +53,12 @@ def _show_connections(kept: Cassette, *, full: bool) -> None:
     places = message_places(kept)
     for one in kept.exchanges:
         now_about(one.request)
-        clean = _shown(one)
+        clean = _redacted_exchange(one)
         for line in inspect_connection(clean, places[one.number], full=full):
             put(line)
 
 
-def _shown(exchange: Exchange) -> Exchange:
+def _redacted_exchange(exchange: Exchange) -> Exchange:
     """The exchange with a body that is redacted as a whole; heads are as each line is."""
     try:
         clean = without_secrets(exchange)

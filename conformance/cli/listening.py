@@ -81,7 +81,7 @@ def upstream_origin(url: str, cacert: Path | None, *, insecure: bool) -> Origin:
     return origin
 
 
-def tell_ready(url: str, port_file: Path | None) -> None:
+def announce_ready(url: str, port_file: Path | None) -> None:
     """Says that requests may come; the port is in `port_file` before that."""
     write_port(url, port_file)
     put(f"READY {url}")

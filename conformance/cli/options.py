@@ -150,8 +150,7 @@ AwsRegionOption = Annotated[
     ),
 ]
 CacertOption = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Authorities that vouch for the server, in PEM."),
+    Path | None, typer.Option(metavar="FILE", help="Authorities that vouch for the server, in PEM.")
 ]
 InsecureOption = Annotated[
     bool, typer.Option("--insecure", help="Ask a server for which no authority vouches.")

@@ -20,7 +20,7 @@ from conformance.profiles.knobs import spell_value
 from conformance.profiles.thin_evidence import ENOUGH
 from conformance.recordings.choices import choose_dialect
 from conformance.recordings.identification import identity_of
-from conformance.recordings.refresh import KnobNews, ProfileNews, SeenStream, profile_news
+from conformance.recordings.refresh import IdentifiedStream, KnobNews, ProfileNews, profile_news
 from conformance.report.printable import visible
 from conformance.report.wording import count
 
@@ -44,7 +44,7 @@ def refresh_command(
 ) -> None:
     """Propose knobs that eight streams of a system or more show, and the profile does not have."""
     skipped: list[str] = []
-    streams = list(_seen_streams(paths, dialect, skipped))
+    streams = list(_identified_streams(paths, dialect, skipped))
     for line in skipped:
         warn(f"skipped: {line}")
     found = profile_news(streams, profile)
@@ -57,9 +57,9 @@ def refresh_command(
     raise typer.Exit(CONFORMS if found else NOTHING)
 
 
-def _seen_streams(
+def _identified_streams(
     paths: list[str], dialect: str | None, skipped: list[str]
-) -> Iterator[SeenStream]:
+) -> Iterator[IdentifiedStream]:
     for path in find_recordings(map(Path, paths)).recordings:
         try:
             recording = open_recording(path, dialect=dialect)
@@ -67,7 +67,7 @@ def _seen_streams(
             stated = dialect or recording.header.dialect
             for exchange in recording.exchanges:
                 spoken = choose_dialect(exchange, exchange.dialect or stated)
-                yield SeenStream(identity_of(recording, exchange, spoken), day)
+                yield IdentifiedStream(identity_of(recording, exchange, spoken), day)
         except (CassetteError, UsageError) as error:
             skipped.append(visible(f"{path}: {error}"))
 

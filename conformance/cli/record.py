@@ -18,9 +18,9 @@ from conformance.cli.completing import complete_scenario
 from conformance.cli.failures import USAGE
 from conformance.cli.listening import (
     allow_descriptors,
+    announce_ready,
     exit_code_on_signal,
     listening_address,
-    tell_ready,
     upstream_origin,
     warn_beyond_loopback,
 )
@@ -28,12 +28,12 @@ from conformance.cli.terminal import put, warn
 from conformance.cli.verbs import takes_fields_of
 from conformance.core.errors import Place, RemoteError, UsageError
 from conformance.core.events import Exchange
+from conformance.core.excerpts import redacted
 from conformance.dialects import ENDPOINTS, SUPPORTED, dialect_at
 from conformance.dialects.base import Reading
 from conformance.profiles.lookup import find, has_profile
 from conformance.recordings.redacted_result import Clean
 from conformance.report.printable import visible
-from conformance.report.redacted import text_cleaner
 from conformance.report.wording import count
 from conformance.runs import RequestSettings, scenario_requests
 from conformance.runs.options import API_WORDS, credential_headers, dialects_of, sent_headers
@@ -188,7 +188,7 @@ async def _serve_proxy(proxy: RecordingProxy, port_file: Path | None) -> int:
     async with proxy:
         gc.collect()
         gc.freeze()  # loaded code stays: collecting it again would pause every client
-        tell_ready(proxy.url, port_file)
+        announce_ready(proxy.url, port_file)
         return await code
 
 
@@ -220,7 +220,7 @@ def _record_asking(given: RecordArguments, terms: RecordingOptions) -> None:
     if known and given.profile:
         find(given.profile, known)  # no check would take a cassette that names another API's
     _check_target(given.output, force=given.force)
-    look = _RefusalLook(origin.netloc, given.model or "", text_cleaner())
+    look = _RefusalLook(origin.netloc, given.model or "", redacted)
     recording = record_directly(
         *(origin, sources, given.output, terms),
         limits=_asking_limits(given),

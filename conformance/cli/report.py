@@ -51,10 +51,7 @@ _PathsArgument = Annotated[
 _OutputOption = Annotated[
     list[str] | None,
     typer.Option(
-        "-o",
-        "--output",
-        metavar="DIR",
-        help="Where to write it; of merge FORMAT=FILE, repeatable.",
+        "-o", "--output", metavar="DIR", help="Where to write it; of merge FORMAT=FILE, repeatable."
     ),
 ]
 _SecondsOption = Annotated[
@@ -77,7 +74,9 @@ def report_command(  # noqa: PLR0917  # typer makes options of parameters
 ) -> None:
     """Write up a finding for its maintainers, with a small cassette; or merge reports."""
     if finding == MERGE:
-        raise typer.Exit(_merge(paths or (), output or (), format_, verbose=verbose, strict=strict))
+        raise typer.Exit(
+            _merge_reports(paths or (), output or (), format_, verbose=verbose, strict=strict)
+        )
     if not paths and Path(finding).exists():
         message = f"{finding} is a path; name the finding first: conformance report ID {finding}"
         hint = f"conformance check {finding} lists ids, and writes pages with -o html=FILE"
@@ -98,7 +97,7 @@ def report_command(  # noqa: PLR0917  # typer makes options of parameters
     put("Read it through before you send it: secrets are replaced, prompts and answers are not.")
 
 
-def _merge(
+def _merge_reports(
     paths: Sequence[Path], outputs: Sequence[str], format_: str, *, verbose: bool, strict: bool
 ) -> int:
     """Writes one report of several; gives the exit code that a check of all would have."""

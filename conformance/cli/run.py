@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import ssl
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import typer
@@ -25,10 +26,10 @@ from conformance.cli.run_options import (
     server_options,
     with_agent_defaults,
 )
-from conformance.cli.socket_targets import server_maker, with_socket_apis
 from conformance.cli.terminal import progress_line, put, warn, warn_errors
 from conformance.cli.verbs import takes_fields_of
 from conformance.core.errors import ConformanceError, UsageError
+from conformance.dialects import ENDPOINTS, SOCKET_FORMS
 from conformance.dialects.personas import named_persona
 from conformance.dialects.script import MODEL
 from conformance.judging.result import Report
@@ -56,7 +57,9 @@ from conformance.targets.gateway import serve_upstream
 from conformance.targets.server import LiveServer, TurnTarget
 from conformance.targets.waiting import wait_until_listening
 from conformance.wire.faults import ExchangeLimits
+from conformance.wire.origin import Origin
 from conformance.wire.trust import certificates
+from conformance.wire.upgrade import http_url, names_socket, require_websockets
 
 
 @takes_fields_of(RunArguments)
@@ -85,7 +88,7 @@ def _judge_client(given: RunArguments, early: EarlyFindings) -> RunOutcome:
 
 
 def _judge_server(given: RunArguments, folder: Path, early: EarlyFindings) -> RunOutcome:
-    given = with_agent_defaults(with_socket_apis(at_base(given)))
+    given = with_agent_defaults(_with_socket_apis(at_base(given)))
     options = server_options(given)
     scenarios = _load_scenarios(given, options)
     if given.show_plan:
@@ -147,8 +150,7 @@ class _LiveRun(Struct, kw_only=True):
                 model = await only_model(server, options.secrets, options.dialects, unlisted=played)
                 options = replace(options, model=model)
             return await run_server(
-                *(server, self.scenarios, options, self.folder, self.display),
-                upstream=upstream,
+                *(server, self.scenarios, options, self.folder, self.display), upstream=upstream
             )
 
     async def _tested_target(self, stack: AsyncExitStack, url: str) -> TurnTarget:
@@ -167,7 +169,7 @@ async def _live_server(given: RunArguments, stack: AsyncExitStack) -> LiveServer
     if given.asgi_app is not None:
         transport = await stack.enter_async_context(asgi.hosted_app(given.asgi_app))
     url = given.url or given.gateway or given.app_url or asgi.URL
-    made = server_maker(given, url)
+    made = _server_maker(given, url)
     return await stack.enter_async_context(
         made(
             limits=_exchange_limits(given),
@@ -261,3 +263,27 @@ def _exit_code(given: RunArguments, report: Report, outcome: RunOutcome) -> int:
     if code == NOTHING:
         warn_unanswered(report)
     return code
+
+
+def _with_socket_apis(given: RunArguments) -> RunArguments:
+    """For a WebSocket the APIs that are spoken over one. Raises UsageError for any other."""
+    if not names_socket(given.url):
+        return given
+    require_websockets()
+    spoken = [ENDPOINTS[dialect].api for dialect in SOCKET_FORMS]
+    for api in given.api or ():
+        if api not in spoken:
+            hint = f"--api {' or '.join(spoken)}, or an http URL"
+            raise UsageError(f"{api} is not spoken over WebSockets", hint=hint)
+    return structs.replace(given, api=given.api or spoken)
+
+
+def _server_maker(given: RunArguments, url: str) -> Callable[..., LiveServer]:
+    """What makes the target of a URL."""
+    if not names_socket(url):
+        return partial(LiveServer, url)
+    from conformance.targets.socket_server import SocketServer  # noqa: PLC0415  # its library is an extra
+
+    plain = http_url(url)
+    origin = Origin.parse(plain, str(given.cacert or ""), insecure=given.insecure)
+    return partial(SocketServer, plain, origin=origin)

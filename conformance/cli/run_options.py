@@ -198,8 +198,7 @@ class RunArguments(Struct, frozen=True, kw_only=True):
     max_tokens: shared.TokensOption = 2048
     jobs: Annotated[int, typer.Option(min=1, max=1024, help="Scenarios at a time.")] = 1
     repeat: Annotated[
-        int,
-        typer.Option(min=1, max=10_000, help="Rounds; from 2 on, they look for mix-ups."),
+        int, typer.Option(min=1, max=10_000, help="Rounds; from 2 on, they look for mix-ups.")
     ] = 1
     soak: Annotated[
         str | None,

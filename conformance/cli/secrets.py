@@ -52,8 +52,7 @@ def _declare_secret(
 
 def _declare_no_config(
     no_config: Annotated[
-        bool,
-        typer.Option("--no-config", expose_value=False, help="Do not read conformance.yaml."),
+        bool, typer.Option("--no-config", expose_value=False, help="Do not read conformance.yaml.")
     ] = False,
 ) -> None:
     """Never run, as above."""

@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from conformance.cli.failures import CONFORMS, FINDINGS
 from conformance.cli.listening import (
+    announce_ready,
     exit_code_on_signal,
     settle_exit,
-    tell_ready,
     warn_beyond_loopback,
 )
 from conformance.cli.options import AllowHostOption, AllowOriginOption, PortFileOption
@@ -136,7 +136,7 @@ async def _serve_script(given: ServeArguments) -> int:
             warn(f"{visible(method, 20)} {visible(path, 120)} -> {status}")
 
     async with serve_upstream(given.port, given.allow_origin or (), tell) as upstream:
-        tell_ready(f"http://127.0.0.1:{upstream.port}", given.port_file)
+        announce_ready(f"http://127.0.0.1:{upstream.port}", given.port_file)
         return await code
 
 
@@ -154,32 +154,34 @@ class _ServingSession:
         """Serves until a signal comes, or everything is used; the exit code."""
         self._server, self._code = server, exit_code_on_signal()
         async with server:
-            tell_ready(server.url, port_file)
+            announce_ready(server.url, port_file)
             code = await self._code
             if self._exit_when_used and not code:
                 await server.settled()
             return code
 
-    def take_exchange(self, seen: SeenRequest) -> None:
+    def take_exchange(self, served: SeenRequest) -> None:
         """One request has its end."""
-        self.misses += seen.outcome in ("refused", "rejected")
+        self.misses += served.outcome in ("refused", "rejected")
         if not self._quiet:
-            warn(_describe_exchange(seen))
+            warn(_describe_exchange(served))
         used = self._server is not None and not self._server.unused()
         if self._exit_when_used and used and self._code is not None:
             settle_exit(self._code, CONFORMS)
 
 
-def _describe_exchange(seen: SeenRequest) -> str:
+def _describe_exchange(served: SeenRequest) -> str:
     request = visible(
-        f"{seen.method} {url_prefix(seen.name, seen.session)}{seen.path}".strip() or "?", 120
+        f"{served.method} {url_prefix(served.name, served.session)}{served.path}".strip() or "?",
+        120,
     )
-    line = f"#{seen.number} connection {seen.connection}: {request} -> {seen.status}"
-    if seen.exchange is None:
-        return f"{line} {seen.outcome}: {visible(seen.why)}"
-    again = f", time {seen.times}" if seen.times > 1 else ""
-    size = f"{seen.sent} of {count(seen.size, 'byte')}"
-    return f"{line} {visible(str(seen.exchange))}{again}: {seen.outcome}, {size}, {seen.ms:.1f} ms"
+    line = f"#{served.number} connection {served.connection}: {request} -> {served.status}"
+    if served.exchange is None:
+        return f"{line} {served.outcome}: {visible(served.why)}"
+    again = f", time {served.times}" if served.times > 1 else ""
+    size = f"{served.sent} of {count(served.size, 'byte')}"
+    outcome = f"{served.outcome}, {size}, {served.ms:.1f} ms"
+    return f"{line} {visible(str(served.exchange))}{again}: {outcome}"
 
 
 def _serving_summary(server: ReplayServer, misses: int) -> str:

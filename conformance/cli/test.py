@@ -38,7 +38,7 @@ def test_command(
     counts: Counter[str] = Counter()
     errors: list[str] = []
     with progress_line("trying examples ..."):
-        lines = list(_lines(rules, judges, counts, errors, verbose=verbose))
+        lines = list(_outcome_lines(rules, judges, counts, errors, verbose=verbose))
     for line in lines:
         put(line)
     warn_errors(errors)
@@ -46,7 +46,7 @@ def test_command(
     raise typer.Exit(_exit_code(counts))
 
 
-def _lines(
+def _outcome_lines(
     rules: list[Rule],
     judges: dict[str, ExampleJudge],
     counts: Counter[str],
@@ -57,7 +57,7 @@ def _lines(
     for rule in rules:
         judge = judges[rule.id.rpartition("/")[0]]
         for _, outcome in judge.outcomes([rule]):
-            counts[_word(outcome)] += 1
+            counts[_outcome_word(outcome)] += 1
             if isinstance(outcome, ConformanceError):
                 errors.append(str(outcome))
                 continue
@@ -66,7 +66,7 @@ def _lines(
                 yield f"  {finding_line(outcome)}"
 
 
-def _word(outcome: ExampleOutcome) -> str:
+def _outcome_word(outcome: ExampleOutcome) -> str:
     if isinstance(outcome, ConformanceError):
         return "error"
     return "ok" if outcome.holds else "failed"

@@ -23,10 +23,10 @@ from conformance.cli import options as shared
 from conformance.cli.failures import CONFORMS, INTERNAL
 from conformance.cli.listening import (
     allow_descriptors,
+    announce_ready,
     exit_code_on_signal,
     listening_address,
     settle_exit,
-    tell_ready,
     upstream_origin,
     warn_beyond_loopback,
     write_port,
@@ -196,7 +196,7 @@ def _chosen_view(
 ) -> tuple[TrafficView, AbstractContextManager[object], KeyReader]:
     """The view of the traffic, the contexts to enter for it, and the reader of keys."""
     if given.lines or not _has_screen():
-        tell_ready(url, given.port_file)
+        announce_ready(url, given.port_file)
         return LineView(put, warn), nullcontext(), _no_keys
     write_port(url, given.port_file)
     # rich is only loaded where it draws.
@@ -259,8 +259,5 @@ def _traffic_judge(given: WatchArguments) -> TrafficJudge:
     elif profile is not None and not any(has_profile(each, profile) for each in SUPPORTED):
         raise UsageError(f"no profile {profile!r}", hint="see conformance list profiles")
     return TrafficJudge(
-        dialect=given.dialect,
-        profile=profile,
-        suites=given.suite or (),
-        rules=given.rule or (),
+        dialect=given.dialect, profile=profile, suites=given.suite or (), rules=given.rule or ()
     )

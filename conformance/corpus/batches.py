@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from conformance.core.excerpts import redacted
 from conformance.corpus.arrow import load_module
 from conformance.corpus.columns import check_columns
 from conformance.corpus.judge import CorpusJudge, JudgedStream
@@ -11,7 +12,6 @@ from conformance.corpus.parquet_rows import batch_rows
 from conformance.corpus.rows import UnreadableStream
 from conformance.corpus.tables import verdict_counts, verdict_values
 from conformance.recordings.redacted_result import redact_result
-from conformance.report.redacted import text_cleaner
 
 # Plain types, which every engine reads.
 _COLUMNS: Final = (
@@ -67,7 +67,7 @@ def _row_values(judged: JudgedStream | UnreadableStream) -> dict[str, Any]:
         return {"id": judged.id, "unreadable": judged.reason}
     stream, result = judged.stream, judged.results[0]
     if result.findings:
-        result = redact_result(result, text_cleaner())
+        result = redact_result(result, redacted)
     about = {"id": stream.id, "provider": stream.provider, "model": stream.model}
     judged_by = {"dialect": result.dialect, "profile": result.profile}
     counts = verdict_counts(result.verdicts)

@@ -21,14 +21,18 @@ from conformance.cassette.redaction.own_keys import own_keys
 from conformance.core.errors import CassetteError
 from conformance.core.own_keys import NAMES
 from conformance.corpus.columns import ColumnNames, check_kept, is_column_of, path_values
-from conformance.corpus.deadly_rows import judge_fragment
-from conformance.corpus.engines import Engine, WorkerDeath
+from conformance.corpus.engines import Engine, WorkerDeath, judge_fragment
 from conformance.corpus.fragment_work import FragmentOutcome, FragmentTask
 from conformance.corpus.fragments import Fragment, find_fragments, open_parquet
-from conformance.corpus.identities import ID_COLUMNS, repeated_ids
 from conformance.corpus.json_rows import read_json_rows
 from conformance.corpus.judge import CorpusJudge, JudgeChoices
-from conformance.corpus.output import CorpusAbout, CorpusOutput, read_table
+from conformance.corpus.output import (
+    ID_COLUMNS,
+    CorpusAbout,
+    CorpusOutput,
+    read_table,
+    repeated_ids,
+)
 from conformance.corpus.parquet_rows import wanted_columns
 from conformance.corpus.storage import Storage, absolute_source
 

@@ -107,8 +107,8 @@ def _expect_column(column: str, there: list[str], what_for: str, place: str, hin
         return
     near = difflib.get_close_matches(column, there, 1)
     shown = ", ".join(near or there[:_SHOWN]) or "none"
-    said = f"did you mean {shown}?" if near else f"there are {shown}"
-    message = f"no column {column!r} {what_for}; {said}"
+    suggestion = f"did you mean {shown}?" if near else f"there are {shown}"
+    message = f"no column {column!r} {what_for}; {suggestion}"
     raise UsageError(message, place=Place(place), hint=hint)
 
 

@@ -68,10 +68,12 @@ class RowConversations:
 
     def _link(self, rows: Sequence[JudgedStream]) -> list[JudgedStream]:
         """The rows of one session with what came of links between them."""
-        names = _names([each.stream for each in rows])
+        names = _row_names([each.stream for each in rows])
         recordings = [
             LinkedRecording(
-                name, partial(_itself, each.stream.recording), self._judge.choices_for(each.stream)
+                name,
+                partial(_return_recording, each.stream.recording),
+                self._judge.choices_for(each.stream),
             )
             for name, each in zip(names, rows, strict=True)
         ]
@@ -93,11 +95,11 @@ class RowConversations:
             self.notes.append(note)
 
 
-def _itself(recording: Recording) -> Recording:
+def _return_recording(recording: Recording) -> Recording:
     return recording
 
 
-def _names(streams: Sequence[CorpusStream]) -> list[str]:
+def _row_names(streams: Sequence[CorpusStream]) -> list[str]:
     """What each row is called in messages: its id, with the row where several have it."""
     counts = Counter(each.id for each in streams)
     return [each.id if counts[each.id] == 1 else f"{each.id}#{each.row}" for each in streams]
@@ -106,8 +108,8 @@ def _names(streams: Sequence[CorpusStream]) -> list[str]:
 def _held_bytes(stream: CorpusStream) -> int:
     """The bytes of a row that is held."""
     request = stream.recording.exchanges[0].request
-    asked = request.json if request is not None else None
+    request_body = request.json if request is not None else None
     try:
-        return stream.size + len(msgspec.json.encode(asked))
+        return stream.size + len(msgspec.json.encode(request_body))
     except (TypeError, ValueError, RecursionError):  # a value without JSON counts by its repr
-        return stream.size + len(repr(asked))
+        return stream.size + len(repr(request_body))

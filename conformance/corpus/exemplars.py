@@ -71,15 +71,15 @@ def _of_part(
             if row.row in by_row:
                 judged = judge.judge_stream(row)
                 for place in by_row.pop(row.row):
-                    yield _exemplar(judged, place, storage)
+                    yield _as_exemplar(judged, place, storage)
             if not by_row:
                 return
     except (ConformanceError, OSError) as err:
-        said = str(err)
+        reason = str(err)
     else:
-        said = "the source has no such row any more"
+        reason = "the source has no such row any more"
     for place in (each for some in by_row.values() for each in some):
-        yield Exemplar(place, missing=said)
+        yield Exemplar(place, missing=reason)
 
 
 def _fragment_at(storage: Storage, judge: CorpusJudge, path: str, part: int) -> Fragment:
@@ -92,7 +92,7 @@ def _fragment_at(storage: Storage, judge: CorpusJudge, path: str, part: int) -> 
     return Fragment("files", path, files=(path,))
 
 
-def _exemplar(judged: object, place: StreamPlace, storage: Storage) -> Exemplar:
+def _as_exemplar(judged: object, place: StreamPlace, storage: Storage) -> Exemplar:
     if isinstance(judged, JudgedStream) and judged.stream.id == place.id:
         stream = judged.stream
         exchanges = {each.number: each for each in stream.recording.exchanges}

@@ -109,8 +109,8 @@ class FragmentWorker:
         rows = 0
         for row in read_streams(storage, task.fragment, judge.choices):
             rows += 1
-            is_asked = task.first <= row.row and (task.stop is None or row.row < task.stop)
-            if is_asked and row.row not in task.aside:
+            is_in_range = task.first <= row.row and (task.stop is None or row.row < task.stop)
+            if is_in_range and row.row not in task.aside:
                 judge.judge_stream(row)
         return FragmentOutcome(rows=rows)
 
@@ -125,8 +125,8 @@ class FragmentWorker:
         is_whole = True
         for rows in few_at_once(read_streams(storage, task.fragment, judge.choices)):
             outcome.rows += len(rows)
-            asked = [_asked_row(row, task) for row in rows]
-            for judged in judge.judge_streams(asked, collects=True):
+            to_judge = [_row_to_judge(row, task) for row in rows]
+            for judged in judge.judge_streams(to_judge, collects=True):
                 if isinstance(judged, JudgedStream):
                     watch.see_stream(judged)
                     for each in talks.take(judged):
@@ -180,7 +180,7 @@ def _fault_text(row: UnreadableStream, where: str) -> str:
     return f"{where}: {row.reason}" if is_file else f"{where}: {row.id}: {row.reason}"
 
 
-def _asked_row(row: FragmentRow, task: FragmentTask) -> FragmentRow:
+def _row_to_judge(row: FragmentRow, task: FragmentTask) -> FragmentRow:
     """The row, or why it is not to be judged."""
     if task.kind != "name" and row.row not in task.aside:
         return row
@@ -240,8 +240,8 @@ def _too_large(
         if isinstance(value, OversizedValue):
             known = values.get(columns.id)
             id_ = known if isinstance(known, str) and known else f"{place}#{row}"
-            said = f"its {name!r} has {value.size:,} bytes, more than {MAX_VALUE:,}: not read"
-            return UnreadableStream(row, id_, said)
+            reason = f"its {name!r} has {value.size:,} bytes, more than {MAX_VALUE:,}: not read"
+            return UnreadableStream(row, id_, reason)
     return None
 
 

@@ -121,8 +121,8 @@ def open_parquet(storage: Storage, path: str) -> Any:
         OSError,
         UnicodeDecodeError,  # the name of a column
     ) as err:
-        said = str(err).partition("\n")[0].strip()
-        message = f"no whole Parquet file: {said}"
+        reason = str(err).partition("\n")[0].strip()
+        message = f"no whole Parquet file: {reason}"
         raise CassetteError(message, place=Place(storage.shown(path))) from err
 
 

@@ -15,8 +15,7 @@ from msgspec import Struct
 
 from conformance.core.errors import UsageError
 from conformance.corpus.arrow import load_module
-from conformance.corpus.identities import repeated_ids
-from conformance.corpus.output import CorpusAbout, read_about, read_table
+from conformance.corpus.output import CorpusAbout, read_about, read_table, repeated_ids
 from conformance.corpus.tables import kept_column
 from conformance.corpus.wire_changes import WireHistory, wire_history
 from conformance.rules.verdicts import Level
@@ -119,11 +118,11 @@ def corpus_report(
     about = read_about(folder)
     names = tuple(dict.fromkeys(by))
     columns = _grouped_columns(names, about.choices.columns.keep)
-    verdicts = read_table(folder, "verdicts", _needed(columns, "findings", "bytes"))
+    verdicts = read_table(folder, "verdicts", _columns_to_read(columns, "findings", "bytes"))
     if not verdicts.num_rows and not about.is_complete:
         raise UsageError(f"{folder}: nothing is judged yet")
-    findings = read_table(folder, "findings", _needed(columns, "bytes", "event", *_CAUSE))
-    timed, found = _since(verdicts, since), _since(findings, since)
+    findings = read_table(folder, "findings", _columns_to_read(columns, "bytes", "event", *_CAUSE))
+    timed, found = _rows_since(verdicts, since), _rows_since(findings, since)
     compute = load_module("pyarrow.compute")
     unreadable = read_table(folder, "unreadable", ("reason",))
     bounds = compute.min_max(timed["time"]).as_py()
@@ -156,11 +155,11 @@ def _grouped_columns(by: Sequence[str], keep: Sequence[str]) -> tuple[str, ...]:
     return tuple(there[name] for name in by)
 
 
-def _needed(columns: Sequence[str], *names: str) -> tuple[str, ...]:
+def _columns_to_read(columns: Sequence[str], *names: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*STREAM, "time", *columns, *names)))
 
 
-def _since(table: Any, since: datetime | None) -> Any:
+def _rows_since(table: Any, since: datetime | None) -> Any:
     if since is None:
         return table
     arrow, compute = load_module("pyarrow"), load_module("pyarrow.compute")
@@ -181,8 +180,8 @@ def _cause_groups(findings: Any, verdicts: Any, by: tuple[str, ...]) -> tuple[Ca
     leading = compute.equal(counted["group"], counted["cause"])
     leads = counted.filter(leading)
     following = _following_groups(counted.filter(compute.invert(leading)))
-    cells = _cells(leads, verdicts, by)
-    exemplars = _exemplars(leads)
+    cells = _group_cells(leads, verdicts, by)
+    exemplars = _shortest_streams(leads)
     whole = leads.group_by(["group", "rule", "level", "verdict", "shape"]).aggregate(
         [("row", "count"), ("event_count", "sum"), ("time", "min"), ("time", "max")]
     )
@@ -203,14 +202,16 @@ def _cause_groups(findings: Any, verdicts: Any, by: tuple[str, ...]) -> tuple[Ca
         )
         for each in whole.to_pylist()
     ]
-    return tuple(sorted(groups, key=_gravity))
+    return tuple(sorted(groups, key=_gravity_key))
 
 
-def _gravity(group: CauseGroup) -> tuple[bool, int, int, str]:
+def _gravity_key(group: CauseGroup) -> tuple[bool, int, int, str]:
     return group.verdict != "ERROR", _LEVELS.get(group.level, 9), -group.streams, group.group
 
 
-def _cells(leads: Any, verdicts: Any, by: tuple[str, ...]) -> dict[str, tuple[CellCount, ...]]:
+def _group_cells(
+    leads: Any, verdicts: Any, by: tuple[str, ...]
+) -> dict[str, tuple[CellCount, ...]]:
     of = {
         tuple(each[name] or "" for name in by): each["row_count"]
         for each in verdicts.group_by(list(by)).aggregate([("row", "count")]).to_pylist()
@@ -226,7 +227,7 @@ def _cells(leads: Any, verdicts: Any, by: tuple[str, ...]) -> dict[str, tuple[Ce
     return {group: tuple(sorted(some, key=lambda c: c.values)) for group, some in cells.items()}
 
 
-def _exemplars(leads: Any) -> dict[str, StreamPlace]:
+def _shortest_streams(leads: Any) -> dict[str, StreamPlace]:
     """By group the shortest stream that has it."""
     return {
         each["group"]: stream_place(each, each["event_min"])

@@ -116,11 +116,11 @@ def inspect_source(source: str, choices: JudgeChoices) -> SourceInspection:
         first,
         tuple(_file_columns(storage, first)) if has_columns else (),
         judged,
-        _guesses(islice(plain, ROWS), choices.columns),
+        _column_guesses(islice(plain, ROWS), choices.columns),
     )
 
 
-def _guesses(
+def _column_guesses(
     rows: Iterable[Mapping[str, Any]], columns: ColumnNames
 ) -> tuple[tuple[str, str], ...]:
     """Of the row that shows most: a body may be null."""
@@ -184,11 +184,11 @@ def _row_lines(row: JudgedStream | UnreadableStream) -> Iterator[str]:
         return
     stream = row.stream
     for result in row.results:
-        said = [f"{stream.size:,} bytes", result.dialect]
-        said.append(f"profile {result.profile} ({how_found(result)})")
-        said += [each for each in (stream.provider, stream.model) if each]
-        said += [stream.time.isoformat()] if stream.time else []
+        facts = [f"{stream.size:,} bytes", result.dialect]
+        facts.append(f"profile {result.profile} ({how_found(result)})")
+        facts += [each for each in (stream.provider, stream.model) if each]
+        facts += [stream.time.isoformat()] if stream.time else []
         verdicts = list(result.verdicts.values())
-        said.append(f"{verdicts.count(Verdict.PASS)} rules pass")
-        said.append(count(len(result.findings), "finding"))
-        yield visible(f"{stream.id}: {', '.join(said)}")
+        facts.append(f"{verdicts.count(Verdict.PASS)} rules pass")
+        facts.append(count(len(result.findings), "finding"))
+        yield visible(f"{stream.id}: {', '.join(facts)}")

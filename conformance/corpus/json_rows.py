@@ -49,7 +49,7 @@ def first_row(storage: Storage, path: str) -> Mapping[str, Any] | None:
             lines = iter(lambda: stream.readline(_FIRST_LINE), b"")
             line = next((each for each in lines if each.strip()), b"")
         value = _DECODER.decode(line)
-    except _damage(path) as err:
+    except _damage_errors(path) as err:
         place = Place(storage.shown(path))
         raise CassetteError(f"the file is damaged or cut short: {err}", place=place) from err
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -86,7 +86,7 @@ def read_json_rows(
                 for each in rows:
                     yield row, each
                     row += 1
-    except _damage(path) as err:
+    except _damage_errors(path) as err:
         raise CassetteError(f"the file is damaged or cut short: {err}", place=place) from err
 
 
@@ -140,7 +140,7 @@ def _zstd_module() -> Any:
     return None
 
 
-def _damage(path: str) -> tuple[type[Exception], ...]:
+def _damage_errors(path: str) -> tuple[type[Exception], ...]:
     """What reading a damaged file raises."""
     known: tuple[type[Exception], ...] = (OSError, EOFError, zlib.error)
     module = _zstd_module() if path.lower().endswith(".zst") else None

@@ -24,6 +24,7 @@ from conformance.corpus.storage import ABOUT, reason_of
 from conformance.corpus.tables import IS_WHOLE, STAMP, TABLES, table_schema
 
 FORM: Final = 1
+ID_COLUMNS: Final = ("id", "view", "exchange")
 _DRAFT: Final = ".draft"
 _SUFFIX: Final = ".parquet"
 _LOCK: Final = ".lock"
@@ -223,3 +224,17 @@ def read_table(folder: Path, table: str, columns: Collection[str]) -> Any:
 
 def _write_fault(error: OSError) -> str:
     return f"cannot be written: {reason_of(error)}"
+
+
+def repeated_ids(verdicts: Any) -> tuple[tuple[str, int], ...]:
+    """Ids that several rows of the source have, and how many; an exchange counts once.
+
+    Equal ids would make a corpus ambiguous.
+    """
+    compute = load_module("pyarrow.compute")
+    first = compute.and_(
+        compute.equal(verdicts["view"], "wire"), compute.equal(verdicts["exchange"], 1)
+    )
+    counted = compute.value_counts(verdicts["id"].filter(first))
+    several = counted.filter(compute.greater(counted.field(1), 1))
+    return tuple(sorted((each["values"], each["counts"]) for each in several.to_pylist()))

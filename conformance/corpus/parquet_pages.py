@@ -141,14 +141,14 @@ class _Window:
                 self._read(at, size)
                 begin = 0
             try:
-                fields, behind = _struct_at(self._data, begin, 0)
+                fields, end = _struct_at(self._data, begin, 0)
             except IndexError:
                 if begin == 0 and (len(self._data) < size or size >= _LONGEST_HEADER):
                     raise DamagedPageError("a page header is cut short") from None
                 size = size if begin else size * 4
                 self._data = b""
             else:
-                return fields, self._start + behind
+                return fields, self._start + end
 
     def _read(self, at: int, size: int) -> None:
         self._file.seek(at)

@@ -71,8 +71,8 @@ def group_rows(
         OSError,
         UnicodeDecodeError,
     ) as err:
-        said = str(err).partition("\n")[0]
-        message = f"row group {fragment.part} is damaged: {said}"
+        reason = str(err).partition("\n")[0]
+        message = f"row group {fragment.part} is damaged: {reason}"
         raise CassetteError(message, place=place) from err
 
 
@@ -122,8 +122,8 @@ def wanted_columns(parquet: Any, columns: ColumnNames, storage: Storage, path: s
         kind = schema.field(columns.body).type
         message = f"column {columns.body!r} holds {kind}, expected text or bytes"
         raise UsageError(message, place=Place(place))
-    asked = (*(column for _, column in columns.pairs), *columns.keep)
-    wanted = dict.fromkeys(name if name in schema.names else top_name(name) for name in asked)
+    named = (*(column for _, column in columns.pairs), *columns.keep)
+    wanted = dict.fromkeys(name if name in schema.names else top_name(name) for name in named)
     return [name for name in wanted if name in schema.names]
 
 

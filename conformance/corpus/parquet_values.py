@@ -121,10 +121,10 @@ def _open_page(file: Any, page: Page, codec: str, column: ColumnPages) -> _OpenP
         raise DamagedPageError("a page has more levels than bytes")
     packed = _Stretch(file, page.start, page.packed)
     levels = packed.read(page.levels)
-    return _OpenPage(levels, _PageStream(_unpacked(packed, page, codec, column)))
+    return _OpenPage(levels, _PageStream(_unpack_page(packed, page, codec, column)))
 
 
-def _unpacked(packed: _Stretch, page: Page, codec: str, column: ColumnPages) -> Any:
+def _unpack_page(packed: _Stretch, page: Page, codec: str, column: ColumnPages) -> Any:
     """What the rest of a page holds, to be read forward."""
     arrow = load_module("pyarrow")
     if codec == "UNCOMPRESSED" or not page.is_packed:
@@ -179,7 +179,7 @@ def _values_of(
 ) -> Iterator[ColumnValue]:
     """Of a data page, as many as it says it has. Levels say which of them are null."""
     stream = opened.stream
-    there = _presence(opened, page, is_optional=is_optional)
+    there = _value_presence(opened, page, is_optional=is_optional)
     if page.encoding == _PLAIN:
         for is_there in there:
             yield stream.plain_value() if is_there else None
@@ -198,7 +198,7 @@ def _values_of(
         yield entries[number]
 
 
-def _presence(opened: _OpenPage, page: Page, *, is_optional: bool) -> Iterator[bool]:
+def _value_presence(opened: _OpenPage, page: Page, *, is_optional: bool) -> Iterator[bool]:
     """For every value of a page whether it is there."""
     if not is_optional:
         yield from repeat(True, page.values)

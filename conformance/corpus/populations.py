@@ -39,7 +39,7 @@ class PopulationWatch:
     def __init__(self, judge: CorpusJudge) -> None:
         self._judge = judge
         self._counts: dict[Population, Counter[ShapeTrait]] = {}
-        self._seen: Counter[Population] = Counter()
+        self._judged_counts: Counter[Population] = Counter()
         self._shapes = 0
         self._streams = 0
 
@@ -50,7 +50,7 @@ class PopulationWatch:
             population = population_of(judged.stream, result)
             if self._is_looked_at(judged.stream, result, population):
                 self._shapes += 1
-                self._seen[population] += 1
+                self._judged_counts[population] += 1
                 self._count_shape(judged.stream, result, population)
 
     def counted(self) -> Iterator[tuple[Population, Mapping[ShapeTrait, int]]]:
@@ -62,7 +62,7 @@ class PopulationWatch:
     ) -> bool:
         is_plain = result.view == "wire" and result.error is None and stream.size <= _MOST_BYTES
         is_spared = self._shapes < _FREE + self._streams // SHARE
-        return is_plain and is_spared and self._seen[population] < SEEN
+        return is_plain and is_spared and self._judged_counts[population] < SEEN
 
     def _count_shape(
         self, stream: CorpusStream, result: StreamResult, population: Population

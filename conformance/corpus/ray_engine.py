@@ -70,11 +70,11 @@ class RayEngine:
                 **quiet,
             )
         except (ConnectionError, OSError, RuntimeError, ValueError) as err:
-            said = clipped(" ".join(str(err).split()), 300)
+            reason = clipped(" ".join(str(err).split()), 300)
             self.stop()
-            is_refused = "Failed to connect to Ray" in said and "RAY_AUTH_MODE" not in os.environ
+            is_refused = "Failed to connect to Ray" in reason and "RAY_AUTH_MODE" not in os.environ
             hint = _TOKEN if is_refused else ""
-            raise UsageError(f"Ray cannot be begun: {said}", hint=hint) from err
+            raise UsageError(f"Ray cannot be begun: {reason}", hint=hint) from err
 
     def run_task(self, place: int, task: FragmentTask) -> FragmentOutcome:
         del place
@@ -90,9 +90,9 @@ class RayEngine:
         ) as err:
             raise WorkerDeath from err
         except errors.RayError as err:
-            said = str(err).strip().splitlines()[-1]
-            hint = _SAME if "No module named" in said else ""
-            raise HarnessError(f"a task failed on Ray: {said}", hint=hint) from err
+            reason = str(err).strip().splitlines()[-1]
+            hint = _SAME if "No module named" in reason else ""
+            raise HarnessError(f"a task failed on Ray: {reason}", hint=hint) from err
         return raise_error(msgspec.msgpack.decode(data, type=FragmentOutcome))
 
     def stop(self) -> None:

@@ -79,8 +79,8 @@ def _group_article(
     if group.following:
         yield "<ul>"
         for other in group.following[:20]:
-            said = f"{count(other.streams, 'stream')}: {other.message}"
-            yield f"<li>then <code>{escape_html(other.rule)}</code> in {escape_html(said)}</li>"
+            sentence = f"{count(other.streams, 'stream')}: {other.message}"
+            yield f"<li>then <code>{escape_html(other.rule)}</code> in {escape_html(sentence)}</li>"
         yield "</ul>"
     yield from _cell_table(report, group)
     yield "</article>"

@@ -75,7 +75,7 @@ def sample_corpus(folder: Path, out: Path, source: str | None = None) -> CorpusS
     left_out: list[str] = []
     for number, each in enumerate(wanted, 1):
         try:
-            written.append(_written(each, found[each.place], judge, out, number))
+            written.append(_write_sample(each, found[each.place], judge, out, number))
         except ConformanceError as err:
             left_out.append(f"{each.place.id}: {err.message}")
     exercised = covered.union(*(each.exercises for each in wanted))
@@ -130,7 +130,7 @@ def _passing_places(candidates: Sequence[_Passing], covered: set[str]) -> Iterat
         known |= rules
 
 
-def _written(
+def _write_sample(
     wanted: _Wanted, exemplar: Exemplar, judge: CorpusJudge, out: Path, number: int
 ) -> SampledRecording:
     if exemplar.stream is None or exemplar.result is None:

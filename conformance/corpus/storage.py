@@ -44,7 +44,7 @@ class Storage:
     def __init__(self, source: str) -> None:
         self.source = source
         self.is_local = not _SCHEME.match(source)
-        self.filesystem, self.root = _opened(source, is_local=self.is_local)
+        self.filesystem, self.root = _open_filesystem(source, is_local=self.is_local)
         try:
             self._info = self.filesystem.get_file_info(self.root)
         except UnicodeError as err:
@@ -69,7 +69,7 @@ class Storage:
     def files(self) -> Iterator[StoredFile]:
         """Every file, folder by folder, sorted within each; one folder's names at a time."""
         if self.is_file:
-            yield _stored(self._info, self.root.rpartition("/")[2])
+            yield _as_stored_file(self._info, self.root.rpartition("/")[2])
         else:
             yield from self._files_below("")
 
@@ -90,7 +90,7 @@ class Storage:
             if info.base_name.startswith(_HIDDEN):
                 continue
             if info.type.name == "File":
-                yield _stored(info, path)
+                yield _as_stored_file(info, path)
             elif info.type.name == "Directory" and info.base_name != MUTANTS:
                 yield from self._files_below(path)
 
@@ -141,11 +141,11 @@ def reason_of(error: OSError) -> str:
     return (error.strerror or str(error).partition("\n")[0] or type(error).__name__).lower()
 
 
-def _stored(info: Any, path: str) -> StoredFile:
+def _as_stored_file(info: Any, path: str) -> StoredFile:
     return StoredFile(path, int(info.size or 0), int(info.mtime_ns or 0))
 
 
-def _opened(source: str, *, is_local: bool) -> tuple[Any, str]:
+def _open_filesystem(source: str, *, is_local: bool) -> tuple[Any, str]:
     """The filesystem, and the root on it."""
     arrow = load_module("pyarrow")
     systems = load_module("pyarrow.fs")

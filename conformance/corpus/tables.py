@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct, field
 
-from conformance.core.excerpts import clipped
+from conformance.core.excerpts import clipped, redacted
 from conformance.corpus.arrow import load_module
 from conformance.corpus.fragments import Fragment
 from conformance.corpus.judge import JudgedStream
@@ -20,7 +20,6 @@ from conformance.judging.group_id import group_id, message_without_values
 from conformance.judging.groups import every_group, finding_groups
 from conformance.judging.result import Finding, Report, StreamResult, silenced_rules
 from conformance.recordings.redacted_result import Clean, redact_result
-from conformance.report.redacted import text_cleaner
 from conformance.rules.verdicts import Verdict
 
 TABLES: Final = ("verdicts", "findings", "unreadable", "shapes")
@@ -105,7 +104,7 @@ class FragmentTables(Struct):
     fragment: Fragment
     keep: tuple[str, ...] = ()
     columns: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
-    clean: Clean = field(default_factory=text_cleaner)
+    clean: Clean = redacted
     _counted: dict[int, tuple[Mapping[str, Verdict], dict[str, Any]]] = field(default_factory=dict)
     _cleaned: dict[str, str] = field(default_factory=dict)
 
@@ -117,7 +116,7 @@ class FragmentTables(Struct):
             is_quoting = bool(result.findings or result.error)
             shown = redact_result(result, self.clean) if is_quoting else result
             self._add_row("verdicts", {**dims, **counts, **verdict_values(judged.stream, shown)})
-            causes = _causes(shown) if shown.findings else {}
+            causes = _group_causes(shown) if shown.findings else {}
             for finding in shown.findings:
                 values = finding_values(finding, causes)
                 self._add_row("findings", {**dims, "bytes": judged.stream.size, **values})
@@ -254,7 +253,7 @@ def finding_values(finding: Finding, causes: Mapping[str, str]) -> dict[str, Any
     }
 
 
-def _causes(result: StreamResult) -> dict[str, str]:
+def _group_causes(result: StreamResult) -> dict[str, str]:
     """By group of findings of a stream the one that it follows; itself where it follows none."""
     heads = finding_groups(Report((result,)))
     return {each.id: head.id for head in heads for each in every_group((head,))}

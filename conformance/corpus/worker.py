@@ -1,17 +1,23 @@
-"""A worker process: takes tasks from standard input, gives outcomes, ends with its driver."""
+"""A worker process: takes tasks from standard input, gives outcomes, ends with its driver.
+
+A message is a length of eight bytes, then the value.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
 import sys
-from typing import Final
+from typing import IO, Final, TypeVar
+
+import msgspec
 
 from conformance.core.errors import ConformanceError, SpecError
 from conformance.corpus.fragment_work import FragmentOutcome, FragmentTask, FragmentWorker
-from conformance.corpus.pipes import receive_message, send_message
 
 MOST_MEMORY: Final = 4 << 30  # bytes of a worker: one row may be read and judged in it
+_LENGTH: Final = 8
+Message = TypeVar("Message")
 
 
 def serve_tasks() -> None:
@@ -50,3 +56,21 @@ def cap_memory(size: int) -> None:
     _, most = resource.getrlimit(resource.RLIMIT_DATA)
     allowed = size if most == resource.RLIM_INFINITY else min(size, most)
     resource.setrlimit(resource.RLIMIT_DATA, (allowed, most))
+
+
+def send_message(stream: IO[bytes], value: object) -> None:
+    """Writes a value. Raises OSError where nobody reads any more."""
+    data = msgspec.msgpack.encode(value)
+    stream.write(len(data).to_bytes(_LENGTH, "big"))
+    stream.write(data)
+    stream.flush()
+
+
+def receive_message(stream: IO[bytes], kind: type[Message]) -> Message | None:
+    """The next value; None where the other side is gone."""
+    head = stream.read(_LENGTH)
+    if len(head) < _LENGTH:
+        return None
+    size = int.from_bytes(head, "big")
+    data = stream.read(size)
+    return msgspec.msgpack.decode(data, type=kind) if len(data) == size else None

@@ -85,8 +85,8 @@ class BaseRecording(Struct, frozen=True):
         """The profile by which the stream is judged."""
         dialect = choose_dialect(stream.exchange, stream.dialect)
         # What stands behind an application has ways of its own.
-        is_beside = stream.exchange.hop == "upstream" and self.cassette.exchanges[0].hop == APP
-        recorded = None if is_beside else self.cassette.header.profile
+        is_upstream = stream.exchange.hop == "upstream" and self.cassette.exchanges[0].hop == APP
+        recorded = None if is_upstream else self.cassette.header.profile
         sender = partial(RecordingSettings(self.recording, rulebook, self.choices).sender, dialect)
         return judged_by(dialect, self.choices, recorded, sender, rulebook.profile).profile
 

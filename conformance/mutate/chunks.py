@@ -165,7 +165,7 @@ def _drop_thinking(stream: Stream, _site: int) -> Stream:
     return stream.without(*(each.place for each in _only_deltas(stream, "thinking")))
 
 
-def _finish_again(stream: Stream, site: int) -> Stream:
+def _repeat_finish(stream: Stream, site: int) -> Stream:
     layout = chunk_layout(stream)
     role = message_at(stream, site, "role")
     payload = cut_at(stream.pieces[site].payload, layout.usage)
@@ -176,7 +176,7 @@ def _finish_again(stream: Stream, site: int) -> Stream:
 @CHUNKS.edit("U3-finish-otherwise", _last_finish)
 def _finish_otherwise(stream: Stream, site: int) -> Stream:
     """A choice finishes once more, for another reason."""
-    again, path = _finish_again(stream, site), chunk_layout(stream).finish
+    again, path = _repeat_finish(stream, site), chunk_layout(stream).finish
     other = "stop" if stream.value_at(site, *path) == "length" else "length"
     return again.with_value(site + 1, path, other)
 
@@ -289,7 +289,7 @@ def _mistype_text(stream: Stream, site: int) -> Stream:
     return stream.with_value(site, (*layout.message, key), 7)
 
 
-CHUNKS.add("U3-finish-twice", "A choice finishes twice.")(_last_finish, _finish_again)
+CHUNKS.add("U3-finish-twice", "A choice finishes twice.")(_last_finish, _repeat_finish)
 CHUNKS.add("X5-text-after-finish", "Text comes after the finish.")(
     _speaking_finish, _add_after_finish("text", "More.")
 )

@@ -159,8 +159,8 @@ def _lose_ends(report: _Report) -> _Report:
 
 
 def _start_early(report: _Report) -> _Report:
-    said = _events_of(report, "thinking.delta", "text.delta")
-    if not said or report[said[0]]["type"] != "thinking.delta" or _events_of(report, "error"):
+    deltas = _events_of(report, "thinking.delta", "text.delta")
+    if not deltas or report[deltas[0]]["type"] != "thinking.delta" or _events_of(report, "error"):
         return report  # text that comes first is not early, and an error discharges what is owed
     for place in _events_of(report, "message.start")[:1]:
         report.insert(place + 1, {"type": "text.start", "choice": 0, "block": 0})

@@ -82,9 +82,9 @@ def _request_gaps(dialect: Dialect) -> Iterator[str]:
 def _layout_gaps(name: str, bases: Sequence[BaseRecording]) -> Iterator[str]:
     layout = mutation_of(name).layout
     streams = [stream for base in bases for stream in base.streams() if stream.dialect == name]
-    seen = {piece.type for stream in streams for _, piece in stream.events()}
+    types = {piece.type for stream in streams for _, piece in stream.events()}
     texts = {kind for stream in streams for kind in _text_types(stream)}
-    for kind in sorted({*layout.openings, *layout.starts, *layout.ends, *layout.terminals} - seen):
+    for kind in sorted({*layout.openings, *layout.starts, *layout.ends, *layout.terminals} - types):
         yield f"its edits look for {kind}, which occurs in no recording"
     for kind in sorted(layout.texts.keys() - texts):
         yield f"its edits look for text in {kind}, which occurs in no recording"

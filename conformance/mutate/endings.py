@@ -59,7 +59,7 @@ def _count_too_much(stream: Stream, site: int) -> Stream:
     return stream.with_value(site, path, stream.value_at(site, *path) + 100_000)
 
 
-def _behind_end(stream: Stream) -> list[int]:
+def _after_end(stream: Stream) -> list[int]:
     """After the last event, where a stream of deltas can be followed by one more."""
     has_ended = bool(_end_places(stream)) and not stream.is_body
     return [len(stream.pieces)] if has_ended and delta_places(stream) else []
@@ -93,8 +93,8 @@ def _end_before(how: Ending) -> Callable[[Stream, int], Stream]:
 def _error_event(stream: Stream, site: int) -> Piece:
     """An error event in the dialect's own form, as it would come at this place."""
     error = stream.layout.error("The model is overloaded.", "server_error")
-    said = stream.pieces[site].with_payload(stream.numbered(site, error))
-    return said.as_raised(stream.layout.raised) if stream.layout.raised else said
+    event = stream.pieces[site].with_payload(stream.numbered(site, error))
+    return event.as_raised(stream.layout.raised) if stream.layout.raised else event
 
 
 def _end_with_error(stream: Stream, site: int) -> Stream:
@@ -145,5 +145,5 @@ ENDINGS.add("U7-thinking-not-counted", "Usage counts no reasoning tokens.")(
     _counting_events, lambda stream, site: stream.with_value(site, _count_path(stream, site), 0)
 )
 ENDINGS.add("U8-after-the-end", "A delta comes after the end.")(
-    _behind_end, lambda stream, site: stream.insert(site, stream.pieces[delta_places(stream)[-1]])
+    _after_end, lambda stream, site: stream.insert(site, stream.pieces[delta_places(stream)[-1]])
 )

@@ -25,7 +25,7 @@ def with_misspelt_key(payload: Any, path: Path) -> Any:
     return put_at(cut_at(payload, path), (*above, misspelt(str(key))), value_at(payload, *path))
 
 
-def _streamed(stream: Stream) -> list[Delta]:
+def _edge_deltas(stream: Stream) -> list[Delta]:
     """The deltas of a stream, each kind of text by its first one and its last one."""
     every = [] if stream.is_body else find_deltas(stream)
     firsts = {each.kind: number for number, each in reversed([*enumerate(every)])}
@@ -33,15 +33,15 @@ def _streamed(stream: Stream) -> list[Delta]:
     return [every[number] for number in sorted({*firsts.values(), *lasts.values()})]
 
 
-def _places(stream: Stream) -> list[int]:
-    return list(range(len(_streamed(stream))))
+def _edge_places(stream: Stream) -> list[int]:
+    return list(range(len(_edge_deltas(stream))))
 
 
 def _in_every_copy(change: Callable[[Any, Path], Any]) -> Edit:
     """An edit of a delta, in every place of its event that holds its text."""
 
     def edit(stream: Stream, site: int) -> Stream:
-        delta = _streamed(stream)[site]
+        delta = _edge_deltas(stream)[site]
         payload = stream.pieces[delta.place].payload
         for path in delta.paths:
             payload = change(payload, path)
@@ -50,19 +50,19 @@ def _in_every_copy(change: Callable[[Any, Path], Any]) -> Edit:
     return edit
 
 
-def _set(value: Any) -> Edit:
+def _set_value(value: Any) -> Edit:
     return _in_every_copy(lambda payload, path: put_at(payload, path, value))
 
 
 LOST_TEXTS.add("N15-text-key-misspelt", "The key of a text lacks a letter.", most=4)(
-    _places, _in_every_copy(with_misspelt_key)
+    _edge_places, _in_every_copy(with_misspelt_key)
 )
 LOST_TEXTS.add("N15-text-is-a-list", "A list of texts stands where a text belongs.", most=4)(
-    _places, _set(["Hm."])
+    _edge_places, _set_value(["Hm."])
 )
 LOST_TEXTS.add("N15-text-is-a-number", "A number stands where a text belongs.", most=4)(
-    _places, _set(7)
+    _edge_places, _set_value(7)
 )
 LOST_TEXTS.add("N15-text-is-an-object", "An object stands where a text belongs.", most=4)(
-    _places, _set({"other": "Hm."})
+    _edge_places, _set_value({"other": "Hm."})
 )

@@ -15,7 +15,7 @@ from conformance.editing.stream import Stream
 SENT_CALLS: Final = OperatorTable()
 
 
-def _holders(stream: Stream, choose: Callable[[CallPairing], CallIdPlace]) -> list[Path]:
+def _id_holders(stream: Stream, choose: Callable[[CallPairing], CallIdPlace]) -> list[Path]:
     """Where what holds an id of a call, or of a result, is in the request."""
     pairing = PAIRINGS.get(stream.dialect)
     form = get(stream.dialect).request if pairing is not None else None
@@ -33,28 +33,28 @@ def _holders(stream: Stream, choose: Callable[[CallPairing], CallIdPlace]) -> li
     return found
 
 
-def _sites(choose: Callable[[CallPairing], CallIdPlace]) -> Sites:
-    return lambda stream: list(range(len(_holders(stream, choose))))
+def _holder_sites(choose: Callable[[CallPairing], CallIdPlace]) -> Sites:
+    return lambda stream: list(range(len(_id_holders(stream, choose))))
 
 
-def _lost(choose: Callable[[CallPairing], CallIdPlace]) -> Edit:
+def _drop_holder(choose: Callable[[CallPairing], CallIdPlace]) -> Edit:
     def edit(stream: Stream, site: int) -> Stream:
-        return stream.with_request(cut_at(request_body(stream), _holders(stream, choose)[site]))
+        return stream.with_request(cut_at(request_body(stream), _id_holders(stream, choose)[site]))
 
     return edit
 
 
-def _calls(pairing: CallPairing) -> CallIdPlace:
+def _call_ids(pairing: CallPairing) -> CallIdPlace:
     return pairing.calls
 
 
-def _results(pairing: CallPairing) -> CallIdPlace:
+def _result_ids(pairing: CallPairing) -> CallIdPlace:
     return pairing.results
 
 
 SENT_CALLS.add("H6-lost-result", "The result of a call is not sent back.")(
-    _sites(_results), _lost(_results)
+    _holder_sites(_result_ids), _drop_holder(_result_ids)
 )
 SENT_CALLS.add("H6-lost-call", "A call is not sent back, and its result is.")(
-    _sites(_calls), _lost(_calls)
+    _holder_sites(_call_ids), _drop_holder(_call_ids)
 )

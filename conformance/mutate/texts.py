@@ -65,7 +65,7 @@ def _long_groups(stream: Stream) -> list[int]:
 
 
 @TEXTS.edit("X24-whole-again", _long_groups)
-def _say_again(stream: Stream, site: int) -> Stream:
+def _repeat_whole(stream: Stream, site: int) -> Stream:
     """The last delta of a thought is followed by one with all of it."""
     group = delta_groups(stream, "thinking")[site]
     whole = "".join(each.text for each in group)
@@ -163,11 +163,11 @@ def _opaque_data(stream: Stream) -> list[str]:
     return [*long_enough[:1], *long_enough[1:][-1:]]
 
 
-def _beside_opaque(stream: Stream) -> list[int]:
+def _opaque_insertions(stream: Stream) -> list[int]:
     return list(range(len(find_deltas(stream, "text")) * len(_opaque_data(stream))))
 
 
-@TEXTS.edit("S7-opaque-shown", _beside_opaque)
+@TEXTS.edit("S7-opaque-shown", _opaque_insertions)
 def _show_opaque(stream: Stream, site: int) -> Stream:
     """Opaque data is visible text."""
     found = _opaque_data(stream)

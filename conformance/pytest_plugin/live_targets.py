@@ -122,10 +122,10 @@ def _run_server(
         save=_recordings_folder(collection),
     )
     with tempfile.TemporaryDirectory(prefix="conformance-") as lost:
-        return asyncio.run(_ask_server(url, options, scenarios, options.save or Path(lost)))
+        return asyncio.run(_run_scenarios(url, options, scenarios, options.save or Path(lost)))
 
 
-async def _ask_server(
+async def _run_scenarios(
     url: str, options: RunOptions, scenarios: tuple[Scenario, ...], folder: Path
 ) -> Report:
     async with AsyncExitStack() as stack:

@@ -51,7 +51,7 @@ async def serving_socket(transport: httpx.AsyncBaseTransport) -> AsyncIterator[P
 async def _serve_client(client: ServerConnection, transport: httpx.AsyncBaseTransport) -> None:
     try:
         while (request := await client.next_request()) is not None:
-            if not await _answer(client, request, transport):
+            if not await _forward_request(client, request, transport):
                 break
     except RequestRejected as refused:
         with suppress(PeerGoneError):
@@ -62,7 +62,7 @@ async def _serve_client(client: ServerConnection, transport: httpx.AsyncBaseTran
         await client.close()
 
 
-async def _answer(
+async def _forward_request(
     client: ServerConnection, request: HttpRequest, transport: httpx.AsyncBaseTransport
 ) -> bool:
     """Whether the connection can serve another request. Raises TransportError for a broken one."""

@@ -28,7 +28,7 @@ _KEY: Final = "api-key-env"
 
 def project_value(config: pytest.Config, name: str) -> Any:
     """What the file says of an option; None where it says nothing. Raises SpecError."""
-    project = _project(config) if name in OPTIONS else None
+    project = _config_project(config) if name in OPTIONS else None
     setting = project.settings.get(name) if project else None
     if setting is None:
         return None
@@ -47,7 +47,7 @@ def project_suites(folder: Path) -> tuple[str, ...]:
 
 def project_secrets(config: pytest.Config) -> Iterator[str]:
     """Names of variables that the targets of the file send."""
-    project = _project(config)
+    project = _config_project(config)
     for target in project.targets.values() if project else ():
         for key in (_KEY, _HEADERS):
             value = target.settings[key].value if key in target.settings else ()
@@ -57,12 +57,12 @@ def project_secrets(config: pytest.Config) -> Iterator[str]:
 
 def changed_line(config: pytest.Config) -> str:
     """What of the file may change a verdict, for the head of the report; empty where nothing."""
-    project = _project(config)
+    project = _config_project(config)
     named = [key for key in _CHANGING if project and key in project.settings]
     return f"{CONFIGURATION} sets {', '.join(named)}" if named else ""
 
 
-def _project(config: pytest.Config) -> Project | None:
+def _config_project(config: pytest.Config) -> Project | None:
     return _project_in(config.rootpath)
 
 

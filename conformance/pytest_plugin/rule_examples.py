@@ -45,23 +45,23 @@ def example_items(
         judge = ExampleJudge(suite)
         for rule in suite.rules:
             if rules is None or rule.id in rules:
-                yield from (_item(file, judge, rule, example) for example in rule.examples)
+                yield from (_example_item(file, judge, rule, example) for example in rule.examples)
 
 
-def _item(
+def _example_item(
     file: pytest.File, judge: ExampleJudge, rule: Rule, example: StreamExample
 ) -> pytest.Item:
     is_here = Path(example.place.file) == file.path
     item: pytest.Item = OutcomeItem.from_parent(
         file,
         name=f"{rule.id}[{example.expected}-{example.number}]",
-        find=partial(_outcome, judge, rule, example),
+        find=partial(_example_outcome, judge, rule, example),
         line=example.place.line if is_here else 0,
     )
     return item
 
 
-def _outcome(judge: ExampleJudge, rule: Rule, example: StreamExample) -> ItemOutcome:
+def _example_outcome(judge: ExampleJudge, rule: Rule, example: StreamExample) -> ItemOutcome:
     judged = judge.judge(rule, example)
     word = str(judged.verdict)
     return ItemOutcome("passed" if judged.holds else "failed", word, example_line(judged))

@@ -11,9 +11,9 @@ for all files together. Of targets that this run did not look at, nothing can be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Final, Literal
 
 import pytest
@@ -23,10 +23,11 @@ from msgspec.structs import replace
 from conformance.baseline.addresses import report_subjects
 from conformance.baseline.applying import apply_baseline
 from conformance.baseline.entries import Baseline, load_baseline
+from conformance.core.excerpts import redacted
 from conformance.judging.result import Finding, Report, StreamResult, merge_reports, silenced_rules
 from conformance.pytest_plugin.options import display_path, option_value
 from conformance.report.printable import Paint
-from conformance.report.redacted import redact_report, text_cleaner
+from conformance.report.redacted import redact_report
 from conformance.report.text import TextPage, finding_block
 from conformance.report.wording import finding_place, finding_sentence
 from conformance.rules.verdicts import GAPS, Level, Verdict
@@ -74,12 +75,12 @@ class FileVerdicts:
         silenced = silenced_rules(stream)
         for rule, verdict in stream.verdicts.items():
             if rule in silenced:
-                is_told = True
+                is_reported = True
             elif verdict is Verdict.FAIL:
-                is_told = rule in found or (stream.file, rule) not in self._found_rules
+                is_reported = rule in found or (stream.file, rule) not in self._found_rules
             else:
-                is_told = rule in found or verdict is not Verdict.NOT_APPLICABLE
-            if is_told:
+                is_reported = rule in found or verdict is not Verdict.NOT_APPLICABLE
+            if is_reported:
                 yield rule
         yield from sorted(found - stream.verdicts.keys())
 
@@ -98,13 +99,13 @@ class FileVerdicts:
             return self._violation(stream, rule, verdict, found)
         silenced = silenced_rules(stream).get(rule)
         if silenced is not None:
-            why = f"{verdict} {rule}: silenced by {_clean_text()(silenced)}"
+            why = f"{verdict} {rule}: silenced by {redacted(silenced)}"
             if self.require_exercised:
                 return ItemOutcome("failed", verdict, f"{why} (--conformance-require-exercised)")
             return ItemOutcome("skipped", verdict, why)
         if verdict is Verdict.PASS:
             return ItemOutcome("passed", verdict)
-        reason = _clean_text()(stream.reasons.get(rule, ""))
+        reason = redacted(stream.reasons.get(rule, ""))
         why = f"{verdict} {rule}: {reason}" if reason else f"{verdict} {rule}"
         if self.require_exercised and self._verdicts[rule] in UNCLEAR and verdict in UNCLEAR:
             return ItemOutcome("failed", verdict, f"{why} (--conformance-require-exercised)")
@@ -114,7 +115,7 @@ class FileVerdicts:
         self, stream: StreamResult, rule: str, verdict: Verdict, found: Sequence[Finding]
     ) -> ItemOutcome:
         if not found:
-            reason = _clean_text()(stream.reasons.get(rule, ""))
+            reason = redacted(stream.reasons.get(rule, ""))
             return ItemOutcome("failed", verdict, f"{verdict} {rule}: {reason}")
         excused = [excuse for f in found if (excuse := self.report.excuse(stream, f))]
         if verdict is not Verdict.ERROR and len(excused) == len(found):
@@ -132,12 +133,6 @@ class FileVerdicts:
     def stale(self) -> tuple[str, ...]:
         """Entries of the baseline that no longer describe the run."""
         return self.report.baseline.stale if self.report.baseline else ()
-
-
-@cache
-def _clean_text() -> Callable[[str], str]:
-    """One for the process: thousands of exchanges give the same few reasons."""
-    return text_cleaner()
 
 
 def finding_lines(

@@ -47,7 +47,7 @@ def open_upstream(paths: Sequence[Path | str]) -> list[Recording]:
     return found
 
 
-def stands_behind(recording: Recording, exchange: Exchange) -> bool:
+def is_upstream_hop(recording: Recording, exchange: Exchange) -> bool:
     """Whether an exchange is what a gateway or an application had from its own provider."""
     return exchange.hop == "upstream" and any(e.hop in _IN_FRONT for e in recording.exchanges)
 
@@ -58,18 +58,18 @@ def stated_dialect(recording: Recording, exchange: Exchange, chosen: str | None)
     `chosen` is the user's word. It is about whom the recording is of: a provider behind may answer
     in another API, and never answers in that of an application.
     """
-    if not stands_behind(recording, exchange):
+    if not is_upstream_hop(recording, exchange):
         return chosen or exchange.dialect or recording.header.dialect
     return None if exchange.dialect in dialects.APPLICATIONS else exchange.dialect
 
 
-def pair_recordings(shown: Recording, behind: Sequence[Recording]) -> Recording:
+def pair_recordings(shown: Recording, providers: Sequence[Recording]) -> Recording:
     """One recording of both hops, the answers behind the application in the order given.
 
     Where none is given it is the application's own. Raises UsageError where that holds several
     exchanges, or hops of its own.
     """
-    if not behind:
+    if not providers:
         return shown
     if len(shown.exchanges) != 1 or shown.exchanges[0].hop not in ("", APP):
         message = "--upstream goes with a recording of one answer of an application"
@@ -79,7 +79,7 @@ def pair_recordings(shown: Recording, behind: Sequence[Recording]) -> Recording:
     numbers = count(answer.number + 1)
     sources: dict[int, tuple[Recording, int]] = {}
     exchanges = [replace(answer, hop=APP)]
-    for recording in behind:
+    for recording in providers:
         for exchange in recording.exchanges:
             number = next(numbers)
             dialect = exchange.dialect or recording.header.dialect

@@ -92,17 +92,17 @@ def check_paths(
     """
     rulebook = Rulebook.load(suites, rules, as_of)
     watched = progress or CheckProgress()  # silent
-    files = find_recordings(paths, watched.met)
-    behind = open_upstream(upstream)
+    files = find_recordings(paths, watched.found_file)
+    providers = open_upstream(upstream)
     choices = CheckChoices(
         dialect,
         profile,
         tuple(folders),
         trusted=trusted_paths(trust),
-        among_others=len(files.recordings) > 1 and not behind,
+        among_others=len(files.recordings) > 1 and not providers,
     )
 
-    judged = partial(_file_outcome, files.searched, behind, rulebook, choices)
+    judged = partial(_file_outcome, files.searched, providers, rulebook, choices)
     outcomes = run_parallel(judged, iter(files.recordings), jobs)
     found = list(watched.counted(outcomes, len(files.recordings)))
     notes = link_files(files.recordings, found, rulebook, choices) if choices.among_others else ()
@@ -111,14 +111,14 @@ def check_paths(
 
 def _file_outcome(
     searched: frozenset[Path],
-    behind: Sequence[Recording],
+    providers: Sequence[Recording],
     rulebook: Rulebook,
     choices: CheckChoices,
     path: Path,
 ) -> FileOutcome:
     """Results, the line of an error, or None for a file that was found and is none of ours."""
     try:
-        return _check_file(path, behind, rulebook, choices)
+        return _check_file(path, providers, rulebook, choices)
     except SpecError:
         raise
     except ConformanceError as err:
@@ -128,10 +128,10 @@ def _file_outcome(
 
 
 def _check_file(
-    path: Path, behind: Sequence[Recording], rulebook: Rulebook, choices: CheckChoices
+    path: Path, providers: Sequence[Recording], rulebook: Rulebook, choices: CheckChoices
 ) -> list[StreamResult]:
     with refuse_unexpected(path):
-        recording = pair_recordings(open_recording(path, dialect=choices.dialect), behind)
+        recording = pair_recordings(open_recording(path, dialect=choices.dialect), providers)
         return check_recording(recording, rulebook, choices)
 
 
@@ -201,9 +201,9 @@ def _judged_results(settings: RecordingSettings, *, trusted: bool) -> list[Strea
     for each in judged:
         exchange = exchanges[each.ledger.exchange]
         given = rulebook.narrowed(each.ledger.result(target, exchange.hop))
-        beside = requests_beside(recording.header, exchange)
+        other_requests = requests_beside(recording.header, exchange)
         result = settings.with_guess(given)
-        result = result if beside is None else replace(result, beside=beside)
+        result = result if other_requests is None else replace(result, beside=other_requests)
         if linked is not None:
             keys = linked.keys.get(exchange.number) if choices.among_others else None
             result = replace(result, links=linked.links.get(exchange.number, ()), keys=keys)
@@ -277,12 +277,12 @@ def _begin_scenario(setting: JudgeSetting, exchange: Exchange) -> ScenarioJudge:
 def _check_reported(setting: JudgeSetting, exchange: Exchange, answers: int) -> JudgedView:
     # What the client said of the end is not recorded: of a break it may have said so.
     breaks_off = exchange.end != "eof"
-    seen: Sequence[Mapping[str, Any]] = exchange.seen or ()
-    if any(event.get("type") == "tool.end" for event in seen):
+    reported: Sequence[Mapping[str, Any]] = exchange.seen or ()
+    if any(event.get("type") == "tool.end" for event in reported):
         reading = setting.bound.reading
         sent = read_transcript(exchange, setting.dialect, reading, keep="semantic")
-        seen = calls_as_sent(seen, sent.client_events)
-    return check_client(setting, exchange, seen, breaks_off=breaks_off, answers=answers)
+        reported = calls_as_sent(reported, sent.client_events)
+    return check_client(setting, exchange, reported, breaks_off=breaks_off, answers=answers)
 
 
 def _read_hop(settings: RecordingSettings, exchange: Exchange) -> ReadAnswer:
@@ -305,7 +305,7 @@ def _reported_error(error: AnswerError, judged: JudgedExchange) -> AnswerError |
     how = setting.dialect, setting.bound.reading
     if expected.ends and read_transcript(exchange, *how).ending in expected.ends:
         return None
-    behind = answers_behind(recording, exchange) if exchange.hop == APP else ()
-    if behind and not judged.read_hop(behind[-1]).is_whole:
+    providers = answers_behind(recording, exchange) if exchange.hop == APP else ()
+    if providers and not judged.read_hop(providers[-1]).is_whole:
         return None
     return replace(error, is_all=not says_anything(exchange, *how))

@@ -100,14 +100,14 @@ def judged_by(
         return ChosenProfile(laid_over(profile, met.profile), named=True, notes=met.notes)
     if not is_named and (found := sender()) and found.is_certain:
         by = named(found.profile, dialect.name, choices.folders)
-        said = f"profile {found.profile} identified by: {'; '.join(found.signs)}"
+        identified = f"profile {found.profile} identified by: {'; '.join(found.signs)}"
         own = ", ".join((*by.reasons, *by.overrides))
-        note = f"{said}; otherwise than strict: {own}" if own else said
+        note = f"{identified}; otherwise than strict: {own}" if own else identified
         return ChosenProfile(by, named=False, notes=(note,))
     return ChosenProfile(profile, named=is_named)
 
 
-def as_asked(
+def profile_variant_for(
     by: ChosenProfile,
     request: Request | None,
     month: str,

@@ -222,21 +222,21 @@ def _aligned_line(passing: list[str], failing: list[str], at: int) -> int:
     return max(len(passing) - 1 - after if after < tail else min(at, len(passing) - 1), 0)
 
 
-def _excerpt_lines(lines: list[str], at: int, beside: str, width: int) -> tuple[str, ...]:
+def _excerpt_lines(lines: list[str], at: int, compared: str, width: int) -> tuple[str, ...]:
     shown = lines[max(0, at - _BEFORE) : at + 1]
     return (
         *(_clip_line(line, "", width) for line in shown[:-1]),
-        *(_clip_line(e, beside, width) for e in shown[-1:]),
+        *(_clip_line(e, compared, width) for e in shown[-1:]),
     )
 
 
-def _clip_line(line: str, beside: str, width: int) -> str:
+def _clip_line(line: str, compared: str, width: int) -> str:
     """A long line's beginning and end, or the part in which it first differs from `beside`."""
     if len(line) <= width:
         return line
     head = min(_HEAD, width // 3)
     rest = width - head
-    pairs = enumerate(zip(line, beside, strict=False))
+    pairs = enumerate(zip(line, compared, strict=False))
     differs = next((i for i, (mine, theirs) in pairs if mine != theirs), len(line))
     last = len(line) - rest
     start = last if differs < head else max(head, min(differs - rest // 2, last))

@@ -20,15 +20,15 @@ def with_lines(recording: Recording, result: StreamResult) -> StreamResult:
     lines |= zip(
         offsets, recording.locate(result.exchange, offsets) if offsets else (), strict=True
     )
-    beside = _lines_beside(recording, result.findings)
+    upstream_lines = _upstream_lines(recording, result.findings)
     found = (
-        replace(f, line=lines[f.byte], upstream=f.upstream and beside[f.upstream])
+        replace(f, line=lines[f.byte], upstream=f.upstream and upstream_lines[f.upstream])
         for f in result.findings
     )
     return replace(result, findings=tuple(found))
 
 
-def _lines_beside(
+def _upstream_lines(
     recording: Recording, findings: Iterable[Finding]
 ) -> dict[EventBeside, EventBeside]:
     """The events of the other hop by themselves without a line; few findings have one."""

@@ -111,25 +111,25 @@ def failed_rules(
     return [rule for rule in rulebook.rules if verdicts.get(rule.id) is Verdict.FAIL]
 
 
-def _deviation_of(rule: Rule, seen: Mapping[str, Any], strict: Profile) -> StrictDeviation:
-    knob, value = next(_allowing_knobs(rule, seen, strict), (None, None))
+def _deviation_of(rule: Rule, shown: Mapping[str, Any], strict: Profile) -> StrictDeviation:
+    knob, value = next(_allowing_knobs(rule, shown, strict), (None, None))
     return StrictDeviation(rule.id, rule.level, rule.says, knob, value)
 
 
 def _allowing_knobs(
-    rule: Rule, seen: Mapping[str, Any], strict: Profile
+    rule: Rule, shown: Mapping[str, Any], strict: Profile
 ) -> Iterator[tuple[str, Any]]:
     """Knobs with a value under which the rule is silent; what was seen comes before what may be."""
     conditions = [(k, compile_value(p, {})) for k, p in rule.applies.profile if k in strict.knobs]
     for knob, speaks in conditions:
-        if knob in seen and not speaks(seen[knob], strict.knobs, NO_REQUEST):
-            yield knob, seen[knob]
+        if knob in shown and not speaks(shown[knob], strict.knobs, NO_REQUEST):
+            yield knob, shown[knob]
     read = knobs_read(rule)
-    if "text_markers" in read and "markers" in seen:
-        yield "markers", seen["markers"]
-    for knob in sorted(read & seen.keys()):
-        if not same(seen[knob], strict.knobs[knob]):
-            yield knob, seen[knob]
+    if "text_markers" in read and "markers" in shown:
+        yield "markers", shown["markers"]
+    for knob in sorted(read & shown.keys()):
+        if not same(shown[knob], strict.knobs[knob]):
+            yield knob, shown[knob]
     for knob, speaks in conditions:
         values = strict.declared[knob].values
         yield from ((knob, v) for v in values if not speaks(v, strict.knobs, NO_REQUEST))

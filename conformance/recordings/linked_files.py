@@ -11,7 +11,7 @@ Recordings of a run are no conversation of a target: the run arranged it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -23,14 +23,14 @@ from conformance.cassette import Recording, locate, open_recording
 from conformance.core.errors import CassetteError, ConformanceError
 from conformance.core.events import Exchange
 from conformance.evidence.expectations import stated_run
-from conformance.evidence.links.exchanges import ExchangePlaces, LinkedExchanges
+from conformance.evidence.links.exchanges import ExchangePlaces, LinkedExchanges, may_link
 from conformance.evidence.links.finder import MOST_ALIKE
 from conformance.evidence.links.keys import LinkKeys
 from conformance.evidence.links.requests import RepeatedTalk
 from conformance.evidence.links.turns import with_turns
 from conformance.judging.fast.joined import read_joined
 from conformance.judging.ledger import Ledger
-from conformance.judging.result import Finding, StreamResult
+from conformance.judging.result import CarriedAnswer, Finding, StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.view import JudgeSetting
 from conformance.recordings.choices import CheckChoices
@@ -112,7 +112,7 @@ def link_recordings(
 ) -> tuple[str, ...]:
     """As `link_files`, of recordings that stand anywhere."""
     notes = []
-    for places in _conversations(found):
+    for places in _linked_groups(found):
         try:
             _expect_size([recordings[each] for each in places])
             _link_conversation(places, recordings, found, rulebook)
@@ -139,7 +139,7 @@ def _expect_size(recordings: Sequence[LinkedRecording]) -> None:
         raise CassetteError(f"they have {size:,} bytes, more than {MOST_BYTES:,}")
 
 
-def _conversations(found: Sequence[FileOutcome]) -> list[list[int]]:
+def _linked_groups(found: Sequence[FileOutcome]) -> list[list[int]]:
     """Rule 1: groups of files, each with more than one."""
     holders: dict[bytes, list[int]] = defaultdict(list)
     for file, keys in _keys_of(found):
@@ -216,10 +216,7 @@ def _link_conversation(
     }
     linked = LinkedExchanges(ExchangePlaces("", places, carried), by=NAME)
     for each in numbered.values():
-        if (hear := linked.listener(each.setting, each.exchange)) is not None:
-            reading = each.setting.bound.reading
-            for joined in read_joined(each.exchange, each.setting.dialect, reading):
-                hear(joined.events)
+        read_into(linked, each.setting, each.exchange)
     ledgers = {n: Ledger(StreamResult("", n, "", "", False, {}, ())) for n in numbered}
     linked.write(ledgers, [e.exchange for e in numbered.values()], lambda _: False, trusted=False)
     for number, each in numbered.items():
@@ -230,7 +227,7 @@ def _link_conversation(
                 if result.exchange == own and result.view == "wire":
                     kept = Ledger(replace(result, links=(*result.links, *links)))
                     home = recordings[each.file]
-                    written = _written(kept, ledgers[number], each.exchange, home).result()
+                    written = _merge_verdicts(kept, ledgers[number], each.exchange, home).result()
                     sent = each.exchange.request
                     results[at] = without_sent_secrets(rulebook.narrowed(written), sent)
 
@@ -253,7 +250,9 @@ def _exchanges_in(
         yield _FiledExchange(file, settings.of_exchange(exchange), exchange)
 
 
-def _written(kept: Ledger, ledger: Ledger, exchange: Exchange, home: LinkedRecording) -> Ledger:
+def _merge_verdicts(
+    kept: Ledger, ledger: Ledger, exchange: Exchange, home: LinkedRecording
+) -> Ledger:
     """The verdicts of links between files, beside those of links in the file itself."""
     for rule, verdict in ledger.verdicts.items():
         if "*" in exchange.touched or rule in exchange.touched:
@@ -265,3 +264,31 @@ def _written(kept: Ledger, ledger: Ledger, exchange: Exchange, home: LinkedRecor
         findings = [home.placed(each) for each in ledger.findings if each.rule == rule]
         kept.add(rule, both, reason, findings, by=NAME)
     return kept
+
+
+def read_into(linked: LinkedExchanges, setting: JudgeSetting, exchange: Exchange) -> bool:
+    """Shows an exchange to the links; False where nothing of it can be carried on."""
+    listener = linked.listener(setting, exchange)
+    if listener is None:
+        return False
+    for joined in read_joined(exchange, setting.dialect, setting.bound.reading):
+        listener(joined.events)
+    return True
+
+
+def carried_answers(recording: Recording) -> Mapping[int, tuple[CarriedAnswer, ...]]:
+    """By exchange the answers that its request carries on, as a check finds them.
+
+    An exchange of no known dialect carries nothing on, and nothing goes on from it.
+    """
+    if not may_link(recording.judged):
+        return {}
+    settings = RecordingSettings(recording, Rulebook.load(()), CheckChoices())
+    linked = LinkedExchanges(ExchangePlaces(str(recording.path)))
+    for exchange in recording.judged:
+        try:
+            read_into(linked, settings.of_exchange(exchange), exchange)
+        except ConformanceError:  # `check` says what is wrong with it
+            continue
+    linked.write({}, recording.judged, lambda _: False, trusted=False)
+    return linked.links

@@ -38,7 +38,7 @@ def shifting_rules(
     changed: dict[str, set[str]] = {}
     is_same_order = True
     for pair in pairs:
-        one, other = (_events(each, dialect) for each in pair)
+        one, other = (_exchange_events(each, dialect) for each in pair)
         is_same_order &= [each.type for each in one] == [each.type for each in other]
         for a, b in zip(one, other, strict=False):
             if a.data != b.data:
@@ -56,8 +56,8 @@ def profile_variants(rules: Iterable[Rule], dialect: str) -> tuple[str, ...]:
     found: dict[object, str] = {}
     for profile in _shipped_profiles(dialect):
         values = profile_values(profile)
-        said = tuple(token(values.get(name, "")) for name in knobs)
-        found.setdefault((reading_key(reading(profile)), said), profile.name)
+        answers = tuple(token(values.get(name, "")) for name in knobs)
+        found.setdefault((reading_key(reading(profile)), answers), profile.name)
     return tuple(found.values())
 
 
@@ -78,7 +78,7 @@ def _shipped_profiles(dialect: str) -> tuple[Profile, ...]:
     return tuple(find(name, of) for name, of, _ in available() if of == dialect)
 
 
-def _events(exchange: Exchange, dialect: str) -> list[Event]:
+def _exchange_events(exchange: Exchange, dialect: str) -> list[Event]:
     read = read_joined(exchange, dialects.get(dialect), Reading(), joins=False)
     return [event for each in read for event in each.events]
 

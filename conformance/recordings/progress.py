@@ -19,11 +19,11 @@ class CheckProgress:
         self._shown = 0.0
         self._files = 0
 
-    def met(self, path: Path) -> None:
-        """A search has met a file."""
+    def found_file(self, path: Path) -> None:
+        """A search has found a file."""
         self._files += 1
         if self._is_due():
-            self._say(f"looking for recordings: {self._files:,} files, now in {path.parent}")
+            self._show_line(f"looking for recordings: {self._files:,} files, now in {path.parent}")
 
     def counted(self, outcomes: Iterable[Outcome], total: int) -> Iterator[Outcome]:
         """The outcomes of so many files, as they come."""
@@ -31,13 +31,13 @@ class CheckProgress:
         for number, each in enumerate(outcomes, 1):
             if self._is_due():
                 rate = number / max(monotonic() - begun, 1e-3)
-                self._say(f"checked {number:,} of {total:,} files, {rate:,.0f} a second")
+                self._show_line(f"checked {number:,} of {total:,} files, {rate:,.0f} a second")
             yield each
 
     def _is_due(self) -> bool:
         return self._show is not None and monotonic() - self._shown >= _EVERY
 
-    def _say(self, line: str) -> None:
+    def _show_line(self, line: str) -> None:
         self._shown = monotonic()
         if self._show is not None:
             self._show(line)

@@ -26,7 +26,7 @@ def without_sent_secrets(result: StreamResult, request: Request | None) -> Strea
 
 def redact_result(stream: StreamResult, clean: Clean) -> StreamResult:
     """The result with every text of the stream passed through `clean`."""
-    reasons = _cleaned(stream.reasons, clean)
+    reasons = _clean_reasons(stream.reasons, clean)
     plain = not (stream.findings or stream.changes or stream.error or stream.notes)
     if plain and reasons is stream.reasons and clean(stream.target) == stream.target:
         return stream
@@ -44,7 +44,7 @@ def redact_result(stream: StreamResult, clean: Clean) -> StreamResult:
     )
 
 
-def _cleaned(reasons: Mapping[str, str], clean: Clean) -> Mapping[str, str]:
+def _clean_reasons(reasons: Mapping[str, str], clean: Clean) -> Mapping[str, str]:
     """The reasons; the same value where none changes, for thousands of results share a few."""
     changed = {rule: text for rule, why in reasons.items() if (text := clean(why)) != why}
     return {**reasons, **changed} if changed else reasons

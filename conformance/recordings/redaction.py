@@ -112,7 +112,7 @@ class _TwoCopies(Struct):
         Gives what was said of the clean copy.
         """
         came, kept = (_stream_results(each, book, profile) for each in (self.evidence, self.clean))
-        before, after = _said_by_view(came), _said_by_view(kept)
+        before, after = _outcomes_by_view(came), _outcomes_by_view(kept)
         for key in before.keys() | after.keys():
             one, other = before.get(key, {}), after.get(key, {})
             rules = one.keys() | other.keys()
@@ -154,9 +154,9 @@ def merge_rules(one: Iterable[str], other: Iterable[str]) -> tuple[str, ...]:
     return EVERY_RULE if rules >= set(EVERY_RULE) else tuple(sorted(rules))
 
 
-def _said_by_view(results: Iterable[StreamResult]) -> _Judged:
+def _outcomes_by_view(results: Iterable[StreamResult]) -> _Judged:
     """By exchange and view what each rule said."""
-    return {(each.exchange, each.view): _said(each) for each in results}
+    return {(each.exchange, each.view): _rule_outcomes(each) for each in results}
 
 
 def _stream_results(
@@ -169,7 +169,7 @@ def _stream_results(
         return []
 
 
-def _said(result: StreamResult) -> dict[str, object]:
+def _rule_outcomes(result: StreamResult) -> dict[str, object]:
     found: dict[str, list[tuple[object, ...]]] = {}
     for each in result.findings:
         slots = {key: type(value).__name__ for key, value in each.slice.items()}

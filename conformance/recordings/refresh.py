@@ -26,7 +26,7 @@ from conformance.profiles.thin_evidence import ENOUGH
 from conformance.rules.applies import profile_excludes
 
 
-class SeenStream(Struct, frozen=True):
+class IdentifiedStream(Struct, frozen=True):
     """One stream of a corpus: what it showed, and the day of its recording where that is known."""
 
     identity: Identity
@@ -57,7 +57,7 @@ class ProfileNews(Struct):
     shown: dict[str, Counter[str]] = field(default_factory=dict)
     values: dict[tuple[str, str], Any] = field(default_factory=dict)
 
-    def take(self, stream: SeenStream) -> None:
+    def take(self, stream: IdentifiedStream) -> None:
         """Counts one more stream."""
         self.streams += 1
         self.days += [stream.day] if stream.day else []
@@ -75,7 +75,7 @@ class ProfileNews(Struct):
             claimed = self.profile.knobs.get(knob)
             reason = self.profile.reasons.get(knob)
             if knob in missing:
-                rules = tuple(_silenced(self.profile, knob, value, rulebook))
+                rules = tuple(_silenced_rules(self.profile, knob, value, rulebook))
                 seen = reason.seen if reason else ""
                 yield KnobNews(knob, value, streams, claimed, seen, rules)
             elif reason is not None and claimed != value:
@@ -88,7 +88,9 @@ class ProfileNews(Struct):
                 yield knob, self.values[knob, spelled], counts.total()
 
 
-def profile_news(streams: Iterable[SeenStream], named: str | None = None) -> list[ProfileNews]:
+def profile_news(
+    streams: Iterable[IdentifiedStream], named: str | None = None
+) -> list[ProfileNews]:
     """The streams of each system, the most first; those of nobody are left out (rule 1)."""
     found: dict[tuple[str, str], ProfileNews] = {}
     for stream in streams:
@@ -102,7 +104,7 @@ def profile_news(streams: Iterable[SeenStream], named: str | None = None) -> lis
     return sorted(found.values(), key=lambda each: (-each.streams, each.profile.name))
 
 
-def _silenced(profile: Profile, knob: str, value: Any, rulebook: Rulebook) -> Iterator[str]:
+def _silenced_rules(profile: Profile, knob: str, value: Any, rulebook: Rulebook) -> Iterator[str]:
     """Rules that speak now, would not with that value, and keep a named client whole."""
     now = profile_values(profile)
     for rule in rulebook.rules:

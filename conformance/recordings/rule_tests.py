@@ -97,7 +97,8 @@ class ExampleJudge:
 
     def _judged(self, rule: Rule, example: StreamExample) -> JudgedExample:
         choices = CheckChoices(
-            example.dialect or _only(rule.dialects), _profile(example, self._suite.file)
+            example.dialect or _only_dialect(rule.dialects),
+            _example_profile(example, self._suite.file),
         )
         recording = self._recording(example, choices.dialect)
         checked = check_untrusted(recording, self._rulebook, choices)
@@ -151,20 +152,20 @@ def example_body(example: StreamExample, dialect: str | None) -> tuple[bytes, Fi
     frames = [each.encode() for each in example.frames]
     if sends_lines(dialect):
         return b"".join(frame + b"\n" for frame in frames), "bytes"
-    payloads = [Payload.of(n, each, _value(each)) for n, each in enumerate(frames, 1)]
+    payloads = [Payload.of(n, each, _json_value(each)) for n, each in enumerate(frames, 1)]
     return reframe(payloads, whole=False).body, "events"
 
 
-def _value(text: bytes) -> object:
+def _json_value(text: bytes) -> object:
     found = decode_json(text.decode())
     return None if found is NOT_JSON else found
 
 
-def _only(dialects: Sequence[str]) -> str | None:
+def _only_dialect(dialects: Sequence[str]) -> str | None:
     return dialects[0] if len(dialects) == 1 else None
 
 
-def _profile(example: StreamExample, rule_file: str) -> str | None:
+def _example_profile(example: StreamExample, rule_file: str) -> str | None:
     if example.profile.endswith(YAML_SUFFIXES):
         return str(_path_within(example, example.profile, rule_file))
     return example.profile or None

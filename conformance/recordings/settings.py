@@ -26,8 +26,8 @@ from conformance.recordings.both_hops import PairedRecording, stated_dialect
 from conformance.recordings.choices import (
     CheckChoices,
     agreed_dialect,
-    as_asked,
     judged_by,
+    profile_variant_for,
     recorded_month,
 )
 from conformance.recordings.sender import Sender, sender_of
@@ -83,7 +83,7 @@ class RecordingSettings(Struct, dict=True):
         dialect = self._dialect(exchange)
         by = judged_by(dialect, choices, named, lambda: self.sender(dialect), rulebook.profile)
         request, month = dialect.stated(exchange.request), recorded_month(header, exchange)
-        by = as_asked(by, request, month, choices.folders, rulebook.profile)
+        by = profile_variant_for(by, request, month, choices.folders, rulebook.profile)
         return JudgeSetting(
             dialect,
             by.profile,
@@ -121,14 +121,14 @@ class RecordingSettings(Struct, dict=True):
         """The profile named for this hop: one that the application has not is the provider's."""
         if name is None:
             return None
-        behind = [each for each in self.recording.exchanges if each.hop == "upstream"]
+        of_provider = [each for each in self.recording.exchanges if each.hop == "upstream"]
 
         def has(each: Exchange) -> bool:
             dialect = each.dialect or self.recording.header.dialect
             return dialect is not None and has_profile(dialect, name, self.choices.folders)
 
         is_of_application = (
-            name.endswith(YAML_SUFFIXES) or has(application) or not any(map(has, behind))
+            name.endswith(YAML_SUFFIXES) or has(application) or not any(map(has, of_provider))
         )
         if exchange.hop == "upstream":
             return name if not is_of_application and has(exchange) else None

@@ -106,11 +106,11 @@ def _write_all(contents: Sequence[tuple[Path, Iterable[bytes]]]) -> None:
     drafts: list[_Draft] = []
     try:
         for number, (file, pieces) in enumerate(contents):
-            with _blaming(file):
+            with _naming_file(file):
                 drafts.append(_Draft(file, pieces, number))
                 drafts[-1].write()
         for draft in drafts:
-            with _blaming(draft.file):
+            with _naming_file(draft.file):
                 draft.replace_file()
     finally:
         for draft in drafts:
@@ -118,7 +118,7 @@ def _write_all(contents: Sequence[tuple[Path, Iterable[bytes]]]) -> None:
 
 
 @contextmanager
-def _blaming(file: Path) -> Iterator[None]:
+def _naming_file(file: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

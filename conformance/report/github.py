@@ -29,11 +29,11 @@ from conformance.report import markdown
 from conformance.report.escaping import workflow_message, workflow_property
 from conformance.report.locations import path_below
 from conformance.report.wording import (
-    beside_label,
     count,
     finding_sentence,
     following_sentence,
     group_spread,
+    related_label,
     report_warnings,
     stale_entries,
     stream_title,
@@ -112,8 +112,8 @@ def _place_lines(place: FindingPlace) -> list[str]:
     """The finding and its place, then the place of the other event that it refers to."""
     found = place.finding
     where = f"{stream_title(place.stream)}, event {found.event}"
-    beside = [f"{beside_label(found)}: {line}" for line in islice(upstream_lines(found), 1)]
-    return [f"{found.says} {finding_sentence(found)} [{where}]", *beside]
+    related = [f"{related_label(found)}: {line}" for line in islice(upstream_lines(found), 1)]
+    return [f"{found.says} {finding_sentence(found)} [{where}]", *related]
 
 
 def _finding_annotation(place: FindingPlace, lines: Sequence[str], spread: str = "") -> str:

@@ -38,10 +38,10 @@ def _value_pieces(value: Any, line: str) -> Iterator[str]:
         yield "[]" if opening == "[" else f"{line}]"
     else:
         # No string holds a line end: JSON escapes it.
-        yield _indented(value).replace("\n", line)
+        yield _indent_value(value).replace("\n", line)
 
 
-def _indented(value: Any) -> str:
+def _indent_value(value: Any) -> str:
     """As the standard library, which indents in Python and takes several times as long."""
     plain = json.dumps(value, allow_nan=False)
     try:

@@ -122,8 +122,8 @@ def _stream_object(stream: StreamResult) -> dict[str, Any]:
 def _finding_object(finding: Finding) -> dict[str, Any]:
     plain = {name: json_scalar(value) for name, value in finding.slice.items()}
     context = [asdict(line) for line in finding.context]
-    beside = asdict(finding.upstream) if finding.upstream else None
-    parts = {"slice": plain, "context": context, "upstream": beside, "group": group_id(finding)}
+    upstream = asdict(finding.upstream) if finding.upstream else None
+    parts = {"slice": plain, "context": context, "upstream": upstream, "group": group_id(finding)}
     return asdict(finding) | parts
 
 

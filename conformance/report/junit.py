@@ -135,8 +135,8 @@ def _stream_suite(
         ]
         reason = visible(stream.reasons.get(rule, ""))
         if rule in silenced and verdict not in _TAGS:
-            said = f"silenced by {visible(silenced[rule])}"
-            SubElement(case, "skipped", message=f"{said}: {reason}" if reason else said)
+            silence = f"silenced by {visible(silenced[rule])}"
+            SubElement(case, "skipped", message=f"{silence}: {reason}" if reason else silence)
             continue
         _add_outcome(case, stream, verdict, unexpected, reason)
     return suite

@@ -14,12 +14,12 @@ from conformance.report.escaping import code_block, code_span, escape_markdown
 from conformance.report.ranking import gravest_first
 from conformance.report.wording import (
     authority_lines,
-    beside_label,
     count,
     finding_place,
     finding_sentence,
     following_sentence,
     group_spread,
+    related_label,
     report_warnings,
     slice_of,
     soak_lines,
@@ -91,7 +91,7 @@ def _group_section(group: FindingGroup) -> Iterator[str]:
         yield f"- slice: {code_span(slice_of(finding))}"
     yield from (f"- source: {escape_markdown(line)}" for line in authority_lines(finding.source))
     yield from (
-        f"- {beside_label(finding)}: {escape_markdown(line)}" for line in upstream_lines(finding)
+        f"- {related_label(finding)}: {escape_markdown(line)}" for line in upstream_lines(finding)
     )
     if finding.hint:
         yield f"- hint: {escape_markdown(finding.hint)}"

@@ -36,12 +36,12 @@ class Permission(Struct):
 
     def line(self) -> str:
         """The permission in one line."""
-        said = self.silence
+        silence = self.silence
         rules = sorted(self.rules)
         more = f" and {len(rules) - _SHOWN} more" if rules[_SHOWN:] else ""
-        head = f"permitted by profile {said.profile} ({said.dialect}): {said.sets}"
-        met = f"met in {count(self.streams, 'stream')}; the profile has it from {said.seen}"
-        return f"{head}; {met}; {said.because} Strict fails {', '.join(rules[:_SHOWN])}{more}"
+        head = f"permitted by profile {silence.profile} ({silence.dialect}): {silence.sets}"
+        met = f"met in {count(self.streams, 'stream')}; the profile has it from {silence.seen}"
+        return f"{head}; {met}; {silence.because} Strict fails {', '.join(rules[:_SHOWN])}{more}"
 
 
 def permission_lines(

@@ -107,11 +107,11 @@ class LaneChoice:
         return _LANE_OF.get(kind, "stream")
 
 
-def trace_report(seen: Iterable[Mapping[str, Any]]) -> ShownExchange:
+def trace_report(reported: Iterable[Mapping[str, Any]]) -> ShownExchange:
     """What a client says it saw, as lanes over the numbers of its events."""
     head = ShownFrame(0, None, "report", "", 0, ("stream",))
     keeper = _FrameKeeper((), 0, head)
-    for number, each in enumerate(seen, 1):
+    for number, each in enumerate(reported, 1):
         event = Event(str(each.get("type")), each, number, "semantic")
         keeper.take(TracedFrame(number, None, None, [event]))
     return keeper.result()

@@ -27,14 +27,14 @@ def example_line(judged: JudgedExample) -> str:
 
 def example_verdict(judged: JudgedExample) -> str:
     """`ok`, or why not; with the other rules of the file that find something there."""
-    others = _others(judged)
+    others = _other_rules(judged)
     if judged.holds:
         return f"ok{f' ({others})' if others else ''}"
-    words = f"FAILED: {_why(judged)}"
+    words = f"FAILED: {_failure_reason(judged)}"
     return f"{words}; {others}" if others else words
 
 
-def _why(judged: JudgedExample) -> str:
+def _failure_reason(judged: JudgedExample) -> str:
     if judged.finding is not None and judged.verdict is Verdict.FAIL:
         return f"the rule is broken: {finding_line(judged)}"
     wanted = "keep" if judged.example.expected == "keeps" else "break"
@@ -50,7 +50,7 @@ def finding_line(judged: JudgedExample) -> str:
     return "" if found is None else f"event {found.event}: {finding_sentence(found)}"
 
 
-def _others(judged: JudgedExample) -> str:
+def _other_rules(judged: JudgedExample) -> str:
     if not judged.others:
         return ""
     shown = ", ".join(judged.others[:_NAMED])

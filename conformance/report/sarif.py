@@ -124,7 +124,7 @@ def _result_object(
         "message": {"text": text.replace("](", "] (")},
         "locations": [_location_object(group.places[0], kept=kept)],
         "relatedLocations": chain(
-            _location_beside(finding.upstream, kept=kept),
+            _related_location(finding.upstream, kept=kept),
             _other_locations(group, most, kept=kept),
         ),
         "occurrenceCount": len(group.places),
@@ -135,16 +135,16 @@ def _result_object(
     }
 
 
-def _location_beside(beside: EventBeside | None, *, kept: bool) -> Iterator[dict[str, Any]]:
+def _related_location(other: EventBeside | None, *, kept: bool) -> Iterator[dict[str, Any]]:
     """The place of the event of another exchange or hop, with its type and data."""
-    if beside is None:
+    if other is None:
         return
-    what = visible(f"{beside.side}: {beside.type}  {beside.text}".rstrip())
+    what = visible(f"{other.side}: {other.type}  {other.text}".rstrip())
     message = {"text": what.replace("](", "] (")}
-    logical = {"name": f"exchange {beside.exchange}, event {beside.event}", "kind": "event"}
-    if beside.file and kept:
+    logical = {"name": f"exchange {other.exchange}, event {other.event}", "kind": "event"}
+    if other.file and kept:
         yield {
-            "physicalLocation": _physical_location(beside.file, beside.line),
+            "physicalLocation": _physical_location(other.file, other.line),
             "logicalLocations": [logical],
             "message": message,
         }

@@ -102,12 +102,12 @@ def _judged_findings(
 
 
 def _recording_files(paths: Sequence[Path], wanted: str) -> Iterator[Path]:
-    seen: set[Path] = set()
+    read_files: set[Path] = set()
     for path in paths:
         named = _named_by_report(path, wanted) if path.suffix == ".json" else None
         for file in recording_files([path]) if named is None else named:
-            if file not in seen:
-                seen.add(file)
+            if file not in read_files:
+                read_files.add(file)
                 yield file
 
 

@@ -31,7 +31,7 @@ from conformance.judging.result import (
     StreamResult,
     finding_key,
 )
-from conformance.report.again import command_again, repeated_call
+from conformance.report.locations import recheck_command, repeated_call
 from conformance.report.printable import (
     LABELLED,
     Paint,
@@ -43,7 +43,6 @@ from conformance.report.printable import (
 )
 from conformance.report.wording import (
     authority_lines,
-    beside_label,
     count,
     exchange_title,
     finding_place,
@@ -51,6 +50,7 @@ from conformance.report.wording import (
     following_sentence,
     group_spread,
     link_sentence,
+    related_label,
     repaired_sentence,
     report_warnings,
     slice_of,
@@ -166,12 +166,12 @@ def finding_block(
     if finding.slice:
         yield LABELLED.format("slice", slice_of(finding))
     yield from _context_lines(page, finding.context)
-    yield from labelled_lines(beside_label(finding), list(upstream_lines(finding)))
+    yield from labelled_lines(related_label(finding), list(upstream_lines(finding)))
     if first:
         yield from labelled_lines("source", list(authority_lines(finding.source)))
         yield from labelled_lines("hint", [visible(finding.hint)] if finding.hint else [])
         yield from labelled_lines("fix", [visible(finding.fix)] if finding.fix else [])
-    if group and not finding.reproduce and (again := command_again(page.call, stream, finding)):
+    if group and not finding.reproduce and (again := recheck_command(page.call, stream, finding)):
         yield LABELLED.format("again", visible(again, _CALL))
     of_group = f", group {group.id}" if group and group.places[1:] else ""
     yield LABELLED.format("id", page.paint("quiet", f"{visible(finding.id)}{of_group}"))

@@ -175,8 +175,8 @@ def _reproduction_lines(selected: SelectedFinding, exchange: Exchange) -> Iterat
     elif exchange.request is not None:
         line, body = curl_line(exchange.request, stream.dialect)
         yield from code_block([line] if len(line) < 600 else [f"sh {REQUEST}"], "sh")
-        beside = f", `{BODY}` lies beside it" if body is not None else ""
-        yield f"`$BASE_URL` is the server without a path, `$API_KEY` the key{beside}."
+        body_note = f", `{BODY}` lies beside it" if body is not None else ""
+        yield f"`$BASE_URL` is the server without a path, `$API_KEY` the key{body_note}."
         yield ""
     yield "Offline, with the attached cassette:"
     yield ""

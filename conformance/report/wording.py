@@ -67,23 +67,21 @@ def _exchange_of(number: int, file: str) -> str:
     return f"{number} of {visible(Path(file).name)}" if file else str(number)
 
 
-def beside_label(finding: Finding) -> str:
+def related_label(finding: Finding) -> str:
     """A label for the other event of a finding: the upstream, or the answer that came back."""
     return finding.upstream.side if finding.upstream is not None else "upstream"
 
 
 def upstream_lines(finding: Finding) -> Iterator[str]:
     """The provider's event where both hops were compared: its place, then its type and data."""
-    beside = finding.upstream
-    if beside is not None:
-        where = (
-            visible(beside.file) if beside.line is None else f"{visible(beside.file)}:{beside.line}"
-        )
-        turn = [f"turn {beside.turn}"] if beside.turn else []
-        byte = [] if beside.byte is None else [f"byte {beside.byte}"]
-        facts = [f"exchange {beside.exchange}", *turn, f"event {beside.event}", *byte]
+    event = finding.upstream
+    if event is not None:
+        where = visible(event.file) if event.line is None else f"{visible(event.file)}:{event.line}"
+        turn = [f"turn {event.turn}"] if event.turn else []
+        byte = [] if event.byte is None else [f"byte {event.byte}"]
+        facts = [f"exchange {event.exchange}", *turn, f"event {event.event}", *byte]
         yield f"{where} ({', '.join(facts)})"
-        yield f"{visible(beside.type, _TYPES)}  {visible(beside.text)}".rstrip()
+        yield f"{visible(event.type, _TYPES)}  {visible(event.text)}".rstrip()
 
 
 def recording_name(file: str) -> str:
@@ -109,12 +107,14 @@ def finding_sentence(finding: Finding) -> str:
         ("got", (finding.got,), visible(finding.got)),
     )
     missing = [
-        f"{label} {text}" for label, words, text in facts if text and not _is_said(message, words)
+        f"{label} {text}"
+        for label, words, text in facts
+        if text and not _mentions_words(message, words)
     ]
     return "; ".join(part for part in (message, ", ".join(missing)) if part)
 
 
-def _is_said(message: str, words: Sequence[str]) -> bool:
+def _mentions_words(message: str, words: Sequence[str]) -> bool:
     # As whole words: `response.done.extra` does not mention `response.done`.
     return all(
         re.search(rf"(?<![\w.]){re.escape(visible(word))}(?!\w|\.\w)", message) for word in words

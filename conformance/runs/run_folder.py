@@ -16,11 +16,11 @@ from conformance.cassette import Cassette, Header, Recording, read, write
 from conformance.cassette.header import named_target
 from conformance.cassette.redaction.own_keys import remember_keys
 from conformance.core.errors import Place, UsageError
+from conformance.core.excerpts import redacted
 from conformance.dialects import APPLICATIONS, ENDPOINTS
 from conformance.evidence.expectations import RUN
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.redaction import redact_evidence
-from conformance.report.redacted import text_cleaner
 from conformance.runs.options import RunOptions
 from conformance.runs.scenario_run import ScenarioOutcome
 
@@ -38,7 +38,7 @@ class RunFolder:
         self._kind = kind
         self._stale: tuple[Path, ...] = ()
         remember_keys(value for headers in options.secrets.values() for value in headers.values())
-        self.clean_line = text_cleaner()
+        self.clean_line = redacted
 
     @cached_property
     def _own_rules(self) -> Rulebook | None:

@@ -57,7 +57,7 @@ def known_names(paths: Sequence[Path]) -> KnownNames:
 
 def _exchange_names(paths: Sequence[Path]) -> frozenset[str]:
     """Scenarios with their roles, shipped recordings, and the groups of cases of a client."""
-    steps = {f"{s.name}/{step.role}" for s in _scenarios(paths) for step in s.steps}
+    steps = {f"{s.name}/{step.role}" for s in _loaded_scenarios(paths) for step in s.steps}
     top = cassettes()
     recorded = (path.relative_to(top).as_posix() for path in discover(top))
     return frozenset(
@@ -66,7 +66,7 @@ def _exchange_names(paths: Sequence[Path]) -> frozenset[str]:
     )
 
 
-def _scenarios(paths: Sequence[Path]) -> Iterator[Scenario]:
+def _loaded_scenarios(paths: Sequence[Path]) -> Iterator[Scenario]:
     yield from load_scenarios()
     for file, _ in documents_with("scenario", [path for path in paths if path.is_dir()]):
         try:

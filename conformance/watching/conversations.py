@@ -19,11 +19,10 @@ from msgspec.structs import replace
 from conformance.core.events import Exchange, Request
 from conformance.evidence.links.exchanges import ExchangePlaces, LinkedExchanges
 from conformance.judging.consequences import withdraw_followers
-from conformance.judging.fast.joined import read_joined
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding, StreamResult
 from conformance.judging.view import JudgeSetting
-from conformance.recordings.linked_files import NAME
+from conformance.recordings.linked_files import NAME, read_into
 from conformance.watching.judging import TrafficJudge
 
 MOST_ANSWERS: Final = 1000
@@ -71,14 +70,14 @@ class TrafficConversations:
         self._results[exchange.number] = result = ledger.result()
         links = self._linked.links.get(exchange.number, ())
         if links:
-            self._place(exchange.number, links[-1].exchange)
+            self._add_turn(exchange.number, links[-1].exchange)
         return result.findings
 
     def take_answer(self, exchange: Exchange) -> tuple[Finding, ...]:
         """Remembers an answer; gives what only now is found in what its request brings back."""
         found = () if exchange.number in self._results else self.take_request(exchange)
         setting = self._judge.setting(exchange)
-        if setting is not None and self._hear(setting, exchange):
+        if setting is not None and self._remember_answer(setting, exchange):
             self._sizes[exchange.number] = size = len(exchange.body)
             self._size += size
         else:
@@ -109,16 +108,12 @@ class TrafficConversations:
             ledger.add(rule, verdict, of_links.reasons.get(rule, ""), found, by=NAME)
         return ledger.result()
 
-    def _hear(self, setting: JudgeSetting, exchange: Exchange) -> bool:
+    def _remember_answer(self, setting: JudgeSetting, exchange: Exchange) -> bool:
         """Whether an answer can come back."""
-        hear = self._linked.listener(setting, _light(exchange))
-        if hear is None:
-            return False
-        for joined in read_joined(exchange, setting.dialect, setting.bound.reading):
-            hear(joined.events)
-        return self._linked.remember(exchange)
+        is_read = read_into(self._linked, setting, _without_history(exchange))
+        return is_read and self._linked.remember(exchange)
 
-    def _place(self, number: int, after: int) -> None:
+    def _add_turn(self, number: int, after: int) -> None:
         """Rule 2."""
         before = self.places.get(after)
         if before is None:
@@ -130,13 +125,13 @@ class TrafficConversations:
             self.places.popitem(last=False)
 
 
-def _light(exchange: Exchange) -> Exchange:
+def _without_history(exchange: Exchange) -> Exchange:
     """The exchange without what its request repeats: that would be all of the talk, each time."""
     request = exchange.request
-    return replace(exchange, request=None if request is None else _light_request(request))
+    return replace(exchange, request=None if request is None else _request_without_history(request))
 
 
-def _light_request(request: Request) -> Request:
+def _request_without_history(request: Request) -> Request:
     body = request.json
     short = (
         {key: each for key, each in body.items() if _is_short(each)}

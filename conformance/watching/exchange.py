@@ -71,7 +71,7 @@ class WatchedExchange:
         self.clean = _text_cleaner(recorded)
         body = stated_request(recorded).json
         self.model = str(body.get("model") or "") if isinstance(body, dict) else ""
-        self._asked = replace(recorded, json={"model": self.model}, text=None, base64=None)
+        self._short_request = replace(recorded, json={"model": self.model}, text=None, base64=None)
         self._kept: list[Chunk] | None = []
         self.kept_bytes = len(came.request.body)
         self._body: ChunkedBodyReader | PlainBodyReader = PlainBodyReader(None)
@@ -215,7 +215,7 @@ class WatchedExchange:
     def _feed_chunks(self, chunks: Sequence[Chunk]) -> Sequence[Finding]:
         assert self._stream is not None
         stream = self._stream
-        now_about(self._asked)
+        now_about(self._short_request)
         return self._add_findings(f for chunk in chunks for f in stream.feed(chunk.data, chunk.ms))
 
     def _add_findings(self, found: Iterable[Finding]) -> Sequence[Finding]:
@@ -225,7 +225,7 @@ class WatchedExchange:
 
     def _take_end(self, message: ExchangeEnded) -> Sequence[Finding]:
         """The findings that nobody has heard of."""
-        now_about(self._asked)
+        now_about(self._short_request)
         self.end = message.how
         self.note = message.lost or message.note or self.note
         live = None if self._stream is None else self._stream.close(message.how)
@@ -233,7 +233,7 @@ class WatchedExchange:
         shown = set(map(_finding_place, self.findings))
         if live is not None or (self._is_judged and self._kept):
             whole = self._judge.whole_result(self.recorded()) if self.is_kept else None
-            self._hear_answer()
+            self._link_answer()
             result = self._conversations.written(self.number, whole or live)
             self.result = result and redact_result(result, self.clean)
         else:
@@ -241,7 +241,7 @@ class WatchedExchange:
         self.findings = list(self.result.findings if self.result else self._of_history)
         return [each for each in self.findings if _finding_place(each) not in shown]
 
-    def _hear_answer(self) -> None:
+    def _link_answer(self) -> None:
         """The answer may come back; what its request brings back may only show now."""
         if self.is_kept:
             self._link_with(self._conversations.take_answer)

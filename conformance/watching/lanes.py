@@ -95,7 +95,7 @@ class LaneTails:
         while self.ms >= CELLS * self.cell_ms:
             self.cell_ms *= 2
             for each in self.lanes.values():
-                each.busy = _folded(each.busy)
+                each.busy = _merge_cells(each.busy)
         before, since = self._latest
         begun = since if before == lane and self.ms - since < _PAUSE_MS else self.ms
         self._latest = lane, self.ms
@@ -105,6 +105,6 @@ class LaneTails:
         return tail
 
 
-def _folded(busy: int) -> int:
+def _merge_cells(busy: int) -> int:
     """The bits of cells that are twice as long."""
     return sum(1 << cell for cell in range(CELLS // 2) if busy >> 2 * cell & 3)

@@ -105,8 +105,8 @@ class SocketTraffic:
         self._known = len(begun)
 
     def _request(self, shown: _ShownAnswer, came: float) -> RequestCame:
-        asked = shown.answer.body
-        body = b"" if asked is None else json.dumps(asked).encode()
+        request_body = shown.answer.body
+        body = b"" if request_body is None else json.dumps(request_body).encode()
         upgrade = self._upgrade.request
         request = HttpRequest(upgrade.method, upgrade.target, upgrade.headers, body)
         return RequestCame(shown.number, came, self._upgrade.target, request)

@@ -111,9 +111,9 @@ class Traffic:
             self.total += 1
             found = exchange.take_history()
             self._listener.began(exchange)
-            self._tell_findings(exchange, found)
+            self._report_findings(exchange, found)
         elif (known := self.exchanges.get(message.number)) is not None:
-            self._tell_findings(known, known.take(message))
+            self._report_findings(known, known.take(message))
             if known.is_over:
                 self.faulty += bool(known.findings)
                 self._listener.ended(known)
@@ -122,9 +122,9 @@ class Traffic:
         """Judges what waits in streams that are under way."""
         for each in list(self.exchanges.values()):
             if not each.is_over:
-                self._tell_findings(each, each.catch_up())
+                self._report_findings(each, each.catch_up())
 
-    def _tell_findings(self, exchange: WatchedExchange, found: Sequence[Finding]) -> None:
+    def _report_findings(self, exchange: WatchedExchange, found: Sequence[Finding]) -> None:
         if found:
             self._listener.found(exchange, found)
 

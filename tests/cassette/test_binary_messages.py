@@ -43,7 +43,7 @@ def recorded(*chunks: bytes) -> Exchange:
     return Exchange(response=BINARY, chunks=tuple(Chunk(each, 1.0) for each in chunks))
 
 
-def said(exchange: Exchange) -> list[str]:
+def texts_of(exchange: Exchange) -> list[str]:
     framer = Framer(exchange.response)
     return [frame.data for frame in (*framer.feed(exchange.body), *framer.close())]
 
@@ -94,7 +94,7 @@ def test_secrets_go_and_messages_stay_whole(cuts: Sequence[int]) -> None:
     chunks = [body[a:b] for a, b in pairwise(places)]
     clean = Redactor().exchange(recorded(*chunks))
     assert [len(chunk.data) for chunk in clean.chunks] == list(map(len, chunks))
-    texts = said(clean)
+    texts = texts_of(clean)
     assert len(texts) == 2
     assert not any(SECRET in text for text in texts)
     assert SECRET.encode() not in clean.body
@@ -103,7 +103,7 @@ def test_secrets_go_and_messages_stay_whole(cuts: Sequence[int]) -> None:
 def test_a_secret_over_several_messages_goes() -> None:
     pieces = ["key ", *(SECRET[at : at + 6] for at in range(0, len(SECRET), 6)), " ok"]
     clean = Redactor().exchange(recorded(*map(delta, pieces)))
-    joined = "".join(json.loads(text)["delta"]["text"] for text in said(clean))
+    joined = "".join(json.loads(text)["delta"]["text"] for text in texts_of(clean))
     assert len(joined) == len("".join(pieces))
     assert SECRET not in joined
 

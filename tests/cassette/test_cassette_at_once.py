@@ -38,7 +38,7 @@ HEADS = st.sampled_from(("text/event-stream", "application/x-ndjson", "applicati
 
 
 @given(BODIES)
-def test_secrets_are_looked_for_only_where_a_key_tells_of_one(body: bytes) -> None:
+def test_secrets_are_looked_for_only_where_a_key_names_one(body: bytes) -> None:
     walk = _JsonWalk()
     for token in _TOKEN.finditer(body):
         walk.take(token)

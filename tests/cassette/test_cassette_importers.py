@@ -82,7 +82,7 @@ def test_without_one_nobody_knows_the_file(tmp_path: Path) -> None:
         open_recording(taped(tmp_path))
 
 
-def test_a_file_that_it_refuses_is_told_what_was_expected(tmp_path: Path, install: Install) -> None:
+def test_a_file_that_it_refuses_names_what_was_expected(tmp_path: Path, install: Install) -> None:
     install(GOOD)
     with pytest.raises(CassetteError, match=r"b\.tape:1: expected a tape"):
         open_recording(taped(tmp_path, "other", "b.tape"))
@@ -109,7 +109,9 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_a_broken_one_is_told_once_in_one_line(tmp_path: Path, install: Install, case: str) -> None:
+def test_a_broken_one_is_reported_once_in_one_line(
+    tmp_path: Path, install: Install, case: str
+) -> None:
     module, why = BROKEN[case]
     install(module)
     body = taped(tmp_path, '{"a": 1}', "b.json")

@@ -83,7 +83,7 @@ def test_iterating_gives_the_same_as_reading(tmp_path: Path) -> None:
     assert tuple(exchanges(path)) == read(path).exchanges
 
 
-def test_interleaved_exchanges_are_told_apart(tmp_path: Path) -> None:
+def test_interleaved_exchanges_are_distinguished(tmp_path: Path) -> None:
     path = written(
         tmp_path,
         HEADER

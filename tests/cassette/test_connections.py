@@ -231,7 +231,7 @@ def test_there_are_no_more_exchanges_than_answers(tmp_path: Path) -> None:
         locate(path, 3, [0])
 
 
-def test_exchanges_beside_a_websocket_are_numbered_on(tmp_path: Path) -> None:
+def test_exchanges_next_to_a_websocket_are_numbered_on(tmp_path: Path) -> None:
     text = cassette_text(in_turn())
     more = '{"request": null, "exchange": 2, "after": 1}\n{"response": null}\n{"end": "eof"}\n'
     recording = open_recording(stored(tmp_path, "ws.cassette.jsonl", text + more))

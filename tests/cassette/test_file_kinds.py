@@ -164,7 +164,7 @@ Payloads = st.recursive(
     st.lists(Payloads, min_size=1, max_size=5),
     st.sampled_from(["data: %s\n\n", "event: a.b\ndata: %s\n\n", "%s\n"]),
 )
-def test_line_ends_come_back_behind_dots(payloads: list[Any], frame: str) -> None:
+def test_line_ends_come_back_from_dots(payloads: list[Any], frame: str) -> None:
     for indent in (None, 1):
         if indent is None or "data" not in frame:
             body = "".join(frame % json.dumps(each, indent=indent) for each in payloads).encode()

@@ -63,7 +63,7 @@ def test_a_trimmed_file_is_judged_as_the_whole_one(tmp_path: Path, name: str, co
 
 
 @pytest.mark.parametrize("end", [" ", " \n", " \n\n", "\t\n\n"])
-def test_a_blank_behind_the_last_word_hides_it_from_nobody(tmp_path: Path, end: str) -> None:
+def test_a_blank_after_the_last_word_hides_it_from_nobody(tmp_path: Path, end: str) -> None:
     """openai-python and openai-node ask how the data begins."""
     [found] = check_paths([stored(tmp_path, "a.sse", f"{WHOLE.rstrip()}{end}")]).streams
     for rule in ("wire/chat/done-present", "wire/sse/data-is-json", RULE):

@@ -126,7 +126,7 @@ def test_no_other_file_has_such_a_name(name: str) -> None:
         named_paths(f"shipped:{name}")
 
 
-def test_a_path_that_is_not_there_is_told() -> None:
+def test_a_path_that_is_not_there_is_reported() -> None:
     with pytest.raises(UsageError, match=r"^nowhere/at/all: no such file or folder$"):
         find_recordings(["nowhere/at/all"])
 

@@ -26,7 +26,7 @@ def claude(kind: str, **message: Any) -> Line:
     return {**head, "type": kind, "message": message, "timestamp": "2026-11-01T09:00:00.000Z"}
 
 
-def said(*blocks: Line, name: str = "msg_1", **more: Any) -> Line:
+def assistant_line(*blocks: Line, name: str = "msg_1", **more: Any) -> Line:
     fixed = {"type": "message", "role": "assistant", "model": "claude-x", "stop_reason": None}
     usage = {"usage": {"input_tokens": 9, "output_tokens": 2}}
     return claude("assistant", id=name, content=list(blocks), **{**fixed, **usage, **more})
@@ -40,13 +40,13 @@ def result(name: str) -> Line:
 CLAUDE: Final = (
     {"type": "summary", "summary": "Ferries", "leafUuid": "u"},
     claude("user", role="user", content="When do they sail?"),
-    said(THOUGHT),
-    said(CALL),
+    assistant_line(THOUGHT),
+    assistant_line(CALL),
     result("toolu_1"),  # a call is carried out before the answer is over
-    said(OTHER_CALL, stop_reason="tool_use"),
+    assistant_line(OTHER_CALL, stop_reason="tool_use"),
     result("toolu_2"),
-    said(TEXT, name="msg_2"),
-    said(TEXT, name="api", model="<synthetic>"),
+    assistant_line(TEXT, name="msg_2"),
+    assistant_line(TEXT, name="api", model="<synthetic>"),
 )
 
 
@@ -106,7 +106,7 @@ def test_each_answer_is_one_body(
 
 def test_a_signature_that_is_lost_is_found(tmp_path: Path) -> None:
     bare = {key: each for key, each in THOUGHT.items() if key != "signature"}
-    [stream] = check_paths([logged(tmp_path, said(bare), said(TEXT))]).streams
+    [stream] = check_paths([logged(tmp_path, assistant_line(bare), assistant_line(TEXT))]).streams
     assert Verdict.FAIL in stream.verdicts.values()
 
 

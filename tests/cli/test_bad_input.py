@@ -214,7 +214,7 @@ def test_a_profile_for_another_dialect_contradicts_the_stream(
     assert capsys.readouterr().err == f"error: a.sse: {line}\n"
 
 
-def test_a_profile_that_overrides_unknown_rules_is_told_by_lint(
+def test_a_profile_that_overrides_unknown_rules_is_reported_by_lint(
     write: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
     off = '{level: "off", because: x, seen: y}'
@@ -298,7 +298,7 @@ def test_one_broken_file_among_many_does_not_hide_the_others(
     assert "error: many/b.cassette.jsonl:1:13: " in Path("report.txt").read_text()
 
 
-def test_lines_of_an_unknown_kind_are_skipped_and_told(
+def test_lines_of_an_unknown_kind_are_skipped_and_reported(
     write: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write("a.cassette.jsonl", GOOD.replace('{"end"', '{"frob":1}\n{"end"'))

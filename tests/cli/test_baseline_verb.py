@@ -108,7 +108,7 @@ def test_nothing_is_written_without_a_reason(
     assert not target.exists()
 
 
-def test_a_broken_baseline_is_told_before_the_work(
+def test_a_broken_baseline_is_reported_before_the_work(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     known = tmp_path / "known.yaml"

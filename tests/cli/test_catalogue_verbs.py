@@ -186,7 +186,7 @@ PROBLEMS: list[tuple[list[str], list[str], int]] = [
 
 
 @pytest.mark.parametrize(("severities", "options", "code"), PROBLEMS)
-def test_lint_tells_each_problem_and_how_grave(
+def test_lint_reports_each_problem_and_how_grave(
     severities: list[str],
     options: list[str],
     code: int,

@@ -83,7 +83,7 @@ def test_the_exit_code_is_the_first_that_applies(
     assert main(["check", "x.sse", *options]) == code
 
 
-def test_an_answer_that_is_only_an_error_is_told_on_stderr(
+def test_an_answer_that_is_only_an_error_is_reported_on_stderr(
     judge: Judge, capsys: pytest.CaptureFixture[str]
 ) -> None:
     judge(ONLY_ERROR)
@@ -128,7 +128,7 @@ def test_stdout_holds_the_format_alone(judge: Judge, capsys: pytest.CaptureFixtu
     assert err == "error: y.sse: is empty\n"
 
 
-def test_reports_are_written_beside_stdout(
+def test_reports_are_written_next_to_stdout(
     judge: Judge, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     judge(stream(Verdict.PASS))
@@ -143,7 +143,7 @@ def test_reports_are_written_beside_stdout(
 @pytest.mark.parametrize(
     "options", [["-o", "nope"], ["-o", "pdf=x"], ["--format", "pdf"], ["-o", "json=-"]]
 )
-def test_a_wrong_output_is_told_before_the_work(options: list[str], judge: Judge) -> None:
+def test_a_wrong_output_is_reported_before_the_work(options: list[str], judge: Judge) -> None:
     calls = judge(stream(Verdict.PASS))
     assert main(["check", "x.sse", *options]) == 2
     assert calls == []

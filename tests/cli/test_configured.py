@@ -80,7 +80,7 @@ def test_check_judges_what_the_file_names(capsys: pytest.CaptureFixture[str]) ->
     assert "Missing argument" in capsys.readouterr().err
 
 
-def test_rules_of_ones_own_are_judged_beside_those_that_ship(
+def test_rules_of_ones_own_are_judged_next_to_those_that_ship(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     configured("recordings: taken\nsuites: [shipped, rules]\nstrict: true\n")
@@ -228,7 +228,7 @@ TARGETS: Final = f"""targets:
 """
 
 
-def test_a_target_is_asked_where_it_is_named(
+def test_a_target_is_called_where_it_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("MY_KEY", "drawn-4f5Ab1cAb1cAb1c")
@@ -279,7 +279,7 @@ def test_nothing_of_a_target_counts_unless_it_alone_is_named(
         (["run", "--target", "there"], "--header-env x-tenant: $MY_TENANT holds no value of a"),
     ],
 )
-def test_a_target_that_cannot_be_asked_is_one_line(
+def test_a_target_that_cannot_be_called_is_one_line(
     call: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     configured(TARGETS)

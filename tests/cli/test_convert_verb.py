@@ -50,7 +50,7 @@ def test_an_existing_file_is_replaced_only_by_force(
     assert body(target) == SSE
 
 
-def test_secrets_go_unless_they_are_asked_for(tmp_path: Path) -> None:
+def test_secrets_go_unless_they_are_requested(tmp_path: Path) -> None:
     secret = b"sk-proj-" + b"a1B2" * 10
     source = tmp_path / "a.sse"
     source.write_bytes(b'data: {"key":"' + secret + b'"}\n\n')
@@ -97,7 +97,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("arguments", "line"), WRONG)
-def test_a_wrong_call_leaves_nothing_behind(
+def test_a_wrong_call_leaves_nothing_over(
     arguments: list[str], line: str, sse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     filled = [each.format(sse=sse, folder=tmp_path) for each in arguments]

@@ -21,7 +21,7 @@ def test_no_change_is_0_and_one_line(capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().out == "1 exchange compared: no change\n"
 
 
-def test_a_change_is_1_and_told_in_a_few_lines(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_change_is_1_and_reported_in_a_few_lines(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["diff", GOOD, BROKEN]) == 1
     assert capsys.readouterr().out == (
         "exchange 1\n"
@@ -31,7 +31,7 @@ def test_a_change_is_1_and_told_in_a_few_lines(capsys: pytest.CaptureFixture[str
     )
 
 
-def test_many_changes_are_clipped_unless_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_many_changes_are_clipped_unless_requested(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["diff", CHAT, TOOLS]) == 1
     short = capsys.readouterr().out
     assert "more changes (-v shows all)" in short

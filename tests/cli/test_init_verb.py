@@ -139,7 +139,7 @@ def answers(monkeypatch: pytest.MonkeyPatch, *said: str) -> list[str]:
     return questions
 
 
-def test_a_terminal_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_is_prompted(monkeypatch: pytest.MonkeyPatch) -> None:
     questions = answers(monkeypatch, "", "http://127.0.0.1:8000/v1", "MY_KEY", "vllm")
     assert main(["init"]) == 0
     project = read_project()
@@ -149,7 +149,7 @@ def test_a_terminal_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(questions) == 4
 
 
-def test_a_terminal_is_asked_nothing_where_options_say_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_needs_no_answer_where_options_say_it(monkeypatch: pytest.MonkeyPatch) -> None:
     assert answers(monkeypatch) == []
     assert main(["init", "--yes"]) == 0
     assert main(["init", "taken", "--force"]) == 0

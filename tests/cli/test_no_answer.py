@@ -71,7 +71,7 @@ def test_a_stream_without_an_answer_is_a_finding(run: Run, dialect: str, text: s
 
 
 @pytest.mark.parametrize("dialect", ["openai.chat", "anthropic.messages"])
-def test_an_error_alone_is_told_and_proves_nothing(run: Run, dialect: str) -> None:
+def test_an_error_alone_is_reported_and_proves_nothing(run: Run, dialect: str) -> None:
     code, printed = run(events(ERROR), "--dialect", dialect)
 
     assert code == 5

@@ -80,7 +80,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("key")
 @pytest.mark.parametrize("status", ["200 OK", "401 No"])
-def test_no_verb_that_asks_tells_its_key(
+def test_no_verb_that_asks_shows_its_key(
     status: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     request = tmp_path / "request.json"
@@ -107,7 +107,7 @@ def test_no_verb_that_asks_tells_its_key(
 
 
 @pytest.mark.parametrize("behave", [echoing(), paced()], ids=["at once", "paced"])
-def test_watch_tells_no_key_that_a_client_sent(behave: Behaviour, tmp_path: Path) -> None:
+def test_watch_reveals_no_key_that_a_client_sent(behave: Behaviour, tmp_path: Path) -> None:
     pipe = subprocess.PIPE
     more = ("--save", str(tmp_path / "saved"), "--rule", "*")
     with (

@@ -32,7 +32,7 @@ async def command(*arguments: str, env: dict[str, str] | None = None) -> tuple[i
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize(("stop", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)], ids=str)
-def test_the_proxy_tells_where_it_listens_and_what_it_recorded(
+def test_the_proxy_reports_where_it_listens_and_what_it_recorded(
     stop: signal.Signals, code: int, tmp_path: Path
 ) -> None:
     folder, port_file = tmp_path / "taken", tmp_path / "port"
@@ -64,7 +64,7 @@ def test_the_proxy_tells_where_it_listens_and_what_it_recorded(
 
 
 @pytest.mark.slow
-def test_a_server_is_asked_with_a_key_from_the_environment(tmp_path: Path) -> None:
+def test_a_server_is_called_with_a_key_from_the_environment(tmp_path: Path) -> None:
     request, target = tmp_path / "r.json", tmp_path / "a.cassette.jsonl"
     request.write_text(json.dumps({"model": "m", "messages": []}))
 
@@ -113,7 +113,7 @@ NOT_FOUND = b'{"error":{"message":"no model m"}}'
         ("302 Go\r\nlocation: http://h/", b"", "HTTP 302 redirects to http://h/ (name that"),
     ],
 )
-def test_what_no_api_answered_is_kept_and_told(
+def test_what_no_api_answered_is_kept_and_reported(
     head: str, body: bytes, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     request, target = tmp_path / "r.json", tmp_path / "a.cassette.jsonl"
@@ -168,7 +168,7 @@ STEPS = ["--url", "http://127.0.0.1:1", "--scenario"]
         ([*STEPS, "gateway-tools", "--model", "m", "--api", "chat"], "is for gateways"),
     ],
 )
-def test_wrong_calls_are_told_in_one_line(
+def test_wrong_calls_are_reported_in_one_line(
     arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "r.json").write_text("{}")
@@ -203,7 +203,7 @@ def leaky(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_scan_tells_lines_and_exits_1(leaky: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_scan_reports_lines_and_exits_1(leaky: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (leaky.parent / "notes.txt").write_text(f"fine\nkey: {KEY}\n")
     (leaky.parent / "blob.bin").write_bytes(b"\0" + KEY.encode())
     assert main(["redact", "--scan", str(leaky.parent)]) == 1
@@ -275,7 +275,7 @@ def test_redacting_leaves_nothing_to_find(
         (["--scan", "EMPTY"], 5, ""),
     ],
 )
-def test_redact_tells_what_it_cannot_do(
+def test_redact_reports_what_it_cannot_do(
     arguments: list[str],
     code: int,
     message: str,

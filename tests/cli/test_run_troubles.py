@@ -104,7 +104,7 @@ ANSWERS = [
 
 @pytest.mark.parametrize("model", [[], ["--model", "m"]], ids=["listed", "named"])
 @pytest.mark.parametrize("answer", ANSWERS, ids=["401", "403", "404", "a web page", "a redirect"])
-def test_what_is_no_api_is_told_as_what_it_is(
+def test_what_is_no_api_is_reported_as_what_it_is(
     answer: tuple[int, str, bytes, dict[str, str], str, str, int, int],
     model: list[str],
     capsys: pytest.CaptureFixture[str],
@@ -132,7 +132,9 @@ def test_a_whole_endpoint_is_taken_for_its_api_at_its_base(
     assert "--url names the endpoint of chat (--api chat, or none)" in capsys.readouterr().err
 
 
-def test_an_endpoint_of_two_apis_is_told_by_its_base(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_endpoint_of_two_apis_is_reported_by_its_base(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert main(["run", "--url", "http://h.invalid/api/chat", "--model", "m", "--plan"]) == 0
     assert capsys.readouterr().out.startswith("ollama.chat, ")
 
@@ -161,14 +163,14 @@ def test_a_proxy_of_the_environment_is_named(
     assert told in capsys.readouterr().err
 
 
-def test_http_2_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_http_2_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     with saying(HTTP_2_SETTINGS) as address:
         assert main(["run", "--url", f"http://{address}", "--model", "m"]) == 3
     told = capsys.readouterr().err
     assert "maybe HTTP/2 without TLS, or another protocol (name a port" in told
 
 
-def test_tls_where_none_is_spoken_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_tls_where_none_is_spoken_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     with answering(404, JSON, b"{}") as address:
         assert main(["run", "--url", f"https://{address}", "--model", "m"]) == 3
     assert "(no TLS is spoken there; try http://)" in capsys.readouterr().err
@@ -184,7 +186,7 @@ def test_tls_where_none_is_spoken_is_told(capsys: pytest.CaptureFixture[str]) ->
     ],
 )
 @pytest.mark.parametrize("verb", ["run", "record"])
-def test_a_self_signed_certificate_is_told_and_can_be_trusted(
+def test_a_self_signed_certificate_is_reported_and_can_be_trusted(
     verb: str, options: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pem = str(certificate(tmp_path))

@@ -52,7 +52,7 @@ def test_a_plan_sends_nothing(
     assert server.asked == []
 
 
-def test_the_only_model_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_only_model_is_requested(monkeypatch: pytest.MonkeyPatch) -> None:
     server = serve(monkeypatch)
     assert main([*APP, "--scenario", "think"]) == 0
     assert server.asked[-1]["model"] == "chatty"
@@ -110,7 +110,7 @@ GATEWAY = ["run", "--gateway", "http://127.0.0.1:1", "--upstream-port", "0", "--
 MODELS = str(cassettes() / "openai.chat/reference/models.cassette.jsonl")
 
 
-def test_the_plan_of_recordings_behind_a_gateway(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_plan_of_recordings_of_a_gateway(capsys: pytest.CaptureFixture[str]) -> None:
     path = cassettes() / "openai.chat/deepseek/tool-round.cassette.jsonl"
     assert main([*GATEWAY, "--cassette", str(path), "--api", "messages", "--plan"]) == 0
     out = capsys.readouterr().out

@@ -41,7 +41,7 @@ def serve(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
             process.kill()
 
 
-def test_a_client_is_served_and_everything_is_told(recording: Path, tmp_path: Path) -> None:
+def test_a_client_is_served_and_everything_is_reported(recording: Path, tmp_path: Path) -> None:
     port_file = tmp_path / "port"
     with serve(str(recording), "--port-file", str(port_file), "--exit-when-used") as (
         process,

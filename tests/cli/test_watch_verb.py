@@ -214,7 +214,7 @@ def test_keys_are_known_by_what_terminals_send(typed: str, keys: list[str]) -> N
         (["--proxy", "0", "--upstream", "http://h", "--dialect", "x"], "no dialect is called 'x'"),
     ],
 )
-def test_wrong_calls_are_told_in_one_line(
+def test_wrong_calls_are_reported_in_one_line(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["watch", *arguments]) == 2

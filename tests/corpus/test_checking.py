@@ -130,7 +130,7 @@ def test_ranges_of_bytes_give_every_line_once(
     assert cut == whole
 
 
-def test_rows_that_cannot_be_read_are_told_and_the_others_judged(tmp_path: Path) -> None:
+def test_rows_that_cannot_be_read_are_reported_and_the_others_judged(tmp_path: Path) -> None:
     good = json.loads(made.json_line(0))
     lines = [
         good,
@@ -265,7 +265,9 @@ def test_another_profile_is_another_output(corpus: Path, checked: Path) -> None:
     assert "another corpus: by other options" in told
 
 
-def test_a_file_cut_short_is_told_and_judged_once_it_is_whole(corpus: Path, tmp_path: Path) -> None:
+def test_a_file_cut_short_is_reported_and_judged_once_it_is_whole(
+    corpus: Path, tmp_path: Path
+) -> None:
     source, out = tmp_path / "in", tmp_path / "out"
     source.mkdir()
     whole = (corpus / "a.parquet").read_bytes()
@@ -282,7 +284,7 @@ def test_a_file_cut_short_is_told_and_judged_once_it_is_whole(corpus: Path, tmp_
     assert {row["id"] for row in rows(out)} == {made.stream_id(n) for n in range(70)}
 
 
-def test_damaged_zstd_is_told(tmp_path: Path) -> None:
+def test_damaged_zstd_is_reported(tmp_path: Path) -> None:
     made.write_json_lines(tmp_path / "a.jsonl.zst", range(50))
     whole = (tmp_path / "a.jsonl.zst").read_bytes()
     (tmp_path / "a.jsonl.zst").write_bytes(whole[:40] + b"?" + whole[41:])

@@ -174,7 +174,7 @@ def test_what_is_held_is_bounded_and_a_note_says_so(
     assert "a.jsonl: rows with requests were linked in stretches of " in note
 
 
-def test_ids_of_several_rows_are_told_apart(tmp_path: Path) -> None:
+def test_ids_of_several_rows_are_distinguished(tmp_path: Path) -> None:
     lines = [{**each, "id": "same"} for each in talk_rows(MESSAGES, CUT)]
     checked(tmp_path, lines)
     found = rows(tmp_path / "out", "findings", "row", "rule", "message")

@@ -50,7 +50,7 @@ def expected() -> dict[str, list[str]]:
     return {name: sorted(rules) for name, rules in found.items()}
 
 
-def told(out: Path) -> dict[str, list[str]]:
+def reported(out: Path) -> dict[str, list[str]]:
     table = pq.read_table(out, columns=["id", "failed_rules"])
     return {row["id"]: sorted(row["failed_rules"]) for row in table.to_pylist()}
 
@@ -80,7 +80,7 @@ def test_ray_data(source: Path, tmp_path: Path) -> None:
         )
         code = f"{begun}{example('check_with_ray')}\ncheck_with_ray(*sys.argv[1:])"
         run_apart(code, source, tmp_path / "out")
-    assert told(tmp_path / "out") == expected()
+    assert reported(tmp_path / "out") == expected()
 
 
 def test_dask(source: Path, tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_dask(source: Path, tmp_path: Path) -> None:
         "            check_with_dask(client, Path(sys.argv[1]).glob('*.parquet'), sys.argv[2])\n"
     )
     run_apart(code, source, tmp_path / "out")
-    assert told(tmp_path / "out") == expected()
+    assert reported(tmp_path / "out") == expected()
 
 
 def test_spark(source: Path, tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_spark(source: Path, tmp_path: Path) -> None:
         "check_with_spark(spark.read.parquet(sys.argv[1])).write.parquet(sys.argv[2])\n"
     )
     run_apart(code, source, tmp_path / "out")
-    assert told(tmp_path / "out") == expected()
+    assert reported(tmp_path / "out") == expected()
 
 
 def test_a_judge_pickles_and_is_shared_by_threads(source: Path) -> None:

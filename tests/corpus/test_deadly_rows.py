@@ -10,8 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from conformance.corpus.deadly_rows import DEADLY, MOST_ASIDE, TRIES, judge_fragment
-from conformance.corpus.engines import WorkerDeath, WorkerProcesses
+from conformance.corpus.engines import (
+    DEADLY,
+    MOST_ASIDE,
+    TRIES,
+    WorkerDeath,
+    WorkerProcesses,
+    judge_fragment,
+)
 from conformance.corpus.fragment_work import KILLED, FragmentOutcome, FragmentTask
 from conformance.corpus.fragments import Fragment
 from conformance.corpus.judge import JudgeChoices

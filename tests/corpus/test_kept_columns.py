@@ -63,7 +63,7 @@ def checked(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_a_kept_column_stands_beside_each_verdict_and_finding(checked: Path) -> None:
+def test_a_kept_column_belongs_to_each_verdict_and_finding(checked: Path) -> None:
     told = [f"kept_{name}" for name in KEEP]
     for row in rows(checked, "verdicts", "id", *told) + rows(checked, "findings", "id", *told):
         number = int(row["id"][1:])

@@ -194,7 +194,7 @@ def test_rows_that_end_their_worker_are_put_aside_and_all_others_judged(
     file = random.choice(sorted(source.iterdir()))
     put_killer_into(file, random.randrange(FILE))
     expect_end(started(source, out, str(tmp_path)), 2)
-    assert told(out) == told(corpus.expected)
+    assert reported(out) == reported(corpus.expected)
     aside = [(row["id"], row["reason"]) for row in rows(out, "unreadable")]
     assert aside == [("killer", KILLED)]
 
@@ -207,7 +207,7 @@ def put_killer_into(file: Path, at: int) -> None:
     pq.write_table(whole, file, row_group_size=GROUP)
 
 
-def told(out: Path) -> tuple[list[Any], list[Any]]:
+def reported(out: Path) -> tuple[list[Any], list[Any]]:
     """What was said of each stream, wherever it stands."""
     verdicts = rows(out, "verdicts", "id", "dialect", "profile", "failed_rules", "passed_rules")
     findings = rows(out, "findings", "id", "finding", "rule", "event", "message")

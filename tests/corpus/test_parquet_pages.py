@@ -109,7 +109,7 @@ def test_what_cannot_be_read_in_pieces_puts_its_row_group_aside(tmp_path: Path, 
 
 
 @pytest.mark.usefixtures("small")
-def test_damage_inside_a_large_page_is_told() -> None:
+def test_damage_inside_a_large_page_is_reported() -> None:
     data = bytearray(parquet_of([b"x" * 9_000, b"y"], compression="none", use_dictionary=False))
     parquet = pq.ParquetFile(io.BytesIO(bytes(data)))
     at = bytes(data).index(b"x" * 100) - 4

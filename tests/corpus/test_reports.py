@@ -75,7 +75,7 @@ def test_the_exemplar_opens_in_the_timeline(folders: tuple[Path, Path]) -> None:
         assert group.exemplar.id in page
 
 
-def test_a_source_that_is_gone_is_said_on_the_page(
+def test_a_source_that_is_gone_is_stated_on_the_page(
     folders: tuple[Path, Path], tmp_path: Path
 ) -> None:
     page = render_html(corpus_report(folders[1]), str(tmp_path / "nowhere"))
@@ -83,13 +83,13 @@ def test_a_source_that_is_gone_is_said_on_the_page(
     assert '<details class="stream"' not in page
 
 
-def test_ids_of_several_rows_are_told(tmp_path: Path) -> None:
+def test_ids_of_several_rows_are_reported(tmp_path: Path) -> None:
     made.write_json_lines(tmp_path / "in.jsonl", [1, 2, 1])
     check(tmp_path / "in.jsonl", tmp_path / "out")
     assert corpus_report(tmp_path / "out").repeated_ids == ((made.stream_id(1), 2),)
 
 
-def test_two_ids_alike_are_told_and_exit_2(
+def test_two_ids_alike_are_reported_and_exit_2(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     made.write_json_lines(tmp_path / "in.jsonl", [1, 2, 1])

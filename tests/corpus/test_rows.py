@@ -18,7 +18,7 @@ def test_few_rows_are_held_at_once() -> None:
     assert [len(some) for some in few] == [64, 64, 23, 3, 1]
 
 
-def test_a_file_of_its_own_comes_before_the_next_one_is_asked_for() -> None:
+def test_a_file_of_its_own_comes_before_the_next_one_is_requested() -> None:
     files = [UnreadableStream(number, "a", "no recording", "a.sse") for number in range(3)]
     assert list(few_at_once(files)) == [[each] for each in files]
     assert list(few_at_once([])) == []

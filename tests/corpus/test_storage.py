@@ -47,7 +47,7 @@ def test_files_of_a_folder_are_sorted_and_hidden_ones_left_out(tmp_path: Path) -
     assert [file.path for file in Storage(str(tmp_path)).files()] == ["a/c.jsonl", "b.jsonl"]
 
 
-def test_a_name_that_is_not_utf8_is_told(tmp_path: Path) -> None:
+def test_a_name_that_is_not_utf8_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "\udcff.sse"
     file.write_bytes(b"data: x\n\n")
     with pytest.raises(UsageError, match="not UTF-8"):

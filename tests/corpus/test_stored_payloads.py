@@ -64,7 +64,7 @@ def test_what_a_tool_parsed_is_refused_with_the_reason(tool: str, tmp_path: Path
     assert (progress.streams, progress.unreadable) == (0, 1)
 
 
-def test_what_a_resource_says_is_not_said_of_its_spans(tmp_path: Path) -> None:
+def test_what_a_resource_says_is_not_stated_of_its_spans(tmp_path: Path) -> None:
     """An id of the resource is none of a span, and its `gen_ai.*` is no answer that was parsed."""
     told = [
         {"key": key, "value": {"stringValue": "x"}} for key in ("id", "end", "gen_ai.agent.name")
@@ -78,7 +78,7 @@ def test_what_a_resource_says_is_not_said_of_its_spans(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("time", ["!762", [], {}, "", "9" * 5000, -1])
-def test_a_time_that_is_none_is_told_of_its_row_alone(time: Any, tmp_path: Path) -> None:
+def test_a_time_that_is_none_is_reported_for_its_row_alone(time: Any, tmp_path: Path) -> None:
     spans = otlp(("http.response.body", BODY), startTimeUnixNano=time)
     lines = "".join(json.dumps(each) + "\n" for each in (spans, STORED["otlp"][0]))
     (tmp_path / "in.jsonl").write_text(lines, encoding="utf-8")

@@ -67,7 +67,7 @@ def test_duplicate_delta_is_killed_by_the_text_that_is_stated() -> None:
     assert "summary/lifecycle/text-agrees" in found.kills(DUPLICATE.name)
 
 
-def test_a_survivor_is_told() -> None:
+def test_a_survivor_is_reported() -> None:
     found = small(UNFOUND)
     assert outcomes(found, UNFOUND.name) == {"survived"}
     assert any(fault.startswith(f"survivor: {UNFOUND.name}") for fault in matrix_faults(found))

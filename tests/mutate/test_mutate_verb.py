@@ -18,7 +18,7 @@ def recording() -> str:
     return str(shipped.cassettes() / SUMMARY)
 
 
-def test_mutants_are_told_with_the_rules_that_find_them(
+def test_mutants_are_reported_with_the_rules_that_find_them(
     recording: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["mutate", recording, "--operator", "X6-*"]) == 0

@@ -113,7 +113,7 @@ def test_record_mode_of_pytest_recording_is_followed(
 
 @pytest.mark.slow
 @needs("pytest_recording")
-def test_vcr_in_the_same_test_is_told(project: Project, upstream: ThreadedServer) -> None:
+def test_vcr_in_the_same_test_is_reported(project: Project, upstream: ThreadedServer) -> None:
     project.tests(
         "@pytest.mark.vcr\n"
         "def test_asks(conformance_trace):\n"
@@ -130,7 +130,7 @@ def test_vcr_in_the_same_test_is_told(project: Project, upstream: ThreadedServer
 
 @pytest.mark.slow
 @needs("pytest_recording")
-def test_vcr_beside_a_recording_without_a_port_is_told(project: Project) -> None:
+def test_vcr_next_to_a_recording_without_a_port_is_reported(project: Project) -> None:
     project.tests(
         "@pytest.mark.vcr\n"
         "@pytest.mark.conformance(url='http://127.0.0.1:9')\n"

@@ -113,7 +113,7 @@ def test_folders_and_globs_name_recordings(project: Project) -> None:
         counts(project.run(), passed=2)
 
 
-def test_recordings_of_one_name_are_told_apart(project: Project) -> None:
+def test_recordings_of_one_name_are_distinguished(project: Project) -> None:
     project.take(SUMMARY, "x/one.cassette.jsonl")
     project.take(SUMMARY, "y/one.cassette.jsonl")
     project.write("a.conformance.yaml", "items: exchange\ncassettes: [x, y]\n")

@@ -9,7 +9,7 @@ from conformance.cassette import Cassette, Header, discover, write
 from conformance.pytest_plugin.folders import CassetteFolder
 
 
-def test_only_what_names_tell_is_taken_for_a_recording_and_deleted(tmp_path: Path) -> None:
+def test_only_what_names_show_is_taken_for_a_recording_and_deleted(tmp_path: Path) -> None:
     write(tmp_path / "0001-chat.cassette.jsonl", Cassette(Header()))
     answer = {"object": "chat.completion", "choices": []}
     (tmp_path / "expected.json").write_text(json.dumps(answer))

@@ -110,7 +110,7 @@ def test_target_that_is_not_there_fails_once(project: Project) -> None:
     result.stdout.fnmatch_lines(["*127.0.0.1:9: cannot connect*"])
 
 
-def test_nothing_is_asked_while_items_are_collected(project: Project) -> None:
+def test_nothing_is_requested_while_items_are_collected(project: Project) -> None:
     project.write("a.conformance.yaml", SPEC)
     result = project.run("--conformance-url=http://127.0.0.1:9/v1", "--collect-only", "-q")
     assert result.ret == pytest.ExitCode.OK

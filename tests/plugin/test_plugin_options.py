@@ -181,7 +181,7 @@ def test_folder_of_recordings_is_chosen(project: Project) -> None:
         (("-o", "conformance_unused=perhaps"), "*expected one of fail, ignore, got 'perhaps'*"),
     ],
 )
-def test_wrong_option_is_told_before_the_work(
+def test_wrong_option_is_reported_before_the_work(
     project: Project, args: tuple[str, ...], line: str
 ) -> None:
     project.tests(ASKS.format(claim="pieces"))

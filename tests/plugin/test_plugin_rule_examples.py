@@ -39,7 +39,7 @@ def test_a_file_of_rules_is_collected_by_its_name(project: Project) -> None:
     )
 
 
-def test_rules_that_a_file_names_are_tried_beside_its_recordings(project: Project) -> None:
+def test_rules_that_a_file_names_are_tried_next_to_its_recordings(project: Project) -> None:
     project.write("rules/own.yaml", RULES)
     project.write("a.conformance.yaml", "suites: [rules]\n")
     counts(project.run(), passed=2)

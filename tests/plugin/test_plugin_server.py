@@ -39,7 +39,7 @@ def test_miss_shows_the_nearest_request_and_what_differs(project: Project) -> No
     result.stdout.fnmatch_lines(["*nearest is 0001-chat exchange 1: n was not recorded, sent 2*"])
 
 
-def test_the_hint_after_a_miss_beside_a_marker_records_what_was_missed(
+def test_the_hint_after_a_miss_next_to_a_marker_records_what_was_missed(
     project: Project, upstream: ThreadedServer
 ) -> None:
     project.take(PLAIN, "shared/think.cassette.jsonl")
@@ -142,7 +142,7 @@ def test_asks(conformance_server):
     counts(project.run(), passed=1)
 
 
-def test_recording_leaves_nothing_else_behind(project: Project, upstream: ThreadedServer) -> None:
+def test_recording_leaves_nothing_else_over(project: Project, upstream: ThreadedServer) -> None:
     project.tests(ASKS)
     project.run("--conformance-record=once", *url(upstream))
     assert recorded(project, "cassettes/test_client") == ["test_asks"]
@@ -158,7 +158,7 @@ def test_new_episodes_asks_only_for_what_is_new(project: Project, upstream: Thre
     counts(project.run(), passed=1)
 
 
-def test_all_asks_again_and_replaces_what_was_asked(
+def test_all_requests_again_and_replaces_what_was_requested(
     project: Project, upstream: ThreadedServer
 ) -> None:
     project.take(PLAIN, f"{HOME}/0001-chat.cassette.jsonl")
@@ -169,7 +169,7 @@ def test_all_asks_again_and_replaces_what_was_asked(
     assert open_recording(project.path / HOME / recorded(project)[0]).header.origin == "live"
 
 
-def test_all_keeps_what_was_not_asked_again(project: Project, upstream: ThreadedServer) -> None:
+def test_all_keeps_what_was_not_requested_again(project: Project, upstream: ThreadedServer) -> None:
     kept = project.take(PLAIN, f"{HOME}/0001-chat.cassette.jsonl")
     other = kept.read_text(encoding="utf-8").replace('"json":{', '"json":{"n":2,', 1)
     kept.write_text(other, encoding="utf-8")
@@ -195,7 +195,7 @@ def test_server_that_is_not_there_leaves_no_recording(project: Project) -> None:
     assert recorded(project) == []
 
 
-def test_recording_without_a_server_is_told(project: Project) -> None:
+def test_recording_without_a_server_is_reported(project: Project) -> None:
     project.tests(ASKS)
     result = project.run("--conformance-record=all")
     counts(result, errors=1)
@@ -267,7 +267,7 @@ def test_defaults_of_the_fixture_are_overridden_by_the_marker(project: Project) 
         ("ignore=3", "*ignore: expected a list of strings, got 3*"),
     ],
 )
-def test_wrong_marker_is_told_in_one_line(project: Project, marker: str, line: str) -> None:
+def test_wrong_marker_is_reported_in_one_line(project: Project, marker: str, line: str) -> None:
     project.tests(f"@pytest.mark.conformance({marker}){ASKS}")
     result = project.run()
     counts(result, errors=1)

@@ -106,18 +106,18 @@ def test_body_is_kept_without_its_compression() -> None:
 
 
 @pytest.mark.parametrize("source", [3, None, object()])
-def test_what_is_no_source_is_told(source: object) -> None:
+def test_what_is_no_source_is_reported(source: object) -> None:
     with pytest.raises(UsageError, match="expected an httpx response, a path or bytes"):
         trace_of(source)
 
 
-def test_seen_is_what_a_client_reported() -> None:
+def test_seen_holds_what_a_client_reported() -> None:
     trace = trace_of(SEEN)
     assert trace.seen
     assert trace.seen == tuple(each for e in trace.exchanges for each in e.seen or ())
 
 
-def test_error_body_is_told_apart_by_the_path_it_was_asked_on() -> None:
+def test_error_body_is_distinguished_by_the_path_of_its_request() -> None:
     refused = response(content=b'{"oops": 1}')
     assert trace_of(refused).events
 
@@ -166,7 +166,7 @@ def test_findings_in_memory_have_a_file_to_look_at(tmp_path: Path) -> None:
         conformance.assert_conforms(trace_of(tmp_path / "1-response.cassette.jsonl"), "summary")
 
 
-def test_fixture_takes_paths_beside_the_test(project: Project) -> None:
+def test_fixture_takes_paths_next_to_the_test(project: Project) -> None:
     project.take(SUMMARY, "kept/one.cassette.jsonl")
     project.tests(
         "def test_it(conformance_trace):\n"
@@ -218,7 +218,7 @@ def test_a_trace_names_its_events_and_no_bytes() -> None:
     assert [line.partition(" ")[0] for line in trace.sequence][-2:] == ["finish", "done"]
 
 
-def test_a_failing_assert_tells_the_events_that_differ(project: Project) -> None:
+def test_a_failing_assert_reports_the_events_that_differ(project: Project) -> None:
     project.take(PLAIN, "a.cassette.jsonl")
     project.take(SEEN, "b.cassette.jsonl")
     project.tests(

@@ -200,7 +200,7 @@ def test_application_is_recorded_without_a_port(
         ("ftp://x", "expected an http or https URL, got *"),
     ],
 )
-def test_target_that_cannot_be_recorded_is_told(project: Project, url: str, line: str) -> None:
+def test_target_that_cannot_be_recorded_is_reported(project: Project, url: str, line: str) -> None:
     asks(project, "httpx synchronous")
     result = project.run(f"--conformance-url={url}", "--conformance-record=all")
     counts(result, errors=1)

@@ -68,7 +68,7 @@ def test_whole_exchanges_fail_where_one_of_their_items_does(
             assert not (failed and verdicts.passes(stream))
 
 
-def test_every_finding_is_told_by_an_item(reports: list[Report]) -> None:
+def test_every_finding_is_reported_by_an_item(reports: list[Report]) -> None:
     for report in reports:
         verdicts = FileVerdicts(report)
         told = [finding for each in items(verdicts) for finding in each.findings]

@@ -47,7 +47,7 @@ def test_what_was_due_says_which_error_came_instead(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", sorted({*FORMATS} - {"badge"}))
-def test_every_format_tells_the_error(name: str, tmp_path: Path) -> None:
+def test_every_format_reports_the_error(name: str, tmp_path: Path) -> None:
     told = render(judged(tmp_path, BEGUN, ERROR), name)
     plain = told.replace("\\_", "_")
     assert "broke off with an error: rate_limit_error: Slow down" in plain
@@ -70,7 +70,7 @@ def test_only_an_error_is_nothing(
     assert f"1 answer {told} an error: rate_limit_error: Slow down (in " in render(report, "text")
 
 
-def test_an_error_that_a_run_expected_is_not_told(tmp_path: Path) -> None:
+def test_an_error_that_a_run_expected_is_not_reported(tmp_path: Path) -> None:
     steps = {"plain": {"ends": ["failed"]}}
     run = {"target": "server", "deterministic": True, "steps": steps}
     report = judged(tmp_path, ERROR, run=run)
@@ -87,7 +87,7 @@ def test_one_error_of_many_streams_is_one_line(tmp_path: Path) -> None:
     )
 
 
-def test_a_secret_in_an_error_is_not_told(tmp_path: Path) -> None:
+def test_a_secret_in_an_error_is_not_reported(tmp_path: Path) -> None:
     key = "sk-1234567890abcdef1234567890abcdef"
     error = {"error": {"message": f"Incorrect API key provided: {key}", "type": "auth"}}
     assert key not in render(redact_report(judged(tmp_path, BEGUN, error)), "json")

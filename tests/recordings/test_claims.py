@@ -136,7 +136,7 @@ def _profiles_against(recording: Recording, rules: list[str]) -> list[str]:
     return sorted(found - {"strict"}, key=lambda name: (name != "lenient", name))[:_NAMED]
 
 
-def assert_heard(folder: Path, step: int) -> tuple[int, int]:
+def assert_reported(folder: Path, step: int) -> tuple[int, int]:
     """Tries every recording with every excuse, and with every `step`-th claim."""
     tried, honoured = 0, 0
     for path in sorted(folder.rglob("*.jsonl")):
@@ -161,14 +161,14 @@ def assert_heard(folder: Path, step: int) -> tuple[int, int]:
 
 @pytest.mark.slow
 def test_no_word_of_a_recording_silences_a_rule_unseen(elsewhere: Path) -> None:
-    tried, honoured = assert_heard(elsewhere, 17)
+    tried, honoured = assert_reported(elsewhere, 17)
     assert tried > 150
     assert honoured > 10
 
 
 @pytest.mark.long
 def test_no_word_of_any_recording_silences_a_rule_unseen(elsewhere: Path) -> None:
-    tried, honoured = assert_heard(elsewhere, 1)
+    tried, honoured = assert_reported(elsewhere, 1)
     assert tried > 150
     assert honoured > 300
 
@@ -206,7 +206,7 @@ def test_what_is_neither_answer_nor_error_is_counted_under_a_status(elsewhere: P
     assert report.exit_code(require_exercised=True) == 1
 
 
-def test_a_failure_is_told_where_a_recording_says_that_redaction_touched_it(
+def test_a_failure_is_reported_where_a_recording_says_that_redaction_touched_it(
     elsewhere: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = (elsewhere / "wire/chat/done-present.cassette.jsonl").read_text("utf-8").splitlines()
@@ -295,7 +295,7 @@ def test_the_configuration_names_trusted_paths(tmp_path: Path) -> None:
             configured_trust(tmp_path)
 
 
-def test_what_silenced_a_rule_is_told_everywhere(elsewhere: Path) -> None:
+def test_what_silenced_a_rule_is_reported_everywhere(elsewhere: Path) -> None:
     recording = open_recording(elsewhere / "wire/chat/done-present.cassette.jsonl")
     report = judged(stating(recording, fidelity="events", profile="lenient"))
     (by,) = {by for by, rules in report.silenced.items() if "wire/chat/done-present" in rules}
@@ -305,7 +305,7 @@ def test_what_silenced_a_rule_is_told_everywhere(elsewhere: Path) -> None:
     assert "was FAIL; claims: " in text.render(report, verbose=True)
 
 
-def test_a_profile_that_a_stream_shows_is_told_as_what_silenced(elsewhere: Path) -> None:
+def test_a_profile_that_a_stream_shows_is_reported_as_what_silenced(elsewhere: Path) -> None:
     """The signs of a profile are fields that a sender may send or not."""
     for path in sorted((elsewhere / "wire/chat").rglob("*.jsonl")):
         recording = open_recording(path)

@@ -106,7 +106,7 @@ def test_a_long_line_shows_what_differs(root: Path) -> None:
     assert max(map(len, (*found.failing, *found.passing))) <= 142
 
 
-def test_lines_are_cut_to_the_width_that_is_asked_for() -> None:
+def test_lines_are_cut_to_the_width_that_is_requested() -> None:
     example = rule_example("stripping/visible-text/no-markers", 50)
     assert example is not None
     lines = (*example.passing, *example.failing)

@@ -54,7 +54,7 @@ def exchange(body: bytes = PLAIN, **changes: Any) -> Exchange:
     return Exchange(**fields)
 
 
-def told(path: Path) -> list[str]:
+def reported(path: Path) -> list[str]:
     return [f"{each.place.line} {each.severity}: {each.message}" for each in linted(path)]
 
 
@@ -63,7 +63,7 @@ def linted(path: Path) -> list[Problem]:
 
 
 def test_a_plain_recording_is_clean(tmp_path: Path) -> None:
-    assert told(saved(tmp_path, exchange(), target={"name": "m", "version": "1"})) == []
+    assert reported(saved(tmp_path, exchange(), target={"name": "m", "version": "1"})) == []
 
 
 def asking(**fields: Any) -> Request:
@@ -100,9 +100,11 @@ FLAWS: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("changes", "said"), FLAWS)
-def test_a_flaw_is_told_with_its_line(changes: dict[str, Any], said: str, tmp_path: Path) -> None:
-    found = [line for line in told(saved(tmp_path, exchange(**changes))) if said in line]
-    assert len(found) == 1, told(saved(tmp_path, exchange(**changes)))
+def test_a_flaw_is_reported_with_its_line(
+    changes: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    found = [line for line in reported(saved(tmp_path, exchange(**changes))) if said in line]
+    assert len(found) == 1, reported(saved(tmp_path, exchange(**changes)))
 
 
 CLEAN: list[dict[str, Any]] = [
@@ -121,17 +123,19 @@ CLEAN: list[dict[str, Any]] = [
 @pytest.mark.parametrize("changes", CLEAN)
 def test_what_may_be_meant_is_no_flaw(changes: dict[str, Any], tmp_path: Path) -> None:
     path = saved(tmp_path, exchange(**changes))
-    assert [line for line in told(path) if "dialect" not in line] == []
+    assert [line for line in reported(path) if "dialect" not in line] == []
 
 
 def test_the_name_of_a_file_is_a_claim(tmp_path: Path) -> None:
     path = saved(tmp_path, exchange(), name="chat_thinking_low")
-    assert told(path) == ["None error: the file's name says 'thinking', but no thinking is in it"]
+    assert reported(path) == [
+        "None error: the file's name says 'thinking', but no thinking is in it"
+    ]
 
 
 def test_a_description_is_a_claim(tmp_path: Path) -> None:
     path = saved(tmp_path, exchange(), extra={"description": "Recorded: a chat that thinks"})
-    assert told(path) == ["None error: its description says 'thinks', but no thinking is in it"]
+    assert reported(path) == ["None error: its description says 'thinks', but no thinking is in it"]
 
 
 CREATED = {"type": "response.created", "response": {"id": "r1", "output": []}}
@@ -173,12 +177,14 @@ def test_a_second_answer_need_not_wait_for_the_end_of_the_first(tmp_path: Path) 
 def test_what_broke_off_in_rebuilt_framing_the_recorder_broke(tmp_path: Path) -> None:
     broken = exchange(BROKEN, chunks=(Chunk(BROKEN),))
     path = saved(tmp_path, broken, origin="imported", fidelity="events")
-    assert told(path) == ["5 error: event 2 breaks off inside its JSON"]
+    assert reported(path) == ["5 error: event 2 breaks off inside its JSON"]
 
 
-def test_a_secret_in_the_header_is_told(tmp_path: Path) -> None:
+def test_a_secret_in_the_header_is_reported(tmp_path: Path) -> None:
     path = saved(tmp_path, exchange(), extra={"description": f"with {KEY}"})
-    assert [line.split(" (")[0] for line in told(path)] == ["None error: the header holds a secret"]
+    assert [line.split(" (")[0] for line in reported(path)] == [
+        "None error: the header holds a secret"
+    ]
 
 
 def test_recordings_are_counted_by_kind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -209,40 +215,40 @@ def test_every_code_is_explained() -> None:
     assert [each for each in sorted(codes) if f"| `{each}` |" not in page] == []
 
 
-def test_a_name_may_deny_what_was_asked_for(tmp_path: Path) -> None:
+def test_a_name_may_deny_what_was_requested(tmp_path: Path) -> None:
     silent = exchange(request=asking(reasoning_effort="low"))
-    assert told(saved(tmp_path, silent, name="thinking-not-shown")) == []
+    assert reported(saved(tmp_path, silent, name="thinking-not-shown")) == []
 
 
 def test_every_exchange_of_a_claim_counts(tmp_path: Path) -> None:
     shown = exchange(sse(THINKING, TEXT, END), number=1, scenario="think", role="opted-in")
     hidden = exchange(number=2, scenario="think", role="plain")
-    assert told(saved(tmp_path, shown, hidden, name="thinking")) == []
+    assert reported(saved(tmp_path, shown, hidden, name="thinking")) == []
 
 
 KEY = "sk-proj-a1B2c3D4e5F6g7H8i9J0k1L2m3"
 
 
-def test_a_secret_is_told_unless_it_was_counted_as_replaced(tmp_path: Path) -> None:
+def test_a_secret_is_reported_unless_it_was_counted_as_replaced(tmp_path: Path) -> None:
     body = sse(chunk({"content": f"key {KEY}"}), END)
-    assert any("a secret (key.sk)" in line for line in told(saved(tmp_path, exchange(body))))
+    assert any("a secret (key.sk)" in line for line in reported(saved(tmp_path, exchange(body))))
     counted = (Redaction("key.sk", 1),)
-    assert told(saved(tmp_path, exchange(body), redactions=counted)) == []
+    assert reported(saved(tmp_path, exchange(body), redactions=counted)) == []
 
 
 def test_a_made_up_stream_names_nobody(tmp_path: Path) -> None:
     request = asking(user="jo-4711")
-    assert told(saved(tmp_path, exchange(request=request), origin="synthetic")) == []
+    assert reported(saved(tmp_path, exchange(request=request), origin="synthetic")) == []
 
 
 def test_rebuilt_framing_may_have_a_clock(tmp_path: Path) -> None:
     """Programs write down payloads with their times."""
-    assert told(saved(tmp_path, exchange(), origin="imported", fidelity="events")) == []
+    assert reported(saved(tmp_path, exchange(), origin="imported", fidelity="events")) == []
 
 
 def test_expect_names_rules_and_verdicts(tmp_path: Path) -> None:
     expect = {"wire/chat/done-onc": "FAIL", "wire/chat/done-once": "RED"}
-    lines = told(saved(tmp_path, exchange(), expect=expect))
+    lines = reported(saved(tmp_path, exchange(), expect=expect))
     assert "did you mean 'wire/chat/done-once'?" in lines[0]
     assert "got 'RED'" in lines[1]
     assert "lies in no folder 'mutants'" in lines[2]
@@ -263,7 +269,7 @@ def test_an_unreadable_recording_is_an_error_with_its_place(tmp_path: Path) -> N
     assert (problem.severity, problem.place.line) == ("error", 2)
 
 
-def test_a_rule_that_nothing_exercises_is_told(tmp_path: Path) -> None:
+def test_a_rule_that_nothing_exercises_is_reported(tmp_path: Path) -> None:
     saved(tmp_path, exchange())
     suites = load_suites(["wire/chat"])
     problems = lint_recordings([tmp_path], suites).problems

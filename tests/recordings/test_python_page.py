@@ -60,7 +60,7 @@ async def application(scope: Message, receive: Receive, send: Send) -> None:
     await send({"type": "http.response.body", "body": b"data: [DONE]\n\n"})
 
 
-async def asked(app: Any, path: str, *, fail: bool = False) -> bytes:
+async def answer_of(app: Any, path: str, *, fail: bool = False) -> bytes:
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://own") as client:
         headers = {"x-fail": "1"} if fail else {}
@@ -75,15 +75,17 @@ def test_the_middleware_counts_findings_and_passes_bytes_on() -> None:
         app = names["with_checks"](application)
         app.sample = 1.0
         path = "/v1/chat/completions"
-        bodies = [asyncio.run(asked(app, each)) for each in (path, "/other", path)]
+        bodies = [asyncio.run(answer_of(app, each)) for each in (path, "/other", path)]
         assert bodies == [FRAME % b"a" + FRAME % b"</think>b" + b"data: [DONE]\n\n"] * 3
         count = prometheus.REGISTRY.get_sample_value
         labels = {"rule": LEAK, "level": "MUST"}
         assert count("stream_findings_total", labels) == 2
         with pytest.raises(RuntimeError, match="the application failed"):
-            asyncio.run(asked(app, path, fail=True))
+            asyncio.run(answer_of(app, path, fail=True))
         assert count("stream_findings_total", labels) == 3
-        asyncio.run(asked(names["StreamChecks"](application, app.checker, None, sample=0.0), path))
+        asyncio.run(
+            answer_of(names["StreamChecks"](application, app.checker, None, sample=0.0), path)
+        )
     finally:
         prometheus.REGISTRY.unregister(names["FINDINGS"])
 

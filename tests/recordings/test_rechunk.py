@@ -65,7 +65,7 @@ def test_shipped_cassettes_do_not_depend_on_chunks(path: Path) -> None:
     )
 
 
-def test_a_difference_is_told_with_the_least_cuts(
+def test_a_difference_is_reported_with_the_least_cuts(
     recording: Recording, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     planted(monkeypatch, 5, 9)

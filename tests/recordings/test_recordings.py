@@ -128,7 +128,7 @@ def test_a_stated_dialect_that_the_stream_contradicts_is_an_error(tmp_path: Path
     assert "openai.chat" in report.errors[0]
 
 
-def test_a_profile_that_nobody_named_is_said_to_be_assumed(tmp_path: Path) -> None:
+def test_a_profile_that_nobody_named_is_called_assumed(tmp_path: Path) -> None:
     path = tmp_path / "chat.sse"
     path.write_text(stream("4"), encoding="utf-8")
     assert check_paths([path]).streams[0].named is False

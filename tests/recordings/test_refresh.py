@@ -73,7 +73,7 @@ def test_fewer_or_divided_streams_propose_nothing(
     assert "finish_key" not in out
 
 
-def test_a_claim_that_nothing_shows_is_told_with_its_evidence(
+def test_a_claim_that_nothing_shows_is_reported_with_its_evidence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = folder_of(tmp_path, [stream(named=True)] * 8)

@@ -85,7 +85,7 @@ def test_what_only_another_rule_finds_breaks_nothing() -> None:
     assert (found.holds, found.others) == (False, ("own/other",))
 
 
-def test_a_request_stands_beside_the_stream() -> None:
+def test_a_request_may_come_with_the_stream() -> None:
     rule = {**ONCE, "applies": {"request": {"model": "m"}}}
     for model, verdict in (("m", Verdict.PASS), ("n", Verdict.NOT_APPLICABLE)):
         found = judged({**rule, "keeps": [{"frames": [ROLE], "request": {"model": model}}]})
@@ -114,7 +114,7 @@ def test_a_dialect_of_lines_needs_no_event_stream() -> None:
     assert judged(rule, dialect="ollama.chat").holds
 
 
-def test_a_recording_is_judged_beside_the_rules(tmp_path: Path) -> None:
+def test_a_recording_is_judged_next_to_the_rules(tmp_path: Path) -> None:
     (tmp_path / "a.sse").write_text(f"{LINE}\n\n{LINE}\n\n", encoding="utf-8")
     assert judged({**ONCE, "breaks": ["a.sse"]}, tmp_path).holds
     (tmp_path / "b.sse.gz").write_bytes(gzip.compress(f"{LINE}\n\n".encode()))

@@ -1,39 +1,19 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import pytest
 from msgspec.structs import replace
 
 from conformance.core.errors import Place
-from conformance.judging.result import Finding
 from conformance.recordings.examples import RuleExample
 from conformance.report.explain import explain_rule
 from conformance.report.silences import Silence
-from conformance.rules.alias import Alias
 from conformance.rules.forms.fold import Fold
 from conformance.rules.forms.never import Never
 from conformance.rules.model import Applies, Rule
 from conformance.rules.verdicts import Level
+from tests.report.made import finding
+from tests.report.made import rule as make_rule
 
-
-@pytest.fixture
-def rule() -> Rule:
-    return Rule(
-        id="wire/chat/done",
-        level=Level.MUST,
-        says="The stream ends with a [DONE] line.",
-        source=({"spec": "https://example.org", "quote": "It ends."}, {"breaks": "a client"}),
-        since="0.1.0",
-        form=Never(events=("done",)),
-        aliases={"done": Alias("done", "[DONE]")},
-        place=Place("specs/wire/chat.yaml", 12),
-        applies=Applies(profile=(("done", ["required", "optional"]),)),
-        dialects=("openai.chat",),
-        hint="Send it last.",
-        fix="Write the line before closing.",
-    )
-
+RULE = make_rule()
 
 GOLDEN = """\
 wire/chat/done  MUST (a violation exits 1)
@@ -65,13 +45,13 @@ silenced
 """
 
 
-def test_the_whole_page(rule: Rule, finding: Callable[..., Finding]) -> None:
+def test_the_whole_page() -> None:
     silence = Silence(
         "x", "openai.chat", "done: forbidden", "it never sends one", "8 of 8 recordings"
     )
     knobs = {"done": "Whether a last line is sent.", "other": "Not of this rule."}
     example = RuleExample(("data: [DONE]",), ("data: {}",), finding())
-    assert explain_rule(rule, [silence], example, knobs=knobs) == GOLDEN
+    assert explain_rule(RULE, [silence], example, knobs=knobs) == GOLDEN
 
 
 def test_empty_sections_are_left_out() -> None:
@@ -93,18 +73,18 @@ def test_empty_sections_are_left_out() -> None:
     )
 
 
-def test_excerpts_from_the_wire_are_made_safe(rule: Rule) -> None:
-    text = explain_rule(rule, (), RuleExample(("\x1b[2J" + "x" * 9999,), ("\u202e",)))
+def test_excerpts_from_the_wire_are_made_safe() -> None:
+    text = explain_rule(RULE, (), RuleExample(("\x1b[2J" + "x" * 9999,), ("\u202e",)))
     assert all(character.isprintable() or character == "\n" for character in text)
     assert max(map(len, text.splitlines())) < 250
 
 
-def test_a_knob_in_the_form_is_told(rule: Rule) -> None:
-    masked = replace(rule, form=Fold({"done": "item"}, "list", minus="$mask"), applies=Applies())
+def test_a_knob_in_the_form_is_reported() -> None:
+    masked = replace(RULE, form=Fold({"done": "item"}, "list", minus="$mask"), applies=Applies())
     page = explain_rule(masked, knobs={"mask": "Fields that may differ."})
     assert "\n  judges by the profile's knob mask\n    Fields that may differ.\n" in page
     assert "by no knob" not in page
 
 
-def test_colour_marks_titles(rule: Rule) -> None:
-    assert explain_rule(rule, colour=True).startswith("\x1b[1mwire/chat/done\x1b[0m  MUST (")
+def test_colour_marks_titles() -> None:
+    assert explain_rule(RULE, colour=True).startswith("\x1b[1mwire/chat/done\x1b[0m  MUST (")

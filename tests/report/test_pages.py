@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from conformance.cli.explain import write_pages
-from conformance.core.errors import Place
-from conformance.judging.result import Finding
 from conformance.recordings.examples import RuleExample
 from conformance.report.pages import rule_index, rule_page
 from conformance.report.silences import Silence
-from conformance.rules.alias import Alias
 from conformance.rules.forms.fold import Fold
-from conformance.rules.forms.never import Never
-from conformance.rules.model import Applies, Rule, Suite
+from conformance.rules.model import Applies, Suite
 from conformance.rules.verdicts import Level
+from tests.report.made import finding
+from tests.report.made import rule as make_rule
 
 PAGES = Path(__file__).parents[2] / "docs" / "rules"
 
@@ -29,29 +26,15 @@ def texts(folder: Path) -> dict[str, str]:
     return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in found}
 
 
-@pytest.fixture
-def rule() -> Rule:
-    return Rule(
-        id="wire/chat/done",
-        level=Level.MUST,
-        says="The stream ends with a [DONE] line.",
-        source=(
-            {"spec": "https://example.org", "quote": "It\nends."},
-            {"spec": "https://example.org/bare"},
-            {"observed": "8 of 8 recordings"},
-            {"advice": "clients wait for <it>"},
-            {"breaks": "a client hangs"},
-        ),
-        since="0.1.0",
-        form=Never(events=("done",)),
-        aliases={"done": Alias("done", "[DONE]")},
-        place=Place("specs/wire/chat.yaml", 12),
-        applies=Applies(profile=(("done", ["required", "optional"]),)),
-        dialects=("openai.chat",),
-        hint="Send it last.",
-        fix="Write the line before closing.",
+RULE = make_rule(
+    source=(
+        {"spec": "https://example.org", "quote": "It\nends."},
+        {"spec": "https://example.org/bare"},
+        {"observed": "8 of 8 recordings"},
+        {"advice": "clients wait for <it>"},
+        {"breaks": "a client hangs"},
     )
-
+)
 
 GOLDEN = """\
 # wire/chat/done
@@ -98,27 +81,27 @@ Speaks where the profile has `done`: `required` or `optional`. Whether a last li
 """
 
 
-def test_the_whole_page(rule: Rule, finding: Callable[..., Finding]) -> None:
+def test_the_whole_page() -> None:
     silence = Silence("x", "openai.chat", "done: forbidden", "it never sends one", "8 of 8")
     example = RuleExample(("data: [DONE]",), ("data: {}",), finding())
     knobs = {"done": "Whether a last line is sent.", "other": "Not of this rule."}
-    assert rule_page(rule, [silence], example, knobs) == GOLDEN
+    assert rule_page(RULE, [silence], example, knobs) == GOLDEN
 
 
-def test_a_finding_is_shown_as_it_is(rule: Rule, finding: Callable[..., Finding]) -> None:
+def test_a_finding_is_shown_as_it_is() -> None:
     found = replace(finding(), message="'</think>' in text_a, *not* `b\\s` [c](#d)")
-    page = rule_page(rule, (), RuleExample((), ("data: {}",), found))
+    page = rule_page(RULE, (), RuleExample((), ("data: {}",), found))
     assert "\n> '&lt;/think>' in text\\_a, \\*not\\* \\`b\\\\s\\` \\[c](#d)" in page
 
 
-def test_a_quoted_link_leads_nowhere(rule: Rule) -> None:
-    page = rule_page(replace(rule, source=({"advice": "see [here](#there)"},)))
+def test_a_quoted_link_leads_nowhere() -> None:
+    page = rule_page(replace(RULE, source=({"advice": "see [here](#there)"},)))
     assert "- Advice: see [here]\\(#there)\n" in page
 
 
-def test_empty_sections_are_left_out(rule: Rule) -> None:
+def test_empty_sections_are_left_out() -> None:
     bare = replace(
-        rule, source=(), hint="", fix="", dialects=(), applies=Applies(view="client"), id="a/b/c"
+        RULE, source=(), hint="", fix="", dialects=(), applies=Applies(view="client"), id="a/b/c"
     )
     assert rule_page(bare) == (
         "# a/b/c\n\n**MUST.** The stream ends with a [DONE] line.\n\n"
@@ -126,15 +109,15 @@ def test_empty_sections_are_left_out(rule: Rule) -> None:
     )
 
 
-def test_a_knob_in_the_form_is_told(rule: Rule) -> None:
-    masked = replace(rule, form=Fold({"done": "item"}, "list", minus="$mask"), applies=Applies())
+def test_a_knob_in_the_form_is_reported() -> None:
+    masked = replace(RULE, form=Fold({"done": "item"}, "list", minus="$mask"), applies=Applies())
     told = rule_page(masked, knobs={"mask": "Fields that may differ."})
     assert "\nJudges by the knob `mask`. Fields that may differ.\n" in told
 
 
 @pytest.mark.parametrize("line", ["```", "a `````` b", "\x1b[2J", "x\u202ey", "z" * 9999])
-def test_a_stream_cannot_leave_its_block(rule: Rule, line: str) -> None:
-    lines = rule_page(rule, (), RuleExample((line,))).splitlines()
+def test_a_stream_cannot_leave_its_block(line: str) -> None:
+    lines = rule_page(RULE, (), RuleExample((line,))).splitlines()
     start = next(at for at, each in enumerate(lines) if re.fullmatch("`{3,}text", each))
     fence = lines[start].removesuffix("text")
     assert lines[start + 2] == fence
@@ -143,10 +126,10 @@ def test_a_stream_cannot_leave_its_block(rule: Rule, line: str) -> None:
     assert len(lines[start + 1]) < 200
 
 
-def test_index_links_to_every_page(rule: Rule) -> None:
-    other = replace(rule, id="wire/chat/two/words", level=Level.MAY, says="It is so.")
-    known = replace(rule, id="effort/chat/known")
-    late = Suite("wire/chat", "Chunks", ("openai.chat",), (rule, other), "x.yaml")
+def test_index_links_to_every_page() -> None:
+    other = replace(RULE, id="wire/chat/two/words", level=Level.MAY, says="It is so.")
+    known = replace(RULE, id="effort/chat/known")
+    late = Suite("wire/chat", "Chunks", ("openai.chat",), (RULE, other), "x.yaml")
     early = Suite("effort/chat", "Effort", ("openai.chat",), (known,), "y.yaml")
     text = rule_index([late, early])
     assert "3 rules in 2 suites" in text

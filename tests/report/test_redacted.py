@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from conformance.cli import main
-from conformance.judging.result import ContextLine, Finding, Report, StreamResult
+from conformance.judging.result import ContextLine, Report
 from conformance.recordings.check import check_paths
 from conformance.report import FORMATS, render
 from conformance.report.redacted import redact_report
+from tests.report.made import finding, stream
 
-MakeFinding = Callable[..., Finding]
-MakeStream = Callable[..., StreamResult]
 KEY = "sk-proj-1234567890abcdefGHIJKL"
 CHUNK = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
 
@@ -56,7 +54,7 @@ def test_no_format_shows_a_key(
     assert KEY[8:] not in out.read_text()
 
 
-def test_every_text_of_a_finding_passes(finding: MakeFinding, stream: MakeStream) -> None:
+def test_every_text_of_a_finding_passes() -> None:
     secret = finding(
         message=KEY,
         expected=(KEY,),
@@ -75,12 +73,12 @@ def test_every_text_of_a_finding_passes(finding: MakeFinding, stream: MakeStream
     assert len(found.got) == len(KEY)
 
 
-def test_a_cleaner_of_ones_own_takes_its_place(finding: MakeFinding, stream: MakeStream) -> None:
+def test_a_cleaner_of_ones_own_takes_its_place() -> None:
     report = redact_report(Report((stream(finding()),)), lambda _text: "gone")
     assert report.findings[0].message == "gone"
 
 
-def test_half_a_surrogate_pair_stops_nothing(finding: MakeFinding, stream: MakeStream) -> None:
+def test_half_a_surrogate_pair_stops_nothing() -> None:
     report = Report((stream(finding(message="\ud83e")),))
     assert redact_report(report).findings[0].message == "\ud83e"
     assert "\\ud83e" in render(redact_report(report), "text")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,23 +10,20 @@ import pytest
 from conformance.cassette.redaction.own_keys import own_keys
 from conformance.core.errors import UsageError
 from conformance.core.own_keys import KEYS
-from conformance.judging.result import Report, StreamResult
+from conformance.judging.result import Report
 from conformance.report import FORMATS, html, parse_output, render, write
 from conformance.report.files import render_pieces, write_whole
-
-MakeStream = Callable[..., StreamResult]
+from tests.report.made import stream
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_every_format_renders_and_ends_its_last_line(name: str, stream: MakeStream) -> None:
+def test_every_format_renders_and_ends_its_last_line(name: str) -> None:
     for report in (Report(), Report((stream(),), errors=("x: y",))):
         assert render(report, name).endswith("\n")
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_report_is_made_in_pieces_that_hold_what_is_looked_for(
-    name: str, stream: MakeStream
-) -> None:
+def test_a_report_is_made_in_pieces_that_hold_what_is_looked_for(name: str) -> None:
     for report in (Report(), Report((stream(), stream()), errors=("x: y",))):
         pieces = list(render_pieces(report, name))
         assert "".join(pieces) == render(report, name)
@@ -35,7 +32,7 @@ def test_a_report_is_made_in_pieces_that_hold_what_is_looked_for(
 
 
 def test_no_piece_of_a_report_holds_a_key_of_ours(
-    tmp_path: Path, stream: MakeStream, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = "our-very-own-key-1234567890"
     monkeypatch.setitem(KEYS, key, None)

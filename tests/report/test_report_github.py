@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,10 +8,8 @@ from conformance.core.errors import UsageError
 from conformance.judging.result import (
     AppliedBaseline,
     EventBeside,
-    Finding,
     FindingExcuse,
     Report,
-    StreamResult,
     finding_key,
 )
 from conformance.recordings.check import check_paths
@@ -20,9 +17,7 @@ from conformance.report import write
 from conformance.report.github import VARIABLE, render
 from conformance.rules.verdicts import Level, Verdict
 from tests.report.hostile import hostile_recording
-
-MakeFinding = Callable[..., Finding]
-MakeStream = Callable[..., StreamResult]
+from tests.report.made import finding, stream
 
 
 @pytest.fixture(autouse=True)
@@ -35,9 +30,7 @@ def no_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("level", "kind"), [(Level.MUST, "error"), (Level.SHOULD, "warning"), (Level.MAY, "notice")]
 )
-def test_a_finding_is_annotated_at_its_line(
-    level: Level, kind: str, finding: MakeFinding, stream: MakeStream
-) -> None:
+def test_a_finding_is_annotated_at_its_line(level: Level, kind: str) -> None:
     line, last = render(Report((stream(finding(level=level)),))).splitlines()
     place = "file=ogx.cassette.jsonl,line=26"
     title = f"title=FAIL {level} summary/lifecycle/part-lifecycle"
@@ -45,31 +38,27 @@ def test_a_finding_is_annotated_at_its_line(
     assert last.startswith("conformance: 1 rule over 1 stream")
 
 
-def test_the_answer_that_a_request_brings_back_is_named_below(
-    finding: MakeFinding, stream: MakeStream
-) -> None:
+def test_the_answer_that_a_request_brings_back_is_named_below() -> None:
     gave = EventBeside("talk.har", 1, 7, 12, None, "thinking.end", "s", side="answer", turn=1)
     line = render(Report((stream(finding(upstream=gave)),))).splitlines()[0]
     assert line.endswith("%0Aanswer: talk.har:12 (exchange 1, turn 1, event 7)")
 
 
-def test_what_could_end_a_property_is_escaped(finding: MakeFinding, stream: MakeStream) -> None:
+def test_what_could_end_a_property_is_escaped() -> None:
     found = finding(rule="a,b:c%", message="100%\n::error::injected")
     line = render(Report((stream(found),))).splitlines()[0]
     assert "title=FAIL MUST a%2Cb%3Ac%25::" in line
     assert r"100%25\n::error::injected" in line
 
 
-def test_a_file_elsewhere_is_not_named_as_one_of_the_repository(
-    finding: MakeFinding, stream: MakeStream
-) -> None:
+def test_a_file_elsewhere_is_not_named_as_one_of_the_repository() -> None:
     line = render(Report((stream(finding(), file="/elsewhere/x.sse"),))).splitlines()[0]
     assert line.startswith("::error title=FAIL")
     assert "/elsewhere/x.sse" in line
 
 
 def test_paths_are_counted_from_the_checkout(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, finding: MakeFinding, stream: MakeStream
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "sub").mkdir()
     monkeypatch.chdir(tmp_path / "sub")
@@ -78,9 +67,7 @@ def test_paths_are_counted_from_the_checkout(
     assert line.startswith("::error file=sub/x.sse,line=26,")
 
 
-def test_ten_of_a_kind_are_annotated_and_the_rest_counted(
-    finding: MakeFinding, stream: MakeStream
-) -> None:
+def test_ten_of_a_kind_are_annotated_and_the_rest_counted() -> None:
     report = Report(tuple(stream(finding(rule=f"a/b/{n}"), exchange=n) for n in range(13)))
     lines = render(report).splitlines()
     assert sum(line.startswith("::error") for line in lines) == 10
@@ -90,9 +77,7 @@ def test_ten_of_a_kind_are_annotated_and_the_rest_counted(
     )
 
 
-def test_a_group_is_one_annotation_that_names_what_follows(
-    finding: MakeFinding, stream: MakeStream
-) -> None:
+def test_a_group_is_one_annotation_that_names_what_follows() -> None:
     also = finding(rule="wire/order", level=Level.SHOULD, message="100% late")
     streams = tuple(stream(finding(), also, exchange=n) for n in range(1, 17))
     passed = stream(exchange=17, verdicts=dict.fromkeys([finding().rule], Verdict.PASS))
@@ -104,13 +89,13 @@ def test_a_group_is_one_annotation_that_names_what_follows(
     assert len(render(report, verbose=True).splitlines()) == 33
 
 
-def test_the_gravest_are_annotated_first(finding: MakeFinding, stream: MakeStream) -> None:
+def test_the_gravest_are_annotated_first() -> None:
     mild, grave = stream(finding(level=Level.SHOULD)), stream(finding(), exchange=2)
     kinds = [line.split(" ")[0] for line in render(Report((mild, grave))).splitlines()]
     assert kinds[:2] == ["::error", "::warning"]
 
 
-def test_what_is_expected_is_not_annotated(finding: MakeFinding, stream: MakeStream) -> None:
+def test_what_is_expected_is_not_annotated() -> None:
     one = stream(finding())
     excuses = {finding_key(one, one.findings[0]): FindingExcuse("known", "b.yaml:3")}
     text = render(
@@ -128,7 +113,7 @@ def test_a_stream_cannot_write_commands(tmp_path: Path) -> None:
 
 
 def test_the_step_summary_is_appended_where_github_wants_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, finding: MakeFinding, stream: MakeStream
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "summary.md"
     file.write_text("before\n")

@@ -7,7 +7,6 @@ import hashlib
 import html.parser
 import re
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,17 +15,16 @@ from msgspec.structs import replace
 
 from conformance.cassette import Cassette, CassetteClock, Header, read, write
 from conformance.core import shipped
-from conformance.judging.result import Finding, Report, StreamResult
+from conformance.judging.result import Report
 from conformance.recordings.check import check_paths
 from conformance.report.html import render
 from conformance.rules.verdicts import Level, Verdict
 from tests.evidence.links import edits
 from tests.evidence.links.talks import TALKERS, history_of, talk, with_history
 from tests.report.hostile import hostile_recording
+from tests.report.made import finding, stream
 from tests.report.test_report_json import REPORTS
 
-MakeFinding = Callable[..., Finding]
-MakeStream = Callable[..., StreamResult]
 DEMO = shipped.cassettes() / "mutants/demo/summary.cassette.jsonl"
 VOID = frozenset({"meta", "input"})
 TAGS = frozenset(
@@ -114,28 +112,24 @@ def test_any_report_is_a_well_formed_page(report: Report) -> None:
     outline(render(report))
 
 
-def test_a_recording_that_is_gone_costs_only_the_picture(
-    finding: MakeFinding, stream: MakeStream
-) -> None:
+def test_a_recording_that_is_gone_costs_only_the_picture() -> None:
     page = render(Report((stream(finding(), file="gone.cassette.jsonl"),)))
     assert "No picture: gone.cassette.jsonl: cannot be read" in page
     assert "part-lifecycle" in page
 
 
-def test_a_stream_that_stands_in_no_file_has_no_picture(stream: MakeStream) -> None:
+def test_a_stream_that_stands_in_no_file_has_no_picture() -> None:
     page = render(Report((stream(file=""),)))
     assert "No picture: the stream was not recorded in a file" in page
 
 
-def test_a_client_view_has_no_picture_of_the_wire(finding: MakeFinding, stream: MakeStream) -> None:
+def test_a_client_view_has_no_picture_of_the_wire() -> None:
     page = render(Report((stream(finding(), view="client"),)))
     assert "<svg" not in page
     assert "No picture" not in page
 
 
-def test_the_page_is_bounded_and_says_what_is_left_out(
-    finding: MakeFinding, stream: MakeStream
-) -> None:
+def test_the_page_is_bounded_and_says_what_is_left_out() -> None:
     long = finding(message="x" * 10_000, says="y" * 10_000)
     verdicts = {f"suite/{n % 9}/rule-{n}": Verdict.PASS for n in range(60)}
     streams = [stream(*[long] * 100, file=f"{n}.sse", verdicts=verdicts) for n in range(20)]
@@ -147,7 +141,7 @@ def test_the_page_is_bounded_and_says_what_is_left_out(
     assert len(page) < 8_000_000
 
 
-def test_pictures_are_bounded(stream: MakeStream) -> None:
+def test_pictures_are_bounded() -> None:
     streams = tuple(
         stream(file=str(DEMO), dialect="openai.responses", profile="strict") for _ in range(70)
     )
@@ -156,7 +150,7 @@ def test_pictures_are_bounded(stream: MakeStream) -> None:
     assert page.count("No picture: the page would grow too large.") == 10
 
 
-def test_signs_tell_verdicts_apart_without_colour(stream: MakeStream) -> None:
+def test_signs_distinguish_verdicts_without_colour() -> None:
     verdicts = {f"a/{verdict.lower()}/x": verdict for verdict in Verdict}
     page = render(Report((stream(verdicts=verdicts),)))
     signs = re.findall(r'<button popovertarget="[^"]*" aria-label="[^"]*">(.)<', page)
@@ -164,16 +158,14 @@ def test_signs_tell_verdicts_apart_without_colour(stream: MakeStream) -> None:
 
 
 @pytest.mark.parametrize("level", Level)
-def test_marks_say_the_level(level: Level, finding: MakeFinding, stream: MakeStream) -> None:
+def test_marks_say_the_level(level: Level) -> None:
     one = stream(
         finding(level=level, event=3), file=str(DEMO), dialect="openai.responses", profile="strict"
     )
     assert f'<a class="finding {level.lower()}"' in render(Report((one,)))
 
 
-def test_a_group_is_told_once_with_links_to_all_its_places(
-    finding: MakeFinding, stream: MakeStream
-) -> None:
+def test_a_group_is_reported_once_with_links_to_all_its_places() -> None:
     also = finding(rule="wire/order", level=Level.SHOULD, message="came 3 times")
     page = render(Report(tuple(stream(finding(), also, exchange=n) for n in range(1, 105))))
     outline(page)
@@ -190,7 +182,7 @@ def test_a_group_is_told_once_with_links_to_all_its_places(
 HOPS = shipped.cassettes() / "mutants/hop/order.cassette.jsonl"
 
 
-def test_the_provider_stands_beneath_its_application_and_beside_its_findings() -> None:
+def test_the_provider_stands_beneath_its_application_and_by_its_findings() -> None:
     page = render(check_paths([HOPS]))
     outline(page)
     (section,) = re.findall(r'<details class="stream" id="s1".*?</details>', page, re.DOTALL)
@@ -210,7 +202,7 @@ def test_the_provider_stands_beneath_its_application_and_beside_its_findings() -
 @pytest.mark.parametrize(
     "edit", [edits.lost(edits.SEALS[0]), edits.cut(edits.SEALS[0])], ids=["lost", "cut"]
 )
-def test_a_broken_signature_shows_the_answer_beside_the_request(
+def test_a_broken_signature_shows_the_answer_next_to_the_request(
     edit: edits.Edit, tmp_path: Path
 ) -> None:
     talker = TALKERS["messages"]
@@ -250,7 +242,7 @@ def test_answers_of_a_provider_follow_one_another_on_one_scale() -> None:
     assert section.count('class="beneath"') == 2
 
 
-def test_a_provider_is_drawn_when_it_came_where_a_clock_tells(tmp_path: Path) -> None:
+def test_a_provider_is_drawn_when_it_came_where_a_clock_shows(tmp_path: Path) -> None:
     whole = read(HOPS)
     # Asked 400 ms after the application, which begins its own answer 1000 ms after it was asked.
     clocks = {1: CassetteClock(1000.0, begun=0.0), 2: CassetteClock(100.0, begun=400.0)}
@@ -265,7 +257,7 @@ def test_a_provider_is_drawn_when_it_came_where_a_clock_tells(tmp_path: Path) ->
     assert ">-500 ms</text>" in page
 
 
-def test_what_a_provider_said_elsewhere_is_drawn_where_a_finding_names_it(tmp_path: Path) -> None:
+def test_what_a_provider_sent_elsewhere_is_drawn_where_a_finding_names_it(tmp_path: Path) -> None:
     whole = read(HOPS)
     for name, exchange in zip(("app", "model"), whole.exchanges, strict=True):
         alone = replace(exchange, number=1, hop="")

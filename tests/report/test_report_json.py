@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,7 @@ import conformance.schemas
 from conformance.judging.result import ContextLine, Finding, Report, StreamResult
 from conformance.report.json import render
 from conformance.rules.verdicts import Level, Verdict
-
-MakeFinding = Callable[..., Finding]
-MakeStream = Callable[..., StreamResult]
+from tests.report.made import finding, stream
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=20)
 ANY_VALUE = st.one_of(ANY_TEXT, st.none(), st.booleans(), st.floats(), st.lists(st.integers()))
@@ -65,7 +62,7 @@ def schema() -> Any:
     return jsonschema_rs.Draft202012Validator(json.loads(text))
 
 
-def test_document_holds_the_whole_finding(finding: MakeFinding, stream: MakeStream) -> None:
+def test_document_holds_the_whole_finding() -> None:
     document = json.loads(render(Report((stream(finding()),))))
     (entry,) = document["streams"]
     assert entry["verdicts"] == {"summary/lifecycle/part-lifecycle": "FAIL"}
@@ -81,7 +78,7 @@ def test_document_holds_the_whole_finding(finding: MakeFinding, stream: MakeStre
     assert set(found) == {*Finding.__struct_fields__, "group"}
 
 
-def test_groups_are_told_with_what_they_follow(finding: MakeFinding, stream: MakeStream) -> None:
+def test_groups_are_reported_with_what_they_follow() -> None:
     also = finding(rule="wire/order", level=Level.SHOULD, message="came 3 times", slice={})
     passed = stream(exchange=3, verdicts={also.rule: Verdict.PASS})
     streams = (stream(finding(), also), stream(finding(), finding(event=20), exchange=2), passed)
@@ -101,12 +98,12 @@ def test_groups_are_told_with_what_they_follow(finding: MakeFinding, stream: Mak
     assert document["streams"][1]["findings"][1]["group"] == cause["id"]
 
 
-def test_summary_names_every_verdict(stream: MakeStream) -> None:
+def test_summary_names_every_verdict() -> None:
     document = json.loads(render(Report((stream(verdicts={"a/b/c": Verdict.PASS}),))))
     assert document["summary"] == {str(v): int(v is Verdict.PASS) for v in Verdict}
 
 
-def test_an_assumed_profile_is_a_warning(stream: MakeStream) -> None:
+def test_an_assumed_profile_is_a_warning() -> None:
     document = json.loads(render(Report((stream(named=False),))))
     assert len(document["warnings"]) == 1
     assert document["streams"][0]["named"] is False
@@ -131,9 +128,7 @@ BREAKAGES: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize(("key", "value"), BREAKAGES)
-def test_the_schema_refuses_another_shape(
-    key: str, value: Any, schema: Any, finding: MakeFinding, stream: MakeStream
-) -> None:
+def test_the_schema_refuses_another_shape(key: str, value: Any, schema: Any) -> None:
     document = json.loads(render(Report((stream(finding()),))))
     assert schema.is_valid(document)
     assert not schema.is_valid(document | {key: value})

@@ -1,18 +1,15 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.judging.result import Finding, JudgedCall, Report, StreamResult
+from conformance.judging.result import JudgedCall, Report
 from conformance.report.junit import render
 from conformance.rules.verdicts import Level, Verdict
-
-MakeFinding = Callable[..., Finding]
-MakeStream = Callable[..., StreamResult]
+from tests.report.made import finding, stream
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
 
@@ -22,14 +19,14 @@ def cases(report: Report) -> dict[str, ET.Element]:
     return {case.get("name", ""): case for case in root.iter("testcase")}
 
 
-def test_a_rule_that_passed_is_a_plain_case(stream: MakeStream) -> None:
+def test_a_rule_that_passed_is_a_plain_case() -> None:
     case = cases(Report((stream(verdicts={"a/b/c": Verdict.PASS}),)))["a/b/c"]
     assert list(case) == []
     assert case.get("classname") == "ogx.cassette.jsonl exchange 1"
     assert case.get("file") == "ogx.cassette.jsonl"
 
 
-def test_a_failure_tells_all_findings_of_its_rule(finding: MakeFinding, stream: MakeStream) -> None:
+def test_a_failure_reports_all_findings_of_its_rule() -> None:
     report = Report((stream(finding(), finding(event=20, id="77")),))
     (failure,) = cases(report)["summary/lifecycle/part-lifecycle"]
     assert failure.tag == "failure"
@@ -40,9 +37,7 @@ def test_a_failure_tells_all_findings_of_its_rule(finding: MakeFinding, stream: 
     assert "(event 20, byte 2641)" in body
 
 
-def test_every_stream_has_its_failure_and_says_in_how_many(
-    finding: MakeFinding, stream: MakeStream
-) -> None:
+def test_every_stream_has_its_failure_and_says_in_how_many() -> None:
     streams = (stream(finding()), stream(finding(line=9), exchange=2))
     failures = list(ET.fromstring(render(Report(streams))).iter("failure"))
     first, second = (failure.text or "" for failure in failures)
@@ -52,20 +47,18 @@ def test_every_stream_has_its_failure_and_says_in_how_many(
 
 
 @pytest.mark.parametrize("verdict", [Verdict.VACUOUS, Verdict.UNTESTABLE, Verdict.INCONCLUSIVE])
-def test_what_was_not_judged_is_skipped_with_its_reason(
-    verdict: Verdict, stream: MakeStream
-) -> None:
+def test_what_was_not_judged_is_skipped_with_its_reason(verdict: Verdict) -> None:
     judged = stream(verdicts={"a/b/c": verdict}, reasons={"a/b/c": "no clock"})
     (skipped,) = cases(Report((judged,)))["a/b/c"]
     assert (skipped.tag, skipped.get("message")) == ("skipped", f"{verdict}: no clock")
 
 
-def test_what_does_not_apply_has_no_case(stream: MakeStream) -> None:
+def test_what_does_not_apply_has_no_case() -> None:
     judged = stream(verdicts={"a/b/c": Verdict.NOT_APPLICABLE, "a/b/d": Verdict.PASS})
     assert list(cases(Report((judged,)))) == ["a/b/d"]
 
 
-def test_no_two_cases_share_class_and_name(stream: MakeStream) -> None:
+def test_no_two_cases_share_class_and_name() -> None:
     verdicts = {"a/b/c": Verdict.PASS}
     streams = [
         stream(verdicts=verdicts),
@@ -80,27 +73,27 @@ def test_no_two_cases_share_class_and_name(stream: MakeStream) -> None:
     assert names[-1] == (f"{streams[0].dialect} think/plain", "a/b/c")
 
 
-def test_times_are_those_of_the_call(stream: MakeStream) -> None:
+def test_times_are_those_of_the_call() -> None:
     call = JudgedCall("2026-11-23T02:00:00.000+00:00", 1.25)
     root = ET.fromstring(render(Report((stream(),), call=call)))
     assert (root.get("time"), root.get("timestamp")) == ("1.250", call.started)
     assert all(case.get("time") is not None for case in root.iter("testcase"))
 
 
-def test_our_own_error_is_an_error(finding: MakeFinding, stream: MakeStream) -> None:
+def test_our_own_error_is_an_error() -> None:
     broken = finding(verdict=Verdict.ERROR, level=Level.SHOULD, message="over the cap")
     (error,) = cases(Report((stream(broken),)))[broken.rule]
     assert error.tag == "error"
     assert (error.get("message") or "").startswith("over the cap")
 
 
-def test_a_file_that_could_not_be_judged_is_an_error(stream: MakeStream) -> None:
+def test_a_file_that_could_not_be_judged_is_an_error() -> None:
     report = Report((stream(),), errors=("x.sse: no such file",))
     (error,) = cases(report)["x.sse: no such file"]
     assert error.tag == "error"
 
 
-def test_counts_agree_with_the_cases(finding: MakeFinding, stream: MakeStream) -> None:
+def test_counts_agree_with_the_cases() -> None:
     other = stream(verdicts={"a/b/c": Verdict.VACUOUS, "a/b/d": Verdict.PASS})
     root = ET.fromstring(render(Report((stream(finding()), other), errors=("x: y",))))
     counted = {name: root.get(name) for name in ("tests", "failures", "errors", "skipped")}
@@ -111,16 +104,14 @@ def test_counts_agree_with_the_cases(finding: MakeFinding, stream: MakeStream) -
 @pytest.mark.parametrize(
     ("profile", "how"), [("strict", "assumed"), ("openai", "identified, not named,")]
 )
-def test_a_profile_that_nobody_named_is_told(profile: str, how: str, stream: MakeStream) -> None:
+def test_a_profile_that_nobody_named_is_reported(profile: str, how: str) -> None:
     streams = (stream(named=False, profile=profile), stream(named=False, profile=profile))
     (told,) = ET.fromstring(render(Report(streams))).iter("system-err")
     assert f"was {how} for 2 streams" in (told.text or "")
 
 
 @given(rule=ANY_TEXT, text=ANY_TEXT, verdict=st.sampled_from(Verdict))
-def test_any_text_parses_back(
-    rule: str, text: str, verdict: Verdict, finding: MakeFinding, stream: MakeStream
-) -> None:
+def test_any_text_parses_back(rule: str, text: str, verdict: Verdict) -> None:
     hostile = finding(rule=rule, message=text, got=text, slice={text: text}, hint=text)
     judged = stream(
         hostile,

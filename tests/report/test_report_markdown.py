@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 from hypothesis import given
@@ -9,24 +8,21 @@ from msgspec.structs import replace
 
 from conformance.judging.result import (
     AppliedBaseline,
-    Finding,
     FindingExcuse,
     Report,
-    StreamResult,
     finding_key,
 )
 from conformance.recordings.check import check_paths
 from conformance.report.markdown import render
 from conformance.rules.verdicts import Level, Verdict
 from tests.report.hostile import hostile_recording
+from tests.report.made import finding, stream
 from tests.report.test_report_json import REPORTS
 
-MakeFinding = Callable[..., Finding]
-MakeStream = Callable[..., StreamResult]
 MOST_OF_A_STEP_SUMMARY = 1024 * 1024
 
 
-def test_a_finding_is_told_in_full(finding: MakeFinding, stream: MakeStream) -> None:
+def test_a_finding_is_reported_in_full() -> None:
     text = render(Report((stream(finding()),)))
     assert "### FAIL MUST `summary/lifecycle/part-lifecycle`" in text
     assert "- at `ogx.cassette.jsonl:26 (event 8, byte 2641)`" in text
@@ -35,14 +31,14 @@ def test_a_finding_is_told_in_full(finding: MakeFinding, stream: MakeStream) -> 
     assert "- source: observed: 33 of 33 streams" in text
 
 
-def test_the_table_counts_verdicts_by_stream(stream: MakeStream) -> None:
+def test_the_table_counts_verdicts_by_stream() -> None:
     one = stream(verdicts={"a/b/c": Verdict.PASS, "a/b/d": Verdict.PASS, "a/b/e": Verdict.VACUOUS})
     lines = render(Report((one,))).splitlines()
     assert "| stream | PASS | VACUOUS |" in lines
     assert any(line.endswith("| 2 | 1 |") for line in lines)
 
 
-def test_an_expected_finding_says_why(finding: MakeFinding, stream: MakeStream) -> None:
+def test_an_expected_finding_says_why() -> None:
     one = stream(finding())
     excuses = {finding_key(one, one.findings[0]): FindingExcuse("known", "b.yaml:3")}
     text = render(Report((one,), baseline=AppliedBaseline("b.yaml", excuses)))
@@ -50,9 +46,7 @@ def test_an_expected_finding_says_why(finding: MakeFinding, stream: MakeStream) 
     assert "- expected: known (b.yaml:3)" in text
 
 
-def test_streams_with_the_gravest_findings_come_first(
-    finding: MakeFinding, stream: MakeStream
-) -> None:
+def test_streams_with_the_gravest_findings_come_first() -> None:
     clean = stream(file="clean.sse", verdicts={"a/b/c": Verdict.PASS})
     mild = stream(finding(level=Level.MAY), file="mild.sse")
     grave = stream(finding(), file="grave.sse")
@@ -60,9 +54,7 @@ def test_streams_with_the_gravest_findings_come_first(
     assert text.index("grave.sse") < text.index("mild.sse") < text.index("clean.sse")
 
 
-def test_it_fits_a_step_summary_however_much_was_found(
-    finding: MakeFinding, stream: MakeStream
-) -> None:
+def test_it_fits_a_step_summary_however_much_was_found() -> None:
     long = finding(message="x" * 2_000, got="y" * 2_000, slice={"a": "z" * 2_000})
     rules = [replace(long, rule=f"{n}/" * 2000) for n in range(200)]
     full = stream(*rules, exchange=0, file="f" * 5000)
@@ -91,9 +83,7 @@ def test_any_report_is_printable_line_by_line(report: Report) -> None:
     assert all(line.isprintable() for line in render(report).split("\n"))
 
 
-def test_a_group_is_one_section_with_what_follows_and_all_places(
-    finding: MakeFinding, stream: MakeStream
-) -> None:
+def test_a_group_is_one_section_with_what_follows_and_all_places() -> None:
     also = finding(rule="wire/order", level=Level.SHOULD, message="came 3 times")
     streams = tuple(stream(finding(), also, exchange=n) for n in range(1, 30))
     text = render(Report((*streams, stream(finding(), exchange=30))))

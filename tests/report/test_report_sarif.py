@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,24 +14,21 @@ from conformance.judging.group_id import group_id
 from conformance.judging.result import (
     AppliedBaseline,
     EventBeside,
-    Finding,
     FindingExcuse,
     JudgedCall,
     Report,
-    StreamResult,
     finding_key,
 )
 from conformance.recordings.check import check_paths
 from conformance.report.sarif import FINGERPRINT, GROUP_FINGERPRINT, render
 from conformance.rules.verdicts import Level, Verdict
 from tests.report.hostile import hostile_recording
+from tests.report.made import finding, stream
 from tests.report.test_report_json import REPORTS
 
 GAVE: Final = EventBeside(
     "talk.har", 1, 7, 12, 300, "thinking.end", '{"signature":"s"}', "answer", 1
 )
-MakeFinding = Callable[..., Finding]
-MakeStream = Callable[..., StreamResult]
 
 TEXT = {"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}}}
 LEVEL = {"enum": ["none", "note", "warning", "error"]}
@@ -199,9 +195,7 @@ def run_of(report: Report) -> dict[str, Any]:
     return run
 
 
-def test_a_finding_stands_at_its_line_under_a_lasting_id(
-    finding: MakeFinding, stream: MakeStream
-) -> None:
+def test_a_finding_stands_at_its_line_under_a_lasting_id() -> None:
     run = run_of(Report((stream(finding()),)))
     (result,) = run["results"]
     place = result["locations"][0]["physicalLocation"]
@@ -221,38 +215,30 @@ def test_a_finding_stands_at_its_line_under_a_lasting_id(
 @pytest.mark.parametrize(
     ("level", "said"), [(Level.MUST, "error"), (Level.SHOULD, "warning"), (Level.MAY, "note")]
 )
-def test_levels_are_those_of_the_standard(
-    level: Level, said: str, finding: MakeFinding, stream: MakeStream
-) -> None:
+def test_levels_are_those_of_the_standard(level: Level, said: str) -> None:
     run = run_of(Report((stream(finding(level=level)),)))
     assert run["results"][0]["level"] == said
     assert run["tool"]["driver"]["rules"][0]["defaultConfiguration"] == {"level": said}
 
 
-def test_a_file_elsewhere_has_an_absolute_uri(finding: MakeFinding, stream: MakeStream) -> None:
+def test_a_file_elsewhere_has_an_absolute_uri() -> None:
     run = run_of(Report((stream(finding(), file="/no where/é#1.sse"),)))
     artifact = run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
     assert artifact == {"uri": "file:///no%20where/%C3%A9%231.sse"}
 
 
-def test_a_stream_that_stands_in_no_file_has_no_physical_place(
-    finding: MakeFinding, stream: MakeStream
-) -> None:
+def test_a_stream_that_stands_in_no_file_has_no_physical_place() -> None:
     run = run_of(Report((stream(finding(), file=""),)))
     assert list(run["results"][0]["locations"][0]) == ["logicalLocations"]
 
 
-def test_what_stands_in_no_line_points_at_the_first(
-    finding: MakeFinding, stream: MakeStream
-) -> None:
+def test_what_stands_in_no_line_points_at_the_first() -> None:
     run = run_of(Report((stream(finding(line=None, byte=None, event=0)),)))
     place = run["results"][0]["locations"][0]["physicalLocation"]
     assert place["region"]["startLine"] == 1
 
 
-def test_an_expected_finding_is_suppressed_not_left_out(
-    finding: MakeFinding, stream: MakeStream
-) -> None:
+def test_an_expected_finding_is_suppressed_not_left_out() -> None:
     one, other = stream(finding()), stream(finding(id="77"), exchange=2)
     excuses = {finding_key(one, one.findings[0]): FindingExcuse("known", "b.yaml:3")}
     run = run_of(Report((one, other), baseline=AppliedBaseline("b.yaml", excuses)))
@@ -261,9 +247,7 @@ def test_an_expected_finding_is_suppressed_not_left_out(
     assert "suppressions" not in unexpected
 
 
-def test_a_group_is_one_result_with_all_its_places(
-    finding: MakeFinding, stream: MakeStream
-) -> None:
+def test_a_group_is_one_result_with_all_its_places() -> None:
     also = finding(rule="wire/order", level=Level.SHOULD, id="77")
     streams = tuple(stream(finding(), also, exchange=n) for n in range(1, 203))
     report = Report((stream(finding(), finding(slice={"output_index": 1}), also), *streams))
@@ -279,7 +263,7 @@ def test_a_group_is_one_result_with_all_its_places(
     assert len(whole["runs"][0]["results"][0]["relatedLocations"]) == 201
 
 
-def test_a_file_that_could_not_be_judged_is_a_failed_invocation(stream: MakeStream) -> None:
+def test_a_file_that_could_not_be_judged_is_a_failed_invocation() -> None:
     (invocation,) = run_of(Report((stream(),), errors=("x.sse: is empty",)))["invocations"]
     assert invocation["executionSuccessful"] is False
     assert {"level": "error", "message": {"text": "x.sse: is empty"}} in invocation[
@@ -287,12 +271,12 @@ def test_a_file_that_could_not_be_judged_is_a_failed_invocation(stream: MakeStre
     ]
 
 
-def test_a_message_holds_no_link(finding: MakeFinding, stream: MakeStream) -> None:
+def test_a_message_holds_no_link() -> None:
     run = run_of(Report((stream(finding(message="[x](http://127.0.0.1)", expected=())),)))
     assert "](" not in run["results"][0]["message"]["text"]
 
 
-def test_rules_are_told_once(finding: MakeFinding, stream: MakeStream) -> None:
+def test_rules_are_reported_once() -> None:
     found = [finding(id="1"), finding(slice={}, id="2"), finding(rule="a/b/c", id="3")]
     run = run_of(Report((stream(*found),)))
     rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
@@ -313,14 +297,14 @@ def test_any_report_fits_the_schema(report: Report) -> None:
     VALIDATOR.validate(json.loads(text.replace("\\ud", "\\u0")))
 
 
-def test_a_verdict_of_error_is_an_error(finding: MakeFinding, stream: MakeStream) -> None:
+def test_a_verdict_of_error_is_an_error() -> None:
     found = finding(verdict=Verdict.ERROR, level=Level.MAY)
     run = run_of(Report((stream(found),)))
     assert run["results"][0]["level"] == "error"
     assert run["invocations"][0]["executionSuccessful"] is False
 
 
-def test_files_that_do_not_stay_are_no_place(finding: MakeFinding, stream: MakeStream) -> None:
+def test_files_that_do_not_stay_are_no_place() -> None:
     streams = (stream(finding()), stream(finding(), exchange=2))
     for kept in (True, False):
         call = JudgedCall("2026-11-23T02:00:00.000+00:00", 1.0, kept=kept)
@@ -330,9 +314,7 @@ def test_files_that_do_not_stay_are_no_place(finding: MakeFinding, stream: MakeS
 
 
 @pytest.mark.parametrize("kept", [True, False])
-def test_what_a_finding_is_about_is_its_first_related_place(
-    kept: bool, finding: MakeFinding, stream: MakeStream
-) -> None:
+def test_what_a_finding_is_about_is_its_first_related_place(kept: bool) -> None:
     streams = (stream(finding(upstream=GAVE)), stream(finding(), exchange=2))
     call = JudgedCall("2026-11-23T02:00:00.000+00:00", 1.0, kept=kept)
     [result] = run_of(Report(streams, call=call))["results"]

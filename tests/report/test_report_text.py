@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
 from msgspec.structs import replace
@@ -9,18 +8,14 @@ from msgspec.structs import replace
 from conformance.judging.group_id import group_id
 from conformance.judging.result import (
     ContextLine,
-    Finding,
     JudgedCall,
     Report,
-    StreamResult,
     VerdictChange,
 )
 from conformance.report.printable import columns
 from conformance.report.text import render
 from conformance.rules.verdicts import Level, Verdict
-
-MakeFinding = Callable[..., Finding]
-MakeStream = Callable[..., StreamResult]
+from tests.report.made import finding, stream
 
 GOLDEN = """\
 ogx.cassette.jsonl, exchange 1, openai.responses, profile ogx
@@ -43,7 +38,7 @@ FAIL MUST summary/lifecycle/part-lifecycle  ogx.cassette.jsonl:26 (event 8, byte
 """
 
 
-def test_findings_on_one_event_are_one_block(finding: MakeFinding, stream: MakeStream) -> None:
+def test_findings_on_one_event_are_one_block() -> None:
     also = finding(
         rule="wire/order",
         level=Level.SHOULD,
@@ -58,13 +53,13 @@ def test_findings_on_one_event_are_one_block(finding: MakeFinding, stream: MakeS
     assert render(Report((judged,))) == GOLDEN.replace("(1 MUST)", "(1 MUST, 1 SHOULD)")
 
 
-def test_what_broke_the_order_leads_its_event(finding: MakeFinding, stream: MakeStream) -> None:
+def test_what_broke_the_order_leads_its_event() -> None:
     differs = finding(rule="a/first/by-name", message="the text differs", after="")
     shown = render(Report((stream(differs, finding()),)))
     assert shown.index("summary/lifecycle/part-lifecycle") < shown.index("a/first/by-name")
 
 
-def test_a_conforming_report_is_one_line(stream: MakeStream) -> None:
+def test_a_conforming_report_is_one_line() -> None:
     report = Report((stream(verdicts={"a/b/c": Verdict.PASS, "a/b/d": Verdict.VACUOUS}),))
     assert render(report) == "2 rules over 1 stream: 1 PASS, 1 VACUOUS\n"
 
@@ -73,7 +68,7 @@ def test_an_empty_report_says_so() -> None:
     assert render(Report()) == "nothing was checked\n"
 
 
-def test_verbose_gives_a_verdict_per_rule_with_its_reason(stream: MakeStream) -> None:
+def test_verbose_gives_a_verdict_per_rule_with_its_reason() -> None:
     verdicts = {"a/b/c": Verdict.VACUOUS, "a/b/long": Verdict.PASS}
     judged = stream(verdicts=verdicts, reasons={"a/b/c": "no reasoning item came"})
     text = render(Report((judged,)), verbose=True)
@@ -81,7 +76,7 @@ def test_verbose_gives_a_verdict_per_rule_with_its_reason(stream: MakeStream) ->
     assert "  VACUOUS        a/b/c     no reasoning item came\n" in text
 
 
-def test_a_rule_is_told_in_full_once(finding: MakeFinding, stream: MakeStream) -> None:
+def test_a_rule_is_reported_in_full_once() -> None:
     report = Report((stream(finding(), finding(event=20, slice={}, id="77")),))
     assert render(report).count("  says ") == 1
     assert render(report).count("  hint ") == 1
@@ -89,7 +84,7 @@ def test_a_rule_is_told_in_full_once(finding: MakeFinding, stream: MakeStream) -
     assert render(report, verbose=True).count("  says ") == 2
 
 
-def test_a_flood_of_findings_is_cut_and_counted(finding: MakeFinding, stream: MakeStream) -> None:
+def test_a_flood_of_findings_is_cut_and_counted() -> None:
     told = (finding(event=n, rule=f"a/b/{n}", slice={}) for n in range(1, 1001))
     report = Report((stream(*told),))
     text = render(report)
@@ -98,7 +93,7 @@ def test_a_flood_of_findings_is_cut_and_counted(finding: MakeFinding, stream: Ma
     assert render(report, verbose=True).count("  found ") == 1000
 
 
-def test_what_follows_is_cut_and_counted(finding: MakeFinding, stream: MakeStream) -> None:
+def test_what_follows_is_cut_and_counted() -> None:
     text = render(Report((stream(*(finding(rule=f"a/b/{n}") for n in range(50))),)))
     assert text.count("  also ") == 12
     assert "  then      37 more groups of findings (-v shows all)" in text
@@ -119,7 +114,7 @@ FAIL MUST summary/lifecycle/part-lifecycle  ogx.cassette.jsonl:26 (event 8, byte
 """
 
 
-def test_a_group_is_told_once_over_all_streams(finding: MakeFinding, stream: MakeStream) -> None:
+def test_a_group_is_reported_once_over_all_streams() -> None:
     plain = {"context": (), "source": (), "hint": ""}
     found = finding(**plain)
     late = finding(event=20, **plain)
@@ -137,15 +132,13 @@ def test_a_group_is_told_once_over_all_streams(finding: MakeFinding, stream: Mak
     assert render(Report((*streams, *bodies))) == GROUPED.replace("GROUP", group_id(found))
 
 
-def test_verbose_tells_every_finding_and_where_its_group_began(
-    finding: MakeFinding, stream: MakeStream
-) -> None:
+def test_verbose_reports_every_finding_and_where_its_group_began() -> None:
     text = render(Report((stream(finding()), stream(finding(line=9), exchange=2))), verbose=True)
     assert text.count("  found ") == text.count("  in        2 of 2 streams") == 2
     assert text.count("  first     ogx.cassette.jsonl:26 (event 8, byte 2641)") == 1
 
 
-def test_an_assumed_profile_is_a_warning(stream: MakeStream) -> None:
+def test_an_assumed_profile_is_a_warning() -> None:
     assumed = stream(named=False, profile="strict", verdicts={"a/b/c": Verdict.PASS})
     text = render(Report((assumed, assumed, stream())))
     wanted = (
@@ -155,19 +148,19 @@ def test_an_assumed_profile_is_a_warning(stream: MakeStream) -> None:
     assert text.splitlines()[0] == wanted
 
 
-def test_files_that_could_not_be_judged_are_named(stream: MakeStream) -> None:
+def test_files_that_could_not_be_judged_are_named() -> None:
     report = Report((stream(verdicts={"a/b/c": Verdict.PASS}),), errors=("x.sse: no such file",))
     first, last = render(report).splitlines()
     assert first == "error: x.sse: no such file"
     assert last.endswith("1 PASS; 1 file could not be judged")
 
 
-def test_notes_are_told_without_findings(stream: MakeStream) -> None:
+def test_notes_are_reported_without_findings() -> None:
     judged = stream(notes=("timing rules left out: no clock",), verdicts={"a/b/c": Verdict.PASS})
     assert "note: timing rules left out: no clock\n" in render(Report((judged,)))
 
 
-def test_notes_are_one_line_with_a_count(finding: MakeFinding, stream: MakeStream) -> None:
+def test_notes_are_one_line_with_a_count() -> None:
     report = Report((stream(finding(), notes=("one", "two", "three")),))
     lines = render(report).splitlines()
     assert lines[1] == "note: one; 2 more notes (-v shows them)"
@@ -176,9 +169,7 @@ def test_notes_are_one_line_with_a_count(finding: MakeFinding, stream: MakeStrea
     assert verbose[1:4] == ["note: one", "note: two", "note: three"]
 
 
-def test_what_one_must_know_stands_above_the_findings(
-    finding: MakeFinding, stream: MakeStream
-) -> None:
+def test_what_one_must_know_stands_above_the_findings() -> None:
     report = Report((stream(finding(), named=False),), notes=("1 file was skipped",))
     lines = render(report).splitlines()
     places = [
@@ -201,7 +192,7 @@ def test_what_one_must_know_stands_above_the_findings(
     ],
 )
 def test_a_group_names_the_command_that_shows_it_again(
-    finding: MakeFinding, stream: MakeStream, command: tuple[str, ...], again: str
+    command: tuple[str, ...], again: str
 ) -> None:
     call = JudgedCall("2026-01-01T00:00:00.000+00:00", 1.0, ("conformance", *command))
     judged = stream(finding(rule="wire/order"), file="my dir/a.sse")
@@ -210,14 +201,14 @@ def test_a_group_names_the_command_that_shows_it_again(
     assert again in text
 
 
-def test_colour_only_wraps_words(finding: MakeFinding, stream: MakeStream) -> None:
+def test_colour_only_wraps_words() -> None:
     report = Report((stream(finding(), named=False),), errors=("x: y",))
     coloured = render(report, colour=True, verbose=True)
     assert "\x1b[1;31mFAIL MUST\x1b[0m" in coloured
     assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == render(report, verbose=True)
 
 
-def test_wire_text_cannot_reach_the_terminal(finding: MakeFinding, stream: MakeStream) -> None:
+def test_wire_text_cannot_reach_the_terminal() -> None:
     evil = "\x1b]0;owned\x07\r\nFAIL\u202e\ud800"
     hostile = finding(
         rule=evil,
@@ -248,7 +239,7 @@ def test_wire_text_cannot_reach_the_terminal(finding: MakeFinding, stream: MakeS
         assert "\nFAIL\\u202e" not in text
 
 
-def test_verbose_says_who_changed_a_verdict_and_why(stream: MakeStream) -> None:
+def test_verbose_says_who_changed_a_verdict_and_why() -> None:
     not_applicable = Verdict.NOT_APPLICABLE
     judged = stream(
         verdicts={"a": not_applicable, "b": Verdict.PASS, "c": not_applicable, "d": Verdict.FAIL},
@@ -270,7 +261,7 @@ def test_verbose_says_who_changed_a_verdict_and_why(stream: MakeStream) -> None:
     assert "was" not in render(Report((judged,)))
 
 
-def test_frames_fit_a_narrow_terminal(finding: MakeFinding, stream: MakeStream) -> None:
+def test_frames_fit_a_narrow_terminal() -> None:
     context = (ContextLine(8, "part.done", "x" * 150, at=True),)
     report = Report((stream(finding(context=context)),))
     (wide, narrow, tiny) = (
@@ -283,9 +274,7 @@ def test_frames_fit_a_narrow_terminal(finding: MakeFinding, stream: MakeStream) 
     assert "x" * 150 in render(report, width=60, verbose=True)
 
 
-def test_frames_and_their_marks_fit_whatever_the_characters_take(
-    finding: MakeFinding, stream: MakeStream
-) -> None:
+def test_frames_and_their_marks_fit_whatever_the_characters_take() -> None:
     context = (
         ContextLine(7, "思" * 40, "text"),
         ContextLine(8, "response.reasoning_summary_part.added" * 3, "思考" * 60, at=True),

@@ -86,7 +86,7 @@ def test_an_unknown_finding_is_refused_with_the_known_ones(asked: str, message: 
         chosen(asked, DEMO)
 
 
-def test_a_file_that_cannot_be_judged_is_told_where_nothing_is_found(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_judged_is_reported_where_nothing_is_found(tmp_path: Path) -> None:
     broken = tmp_path / "broken.sse"
     broken.write_bytes(b"")
     with pytest.raises(UsageError, match=r"not judged: .*broken\.sse: the file is empty"):

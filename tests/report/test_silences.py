@@ -8,23 +8,15 @@ from msgspec.structs import replace
 from conformance.core.errors import Place
 from conformance.profiles.profile import KnobReason, Override, Profile
 from conformance.report.silences import Silence, rule_silences
-from conformance.rules.alias import Alias
 from conformance.rules.forms.fold import Fold
-from conformance.rules.forms.never import Never
 from conformance.rules.model import Applies, Rule
 from conformance.rules.verdicts import Level
+from tests.report.made import rule as make_rule
 
 
 def rule(dialect: str | None = "openai.chat", **profile: Any) -> Rule:
-    return Rule(
-        id="wire/chat/done",
-        level=Level.MUST,
-        says="The stream ends with a [DONE] line.",
+    return make_rule(
         source=(),
-        since="0.1.0",
-        form=Never(events=("done",)),
-        aliases={"done": Alias("done", "[DONE]")},
-        place=Place("x.yaml", 1),
         applies=Applies(profile=tuple(profile.items())),
         dialects=(dialect,) if dialect else (),
     )
@@ -62,20 +54,20 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], list[tuple[str, str, str]]]] =
 
 
 @pytest.mark.parametrize(("wants", "knobs", "told"), CASES)
-def test_a_silence_is_told_with_its_reason(
+def test_a_silence_is_reported_with_its_reason(
     wants: dict[str, Any], knobs: dict[str, Any], told: list[tuple[str, str, str]]
 ) -> None:
     expected = tuple(Silence("acme", "openai.chat", *each) for each in told)
     assert rule_silences(rule(**wants), [profile(**knobs)]) == expected
 
 
-def test_a_knob_in_the_form_is_told_where_a_profile_sets_it() -> None:
+def test_a_knob_in_the_form_is_reported_where_a_profile_sets_it() -> None:
     masked = replace(rule(), form=Fold({"done": "item"}, "list", minus="$mask"))
     found = rule_silences(masked, [profile(), profile(mask=["id", "status"])])
     assert found == (Silence("acme", "openai.chat", "mask: id, status", "mask differs", "8 of 8"),)
 
 
-def test_what_is_inherited_is_not_told_for_every_profile() -> None:
+def test_what_is_inherited_is_not_reported_for_every_profile() -> None:
     assert rule_silences(rule(done="never"), [profile()]) == ()
 
 

@@ -55,7 +55,7 @@ def pieces_of(text: str, size: int) -> list[str]:
     return [text[at : at + size] for at in range(0, len(text), size)]
 
 
-def said(field: str, pieces: Sequence[str], at: int, rest: Sequence[str]) -> tuple[bytes, ...]:
+def frames_of(field: str, pieces: Sequence[str], at: int, rest: Sequence[str]) -> tuple[bytes, ...]:
     """Pieces in events; at one of them comes an event that breaks rules, and then the rest."""
     shape = json.dumps(FIELDS[field])
     deltas = [
@@ -102,7 +102,7 @@ def test_no_format_shows_a_key_that_came_in_pieces(kind: str, field: str) -> Non
         lead = pieces_of("so " * rng.randrange(12), 3)
         pieces = pieces_of(f" {key} ", size)
         at = len(lead) + rng.randrange(1, len(pieces) + 1)
-        frames = said(field, (*lead, *pieces), at, pieces_of(" and more", 4))
+        frames = frames_of(field, (*lead, *pieces), at, pieces_of(" and more", 4))
         report = findings_of(frames, sent(kind, secret))
         found += len(report.findings)
         assert shown_together(report, secret) <= _MOST

@@ -100,7 +100,7 @@ def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
     assert "not fully reduced" in issue.summary
 
 
-def test_a_message_of_a_websocket_is_asked_by_no_curl(tmp_path: Path) -> None:
+def test_a_message_of_a_websocket_has_no_curl_command(tmp_path: Path) -> None:
     talk = [asked(), *answer(), answer()[-1]]
     source = tmp_path / "ws.cassette.jsonl"
     source.write_text(cassette_text(talk), encoding="utf-8")

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from conformance.judging.result import Finding, Report, StreamResult
+from conformance.judging.result import Report
 from conformance.report.wording import (
     alternatives,
     authority_lines,
@@ -15,9 +14,7 @@ from conformance.report.wording import (
     summary_line,
 )
 from conformance.rules.verdicts import Level, Verdict
-
-MakeFinding = Callable[..., Finding]
-MakeStream = Callable[..., StreamResult]
+from tests.report.made import finding, stream
 
 PLACES: list[tuple[dict[str, Any], str]] = [
     ({}, "x.sse:26 (event 8, byte 2641)"),
@@ -28,9 +25,7 @@ PLACES: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("changes", "shown"), PLACES)
-def test_place_tells_what_is_known(
-    finding: MakeFinding, changes: dict[str, Any], shown: str
-) -> None:
+def test_place_reports_what_is_known(changes: dict[str, Any], shown: str) -> None:
     assert finding_place("x.sse", finding(**changes)) == shown
 
 
@@ -48,20 +43,20 @@ SENTENCES: list[tuple[str, tuple[str, ...], str, str, str]] = [
 
 @pytest.mark.parametrize(("message", "expected", "after", "got", "shown"), SENTENCES)
 def test_sentence_says_each_fact_once(
-    finding: MakeFinding, message: str, expected: tuple[str, ...], after: str, got: str, shown: str
+    message: str, expected: tuple[str, ...], after: str, got: str, shown: str
 ) -> None:
     told = finding(message=message, expected=expected, after=after, got=got)
     assert finding_sentence(told) == shown
 
 
-def test_the_whole_first_set_is_told() -> None:
+def test_the_whole_first_set_is_reported() -> None:
     names = [f"response.output_text.annotation_{n}.added" for n in range(40)]
     assert all(name in alternatives(names) for name in names)
     assert alternatives(["a"]) == "a"
     assert alternatives([]) == ""
 
 
-def test_two_long_texts_are_not_two_walls(finding: MakeFinding) -> None:
+def test_two_long_texts_are_not_two_walls() -> None:
     told = finding(message="x" * 100_000, got="y" * 100_000, after="", expected=("z" * 100_000,))
     assert len(finding_sentence(told)) < 2_000
 
@@ -75,13 +70,13 @@ def test_authority_lists_every_entry() -> None:
     ]
 
 
-def test_title_names_scenario_role_and_view(stream: MakeStream) -> None:
+def test_title_names_scenario_role_and_view() -> None:
     judged = stream(scenario="think", role="plain", view="client")
     wanted_title = "ogx.cassette.jsonl, exchange 1 (think/plain), openai.responses, profile ogx"
     assert stream_title(judged) == f"{wanted_title}, client view"
 
 
-def test_summary_counts_rules_over_the_run(finding: MakeFinding, stream: MakeStream) -> None:
+def test_summary_counts_rules_over_the_run() -> None:
     other = finding(rule="a/b/c", level=Level.SHOULD)
     report = Report(
         (

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from conformance.cassette import Redactor
 from conformance.cassette.redaction.own_keys import remember_keys
 from conformance.core.events import Chunk, Exchange, Response
-from conformance.report.redacted import text_cleaner
+from conformance.core.excerpts import redacted
 
 KEY = "my-own-kind-of-key"
 KEYS = (f"Bearer {KEY}", KEY)
@@ -31,7 +31,7 @@ def test_no_chunking_hides_a_key(pieces: list[str], places: list[int]) -> None:
 
 def test_headers_and_lines_are_cleaned() -> None:
     remember_keys(KEYS)
-    clean_line = text_cleaner()
+    clean_line = redacted
     response = Response(200, "1.1", (("server", f"got {KEY}"), (f"x-{KEY}", "1")))
     clean = Redactor().exchange(Exchange(response=response)).response
     assert KEY not in str(clean)
@@ -41,4 +41,4 @@ def test_headers_and_lines_are_cleaned() -> None:
 
 def test_short_keys_are_left_alone() -> None:
     remember_keys(["Bearer x"])
-    assert text_cleaner()("an x here") == "an x here"
+    assert redacted("an x here") == "an x here"

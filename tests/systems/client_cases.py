@@ -111,7 +111,7 @@ def named(row: Plain) -> tuple[str, ...]:
 def outcome(case: Case, preset: str) -> tuple[Any, Any]:
     """What was to come, and what came."""
     like = replace(LIKENESSES[preset], **case.but)
-    lines = told(case, like)
+    lines = reported(case, like)
     last = lines[-1]
     if case.refused or not last.keys() & {"end", "request", "stored", "events"}:
         return {"refused": case.refused}, {"refused": "skipped" in last}
@@ -123,7 +123,7 @@ def outcome(case: Case, preset: str) -> tuple[Any, Any]:
     return (_expected(case, like), case.ends), (_projected(case, like, events), end)
 
 
-def told(case: Case, like: Likeness) -> list[dict[str, Any]]:
+def reported(case: Case, like: Likeness) -> list[dict[str, Any]]:
     """The lines that the harness writes for the last command of a case."""
     output = io.StringIO()
     with ExitStack() as stack:

@@ -110,10 +110,10 @@ def _axes(axes: Sequence[Axis]) -> Iterator[str]:
     yield row("---", *("---" for _ in systems), "---")
     for axis in axes:
         does = (text(axis.does.get(name, "-")) for name in systems)
-        yield row(text(axis.title), *does, _told(axis))
+        yield row(text(axis.title), *does, _axis_text(axis))
 
 
-def _told(axis: Axis) -> str:
+def _axis_text(axis: Axis) -> str:
     named = [linked(rule) for rule in axis.rules]
     named += [f"knob `{knob}`" for knob in axis.knobs]
     return "; ".join(filter(None, [", ".join(named), text(axis.reason)]))

@@ -127,7 +127,7 @@ def _between(name: str, profile: str) -> Ran:
             outcome = asyncio.run(_through(gateway, profile, Path(work)))
             report = Path(work) / "report.json"
             report.write_text(json.render(outcome.report), encoding="utf-8")
-            found += _seen(report)
+            found += _ran(report)
     return found
 
 
@@ -145,10 +145,10 @@ def _judged(*arguments: str) -> Ran:
         with contextlib.redirect_stdout(io.StringIO()) as told:
             code = main([*arguments, "-o", f"json={report}"])
         assert code in _CODES, told.getvalue()[-2000:]
-        return _seen(report)
+        return _ran(report)
 
 
-def _seen(report: Path) -> Ran:
+def _ran(report: Path) -> Ran:
     found = msgspec.json.decode(report.read_bytes(), type=_Report)
     broken = {finding.rule for stream in found.streams for finding in stream.findings}
     return Ran(read_streams(report), frozenset(broken))

@@ -96,8 +96,8 @@ def differences(case: Case, preset: str) -> list[str]:
         return list(_unlike(case.pair, [found.open, found.close] if found else None, "pair"))
     engine = ScriptedEngine(map(_script, case.engine), markers=_markers(case))
     app = application(Service(engine, replace(LIKENESSES[preset], **case.but)))
-    before = None if case.earlier is None else _asked(app, case, case.earlier)
-    answer = _asked(app, case, _filled(case.ask, before))
+    before = None if case.earlier is None else _answer_to(app, case, case.earlier)
+    answer = _answer_to(app, case, _filled(case.ask, before))
     lines = [*_of_answer(case, answer), *_of_engine(case, engine)]
     return lines or [f"{text!r} shows" for text in case.lacks if text in answer.data.decode()]
 
@@ -122,7 +122,7 @@ def _of_engine(case: Case, engine: ScriptedEngine) -> Iterator[str]:
         yield from _unlike(case.thinks, [each.thinking for each in engine.asked], "thinks")
 
 
-def _asked(app: ASGIApp, case: Case, fields: Plain) -> Answer:
+def _answer_to(app: ASGIApp, case: Case, fields: Plain) -> Answer:
     question = {"messages": [{"role": "user", "content": "2 + 2?"}]}
     default = question if case.api == "chat" else {"input": "2 + 2?"}
     stream = {} if case.body is not None else {"stream": True}

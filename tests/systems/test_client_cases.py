@@ -27,7 +27,7 @@ def test_a_preset_does_what_a_case_says(case: Case, preset: str) -> None:
 
 @pytest.mark.parametrize("preset", LIKENESSES)
 @pytest.mark.parametrize("other", LIKENESSES)
-def test_cases_tell_the_presets_apart(preset: str, other: str) -> None:
+def test_cases_distinguish_the_presets(preset: str, other: str) -> None:
     own = [case for case in ALL if preset in case.presets and case.kind in ("request", "store")]
     outcomes = [outcome(case, other) for case in own]
     assert any(came != expected for expected, came in outcomes) == (preset != other)

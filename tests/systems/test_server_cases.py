@@ -59,7 +59,7 @@ def test_every_case_of_a_server_restates_a_test_or_says_why(system: str) -> None
     assert [c.id for c in cases(system) if (c.id in restated) == bool(c.why)] == []
 
 
-def test_a_case_that_does_not_hold_is_told() -> None:
+def test_a_case_that_does_not_hold_is_reported() -> None:
     case = next(case for case in ALL if case.id == "neuron-chat-answer")
     (line,) = differences(replace(case, status=404), case.presets[0])
     assert line == "status: wanted 404, came 200"

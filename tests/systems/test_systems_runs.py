@@ -80,7 +80,7 @@ def test_every_judged_requirement_is_shown_by_a_preset(system: System) -> None:
     assert [each.id for each in system.requirements if each.rules and not each.presets] == []
 
 
-def test_page_is_what_the_runs_said() -> None:
+def test_page_is_what_the_runs_report() -> None:
     told = "stale: python -m tests.systems.matrix"
     assert matrix.PAGE.read_text(encoding="utf-8") == matrix.page(matrix.declared()), told
 

@@ -165,7 +165,7 @@ def test_unknown_profile_is_linted(tmp_path: Path) -> None:
     )
 
 
-def test_own_scenarios_profiles_and_rules_are_known_beside_a_table(tmp_path: Path) -> None:
+def test_own_scenarios_profiles_and_rules_are_known_next_to_a_table(tmp_path: Path) -> None:
     (tmp_path / "scenarios").mkdir()
     (tmp_path / "scenarios" / "mine.yaml").write_text(
         "scenario: mine\ntitle: T\nsteps: [{role: plain, openai.chat: {}}]\n", "utf-8"
@@ -236,7 +236,7 @@ def stream(rule: str, verdict: Verdict, **where: Any) -> ReportStream:
         ("both", [{"view": "wire"}], Verdict.PASS),
     ],
 )
-def test_verdict_is_of_the_side_that_is_asked(
+def test_verdict_is_of_the_requested_side(
     side: str, streams: list[dict[str, str]], verdict: Verdict | None
 ) -> None:
     (one,) = read(RULED.replace("side: client\n    rules", f"side: {side}\n    rules")).requirements

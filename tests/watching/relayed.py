@@ -29,7 +29,7 @@ def new_traffic(judge: TrafficJudge, listener: TrafficListener) -> Traffic:
     return Traffic(judge, listener, count(1001).__next__)
 
 
-def asked(
+def answers_to(
     number: int, path: str = PATH, body: bytes = b'{"model":"m","stream":true}'
 ) -> RequestCame:
     return RequestCame(number, 1.0, path, HttpRequest("POST", path, (), body))

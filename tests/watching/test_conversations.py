@@ -78,8 +78,8 @@ def test_what_is_lost_is_found_when_the_request_passes(name: str) -> None:
     traffic = traffic_of(name, told)
     first, second, third, _ = talk_of(name, lost(name))
     passed(traffic, [first, second])
-    asked, *rest = relayed(third, 3)
-    traffic.take(asked)
+    answers_to, *rest = relayed(third, 3)
+    traffic.take(answers_to)
     assert f"3 {LOST[name]}" in told.lines
     assert "3 ended" not in told.lines
     for message in rest:
@@ -101,7 +101,7 @@ def test_what_comes_back_as_it_was_is_right(name: str) -> None:
 
 def test_two_conversations_at_once_are_kept_apart() -> None:
     one, other = talk_of("messages"), talk_of("messages", edits.cut(edits.SEALS[0]))
-    other = [with_history(each, "messages", _asked_otherwise(each)) for each in other]
+    other = [with_history(each, "messages", _changed_question(each)) for each in other]
     mixed = numbered(each for pair in zip(one, other, strict=True) for each in pair)
     traffic = passed(traffic_of("messages", Told()), mixed)
     assert history_rules(traffic) == [(6, SIGNED)]
@@ -109,7 +109,7 @@ def test_two_conversations_at_once_are_kept_apart() -> None:
     assert [place and place.conversation for place in places] == [1, 2] * 4
 
 
-def _asked_otherwise(exchange: Exchange) -> list[Any]:
+def _changed_question(exchange: Exchange) -> list[Any]:
     """The history of one more session, whose calls have names of their own."""
     question, *turns = history_of(exchange, "messages")
     return [{**question, "content": "When may a ferry pass?"}, *turns]

@@ -47,7 +47,7 @@ def test_time_is_drawn_over_the_whole_answer_however_long_it_is() -> None:
     assert lanes.busy_cells("tools", 4, whole) == [False] * 4
 
 
-def test_a_pause_is_seen_and_a_short_silence_is_none() -> None:
+def test_a_pause_is_shown_and_a_short_silence_is_none() -> None:
     lanes = LaneTails()
     for ms in (0, 900, 5056, 5900):
         say(lanes, ms, "text.delta", text="a")

@@ -14,7 +14,7 @@ from conformance.watching.feed import KeyPressed
 from conformance.watching.screen_view import ScreenView
 from conformance.watching.timeline import open_timeline
 from conformance.watching.traffic import Traffic
-from tests.watching.relayed import SSE, asked, came, new_traffic
+from tests.watching.relayed import SSE, answers_to, came, new_traffic
 from tests.watching.test_traffic import JUDGE, Told
 
 HOSTILE = (
@@ -32,7 +32,7 @@ def traffic(number: int = 5) -> Traffic:
     """The first with a finding and hostile text, all but the last over."""
     made = new_traffic(JUDGE, Told())
     for each in range(1, number + 1):
-        made.take(asked(each, "/v1/chat/completions?key=secret", b'{"model":"m\\u001b[1m"}'))
+        made.take(answers_to(each, "/v1/chat/completions?key=secret", b'{"model":"m\\u001b[1m"}'))
         made.take(HeadCame(each, 1.5, SSE, chunked=False))
         made.take(came(each, b"reasoning_content", HOSTILE.replace(b"</think>", b"") * 5))
         made.take(came(each, b"content", HOSTILE if each == 1 else b"fine"))

@@ -106,12 +106,14 @@ def side_of(chunk: Chunk) -> Side:
 Sent = tuple[Side, bytes]
 
 
-def said(kind: str, **fields: Any) -> bytes:
+def server_message(kind: str, **fields: Any) -> bytes:
     return json.dumps({"type": kind, **fields}).encode()
 
 
 def answered(name: str, kind: str, **fields: Any) -> bytes:
-    return said(kind, response={"id": name, "status": "in_progress", "output": []}, **fields)
+    return server_message(
+        kind, response={"id": name, "status": "in_progress", "output": []}, **fields
+    )
 
 
 def begun(*parts: Sent, head: Response = UPGRADE) -> tuple[Traffic, Heard]:
@@ -128,7 +130,7 @@ def end(traffic: Traffic, how: Ending = "eof") -> None:
     traffic.take(ExchangeEnded(1, 99.0, how, ""))
 
 
-ASKS: Sent = ("client", said("response.create", model="m", input="Hi"))
+ASKS: Sent = ("client", server_message("response.create", model="m", input="Hi"))
 
 
 def test_an_answer_is_over_where_its_own_end_comes() -> None:
@@ -147,7 +149,7 @@ def test_an_answer_is_over_where_its_own_end_comes() -> None:
     assert not traffic.exchanges[1].is_over
 
 
-def test_what_comes_behind_the_end_of_an_answer_is_counted() -> None:
+def test_what_comes_after_the_end_of_an_answer_is_counted() -> None:
     done: Sent = ("server", answered("r1", "response.completed"))
     traffic, _ = begun(ASKS, ("server", answered("r1", "response.created")), done, done)
     end(traffic)
@@ -163,8 +165,8 @@ def test_an_answer_under_way_ends_with_the_connection(how: Ending) -> None:
 
 
 def test_a_failure_of_the_connection_ends_what_is_under_way() -> None:
-    error = said("error", error={"type": "server_error", "message": "no"})
-    one = said("response.create", model="m", input="Hi", stream_id="a")
+    error = server_message("error", error={"type": "server_error", "message": "no"})
+    one = server_message("response.create", model="m", input="Hi", stream_id="a")
     traffic, _ = begun(
         ("client", one),
         ("server", answered("r1", "response.created", stream_id="a")),
@@ -175,10 +177,10 @@ def test_a_failure_of_the_connection_ends_what_is_under_way() -> None:
     assert b'"server_error"' in traffic.exchanges[1001].recorded().body
 
 
-def test_lanes_are_told_apart() -> None:
+def test_lanes_are_distinguished() -> None:
     traffic, heard = begun(
-        ("client", said("response.create", model="a", stream_id="a")),
-        ("client", said("response.create", model="b", stream_id="b")),
+        ("client", server_message("response.create", model="a", stream_id="a")),
+        ("client", server_message("response.create", model="b", stream_id="b")),
         ("server", answered("r2", "response.created", stream_id="b")),
         ("server", answered("r1", "response.created", stream_id="a")),
         ("server", answered("r1", "response.completed", stream_id="a")),
@@ -189,7 +191,7 @@ def test_lanes_are_told_apart() -> None:
 
 
 def test_control_frames_and_other_messages_are_of_no_answer() -> None:
-    traffic, heard = begun(("server", said("codex.rate_limits")))
+    traffic, heard = begun(("server", server_message("codex.rate_limits")))
     traffic.take(PartCame(1, 9.0, "server", SocketPart("close", b"bye", 1000)))
     end(traffic)
     assert (heard.began_with, heard.over) == ([1], [1])

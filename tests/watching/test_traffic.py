@@ -19,7 +19,7 @@ from conformance.watching.exchange import WatchedExchange
 from conformance.watching.judging import TrafficJudge
 from conformance.watching.wording import outcome_line
 from tests.sampled import of_every_kind
-from tests.watching.relayed import SSE, asked, came, new_traffic, relayed
+from tests.watching.relayed import SSE, answers_to, came, new_traffic, relayed
 
 JUDGE = TrafficJudge(rules=["stripping/*", "wire/sse/*"])
 LEAK = "stripping/visible-text/no-markers"
@@ -82,7 +82,7 @@ def test_at_the_end_stands_what_check_says(path: Path) -> None:
 def test_findings_come_while_the_answer_is_under_way() -> None:
     told = Told()
     traffic = new_traffic(JUDGE, told)
-    for message in (asked(1), HeadCame(1, 1.5, SSE, chunked=False)):
+    for message in (answers_to(1), HeadCame(1, 1.5, SSE, chunked=False)):
         traffic.take(message)
     for _ in range(30):
         traffic.take(came(1, b"reasoning_content", b"word "))
@@ -96,11 +96,11 @@ def test_findings_come_while_the_answer_is_under_way() -> None:
     assert {each.rule for each in watched.findings} == {LEAK, "wire/sse/ends-cleanly"}
 
 
-def test_streams_beside_each_other_are_kept_apart() -> None:
+def test_streams_next_to_each_other_are_kept_apart() -> None:
     told = Told()
     traffic = new_traffic(JUDGE, told)
     for number in range(1, 21):
-        traffic.take(asked(number))
+        traffic.take(answers_to(number))
         traffic.take(HeadCame(number, 1.5, SSE, chunked=False))
     for _ in range(5):
         for number in range(1, 21):
@@ -128,14 +128,14 @@ def test_what_is_no_answer_is_not_judged_as_one() -> None:
 def test_a_redirect_says_where_to() -> None:
     traffic = new_traffic(JUDGE, Told())
     to = ("location", "https://me:secret@h.invalid/in?key=1")
-    for message in (asked(1), HeadCame(1, 1.5, Response(302, "1.1", (to,)), chunked=False)):
+    for message in (answers_to(1), HeadCame(1, 1.5, Response(302, "1.1", (to,)), chunked=False)):
         traffic.take(message)
     assert outcome_line(traffic.exchanges[1]) == "redirects to https://h.invalid/in"
 
 
-def test_a_dialect_is_recognised_where_the_path_does_not_tell() -> None:
+def test_a_dialect_is_recognised_where_the_path_does_not_show_it() -> None:
     traffic = new_traffic(JUDGE, Told())
-    for message in (asked(1, "/chat", b"{}"), HeadCame(1, 1.5, SSE, chunked=False)):
+    for message in (answers_to(1, "/chat", b"{}"), HeadCame(1, 1.5, SSE, chunked=False)):
         traffic.take(message)
     traffic.take(BodyCame(1, 2.0, b": ping\n\n"))
     traffic.take(came(1, b"content", b"<think>"))
@@ -151,7 +151,7 @@ def test_the_oldest_exchanges_go_and_what_is_too_long_is_not_kept(
     monkeypatch.setattr(watched_exchange, "MOST_KEPT", 10_000)
     traffic = new_traffic(JUDGE, Told())
     for number in range(1, 9):
-        traffic.take(asked(number))
+        traffic.take(answers_to(number))
         traffic.take(HeadCame(number, 1.5, SSE, chunked=False))
         for _ in range(20 if number < 8 else 200):
             traffic.take(came(number, b"content", b"word"))

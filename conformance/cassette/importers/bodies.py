@@ -173,7 +173,7 @@ def _refuse_lone_event(file: ForeignFile, value: Any) -> None:
         )
 
 
-def _asked_body(file: ForeignFile) -> dict[str, Any] | None:
+def _request_body(file: ForeignFile) -> dict[str, Any] | None:
     """The body of a request of the dialect that the user names; None where the file holds none.
 
     Only the name shows: requests of several dialects have the same keys.
@@ -199,7 +199,7 @@ def _imported_request(file: ForeignFile, body: dict[str, Any]) -> ImportedRecord
 
 
 def _read_answer(file: ForeignFile) -> ImportedRecording | None:
-    if (request_body := _asked_body(file)) is not None:
+    if (request_body := _request_body(file)) is not None:
         return _imported_request(file, request_body)
     named = file.name.endswith(".json")
     if named:

@@ -118,7 +118,7 @@ def _unwrap_chunk(file: ForeignFile, kept: TextPart) -> _KeptChunk:
     except (KeyError, UnicodeDecodeError) as err:  # a key that is not UTF-8
         raise file.error("expected an object in UTF-8", kept.line) from err
     placed = TextPart(kept.line + found_part.line - 1, found_part.raw)
-    return _kept_chunk(placed, _milliseconds(name, value.get(name)), placed)
+    return _kept_chunk(placed, _as_milliseconds(name, value.get(name)), placed)
 
 
 def _kept_chunk(placed: TextPart, ms: float | None, spelled: TextPart) -> _KeptChunk:
@@ -129,7 +129,7 @@ def _kept_chunk(placed: TextPart, ms: float | None, spelled: TextPart) -> _KeptC
     return _KeptChunk(placed.line, ms, spelled.compact, value)
 
 
-def _milliseconds(name: str, value: Any) -> float | None:
+def _as_milliseconds(name: str, value: Any) -> float | None:
     """A time in ms, from any origin; None if its unit is not certain."""
     if isinstance(value, str):
         try:

@@ -49,12 +49,12 @@ def _read_printed(file: ForeignFile) -> ImportedRecording | None:
         origin="imported", fidelity="bytes", dialect=file.dialect, recorder={"name": "curl"}
     )
     as_printed = exchange.body == body
-    layout = _layout_behind(file.data, size) if as_printed else Layout(1)
+    layout = _body_layout(file.data, size) if as_printed else Layout(1)
     notes = (TAKEN,) if lacking else () if as_printed else (_REBUILT,)
     return ImportedRecording(Cassette(header, (exchange,), notes=notes), (layout,))
 
 
-def _layout_behind(data: bytes, size: int) -> Layout:
+def _body_layout(data: bytes, size: int) -> Layout:
     """Of a body that is the rest of the file; the head begins on the first line."""
     before = data.count(b"\n", 0, size)
     found = line_starts(data[size:])

@@ -52,8 +52,8 @@ def restore_line_ends(shown: bytes) -> bytes:
         else:
             following = _NEXT_FIELD.search(found, at)
             end = following.start() if following else len(found)
-        behind = _DOTS.match(found, end)
-        stop = behind.end() if behind else end
+        dots = _DOTS.match(found, end)
+        stop = dots.end() if dots else end
         found[end:stop] = found[end:stop].replace(b".", b"\n")
         at = max(stop, at + 1)
     return bytes(found)
@@ -222,9 +222,9 @@ def _transfer_ending(transfer: _Transfer, decoded: DecodedBody) -> Ending:
     if decoded.is_whole:
         return "eof"
     last = transfer.of("response head")[-1]
-    said = [block.data for block in transfer.of("info") if block.line > last.line]
+    infos = [block.data for block in transfer.of("info") if block.line > last.line]
     for pattern, ending in _OTHER_ENDS:
-        if any(pattern.search(each) for each in said):
+        if any(pattern.search(each) for each in infos):
             return "protocol-error" if ending == "eof" and decoded.is_whole is False else ending
     return "open"
 

@@ -72,7 +72,7 @@ def _read_messages(file: ForeignFile) -> ImportedRecording | None:
         return None
     lines = list(_read_lines(file))
     found = [each for each in lines if each is not None]
-    sides = _sides(found)
+    sides = _message_sides(found)
     gathered = GatheredMessages()
     for line, side in zip(found, sides, strict=True):
         gathered.add(side, line.data, line.at, line.number)
@@ -90,7 +90,7 @@ def _read_messages(file: ForeignFile) -> ImportedRecording | None:
     return ImportedRecording(cassette, (gathered.layout(1),))
 
 
-def _sides(lines: list[_Line]) -> list[Side]:
+def _message_sides(lines: list[_Line]) -> list[Side]:
     asking = {each.side for each in lines if _is_request(each.payload)}
     is_turned = "server" in asking and "client" not in asking
     return [_side_of(each, is_turned=is_turned) for each in lines]
@@ -119,13 +119,13 @@ def _read_lines(file: ForeignFile, most: int | None = None) -> Iterator[_Line | 
 
 def _line_of(number: int, text: bytes, value: dict[str, Any]) -> _Line:
     found = next(((k, s) for k in _SIDES if (s := side_named(value.get(k)))), None)
-    at = next((t for k in _TIMES if (t := _seconds(value.get(k))) is not None), None)
+    at = next((t for k in _TIMES if (t := _as_seconds(value.get(k))) is not None), None)
     if found is None:
         return _Line(number, text, value, None, None, is_spelled=True)
     key, side = found
-    beside = {name: each for name, each in value.items() if name not in (key, *_TIMES)}
+    other_keys = {name: each for name, each in value.items() if name not in (key, *_TIMES)}
     held = next((value[k] for k in _CONTENTS if isinstance(value.get(k), str | dict)), None)
-    content = beside if key != "type" and shown_by_messages([beside]) is not None else held
+    content = other_keys if key != "type" and shown_by_messages([other_keys]) is not None else held
     if isinstance(content, str):
         return _Line(number, content.encode(), decode_json(content), side, at, is_spelled=True)
     if content is None:
@@ -133,7 +133,7 @@ def _line_of(number: int, text: bytes, value: dict[str, Any]) -> _Line:
     return _Line(number, msgspec.json.encode(content), content, side, at, is_spelled=False)
 
 
-def _seconds(value: Any) -> float | None:
+def _as_seconds(value: Any) -> float | None:
     if is_time(value):
         return value / 1e3 if value > _MILLISECONDS else value if value > _SECONDS else None
     if not isinstance(value, str):

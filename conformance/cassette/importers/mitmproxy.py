@@ -17,7 +17,7 @@ from conformance.cassette.importers import ForeignFile, ImportedRecording, Impor
 from conformance.cassette.importers.http_messages import Headers, decode_body, request_of
 from conformance.cassette.importers.socket_messages import BINARY, GatheredMessages, closed_by
 from conformance.cassette.importers.tnetstrings import BrokenNetstringError, read_netstrings
-from conformance.cassette.importers.traffic import SeenExchange, judged_traffic
+from conformance.cassette.importers.traffic import CapturedExchange, judged_traffic
 from conformance.cassette.positions import Layout
 from conformance.core.errors import CassetteError, Place
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response, Side
@@ -42,17 +42,17 @@ def _read_flows(file: ForeignFile) -> ImportedRecording | None:
         dialect=file.dialect,
         recorder={"name": "mitmproxy"},
     )
-    return judged_traffic(file, _flows(file), header, hint=_HINT)
+    return judged_traffic(file, _saved_flows(file), header, hint=_HINT)
 
 
-def _flows(file: ForeignFile) -> Iterator[SeenExchange]:
+def _saved_flows(file: ForeignFile) -> Iterator[CapturedExchange]:
     line, before = 1, 0
     try:
         for at, flow in read_netstrings(file.data):
             line += file.data.count(b"\n", before, at)
             before = at
             if _kind_of(file, flow, at) == "http" and isinstance(flow.get("response"), dict):
-                yield _seen_exchange(file, flow, Layout(line))
+                yield _flow_exchange(file, flow, Layout(line))
     except BrokenNetstringError as err:
         place = Place(str(file.path), byte=err.at)
         raise CassetteError(f"no file of mitmproxy: {err}", place=place) from err
@@ -60,14 +60,14 @@ def _flows(file: ForeignFile) -> Iterator[SeenExchange]:
 
 def _kind_of(file: ForeignFile, flow: Any, at: int) -> str:
     if isinstance(flow, dict) and "type" in flow:
-        return _text(flow["type"])
+        return _as_text(flow["type"])
     raise CassetteError("expected a flow of mitmproxy", place=Place(str(file.path), byte=at))
 
 
-def _seen_exchange(file: ForeignFile, flow: Mapping[str, Any], layout: Layout) -> SeenExchange:
-    question, answer = _mapping(flow.get("request")), _mapping(flow.get("response"))
+def _flow_exchange(file: ForeignFile, flow: Mapping[str, Any], layout: Layout) -> CapturedExchange:
+    question, answer = _as_mapping(flow.get("request")), _as_mapping(flow.get("response"))
     if isinstance(socket := flow.get("websocket"), dict):
-        return _seen_socket(file, flow, socket, layout)
+        return _flow_socket(file, flow, socket, layout)
     content = answer.get("content")
     body = content if isinstance(content, bytes) else b""
     decoded = decode_body(file, _response_of(answer), (Chunk(body),) if body else ())
@@ -78,22 +78,22 @@ def _seen_exchange(file: ForeignFile, flow: Mapping[str, Any], layout: Layout) -
         end=_flow_ending(flow, decoded.is_whole),
     )
     sent_at, answered_at = question.get("timestamp_end"), answer.get("timestamp_start")
-    return SeenExchange(
+    return CapturedExchange(
         exchange, layout, _flow_clock(sent_at, answered_at), isinstance(content, bytes)
     )
 
 
-def _seen_socket(
+def _flow_socket(
     file: ForeignFile, flow: Mapping[str, Any], socket: Mapping[str, Any], layout: Layout
-) -> SeenExchange:
+) -> CapturedExchange:
     """A whole WebSocket: messages are type, from_client, content, timestamp, dropped, injected.
 
     What a client sent counts where it was passed on, what a server sent where the server sent it.
     """
-    question, answer = _mapping(flow.get("request")), _mapping(flow.get("response"))
+    question, answer = _as_mapping(flow.get("request")), _as_mapping(flow.get("response"))
     gathered = GatheredMessages()
     values = socket.get("messages")
-    for kind, from_client, content, at, dropped, injected in _states(values):
+    for kind, from_client, content, at, dropped, injected in _message_states(values):
         if not (dropped if from_client else injected) and isinstance(content, bytes):
             side: Side = "client" if from_client else "server"
             gathered.add(side, content, at, layout.head, binary=kind == BINARY)
@@ -104,10 +104,10 @@ def _seen_socket(
         end=_socket_ending(flow, socket),
     )
     clock = _flow_clock(question.get("timestamp_end"), answer.get("timestamp_start"))
-    return SeenExchange(exchange, gathered.layout(layout.head), clock, bool(gathered.messages))
+    return CapturedExchange(exchange, gathered.layout(layout.head), clock, bool(gathered.messages))
 
 
-def _states(values: Any) -> Iterator[list[Any]]:
+def _message_states(values: Any) -> Iterator[list[Any]]:
     """The messages that can be read; older versions keep fewer facts of each."""
     for value in values if isinstance(values, list) else ():
         if isinstance(value, list) and len(value) >= _LEAST_FACTS:
@@ -126,7 +126,10 @@ def _request_of(file: ForeignFile, request: Mapping[str, Any], layout: Layout) -
     body = content if isinstance(content, bytes) else None
     try:
         return request_of(
-            _text(request.get("method")), _text(request.get("path")), _header_pairs(request), body
+            _as_text(request.get("method")),
+            _as_text(request.get("path")),
+            _header_pairs(request),
+            body,
         )
     except ValueError as err:
         raise file.error(f"a request asks for no URL: {err}", layout.head) from err
@@ -134,7 +137,7 @@ def _request_of(file: ForeignFile, request: Mapping[str, Any], layout: Layout) -
 
 def _response_of(answer: Mapping[str, Any]) -> Response:
     status = answer.get("status_code")
-    version = _text(answer.get("http_version")).rpartition("/")[2]
+    version = _as_text(answer.get("http_version")).rpartition("/")[2]
     http = version if re.fullmatch(r"\d(?:\.\d)?", version) else ""
     is_status = isinstance(status, int) and not isinstance(status, bool)
     # The body is stored without its transfer chunks.
@@ -143,10 +146,10 @@ def _response_of(answer: Mapping[str, Any]) -> Response:
 
 
 def _flow_ending(flow: Mapping[str, Any], is_whole: bool | None) -> Ending:
-    said = _text(_mapping(flow.get("error")).get("msg")).lower()
-    if not said:
+    error_text = _as_text(_as_mapping(flow.get("error")).get("msg")).lower()
+    if not error_text:
         return "protocol-error" if is_whole is False else "eof"
-    return "client-closed" if "client" in said else "protocol-error"
+    return "client-closed" if "client" in error_text else "protocol-error"
 
 
 def _flow_clock(sent_at: Any, answered_at: Any) -> CassetteClock:
@@ -163,14 +166,14 @@ def _header_pairs(message: Mapping[str, Any]) -> Headers:
         if isinstance(pairs, list)
         else []
     )
-    return tuple((_text(name), _text(value)) for name, value in found)
+    return tuple((_as_text(name), _as_text(value)) for name, value in found)
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def _as_mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _text(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return (
         value.decode("latin-1")
         if isinstance(value, bytes)

@@ -129,7 +129,7 @@ def _rebuilt_body(data: bytes, answer: dict[str, Any], *, whole: bool) -> Rebuil
     if not isinstance(kept, list):
         path = ("__data__",) if isinstance(kept, dict) and "__data__" in kept else ()
         one = part(data, "response", "body", *path)
-        text = _stated(one.compact, kept)
+        text = _without_sdk_nulls(one.compact, kept)
         return Rebuilt(text, Layout(one.line, (0,), (one.line,)))
     parts = array_elements(data, "response", "body")
     if all(isinstance(each, str) for each in kept):
@@ -143,11 +143,11 @@ def _payload_of(element: TextPart, value: Any) -> Payload:
         return Payload.of(element.line, element.compact, value)
     inner = part(element.raw, "__data__")
     return Payload.of(
-        element.line + inner.line - 1, _stated(inner.compact, value), value["__data__"]
+        element.line + inner.line - 1, _without_sdk_nulls(inner.compact, value), value["__data__"]
     )
 
 
-def _stated(text: bytes, kept: Any) -> bytes:
+def _without_sdk_nulls(text: bytes, kept: Any) -> bytes:
     """The text of an object without the nulls that an SDK added for missing fields."""
     kind = kept.get("__type__") if isinstance(kept, dict) else None
     if not (isinstance(kind, str) and kind.startswith("ollama.")):

@@ -76,7 +76,7 @@ def _guarded_importer(entry: EntryPoint, importer: Importer) -> Importer:
         except CassetteError:
             raise
         except (Exception, SystemExit) as err:
-            raise file.error(f"{_described(entry)} failed: {_one_line(err)}") from err
+            raise file.error(f"{_importer_label(entry)} failed: {_one_line(err)}") from err
         return found
 
     return Importer(
@@ -108,11 +108,11 @@ def _check_types(found: Any) -> None:
 
 def _warn_of_failure(entry: EntryPoint, what: str, err: BaseException) -> None:
     # Without a line of code after it the warning is one line on stderr.
-    message = f"{_described(entry)} {what}: {_one_line(err)}"
+    message = f"{_importer_label(entry)} {what}: {_one_line(err)}"
     warnings.warn_explicit(message, ImporterWarning, "conformance", 0)
 
 
-def _described(entry: EntryPoint) -> str:
+def _importer_label(entry: EntryPoint) -> str:
     owner = f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value
     return f"importer {entry.name!r} of {owner}"
 

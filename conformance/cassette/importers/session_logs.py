@@ -92,7 +92,7 @@ def _is_log(form: LogForm, file: ForeignFile) -> bool:
     return any(line is not None and form.is_line(line) for _, line in found)
 
 
-def _read(form: LogForm, file: ForeignFile) -> ImportedRecording | None:
+def _read_log(form: LogForm, file: ForeignFile) -> ImportedRecording | None:
     """The answers of a log. Raises NothingJudgedError where it has none."""
     if not _is_log(form, file):
         return None
@@ -105,16 +105,19 @@ def _read(form: LogForm, file: ForeignFile) -> ImportedRecording | None:
     lost = len(every) - len(lines)
     notes = (f"lines that cannot be read were skipped: {lost}",) if lost else ()
     exchanges = tuple(
-        _exchange(form, number, answer, file.dialect) for number, answer in enumerate(answers, 1)
+        _answer_exchange(form, number, answer, file.dialect)
+        for number, answer in enumerate(answers, 1)
     )
-    header = _header(form, file.dialect, [line for _, line in lines])
+    header = _log_header(form, file.dialect, [line for _, line in lines])
     cassette = Cassette(header, exchanges, notes=(_NOTE, *notes))
     return ImportedRecording(
         cassette, tuple(Layout(each.line, (0,), (each.line,)) for each in answers)
     )
 
 
-def _exchange(form: LogForm, number: int, answer: LogAnswer, dialect: str | None) -> Exchange:
+def _answer_exchange(
+    form: LogForm, number: int, answer: LogAnswer, dialect: str | None
+) -> Exchange:
     body = msgspec.json.encode({**answer.fields, form.list_key: answer.items})
     return Exchange(
         number=number,
@@ -125,7 +128,7 @@ def _exchange(form: LogForm, number: int, answer: LogAnswer, dialect: str | None
     )
 
 
-def _header(form: LogForm, dialect: str | None, lines: list[Line]) -> Header:
+def _log_header(form: LogForm, dialect: str | None, lines: list[Line]) -> Header:
     times = (line.get("timestamp") for line in lines)
     versions = (form.version(line) for line in lines)
     version = next((each for each in versions if isinstance(each, str)), "")[:_LONGEST]
@@ -219,8 +222,8 @@ def _importer_of(form: LogForm) -> Importer:
     return Importer(
         f"{form.agent}-log",
         (".jsonl", ""),
-        lambda file: _read(form, file) is not None,
-        lambda file: _read(form, file),
+        lambda file: _read_log(form, file) is not None,
+        lambda file: _read_log(form, file),
         says=form.says,
         trusted="`events`: each answer is put together",
         keeps="nothing",

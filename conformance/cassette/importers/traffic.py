@@ -22,7 +22,7 @@ from conformance.dialects import SUPPORTED, dialect_at, refusal
 from conformance.dialects.recognition import recognised_dialect
 
 
-class SeenExchange(NamedTuple):
+class CapturedExchange(NamedTuple):
     """One exchange; `layout` where its body stands, `has_body` whether one was kept."""
 
     exchange: Exchange
@@ -40,7 +40,7 @@ class FaultyEntry(NamedTuple):
 
 def judged_traffic(
     file: ForeignFile,
-    seen: Iterable[SeenExchange | FaultyEntry],
+    captured: Iterable[CapturedExchange | FaultyEntry],
     header: Header,
     *,
     hint: str,
@@ -50,15 +50,15 @@ def judged_traffic(
 
     `hint` explains how to save bodies. Raises CassetteError if there is no such exchange.
     """
-    found = list(seen)
+    found = list(captured)
     faults = [each for each in found if isinstance(each, FaultyEntry)]
-    exchanges = [each for each in found if isinstance(each, SeenExchange)]
+    exchanges = [each for each in found if isinstance(each, CapturedExchange)]
     spoken = [_spoken_dialect(file, each.exchange) for each in exchanges]
     if file.dialect and not any(spoken):
         spoken = [file.dialect] * len(exchanges)
     judged = [(name, each) for name, each in zip(spoken, exchanges, strict=True) if name]
     kept = [(name, each) for name, each in judged if each.has_body]
-    skipped = _counts(len(exchanges) - len(judged), len(judged) - len(kept), faults, hint)
+    skipped = _skip_notes(len(exchanges) - len(judged), len(judged) - len(kept), faults, hint)
     known = [(name, each) for name, each in kept if name in SUPPORTED]
     if known and len(known) < len(kept):
         skipped += _unsupported_notes(name for name, _ in kept if name not in SUPPORTED)
@@ -102,7 +102,7 @@ def _unsupported_notes(names: Iterable[str]) -> tuple[str, ...]:
     )
 
 
-def _counts(others: int, without: int, faults: list[FaultyEntry], hint: str) -> tuple[str, ...]:
+def _skip_notes(others: int, without: int, faults: list[FaultyEntry], hint: str) -> tuple[str, ...]:
     notes = []
     if others:
         notes.append(f"exchanges of other APIs were skipped: {others}")

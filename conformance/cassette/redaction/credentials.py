@@ -235,7 +235,7 @@ _COUNT: Final = re.compile(r"\{([0-9]+)(?:,[0-9]*)?\}")
 _FEW: Final = 3
 
 
-def _uncounted(sign: str) -> str:
+def _with_few_characters(sign: str) -> str:
     """The sign with a few characters where many are counted; it is found wherever the sign is.
 
     An engine that counts in many patterns at once takes milliseconds for a page of random letters,
@@ -247,7 +247,7 @@ def _uncounted(sign: str) -> str:
 _LITERAL_SIGNS: Final = tuple(
     dict.fromkeys(re.escape(hint.decode()) for _, hint, _ in _PATTERNS if hint not in _TELLING)
 )
-SIGNS: Final = (*_LITERAL_SIGNS, *dict.fromkeys(map(_uncounted, _TELLING.values())))
+SIGNS: Final = (*_LITERAL_SIGNS, *dict.fromkeys(map(_with_few_characters, _TELLING.values())))
 _PATTERNS_WITH_SIGN: Final = tuple(each for each in _PATTERNS if each[1] in _TELLING)
 
 

@@ -31,9 +31,9 @@ from conformance.cassette.redaction.placeholders import Placeholders
 from conformance.cassette.redaction.secret_forms import (
     SHORTEST,
     forms_of,
+    is_common_text,
     is_harmless,
     parts_of,
-    says_nothing,
 )
 from conformance.cassette.redaction.secret_names import names_secret_header, search_validator
 from conformance.cassette.redaction.spellings import decode_numbers, decode_spellings
@@ -106,7 +106,7 @@ class KnownSecrets:
         Without `anywhere` it is found as a whole token only, unless it looks random.
         """
         for part in (secret[at : at + _LONGEST] for at in range(0, len(secret), _LONGEST)):
-            if len(part) < shortest or part in self._learnt or says_nothing(part):
+            if len(part) < shortest or part in self._learnt or is_common_text(part):
                 continue
             raw = part.encode("utf-8", "surrogatepass")
             self._size += len(raw)
@@ -390,9 +390,11 @@ def _marks_validator(forms: tuple[bytes, ...], *, has_quotes: bool) -> jsonschem
         for first in range(1, KEPT + 1):
             marks.add(b'"' + form[first : first + _GOES_ON])
             marks.update(b'"%b"' % form[first : first + size] for size in range(1, _GOES_ON))
-    pattern = "|".join((*sorted(map(_literal, marks)), *((r"\\[\"']",) if has_quotes else ())))
+    pattern = "|".join(
+        (*sorted(map(_escape_literal, marks)), *((r"\\[\"']",) if has_quotes else ()))
+    )
     return search_validator(pattern)
 
 
-def _literal(text: bytes) -> str:
+def _escape_literal(text: bytes) -> str:
     return re.escape(text.decode("latin-1"))

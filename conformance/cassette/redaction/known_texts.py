@@ -53,7 +53,7 @@ class _BegunSecret(Struct):
         return decode_spellings(self.raw[: open_spelling(self.raw)])
 
     @property
-    def says_little(self) -> bool:
+    def is_easily_missed(self) -> bool:
         """Whether a quick look at its events would not have found it."""
         is_open = open_spelling(self.raw) < len(self.raw)
         return self.size < _WAITS_FROM and not (self.numbers or is_open)
@@ -93,7 +93,7 @@ class KnownTexts:
             text.before, text.unread = b"", False
         drop_front(text.pieces, keeps)
         text.raw = text.raw[keeps:]
-        if text.raw and (self._known.has_words or not text.says_little):
+        if text.raw and (self._known.has_words or not text.is_easily_missed):
             self._begun[channel] = text
             if len(self._begun) > _MOST_TEXTS:
                 self._end_text(self._begun.pop(next(iter(self._begun))))
@@ -126,10 +126,10 @@ class KnownTexts:
             befores = self._known.before(decoded.text)
             reach = self._known.reach
             text.before = max((b"", *befores), key=lambda each: reach(each + decoded.text))
-        said = text.before + decoded.text
-        for match in self._known.matches(said, text.left):
+        spelled = text.before + decoded.text
+        for match in self._known.matches(spelled, text.left):
             is_open = not match.is_whole or self._known.is_word(match)
-            if is_open and match.start + match.size == len(said):
+            if is_open and match.start + match.size == len(spelled):
                 return match
             self._deal_match(text, decoded, match)
         return None

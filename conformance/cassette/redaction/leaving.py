@@ -38,15 +38,15 @@ def redacted(text: str, *, is_open: bool = False) -> str:
         redactor = _redactor(own_keys(), sent)
         clean = redactor.text(text).encode("utf-8", "surrogatepass")
         return redactor.ending(clean, MOST_SHOWN + 1).decode("utf-8", "surrogatepass")
-    cleaned = _remembered if len(text) <= _LONGEST_REMEMBERED else _cleaned
+    cleaned = _remembered if len(text) <= _LONGEST_REMEMBERED else _clean_text
     return cleaned(text, own_keys(), sent)
 
 
-def _cleaned(text: str, keys: tuple[str, ...], sent: _Sent | None) -> str:
+def _clean_text(text: str, keys: tuple[str, ...], sent: _Sent | None) -> str:
     return _redactor(keys, sent).text(text)
 
 
-_remembered: Final = lru_cache(maxsize=1 << 12)(_cleaned)  # streams give the same few reasons
+_remembered: Final = lru_cache(maxsize=1 << 12)(_clean_text)  # streams give the same few reasons
 
 
 @lru_cache(maxsize=16)

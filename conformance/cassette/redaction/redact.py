@@ -102,7 +102,7 @@ class Redactor:
         self._placeholders = placeholders or Placeholders()
         self._counts: Counter[str] = Counter()
         self._known = KnownSecrets(self._placeholders)
-        self._told_opaque: dict[bytes, None] = {}
+        self._known_opaque: dict[bytes, None] = {}
         for key in own_keys():
             self._known.learn_key(key)
 
@@ -121,13 +121,13 @@ class Redactor:
 
     def exchange(self, exchange: Exchange) -> Exchange:
         """The exchange without secrets. Raises CassetteError for a body that is compressed."""
-        seen = exchange.seen
+        reported = exchange.seen
         return replace(
             exchange,
             request=exchange.request and self.request(exchange.request),
             response=exchange.response and self.response(exchange.response),
             chunks=self._redact_chunks(exchange),
-            seen=None if seen is None else tuple(self.value(list(seen))),
+            seen=None if reported is None else tuple(self.value(list(reported))),
             user_choices=None
             if exchange.user_choices is None
             else self.value(dict(exchange.user_choices)),
@@ -221,7 +221,7 @@ class Redactor:
             self._know_opaque(body, found)
             body = self._replace_spans(body, found)
             body = self._replace_spans(body, sorted(find_credentials(body)))
-        return self._without_told_opaque(body) if self._told_opaque else body
+        return self._without_known_opaque(body) if self._known_opaque else body
 
     def _without_spelled(self, text: bytes) -> bytes:
         """Without shapes that are spelled otherwise than as themselves."""
@@ -248,7 +248,7 @@ class Redactor:
             return False
         if not self._known and not is_plain(text):
             return False
-        return not any(secret in frames for secret in self._told_opaque)
+        return not any(secret in frames for secret in self._known_opaque)
 
     def ending(self, body: bytes, least: int = HEAD) -> bytes:
         """The last bytes of a body, clean before: half a key is a secret, too.
@@ -290,12 +290,12 @@ class Redactor:
         for span in spans:
             opaque = body[span.start : span.stop]
             if span.rule.startswith("opaque.") and _OPAQUE.fullmatch(opaque):
-                self._told_opaque[opaque] = None
-                if len(self._told_opaque) > _MOST_OPAQUE:
-                    del self._told_opaque[next(iter(self._told_opaque))]
+                self._known_opaque[opaque] = None
+                if len(self._known_opaque) > _MOST_OPAQUE:
+                    del self._known_opaque[next(iter(self._known_opaque))]
 
-    def _without_told_opaque(self, body: bytes) -> bytes:
-        for opaque in self._told_opaque:
+    def _without_known_opaque(self, body: bytes) -> bytes:
+        for opaque in self._known_opaque:
             if opaque in body and not is_stand_in(opaque.decode("utf-8", "surrogateescape")):
                 places = (
                     Span(*match.span(), "repeated")
@@ -356,7 +356,7 @@ class Redactor:
         return (
             (bool(self._known) and self._known.may_stand_in(text))
             or is_suspect(text)
-            or any(secret in text for secret in self._told_opaque)
+            or any(secret in text for secret in self._known_opaque)
         )
 
     def _redact_header(self, name: str, value: str, clean: Callable[[str], str]) -> str:

@@ -97,8 +97,8 @@ class _CleanLines(Struct):
 
     def rest(self) -> bytes:
         """What was replaced beside what is known, ends that say what was touched, and the cut."""
-        beside = _total_counts(self.redactor.counts()) - self.counted
-        counts = [{"rule": rule, "count": beside[rule]} for rule in sorted(beside)]
+        body_counts = _total_counts(self.redactor.counts()) - self.counted
+        counts = [{"rule": rule, "count": body_counts[rule]} for rule in sorted(body_counts)]
         ends = [
             {"end": "open", "touched": each.exchange.touched, "exchange": number}
             for number, each in self.places.items()
@@ -110,8 +110,12 @@ class _CleanLines(Struct):
 
     def _kept_fields(self, fields: dict[str, Any], line: RawLine) -> dict[str, Any]:
         if line.number == 1:
-            said = header_fields(self.header)
-            stated = {name: said[name] for name in said if name in fields or name == _COUNTS}
+            known_fields = header_fields(self.header)
+            stated = {
+                name: known_fields[name]
+                for name in known_fields
+                if name in fields or name == _COUNTS
+            }
             return self._merged_fields(fields, stated)
         record = parse_record(self.file, line)
         kind = next(iter(record.kinds()), "")
@@ -121,7 +125,7 @@ class _CleanLines(Struct):
             return self._merged_fields(fields, {})
         place = self.places[record.exchange or self.current]
         if kind in ("response", "end", "seen"):
-            return self._merged_fields(fields, _told_fields(kind, record, place))
+            return self._merged_fields(fields, _record_fields(kind, record, place))
         raw = payload(self.file, line, record)
         clean = place.body[place.at : place.at + len(raw)]
         place.at += len(raw)
@@ -164,7 +168,7 @@ class _JsonObject(Struct):
         return found
 
 
-def _told_fields(kind: str, record: Record, place: _BodyPlace) -> dict[str, Any]:
+def _record_fields(kind: str, record: Record, place: _BodyPlace) -> dict[str, Any]:
     exchange = place.exchange
     if kind == "response":
         return {kind: response_fields(exchange.response)}

@@ -61,20 +61,20 @@ def scan(path: Path | str, keys: Iterable[str] = ()) -> Iterator[Sighting]:
     if plain_name(where).endswith(".cassette.jsonl"):
         yield from sorted(_in_cassette(where, known), key=lambda one: one.place.line or 0)
     elif not _is_binary(where):
-        for lines in _together(read_lines(where)):
+        for lines in _line_groups(read_lines(where)):
             yield from _in_lines(where, lines, known)
 
 
 def _in_cassette(path: Path, known: KnownSecrets) -> Iterator[Sighting]:
-    for lines in _together(read_lines(path)):
-        beside = [line for line in lines if not line.ended or line.number == 1]
+    for lines in _line_groups(read_lines(path)):
+        other_lines = [line for line in lines if not line.ended or line.number == 1]
         for line in lines:
             if line.ended and line.number > 1:
                 record = parse_record(str(path), line)
                 if record.side == "client" or _DATA.isdisjoint(record.kinds()):
-                    beside.append(line)
+                    other_lines.append(line)
                     yield from _in_headers(path, line, record)
-        yield from _in_lines(path, beside, known)
+        yield from _in_lines(path, other_lines, known)
     for exchange in exchanges(path):
         parts = list(server_parts(exchange))
         layouts = None
@@ -93,7 +93,7 @@ def _in_cassette(path: Path, known: KnownSecrets) -> Iterator[Sighting]:
 _DATA: Final = {"text", "hex", "message"}
 
 
-def _together(lines: Iterable[RawLine]) -> Iterator[list[RawLine]]:
+def _line_groups(lines: Iterable[RawLine]) -> Iterator[list[RawLine]]:
     """Lines that are looked at together: many, or one that is long."""
     held: list[RawLine] = []
     size = 0
@@ -182,7 +182,7 @@ def _in_messages(body: bytes, known: KnownSecrets) -> Iterator[tuple[int, int, s
         message, other = body[at:stop], marked[at:stop]
         is_whole = stop <= len(body)
         text = event_text(message) if is_whole else message
-        for part in (*(_beside_event(message) if is_whole else ()), text):
+        for part in (*(_frame_texts(message) if is_whole else ()), text):
             for rule, size in _line_secrets(part, known):
                 yield at, size, rule
         if is_whole and text != event_text(other):
@@ -191,16 +191,16 @@ def _in_messages(body: bytes, known: KnownSecrets) -> Iterator[tuple[int, int, s
         at = stop
 
 
-def _beside_event(message: bytes) -> list[bytes]:
+def _frame_texts(message: bytes) -> list[bytes]:
     """Headers of a message, and what wraps its event."""
-    seen: list[bytes] = []
+    texts: list[bytes] = []
 
     def look(text: bytes) -> bytes:
-        seen.append(text)
+        texts.append(text)
         return text
 
     with_clean_frame(message, look)
-    return seen
+    return texts
 
 
 def _blank_secret(secret: bytes) -> bytes:

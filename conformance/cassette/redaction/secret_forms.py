@@ -62,7 +62,7 @@ def parts_of(value: str) -> Iterator[str]:
 
 
 @lru_cache(maxsize=1024)
-def says_nothing(part: str) -> bool:
+def is_common_text(part: str) -> bool:
     """Whether it is a stand-in, or made of words that every stream has."""
     return is_stand_in(part) or part == "[redacted]" or bool(_WORD.fullmatch(part.lower()))
 

@@ -98,13 +98,13 @@ def spell_alike(raw: bytes, meant: bytes) -> bytes:
     `meant` is as long as what `raw` says.
     """
     decoded = decode_spellings(raw)
-    units = list(_units(decoded, raw))
+    units = list(_spelled_units(decoded, raw))
     if len(meant) != len(decoded.text):
-        return _say_nothing(raw)
+        return _blank_letters(raw)
     return b"".join(_spell_unit(unit, meant[at : at + size]) for unit, at, size in units)
 
 
-def _units(decoded: DecodedText, raw: bytes) -> Iterator[tuple[bytes, int, int]]:
+def _spelled_units(decoded: DecodedText, raw: bytes) -> Iterator[tuple[bytes, int, int]]:
     """Each character as it is spelled, where its bytes are in the decoded text, and how many."""
     places = [*map(decoded.place, range(len(decoded.text))), len(raw)]
     at = 0
@@ -122,7 +122,7 @@ def _spell_unit(unit: bytes, meant: bytes) -> bytes:
     match = _ESCAPE.fullmatch(unit)
     kind = match.lastgroup if match else None
     if match is None or kind is None or kind in ("short", "name") or len(meant) > 1:
-        return _say_nothing(unit)
+        return _blank_letters(unit)
     start, stop = match.span(kind)
     width, code = stop - start, meant[0]
     digits = b"%0*d" % (width, code) if kind == "decimal" else b"%0*x" % (width, code)
@@ -134,7 +134,7 @@ def _spell_unit(unit: bytes, meant: bytes) -> bytes:
 _INERT: Final = re.compile(rb"(\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\.|&[A-Za-z]+;)")
 
 
-def _say_nothing(raw: bytes) -> bytes:
+def _blank_letters(raw: bytes) -> bytes:
     """As long and legal wherever `raw` was, without a letter or a digit of it."""
     pieces = _INERT.split(raw)
     pieces[::2] = map(blank_out, pieces[::2])

@@ -43,7 +43,7 @@ def without_split_keys(
 
     `earlier` are those before them, the latest first. `begins`: nothing stood before those.
     """
-    frames = [_encoded(each) for each in shown]
+    frames = [_encode_text(each) for each in shown]
     texts = _texts_of(frames)
     if not texts:
         return list(shown), ()
@@ -99,7 +99,7 @@ def _texts_before(channels: Iterable[_Channel], frames: Iterable[str]) -> dict[_
     texts = {channel: _Before() for channel in channels}
     open_ = len(texts)
     for frame in frames:
-        for channel, _, raw in _texts_in(_encoded(frame)):
+        for channel, _, raw in _texts_in(_encode_text(frame)):
             before = texts.get(channel)
             if before is not None and not before.is_whole:
                 before.put_before(raw)
@@ -119,7 +119,7 @@ def _clean_text(whole: bytes, *, begins: bool) -> bytes:
     if not text[-1:].isspace() and _IS_NAMED.search(text, max(0, len(text) - _LONGEST)):
         for rest in _RESTS:
             text = redacted(text + rest)[: len(text)]
-    return _encoded(text if begins else without_front(text))
+    return _encode_text(text if begins else without_front(text))
 
 
 def _replaced_part(before: bytes, after: bytes) -> str:
@@ -128,5 +128,5 @@ def _replaced_part(before: bytes, after: bytes) -> str:
     return before[changed[0] : changed[-1] + 1].decode("utf-8", "replace")
 
 
-def _encoded(text: str) -> bytes:
+def _encode_text(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from conformance.cassette import Recording, open_recording
 from conformance.core.errors import ConformanceError, Place, UsageError
 from conformance.core.events import Exchange
+from conformance.core.excerpts import redacted
 from conformance.judging.lineage import event_order
 from conformance.judging.result import ContextLine, Finding, Report, StreamResult
 from conformance.recordings.redacted_result import Clean
 from conformance.report.escaping import escape_html
-from conformance.report.html.hops import answers_beside, beside_lines, span_beside
+from conformance.report.html.hops import hop_answers, hop_lines, hop_span
 from conformance.report.html.matrix import verdict_class
 from conformance.report.html.timeline import (
     ExchangePicture,
@@ -22,15 +23,15 @@ from conformance.report.html.timeline import (
     PlacedFinding,
     picture_lines,
 )
-from conformance.report.redacted import text_cleaner, without_secrets
+from conformance.report.redacted import without_secrets
 from conformance.report.retrace import trace_exchange
 from conformance.report.wording import (
     authority_lines,
-    beside_label,
     carried_sentence,
     count,
     finding_place,
     finding_sentence,
+    related_label,
     slice_of,
     stream_title,
     upstream_lines,
@@ -43,7 +44,7 @@ _FRAMES: Final = 300  # frames kept of one exchange; twice that where many findi
 class RecordedStreams(Struct):
     """The recordings of the results, the latest only. `clean` takes secrets out of texts."""
 
-    clean: Clean = field(default_factory=text_cleaner)
+    clean: Clean = redacted
     _latest: tuple[str, Recording] | None = None
 
     @property
@@ -116,14 +117,14 @@ def _picture_lines(
     try:
         exchange = without_secrets(recorded.exchange(stream))
         traced = trace_exchange(stream, exchange, _FRAMES)
-        beside = answers_beside(report, stream, recorded.latest, exchange)
+        beside = hop_answers(report, stream, recorded.latest, exchange)
     except ConformanceError as error:
         return [f'<p class="left-out">No picture: {escape_html(str(error))}</p>'], {}
     findings: dict[int, list[PlacedFinding]] = {}
     for one in placed[:_FINDINGS]:
         findings.setdefault(one.finding.event, []).append(one)
-    picture = ExchangePicture(number, traced, findings, recorded.clean, *span_beside(beside))
-    lines = picture_lines(picture, budget, beside_lines(picture, beside))
+    picture = ExchangePicture(number, traced, findings, recorded.clean, *hop_span(beside))
+    lines = picture_lines(picture, budget, hop_lines(picture, beside))
     return list(lines), picture.anchors
 
 
@@ -147,8 +148,8 @@ def _finding_article(
     within = f" · <code>{escape_html(slice_of(finding))}</code>" if finding.slice else ""
     yield f'<p class="when">{shown}{within} · id <code>{escape_html(finding.id)}</code></p>'
     yield from _event_lines(stream, finding)
-    said = (("hint", finding.hint), ("fix", finding.fix))
-    why = [*authority_lines(finding.source), *(f"{name}: {text}" for name, text in said if text)]
+    advice = (("hint", finding.hint), ("fix", finding.fix))
+    why = [*authority_lines(finding.source), *(f"{name}: {text}" for name, text in advice if text)]
     yield f"<ul>{''.join(f'<li>{escape_html(line)}</li>' for line in why)}</ul></article>"
 
 
@@ -158,7 +159,7 @@ def _event_lines(stream: StreamResult, finding: Finding) -> Iterator[str]:
     beside = "".join(f"{escape_html(line)}\n" for line in upstream_lines(finding))
     if beside:
         yield f'<div class="hops"><div><p class="when">{escape_html(stream.hop or "sent")}</p>'
-        label = beside_label(finding)
+        label = related_label(finding)
         yield f'{context}</div><div><p class="when">{label}</p><pre>{beside}</pre></div></div>'
     elif finding.context:
         yield context

@@ -34,7 +34,7 @@ _CLIENT: Final = "client"
 _CLIENT_NOTE: Final = "Below it what the client says it saw, in its order."
 
 
-class BesideAnswer(Struct, frozen=True):
+class HopAnswer(Struct, frozen=True):
     """One answer, or a client's report, to be drawn under another one.
 
     Places of its lanes are milliseconds or event numbers from its own beginning; `marks` are events
@@ -48,9 +48,9 @@ class BesideAnswer(Struct, frozen=True):
     start: float | None = None
 
 
-def answers_beside(
+def hop_answers(
     report: Report, stream: StreamResult, recording: Recording, exchange: Exchange
-) -> list[BesideAnswer]:
+) -> list[HopAnswer]:
     """The answers of the exchange's provider, then the client's report."""
     clocks = recording.cassette.clocks
     found = []
@@ -59,44 +59,44 @@ def answers_beside(
         start = None
         if file == stream.file:
             start = _head_between(clocks.get(exchange.number), clocks.get(each.number))
-        found.append(BesideAnswer(title, shown, marks, start))
+        found.append(HopAnswer(title, shown, marks, start))
     if exchange.seen is not None:
-        found.append(BesideAnswer(_CLIENT, trace_report(exchange.seen)))
+        found.append(HopAnswer(_CLIENT, trace_report(exchange.seen)))
     return found
 
 
-def span_beside(beside: Sequence[BesideAnswer]) -> tuple[float, float]:
+def hop_span(drawn: Sequence[HopAnswer]) -> tuple[float, float]:
     """When the first of these answers begins and the last one ends, in milliseconds.
 
     0 and 0 without a clock.
     """
     clocked = [
         (start, start + each.traced.last_ms)
-        for each, start in zip(beside, _answer_starts(beside), strict=True)
+        for each, start in zip(drawn, _answer_starts(drawn), strict=True)
         if each.traced.is_clocked
     ]
     return min((s for s, _ in clocked), default=0.0), max((e for _, e in clocked), default=0.0)
 
 
-def beside_lines(picture: ExchangePicture, beside: Sequence[BesideAnswer]) -> Iterator[str]:
+def hop_lines(picture: ExchangePicture, drawn: Sequence[HopAnswer]) -> Iterator[str]:
     """Their lanes as lines of HTML; none without such answers."""
-    if not beside:
+    if not drawn:
         return
-    notes = [_CLIENT_NOTE] if any(each.title == _CLIENT for each in beside) else []
-    if beside[0].title != _CLIENT:
-        notes = [_NOTE if beside[0].start is None else _CLOCK_NOTE, *notes]
+    notes = [_CLIENT_NOTE] if any(each.title == _CLIENT for each in drawn) else []
+    if drawn[0].title != _CLIENT:
+        notes = [_NOTE if drawn[0].start is None else _CLOCK_NOTE, *notes]
     yield f'<p class="when">{" ".join(notes)}</p>'
-    for each, start in zip(beside, _answer_starts(beside), strict=True):
+    for each, start in zip(drawn, _answer_starts(drawn), strict=True):
         is_timed = picture.traced.is_clocked and each.traced.is_clocked
         scale = 1.0 if is_timed else picture.span / max(each.traced.total, 1)
         lanes = LanesBeneath(each.title, each.traced, start if is_timed else 0.0, scale, each.marks)
         yield from lanes.svg_lines(picture)
 
 
-def _answer_starts(beside: Sequence[BesideAnswer]) -> Iterator[float]:
+def _answer_starts(drawn: Sequence[HopAnswer]) -> Iterator[float]:
     """Where each begins: when it came, or else where the one before ended."""
     after = 0.0
-    for each in beside:
+    for each in drawn:
         start = after if each.start is None else each.start
         yield start
         after = start + (each.traced.last_ms if each.traced.is_clocked else 0.0)
@@ -113,16 +113,16 @@ def _provider_answers(
     report: Report, stream: StreamResult, recording: Recording, exchange: Exchange
 ) -> Iterator[tuple[str, Exchange, StreamResult, ShownExchange, list[int]]]:
     places = [finding.upstream for finding in stream.findings if finding.upstream is not None]
-    behind = [(stream.file, each) for each in _answers_behind(recording, exchange)]
-    behind = behind or list(_exchanges_named({(at.file, at.exchange) for at in places}))
-    for file, each in behind[:_MOST]:
+    providers = [(stream.file, each) for each in _upstream_answers(recording, exchange)]
+    providers = providers or list(_exchanges_named({(at.file, at.exchange) for at in places}))
+    for file, each in providers[:_MOST]:
         judged = _result_of(report, file, each)
         if judged is not None:
             marks = [at.event for at in places if (at.file, at.exchange) == (file, each.number)]
             yield file, each, judged, trace_exchange(judged, each, _FRAMES, marks), marks
 
 
-def _answers_behind(recording: Recording, exchange: Exchange) -> list[Exchange]:
+def _upstream_answers(recording: Recording, exchange: Exchange) -> list[Exchange]:
     return answers_behind(recording, exchange) if exchange.hop in _SHOWING else []
 
 

@@ -27,9 +27,9 @@ from conformance.recordings.check import recording_files
 from conformance.recordings.choices import (
     CheckChoices,
     agreed_dialect,
-    as_asked,
     choose_profile,
     judged_by,
+    profile_variant_for,
     recorded_month,
 )
 from conformance.recordings.sender import sender_of
@@ -296,7 +296,7 @@ class ClientSession:
             self.rulebook.profile,
         )
         asked, month = dialect.stated(request), recorded_month(recording.header, exchange)
-        by = as_asked(by, asked, month, self.chosen.folders, self.rulebook.profile)
+        by = profile_variant_for(by, asked, month, self.chosen.folders, self.rulebook.profile)
         path = recording.path
         called = "/".join([*path.resolve().parent.parts[-2:], recording_stem(path)])
         return ClientJudge(

@@ -60,7 +60,7 @@ def redacted(redactor: Redactor, events: list[bytes]) -> bytes:
     return b"".join(one.data for one in done)
 
 
-def said(body: bytes) -> str:
+def redacted_body(body: bytes) -> str:
     payloads = (json.loads(line[6:]) for line in body.decode().splitlines() if line)
     return "".join(each["choices"][0]["delta"]["content"] for each in payloads)
 
@@ -90,7 +90,7 @@ def test_a_secret_over_events_is_found_in_every_spelling(name: str, longest: int
         pieces.append(rest[:size])
         rest = rest[size:]
     events = [(EVENT % json.dumps(piece)).encode() for piece in pieces]
-    clean = said(redacted(knowing(KEY), events))
+    clean = redacted_body(redacted(knowing(KEY), events))
     assert clean.startswith("It is: ")
     assert clean.endswith(", keep it.")
     assert decode_spellings(SPELLINGS[name].encode()).text.decode()[8:] not in clean
@@ -104,7 +104,7 @@ def test_a_secret_is_found_over_any_number_of_events() -> None:
         events += [b'data: {"choices":[{"index":1,"delta":{"content":"and "}}]}\n\n'] * 300
     clean = redacted(knowing(KEY), events)
     mine = [line for line in clean.splitlines() if b'"index":0' in line]
-    text = said(b"\n".join(mine))
+    text = redacted_body(b"\n".join(mine))
     assert text.startswith("My key is n0")
     # What had to be let go before it was told for a secret is the beginning alone.
     assert KEY[5:] not in text
@@ -129,7 +129,7 @@ def test_tokens_and_their_bytes_are_replaced_with_the_text() -> None:
         "".join(one["top_logprobs"][0]["token"] for one in tokens),
         b"".join(bytes(one["bytes"]) for one in tokens).decode(),
         b"".join(bytes(one["top_logprobs"][0]["bytes"]) for one in tokens).decode(),
-        said(clean),
+        redacted_body(clean),
     ):
         assert spelled.startswith("Key: ")
         assert KEY[6:] not in spelled
@@ -225,7 +225,7 @@ def test_hostile_texts_take_linear_time(unit: str) -> None:
     assert grows_linearly(redact, 500_000)
 
 
-def test_stand_ins_keep_what_tells_nothing() -> None:
+def test_stand_ins_keep_what_reveals_nothing() -> None:
     known = KnownSecrets(Placeholders())
     known.learn("sk-ant-api03-" + "Ab1Cd2Ef3G" * 3)
     made = known.stand_in(b"sk-ant-api03-" + b"Ab1Cd2Ef3G" * 3)

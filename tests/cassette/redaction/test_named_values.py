@@ -29,7 +29,7 @@ HARMLESS = (
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_a_value_behind_its_name_is_found(text: str) -> None:
+def test_a_value_after_its_name_is_found(text: str) -> None:
     said = text.format(VALUE)
     clean = Redactor().text(said)
     assert VALUE[2:] not in clean

@@ -58,7 +58,7 @@ def split(body: bytes) -> list[bytes]:
     return [each for each in end.split(body) if each]
 
 
-def said(frame: bytes) -> bytes:
+def redacted_frame(frame: bytes) -> bytes:
     return event_text(frame) if message_length(frame, 0) else frame
 
 
@@ -81,7 +81,7 @@ def sites() -> tuple[Site, ...]:
         for number, exchange in enumerate(exchanges(path)):
             dialect = exchange.dialect or path.relative_to(shipped.cassettes()).parts[0]
             for at, frame in enumerate(split(exchange.body)):
-                for match in _STRING.finditer(said(frame)):
+                for match in _STRING.finditer(redacted_frame(frame)):
                     name = match[1].decode()
                     site = Site(dialect, path, number, at, name)
                     found.setdefault((dialect, name, is_event(frame)), site)
@@ -92,7 +92,7 @@ def planted(site: Site, spelled: list[str]) -> Exchange:
     """The exchange whose string says that, a piece in each of as many frames."""
     exchange = exchanges(site.path)[site.exchange]
     frames = split(exchange.body)
-    text = said(frames[site.frame])
+    text = redacted_frame(frames[site.frame])
     match = next(each for each in _STRING.finditer(text) if each[1].decode() == site.key)
     start, stop = match.span(2)
     frames[site.frame : site.frame + 1] = [

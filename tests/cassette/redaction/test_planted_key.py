@@ -297,7 +297,7 @@ def test_no_line_of_the_program_holds_the_key(
     assert not leaks(out.err)
 
 
-def told_of_file(place: str, spelling: str, folder: Path) -> list[str]:
+def reported_of_file(place: str, spelling: str, folder: Path) -> list[str]:
     """The formats that show a key which only the recording itself tells: its request sent it."""
     exchange = PLACES[place](SPELLINGS[spelling])
     path = folder / "raw.cassette.jsonl"
@@ -310,5 +310,5 @@ def test_no_report_of_a_raw_recording_shows_what_its_request_sent(tmp_path: Path
     # A key that is the model's name, too, is none.
     names = ("plain", "percent", "base64")
     cases = [each for each in table() if each[1] in names and each[0] != "request body"]
-    told = [(*each, told_of_file(*each, tmp_path)) for each in cases]
+    told = [(*each, reported_of_file(*each, tmp_path)) for each in cases]
     assert [each for each in told if each[2]] == []

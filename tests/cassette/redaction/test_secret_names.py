@@ -49,7 +49,7 @@ def test_a_published_shape_is_found(name: str, frame: str) -> None:
 
 
 @pytest.mark.parametrize("shape", KEY_SHAPES, ids=lambda shape: shape.rule)
-def test_every_prefix_is_told(shape: KeyShape) -> None:
+def test_every_prefix_is_reported(shape: KeyShape) -> None:
     kinds = (("A-Z", "A"), ("a-z", "a"), ("0-9", "1"), ("2-7", "2"), ("a-f", "b"))
     made = "".join(one for kind, one in kinds if kind in shape.characters) * 90
     for prefix in shape.prefixes:
@@ -58,7 +58,7 @@ def test_every_prefix_is_told(shape: KeyShape) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("value", [SECRET, [SECRET], {"value": SECRET, "more": [{"x": SECRET}]}])
-def test_a_telling_name_tells_of_all_below_it(name: str, value: object) -> None:
+def test_the_name_of_a_secret_covers_all_below_it(name: str, value: object) -> None:
     body = json.dumps({"input": {name: value, "city": "Paris"}}).encode()
     clean = Redactor().body(body)
     assert SECRET.encode() not in clean

@@ -27,7 +27,7 @@ def nothing_named(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         memory.update(before)
 
 
-def said(pieces: list[str], *headers: tuple[str, str]) -> list[str]:
+def redacted_pieces(pieces: list[str], *headers: tuple[str, str]) -> list[str]:
     """The texts of a stream that was asked for with these headers."""
     redactor = Redactor()
     redactor.learn_request(Request(headers=headers))
@@ -50,7 +50,7 @@ def said(pieces: list[str], *headers: tuple[str, str]) -> list[str]:
     ],
 )
 def test_a_word_inside_another_one_stays(pieces: list[str]) -> None:
-    assert said(pieces, ("x-api-key", "conversation")) == pieces
+    assert redacted_pieces(pieces, ("x-api-key", "conversation")) == pieces
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_word_inside_another_one_stays(pieces: list[str]) -> None:
     ],
 )
 def test_a_word_that_stands_alone_is_replaced(pieces: list[str]) -> None:
-    clean = said(pieces, ("x-api-key", "conversation"))
+    clean = redacted_pieces(pieces, ("x-api-key", "conversation"))
     assert list(map(len, clean)) == list(map(len, pieces))
     assert "conversation" not in "".join(clean)
 
@@ -81,7 +81,7 @@ def test_a_word_that_stands_alone_is_replaced(pieces: list[str]) -> None:
 )
 def test_a_harmless_value_teaches_nothing(header: tuple[str, str]) -> None:
     text = f"it says {header[1]} here"
-    assert said([text], header) == [text]
+    assert redacted_pieces([text], header) == [text]
     assert secrets_sent(*header) == []
 
 
@@ -89,7 +89,7 @@ def test_a_harmless_value_teaches_nothing(header: tuple[str, str]) -> None:
 def test_what_looks_drawn_is_found_glued_to_other_characters(name: str) -> None:
     headers = (("x-api-key", "conversation"), (name, DRAWN))
     pieces = ["a conv", "ersation", "xZk9", "Qm3vX7Lr5tYp", "W8sBnfoo"]
-    clean = "".join(said(pieces, *headers))
+    clean = "".join(redacted_pieces(pieces, *headers))
     assert DRAWN[2:] not in clean
     assert clean.endswith("foo")
 
@@ -98,7 +98,7 @@ def test_what_looks_drawn_is_found_glued_to_other_characters(name: str) -> None:
 def test_the_user_names_a_header_or_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_PHRASE", "bicycle")
     remember_named(["MY_PHRASE", "X-Request-Purpose"])
-    (clean,) = said(["a bicycle of conversation"], ("x-request-purpose", "conversation"))
+    (clean,) = redacted_pieces(["a bicycle of conversation"], ("x-request-purpose", "conversation"))
     assert "bicycle" not in clean
     assert "conversation" not in clean
     assert "openai.chat/bicycles" in Redactor().text("openai.chat/bicycles")

@@ -21,7 +21,7 @@ def decode(value: Any, coding: str) -> bytes:
     return CODINGS[coding](value)
 
 
-def _text(value: Any) -> bytes:
+def _decode_text(value: Any) -> bytes:
     """A text, or bytes as YAML has them."""
     if isinstance(value, bytes):
         return value
@@ -32,18 +32,18 @@ def _text(value: Any) -> bytes:
 
 def _sse_event(value: Any) -> bytes:
     """A text of lines, without the blank line that ended it."""
-    return _text(value) + b"\n\n"
+    return _decode_text(value) + b"\n\n"
 
 
-def _json(value: Any) -> bytes:
+def _decode_json(value: Any) -> bytes:
     """A text, or a value of JSON that the recorder had read."""
-    return _text(value) if isinstance(value, str | bytes) else msgspec.json.encode(value)
+    return _decode_text(value) if isinstance(value, str | bytes) else msgspec.json.encode(value)
 
 
 def _text_lines(value: Any) -> bytes:
     """The lines of a text, each with its end; else as `json`."""
     is_text = isinstance(value, list) and value and all(isinstance(e, str) for e in value)
-    return _text("".join(value)) if is_text else _json(value)
+    return _decode_text("".join(value)) if is_text else _decode_json(value)
 
 
 def _misread_text(value: Any) -> bytes:
@@ -52,32 +52,32 @@ def _misread_text(value: Any) -> bytes:
         data = value.encode("latin-1") if isinstance(value, str) else b"\xff"
         data.decode()
     except UnicodeError:
-        return _text(value)
+        return _decode_text(value)
     return bytes(data)
 
 
-def _base64(value: Any) -> bytes:
-    pieces = ("".join(each.split()) for each in _pieces(value, "base64"))
+def _decode_base64(value: Any) -> bytes:
+    pieces = ("".join(each.split()) for each in _text_pieces(value, "base64"))
     return b"".join(base64.b64decode(each, validate=True) for each in pieces)
 
 
-def _marked(value: Any) -> bytes:
+def _decode_marked(value: Any) -> bytes:
     """Text, unless it says `base64:`."""
     is_marked = isinstance(value, str) and value.startswith(_MARK)
-    return _base64(value[len(_MARK) :]) if is_marked else _text(value)
+    return _decode_base64(value[len(_MARK) :]) if is_marked else _decode_text(value)
 
 
-def _hex(value: Any) -> bytes:
-    return b"".join(map(bytes.fromhex, _pieces(value, "hex digits")))
+def _decode_hex(value: Any) -> bytes:
+    return b"".join(map(bytes.fromhex, _text_pieces(value, "hex digits")))
 
 
 def _hex_pieces(value: Any) -> bytes:
     """A list of pieces in hex, as they came; else as `json`."""
     is_spelled = isinstance(value, list) and value and all(isinstance(e, str) for e in value)
-    return _hex(value) if is_spelled and all(map(_is_hex, value)) else _json(value)
+    return _decode_hex(value) if is_spelled and all(map(_is_hex, value)) else _decode_json(value)
 
 
-def _pieces(value: Any, expected: str) -> list[str]:
+def _text_pieces(value: Any, expected: str) -> list[str]:
     """One text, or the pieces of one: in a list, or in a text that is a list of JSON."""
     if isinstance(value, str) and value.lstrip().startswith("["):
         value = decode_json(value)
@@ -96,14 +96,14 @@ def _is_hex(text: str) -> bool:
 
 
 CODINGS: Final[Mapping[str, Callable[[Any], bytes]]] = {
-    "text": _text,
+    "text": _decode_text,
     "sse-event": _sse_event,
-    "json": _json,
+    "json": _decode_json,
     "text-lines": _text_lines,
     "misread-text": _misread_text,
-    "base64": _base64,
-    "marked": _marked,
-    "hex": _hex,
+    "base64": _decode_base64,
+    "marked": _decode_marked,
+    "hex": _decode_hex,
     "hex-pieces": _hex_pieces,
 }
 EXACT: Final = frozenset({"base64", "hex"})

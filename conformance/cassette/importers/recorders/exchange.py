@@ -21,7 +21,7 @@ from conformance.cassette.importers.recorders.entry import EACH, Entry, split_pa
 from conformance.cassette.importers.recorders.row import Coded, Recorder
 from conformance.cassette.importers.recorders.sockets import KeptSocket, kept_socket
 from conformance.cassette.importers.recorders.unpacking import unpacked
-from conformance.cassette.importers.traffic import SeenExchange
+from conformance.cassette.importers.traffic import CapturedExchange
 from conformance.cassette.payloads import Payload, Rebuilt, reframe
 from conformance.cassette.positions import Layout, line_starts
 from conformance.core.events import Chunk, Exchange, Fidelity, Request, Response
@@ -46,7 +46,7 @@ class KeptBody(NamedTuple):
 class ReadEntry(NamedTuple):
     """The exchange of an entry, how far its bytes may be trusted, and notes on the conversion."""
 
-    seen: SeenExchange
+    captured: CapturedExchange
     fidelity: Fidelity
     notes: tuple[str, ...] = ()
 
@@ -67,27 +67,27 @@ def read_entry(file: ForeignFile, row: Recorder, entry: Entry, most: int) -> Rea
         chunks = tuple(Chunk(each.data + missing_end(each.data)) for each in chunks)
     plain = tuple(pair for pair in headers if pair[0].lower() not in _DECODED)
     exchange = Exchange(
-        request=_request(row, entry),
-        response=Response(_status(entry.at(row.status)), _http_version(row, entry), plain),
+        request=_entry_request(row, entry),
+        response=Response(_as_status(entry.at(row.status)), _http_version(row, entry), plain),
         chunks=tuple(each for each in chunks if each.data),
         end="reset" if row.failed and entry.at(row.failed) else "eof",
         dialect=file.dialect,
     )
-    layout = partial(_layout, entry, kept, chunks)
-    clock = _clock(entry.at(row.waited)) if row.waited else CassetteClock()
-    seen = SeenExchange(exchange, layout, clock, kept is not None)
+    layout = partial(_chunk_layout, entry, kept, chunks)
+    clock = _entry_clock(entry.at(row.waited)) if row.waited else CassetteClock()
+    captured = CapturedExchange(exchange, layout, clock, kept is not None)
     notes = kept.rebuilt.notes if kept is not None and kept.rebuilt is not None else ()
     fidelity = "bytes" if kept is None else kept.fidelity
-    return ReadEntry(seen, "text" if row.form == "txtar" else fidelity, notes)
+    return ReadEntry(captured, "text" if row.form == "txtar" else fidelity, notes)
 
 
 def _read_socket(file: ForeignFile, row: Recorder, entry: Entry, socket: KeptSocket) -> ReadEntry:
     """A whole WebSocket, which is taken apart by who judges it. Raises ValueError."""
     gathered = socket.gathered
     exchange = Exchange(
-        request=_request(row, entry),
+        request=_entry_request(row, entry),
         response=Response(
-            _status(entry.at(row.status)),
+            _as_status(entry.at(row.status)),
             _http_version(row, entry),
             header_pairs(entry.at(row.headers)),
         ),
@@ -95,14 +95,16 @@ def _read_socket(file: ForeignFile, row: Recorder, entry: Entry, socket: KeptSoc
         end="reset" if row.failed and entry.at(row.failed) else socket.end,
         dialect=file.dialect,
     )
-    clock = _clock(entry.at(row.waited)) if row.waited else CassetteClock()
+    clock = _entry_clock(entry.at(row.waited)) if row.waited else CassetteClock()
     layout = partial(gathered.layout, entry.line)
     notes = (
         (f"messages of a WebSocket that cannot be read were skipped: {socket.unreadable}",)
         if socket.unreadable
         else ()
     )
-    return ReadEntry(SeenExchange(exchange, layout, clock, bool(gathered.messages)), "text", notes)
+    return ReadEntry(
+        CapturedExchange(exchange, layout, clock, bool(gathered.messages)), "text", notes
+    )
 
 
 def _kept_body(row: Recorder, entry: Entry) -> KeptBody | None:
@@ -115,7 +117,7 @@ def _kept_body(row: Recorder, entry: Entry) -> KeptBody | None:
     for path, coding in row.chunks.items():
         if values := entry.each_at(path):
             data = [decode(each, coding) for each in values]
-            times = _times(entry.at(row.times) if row.times else None, len(data))
+            times = _chunk_times(entry.at(row.times) if row.times else None, len(data))
             pieces = tuple(map(Chunk, data, times))
             return KeptBody(pieces, "bytes" if coding in EXACT else "text", path)
     return _whole_body(row, entry)
@@ -156,11 +158,11 @@ def _payload_body(row: Recorder, entry: Entry, path: str, coding: str) -> KeptBo
         return None
     parts = entry.parts_at(path)
     lines = [each.line for each in parts] if parts else [entry.line] * len(values)
-    texts = [_spelled(each) for each in values]
+    texts = [_as_bytes(each) for each in values]
     if parts and coding == "value" and path.endswith(EACH):
         texts = [each.compact for each in parts]
     placed = zip(lines, texts, strict=True)
-    rebuilt = reframe([Payload.of(line, text, _json(text)) for line, text in placed])
+    rebuilt = reframe([Payload.of(line, text, _decoded_json(text)) for line, text in placed])
     return KeptBody((Chunk(rebuilt.body),), "events", path, rebuilt)
 
 
@@ -177,17 +179,17 @@ def payload_values(entry: Entry, path: str, coding: str) -> list[Any] | None:
     return values if values and all(isinstance(each, kind) for each in values) else None
 
 
-def _spelled(value: Any) -> bytes:
+def _as_bytes(value: Any) -> bytes:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text.encode("utf-8", "surrogatepass")
 
 
-def _json(text: bytes) -> Any:
+def _decoded_json(text: bytes) -> Any:
     value = decode_json(text.decode("utf-8", "replace"))
     return None if value is NOT_JSON else value
 
 
-def _times(found: Any, count: int) -> list[float | None]:
+def _chunk_times(found: Any, count: int) -> list[float | None]:
     """Milliseconds since the chunk before; none if any value is not a time."""
     if not isinstance(found, list) or len(found) != count or not all(map(_is_time, found)):
         return [None] * count
@@ -199,14 +201,14 @@ def _is_time(value: Any) -> bool:
     return is_number and math.isfinite(value) and 0 <= value <= _MOST_MS
 
 
-def _clock(waited: Any) -> CassetteClock:
+def _entry_clock(waited: Any) -> CassetteClock:
     return CassetteClock(float(waited)) if _is_time(waited) else CassetteClock()
 
 
-def _request(row: Recorder, entry: Entry) -> Request | None:
+def _entry_request(row: Recorder, entry: Entry) -> Request | None:
     """Raises ValueError for an invalid URL."""
     url = entry.at(row.url) if row.url else None
-    asked = _first(entry, row.asked)
+    asked = _first_coded(entry, row.asked)
     if not isinstance(url, str) and asked is None:
         return None
     method = entry.at(row.method) if row.method else None
@@ -215,22 +217,22 @@ def _request(row: Recorder, entry: Entry) -> Request | None:
     server = entry.at(row.server) if row.server else ""
     named = f"{server}{url}" if isinstance(url, str) else ""
     if isinstance(body, dict | list):
-        return replace(request_of(_method(method), named, headers, None), json=body)
+        return replace(request_of(_as_method(method), named, headers, None), json=body)
     data = decode(body, asked[0]) if asked is not None else None
-    return request_of(_method(method), named, headers, data)
+    return request_of(_as_method(method), named, headers, data)
 
 
-def _first(entry: Entry, coded: Coded) -> tuple[str, Any] | None:
+def _first_coded(entry: Entry, coded: Coded) -> tuple[str, Any] | None:
     """Coding and value of the first path with a value."""
     found = ((coding, entry.at(path)) for path, coding in coded.items())
     return next((each for each in found if each[1] is not None), None)
 
 
-def _method(value: Any) -> str:
+def _as_method(value: Any) -> str:
     return value.upper() if isinstance(value, str) else ""
 
 
-def _status(value: Any) -> int | None:
+def _as_status(value: Any) -> int | None:
     if isinstance(value, str) and value.isascii() and value.isdigit():
         value = int(value[:9])
     is_status = isinstance(value, int) and not isinstance(value, bool) and value > 0
@@ -284,7 +286,7 @@ def _value_of(headers: Headers, name: str) -> str:
     return next((value for key, value in headers if key.lower() == name), "")
 
 
-def _layout(entry: Entry, kept: KeptBody | None, chunks: tuple[Chunk, ...]) -> Layout:
+def _chunk_layout(entry: Entry, kept: KeptBody | None, chunks: tuple[Chunk, ...]) -> Layout:
     """Where the chunks stand; worked out for findings only."""
     if kept is None:
         return Layout(entry.line)

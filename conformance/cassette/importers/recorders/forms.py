@@ -36,7 +36,7 @@ def is_yaml(file: ForeignFile) -> bool:
     return file.name.endswith(_YAML)
 
 
-def _values(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
+def _value_entries(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
     if is_yaml(file):
         yield from _yaml_entries(file.tree, row)
     else:
@@ -45,12 +45,12 @@ def _values(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
 
 def _yaml_entries(tree: Any, row: Recorder) -> Iterator[Entry]:
     is_paired = "," in row.entries
-    found = _paired(tree, row.entries) if is_paired else _first_at(tree, row.entries)
+    found = _paired_entries(tree, row.entries) if is_paired else _first_at(tree, row.entries)
     for each in found if isinstance(found, list) else [found] if isinstance(found, dict) else ():
         yield Entry(each, first_line(each) or 1)
 
 
-def _documents(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
+def _document_entries(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
     """Each document of YAML; for other files nothing."""
     del row
     if is_yaml(file):
@@ -61,7 +61,7 @@ def _documents(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
 def _json_entries(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
     value, data = file.json, file.data.removeprefix(BOM)
     if "," in row.entries:
-        yield from (Entry(each) for each in _paired(value, row.entries))
+        yield from (Entry(each) for each in _paired_entries(value, row.entries))
         return
     keys = _first_path(value, row.entries)
     found = value_at(value, *keys)
@@ -83,16 +83,16 @@ def _first_at(value: Any, paths: str) -> Any:
     return value_at(value, *_first_path(value, paths))
 
 
-def _paired(value: Any, paths: str) -> list[Any]:
+def _paired_entries(value: Any, paths: str) -> list[Any]:
     """Two parallel lists as one list of entries; empty if they are not two lists."""
-    asked, answered = (value_at(value, *keys_of(each.strip())) for each in paths.split(","))
-    if not (isinstance(asked, list) and isinstance(answered, list)):
+    request_part, answered = (value_at(value, *keys_of(each.strip())) for each in paths.split(","))
+    if not (isinstance(request_part, list) and isinstance(answered, list)):
         return []
-    pairs = zip(asked, answered, strict=False)
+    pairs = zip(request_part, answered, strict=False)
     return [{"request": one, "response": other} for one, other in pairs]
 
 
-def _lines(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
+def _line_entries(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
     """One value of JSON a line, until one is none."""
     del row
     for number, line in enumerate(file.data.removeprefix(BOM).split(b"\n"), 1):
@@ -104,7 +104,7 @@ def _lines(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
         yield Entry(value, number, text)
 
 
-def _httprr(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
+def _httprr_entries(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
     """Requests and responses in HTTP/1 syntax, each pair after the sizes of both."""
     del row
     if not file.data.startswith(_HTTPRR):
@@ -124,8 +124,8 @@ def _httprr(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
         at = end
 
 
-def _http_entry(asked: bytes, answered: bytes, line: int) -> Entry:
-    top, _, body = asked.replace(b"\r\n", b"\n").partition(b"\n\n")
+def _http_entry(request_part: bytes, answered: bytes, line: int) -> Entry:
+    top, _, body = request_part.replace(b"\r\n", b"\n").partition(b"\n\n")
     first, *rest = top.split(b"\n")
     method, _, target = first.decode("latin-1").partition(" ")
     request: dict[str, Any] = {
@@ -143,16 +143,16 @@ def _http_entry(asked: bytes, answered: bytes, line: int) -> Entry:
         "headers": [list(pair) for pair in head.response.headers],
         "body": answered[head.size :],
     }
-    lines = line + asked.count(b"\n") + answered.count(b"\n", 0, head.size)
+    lines = line + request_part.count(b"\n") + answered.count(b"\n", 0, head.size)
     return Entry({"request": request, "response": response}, lines, is_text=True)
 
 
-def _txtar(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
+def _txtar_entries(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
     """Each section that is not named as a request, with the request before it."""
     del row
     found = list(_SECTION.finditer(file.data))[:_MOST_SECTIONS]
     ends = [*(each.start() for each in found[1:]), len(file.data)]
-    asked: Any = None
+    request_part: Any = None
     line, before = 1, 0
     for section, end in zip(found, ends, strict=True):
         line += file.data.count(b"\n", before, section.end())
@@ -160,15 +160,17 @@ def _txtar(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
         body = file.data[section.end() : end]
         if "request" in section[1].decode("utf-8", "replace").lower():
             value = decode_json(body.decode("utf-8", "replace"))
-            asked = None if value is NOT_JSON else value
+            request_part = None if value is NOT_JSON else value
             continue
-        yield Entry({"request": {"body": asked}, "response": {"body": body}}, line, is_text=True)
+        yield Entry(
+            {"request": {"body": request_part}, "response": {"body": body}}, line, is_text=True
+        )
 
 
 _FORMS: Final[Mapping[Form, Callable[[ForeignFile, Recorder], Iterator[Entry]]]] = {
-    "values": _values,
-    "documents": _documents,
-    "lines": _lines,
-    "httprr": _httprr,
-    "txtar": _txtar,
+    "values": _value_entries,
+    "documents": _document_entries,
+    "lines": _line_entries,
+    "httprr": _httprr_entries,
+    "txtar": _txtar_entries,
 }

@@ -25,7 +25,7 @@ from conformance.cassette.importers.recorders.exchange import (
 )
 from conformance.cassette.importers.recorders.forms import entries_of, is_yaml
 from conformance.cassette.importers.recorders.row import Recorder
-from conformance.cassette.importers.traffic import FaultyEntry, SeenExchange, judged_traffic
+from conformance.cassette.importers.traffic import CapturedExchange, FaultyEntry, judged_traffic
 from conformance.core.errors import CassetteError
 from conformance.core.events import Fidelity
 from conformance.core.json_values import value_at
@@ -41,16 +41,16 @@ def importer_of(row: Recorder) -> Importer:
     return Importer(
         row.name,
         row.suffixes,
-        partial(_recognises, row),
-        partial(_read, row),
+        partial(_recognises_file, row),
+        partial(_read_file, row),
         row.expects,
         says=row.says,
-        trusted=_trusted(row),
-        keeps=_keeps(row),
+        trusted=_trust_text(row),
+        keeps=_kept_facts(row),
     )
 
 
-def _trusted(row: Recorder) -> str:
+def _trust_text(row: Recorder) -> str:
     """How far the bytes of such files may be trusted, for lists."""
     codings = {*row.body.values(), *row.chunks.values(), *row.codings_by.values()}
     if row.payloads:
@@ -60,7 +60,7 @@ def _trusted(row: Recorder) -> str:
     return "`text`; `bytes` in base64 or hex" if codings & EXACT else "`text`"
 
 
-def _keeps(row: Recorder) -> str:
+def _kept_facts(row: Recorder) -> str:
     """The facts that files have besides the body, for lists."""
     kept = {
         "request": bool(row.url or row.asked),
@@ -73,7 +73,7 @@ def _keeps(row: Recorder) -> str:
     return ", ".join(name for name, is_kept in kept.items() if is_kept) or "nothing"
 
 
-def _recognises(row: Recorder, file: ForeignFile) -> bool:
+def _recognises_file(row: Recorder, file: ForeignFile) -> bool:
     """Whether the file is one of this recorder, maybe a broken one.
 
     Raises NothingJudgedError for one that holds no answer that is judged.
@@ -82,7 +82,7 @@ def _recognises(row: Recorder, file: ForeignFile) -> bool:
         return False  # who searches a folder does not parse every YAML in it
     try:
         is_empty = bool(row.expects) and is_yaml(file)  # marked, but without an entry
-        return _read(row, file) is not None or is_empty
+        return _read_file(row, file) is not None or is_empty
     except NothingJudgedError:
         raise
     except CassetteError:
@@ -104,7 +104,7 @@ def _is_marked(row: Recorder, file: ForeignFile) -> bool:
     return bool(re.search(first, file.head)) and all(re.search(each, file.data) for each in rest)
 
 
-def _read(row: Recorder, file: ForeignFile) -> ImportedRecording | None:
+def _read_file(row: Recorder, file: ForeignFile) -> ImportedRecording | None:
     """The exchanges of APIs that are judged. Raises CassetteError; None for another kind."""
     if not _may_fit(row, file):
         return None
@@ -116,11 +116,11 @@ def _read(row: Recorder, file: ForeignFile) -> ImportedRecording | None:
         return None
     entries.extend(every)
     read: list[ReadEntry] = []
-    seen = list(_read_entries(row, file, entries, read))
-    header = _header(row, file, read)
+    captured = list(_read_entries(row, file, entries, read))
+    header = _file_header(row, file, read)
     made = dict.fromkeys(note for each in read for note in each.notes)
     notes = (row.note, *made) if row.note else tuple(made)
-    return judged_traffic(file, seen, header, hint=row.hint, notes=notes)
+    return judged_traffic(file, captured, header, hint=row.hint, notes=notes)
 
 
 def _has_json(row: Recorder, file: ForeignFile) -> bool:
@@ -145,7 +145,7 @@ def _has_needs(row: Recorder, entry: Entry) -> bool:
 
 def _read_entries(
     row: Recorder, file: ForeignFile, entries: list[Entry], read: list[ReadEntry]
-) -> Iterator[SeenExchange | FaultyEntry]:
+) -> Iterator[CapturedExchange | FaultyEntry]:
     """What each entry holds, or why it cannot be read; what could be is put into `read`."""
     left = MAX_IMPORT
     for number, entry in enumerate(entries, 1):
@@ -157,9 +157,9 @@ def _read_entries(
         except (ValueError, RecursionError) as err:
             yield FaultyEntry(f"entry {number} cannot be read: {err}", entry.line)
             continue
-        left = max(0, left - len(found.seen.exchange.body))
+        left = max(0, left - len(found.captured.exchange.body))
         read.append(found)
-        yield found.seen
+        yield found.captured
 
 
 def _has_answer(row: Recorder, entry: Entry) -> bool:
@@ -170,28 +170,28 @@ def _has_answer(row: Recorder, entry: Entry) -> bool:
     return any(value_at(entry.value, each) is not None for each in heads)
 
 
-def _header(row: Recorder, file: ForeignFile, read: list[ReadEntry]) -> Header:
-    trusted = [each.fidelity for each in read if each.seen.has_body]
+def _file_header(row: Recorder, file: ForeignFile, read: list[ReadEntry]) -> Header:
+    trusted = [each.fidelity for each in read if each.captured.has_body]
     fidelity = min(trusted, key=_TRUST.index) if trusted else "text"
-    whole = Entry(_top(row, file))
+    whole = Entry(_top_value(row, file))
     described = whole.at(row.described) if row.described else None
     return Header(
         origin="imported",
         fidelity=fidelity,
         dialect=file.dialect,
-        recorder=_recorder(row, whole),
-        recorded_at=_time(whole.at(row.recorded_at)) if row.recorded_at else None,
+        recorder=_recorder_facts(row, whole),
+        recorded_at=_as_time(whole.at(row.recorded_at)) if row.recorded_at else None,
         extra={"description": described} if isinstance(described, str) else {},
     )
 
 
-def _top(row: Recorder, file: ForeignFile) -> Any:
+def _top_value(row: Recorder, file: ForeignFile) -> Any:
     if row.form != "values":
         return None
     return file.tree if is_yaml(file) else file.json
 
 
-def _recorder(row: Recorder, whole: Entry) -> dict[str, Any]:
+def _recorder_facts(row: Recorder, whole: Entry) -> dict[str, Any]:
     if not row.made_by:
         return {"name": row.name}
     made = whole.at(row.made_by)
@@ -201,5 +201,5 @@ def _recorder(row: Recorder, whole: Entry) -> dict[str, Any]:
     return {key: value for key, value in known.items() if isinstance(value, str) and value}
 
 
-def _time(value: Any) -> str | None:
+def _as_time(value: Any) -> str | None:
     return value if isinstance(value, str) and 0 < len(value) <= _LONGEST_TIME else None
