@@ -24,7 +24,7 @@ from conformance.core.framing import framing_of
 from conformance.dialects import ENDPOINTS
 from conformance.dialects.base import Dialect
 from conformance.evidence.expectations import ExpectedStep, judge_expectations
-from conformance.evidence.kept_wishes import judged_usage, judged_wishes, wish_of
+from conformance.evidence.kept_wishes import judged_thinking, judged_usage, judged_wishes, wish_of
 from conformance.evidence.step_counts import StepCount, StepCounts, count_of
 from conformance.judging.demand_rules import (
     BODY_AS_ASKED,
@@ -72,6 +72,8 @@ def judge_step(
     judged = list(_all_found(dialect, expected, answer, counts.carried_by(exchange)))
     if not exchange.hop and answer.ending in WHOLE_ENDS:
         judged += judged_usage(answer, counts.streamed(dialect.name))
+        body = _body(dialect, exchange)
+        judged += judged_thinking(dialect, body, answer, counts.shown(dialect.name, exchange))
     if exchange.hop and answer.ending in ("refused", "failed"):
         judged += _fault(exchange, behind)
     _excuse_stopped(ledger, dialect, answer)
@@ -93,11 +95,10 @@ def _all_found(
     dialect: Dialect, expected: ExpectedStep, answer: Transcript, carried: StepCount | None
 ) -> Iterator[Found]:
     exchange = answer.exchange
-    request = dialect.stated(exchange.request)
-    body = request.json if request else None
+    body = _body(dialect, exchange)
     if not exchange.hop and answer.ending in ("refused", "failed"):
         yield from _refusal(exchange, expected, answer)
-    if answer.ending not in WHOLE_ENDS or not isinstance(body, Mapping):
+    if answer.ending not in WHOLE_ENDS or not body:
         return
     is_socket = exchange.response is not None and exchange.response.is_upgrade
     if dialect.request and not dialect.request.streams(body) and not is_socket:
@@ -107,6 +108,11 @@ def _all_found(
         yield from judged_wishes(dialect, body, answer)
         yield from _limit(dialect, body, expected, answer)
         yield from _history(answer, carried)
+
+
+def _body(dialect: Dialect, exchange: Exchange) -> Mapping[str, Any]:
+    request = dialect.stated(exchange.request)
+    return request.json if request and isinstance(request.json, Mapping) else {}
 
 
 def _fault(exchange: Exchange, behind: Sequence[Exchange]) -> Iterator[Found]:

@@ -7,6 +7,8 @@ Rule 2: a stop sequence ends the text before it; thinking may hold it. vLLM and 
 Rule 3: where the total is the sum of input and output, thinking is counted within the output, and
         text beside it is counted, too. APIs that count it apart are not judged.
 Rule 4: usage is missed in a body only if a stream before it in the recording states some.
+Rule 5: thinking is missed where it is counted, within the output as raw thinking is, the request
+        asks for it, and an answer before it in the recording shows its own.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from conformance.core.framing import framing_of
-from conformance.dialects.asked_effort import asked_effort
+from conformance.dialects.asked_effort import asked_effort, passed_effort
 from conformance.dialects.base import Dialect
 from conformance.dialects.wishes import ANY_CALL, AnswerWish
 from conformance.evidence.step_counts import StepCount, count_of
@@ -27,6 +29,7 @@ from conformance.judging.wish_rules import (
     OFF_UNCOUNTED,
     STOPS_KEPT,
     TEXT_COUNTED,
+    THINKING_SHOWN,
     USAGE_AS_STREAMED,
 )
 from conformance.rules.forms.differences import view
@@ -64,6 +67,19 @@ def judged_usage(answer: Transcript, streamed: StepCount | None) -> Iterator[Fou
     elif streamed is not None:
         has = f"{streamed.role} has it ({streamed.written} tokens of output)"
         yield USAGE_AS_STREAMED, f"expected usage, as {has}, got none"
+
+
+def judged_thinking(
+    dialect: Dialect, body: Mapping[str, Any], answer: Transcript, shown: StepCount | None
+) -> Iterator[Found]:
+    """Whether counted thinking shows, where an answer before it shows that it can (rule 5)."""
+    asked = passed_effort(body)
+    is_wanted = asked is not None and asked.stance == "on" and dialect.counts_within
+    count = count_of(answer, "reasoning")
+    if shown is None or not (is_wanted and count):
+        return
+    message = f"expected thinking, of which {count} tokens are counted, as {shown.role} shows it"
+    yield THINKING_SHOWN, "" if answer.thought else f"{message}, got none"
 
 
 def _call(dialect: Dialect, wish: AnswerWish, answer: Transcript) -> Iterator[Found]:

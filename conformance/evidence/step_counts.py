@@ -6,15 +6,17 @@ from typing import NamedTuple
 
 from conformance.core.events import Exchange
 from conformance.core.framing import framing_of
+from conformance.dialects.requests import opts_in
 from conformance.judging.transcript import WHOLE_ENDS, Transcript
 
 
 class StepCount(NamedTuple):
-    """Tokens of input and of output that an answer counted, 0 where it does not say; its role."""
+    """Tokens of input, output and thinking that an answer counted, 0 where it does not say."""
 
     role: str
     read: int
     written: int
+    thought: int = 0
 
 
 class StepCounts:
@@ -23,16 +25,21 @@ class StepCounts:
     def __init__(self) -> None:
         self._known: dict[int, StepCount] = {}
         self._streamed: dict[str, StepCount] = {}  # the first stream of each API with usage
+        # The first answer of each API whose thinking shows and is counted, by whether it opted in.
+        self._shown: dict[tuple[str, bool], StepCount] = {}
 
     def add(self, dialect: str, answer: Transcript) -> None:
         """Remembers an answer that ended by itself."""
         if answer.ending not in WHOLE_ENDS:
             return
         exchange = answer.exchange
-        count = StepCount(exchange.role, count_of(answer, "input"), count_of(answer, "output"))
+        names = ("input", "output", "reasoning")
+        count = StepCount(exchange.role, *(count_of(answer, name) for name in names))
         self._known[exchange.number] = count
         if count.written and not exchange.hop and framing_of(exchange) != "body":
             self._streamed.setdefault(dialect, count)
+        if count.thought and "".join(answer.thinking).strip():
+            self._shown.setdefault((dialect, _opted_in(exchange)), count)
 
     def carried_by(self, exchange: Exchange) -> StepCount | None:
         """The answer that a request carries on."""
@@ -41,6 +48,14 @@ class StepCounts:
     def streamed(self, dialect: str) -> StepCount | None:
         """A stream of this API that states its usage."""
         return self._streamed.get(dialect)
+
+    def shown(self, dialect: str, exchange: Exchange) -> StepCount | None:
+        """An answer whose thinking shows, and is counted, to a request that opted in alike."""
+        return self._shown.get((dialect, _opted_in(exchange)))
+
+
+def _opted_in(exchange: Exchange) -> bool:
+    return exchange.request is not None and opts_in(exchange.request)
 
 
 def count_of(answer: Transcript, name: str) -> int:

@@ -10,7 +10,7 @@ For each exchange of a recording that is
                             `profile`, `consequences`
 - reported by a client:     `undeclared`
 then, in the ledger of a request that brings an answer back: `links` (`evidence.links`); and in that
-of the last exchange: `comparisons`, `undeclared`, `own requests`, `randomness`,
+of the last exchange: `comparisons`, `undeclared`, `own requests`, `randomness`, `consequences`,
 and in all of them `redaction`.
 Of a client under test, `targets.client.client_judge` writes after `comparisons` and `undeclared`:
 `broken stream`, `undeclared` once more, `sent bytes` and `harness`.

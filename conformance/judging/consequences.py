@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from conformance.judging.ledger import Ledger
@@ -54,7 +54,38 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "state-keeps-thinking": _UNPLACED,
     "state-keeps-text": _UNPLACED,
     "state-keeps-calls": _UNPLACED,
+    # Counts that are no counts cannot be right.
+    **dict.fromkeys(
+        (
+            *("thinking-counted", "thoughts-counted", "whole-thinking-counted"),
+            *("thinking-count-true", "total-is-sum"),
+        ),
+        (
+            *("usage-details", "usage-present", "counts-are-whole", "counts-stated"),
+            *("body-fields", "result-fields", "thinking/stream/answer-counted"),
+            *("wire/responses/usage-present", "wire/responses-items/usage-details"),
+        ),
+    ),
+    "usage-details": ("wire/responses/usage-present",),
+    "usage-as-streamed": ("*/usage-present", "*/counts-stated", "*/body-fields", "*/body-counted"),
+    # What is turned off is counted: one rule of the API says so, too.
+    "off-uncounted": ("effort/gemini/nought-means-none", "effort/responses/none-means-none"),
+    # Thinking that came as text is counted as thinking, and lost as such.
+    "text-counted": ("scenario/thinking", "*/no-markers", "*/no-thinking-body"),
+    "thinking-shown": ("scenario/thinking",),
     "tail-kept": ("wire/chat/error-without-success",),
+}
+# Rule over two answers -> the ones whose breach in either may be why their texts differ.
+_COMPARED: Final[Mapping[str, tuple[str, ...]]] = {
+    "stripping/opt-in/stream-thinks-as-body": (
+        *("scenario/thinking", "thinking/stream/increments"),
+        *("*/raw-agrees", "*/result-states-thinking"),
+    ),
+    "stripping/opt-in/stream-equals-body": (
+        *("stripping/visible-text/no-markers", "stripping/visible-text/no-thinking-body"),
+        *("thinking/stream/text-increments", "thinking/stream/decoded-once"),
+        *("*/text-agrees", "*/result-states-text"),
+    ),
 }
 _SWITCHES: Final = "effort/"  # rules of what is asked of the thinking
 
@@ -92,6 +123,17 @@ def withdraw_followers(ledger: Ledger, by: str) -> None:
             why = next((each for each in failing if _is_leader(each, leader, suite)), None)
             if why is not None:
                 ledger.withdraw([rule], f"what breaks {why} may be why", by)
+
+
+def withdraw_compared(ledgers: Sequence[Ledger]) -> None:
+    """Withdraws what differs between two answers of a recording because one breaks another rule."""
+    failing = {rule for each in ledgers for rule in each.rules_with(Verdict.FAIL)}
+    for rule in failing.intersection(_COMPARED):
+        leaders = _COMPARED[rule]
+        why = next((e for e in sorted(failing) for of in leaders if _is_leader(e, of, "")), None)
+        for ledger in ledgers if why else ():
+            if ledger.verdicts.get(rule) is Verdict.FAIL:
+                ledger.withdraw([rule], f"what breaks {why} may be why", "consequences")
 
 
 def _is_leader(rule: str, leader: str, suite: str) -> bool:

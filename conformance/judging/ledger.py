@@ -32,6 +32,7 @@ WRITERS: Final = (
     "undeclared",  # comparisons of events that the client does not report
     "own requests",  # comparisons of requests that the toolkit wrote
     "randomness",  # comparisons that chance decides
+    "consequences",  # comparisons of an answer with one that breaks another rule
     "redaction",  # rules that read what redaction replaced
     "broken stream",  # what a client owes of an answer that broke off
     "undeclared",  # what a client shows in another way

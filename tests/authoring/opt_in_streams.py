@@ -23,6 +23,7 @@ def drafts() -> Iterator[Draft]:
     yield _opted_in(hop="downstream", then=(_opted_in(hop="upstream"),))
     yield _cut_by_length()
     yield _stream_and_body()
+    yield _calls_and_body()
     yield _models()
 
 
@@ -75,6 +76,50 @@ def _stream_and_body() -> Draft:
     )
     streamed = chat_streams.drafted(topic, {**asked, "stream": True}, stream, **facts)
     return replace(streamed, role="stream", then=(body,))
+
+
+def _calls_and_body() -> Draft:
+    """Two calls at once, asked for as a stream and as a whole body."""
+    server = Server()
+    given = ("Bees", "Wasps")
+    pieces = [
+        server.opening(content=None),
+        *(m for n, of in enumerate(given) for m in server.tool(n, "look_up", _pieces_of_call(of))),
+        server.said(finish="tool_calls"),
+        server.usage((30, 24, 0)),
+        DONE,
+    ]
+    calls = [
+        {
+            "id": f"call_{n}",
+            "type": "function",
+            "function": {"name": "look_up", "arguments": "".join(_pieces_of_call(of))},
+        }
+        for n, of in enumerate(given)
+    ]
+    message = {"role": "assistant", "content": None, "tool_calls": calls}
+    choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
+    fields = Server(extra={"id": "chatcmpl-01"}).chunk([choice], usage=counted((30, 24, 0))).payload
+    whole = compact({**fields, "object": "chat.completion"}).encode()
+    facts: Fields = {"profile": "deepseek", "scenario": "two-calls"}
+    schema = {"type": "object", "properties": {"of": {"type": "string"}}, "required": ["of"]}
+    function = {"name": "look_up", "parameters": schema}
+    asked = _asked(temperature=0, tools=[{"type": "function", "function": function}])
+    topic = "deepseek/calls-and-body"
+    body = chat_streams.drafted(
+        topic,
+        {**asked, "stream": False},
+        [whole],
+        content_type=JSON_BODY,
+        role="tool-turn-body",
+        **facts,
+    )
+    streamed = chat_streams.drafted(topic, {**asked, "stream": True}, pieces, **facts)
+    return replace(streamed, role="tool-turn", then=(body,))
+
+
+def _pieces_of_call(of: str) -> list[str]:
+    return ['{"of": ', f'"{of}"', "}"]
 
 
 def _models() -> Draft:

@@ -146,6 +146,32 @@ def test_a_body_has_usage_where_streams_have_it(tmp_path: Path) -> None:
     assert "usage-as-streamed" not in found(tmp_path, uncounted, bare)
 
 
+SHOWN: list[tuple[dict[str, Any], dict[str, Any], bool]] = [
+    ({"reasoning_effort": "low"}, {"reasoning_effort": "low"}, True),
+    ({"reasoning_effort": "low"}, {}, False),
+    ({"reasoning_effort": "low"}, {"reasoning_effort": "none"}, False),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "is_found"), SHOWN)
+def test_counted_thinking_shows_where_it_showed_before(
+    first: dict[str, Any], second: dict[str, Any], *, is_found: bool, tmp_path: Path
+) -> None:
+    def asked(said: str, role: str, wish: dict[str, Any]) -> list[dict[str, Any]]:
+        return exchange(said, kind=JSON, stream=False, role=role, **wish)
+
+    shown = asked(body(thinking="Two.", usage=thought(3)), "first", first)
+    hidden = asked(body(usage={**thought(3), "prompt_tokens": 9}), "second", second)
+    assert ("thinking-shown" in found(tmp_path, shown, hidden)) is is_found
+    silent = asked(body(usage=thought(3)), "first", first)
+    assert "thinking-shown" not in found(tmp_path, silent, hidden)
+    unopted = exchange(body(usage=thought(3)), kind=JSON, stream=False, role="second", **second)
+    shown[0]["request"]["headers"] = [["x-include-thinking", "true"]]
+    assert "thinking-shown" not in found(tmp_path, shown, unopted)
+    uncounted = asked(body(usage=thought(0)), "second", second)
+    assert "thinking-shown" not in found(tmp_path, shown, uncounted)
+
+
 TYPES: list[tuple[str, set[str]]] = [
     ("application/json", set()),
     ("application/json; charset=UTF-8", set()),

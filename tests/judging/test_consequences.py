@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -66,3 +67,50 @@ def test_a_held_checker_reports_a_cause_once_as_check_does(tmp_path: Path) -> No
         assert "wire/agui/silent-after-run" in broken
         assert BEFORE_FINISH not in broken
         assert result.verdicts[BEFORE_FINISH] is Verdict.NOT_APPLICABLE
+
+
+SHOWN = {"ends": ["complete"], "thinking": True}
+
+
+@pytest.mark.parametrize(
+    ("thinking", "text", "broken"),
+    [
+        ("Two and two.", "4", set[str]()),
+        ("", "4", {"scenario/thinking"}),
+        ("Two.", "4", {"stripping/opt-in/stream-thinks-as-body"}),
+        ("", "Four", {"scenario/thinking", "stripping/opt-in/stream-equals-body"}),
+    ],
+)
+def test_what_differs_because_one_of_two_answers_is_broken_is_no_second_finding(
+    thinking: str, text: str, broken: set[str], tmp_path: Path
+) -> None:
+    asked = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": False}
+    lines: list[dict[str, Any]] = [
+        {
+            "cassette": "1.0",
+            "dialect": "openai.chat",
+            "profile": "strict",
+            "run": {"target": "server", "steps": {"stream": SHOWN, "body": SHOWN}},
+        }
+    ]
+    said = {"stream": ("Two and two.", "4"), "body": (thinking, text)}
+    for number, (role, (thought, spoken)) in enumerate(said.items(), 1):
+        message = {"role": "assistant", "content": spoken, "reasoning_content": thought}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        head = {"id": f"c{number}", "object": "chat.completion", "created": 1, "model": "m"}
+        lines += [
+            {
+                "exchange": number,
+                "request": {"method": "POST", "path": "/v1/chat/completions", "json": asked},
+                "scenario": "think",
+                "role": role,
+            },
+            {"response": {"status": 200, "headers": [["content-type", "application/json"]]}},
+            {"text": json.dumps({**head, "choices": [choice]})},
+            {"end": "eof"},
+        ]
+    path = tmp_path / "own.cassette.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    report = check_paths([path], trust=[path])
+    assert report.errors == ()
+    assert {each.rule for each in report.findings} == broken

@@ -16,7 +16,7 @@ from conformance.cassette import Cassette, Header
 from conformance.core.events import Chunk, Exchange, Request, Response
 from conformance.dialects import get
 from conformance.dialects.base import Reading
-from conformance.dialects.requests import Question
+from conformance.dialects.requests import Question, Tool
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import read_transcript
@@ -215,7 +215,7 @@ def talk(talker: Talker) -> list[Exchange]:
     form = get(talker.dialect).request
     assert form is not None
     asked = {
-        **form.ask(Question("When may a barge pass?", 900, False, True, False, ("gauge",))),
+        **form.ask(Question("When may a barge pass?", 900, False, True, False, (Tool("gauge"),))),
         "model": "m",
         **talker.more,
     }
