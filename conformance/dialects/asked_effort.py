@@ -53,6 +53,7 @@ _SHOWING: Final = (
 """These ask to show thinking: who sends one says at least that there is to be some."""
 _OFF: Final = (False, 0, "none", "off", "disabled", "false")
 _LEAST: Final = "minimal"
+_RANKS: Final = ("low", "medium", "high", "xhigh", "max")
 _LEVELS: Final = frozenset({"thinking", "think", "reasoning", "low", "medium", "high", "xhigh"})
 
 Stance = Literal["on", "off", "either"]
@@ -75,6 +76,16 @@ def asked_effort(body: Any) -> AskedEffort | None:
 def passed_effort(body: Any) -> AskedEffort | None:
     """As `asked_effort`, where a wish to see thinking counts, too."""
     return asked_effort(body) or _first_stated(body, _SHOWING)
+
+
+def is_raised(wanted: AskedEffort, got: AskedEffort) -> bool:
+    """Whether one key holds a higher level; a lower one may be the highest that a model has."""
+    return wanted.path == got.path and 0 < _rank(wanted) < _rank(got)
+
+
+def _rank(effort: AskedEffort) -> int:
+    """The place of a level among the named ones; 0 for anything else."""
+    return _RANKS.index(effort.value) + 1 if effort.value in _RANKS else 0
 
 
 def thinking_budget(body: Any) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
@@ -12,6 +13,7 @@ from conformance.dialects.requests import RequestForm
 _MARK: Final = "cache_control"
 # Claude Code puts a line of its own in front of the instructions, anew for each request.
 _LABEL: Final = "x-anthropic-billing-header"
+_ROLES: Final = ("system", "developer")
 
 
 def given_instructions(body: Any, form: RequestForm) -> str:
@@ -21,6 +23,26 @@ def given_instructions(body: Any, form: RequestForm) -> str:
         labels = (string(mapping(each).get("text")).startswith(_LABEL) for each in given)
         given = [each for each, is_label in zip(given, labels, strict=True) if not is_label]
     return _canonical(given)
+
+
+def instruction_texts(body: Any, form: RequestForm) -> Iterator[str]:
+    """The texts of the instructions, beside the history or as entries of it."""
+    fields = mapping(body)
+    given = fields.get(form.instructions) if form.instructions else None
+    yield from _spoken(mapping(given).get("parts") if isinstance(given, dict) else given)
+    for entry in elements(fields.get(form.history)):
+        if mapping(entry).get("role") in _ROLES:
+            yield from _spoken(mapping(entry).get("content"))
+
+
+def _spoken(content: Any) -> Iterator[str]:
+    """The texts of a content: one, or those of its parts."""
+    if isinstance(content, str):
+        yield content
+    for part in elements(content):
+        text = string(mapping(part).get("text"))
+        if text and not text.startswith(_LABEL):
+            yield text
 
 
 def given_tools(body: Any) -> str:

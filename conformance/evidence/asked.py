@@ -3,7 +3,8 @@
 Rule 1: the first upstream call is the one for the answer, as in `hops`. A request whose JSON is
         unknown is not judged.
 Rule 2: effort counts in any form, also as a model that is named for it. The request may omit what
-        the upstream API does by default.
+        the upstream API does by default. A level at the same path may be lower, for not every
+        model has all of them, but no higher.
 Rule 3: a gateway may offer functions of its own, and respell names that the upstream API does not
         accept; where calls are off (`tool_choice`) it may leave tools out.
 Rule 4: a limit may be lowered, raised to the minimum of an API, or raised by the budget of
@@ -18,48 +19,54 @@ Rule 7: a temperature counts where the client turned thinking off, for models th
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from msgspec import Struct
-
 from conformance.core.events import Exchange
-from conformance.core.excerpts import beginning
 from conformance.core.json_values import value_at
-from conformance.dialects import get
 from conformance.dialects.asked_effort import (
     asked_effort,
     is_named_for_effort,
+    is_raised,
     passed_effort,
     thinking_budget,
 )
-from conformance.dialects.base import Dialect
 from conformance.dialects.repeated_answers import RepeatedAnswers, is_within, repeated_answers
-from conformance.dialects.requests import RequestForm
 from conformance.dialects.user_turns import user_turns
-from conformance.dialects.wishes import ANY_CALL, AnswerWish
+from conformance.dialects.wishes import ANY_CALL
+from conformance.evidence.asked_prompts import instructions, sealed, tool_texts
+from conformance.evidence.asked_sides import (
+    NONE,
+    PLAIN_NAME,
+    AskedSide,
+    Found,
+    Lost,
+    asked_side,
+    counted,
+    is_kept,
+    shortened,
+    wish_of,
+)
 from conformance.judging.asked_rules import (
     ASKED_ANSWERS,
     ASKED_CHOICE,
     ASKED_EFFORT,
     ASKED_HISTORY,
     ASKED_LIMIT,
+    ASKED_SEALED,
     ASKED_SETTINGS,
+    ASKED_SYSTEM_PROMPT,
+    ASKED_TOOL_TEXTS,
     ASKED_TOOLS,
 )
 from conformance.judging.ledger import Ledger
-from conformance.judging.offered_tools import OfferedTools
 from conformance.judging.transcript import Transcript, finding_at_end
 from conformance.rules.forms.differences import first_difference, view
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
 
 _NAME: Final = "hops"
-_PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _LEAST_LIMIT: Final = 16  # tokens; Responses of OpenAI takes no smaller one
-_SHOWN: Final = 80  # characters of a name
-_NONE: Final = "nothing"
 _TEMPERATURES: Final = (
     "temperature",
     "options.temperature",
@@ -67,30 +74,6 @@ _TEMPERATURES: Final = (
     "generation_config.temperature",
     "inferenceConfig.temperature",
 )
-
-
-class AskedSide(Struct, frozen=True):
-    """One of the two requests, as rules know it; `exchange` has its answer."""
-
-    exchange: Exchange
-    dialect: Dialect
-    form: RequestForm
-    body: Mapping[str, Any]
-
-    @property
-    def tools(self) -> OfferedTools | None:
-        return OfferedTools.of(self.dialect, self.dialect.stated(self.exchange.request))
-
-
-class Lost(Struct, frozen=True):
-    """What the upstream request should have had, and what it had."""
-
-    expected: str
-    got: str
-
-
-Found = Lost | bool
-"""What is lost; True where nothing is, False where there was nothing to compare."""
 
 
 def compare_asked(
@@ -102,6 +85,8 @@ def compare_asked(
     if asked is None or passed is None:
         return
     for rule, found in compared_requests(asked, passed):
+        if rule is ASKED_SEALED and answer.opaque:
+            continue  # a gateway may seal with a key of its own
         if isinstance(found, Lost):
             message = f"expected {found.expected} upstream, got {found.got}"
             finding = finding_at_end(rule, answer, message)
@@ -116,16 +101,6 @@ def compared_requests(asked: AskedSide, passed: AskedSide) -> Iterator[tuple[Rul
         yield rule, compare(asked, passed)
 
 
-def asked_side(exchange: Exchange) -> AskedSide | None:
-    """The request of an exchange; None where its dialect or its JSON is not known."""
-    dialect = get(exchange.dialect) if exchange.dialect else None
-    request = dialect.stated(exchange.request) if dialect else None
-    body = request.json if request else None
-    if dialect is None or dialect.request is None or not isinstance(body, Mapping):
-        return None
-    return AskedSide(exchange, dialect, dialect.request, body)
-
-
 def _effort(asked: AskedSide, passed: AskedSide) -> Found:
     wanted, got = asked_effort(asked.body), passed_effort(passed.body)
     if wanted is None:
@@ -133,11 +108,12 @@ def _effort(asked: AskedSide, passed: AskedSide) -> Found:
     expected = f"{wanted.path}: {view(wanted.value)}"
     if got is not None:
         is_turned = {wanted.stance, got.stance} == {"on", "off"}
-        return Lost(expected, f"{got.path}: {view(got.value)}") if is_turned else True
+        is_other = is_turned or is_raised(wanted, got)
+        return Lost(expected, f"{got.path}: {view(got.value)}") if is_other else True
     if wanted.stance != "on" and not passed.form.thinks_unasked:
         return True
     names = (side.body.get("model") for side in (passed, asked))
-    return is_named_for_effort(*names) or Lost(expected, _NONE)
+    return is_named_for_effort(*names) or Lost(expected, NONE)
 
 
 def _tools(asked: AskedSide, passed: AskedSide) -> Found:
@@ -146,10 +122,10 @@ def _tools(asked: AskedSide, passed: AskedSide) -> Found:
     if offered is None or (script and script.wishes.read(asked.body).has_no_calls):
         return False
     through = passed.tools
-    names = [name for name in offered.names if _PLAIN_NAME.fullmatch(name)]
+    names = [name for name in offered.names if PLAIN_NAME.fullmatch(name)]
     for name in names:
         if through is None or name not in through.names:
-            return Lost(f"the function {name}", _NONE)
+            return Lost(f"the function {name}", NONE)
         wanted, got = offered.required(name), through.required(name)
         if wanted != got and not (wanted < got and through.demands_all(name)):
             return Lost(_signature(name, wanted), _signature(name, got))
@@ -157,7 +133,7 @@ def _tools(asked: AskedSide, passed: AskedSide) -> Found:
 
 
 def _signature(name: str, required: frozenset[str]) -> str:
-    return _shortened(f"{name}({', '.join(sorted(required))})")
+    return shortened(f"{name}({', '.join(sorted(required))})")
 
 
 def _limit(asked: AskedSide, passed: AskedSide) -> Found:
@@ -172,14 +148,14 @@ def _limit(asked: AskedSide, passed: AskedSide) -> Found:
 
 def _history(asked: AskedSide, passed: AskedSide) -> Found:
     forms = asked.dialect.turns, passed.dialect.turns
-    if forms[0] is None or forms[1] is None or _is_kept(asked) or _is_kept(passed):
+    if forms[0] is None or forms[1] is None or is_kept(asked) or is_kept(passed):
         return False
     wanted, got = user_turns(asked.body, forms[0]), user_turns(passed.body, forms[1])
     if len(wanted) != len(got):
-        return Lost(_counted(len(wanted), "user turn"), str(len(got)))
+        return Lost(counted(len(wanted), "user turn"), str(len(got)))
     for number, (one, other) in enumerate(zip(wanted, got, strict=True), 1):
         if one.results != other.results:
-            expected = _counted(one.results, "tool result")
+            expected = counted(one.results, "tool result")
             return Lost(f"{expected} in turn {number} of the user", str(other.results))
         if not one.says_as(other):
             _, expected, came = first_difference(one.text, other.text)
@@ -201,22 +177,18 @@ def _answers(asked: AskedSide, passed: AskedSide) -> Found:
         _, expected, came = first_difference(wanted.text, got.text)
         return Lost(f"{expected} in what the model said", came)
     for name, arguments in wanted.calls:
-        if _PLAIN_NAME.fullmatch(name) and (name, arguments) not in got.calls:
+        if PLAIN_NAME.fullmatch(name) and (name, arguments) not in got.calls:
             others = [f"{one}({said})" for one, said in got.calls]
-            said = _shortened(f"{name}({arguments})")
-            return Lost(f"the call {said}", _shortened(", ".join(others)) if others else _NONE)
+            said = shortened(f"{name}({arguments})")
+            return Lost(f"the call {said}", shortened(", ".join(others)) if others else NONE)
     if not is_within(wanted.results, got.results):
         _, expected, came = first_difference(wanted.results, got.results)
         return Lost(f"{expected} in what tools gave", came)
     return wanted != RepeatedAnswers()
 
 
-def _wish(side: AskedSide) -> AnswerWish:
-    return side.dialect.script.wishes.read(side.body) if side.dialect.script else AnswerWish()
-
-
 def _choice(asked: AskedSide, passed: AskedSide) -> Found:
-    script, wanted, got = passed.dialect.script, _wish(asked), _wish(passed)
+    script, wanted, got = passed.dialect.script, wish_of(asked), wish_of(passed)
     if asked.tools is None or script is None or not script.wishes.choice:
         return False
     if wanted.has_no_calls:
@@ -224,47 +196,33 @@ def _choice(asked: AskedSide, passed: AskedSide) -> Found:
         return is_kept or Lost("no call", "calls are free")
     if not wanted.call:
         return False
-    called = "any call" if wanted.call == ANY_CALL else f"a call of {_shortened(wanted.call)}"
+    called = "any call" if wanted.call == ANY_CALL else f"a call of {shortened(wanted.call)}"
     if not got.call:
         return Lost(called, "calls are free" if not got.has_no_calls else "no call")
     is_any = ANY_CALL in (wanted.call, got.call)
-    return is_any or wanted.call == got.call or Lost(called, f"a call of {_shortened(got.call)}")
+    return is_any or wanted.call == got.call or Lost(called, f"a call of {shortened(got.call)}")
 
 
 def _settings(asked: AskedSide, passed: AskedSide) -> Found:
     """Rule 7."""
     script = passed.dialect.script
-    stops = _wish(asked).stops if script is not None and script.wishes.stops else ()
+    stops = wish_of(asked).stops if script is not None and script.wishes.stops else ()
     for stop in stops:
-        if stop not in _wish(passed).stops:
-            return Lost(f"the stop sequence {view(stop)}", _NONE)
+        if stop not in wish_of(passed).stops:
+            return Lost(f"the stop sequence {view(stop)}", NONE)
     wanted, got = _temperature(asked.body), _temperature(passed.body)
     efforts = asked_effort(asked.body), passed_effort(passed.body)
     is_off = efforts[0] is not None and efforts[0].stance == "off"
     if wanted is None or not is_off or (efforts[1] and efforts[1].stance == "on"):
         return bool(stops)
     if got is None or got > wanted:
-        return Lost(f"a temperature of {wanted}", _NONE if got is None else str(got))
+        return Lost(f"a temperature of {wanted}", NONE if got is None else str(got))
     return True
 
 
 def _temperature(body: Any) -> float | None:
     stated = (value_at(body, *path.split(".")) for path in _TEMPERATURES)
     return next((float(each) for each in stated if type(each) in (int, float)), None)
-
-
-def _shortened(text: str) -> str:
-    return beginning(text, _SHOWN, "...")
-
-
-def _counted(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
-
-
-def _is_kept(side: AskedSide) -> bool:
-    """Whether a request carries on what the server keeps."""
-    places = (side.form.previous, side.dialect.turns.thread if side.dialect.turns else "")
-    return any(place and value_at(side.body, *place.split(".")) for place in places)
 
 
 _COMPARED: Final[tuple[tuple[Rule, Callable[[AskedSide, AskedSide], Found]], ...]] = (
@@ -275,4 +233,7 @@ _COMPARED: Final[tuple[tuple[Rule, Callable[[AskedSide, AskedSide], Found]], ...
     (ASKED_ANSWERS, _answers),
     (ASKED_CHOICE, _choice),
     (ASKED_SETTINGS, _settings),
+    (ASKED_SYSTEM_PROMPT, instructions),
+    (ASKED_TOOL_TEXTS, tool_texts),
+    (ASKED_SEALED, sealed),
 )

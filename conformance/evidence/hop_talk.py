@@ -1,9 +1,11 @@
 """Whether an application sends its model the turn before as it was.
 
-Rule 1: the text of the answer is in a request of the next turn, under any role; white space is
-        free. Only in a run: elsewhere a history may be long enough to be cut.
+Rule 1: the text of the answer is in a request of the next turn, under any role, and once in the
+        model's own turns; white space is free. Only in a run: elsewhere a history may be long
+        enough to be cut.
 Rule 2: a call that goes back under its id has the name and the arguments that the model wrote;
-        defaults may stand beside them.
+        defaults may stand beside them. A call that the model gave no id is known by its name. In a
+        run the request that follows a call has it, or its name in one text more.
 Rule 3: what was thought is none of the text of the model's own turns, unless the model sends both
         in one text.
 Rule 4: where the provider keeps the history, nothing is known.
@@ -12,6 +14,7 @@ Rule 4: where the provider keeps the history, nothing is known.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -35,7 +38,7 @@ def talk_kept(hops: ApplicationHops) -> Compared:
         return "the provider keeps the history"
     found = [_altered_call(hops, [*turn, *later])]
     if hops.is_played:
-        found.append(_altered_text(hops, later))
+        found += [_lost_call(hops), _altered_text(hops, later), _doubled_text(hops, later)]
     if message := next(filter(None, found), ""):
         return HopDifference(message, hops.said.last, hops.sent.last)
     return any(each is not None for each in found)
@@ -66,6 +69,47 @@ def _is_other(call: SaidCall, back: SaidCall) -> bool:
     """Arguments may have defaults beside what the model wrote; what is no JSON may be replaced."""
     said, has = value_of(call.arguments), value_of(back.arguments)
     return call.name != back.name or (said is not None and alters(said, has, ""))
+
+
+def _lost_call(hops: ApplicationHops) -> str | None:
+    """Rule 2, of the request right after a call; None where no call was made."""
+    is_judged = False
+    for answer, following in pairwise(hops.behind):
+        before = RepeatedTalk.of(answer.exchange, answer.dialect)
+        talk = RepeatedTalk.of(following.exchange, following.dialect)
+        if before is None or talk is None:
+            continue
+        back = [call for entry in talk.said for call in entry.calls]
+        had, has = ("".join(_strings(list(each.entries))) for each in (before, talk))
+        for call in _calls(answer.transcript.own_tools):
+            is_judged = True
+            alike = [each for each in back if each.name == call.name]
+            is_back = bool(call.id) and any(each.id == call.id for each in back)
+            if is_back or any(not _is_other(call, each) for each in alike):
+                continue
+            if alike and not call.id:
+                return f"expected {call.shown} to go back to the model, got {alike[-1].shown}"
+            if not alike and has.count(call.name) <= had.count(call.name):
+                return f"expected {call.shown} to go back to the model, got it nowhere"
+    return "" if is_judged else None
+
+
+def _doubled_text(hops: ApplicationHops, later: list[RepeatedTalk]) -> str | None:
+    """Rule 1: what the model said in all turns is not more in the next request than it was."""
+    text = one_spelling("".join(hops.behind[-1].transcript.text))
+    first = hops.behind[0]
+    before = RepeatedTalk.of(first.exchange, first.dialect)
+    if len(text) < TELLING or before is None or not later:
+        return None
+    said = one_spelling("".join(each for answer in hops.behind for each in answer.transcript.text))
+    had = _own_text(before).count(text) + said.count(text)
+    if any(_own_text(talk).count(text) > had for talk in later):
+        return "expected the text of the answer once in the next request, got it more than once"
+    return ""
+
+
+def _own_text(talk: RepeatedTalk) -> str:
+    return "".join(one_spelling(each.text) for each in talk.said if each.by == "model")
 
 
 def _altered_text(hops: ApplicationHops, later: list[RepeatedTalk]) -> str | None:

@@ -61,7 +61,7 @@ ASKED_HISTORY: Final = _asked_rule(
         "https://github.com/yvgude/lean-ctx/issues/1789",
         "only receives the system message; all user and assistant turn contents arrive as",
     ),
-    "A gateway may add a system prompt, and join turns where roles have to alternate.",
+    "A gateway may join turns where roles have to alternate.",
 )
 ASKED_ANSWERS: Final = _asked_rule(
     "answers",
@@ -90,7 +90,34 @@ ASKED_SETTINGS: Final = _asked_rule(
     ),
     "A provider that takes none of them is named in the profile, with a reason.",
 )
+ASKED_SYSTEM_PROMPT: Final = _asked_rule(
+    "system-prompt",
+    "The instructions of a client go upstream as they were, and no others beside them.",
+    (
+        "https://github.com/router-for-me/CLIProxyAPI/issues/1994",
+        "will have its entire system prompt silently dropped",
+    ),
+    "A system prompt of the gateway's own makes other answers, and costs tokens in every request.",
+)
+ASKED_TOOL_TEXTS: Final = _asked_rule(
+    "tool-texts",
+    "What a tool and its parameters are for, and their types, is asked upstream as it was.",
+    (
+        "https://github.com/BerriAI/litellm/issues/29854",
+        "All description and parameters are silently dropped.",
+    ),
+    "A model that does not know what a tool is for calls it in the wrong place, or with a guess.",
+)
+ASKED_SEALED: Final = _asked_rule(
+    "sealed",
+    "Encrypted thinking that a client asks for is asked upstream, where it has to be asked for.",
+    (
+        "https://platform.openai.com/docs/api-reference/responses/create",
+        "Includes an encrypted version of reasoning tokens in reasoning item outputs.",
+    ),
+    "Without it a client that stores nothing on the server cannot send the thinking back.",
+)
 ASKED_RULES: Final = (
     *(ASKED_EFFORT, ASKED_TOOLS, ASKED_LIMIT, ASKED_HISTORY, ASKED_ANSWERS),
-    *(ASKED_CHOICE, ASKED_SETTINGS),
+    *(ASKED_CHOICE, ASKED_SETTINGS, ASKED_SYSTEM_PROMPT, ASKED_TOOL_TEXTS, ASKED_SEALED),
 )

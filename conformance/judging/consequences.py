@@ -41,9 +41,17 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     # What a client reports is not what was sent, so its order and its counts are others, too.
     **dict.fromkeys(
-        ("answer-counted", "before-text", "marked-before-text", "said"),
+        (
+            *("answer-counted", "before-call", "before-delta", "before-text", "delta-not-empty"),
+            *("marked-before-text", "said"),
+        ),
         (_OF_CLIENT,),
     ),
+    # What is lost of a turn, or altered, is none of what other rules compare in it.
+    "always-carried": ("signed-unchanged", "signature-present"),
+    "turn-sealed": ("sealed-unchanged", "sealed-or-left-out"),
+    "summary-carried": ("sealed-unchanged", "sealed-or-left-out"),
+    "turn-signed": ("signed-unchanged", "signature-present", "step-signed"),
     # A part that is lost or comes again changes how many there are.
     "thinking-parts": ("hop/thinking", "*/reasoning-over"),
     "said-once": ("hop/try-replaced", "*/not-doubled", _OF_CLIENT),
@@ -88,6 +96,7 @@ _COMPARED: Final[Mapping[str, tuple[str, ...]]] = {
     ),
 }
 _SWITCHES: Final = "effort/"  # rules of what is asked of the thinking
+_WISHES: Final = (_SWITCHES, "summary/request/")
 
 
 def result_of_bytes(judged: JudgedView) -> StreamResult:
@@ -134,6 +143,13 @@ def withdraw_compared(ledgers: Sequence[Ledger]) -> None:
         for ledger in ledgers if why else ():
             if ledger.verdicts.get(rule) is Verdict.FAIL:
                 ledger.withdraw([rule], f"what breaks {why} may be why", "consequences")
+
+
+def withdraw_unsent_wishes(ledger: Ledger, wish: str) -> None:
+    """What a request lacks altogether, by the rule `wish`, is in no form of its API either."""
+    if ledger.verdicts.get(wish) is Verdict.FAIL:
+        failing = [each for each in ledger.rules_with(Verdict.FAIL) if each.startswith(_WISHES)]
+        ledger.withdraw(failing, f"what breaks {wish} may be why", "harness")
 
 
 def _is_leader(rule: str, leader: str, suite: str) -> bool:

@@ -38,8 +38,11 @@ _LONGEST: Final = 80  # characters of a name that is shown
 class OfferedTools:
     """Schemas by name; `is_closed` where every tool is known, so that another name is none."""
 
-    def __init__(self, schemas: Mapping[str, Any], *, is_closed: bool) -> None:
+    def __init__(
+        self, schemas: Mapping[str, Any], texts: Mapping[str, str], *, is_closed: bool
+    ) -> None:
         self._schemas = schemas
+        self._texts = texts
         self._is_closed = is_closed
         self.calls = 0
         self.fitting = 0
@@ -54,13 +57,22 @@ class OfferedTools:
         if not isinstance(given, list) or not given or len(given) > _MOST_TOOLS:
             return None
         named = [_named_schema(each) for each in given]
-        schemas = dict(filter(None, named))
-        return cls(schemas, is_closed=None not in named) if schemas else None
+        schemas = {name: schema for name, schema, _ in filter(None, named)}
+        texts = {name: text for name, _, text in filter(None, named)}
+        return cls(schemas, texts, is_closed=None not in named) if schemas else None
 
     @property
     def names(self) -> KeysView[str]:
         """The names of all functions."""
         return self._schemas.keys()
+
+    def schema(self, name: str) -> Any:
+        """The schema of a function's parameters; None where it has none."""
+        return self._schemas.get(name)
+
+    def text(self, name: str) -> str:
+        """What a function is for, as its description says; empty without one."""
+        return self._texts.get(name, "")
 
     def required(self, name: str) -> frozenset[str]:
         """The parameters that a function requires."""
@@ -117,8 +129,8 @@ def _fit(name: str, text: str, schema: Mapping[str, Any]) -> str | None:
     return f"unfit: {name}: {found}" if found else "fits"
 
 
-def _named_schema(tool: Any) -> tuple[str, Any] | None:
-    """Name and schema of a function; None for anything else, or a function without a name."""
+def _named_schema(tool: Any) -> tuple[str, Any, str] | None:
+    """Name, schema and description of a function; None for anything else, or without a name."""
     if not isinstance(tool, Mapping):
         return None
     function = tool.get("function")
@@ -126,6 +138,6 @@ def _named_schema(tool: Any) -> tuple[str, Any] | None:
     name = about.get("name")
     if not isinstance(name, str) or tool.get("type", "function") not in ("function", "custom"):
         return None
-    if tool.get("type") == "custom" and not any(key in about for key in _SCHEMAS):
-        return name, None
-    return name, next((about[key] for key in _SCHEMAS if key in about), None)
+    given = about.get("description")
+    text = given if isinstance(given, str) else ""
+    return name, next((about[key] for key in _SCHEMAS if key in about), None), text

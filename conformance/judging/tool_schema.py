@@ -42,6 +42,28 @@ class _Walk(Struct):
     steps: int = 0
 
 
+class ToolText(Struct, frozen=True):
+    """What a schema says of one parameter: its type in one spelling, empty where it has several."""
+
+    says: str = ""
+    type: str = ""
+
+
+def parameter_texts(schema: Any) -> dict[str, ToolText]:
+    """The parameters of a function by name, as far as a plain schema tells."""
+    known = schema.get("properties") if isinstance(schema, Mapping) else None
+    if not isinstance(known, Mapping):
+        return {}
+    return {name: _text_of(each) for name, each in known.items() if isinstance(each, Mapping)}
+
+
+def _text_of(schema: Mapping[str, Any]) -> ToolText:
+    says, given = schema.get("description"), schema.get("type")
+    names = [given] if isinstance(given, str) else given if isinstance(given, list) else []
+    own = [each.lower() for each in names if isinstance(each, str) and each.lower() != "null"]
+    return ToolText(says if isinstance(says, str) else "", own[0] if len(own) == 1 else "")
+
+
 def misfit(value: Any, schema: Mapping[str, Any]) -> str:
     """Where a value does not fit its schema, in words; empty where it does."""
     return _misfit(_Walk(schema), value, schema, (), 0)

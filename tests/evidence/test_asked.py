@@ -36,7 +36,8 @@ def found(asked: Exchange, passed: Exchange) -> dict[str, Found]:
 def test_every_api_says_the_same_in_its_own_words(here: str, behind: str) -> None:
     one, other = (sent(api, TURN.body(api, VALUES)) for api in (here, behind))
     said = found(one, other)
-    for name in ("answers", "choice", "settings"):  # a first turn repeats none, and asks for none
+    # A first turn repeats none, and asks for none.
+    for name in ("answers", "choice", "settings", "sealed"):
         assert said.pop(name) is False
     assert set(said.values()) == {True}
 
@@ -267,6 +268,67 @@ def test_histories(one: list[Any], other: Exchange, wanted: Any) -> None:
 def test_a_history_that_the_server_keeps_is_not_compared() -> None:
     one = sent("openai.responses", {"input": "And then?", "previous_response_id": "resp_1"})
     assert found(one, chat(messages=[ASK, SAID, MORE]))["history"] is False
+
+
+SYSTEM = {"role": "system", "content": "Be brief."}
+DEVELOPER = {"role": "developer", "content": [{"type": "input_text", "text": "Be  brief."}]}
+MODEL_ROLE = {"role": "user", "content": "Be brief. What is 2 + 2?"}
+
+
+@pytest.mark.parametrize(
+    ("passed", "is_right"),
+    [
+        (sent("openai.responses", {"input": [ASK], "instructions": "Be brief."}), True),
+        (sent("openai.responses", {"input": [DEVELOPER, ASK]}), True),
+        (messages(system=[{"type": "text", "text": "Be brief."}], messages=[ASK]), True),
+        (chat(messages=[MODEL_ROLE]), True),
+        (chat(messages=[ASK]), False),
+        (chat(messages=[SYSTEM, {"role": "system", "content": "Be rude."}, ASK]), False),
+        (messages(system="Be rude.", messages=[ASK]), False),
+    ],
+)
+def test_instructions(passed: Exchange, is_right: bool) -> None:
+    asked = chat(messages=[SYSTEM, ASK])
+    assert (found(asked, passed)["system-prompt"] is True) is is_right
+
+
+def test_a_gateway_may_say_how_to_keep_to_tools_or_a_form() -> None:
+    added = [{"role": "system", "content": "Answer with a call."}, ASK]
+    assert got(found(chat(messages=[ASK]), chat(messages=added))["system-prompt"]) is not True
+    offered = {"tools": [function("f", "a")]}
+    form = {"response_format": {"type": "json_object"}}
+    for asked in (chat(messages=[ASK], **offered), chat(messages=[ASK], **form)):
+        assert found(asked, chat(messages=added))["system-prompt"] is True
+
+
+def tool(says: str, of: dict[str, Any]) -> dict[str, Any]:
+    known = {"type": "object", "properties": {"a": of}}
+    return {"type": "function", "function": {"name": "f", "description": says, "parameters": known}}
+
+
+@pytest.mark.parametrize(
+    ("says", "of", "is_right"),
+    [
+        ("Adds.", {"type": "string", "description": "A term."}, True),
+        ("Adds. Call it once.", {"type": "STRING", "description": "A  term."}, True),
+        ("Adds.", {"type": ["string", "null"], "description": "A term."}, True),
+        ("Adds.", {"anyOf": [], "description": "A term."}, True),
+        ("", {"type": "string", "description": "A term."}, False),
+        ("Adds.", {"type": "string"}, False),
+        ("Adds.", {"type": "number", "description": "A term."}, False),
+    ],
+)
+def test_texts_and_types_of_tools(says: str, of: dict[str, Any], is_right: bool) -> None:
+    own = tool("Adds.", {"type": "string", "description": "A term."})
+    asked, passed = (chat(messages=[ASK], tools=[each]) for each in (own, tool(says, of)))
+    assert (found(asked, passed)["tool-texts"] is True) is is_right
+
+
+def test_a_level_may_be_lowered_and_not_raised() -> None:
+    low, high = chat(reasoning_effort="low"), chat(reasoning_effort="high")
+    assert isinstance(found(low, high)["effort"], Lost)
+    assert found(high, low)["effort"] is True
+    assert found(low, sent("openai.responses", {"reasoning": {"effort": "high"}}))["effort"] is True
 
 
 def test_what_is_no_json_is_not_compared() -> None:

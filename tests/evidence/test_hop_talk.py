@@ -56,9 +56,27 @@ def last_turn(turns: Turns) -> Turns:
     return turns[-1:]
 
 
+def without_calls(turns: Turns) -> Turns:
+    """As if nothing had been called: the calls are gone, and their results with them."""
+    kinds = ("tool_use", "tool_result")
+    for turn in turns:
+        if isinstance(turn["content"], list):
+            turn["content"] = [each for each in turn["content"] if each["type"] not in kinds]
+    return [turn for turn in turns if turn["content"]]
+
+
+def answers_twice(turns: Turns) -> Turns:
+    for turn in turns:
+        if turn["role"] == "assistant":
+            turn["content"] += [each for each in turn["content"] if each["type"] == "text"]
+    return turns
+
+
 @pytest.mark.parametrize(
     ("scenario", "rewrite", "message"),
     [
+        ("app-tools", without_calls, "to go back to the model, got it nowhere"),
+        ("app-answer", answers_twice, "once in the next request, got it more than once"),
         ("app-tools", other_arguments, "expected calculator("),
         ("app-answer", cut_text, "expected the answer before"),
         ("app-answer", last_turn, "expected the answer before"),

@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 
 from conformance import Checker
+from conformance.judging.consequences import withdraw_followers, withdraw_unsent_wishes
+from conformance.judging.ledger import Ledger
 from conformance.recordings.check import check_paths
 from conformance.rules.verdicts import Verdict
+from conformance.targets.client.client_judge import ClientLedger
 from tests.evidence.two_hops import broken_hops, judged_hops, responses, vercel, vercel_part
 
 THOUGHTS = ["Ferries wait for the tide.", "So nine it is."]
@@ -51,6 +54,45 @@ LATE = (
     {"type": "REASONING_MESSAGE_END", "messageId": "m"},
     {"type": "REASONING_END", "messageId": "m"},
 )
+
+
+def failing(*rules: str) -> Ledger:
+    """A ledger in which these rules were broken."""
+    ledger = ClientLedger()
+    for rule in rules:
+        ledger.add(rule, Verdict.FAIL, by="harness")
+    return ledger
+
+
+@pytest.mark.parametrize(
+    ("leader", "follower"),
+    [
+        ("history/messages/signed-unchanged", "history/messages/turn-signed"),
+        ("history/messages/signature-present", "history/messages/always-carried"),
+        ("history/gemini/step-signed", "history/gemini/turn-signed"),
+        ("history/responses/sealed-unchanged", "history/responses/turn-sealed"),
+        ("history/responses/sealed-or-left-out", "history/responses/summary-carried"),
+        ("thinking/client/agrees-with-wire", "thinking/stream/before-call"),
+        ("thinking/client/agrees-with-wire", "thinking/start/before-delta"),
+    ],
+)
+def test_what_follows_from_another_fault_is_withdrawn(leader: str, follower: str) -> None:
+    ledger = failing(follower, leader)
+    withdraw_followers(ledger, "harness")
+    assert ledger.rules_with(Verdict.FAIL) == [leader]
+    alone = failing(follower)
+    withdraw_followers(alone, "harness")
+    assert alone.rules_with(Verdict.FAIL) == [follower]
+
+
+def test_a_wish_that_is_not_sent_at_all_is_one_finding() -> None:
+    wish, forms = "harness/next-request", ("effort/chat/sent", "summary/request/auto-beside-effort")
+    ledger = failing(wish, *forms)
+    withdraw_unsent_wishes(ledger, wish)
+    assert ledger.rules_with(Verdict.FAIL) == [wish]
+    sent = failing(*forms)
+    withdraw_unsent_wishes(sent, wish)
+    assert sent.rules_with(Verdict.FAIL) == list(forms)
 
 
 def test_a_held_checker_reports_a_cause_once_as_check_does(tmp_path: Path) -> None:

@@ -18,7 +18,8 @@ from tests.fakes.translating import Translator
 from tests.runs.test_run_gateway import APIS, ran, violated
 
 OF_SETTINGS = {"scenario/asked-choice", "scenario/asked-settings"}
-ASKED = {rule.id for rule in ASKED_RULES} - OF_SETTINGS
+OF_SEALS = {"scenario/asked-sealed"}
+ASKED = {rule.id for rule in ASKED_RULES} - OF_SETTINGS - OF_SEALS
 WAYS = [(here, behind) for here in APIS for behind in APIS]
 
 
@@ -66,6 +67,9 @@ LOSSES: list[tuple[str, Rewrite]] = [
     ("history", with_more(messages=[{"role": "user", "content": "Go on."}])),
     ("answers", with_other_words('2 + 3\\"', '9 + 9\\"')),
     ("answers", with_other_words('"content": "5"', '"content": "6"')),
+    ("effort", with_more(reasoning_effort="high")),
+    ("tool-texts", with_other_words("Works out an arithmetic expression.", "")),
+    ("tool-texts", with_other_words('"type": "string"', '"type": "number"')),
 ]
 
 
@@ -115,6 +119,40 @@ def test_an_answer_that_goes_upstream_in_other_words_is_found(tmp_path: Path) ->
     assert {rule for rule, _ in violated(outcome.report)} == {"scenario/asked-answers"}
 
 
+def test_an_added_system_prompt_is_found_where_nothing_asks_for_one(tmp_path: Path) -> None:
+    def rude(body: Fields) -> Fields:
+        return {**body, "messages": [{"role": "system", "content": "Be rude."}, *body["messages"]]}
+
+    outcome = ran(Gateway(rewrites=rude), tmp_path, load_scenarios(["gateway-turns"]))
+    assert {rule for rule, _ in violated(outcome.report)} == {"scenario/asked-system-prompt"}
+
+
+def without_seals(body: Fields) -> Fields:
+    items = [{**each, "encrypted_content": None} for each in body["input"]]
+    return {**body, "input": items}
+
+
+SEALED: list[tuple[set[str], Rewrite]] = [
+    (set(), dict),
+    ({"scenario/asked-sealed"}, without("include")),
+    ({"scenario/asked-system-prompt"}, without("instructions")),
+    ({"scenario/asked-system-prompt"}, with_more(instructions="Be rude.")),
+    ({"history/responses/sealed-or-left-out"}, without_seals),
+    ({"history/responses/sealed-unchanged"}, with_other_words("dGhvdWdod", "AAAAAAAAA")),
+]
+
+
+@pytest.mark.parametrize(("found", "rewrite"), SEALED)
+def test_sealed_thinking_is_asked_for_and_goes_back_as_it_was(
+    found: set[str], rewrite: Rewrite, tmp_path: Path
+) -> None:
+    scenarios = load_scenarios(["gateway-sealed"])
+    gateway = Gateway(rewrites=rewrite)
+    report = ran(gateway, tmp_path, scenarios, dialects=("openai.responses",)).report
+    seen = {each for each, name in violated(report) if name.startswith("gateway-")}
+    assert seen == found
+
+
 SETTINGS: list[tuple[str, Rewrite]] = [
     ("effort", with_other_words('"reasoning_effort": "none"', '"reasoning_effort": "high"')),
     ("choice", without("tool_choice")),
@@ -146,13 +184,14 @@ def test_a_stream_that_is_not_asked_upstream_shows_in_the_answer(tmp_path: Path)
 
 
 OWN = {"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}
+SYSTEM = [{"role": "system", "content": "Call tools where you can."}]
 RIGHT: list[Rewrite] = [
     lambda body: {**without("reasoning_effort")(body), "reasoning": {"effort": "high"}},
     lambda body: {**without("reasoning_effort")(body), "thinking": {"type": "adaptive"}},
     lambda body: {**without("reasoning_effort")(body), "model": "scripted-thinking"},
     lambda body: {**without("max_tokens")(body), "max_completion_tokens": body["max_tokens"]},
     with_more(max_tokens=64),
-    lambda body: {**body, "messages": [{"role": "system", "content": "S"}, *body["messages"]]},
+    lambda body: {**body, "messages": [*SYSTEM[: len(body.get("tools", ()))], *body["messages"]]},
     lambda body: {**body, "tools": [*body.get("tools", ()), OWN]},
 ]
 

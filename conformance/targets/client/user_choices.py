@@ -22,6 +22,7 @@ from conformance.dialects import get, required
 from conformance.dialects.client_cases import ClientCases
 from conformance.dialects.requests import OPT_IN, opts_in
 from conformance.judging import harness
+from conformance.judging.consequences import withdraw_unsent_wishes
 from conformance.judging.result import StreamResult
 from conformance.profiles.profile import Profile
 from conformance.targets.client.adapter import AdapterAnswer
@@ -203,4 +204,5 @@ def _judge_choice(
     if sent.request and not choice.stands_in(sent.request):
         wrong = choice.header or " or ".join(choice.at), "none of it"
     made.state_harness_rule(harness.NEXT_REQUEST, where, wrong)
+    withdraw_unsent_wishes(made, harness.NEXT_REQUEST.id)
     return made

@@ -1,0 +1,89 @@
+"""What a gateway's request upstream keeps of the words around the history: instructions and tools.
+
+Rule 1: instructions may stand anywhere in the request, for some models take none. Others beside
+        them are a gateway's own. Where tools are offered, or a form of the answer is asked, such a
+        text may say how to keep to it.
+Rule 2: a tool keeps its description, and each parameter its description and its type. Words may
+        stand beside a description. A type may be spelled in capitals, be null as well, or be a
+        number for an integer.
+Rule 3: sealed thinking counts where the upstream API has to be asked for it, and keeps nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from conformance.dialects.given_before import instruction_texts
+from conformance.dialects.repeated_answers import is_within
+from conformance.evidence.asked_sides import (
+    NONE,
+    PLAIN_NAME,
+    AskedSide,
+    Found,
+    Lost,
+    is_kept,
+    shortened,
+    wish_of,
+)
+from conformance.judging.tool_schema import ToolText, parameter_texts
+from conformance.rules.forms.differences import view
+
+_NUMBERS: Final = frozenset({"number", "integer"})
+
+
+def instructions(asked: AskedSide, passed: AskedSide) -> Found:
+    """Rule 1."""
+    if is_kept(asked) or is_kept(passed):
+        return False
+    wanted, got = (" ".join(instruction_texts(side.body, side.form)) for side in (asked, passed))
+    if not is_within(wanted, got) and not is_within(wanted, " ".join(_texts(passed.body))):
+        return Lost(f"the instructions {view(shortened(wanted))}", view(shortened(got)) or NONE)
+    own = "".join(got.split()).replace("".join(wanted.split()), "", 1)
+    is_free = asked.tools is not None or wish_of(asked).is_structured
+    if own and not is_free:
+        return Lost("no other instructions", view(shortened(got)))
+    return True
+
+
+def tool_texts(asked: AskedSide, passed: AskedSide) -> Found:
+    """Rule 2; functions that are not there are another rule's."""
+    offered, through = asked.tools, passed.tools
+    if offered is None or through is None:
+        return False
+    names = [name for name in offered.names & through.names if PLAIN_NAME.fullmatch(name)]
+    for name in sorted(names):
+        wanted, got = offered.text(name), through.text(name)
+        if not is_within(wanted, got):
+            return Lost(f"{name} described as {view(shortened(wanted))}", view(shortened(got)))
+        ours, theirs = (parameter_texts(each.schema(name)) for each in (offered, through))
+        for key, each in ours.items():
+            if key in theirs and (lost := _changed(f"{name}.{key}", each, theirs[key])):
+                return lost
+    return bool(names)
+
+
+def _changed(name: str, wanted: ToolText, got: ToolText) -> Lost | None:
+    if not is_within(wanted.says, got.says):
+        return Lost(f"{name} described as {view(shortened(wanted.says))}", view(got.says))
+    if wanted.type and got.type and wanted.type != got.type and {wanted.type, got.type} != _NUMBERS:
+        return Lost(f"{name} of the type {wanted.type}", shortened(got.type))
+    return None
+
+
+def sealed(asked: AskedSide, passed: AskedSide) -> Found:
+    """Rule 3."""
+    script = passed.dialect.script
+    has_to_be_asked = script is not None and bool(script.wishes.sealed[0])
+    if not wish_of(asked).is_sealed or not has_to_be_asked or is_kept(passed):
+        return False
+    return wish_of(passed).is_sealed or Lost("a wish for encrypted thinking", NONE)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All texts of a body."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(each)
