@@ -17,7 +17,7 @@ from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
 from . import chat, cohere, converse, gemini, interactions, messages, ollama, responses
-from .defects import Defect, hooked
+from .defects import ServerDefect, hooked
 from .fields import Fields, decoded
 from .models import entry, google_list, listed
 from .plan import Framing, Plan
@@ -135,7 +135,7 @@ def _conversing(service: Service) -> Callable[[WebSocket], Awaitable[None]]:
     return endpoint
 
 
-def _answer(plan: Plan, defect: Defect | None) -> ASGIApp:
+def _answer(plan: Plan, defect: ServerDefect | None) -> ASGIApp:
     wires = plan.wires
     if defect is not None and defect.wires is not None:
         wires = hooked(wires, defect.wires, plan.scene)

@@ -16,7 +16,7 @@ from .turns import Turn
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class EngineRequest:
     """A conversation, the tools that are offered, whether to think, and where to end."""
 
     messages: tuple[Turn, ...]
@@ -34,7 +34,7 @@ def asked(
     wanted: Effort,
     sampling: Any,
     most: int | None,
-) -> Ask:
+) -> EngineRequest:
     """What the engine is to do; `sampling` is what holds those fields, `most` counts tokens."""
     temperature, top_p, seed, stop = (getattr(sampling, name, None) for name in _SAMPLING)
     limits = Limits(
@@ -45,10 +45,10 @@ def asked(
         seed=seed,
         stop=stops(stop),
     )
-    return Ask(tuple(messages), tuple(tools), wanted.thinks, limits)
+    return EngineRequest(tuple(messages), tuple(tools), wanted.thinks, limits)
 
 
-def prompted(model: Model, ask: Ask) -> Prompt:
+def prompted(model: Model, ask: EngineRequest) -> Prompt:
     """The prompt of a conversation. Raises Refusal where the model cannot take it."""
     try:
         return model.prompt(ask.messages, tools=ask.tools, thinking=ask.thinks)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from .ask import Ask, asked
+from .ask import EngineRequest, asked
 from .effort import Effort, effort
 from .fields import (
     Count,
@@ -45,7 +45,7 @@ class Named(msgspec.Struct):
     arguments: str = ""
 
 
-class Call(msgspec.Struct, tag_field="type", tag="function"):
+class ChatCall(msgspec.Struct, tag_field="type", tag="function"):
     id: str
     function: Named
 
@@ -68,7 +68,7 @@ class Assistant(msgspec.Struct, tag_field="role", tag="assistant"):
     content: Content | None = None
     reasoning_content: str | None = None
     reasoning: str | None = None
-    tool_calls: list[Call] | None = None
+    tool_calls: list[ChatCall] | None = None
 
 
 class ToolResult(msgspec.Struct, tag_field="role", tag="tool"):
@@ -155,7 +155,7 @@ def wanted_effort(request: ChatRequest, levels: Collection[str]) -> Effort:
     return Effort(thinks=False) if switched(request) is False else named
 
 
-def ask_of(request: ChatRequest, wanted: Effort) -> Ask:
+def ask_of(request: ChatRequest, wanted: Effort) -> EngineRequest:
     """What the engine is to do."""
     offered = () if request.tool_choice == "none" else request.tools or ()
     tools = [tool.declared for tool in offered]

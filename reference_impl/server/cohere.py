@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 from starlette.requests import HTTPConnection
 
-from .ask import Ask, asked, check_model
+from .ask import EngineRequest, asked, check_model
 from .cohere_stream import CohereBody, CohereStream
 from .defects import Scene
 from .effort import Effort
@@ -105,7 +105,7 @@ def _effort(request: CohereRequest) -> Effort:
     return Effort(thinks=thinking.type == "enabled", budget=thinking.token_budget)
 
 
-def _ask(request: CohereRequest, wanted: Effort) -> Ask:
+def _ask(request: CohereRequest, wanted: Effort) -> EngineRequest:
     """What the engine is to do. Raises Refusal for what would have to be ignored."""
     if request.documents:
         raise unsupported("a document", "documents")

@@ -93,7 +93,7 @@ class ConverseTools(msgspec.Struct, rename="camel"):
     tool_choice: dict[str, Any] | None = None
 
 
-class ConverseEffort(msgspec.Struct):
+class EffortWish(msgspec.Struct):
     effort: str | None = None
 
 
@@ -104,7 +104,7 @@ class ConverseRequest(msgspec.Struct, rename="camel"):
     system: list[ConverseText] = []
     inference_config: InferenceConfig = InferenceConfig()
     tool_config: ConverseTools | None = None
-    output_config: ConverseEffort | None = None
+    output_config: EffortWish | None = None
     additional_model_request_fields: dict[str, Any] = {}
 
 

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 from starlette.requests import HTTPConnection
 
-from .ask import Ask, asked, check_model
+from .ask import EngineRequest, asked, check_model
 from .defects import Scene
 from .effort import Effort, effort
 from .fields import (
@@ -171,7 +171,7 @@ def _effort(request: GeminiRequest) -> Effort:
     return effort(level.lower() if level else None, "thinkingLevel", LEVELS)
 
 
-def _ask(request: GeminiRequest, wanted: Effort) -> Ask:
+def _ask(request: GeminiRequest, wanted: Effort) -> EngineRequest:
     """What the engine is to do. Raises Refusal for what would have to be ignored."""
     config = request.config
     if config.response_mime_type not in ("", "text/plain"):

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 from starlette.requests import HTTPConnection
 
-from .ask import Ask, asked, check_model
+from .ask import EngineRequest, asked, check_model
 from .defects import Scene
 from .effort import Effort, effort
 from .fields import (
@@ -128,7 +128,7 @@ def _effort(request: InteractionRequest) -> Effort:
     return effort(level, "thinking_level", LEVELS)
 
 
-def _ask(request: InteractionRequest, wanted: Effort) -> Ask:
+def _ask(request: InteractionRequest, wanted: Effort) -> EngineRequest:
     """What the engine is to do. Raises Refusal for what would have to be ignored."""
     if request.previous_interaction_id is not None:
         raise Refusal("nothing is stored here: send the steps of the interaction", status=404)

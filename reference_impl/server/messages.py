@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 from starlette.requests import HTTPConnection
 
-from .ask import Ask, asked, check_model
+from .ask import EngineRequest, asked, check_model
 from .defects import Scene
 from .effort import Effort, effort
 from .fields import Count, Fields, Share, StopStrings, Temperature, typed, unsupported
@@ -147,7 +147,7 @@ def _effort(request: MessagesRequest) -> Effort:
             return Effort(thinks=False)
 
 
-def ask_of(request: MessagesRequest, shape: MessagesShape) -> Ask:
+def ask_of(request: MessagesRequest, shape: MessagesShape) -> EngineRequest:
     """What the engine is to do. Raises Refusal for thinking that this server did not write."""
     wanted = _effort(request)
     if request.tool_choice is not None and request.tool_choice.type not in ("auto", "none"):

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 from starlette.requests import HTTPConnection
 
-from .ask import Ask, asked
+from .ask import EngineRequest, asked
 from .defects import Scene
 from .effort import Effort, effort
 from .fields import (
@@ -144,7 +144,7 @@ def _ask(
     messages: Iterable[Turn],
     tools: Iterable[Mapping[str, Any]],
     wanted: Effort,
-) -> Ask:
+) -> EngineRequest:
     """Raises Refusal for what would have to be ignored."""
     turns = tuple(messages)
     if request.format not in (None, ""):

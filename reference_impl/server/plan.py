@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from .ask import Ask, prompted
+from .ask import EngineRequest, prompted
 from .defects import Scene
 from .projection import Projection, projected
 from .service import Service
@@ -42,7 +42,7 @@ class Plan:
 
 def planned(
     service: Service,
-    ask: Ask,
+    ask: EngineRequest,
     stream: Projection,
     whole: Whole,
     scene: Scene,

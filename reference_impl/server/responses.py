@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.requests import HTTPConnection
 
-from .ask import Ask, check_model, prompted
+from .ask import EngineRequest, check_model, prompted
 from .defects import Scene
 from .fields import Fields, typed
 from .plan import Plan
@@ -98,7 +98,7 @@ def _conversation(service: Service, request: ResponsesRequest) -> tuple[Turn, ..
 
 
 def _generation(
-    service: Service, request: ResponsesRequest, ask: Ask
+    service: Service, request: ResponsesRequest, ask: EngineRequest
 ) -> Callable[[], Events[AnswerEvent]]:
     """What starts the generation, with a summary where one is asked for and can be sent."""
     prompt = prompted(service.model, ask)

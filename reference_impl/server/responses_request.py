@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
-from .ask import Ask, asked
+from .ask import EngineRequest, asked
 from .effort import LEVELS, effort
 from .fields import Count, Share, Temperature, unsupported
 from .settings import SummaryStyle
@@ -98,7 +98,7 @@ def check_supported(request: ResponsesRequest, *, remembers: bool = True) -> Non
 
 def ask_of(
     request: ResponsesRequest, messages: tuple[Turn, ...], levels: Collection[str] = LEVELS
-) -> Ask:
+) -> EngineRequest:
     """What the engine is to do. Raises Refusal."""
     wanted = effort(request.level, "reasoning.effort", levels)
     if request.instructions:

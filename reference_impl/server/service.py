@@ -12,7 +12,7 @@ from typing import Final
 
 from starlette.datastructures import Headers
 
-from .defects import Defect, Scene, hooked
+from .defects import Scene, ServerDefect, hooked
 from .projection import Events
 from .refusal import Refusal
 from .sealing import Seal
@@ -70,7 +70,7 @@ class Service:
     stamp: Stamp = field(default_factory=Stamp)
     key: bytes = field(default_factory=_key, repr=False)
     started: int = field(default_factory=lambda: int(time.time()))
-    defect: Defect | None = None
+    defect: ServerDefect | None = None
     memory: Memory = field(default_factory=Memory, repr=False)
 
     @property
