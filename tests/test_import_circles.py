@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PACKAGE = ROOT / "conformance"
+PACKAGES = ("conformance", "reference_impl")
 
 
-def import_graph() -> dict[str, set[str]]:
+def import_graph(package: str) -> dict[str, set[str]]:
     """What each module imports: at its top, in a function, or for its types only."""
     paths = {
         ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
-        for path in PACKAGE.rglob("*.py")
+        for path in (ROOT / package).rglob("*.py")
         if "_data" not in path.parts
     }
     return {
@@ -29,11 +29,19 @@ def imported_names(path: Path, modules: set[str]) -> set[str]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
+        elif isinstance(node, ast.ImportFrom):
+            module = absolute_module(path, node)
             # `from package import module` is an import of the module.
-            full = [f"{node.module}.{alias.name}" for alias in node.names]
-            names |= {name if name in modules else node.module for name in full}
+            full = [f"{module}.{alias.name}" for alias in node.names]
+            names |= {name if name in modules else module for name in full}
     return names & modules
+
+
+def absolute_module(path: Path, node: ast.ImportFrom) -> str:
+    if not node.level:
+        return node.module or ""
+    above = path.relative_to(ROOT).parts[: -node.level]
+    return ".".join((*above, *([node.module] if node.module else ())))
 
 
 def modules_in_circles(graph: dict[str, set[str]]) -> set[str]:
@@ -53,7 +61,8 @@ def test_a_circle_is_found() -> None:
 
 
 @pytest.mark.every_run
-def test_no_import_circle() -> None:
-    graph = import_graph()
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_import_circle(package: str) -> None:
+    graph = import_graph(package)
     circles = modules_in_circles(graph)
     assert {name: sorted(graph[name] & circles) for name in sorted(circles)} == {}

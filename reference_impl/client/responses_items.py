@@ -54,7 +54,7 @@ class Said:
         self._texts.clear()
 
 
-class ReasoningItem:
+class ReadReasoning:
     """An item of type `reasoning`: one block, told raw or as a summary in parts."""
 
     kind = "reasoning"
@@ -144,7 +144,7 @@ class ReasoningItem:
         self._report.tell("thinking.end", block=self._block, explicit=explicit)
 
 
-class MessageItem:
+class ReadMessage:
     """An item of type `message`: its texts are one block, begun by the first that is not empty.
 
     `phase` is what the text is for (`commentary`), where the wire says so.
@@ -208,7 +208,7 @@ class MessageItem:
         self._block = None
 
 
-class CallItem:
+class ReadCall:
     """An item that calls a tool."""
 
     def __init__(self, call: Call, kind: str) -> None:
@@ -247,4 +247,4 @@ class CallItem:
         self.is_done = True
 
 
-Item = ReasoningItem | MessageItem | CallItem
+Item = ReadReasoning | ReadMessage | ReadCall

@@ -13,7 +13,7 @@ from typing import Any
 from .call import Call
 from .event import Report
 from .payload import count_of, objects_of, text_of
-from .responses_items import CALLS, OURS, CallItem, Item, MessageItem, ReasoningItem, Said
+from .responses_items import CALLS, OURS, Item, ReadCall, ReadMessage, ReadReasoning, Said
 from .speech import Speech
 
 
@@ -56,23 +56,23 @@ class Output:
             self._by_index[index] = made
         self._has_called = self._has_called or made.kind == "function_call"
         self._calls_last = made.kind in OURS or (self._calls_last and made.kind == "reasoning")
-        if not isinstance(made, MessageItem):
+        if not isinstance(made, ReadMessage):
             made.start(item)
         return made
 
     def _made(self, item: Mapping[str, Any], *, explicit: bool) -> Item | None:
         kind = text_of(item.get("type"))
         if kind == "reasoning":
-            return ReasoningItem(
+            return ReadReasoning(
                 self._report, self._speech, explicit=explicit, loose=self._thoughts
             )
         if kind == "message":
             phase = text_of(item.get("phase"))
-            return MessageItem(self._report, self._speech, self._texts, phase)
+            return ReadMessage(self._report, self._speech, self._texts, phase)
         if kind in CALLS:
             self._speech.pause()
             self._calls += 1
-            return CallItem(Call(self._report, self._calls - 1), kind)
+            return ReadCall(Call(self._report, self._calls - 1), kind)
         return None
 
     def find(self, item_id: Any, index: Any) -> Item | None:
@@ -82,27 +82,27 @@ class Output:
             return self._by_index.get(index)
         return found or (self._items[-1] if self._items else None)
 
-    def reasoning(self, event: Mapping[str, Any]) -> ReasoningItem | None:
+    def reasoning(self, event: Mapping[str, Any]) -> ReadReasoning | None:
         """The reasoning item that an event is about."""
         item = self.find(event.get("item_id"), event.get("output_index"))
-        return item if isinstance(item, ReasoningItem) else None
+        return item if isinstance(item, ReadReasoning) else None
 
-    def message(self, event: Mapping[str, Any]) -> MessageItem | None:
+    def message(self, event: Mapping[str, Any]) -> ReadMessage | None:
         """The message item that an event is about."""
         item = self.find(event.get("item_id"), event.get("output_index"))
-        return item if isinstance(item, MessageItem) else None
+        return item if isinstance(item, ReadMessage) else None
 
-    def call(self, event: Mapping[str, Any]) -> CallItem | None:
+    def call(self, event: Mapping[str, Any]) -> ReadCall | None:
         """The call that an event is about."""
         item = self.find(event.get("item_id"), event.get("output_index"))
-        return item if isinstance(item, CallItem) else None
+        return item if isinstance(item, ReadCall) else None
 
     def argue(self, event: Mapping[str, Any]) -> None:
         """Tell a fragment of arguments; one that comes after the end of its call begins another."""
         item = self.call(event)
         if item is not None and item.is_done:
             again = self.add({"type": item.kind}, count_of(event.get("output_index")))
-            item = again if isinstance(again, CallItem) else None
+            item = again if isinstance(again, ReadCall) else None
         if item is not None:
             item.add(text_of(event.get("delta")))
 

@@ -25,7 +25,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class TrainingBatch:
     """Rows of like length: inputs, and the targets one step ahead; `learnt` masks both."""
 
     inputs: torch.Tensor
@@ -64,7 +64,7 @@ def _ids(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:
     return ids
 
 
-def padded(rows: Sequence[Row]) -> Batch:
+def padded(rows: Sequence[Row]) -> TrainingBatch:
     """Pad to the right: under a causal mask, what comes after changes nothing before."""
     longest = max(len(each.ids) for each in rows)
     ids = torch.zeros(len(rows), longest, dtype=torch.long)
@@ -72,4 +72,4 @@ def padded(rows: Sequence[Row]) -> Batch:
     for at, each in enumerate(rows):
         ids[at, : len(each.ids)] = torch.tensor(each.ids)
         learnt[at, : len(each.ids)] = torch.tensor(each.learnt)
-    return Batch(ids[:, :-1], ids[:, 1:], learnt[:, 1:])
+    return TrainingBatch(ids[:, :-1], ids[:, 1:], learnt[:, 1:])

@@ -10,7 +10,7 @@ from typing import Final
 
 
 @dataclass(frozen=True, slots=True)
-class Markers:
+class VariantMarkers:
     """The texts of the two tokens. A special token is left out when text is decoded for people."""
 
     opener: str
@@ -20,9 +20,9 @@ class Markers:
 
 
 VARIANTS: Final = {
-    "think": Markers("<think>", "</think>"),
-    "bracket": Markers("[THINK]", "[/THINK]", is_special=True),
+    "think": VariantMarkers("<think>", "</think>"),
+    "bracket": VariantMarkers("[THINK]", "[/THINK]", is_special=True),
     # No token says where thinking ends: what the model works out is part of its text.
-    "plain": Markers("Working: ", "\nAnswer: "),
-    "prompt-opened": Markers("<think>", "</think>", opened_by_prompt=True),
+    "plain": VariantMarkers("Working: ", "\nAnswer: "),
+    "prompt-opened": VariantMarkers("<think>", "</think>", opened_by_prompt=True),
 }

@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 from typing import Final
 
-from .markers import Markers
+from .markers import VariantMarkers
 
 TEMPLATE_FILE: Final = "chat_template.jinja"
 
 
-def template(markers: Markers) -> str:
+def template(markers: VariantMarkers) -> str:
     """Give the Jinja text: three lines that name the markers, then what all variants share."""
     values = {
         "opener": json.dumps(markers.opener),

@@ -18,7 +18,7 @@ from torch.nn.functional import cross_entropy
 from transformers import AutoTokenizer, PreTrainedTokenizerBase, Qwen3ForCausalLM
 
 from . import architecture, corpus, vocabulary
-from .batches import Batch, padded, row
+from .batches import TrainingBatch, padded, row
 from .markers import VARIANTS
 
 SEED: Final = 7
@@ -90,14 +90,14 @@ def _rate(step: int, steps: int) -> float:
     return 0.02 + 0.98 * (1 + math.cos(math.pi * done)) / 2
 
 
-def _batches(tokenizer: PreTrainedTokenizerBase, random: Random) -> list[Batch]:
+def _batches(tokenizer: PreTrainedTokenizerBase, random: Random) -> list[TrainingBatch]:
     rows = [row(tokenizer, corpus.draw(random)[1]) for _ in range(ROWS)]
     rows.sort(key=lambda each: len(each.ids))
     size = ROWS // GROUPS
     return [padded(rows[at : at + size]) for at in range(0, ROWS, size)]
 
 
-def _step(model: Qwen3ForCausalLM, batches: list[Batch]) -> float:
+def _step(model: Qwen3ForCausalLM, batches: list[TrainingBatch]) -> float:
     """Add up the gradients of one step. Gives the mean loss of a learnt token, in nats."""
     learnt = sum(int(batch.learnt.sum()) for batch in batches)
     total = 0.0

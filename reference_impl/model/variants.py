@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Final
 
-from .markers import VARIANTS, Markers
+from .markers import VARIANTS, VariantMarkers
 from .template import TEMPLATE_FILE, template
 
 BASE: Final = "think"
@@ -63,7 +63,7 @@ def _write_whole(variant: str, place: Path) -> None:
             raise
 
 
-def _renamed(markers: Markers) -> str:
+def _renamed(markers: VariantMarkers) -> str:
     """Give the tokenizer with the two tokens under other names; their ids stay."""
     tokenizer: dict[str, Any] = json.loads((WEIGHTS / _TOKENIZER_FILE).read_text(encoding="utf-8"))
     shipped = VARIANTS[BASE]

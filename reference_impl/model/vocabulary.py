@@ -13,7 +13,7 @@ from typing import Final
 
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from .markers import Markers
+from .markers import VariantMarkers
 from .template import TEMPLATE_FILE, template
 
 SIZE: Final = 512
@@ -25,7 +25,7 @@ CALL: Final = ("<tool_call>", "</tool_call>")
 TOKENIZER_FILE: Final = "tokenizer.json"
 
 
-def learn(texts: Iterable[str], markers: Markers) -> Tokenizer:
+def learn(texts: Iterable[str], markers: VariantMarkers) -> Tokenizer:
     """Learn the merges from `texts`. The same texts give the same tokenizer."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
@@ -43,7 +43,7 @@ def learn(texts: Iterable[str], markers: Markers) -> Tokenizer:
     return tokenizer
 
 
-def added_tokens(markers: Markers) -> tuple[AddedToken, ...]:
+def added_tokens(markers: VariantMarkers) -> tuple[AddedToken, ...]:
     """Give the tokens above the merges, in the order of their ids."""
     plain = [AddedToken(text, special=False, normalized=False) for text in CALL]
     control = [AddedToken(text, special=True, normalized=False) for text in CONTROL]
@@ -54,7 +54,7 @@ def added_tokens(markers: Markers) -> tuple[AddedToken, ...]:
     return (*control, *thinking, *plain)
 
 
-def write(tokenizer: Tokenizer, markers: Markers, folder: Path) -> None:
+def write(tokenizer: Tokenizer, markers: VariantMarkers, folder: Path) -> None:
     """Write the tokenizer's three files into `folder`, as transformers reads them."""
     tokenizer.save(str(folder / TOKENIZER_FILE), pretty=False)
     settings = json.dumps(_settings(), indent=2) + "\n"

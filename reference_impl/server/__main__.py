@@ -12,7 +12,7 @@ from .app import application
 from .defects import DEFECTS
 from .engine import Engine, EngineError
 from .listening import serve
-from .options import Options, parse
+from .options import ServerOptions, parse
 from .service import Service
 
 
@@ -50,7 +50,7 @@ def _list_defects() -> int:
     return 0
 
 
-def _engine(options: Options) -> Engine:
+def _engine(options: ServerOptions) -> Engine:
     return Engine.load(
         options.model or folder(options.variant),
         max_batch=options.max_batch,

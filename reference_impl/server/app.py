@@ -4,35 +4,34 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from starlette.applications import Starlette
-from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
 from . import chat, cohere, converse, gemini, interactions, messages, ollama, responses
-from .defects import Defect, hooked
+from .defects import ServerDefect, hooked
 from .fields import Fields, decoded
-from .keys import check_key
 from .models import entry, google_list, listed
 from .plan import Framing, Plan
 from .refusal import (
     Refusal,
     anthropic_error,
-    cohere_error,
-    converse_error,
     google_error,
     interactions_error,
+    message_error,
     ollama_error,
     openai_error,
 )
 from .sending import EVENT_STREAM, JSON, JSON_LINES, MESSAGES, Body, EventStream
-from .service import Service
+from .service import Service, check_key
 from .sockets import ResponsesSocket
 from .wire import Wire, boxed, element, encoded, framed, lined
 
@@ -42,34 +41,63 @@ _TYPES: Final[Mapping[Framing, str]] = {
     "array": JSON,
     "messages": MESSAGES,
 }
-Planner = Callable[[Service, Fields, Headers], Plan]
+Planner = Callable[[Service, Fields, HTTPConnection], Plan]
 Envelope = Callable[[Refusal], Mapping[str, Any]]
 Endpoint = Callable[[Request], Awaitable[ASGIApp]]
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """Where an API is served: how a request is answered, and how it is refused."""
+
+    path: str
+    plan: Planner
+    envelope: Envelope
+    takes_key_in_query: bool = False
+
+
+_APIS: Final = (
+    Api("/v1/chat/completions", chat.plan, openai_error),
+    Api("/v1/responses", responses.plan, openai_error),
+    Api("/v1/messages", messages.plan, anthropic_error),
+    Api("/v2/chat", cohere.plan, message_error),
+    Api("/v1beta/interactions", interactions.plan, interactions_error),
+    Api(
+        "/v1beta/models/{model}:generateContent",
+        gemini.plan,
+        google_error,
+        takes_key_in_query=True,
+    ),
+    Api(
+        "/v1beta/models/{model}:streamGenerateContent",
+        partial(gemini.plan, streams=True),
+        google_error,
+        takes_key_in_query=True,
+    ),
+    Api("/api/chat", ollama.plan, ollama_error),
+    Api("/api/generate", ollama.completion_plan, ollama_error),
+    Api("/model/{model}/converse", converse.plan, message_error),
+    Api("/model/{model}/converse-stream", partial(converse.plan, streams=True), message_error),
+)
+# Beginnings of paths -> how what is not served there is refused; elsewhere as OpenAI does.
+_ENVELOPES: Final[Mapping[str, Envelope]] = {
+    "/v1/messages": anthropic_error,
+    "/v2/": message_error,
+    "/v1beta/interactions": interactions_error,
+    "/v1beta/": google_error,
+    "/api/": ollama_error,
+    "/model/": message_error,
+}
 
 
 def application(service: Service) -> Starlette:
     """The whole server as an ASGI application."""
     return Starlette(
         routes=[
-            _posting("/v1/chat/completions", _answering(service, chat.plan, _openai)),
-            _posting("/v1/responses", _answering(service, responses.plan, _openai)),
+            *(Route(api.path, _answering(service, api), methods=["POST"]) for api in _APIS),
             WebSocketRoute("/v1/responses", _conversing(service)),
-            _posting("/v1/messages", _answering(service, messages.plan, _anthropic)),
-            _posting("/v2/chat", _answering(service, cohere.plan, _cohere)),
             Route("/v1beta/models", _reading(service, lambda _: google_list(service))),
-            _posting("/v1beta/interactions", _answering(service, interactions.plan, _interactions)),
-            _posting("/v1beta/models/{model}:generateContent", _generating(service)),
-            _posting(
-                "/v1beta/models/{model}:streamGenerateContent", _generating(service, streams=True)
-            ),
-            _posting("/api/chat", _answering(service, ollama.plan, _ollama)),
-            _posting("/api/generate", _answering(service, ollama.completion_plan, _ollama)),
-            _posting("/model/{model}/converse", _answering(service, converse.plan_body, _converse)),
-            _posting(
-                "/model/{model}/converse-stream",
-                _answering(service, converse.plan_stream, _converse),
-            ),
-            _posting("/api/show", _describing(service)),
+            Route("/api/show", _describing(service), methods=["POST"]),
             Route("/api/tags", _reading(service, lambda _: ollama.tags(service))),
             Route("/v1/models", _reading(service, lambda _: listed(service))),
             Route("/v1/models/{model:path}", _reading(service, lambda at: entry(service, at))),
@@ -79,21 +107,18 @@ def application(service: Service) -> Starlette:
     )
 
 
-def _posting(path: str, endpoint: Endpoint) -> Route:
-    return Route(path, endpoint, methods=["POST"])
-
-
-def _answering(service: Service, planned: Planner, envelope: Envelope) -> Endpoint:
+def _answering(service: Service, api: Api) -> Endpoint:
     """An endpoint of one API."""
 
     async def endpoint(request: Request) -> ASGIApp:
+        in_query = request.query_params.get("key") if api.takes_key_in_query else None
         try:
-            check_key(service.settings.api_key, request.headers)
+            check_key(service.settings.api_key, request.headers, in_query)
             body = await read(request, service.settings.max_body)
             fields = {**decoded(body), **request.path_params}
-            plan = planned(service, fields, request.headers)
+            plan = api.plan(service, fields, request)
         except Refusal as refusal:
-            return _json(envelope(refusal), refusal.status)
+            return _json(api.envelope(refusal), refusal.status)
         except ClientDisconnect:
             return Response(status_code=499)  # nobody is there to read it
         return _answer(plan, service.defect)
@@ -110,26 +135,7 @@ def _conversing(service: Service) -> Callable[[WebSocket], Awaitable[None]]:
     return endpoint
 
 
-def _generating(service: Service, *, streams: bool = False) -> Endpoint:
-    """An endpoint of the Gemini API: its path says which model, the query how a stream comes."""
-
-    async def endpoint(request: Request) -> ASGIApp:
-        model = str(request.path_params["model"])
-        has_events = request.query_params.get("alt") == "sse"
-        try:
-            check_key(service.settings.api_key, request.headers, request.query_params.get("key"))
-            fields = decoded(await read(request, service.settings.max_body))
-            plan = gemini.plan(service, fields, model, streams=streams, has_events=has_events)
-        except Refusal as refusal:
-            return _json(_google(refusal), refusal.status)
-        except ClientDisconnect:
-            return Response(status_code=499)  # nobody is there to read it
-        return _answer(plan, service.defect)
-
-    return endpoint
-
-
-def _answer(plan: Plan, defect: Defect | None) -> ASGIApp:
+def _answer(plan: Plan, defect: ServerDefect | None) -> ASGIApp:
     wires = plan.wires
     if defect is not None and defect.wires is not None:
         wires = hooked(wires, defect.wires, plan.scene)
@@ -166,7 +172,7 @@ def _describing(service: Service) -> Endpoint:
             fields = decoded(await read(request, service.settings.max_body))
             return _json(ollama.shown(service, fields))
         except Refusal as refusal:
-            return _json(_ollama(refusal), refusal.status)
+            return _json(ollama_error(refusal), refusal.status)
 
     return endpoint
 
@@ -179,7 +185,7 @@ def _reading(service: Service, look_up: Callable[[str], Mapping[str, Any]]) -> E
             check_key(service.settings.api_key, request.headers)
             return _json(look_up(request.path_params.get("model", "")))
         except Refusal as refusal:
-            return _json(_openai(refusal), refusal.status)
+            return _json(openai_error(refusal), refusal.status)
 
     return endpoint
 
@@ -202,16 +208,9 @@ async def _broken(request: Request, error: Exception) -> Response:
 
 
 def _said(request: Request, refusal: Refusal) -> Response:
-    envelopes = {
-        "/v1/messages": _anthropic,
-        "/v2/": _cohere,
-        "/v1beta/interactions": _interactions,
-        "/v1beta/": _google,
-        "/api/": _ollama,
-        "/model/": _converse,
-    }
     path = request.url.path
-    envelope = next((each for at, each in envelopes.items() if path.startswith(at)), _openai)
+    known = (each for start, each in _ENVELOPES.items() if path.startswith(start))
+    envelope = next(known, openai_error)
     return _json(envelope(refusal), refusal.status)
 
 
@@ -231,33 +230,3 @@ async def read(request: Request, most: int) -> bytes:
 
 def _json(payload: Mapping[str, Any], status: int = 200) -> Response:
     return Response(encoded(payload), status, media_type=JSON)
-
-
-def _openai(refusal: Refusal) -> Mapping[str, Any]:
-    return openai_error(
-        refusal.message, status=refusal.status, param=refusal.param, code=refusal.code
-    )
-
-
-def _anthropic(refusal: Refusal) -> Mapping[str, Any]:
-    return anthropic_error(refusal.message, status=refusal.status)
-
-
-def _cohere(refusal: Refusal) -> Mapping[str, Any]:
-    return cohere_error(refusal.message)
-
-
-def _google(refusal: Refusal) -> Mapping[str, Any]:
-    return google_error(refusal.message, status=refusal.status)
-
-
-def _interactions(refusal: Refusal) -> Mapping[str, Any]:
-    return interactions_error(refusal.message, status=refusal.status)
-
-
-def _converse(refusal: Refusal) -> Mapping[str, Any]:
-    return converse_error(refusal.message)
-
-
-def _ollama(refusal: Refusal) -> Mapping[str, Any]:
-    return ollama_error(refusal.message)

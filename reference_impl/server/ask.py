@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
+from .effort import Effort
 from .engine import Limits, Prompt, PromptError, PromptTooLong
+from .fields import stops
 from .refusal import Refusal
 from .service import Service
 from .settings import Model
@@ -14,7 +16,7 @@ from .turns import Turn
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class EngineRequest:
     """A conversation, the tools that are offered, whether to think, and where to end."""
 
     messages: tuple[Turn, ...]
@@ -23,7 +25,30 @@ class Ask:
     limits: Limits
 
 
-def prompted(model: Model, ask: Ask) -> Prompt:
+_SAMPLING: Final = ("temperature", "top_p", "seed", "stop")
+
+
+def asked(
+    messages: Iterable[Turn],
+    tools: Iterable[Mapping[str, Any]],
+    wanted: Effort,
+    sampling: Any,
+    most: int | None,
+) -> EngineRequest:
+    """What the engine is to do; `sampling` is what holds those fields, `most` counts tokens."""
+    temperature, top_p, seed, stop = (getattr(sampling, name, None) for name in _SAMPLING)
+    limits = Limits(
+        max_tokens=most,
+        thinking_budget=wanted.budget,
+        temperature=temperature or 0.0,
+        top_p=top_p or 1.0,
+        seed=seed,
+        stop=stops(stop),
+    )
+    return EngineRequest(tuple(messages), tuple(tools), wanted.thinks, limits)
+
+
+def prompted(model: Model, ask: EngineRequest) -> Prompt:
     """The prompt of a conversation. Raises Refusal where the model cannot take it."""
     try:
         return model.prompt(ask.messages, tools=ask.tools, thinking=ask.thinks)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from starlette.datastructures import Headers
+from starlette.requests import HTTPConnection
 
-from .ask import check_model, prompted
+from .ask import check_model
 from .chat_body import ChatBody
 from .chat_request import ChatRequest, ask_of, check_supported, switched, wanted_effort
 from .chat_stream import ChatShape, ChatStream, Showing
@@ -14,22 +15,20 @@ from .defects import Scene
 from .effort import Effort, leaving_room
 from .fields import Fields, typed
 from .mistral import MistralBody, MistralStream
-from .plan import Plan
-from .projection import projected
+from .plan import Plan, planned
 from .service import Service
 from .settings import Settings
 
 _YES: Final = frozenset({"1", "true", "yes"})
 
 
-def plan(service: Service, fields: Fields, headers: Headers) -> Plan:
+def plan(service: Service, fields: Fields, connection: HTTPConnection) -> Plan:
     """How to answer. Raises Refusal."""
     request = typed(fields, ChatRequest)
     check_model(service, request.model)
     check_supported(request)
-    opted_in = opts_in(service.settings, fields, headers)
+    opted_in = opts_in(service.settings, fields, connection.headers)
     ask = ask_of(request, _wanted(service.settings, request, opted_in=opted_in))
-    prompt = prompted(service.model, ask)
     shape = _shape(service, request, opted_in=opted_in)
     has_parts = shape.showing == "parts"
     scene = Scene(
@@ -39,12 +38,9 @@ def plan(service: Service, fields: Fields, headers: Headers) -> Plan:
         thinks=ask.thinks,
         streams=bool(request.stream),
     )
-    begin = service.faulty(lambda: service.model.generate(prompt, ask.limits), scene)
     if has_parts:
-        wires = projected(begin, MistralStream(shape, service.stamp))
-        return Plan(wires, None if request.stream else MistralBody(), scene)
-    wires = projected(begin, ChatStream(shape, service.stamp))
-    return Plan(wires, None if request.stream else ChatBody(), scene)
+        return planned(service, ask, MistralStream(shape, service.stamp), MistralBody(), scene)
+    return planned(service, ask, ChatStream(shape, service.stamp), ChatBody(), scene)
 
 
 def opts_in(settings: Settings, fields: Fields, headers: Headers) -> bool:

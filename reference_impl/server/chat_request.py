@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
-from .ask import Ask
+from .ask import EngineRequest, asked
 from .effort import Effort, effort
-from .engine import Limits
 from .fields import (
     Count,
     SeedNumber,
@@ -19,10 +18,9 @@ from .fields import (
     StopStrings,
     Temperature,
     Tool,
-    stops,
     unsupported,
 )
-from .turns import Turn, assistant, called, function_tool
+from .turns import Turn, assistant, called
 
 
 class TextPart(msgspec.Struct, tag="text"):
@@ -47,7 +45,7 @@ class Named(msgspec.Struct):
     arguments: str = ""
 
 
-class Call(msgspec.Struct, tag_field="type", tag="function"):
+class ChatCall(msgspec.Struct, tag_field="type", tag="function"):
     id: str
     function: Named
 
@@ -70,7 +68,7 @@ class Assistant(msgspec.Struct, tag_field="role", tag="assistant"):
     content: Content | None = None
     reasoning_content: str | None = None
     reasoning: str | None = None
-    tool_calls: list[Call] | None = None
+    tool_calls: list[ChatCall] | None = None
 
 
 class ToolResult(msgspec.Struct, tag_field="role", tag="tool"):
@@ -157,21 +155,11 @@ def wanted_effort(request: ChatRequest, levels: Collection[str]) -> Effort:
     return Effort(thinks=False) if switched(request) is False else named
 
 
-def ask_of(request: ChatRequest, wanted: Effort) -> Ask:
+def ask_of(request: ChatRequest, wanted: Effort) -> EngineRequest:
     """What the engine is to do."""
-    return Ask(
-        messages=tuple(map(_turn, request.messages)),
-        tools=tuple(_tools(request)),
-        thinks=wanted.thinks,
-        limits=Limits(
-            max_tokens=request.most_tokens,
-            thinking_budget=wanted.budget,
-            temperature=request.temperature or 0.0,
-            top_p=request.top_p or 1.0,
-            seed=request.seed,
-            stop=stops(request.stop),
-        ),
-    )
+    offered = () if request.tool_choice == "none" else request.tools or ()
+    tools = [tool.declared for tool in offered]
+    return asked(map(_turn, request.messages), tools, wanted, request, request.most_tokens)
 
 
 def _turn(message: Message) -> Turn:
@@ -206,10 +194,3 @@ def _thought(content: Content | None) -> str:
         return ""
     parts = (part for part in content if isinstance(part, ThinkingPart))
     return "".join(piece.text for part in parts for piece in part.thinking)
-
-
-def _tools(request: ChatRequest) -> Iterator[Mapping[str, Any]]:
-    if request.tool_choice != "none":
-        for tool in request.tools or ():
-            named = tool.function
-            yield function_tool(named.name, named.description or "", named.parameters or {})

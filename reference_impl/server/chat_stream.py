@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .engine import Finish, ReasoningDelta, Start, TextDelta, ToolCall, Usage
-from .refusal import openai_error
+from .engine import Finish, ReasoningDelta, Start, ToolCall, Usage
+from .projection import AnswerProjection
+from .refusal import Refusal, openai_error
 from .stamp import Stamp
 from .summary import AnswerEvent
 from .wire import DONE, Wire
@@ -37,10 +38,11 @@ class ChatShape:
     with_done: bool = True
 
 
-class ChatStream:
+class ChatStream(AnswerProjection):
     """The chunks of one completion."""
 
     def __init__(self, shape: ChatShape, stamp: Stamp) -> None:
+        super().__init__()
         self._shape = shape
         self._stamp = stamp
         self._head = {
@@ -51,32 +53,23 @@ class ChatStream:
         }
         self._calls = 0
         self._is_wrapping = False
-        self.is_over = False
-
-    def opening(self) -> Iterator[Wire]:
-        """Nothing: the role comes with the start of the generation."""
-        yield from ()
 
     def feed(self, event: AnswerEvent) -> Iterator[Wire]:
-        if isinstance(event, ReasoningDelta):
-            yield from self._think(event.text)
-            return
-        yield from self._unwrap()
-        match event:
-            case TextDelta(text=text):
-                yield self._chunk({"content": text})
-            case ToolCall():
-                yield from self._call(event)
-            case Finish():
-                yield from self._finish(event)
-            case Start():
-                yield self._chunk({"role": "assistant", "content": ""})
+        if not isinstance(event, ReasoningDelta):
+            yield from self._unwrap()
+        yield from super().feed(event)
 
-    def fail(self, message: str) -> Iterator[Wire]:
+    def _start(self, start: Start) -> Iterator[Wire]:
+        del start
+        yield self._chunk({"role": "assistant", "content": ""})
+
+    def _say(self, text: str) -> Iterator[Wire]:
+        yield self._chunk({"content": text})
+
+    def _fail(self, refusal: Refusal) -> Iterator[Wire]:
         """An error, and no `[DONE]`: what was sent so far is no answer."""
         yield from self._unwrap()
-        yield Wire(openai_error(message))
-        self.is_over = True
+        yield Wire(openai_error(refusal))
 
     def _think(self, text: str) -> Iterator[Wire]:
         showing = self._shape.showing
@@ -102,16 +95,12 @@ class ChatStream:
         self._calls += 1
 
     def _finish(self, finish: Finish) -> Iterator[Wire]:
-        if finish.reason == "cancelled":
-            yield from self.fail("the generation was cancelled")
-            return
         yield self._chunk({}, finish.reason)
         if self._shape.with_usage:
             usage = chat_usage(finish.usage, zeros=self._shape.zero_details)
             yield Wire({**self._head, "choices": [], "usage": usage})
         if self._shape.with_done:
             yield Wire(DONE)
-        self.is_over = True
 
     def _chunk(self, delta: dict[str, Any], finish_reason: str | None = None) -> Wire:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}

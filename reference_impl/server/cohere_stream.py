@@ -10,51 +10,39 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from .engine import Finish, ReasoningDelta, Start, TextDelta, ToolCall, Usage
-from .refusal import cohere_error
+from .engine import Finish, Start, ToolCall, Usage
+from .projection import AnswerProjection
+from .refusal import Refusal, failed, message_error
 from .stamp import Stamp
-from .summary import AnswerEvent
 from .wire import DONE, Wire
 
 _REASONS: Final = {"stop": "COMPLETE", "length": "MAX_TOKENS", "tool_calls": "TOOL_CALL"}
 
 
-class CohereStream:
+class CohereStream(AnswerProjection):
     """The events of one answer."""
 
     def __init__(self, stamp: Stamp) -> None:
+        super().__init__()
         self._stamp = stamp
         self._blocks = 0
         self._calls = 0
         self._open = ""  # the type of the block that is open
-        self.is_over = False
 
-    def opening(self) -> Iterator[Wire]:
-        """Nothing: the message starts when its prompt has been counted."""
-        yield from ()
+    def _think(self, text: str) -> Iterator[Wire]:
+        return self._add("thinking", text)
 
-    def feed(self, event: AnswerEvent) -> Iterator[Wire]:
-        match event:
-            case Start():
-                yield self._start()
-            case ReasoningDelta():
-                yield from self._add("thinking", event.text)
-            case TextDelta():
-                yield from self._add("text", event.text)
-            case ToolCall():
-                yield from self._call(event)
-            case Finish():
-                yield from self._finish(event)
+    def _say(self, text: str) -> Iterator[Wire]:
+        return self._add("text", text)
 
-    def fail(self, message: str) -> Iterator[Wire]:
-        """What is open stays open."""
-        yield _wire("message-end", delta={"finish_reason": "ERROR", "error": message})
+    def _fail(self, refusal: Refusal) -> Iterator[Wire]:
+        yield _wire("message-end", delta={"finish_reason": "ERROR", "error": refusal.message})
         yield Wire(DONE)
-        self.is_over = True
 
-    def _start(self) -> Wire:
+    def _start(self, start: Start) -> Iterator[Wire]:
+        del start
         empty = {"content": [], "tool_plan": "", "tool_calls": [], "citations": []}
-        return _said("message-start", {"role": "assistant", **empty}, id=self._stamp.new(""))
+        yield _said("message-start", {"role": "assistant", **empty}, id=self._stamp.new(""))
 
     def _add(self, kind: str, text: str) -> Iterator[Wire]:
         if self._open != kind:
@@ -77,16 +65,12 @@ class CohereStream:
         yield _wire("tool-call-end", index=index)
 
     def _finish(self, finish: Finish) -> Iterator[Wire]:
-        if finish.reason == "cancelled":
-            yield from self.fail("the generation was cancelled")
-            return
         yield from self._leave()
         reason = _REASONS[finish.reason]
         if finish.reason == "stop" and finish.stop_string is not None:
             reason = "STOP_SEQUENCE"
         yield _wire("message-end", delta={"finish_reason": reason, "usage": _counts(finish.usage)})
         yield Wire(DONE)
-        self.is_over = True
 
     def _leave(self) -> Iterator[Wire]:
         """End the block that is open."""
@@ -131,7 +115,7 @@ class CohereBody:
     def body(self) -> tuple[int, Mapping[str, Any]]:
         """Status and payload."""
         if "error" in self._end:
-            return 500, cohere_error(self._end["error"])
+            return 500, message_error(failed(self._end["error"]))
         message: dict[str, Any] = {"role": "assistant"}
         if self._content:
             message["content"] = self._content

@@ -12,9 +12,8 @@ import base64
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from .call_arguments import ArgumentsError, call_arguments
 from .messages_stream import MessagesStream
-from .refusal import converse_error
+from .projection import ArgumentsError, call_arguments
 from .stamp import Stamp
 from .summary import AnswerEvent
 from .wire import Wire
@@ -72,8 +71,7 @@ class ConverseStream:
             case "message_stop":
                 yield Wire(self._metadata(), "metadata")
             case "error":
-                said = converse_error(data["error"]["message"])
-                yield Wire(said, "modelStreamErrorException")
+                yield Wire({"message": data["error"]["message"]}, "modelStreamErrorException")
 
     def _started(self, place: Mapping[str, Any], block: Mapping[str, Any]) -> Iterator[Wire]:
         if block["type"] == "tool_use":
@@ -124,7 +122,7 @@ class ConverseBody:
         try:
             content = [_whole(said) for said in self._blocks.values()]
         except ArgumentsError as err:
-            return 500, converse_error(str(err))
+            return 500, {"message": str(err)}
         return 200, {
             "output": {"message": {"role": "assistant", "content": content}},
             **self._ended,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 from msgspec import Meta
 
 from .refusal import Refusal
+from .turns import function_tool
 
 Fields = dict[str, Any]
 Structure = TypeVar("Structure", bound=msgspec.Struct)
@@ -31,6 +33,12 @@ class Function(msgspec.Struct):
 
 class Tool(msgspec.Struct, tag_field="type", tag="function"):
     function: Function
+
+    @property
+    def declared(self) -> Mapping[str, Any]:
+        """The tool as the engine takes it."""
+        named = self.function
+        return function_tool(named.name, named.description or "", named.parameters or {})
 
 
 def decoded(body: bytes) -> Fields:

@@ -12,69 +12,50 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from .call_arguments import ArgumentsError, call_arguments
-from .engine import Finish, ReasoningDelta, TextDelta, ToolCall, Usage
-from .refusal import google_error
+from .engine import Finish, ToolCall, Usage
+from .projection import AnswerProjection, call_arguments
+from .refusal import Refusal, google_error
 from .stamp import Stamp
-from .summary import AnswerEvent
 from .wire import Wire
 
 SIGNATURE: Final = "cmVmZXJlbmNlIHRob3VnaHQgc2lnbmF0dXJl"
 """What stands for a signature here: the server keeps nothing, and knows its own again."""
 
 
-class GeminiStream:
+class GeminiStream(AnswerProjection):
     """The chunks of one answer."""
 
     def __init__(self, model: str, stamp: Stamp, *, thinks: bool, shows: bool) -> None:
+        super().__init__()
         self._model = model
         self._response = stamp.new("")
         self._thinks = thinks
         self._shows = shows
         self._called = False
-        self.is_over = False
 
-    def opening(self) -> Iterator[Wire]:
-        """Nothing: the first chunk holds what the model says first."""
-        yield from ()
+    def _think(self, text: str) -> Iterator[Wire]:
+        if self._shows:
+            yield self._chunk({"text": text, "thought": True})
 
-    def feed(self, event: AnswerEvent) -> Iterator[Wire]:
-        match event:
-            case ReasoningDelta() if self._shows:
-                yield self._chunk({"text": event.text, "thought": True})
-            case TextDelta():
-                yield self._chunk({"text": event.text})
-            case ToolCall():
-                yield from self._call(event)
-            case Finish():
-                yield from self._finish(event)
+    def _say(self, text: str) -> Iterator[Wire]:
+        yield self._chunk({"text": text})
 
-    def fail(self, message: str) -> Iterator[Wire]:
-        """The error is the last chunk."""
-        yield Wire(google_error(message))
-        self.is_over = True
+    def _fail(self, refusal: Refusal) -> Iterator[Wire]:
+        yield Wire(google_error(refusal))
 
     def _call(self, call: ToolCall) -> Iterator[Wire]:
-        try:
-            arguments = call_arguments(call.arguments)
-        except ArgumentsError as err:
-            yield from self.fail(str(err))
-            return
+        arguments = call_arguments(call.arguments)
         signed = {} if self._called else {"thoughtSignature": SIGNATURE}
         self._called = True
         yield self._chunk({"functionCall": {"name": call.name, "args": arguments}, **signed})
 
     def _finish(self, finish: Finish) -> Iterator[Wire]:
-        if finish.reason == "cancelled":
-            yield from self.fail("the generation was cancelled")
-            return
         is_signed = self._thinks and not self._called
         signed = {"thoughtSignature": SIGNATURE} if is_signed else {}
         reason = "MAX_TOKENS" if finish.reason == "length" else "STOP"
         last = self._chunk({"text": "", **signed}, reason)
         assert not isinstance(last.data, str)
         yield Wire({**last.data, "usageMetadata": _counts(finish.usage)})
-        self.is_over = True
 
     def _chunk(self, part: Mapping[str, Any], reason: str = "") -> Wire:
         candidate: dict[str, Any] = {"content": {"parts": [part], "role": "model"}, "index": 0}

@@ -13,21 +13,21 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from .call_arguments import ArgumentsError, call_arguments
-from .engine import Finish, ReasoningDelta, TextDelta, ToolCall, Usage
-from .refusal import interactions_error
+from .engine import Finish, ToolCall, Usage
+from .projection import AnswerProjection, ArgumentsError, call_arguments
+from .refusal import Refusal, failed, interactions_error
 from .stamp import Stamp
-from .summary import AnswerEvent
 from .wire import DONE, Wire
 
 SIGNATURE: Final = "cmVmZXJlbmNlIHNpZ25hdHVyZSBvZiBhIHRob3VnaHQ="
 """What stands for a signature here: the server keeps nothing, and knows its own again."""
 
 
-class InteractionStream:
+class InteractionStream(AnswerProjection):
     """The events of one answer."""
 
     def __init__(self, model: str, stamp: Stamp, *, shows: bool) -> None:
+        super().__init__()
         at = datetime.fromtimestamp(stamp.now(), UTC).isoformat().replace("+00:00", "Z")
         self._stamp = stamp
         self._head = {"id": stamp.new("v1_"), "object": "interaction", "model": model}
@@ -35,8 +35,6 @@ class InteractionStream:
         self._shows = shows
         self._steps = 0
         self._open = ""  # the type of the step that is open
-        self._called = False
-        self.is_over = False
 
     def opening(self) -> Iterator[Wire]:
         begun = {**self._head, "status": "in_progress"}
@@ -44,33 +42,25 @@ class InteractionStream:
         name, status = begun["id"], begun["status"]
         yield _event("interaction.status_update", interaction_id=name, status=status)
 
-    def feed(self, event: AnswerEvent) -> Iterator[Wire]:
-        match event:
-            case ReasoningDelta():
-                yield from self._enter("thought")
-                if self._shows:
-                    content = {"type": "text", "text": event.text}
-                    yield self._delta("thought_summary", content=content)
-            case TextDelta():
-                yield from self._enter("model_output")
-                yield self._delta("text", text=event.text)
-            case ToolCall():
-                yield from self._call(event)
-            case Finish():
-                yield from self._finish(event)
+    def _think(self, text: str) -> Iterator[Wire]:
+        yield from self._enter("thought")
+        if self._shows:
+            yield self._delta("thought_summary", content={"type": "text", "text": text})
 
-    def fail(self, message: str) -> Iterator[Wire]:
-        """What is open stays open."""
-        yield _event("error", **interactions_error(message))
-        self.is_over = True
+    def _say(self, text: str) -> Iterator[Wire]:
+        yield from self._enter("model_output")
+        yield self._delta("text", text=text)
+
+    def _fail(self, refusal: Refusal) -> Iterator[Wire]:
+        yield _event("error", **interactions_error(refusal))
 
     def _enter(self, kind: str) -> Iterator[Wire]:
         """Makes a step of that type the open one."""
         if self._open != kind:
             yield from self._leave()
-            yield from self._start(kind)
+            yield from self._begin(kind)
 
-    def _start(self, kind: str, **more: Any) -> Iterator[Wire]:
+    def _begin(self, kind: str, **more: Any) -> Iterator[Wire]:
         self._open = kind
         yield _event("step.start", index=self._steps, step={"type": kind, **more})
 
@@ -87,17 +77,13 @@ class InteractionStream:
             self._steps += 1
 
     def _call(self, call: ToolCall) -> Iterator[Wire]:
-        self._called = True
         named = {"id": self._stamp.new(""), "name": call.name, "arguments": {}}
         yield from self._leave()
-        yield from self._start("function_call", **named)
+        yield from self._begin("function_call", **named)
         yield self._delta("arguments_delta", arguments=call.arguments)
         yield from self._leave()
 
     def _finish(self, finish: Finish) -> Iterator[Wire]:
-        if finish.reason == "cancelled":
-            yield from self.fail("the generation was cancelled")
-            return
         yield from self._leave()
         status = "incomplete" if finish.reason == "length" else "completed"
         ended = {"status": "requires_action" if finish.reason == "tool_calls" else status}
@@ -106,7 +92,6 @@ class InteractionStream:
             "interaction.completed", interaction={**self._head, **ended, **counted, **self._times}
         )
         yield Wire(DONE, "done")
-        self.is_over = True
 
 
 def _event(kind: str, **fields: Any) -> Wire:
@@ -161,7 +146,7 @@ class InteractionBody:
                 try:
                     step["arguments"] = call_arguments(delta["arguments"])
                 except ArgumentsError as err:
-                    self._error = interactions_error(str(err))
+                    self._error = interactions_error(failed(str(err)))
 
     def body(self) -> tuple[int, Mapping[str, Any]]:
         """Status and payload."""

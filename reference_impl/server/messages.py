@@ -1,105 +1,238 @@
-"""Messages: a request becomes a plan."""
+"""Messages: the fields of a request, and how it is answered."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal
 
-from starlette.datastructures import Headers
+import msgspec
+from msgspec import Meta
+from starlette.requests import HTTPConnection
 
-from .ask import check_model, prompted
-from .call_arguments import ArgumentsError, call_arguments
+from .ask import EngineRequest, asked, check_model
 from .defects import Scene
-from .fields import Fields, typed
-from .messages_request import MessagesRequest, ask_of, wanted_effort
-from .messages_stream import Display, MessagesShape, MessagesStream
-from .plan import Plan
-from .projection import projected
-from .refusal import anthropic_error
+from .effort import Effort, effort
+from .fields import Count, Fields, Share, StopStrings, Temperature, typed, unsupported
+from .messages_stream import Display, MessagesBody, MessagesShape, MessagesStream
+from .plan import Plan, planned
+from .refusal import Refusal
+from .sealing import BrokenSeal, Seal
 from .service import Service
 from .settings import Settings
-from .wire import Wire
-
-# Delta type -> the field that it adds to, of the delta and of the block.
-_ADDS: Final = {
-    "text_delta": ("text", "text"),
-    "thinking_delta": ("thinking", "thinking"),
-    "signature_delta": ("signature", "signature"),
-    "input_json_delta": ("partial_json", "input"),
-}
+from .turns import Turn, assistant, called, function_tool
 
 
-class MessagesBody:
-    """Adds up events; `body` is the message, or the error that ended it."""
-
-    def __init__(self) -> None:
-        self._message: dict[str, Any] = {}
-        self._blocks: list[dict[str, Any]] = []
-        self._error: Mapping[str, Any] | None = None
-        self._steps: Mapping[str, Callable[[Mapping[str, Any]], None]] = {
-            "message_start": self._start,
-            "content_block_start": self._begin,
-            "content_block_delta": self._add,
-            "message_delta": self._finish,
-            "error": self._fail,
-        }
-
-    def add(self, wire: Wire) -> None:
-        if not isinstance(wire.data, str) and (step := self._steps.get(wire.data["type"])):
-            step(wire.data)
-
-    def body(self) -> tuple[int, Mapping[str, Any]]:
-        """Status and payload."""
-        if self._error is not None:
-            return 500, self._error
-        try:
-            content = [_closed(block) for block in self._blocks]
-        except ArgumentsError as err:
-            return 500, anthropic_error(str(err))
-        return 200, {**self._message, "content": content}
-
-    def _start(self, event: Mapping[str, Any]) -> None:
-        self._message = dict(event["message"])
-
-    def _begin(self, event: Mapping[str, Any]) -> None:
-        block = dict(event["content_block"])
-        self._blocks.append({**block, "input": ""} if "input" in block else block)
-
-    def _add(self, event: Mapping[str, Any]) -> None:
-        taken, field = _ADDS[event["delta"]["type"]]
-        self._blocks[-1][field] += event["delta"][taken]
-
-    def _finish(self, event: Mapping[str, Any]) -> None:
-        counted = {name: event[name] for name in ("usage",) if name in event}
-        self._message |= {**event["delta"], **counted}
-
-    def _fail(self, event: Mapping[str, Any]) -> None:
-        self._error = event
+class TextBlock(msgspec.Struct, tag="text"):
+    text: str
 
 
-def _closed(block: dict[str, Any]) -> dict[str, Any]:
-    if "input" not in block:
-        return block
-    return {**block, "input": call_arguments(block["input"])}
+class ThinkingBlock(msgspec.Struct, tag="thinking"):
+    thinking: str
+    signature: str
 
 
-def plan(service: Service, fields: Fields, headers: Headers) -> Plan:
+class RedactedBlock(msgspec.Struct, tag="redacted_thinking"):
+    data: str
+
+
+class ToolUseBlock(msgspec.Struct, tag="tool_use"):
+    id: str
+    name: str
+    input: dict[str, Any]
+
+
+class ToolResultBlock(msgspec.Struct, tag="tool_result"):
+    tool_use_id: str
+    content: str | list[TextBlock] | None = None
+
+
+class UserMessage(msgspec.Struct, tag_field="role", tag="user"):
+    content: str | list[TextBlock | ToolResultBlock]
+
+
+class AssistantMessage(msgspec.Struct, tag_field="role", tag="assistant"):
+    content: str | list[TextBlock | ThinkingBlock | RedactedBlock | ToolUseBlock]
+
+
+class MessagesTool(msgspec.Struct):
+    name: Annotated[str, Meta(min_length=1)]
+    input_schema: dict[str, Any]
+    description: str | None = None
+    type: str | None = None
+
+
+class Enabled(msgspec.Struct, tag="enabled"):
+    """The API asks for at least 1,024; smaller budgets serve small models."""
+
+    budget_tokens: Count
+    display: Literal["summarized", "omitted"] | None = None
+
+
+class Adaptive(msgspec.Struct, tag="adaptive"):
+    display: Literal["summarized", "omitted"] | None = None
+
+
+class Disabled(msgspec.Struct, tag="disabled"):
+    pass
+
+
+class EffortConfig(msgspec.Struct):
+    effort: str | None = None
+
+
+class ToolChoice(msgspec.Struct):
+    type: str
+
+
+class MessagesRequest(msgspec.Struct):
+    """The fields that mean something here; others are accepted and have no effect."""
+
+    model: str
+    max_tokens: Count
+    messages: Annotated[list[UserMessage | AssistantMessage], Meta(min_length=1)]
+    system: str | list[TextBlock] | None = None
+    stream: bool | None = None
+    stop: StopStrings | None = msgspec.field(default=None, name="stop_sequences")
+    temperature: Temperature | None = None
+    top_p: Share | None = None
+    thinking: Enabled | Adaptive | Disabled | None = None
+    output_config: EffortConfig | None = None
+    tools: list[MessagesTool] | None = None
+    tool_choice: ToolChoice | None = None
+
+    @property
+    def omits_thinking(self) -> bool:
+        return isinstance(self.thinking, Enabled | Adaptive) and self.thinking.display == "omitted"
+
+
+def plan(service: Service, fields: Fields, connection: HTTPConnection) -> Plan:
     """How to answer. Raises Refusal."""
-    del headers
+    del connection
     request = typed(fields, MessagesRequest)
     check_model(service, request.model)
-    signature, redaction = service.seal("signature"), service.seal("redaction")
-    ask = ask_of(request, wanted_effort(request), signature, redaction)
-    prompt = prompted(service.model, ask)
-    display = _display(service.settings, request)
-    shape = MessagesShape(service.model_id, signature, redaction, display)
+    shape = shape_of(service, _display(service.settings, request))
+    ask = ask_of(request, shape)
     scene = Scene("messages", thinks=ask.thinks, streams=bool(request.stream))
-    begin = service.faulty(lambda: service.model.generate(prompt, ask.limits), scene)
-    wires = projected(begin, MessagesStream(shape, service.stamp))
-    return Plan(wires, None if request.stream else MessagesBody(), scene)
+    return planned(service, ask, MessagesStream(shape, service.stamp), MessagesBody(), scene)
+
+
+def shape_of(service: Service, display: Display) -> MessagesShape:
+    """How a stream looks, with what its thinking is sealed with."""
+    seals = (service.seal("signature"), service.seal("redaction"))
+    return MessagesShape(service.model_id, *seals, display)
 
 
 def _display(settings: Settings, request: MessagesRequest) -> Display:
     if settings.messages_thinking == "redacted":
         return "redacted"
     return "omitted" if request.omits_thinking else "shown"
+
+
+def _effort(request: MessagesRequest) -> Effort:
+    """Thinking is off unless it is asked for. Raises Refusal."""
+    config = request.output_config
+    level = effort(config.effort if config is not None else None, "output_config.effort")
+    match request.thinking:
+        case Enabled(budget_tokens=budget):
+            if budget >= request.max_tokens:
+                raise Refusal(
+                    "thinking.budget_tokens must be less than max_tokens",
+                    param="thinking.budget_tokens",
+                )
+            return Effort(budget=budget)
+        case Adaptive():
+            return level
+        case _:
+            return Effort(thinks=False)
+
+
+def ask_of(request: MessagesRequest, shape: MessagesShape) -> EngineRequest:
+    """What the engine is to do. Raises Refusal for thinking that this server did not write."""
+    wanted = _effort(request)
+    if request.tool_choice is not None and request.tool_choice.type not in ("auto", "none"):
+        raise unsupported("a forced tool call", "tool_choice.type")
+    history = _History(shape.signature, shape.redaction)
+    turns = _turns(request, history)
+    return asked(turns, _tools(request), wanted, request, request.max_tokens)
+
+
+class _History:
+    """Turns of the history; opens what was sealed."""
+
+    def __init__(self, signature: Seal, redaction: Seal) -> None:
+        self._signature = signature
+        self._redaction = redaction
+
+    def user(self, content: str | list[TextBlock | ToolResultBlock]) -> Iterator[Turn]:
+        """Results of tools are turns of their own."""
+        if isinstance(content, str):
+            yield {"role": "user", "content": content}
+            return
+        for block in content:
+            if isinstance(block, ToolResultBlock):
+                text = _joined(block.content)
+                yield {"role": "tool", "tool_call_id": block.tool_use_id, "content": text}
+        if text := "".join(block.text for block in content if isinstance(block, TextBlock)):
+            yield {"role": "user", "content": text}
+
+    def assistant(self, blocks: Sequence[Any], place: str) -> Turn:
+        text, thought, calls = "", "", []
+        for number, block in enumerate(blocks):
+            match block:
+                case TextBlock():
+                    text += block.text
+                case ThinkingBlock():
+                    thought += self._thinking(block, f"{place}.content.{number}")
+                case RedactedBlock():
+                    thought += self._redacted(block, f"{place}.content.{number}")
+                case ToolUseBlock():
+                    calls.append(called(block.id, block.name, json.dumps(block.input)))
+        return assistant(text, thought, tuple(calls))
+
+    def _thinking(self, block: ThinkingBlock, place: str) -> str:
+        """Empty thinking is thinking that was omitted; its signature still holds it."""
+        try:
+            written = self._signature.open(block.signature)
+        except BrokenSeal as err:
+            raise Refusal(f"{place}: Invalid `signature` in `thinking` block", param=place) from err
+        if block.thinking not in ("", written):
+            raise Refusal(
+                f"{place}: `thinking` blocks cannot be modified; send back what was received",
+                param=place,
+            )
+        return written
+
+    def _redacted(self, block: RedactedBlock, place: str) -> str:
+        try:
+            return self._redaction.open(block.data)
+        except BrokenSeal as err:
+            raise Refusal(
+                f"{place}: Invalid `data` in `redacted_thinking` block", param=place
+            ) from err
+
+
+def _turns(request: MessagesRequest, history: _History) -> Iterator[Turn]:
+    if system := _joined(request.system):
+        yield {"role": "system", "content": system}
+    for number, message in enumerate(request.messages):
+        if isinstance(message, UserMessage):
+            yield from history.user(message.content)
+        elif isinstance(message.content, str):
+            yield assistant(message.content)
+        else:
+            yield history.assistant(message.content, f"messages.{number}")
+
+
+def _joined(content: str | list[TextBlock] | None) -> str:
+    if content is None or isinstance(content, str):
+        return content or ""
+    return "".join(block.text for block in content)
+
+
+def _tools(request: MessagesRequest) -> Iterator[Mapping[str, Any]]:
+    if request.tool_choice is None or request.tool_choice.type != "none":
+        for tool in request.tools or ():
+            if tool.type not in (None, "custom"):
+                raise unsupported(f"the tool type {tool.type!r}", "tools")
+            yield function_tool(tool.name, tool.description or "", tool.input_schema)

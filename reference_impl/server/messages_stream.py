@@ -8,18 +8,25 @@ Rule 3: redacted thinking is one block whose data comes with its start, so it wa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from .engine import Finish, ReasoningDelta, Start, TextDelta, ToolCall, Usage
-from .refusal import anthropic_error
+from .engine import Finish, Start, ToolCall, Usage
+from .projection import AnswerProjection, ArgumentsError, call_arguments
+from .refusal import Refusal, anthropic_error, failed
 from .sealing import Seal
 from .stamp import Stamp
-from .summary import AnswerEvent
 from .wire import Wire
 
 Display = Literal["shown", "omitted", "redacted"]
+# Delta type -> the field that it adds to, of the delta and of the block.
+_ADDS: Final = {
+    "text_delta": ("text", "text"),
+    "thinking_delta": ("thinking", "thinking"),
+    "signature_delta": ("signature", "signature"),
+    "input_json_delta": ("partial_json", "input"),
+}
 _STOPS: Final = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use"}
 
 
@@ -33,41 +40,25 @@ class MessagesShape:
     display: Display = "shown"
 
 
-class MessagesStream:
+class MessagesStream(AnswerProjection):
     """The events of one message."""
 
     def __init__(self, shape: MessagesShape, stamp: Stamp) -> None:
+        super().__init__()
         self._shape = shape
         self._stamp = stamp
         self._index = 0
         self._open = ""  # the kind of block that is open
         self._thought: list[str] = []
-        self.is_over = False
 
-    def opening(self) -> Iterator[Wire]:
-        """Nothing: the message starts when its prompt has been counted."""
-        yield from ()
+    def _say(self, text: str) -> Iterator[Wire]:
+        yield from self._enter("text", {"type": "text", "text": ""})
+        yield self._delta({"type": "text_delta", "text": text})
 
-    def feed(self, event: AnswerEvent) -> Iterator[Wire]:
-        match event:
-            case ReasoningDelta():
-                yield from self._think(event.text)
-            case TextDelta():
-                yield from self._enter("text", {"type": "text", "text": ""})
-                yield self._delta({"type": "text_delta", "text": event.text})
-            case ToolCall():
-                yield from self._call(event)
-            case Finish():
-                yield from self._finish(event)
-            case Start():
-                yield self._start(event)
+    def _fail(self, refusal: Refusal) -> Iterator[Wire]:
+        yield _wire("error", anthropic_error(refusal))
 
-    def fail(self, message: str) -> Iterator[Wire]:
-        """The error is the last event; what is open stays open, as it does at the API."""
-        yield _wire("error", anthropic_error(message))
-        self.is_over = True
-
-    def _start(self, start: Start) -> Wire:
+    def _start(self, start: Start) -> Iterator[Wire]:
         usage = anthropic_usage(Usage(start.prompt_tokens, 0, 0))
         message: dict[str, Any] = {
             "id": self._stamp.new("msg_"),
@@ -79,7 +70,7 @@ class MessagesStream:
             "stop_sequence": None,
             "usage": usage,
         }
-        return _wire("message_start", {"message": message})
+        yield _wire("message_start", {"message": message})
 
     def _think(self, text: str) -> Iterator[Wire]:
         if self._open == "text":
@@ -100,9 +91,6 @@ class MessagesStream:
         yield from self._leave()
 
     def _finish(self, finish: Finish) -> Iterator[Wire]:
-        if finish.reason == "cancelled":
-            yield from self.fail("the generation was cancelled")
-            return
         yield from self._leave()
         reason = _STOPS[finish.reason]
         if finish.reason == "stop" and finish.stop_string is not None:
@@ -110,7 +98,6 @@ class MessagesStream:
         delta = {"stop_reason": reason, "stop_sequence": finish.stop_string}
         yield _wire("message_delta", {"delta": delta, "usage": anthropic_usage(finish.usage)})
         yield _wire("message_stop", {})
-        self.is_over = True
 
     def _enter(self, kind: str, block: dict[str, Any]) -> Iterator[Wire]:
         """Open a block of that kind unless one is open."""
@@ -156,3 +143,46 @@ def anthropic_usage(usage: Usage) -> dict[str, Any]:
         "output_tokens": usage.completion,
         "output_tokens_details": {"thinking_tokens": usage.reasoning},
     }
+
+
+class MessagesBody:
+    """Adds up events; `body` is the message, or the error that ended it."""
+
+    def __init__(self) -> None:
+        self._message: dict[str, Any] = {}
+        self._blocks: list[dict[str, Any]] = []
+        self._error: Mapping[str, Any] | None = None
+
+    def add(self, wire: Wire) -> None:
+        assert not isinstance(wire.data, str)
+        event = wire.data
+        match event["type"]:
+            case "message_start":
+                self._message = dict(event["message"])
+            case "content_block_start":
+                block = dict(event["content_block"])
+                self._blocks.append({**block, "input": ""} if "input" in block else block)
+            case "content_block_delta":
+                taken, field = _ADDS[event["delta"]["type"]]
+                self._blocks[-1][field] += event["delta"][taken]
+            case "message_delta":
+                counted = {name: event[name] for name in ("usage",) if name in event}
+                self._message |= {**event["delta"], **counted}
+            case "error":
+                self._error = event
+
+    def body(self) -> tuple[int, Mapping[str, Any]]:
+        """Status and payload."""
+        if self._error is not None:
+            return 500, self._error
+        try:
+            content = [_closed(block) for block in self._blocks]
+        except ArgumentsError as err:
+            return 500, anthropic_error(failed(str(err)))
+        return 200, {**self._message, "content": content}
+
+
+def _closed(block: dict[str, Any]) -> dict[str, Any]:
+    if "input" not in block:
+        return block
+    return {**block, "input": call_arguments(block["input"])}

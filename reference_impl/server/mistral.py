@@ -41,14 +41,10 @@ class MistralStream(ChatStream):
         self._calls += 1
 
     def _finish(self, finish: Finish) -> Iterator[Wire]:
-        if finish.reason == "cancelled":
-            yield from self.fail("the generation was cancelled")
-            return
         last = self._chunk({"content": ""}, finish.reason)
         assert not isinstance(last.data, str)
         yield Wire({**last.data, "usage": chat_usage(finish.usage, details=False)})
         yield Wire(DONE)
-        self.is_over = True
 
 
 class MistralBody(ChatBody):

@@ -12,68 +12,51 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from .call_arguments import ArgumentsError, call_arguments
-from .engine import Finish, ReasoningDelta, Start, TextDelta, ToolCall, Usage
-from .refusal import ollama_error
+from .engine import Finish, Start, ToolCall, Usage
+from .projection import AnswerProjection, call_arguments
+from .refusal import Refusal, ollama_error
 from .stamp import Stamp
-from .summary import AnswerEvent
 from .wire import Wire
 
 _NANOSECONDS = 1_000_000_000
 
 
-class OllamaStream:
+class OllamaStream(AnswerProjection):
     """The lines of one answer."""
 
     def __init__(self, model: str, stamp: Stamp) -> None:
+        super().__init__()
         self._model = model
         self._stamp = stamp
         self._calls = 0
         self._asked_at = stamp.clock()
         self._first_at: float | None = None
-        self.is_over = False
 
-    def opening(self) -> Iterator[Wire]:
-        """Nothing: the first line holds what the model says first."""
-        yield from ()
+    def _start(self, start: Start) -> Iterator[Wire]:
+        self._first_at = self._stamp.clock()
+        return super()._start(start)
 
-    def feed(self, event: AnswerEvent) -> Iterator[Wire]:
-        match event:
-            case Start():
-                self._first_at = self._stamp.clock()
-            case ReasoningDelta():
-                yield self._line({"content": "", "thinking": event.text})
-            case TextDelta():
-                yield self._line({"content": event.text})
-            case ToolCall():
-                yield from self._call(event)
-            case Finish():
-                yield from self._finish(event)
+    def _think(self, text: str) -> Iterator[Wire]:
+        yield self._line({"content": "", "thinking": text})
 
-    def fail(self, message: str) -> Iterator[Wire]:
+    def _say(self, text: str) -> Iterator[Wire]:
+        yield self._line({"content": text})
+
+    def _fail(self, refusal: Refusal) -> Iterator[Wire]:
         """The error is the last line; no line says that the answer is done."""
-        yield Wire(ollama_error(message))
-        self.is_over = True
+        yield Wire(ollama_error(refusal))
 
     def _call(self, call: ToolCall) -> Iterator[Wire]:
-        try:
-            arguments = call_arguments(call.arguments)
-        except ArgumentsError as err:
-            yield from self.fail(str(err))
-            return
+        arguments = call_arguments(call.arguments)
         function = {"index": self._calls, "name": call.name, "arguments": arguments}
         self._calls += 1
         called = {"id": self._stamp.new("call_"), "function": function}
         yield self._line({"content": "", "tool_calls": [called]})
 
     def _finish(self, finish: Finish) -> Iterator[Wire]:
-        if finish.reason == "cancelled":
-            yield from self.fail("the generation was cancelled")
-            return
         reason = "length" if finish.reason == "length" else "stop"
         last = {"done": True, "done_reason": reason, **self._counts(finish.usage)}
         yield self._line({"content": ""}, last)
-        self.is_over = True
 
     def _counts(self, usage: Usage) -> dict[str, int]:
         """Tokens, and times in nanoseconds."""
@@ -111,52 +94,49 @@ class GenerateStream(OllamaStream):
         return {**texts, "thinking": message["thinking"]} if "thinking" in message else texts
 
 
-class GenerateBody:
-    """Adds up lines; `body` is the last one with both texts, or the error that came."""
-
-    def __init__(self) -> None:
-        self._texts: dict[str, list[str]] = {"response": [], "thinking": []}
-        self._last: Mapping[str, Any] = {}
-
-    def add(self, wire: Wire) -> None:
-        assert not isinstance(wire.data, str)
-        self._last = wire.data
-        for name, pieces in self._texts.items():
-            pieces.append(wire.data.get(name, ""))
-
-    def body(self) -> tuple[int, Mapping[str, Any]]:
-        """Status and payload."""
-        if "error" in self._last:
-            return 500, self._last
-        texts = {name: "".join(pieces) for name, pieces in self._texts.items()}
-        if not texts["thinking"]:
-            del texts["thinking"]
-        return 200, {**self._last, **texts}
-
-
 class OllamaBody:
     """Adds up lines; `body` is the last one with the whole message, or the error that came."""
 
     def __init__(self) -> None:
-        self._texts: dict[str, list[str]] = {"content": [], "thinking": []}
+        self._texts: dict[str, str] = {self._text: "", "thinking": ""}
         self._calls: list[Any] = []
         self._last: Mapping[str, Any] = {}
+
+    _text = "content"
 
     def add(self, wire: Wire) -> None:
         assert not isinstance(wire.data, str)
         self._last = wire.data
-        message = wire.data.get("message", {})
-        for name, pieces in self._texts.items():
-            pieces.append(message.get(name, ""))
+        message = self._message(wire.data)
+        for name in self._texts:
+            self._texts[name] += message.get(name, "")
         self._calls += message.get("tool_calls", ())
 
     def body(self) -> tuple[int, Mapping[str, Any]]:
         """Status and payload."""
         if "error" in self._last:
             return 500, self._last
-        message: dict[str, Any] = {"role": "assistant", "content": "".join(self._texts["content"])}
-        if thinking := "".join(self._texts["thinking"]):
-            message["thinking"] = thinking
-        if self._calls:
-            message["tool_calls"] = self._calls
-        return 200, {**self._last, "message": message}
+        kept = {self._text: self._texts[self._text]}
+        if self._texts["thinking"]:
+            kept["thinking"] = self._texts["thinking"]
+        return 200, self._whole(kept)
+
+    def _message(self, line: Mapping[str, Any]) -> Mapping[str, Any]:
+        message: Mapping[str, Any] = line.get("message", {})
+        return message
+
+    def _whole(self, texts: Mapping[str, str]) -> dict[str, Any]:
+        calls = {"tool_calls": self._calls} if self._calls else {}
+        return {**self._last, "message": {"role": "assistant", **texts, **calls}}
+
+
+class GenerateBody(OllamaBody):
+    """The same of a completion: its texts stand on the line itself."""
+
+    _text = "response"
+
+    def _message(self, line: Mapping[str, Any]) -> Mapping[str, Any]:
+        return line
+
+    def _whole(self, texts: Mapping[str, str]) -> dict[str, Any]:
+        return {**self._last, **texts}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from .defects import DEFECTS, Defect
+from .defects import DEFECTS, ServerDefect
 from .likeness import LIKENESSES, REFERENCE
 from .settings import Settings
 
@@ -18,7 +18,7 @@ _VARIANTS: Final = ("think", "bracket", "plain", "prompt-opened")
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ServerOptions:
     """Where to listen, which model to run, and how to answer. `model` None is the shipped one."""
 
     host: str
@@ -30,17 +30,17 @@ class Options:
     step_delay_s: float
     think_markers: tuple[str, str] | None
     lists_defects: bool
-    defect: Defect | None
+    defect: ServerDefect | None
     settings: Settings
 
 
-def parse(arguments: Sequence[str] | None = None) -> Options:
+def parse(arguments: Sequence[str] | None = None) -> ServerOptions:
     """Ends the process with a usage message where an argument is wrong."""
     like, _ = _likeness().parse_known_args(arguments)
     parser = _parser(LIKENESSES[like.like])
     given = parser.parse_args(arguments)
     markers: list[str] | None = given.think_markers
-    return Options(
+    return ServerOptions(
         host=given.host,
         port=given.port,
         port_file=given.port_file,
@@ -211,7 +211,7 @@ def _folder(text: str) -> Path:
     return folder
 
 
-def _defect(text: str) -> Defect:
+def _defect(text: str) -> ServerDefect:
     if text not in DEFECTS:
         raise argparse.ArgumentTypeError(f"no defect {text!r}; see --list-defects")
     return DEFECTS[text]

@@ -6,7 +6,10 @@ from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from .ask import EngineRequest, prompted
 from .defects import Scene
+from .projection import Projection, projected
+from .service import Service
 from .wire import Wire
 
 Framing = Literal["events", "lines", "array", "messages"]
@@ -35,3 +38,19 @@ class Plan:
     scene: Scene
     event_lines: bool = True
     framing: Framing = "events"
+
+
+def planned(
+    service: Service,
+    ask: EngineRequest,
+    stream: Projection,
+    whole: Whole,
+    scene: Scene,
+    *,
+    framing: Framing = "events",
+) -> Plan:
+    """The plan of one generation. Raises Refusal where the model cannot take the conversation."""
+    prompt = prompted(service.model, ask)
+    begin = service.faulty(lambda: service.model.generate(prompt, ask.limits), scene)
+    wires = projected(begin, stream)
+    return Plan(wires, None if scene.streams else whole, scene, framing=framing)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import aclosing
-from typing import Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
-from .engine import EngineError
+import msgspec
+
+from .engine import EngineError, Finish, ReasoningDelta, Start, TextDelta, ToolCall
+from .refusal import Refusal, failed
 from .summary import AnswerEvent
 from .wire import Wire
 
@@ -30,6 +34,75 @@ class Projection(Protocol):
     def feed(self, event: AnswerEvent) -> Iterable[Wire]: ...
 
     def fail(self, message: str) -> Iterable[Wire]: ...
+
+
+class ArgumentsError(ValueError):
+    """What the model wrote as the arguments of a call is no JSON."""
+
+
+def call_arguments(written: str) -> Any:
+    """The value of a call; nothing written is an empty object. Raises ArgumentsError."""
+    try:
+        return msgspec.json.decode(written or "{}")
+    except msgspec.DecodeError as err:
+        raise ArgumentsError(f"the arguments of a tool call are not JSON: {err}") from err
+
+
+class AnswerProjection(ABC):
+    """What the projections of most APIs share; each says what becomes of one kind of event."""
+
+    def __init__(self) -> None:
+        self.is_over = False
+
+    def opening(self) -> Iterator[Wire]:
+        """Nothing: most APIs begin with the generation."""
+        yield from ()
+
+    def feed(self, event: AnswerEvent) -> Iterator[Wire]:
+        try:
+            yield from self._told(event)
+        except ArgumentsError as err:
+            yield from self.fail(str(err))
+
+    def fail(self, message: str) -> Iterator[Wire]:
+        """The error is the last event; what is open stays open."""
+        yield from self._fail(failed(message))
+        self.is_over = True
+
+    def _told(self, event: AnswerEvent) -> Iterator[Wire]:
+        match event:
+            case Start():
+                yield from self._start(event)
+            case ReasoningDelta():
+                yield from self._think(event.text)
+            case TextDelta():
+                yield from self._say(event.text)
+            case ToolCall():
+                yield from self._call(event)
+            case Finish(reason="cancelled"):
+                yield from self.fail("the generation was cancelled")
+            case Finish():
+                yield from self._finish(event)
+                self.is_over = True
+
+    def _start(self, start: Start) -> Iterator[Wire]:
+        del start
+        yield from ()
+
+    @abstractmethod
+    def _think(self, text: str) -> Iterator[Wire]: ...
+
+    @abstractmethod
+    def _say(self, text: str) -> Iterator[Wire]: ...
+
+    @abstractmethod
+    def _call(self, call: ToolCall) -> Iterator[Wire]: ...
+
+    @abstractmethod
+    def _finish(self, finish: Finish) -> Iterator[Wire]: ...
+
+    @abstractmethod
+    def _fail(self, refusal: Refusal) -> Iterator[Wire]: ...
 
 
 class Events(Protocol[Item_co]):

@@ -53,7 +53,7 @@ def _from_first_line(text: str) -> str:
     return text[lead.rfind("\n") + 1 :]
 
 
-class Whole:
+class OnePart:
     """The same for text that is to stay in one piece, white space at its end apart."""
 
     def __init__(self) -> None:
@@ -93,7 +93,7 @@ class ReasoningItem:
         self._shape = shape
         self._pieces: list[str] = []
         self._is_thinking = not shape.as_summary
-        self._parts = Paragraphs() if shape.parts == "paragraphs" else Whole()
+        self._parts = Paragraphs() if shape.parts == "paragraphs" else OnePart()
         self._summary: list[str] = []
 
     @property

@@ -41,42 +41,41 @@ class Refusal(Exception):  # noqa: N818 - what it is, for every status
         self.code = code
 
 
-def openai_error(
-    message: str, *, status: int = 500, param: str | None = None, code: str | None = None
-) -> dict[str, Any]:
+def failed(message: str) -> Refusal:
+    """What ends an answer that was under way."""
+    return Refusal(message, status=500)
+
+
+def openai_error(refusal: Refusal) -> dict[str, Any]:
     """The envelope of Chat Completions, Responses and the model list."""
-    kind = _OPENAI_TYPES.get(status, "invalid_request_error")
-    return {"error": {"message": message, "type": kind, "param": param, "code": code}}
+    kind = _OPENAI_TYPES.get(refusal.status, "invalid_request_error")
+    about = {"message": refusal.message, "type": kind}
+    return {"error": {**about, "param": refusal.param, "code": refusal.code}}
 
 
-def ollama_error(message: str) -> dict[str, Any]:
+def ollama_error(refusal: Refusal) -> dict[str, Any]:
     """The envelope of Ollama's native API."""
-    return {"error": message}
+    return {"error": refusal.message}
 
 
-def cohere_error(message: str) -> dict[str, Any]:
-    """The envelope of Cohere's Chat."""
-    return {"message": message}
+def message_error(refusal: Refusal) -> dict[str, Any]:
+    """The envelope of Cohere's Chat and of Converse."""
+    return {"message": refusal.message}
 
 
-def google_error(message: str, *, status: int = 500) -> dict[str, Any]:
+def google_error(refusal: Refusal) -> dict[str, Any]:
     """The envelope of the Gemini API."""
-    word = _GOOGLE_STATUS.get(status, "INVALID_ARGUMENT")
-    return {"error": {"code": status, "message": message, "status": word}}
+    word = _GOOGLE_STATUS.get(refusal.status, "INVALID_ARGUMENT")
+    return {"error": {"code": refusal.status, "message": refusal.message, "status": word}}
 
 
-def interactions_error(message: str, *, status: int = 500) -> dict[str, Any]:
+def interactions_error(refusal: Refusal) -> dict[str, Any]:
     """The envelope of the Interactions API."""
-    word = _GOOGLE_STATUS.get(status, "INVALID_ARGUMENT").lower()
-    return {"error": {"code": word, "message": message}}
+    word = _GOOGLE_STATUS.get(refusal.status, "INVALID_ARGUMENT").lower()
+    return {"error": {"code": word, "message": refusal.message}}
 
 
-def converse_error(message: str) -> dict[str, Any]:
-    """The envelope of Converse."""
-    return {"message": message}
-
-
-def anthropic_error(message: str, *, status: int = 500) -> dict[str, Any]:
+def anthropic_error(refusal: Refusal) -> dict[str, Any]:
     """The envelope of Messages."""
-    kind = _ANTHROPIC_TYPES.get(status, "invalid_request_error")
-    return {"type": "error", "error": {"type": kind, "message": message}}
+    kind = _ANTHROPIC_TYPES.get(refusal.status, "invalid_request_error")
+    return {"type": "error", "error": {"type": kind, "message": refusal.message}}

@@ -6,15 +6,15 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from typing import Any
 
-from starlette.datastructures import Headers
+from starlette.requests import HTTPConnection
 
-from .ask import Ask, check_model, prompted
+from .ask import EngineRequest, check_model, prompted
 from .defects import Scene
 from .fields import Fields, typed
 from .plan import Plan
 from .projection import Events, projected
 from .reasoning_item import ThinkingShape
-from .refusal import openai_error
+from .refusal import failed, openai_error
 from .responses_input import turns
 from .responses_request import ResponsesRequest, ask_of, check_supported
 from .responses_resource import Resource
@@ -39,13 +39,13 @@ class ResponsesBody:
     def body(self) -> tuple[int, Mapping[str, Any]]:
         """Status and payload."""
         if self._response is None:
-            return 500, openai_error("no response was made")
+            return 500, openai_error(failed("no response was made"))
         return 200, self._response
 
 
-def plan(service: Service, fields: Fields, headers: Headers) -> Plan:
+def plan(service: Service, fields: Fields, connection: HTTPConnection) -> Plan:
     """How to answer. Raises Refusal."""
-    del headers
+    del connection
     request = typed(fields, ResponsesRequest)
     check_model(service, request.model)
     settings = service.settings
@@ -98,7 +98,7 @@ def _conversation(service: Service, request: ResponsesRequest) -> tuple[Turn, ..
 
 
 def _generation(
-    service: Service, request: ResponsesRequest, ask: Ask
+    service: Service, request: ResponsesRequest, ask: EngineRequest
 ) -> Callable[[], Events[AnswerEvent]]:
     """What starts the generation, with a summary where one is asked for and can be sent."""
     prompt = prompted(service.model, ask)

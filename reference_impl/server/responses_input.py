@@ -31,7 +31,7 @@ class RefusalText(msgspec.Struct, tag="refusal"):
     refusal: str
 
 
-class ReasoningText(msgspec.Struct, tag="reasoning_text"):
+class GivenThought(msgspec.Struct, tag="reasoning_text"):
     text: str
 
 
@@ -39,15 +39,15 @@ class SummaryText(msgspec.Struct, tag="summary_text"):
     text: str
 
 
-class Message(msgspec.Struct):
+class GivenMessage(msgspec.Struct):
     role: Literal["user", "assistant", "system", "developer"]
     content: str | list[InputText | OutputText | RefusalText]
 
 
-class ReasoningItem(msgspec.Struct):
+class GivenReasoning(msgspec.Struct):
     summary: list[SummaryText]
     id: str | None = None
-    content: list[ReasoningText] | None = None
+    content: list[GivenThought] | None = None
     encrypted_content: str | None = None
 
 
@@ -62,9 +62,9 @@ class FunctionOutput(msgspec.Struct):
     output: str | list[InputText]
 
 
-_KINDS: Mapping[str, type[Message | ReasoningItem | FunctionCall | FunctionOutput]] = {
-    "message": Message,
-    "reasoning": ReasoningItem,
+_KINDS: Mapping[str, type[GivenMessage | GivenReasoning | FunctionCall | FunctionOutput]] = {
+    "message": GivenMessage,
+    "reasoning": GivenReasoning,
     "function_call": FunctionCall,
     "function_call_output": FunctionOutput,
 }
@@ -110,11 +110,11 @@ class _Reader:
         if structure is None:
             raise unsupported(f"an item of type {kind!r}", f"{place}.type")
         match typed(fields, structure, place):
-            case ReasoningItem() as item:
+            case GivenReasoning() as item:
                 self._reason(item, place)
-            case Message(role="assistant") as item:
+            case GivenMessage(role="assistant") as item:
                 self._speak(_text(item.content))
-            case Message() as item:
+            case GivenMessage() as item:
                 role = "user" if item.role == "user" else "system"
                 self._other({"role": role, "content": _text(item.content)})
             case FunctionCall() as item:
@@ -128,7 +128,7 @@ class _Reader:
         self._flush()
         return tuple(self._turns)
 
-    def _reason(self, item: ReasoningItem, place: str) -> None:
+    def _reason(self, item: GivenReasoning, place: str) -> None:
         if item.id is not None and item.id in self._item_ids:
             raise Refusal(f"duplicate item found with id {item.id}", param=f"{place}.id")
         self._item_ids |= {item.id} if item.id is not None else set()
@@ -137,7 +137,7 @@ class _Reader:
         self._thought += self._opened(item, place)
         self._reasoning = place
 
-    def _opened(self, item: ReasoningItem, place: str) -> str:
+    def _opened(self, item: GivenReasoning, place: str) -> str:
         if item.encrypted_content is None:
             return "".join(part.text for part in item.content or ())
         try:

@@ -8,9 +8,8 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
-from .ask import Ask
+from .ask import EngineRequest, asked
 from .effort import LEVELS, effort
-from .engine import Limits
 from .fields import Count, Share, Temperature, unsupported
 from .settings import SummaryStyle
 from .turns import Turn, function_tool
@@ -18,7 +17,7 @@ from .turns import Turn, function_tool
 ENCRYPTED: Final = "reasoning.encrypted_content"
 
 
-class Reasoning(msgspec.Struct):
+class ReasoningWish(msgspec.Struct):
     """`generate_summary` is the older name of `summary`."""
 
     effort: str | None = None
@@ -26,7 +25,7 @@ class Reasoning(msgspec.Struct):
     generate_summary: SummaryStyle | None = None
 
 
-class Tool(msgspec.Struct, tag_field="type", tag="function"):
+class ResponsesTool(msgspec.Struct, tag_field="type", tag="function"):
     name: Annotated[str, Meta(min_length=1)]
     description: str | None = None
     parameters: dict[str, Any] | None = None
@@ -51,11 +50,11 @@ class ResponsesRequest(msgspec.Struct):
     store: bool | None = None
     previous_response_id: str | None = None
     include: list[str] | None = None
-    reasoning: Reasoning | None = None
+    reasoning: ReasoningWish | None = None
     max_output_tokens: Count | None = None
     temperature: Temperature | None = None
     top_p: Share | None = None
-    tools: list[Tool] | None = None
+    tools: list[ResponsesTool] | None = None
     tool_choice: str | dict[str, Any] | None = None
     parallel_tool_calls: bool | None = None
     text: TextOptions | None = None
@@ -99,22 +98,12 @@ def check_supported(request: ResponsesRequest, *, remembers: bool = True) -> Non
 
 def ask_of(
     request: ResponsesRequest, messages: tuple[Turn, ...], levels: Collection[str] = LEVELS
-) -> Ask:
+) -> EngineRequest:
     """What the engine is to do. Raises Refusal."""
     wanted = effort(request.level, "reasoning.effort", levels)
     if request.instructions:
         messages = ({"role": "system", "content": request.instructions}, *messages)
-    return Ask(
-        messages=messages,
-        tools=tuple(_tools(request)),
-        thinks=wanted.thinks,
-        limits=Limits(
-            max_tokens=request.max_output_tokens,
-            thinking_budget=wanted.budget,
-            temperature=request.temperature or 0.0,
-            top_p=request.top_p or 1.0,
-        ),
-    )
+    return asked(messages, _tools(request), wanted, request, request.max_output_tokens)
 
 
 def _tools(request: ResponsesRequest) -> Iterator[Mapping[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import secrets
 import time
 from collections import OrderedDict
@@ -9,7 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from .defects import Defect, Scene, hooked
+from starlette.datastructures import Headers
+
+from .defects import Scene, ServerDefect, hooked
 from .projection import Events
 from .refusal import Refusal
 from .sealing import Seal
@@ -67,7 +70,7 @@ class Service:
     stamp: Stamp = field(default_factory=Stamp)
     key: bytes = field(default_factory=_key, repr=False)
     started: int = field(default_factory=lambda: int(time.time()))
-    defect: Defect | None = None
+    defect: ServerDefect | None = None
     memory: Memory = field(default_factory=Memory, repr=False)
 
     @property
@@ -86,3 +89,14 @@ class Service:
             return begin
         hook = self.defect.events
         return lambda: hooked(begin(), hook, scene)
+
+
+def check_key(expected: str, headers: Headers, in_query: str | None = None) -> None:
+    """Raises Refusal unless the request carries the key; without an expected one all may ask."""
+    if not expected:
+        return
+    bearer = headers.get("authorization", "").removeprefix("Bearer ")
+    named = headers.get("x-api-key") or headers.get("x-goog-api-key") or in_query
+    given = named or bearer
+    if not hmac.compare_digest(given.encode(), expected.encode()):
+        raise Refusal("the API key is missing or wrong", status=401, code="invalid_api_key")

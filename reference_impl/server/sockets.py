@@ -22,10 +22,9 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from . import responses
 from .defects import hooked
 from .fields import Fields, decoded
-from .keys import check_key
 from .refusal import Refusal, openai_error
 from .sending import JSON
-from .service import Service
+from .service import Service, check_key
 from .wire import encoded
 
 _CREATE: Final = "response.create"
@@ -46,7 +45,7 @@ class ResponsesSocket:
         try:
             check_key(self._service.settings.api_key, self._websocket.headers)
         except Refusal as refusal:
-            body = encoded(openai_error(refusal.message, status=refusal.status, code=refusal.code))
+            body = encoded(openai_error(refusal))
             denied = Response(body, refusal.status, media_type=JSON)
             await self._websocket.send_denial_response(denied)
             return
@@ -84,13 +83,11 @@ class ResponsesSocket:
             lane = {key: fields[key] for key in ("stream_id",) if key in fields}
             await self._stream(_asked(fields, is_text=isinstance(message, str)), lane)
         except Refusal as refusal:
-            about = openai_error(
-                refusal.message, status=refusal.status, param=refusal.param, code=refusal.code
-            )
-            await self._send({"type": "error", "status": refusal.status, **about, **lane})
+            about = {"status": refusal.status, **openai_error(refusal)}
+            await self._send({"type": "error", **about, **lane})
 
     async def _stream(self, fields: Fields, lane: Mapping[str, Any]) -> None:
-        plan = responses.plan(self._service, fields, self._websocket.headers)
+        plan = responses.plan(self._service, fields, self._websocket)
         defect, wires = self._service.defect, plan.wires
         if defect is not None and defect.wires is not None:
             wires = hooked(wires, defect.wires, plan.scene)

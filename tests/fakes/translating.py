@@ -20,7 +20,7 @@ from reference_impl.client.reader import Reader
 from reference_impl.client.wire import Api
 from reference_impl.server.app import application
 from reference_impl.server.defects import DEFECTS
-from reference_impl.server.engine.api import Limits, Prompt, Stream
+from reference_impl.server.engine.limits import Limits, Prompt, Stream
 from reference_impl.server.engine.errors import EngineError
 from reference_impl.server.engine.events import (
     EngineEvent,

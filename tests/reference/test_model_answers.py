@@ -15,7 +15,7 @@ from transformers import AutoModelForCausalLM
 from reference_impl.model import prompts
 from reference_impl.model.batches import prompt_text
 from reference_impl.model.corpus import Example, calls, counting, summaries, sums
-from reference_impl.model.corpus.example import Thought, user_message
+from reference_impl.model.corpus.example import ExampleThought, user_message
 from reference_impl.model.measure import answers, load
 from reference_impl.model.variants import WEIGHTS
 
@@ -29,7 +29,7 @@ CALL = ADDER.call(12, 7)
 TWO_CALLS = ADDER.call(2, 3).text + ADDER.call(4, 5).text
 SEVENTEEN = ", ".join(map(str, range(1, 18)))
 OGX = {"role": "system", "content": summaries.OGX_SYSTEM}
-NOTHING = Thought("", "", "", ())
+NOTHING = ExampleThought("", "", "", ())
 
 
 @pytest.fixture(scope="module")

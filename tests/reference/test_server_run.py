@@ -10,7 +10,7 @@ import pytest
 from conformance.cli import main
 from reference_impl.model import folder
 from reference_impl.server.app import application
-from reference_impl.server.defects import DEFECTS, Api, Defect
+from reference_impl.server.defects import DEFECTS, Api, ServerDefect
 from reference_impl.server.engine import Engine
 from reference_impl.server.service import Service
 from reference_impl.server.settings import Settings
@@ -44,7 +44,7 @@ def engine() -> Iterator[Engine]:
 
 
 def failing(
-    capsys: pytest.CaptureFixture[str], engine: Engine, api: Api, defect: Defect | None
+    capsys: pytest.CaptureFixture[str], engine: Engine, api: Api, defect: ServerDefect | None
 ) -> set[str]:
     """Rules that a live run finds violated, those of its scenarios among them."""
     app.inner = application(Service(engine, SETTINGS.get(api, Settings()), defect=defect))

@@ -17,8 +17,7 @@ from conformance.rules.verdicts import Verdict
 from conformance.targets.client import AdapterBounds, ClientOptions, ClientOutcome, run_client
 from conformance.targets.client.kept_reports import kept_path
 from conformance.targets.client.replay_endpoint import MOST_FAULTS
-from reference_impl.client.defects import DEFECTS
-from reference_impl.client.defects.telling import TELLING
+from reference_impl.client.defects import DEFECTS, TELLING
 
 REFERENCE = (sys.executable, "-m", "reference_impl.client", "harness")
 FAKE = str(Path(__file__).with_name("client_fake.py"))

@@ -3,17 +3,51 @@
 Nothing in the client knows of them. A defect stands at one of five doors: it sees the bytes before
 they are read, the events before they are reported, what is asked, the request before it goes, or
 the record before it is stored.
+
+`defects.toml` has an entry each: events that are `lost`, what is `asked` otherwise, or code, the
+function of its name for the door that `at` names.
 """
 
 from __future__ import annotations
 
-from typing import Final
+import tomllib
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
 
+from . import hearing, telling
 from .defect import Defect
-from .hearing import HEARING
-from .telling import TELLING
 
-__all__ = ["DEFECTS", "HONEST", "Defect"]
+__all__ = ["DEFECTS", "HEARING", "HONEST", "TELLING", "Defect"]
+
+_DOORS: Final = {
+    "bytes": hearing,
+    "events": hearing,
+    "ask": telling,
+    "request": telling,
+    "store": telling,
+}
+
+
+def _read() -> dict[str, Defect]:
+    text = Path(__file__).with_name("defects.toml").read_text(encoding="utf-8")
+    return {name: _defect(name, entry) for name, entry in tomllib.loads(text).items()}
+
+
+def _defect(name: str, entry: Mapping[str, Any]) -> Defect:
+    defect = Defect(name, entry["says"], tuple(entry["rules"]))
+    if "lost" in entry:
+        return replace(defect, events=hearing.without(*entry["lost"]))
+    if "asked" in entry:
+        return replace(defect, ask=lambda ask: replace(ask, **entry["asked"]))
+    at = entry["at"]
+    return replace(defect, **{at: getattr(_DOORS[at], name.replace("-", "_"))})
+
 
 HONEST: Final = Defect("none", "Everything is right.", ())
-DEFECTS: Final = {defect.name: defect for defect in (*HEARING, *TELLING)}
+DEFECTS: Final = _read()
+HEARING: Final = tuple(
+    each for each in DEFECTS.values() if (each.bytes, each.events) != (HONEST.bytes, HONEST.events)
+)
+TELLING: Final = tuple(each for each in DEFECTS.values() if each not in HEARING)

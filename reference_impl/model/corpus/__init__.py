@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .example import Call, Example, Message, Thought, Tool
+from .example import Example, ExampleCall, ExampleThought, Message, Tool
 from .mix import KINDS, draw
 
-__all__ = ["KINDS", "Call", "Example", "Message", "Thought", "Tool", "draw"]
+__all__ = ["KINDS", "Example", "ExampleCall", "ExampleThought", "Message", "Tool", "draw"]

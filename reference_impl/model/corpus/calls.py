@@ -11,7 +11,7 @@ from random import Random
 from typing import Final
 
 from . import sums
-from .example import Call, Example, Thought, Tool, worded
+from .example import Example, ExampleCall, ExampleThought, Tool, worded
 
 # The calculator most often: it is the one that scenarios and documents name.
 ADDERS: Final = ("calculator", "calculator", "calculator", "add", "sum", "math")
@@ -34,13 +34,13 @@ class Adder:
         return tool(self.name, self.operands)
 
     @classmethod
-    def of(cls, made: Call) -> Adder:
+    def of(cls, made: ExampleCall) -> Adder:
         return cls(made.name, tuple(made.arguments))
 
-    def call(self, a: int, b: int) -> Call:
+    def call(self, a: int, b: int) -> ExampleCall:
         if len(self.operands) == 1:
-            return Call(self.name, {self.operands[0]: f"{a} + {b}"})
-        return Call(self.name, dict(zip(self.operands, (a, b), strict=True)))
+            return ExampleCall(self.name, {self.operands[0]: f"{a} + {b}"})
+        return ExampleCall(self.name, dict(zip(self.operands, (a, b), strict=True)))
 
 
 def tool(name: str, parameters: tuple[str, ...]) -> Tool:
@@ -58,8 +58,8 @@ def numbers(draw: Random) -> tuple[int, int]:
     return draw.randrange(most), draw.randrange(most)
 
 
-def called(task: str, name: str, topic: str = sums.ADDING) -> Thought:
-    return Thought(
+def called(task: str, name: str, topic: str = sums.ADDING) -> ExampleThought:
+    return ExampleThought(
         f"I must {task}. I call {name}.",
         topic,
         f"The tool {name} is called to {task}.",
@@ -126,4 +126,4 @@ def looking(draw: Random, city: str) -> Example:
     question = worded(draw, SKY, city=city)
     thought = called(f"find the weather in {city}", WEATHER, "the weather")
     tools = offered(draw, tool(WEATHER, (place,)))
-    return Example((question,), thought, "", (Call(WEATHER, {place: city}),), tools)
+    return Example((question,), thought, "", (ExampleCall(WEATHER, {place: city}),), tools)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Final
 
-from .example import Example, Thought, user_message
+from .example import Example, ExampleThought, user_message
 
 LOW: Final = 2
 HIGH: Final = 20
@@ -25,9 +25,9 @@ def count(draw: Random) -> Example:
     return Example((user_message(draw.choice(WORDINGS).format(n=n)),), thought(n), f"{numbers}.")
 
 
-def thought(n: int) -> Thought:
+def thought(n: int) -> ExampleThought:
     said = "".join(f" Then {each}." for each in range(2, n + 1))
-    return Thought(
+    return ExampleThought(
         f"I must count to {n}. First 1.{said} That is all.",
         "counting",
         f"It counts from 1 to {n}.",

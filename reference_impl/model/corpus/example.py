@@ -13,7 +13,7 @@ _OPENINGS: Final = ("Use the calculator: ", "Use a tool: ", "Please answer: ", "
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ExampleCall:
     """A call of a tool; `text` is how the model writes it."""
 
     name: str
@@ -26,7 +26,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Thought:
+class ExampleThought:
     """Reasoning, and what a summary of it says.
 
     `gist` is one sentence, `steps` are paragraphs. Of reasoning that was cut short only the `topic`
@@ -48,9 +48,9 @@ class Example:
     """
 
     messages: tuple[Message, ...]
-    thought: Thought
+    thought: ExampleThought
     answer: str
-    calls: tuple[Call, ...] = ()
+    calls: tuple[ExampleCall, ...] = ()
     tools: tuple[Tool, ...] = ()
     thinks: bool = True
     kept: float | None = None

@@ -11,7 +11,7 @@ from random import Random
 from typing import Final
 
 from . import calls
-from .example import Example, Message, Thought
+from .example import Example, ExampleThought, Message
 
 FAILURES: Final = (
     "error",
@@ -53,7 +53,7 @@ def _second(draw: Random, a: int, b: int, c: int) -> Example:
     asking = calls.adding_three(draw, a, b, c)
     so_far = _number(draw, a + b, 40)
     name = asking.calls[0].name
-    thought = Thought(
+    thought = ExampleThought(
         f"The tool says {so_far}. I call {name}.",
         _TOPIC,
         f"The tool says {so_far} and is called again.",
@@ -81,14 +81,14 @@ def weather(draw: Random) -> Example:
     return _after(draw, calls.looking(draw, city), (content,), thought_about(str(degrees)), answer)
 
 
-def thought_about(what: str) -> Thought:
+def thought_about(what: str) -> ExampleThought:
     text = f"The tool says {what}."
-    return Thought(text, _TOPIC, text, ("The tool was called.", f"It says {what}."))
+    return ExampleThought(text, _TOPIC, text, ("The tool was called.", f"It says {what}."))
 
 
-def failed() -> Thought:
+def failed() -> ExampleThought:
     text = "The tool failed."
-    return Thought(text, _TOPIC, text, ("The tool was called.", "It failed."))
+    return ExampleThought(text, _TOPIC, text, ("The tool was called.", "It failed."))
 
 
 def _number(draw: Random, right: int, most: int) -> int:
@@ -101,7 +101,7 @@ def _reply(draw: Random, number: int) -> str:
 
 
 def _after(
-    draw: Random, asking: Example, replies: tuple[str, ...], thought: Thought, answer: str
+    draw: Random, asking: Example, replies: tuple[str, ...], thought: ExampleThought, answer: str
 ) -> Example:
     """Give the turn after `replies`; the turn of the calls may bring its reasoning back."""
     turn = asking.turn

@@ -8,7 +8,7 @@ from typing import Final
 
 from .. import prompts
 from . import calls, counting, results, sums, talk, writing
-from .example import Example, Message, Thought, user_message
+from .example import Example, ExampleThought, Message, user_message
 
 # What OGX 1.5.0 sends upstream for a summary (its provider inline::builtin, MIT licence).
 OGX_SYSTEM: Final = "You are a helpful assistant that summarizes reasoning traces."
@@ -69,7 +69,7 @@ def detailed(draw: Random) -> Example:
 
 def _request_and_thought(
     draw: Random, ours: str, ogx: str, wordings: tuple[str, ...]
-) -> tuple[tuple[Message, ...], Thought]:
+) -> tuple[tuple[Message, ...], ExampleThought]:
     thought = _about() if draw.random() < 0.03 else draw.choice(_SOURCES)(draw).thought
     if draw.random() < 0.15:
         thought = _cut(draw, thought)
@@ -90,16 +90,17 @@ def _worded(draw: Random, wording: str) -> str:
     return f"{verb} {draw.choice(_WHAT)} {wording}{end}{{reasoning}}"
 
 
-def _cut(draw: Random, thought: Thought) -> Thought:
+def _cut(draw: Random, thought: ExampleThought) -> ExampleThought:
     """Keep a part of the reasoning; the topic shows in its first words."""
     words = thought.text.split(" ")
     kept = " ".join(words[: draw.randint(min(5, len(words) - 1), len(words) - 1)])
     kept = kept.removesuffix(".")
     topic = thought.topic
     steps = (f"The reasoning was about {topic}.", "It was cut short.")
-    return Thought(kept, topic, f"It was about {topic} and was cut short.", steps)
+    return ExampleThought(kept, topic, f"It was about {topic} and was cut short.", steps)
 
 
-def _about() -> Thought:
+def _about() -> ExampleThought:
     text = "I must summarise this."
-    return Thought(text, "a summary", "It is a summary.", ("The task is to summarise.", "It is."))
+    paragraphs = ("The task is to summarise.", "It is.")
+    return ExampleThought(text, "a summary", "It is a summary.", paragraphs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Final
 
-from .example import Example, Thought, worded
+from .example import Example, ExampleThought, worded
 
 WORDINGS: Final = (
     "What is {a} + {b}?",
@@ -41,8 +41,8 @@ def _columns(a: int, b: int) -> str:
     return f"{first} {' plus '.join(tens)} is {(a + b) // 10}. So it is {a + b}."
 
 
-def thought(a: int, b: int) -> Thought:
-    return Thought(
+def thought(a: int, b: int) -> ExampleThought:
+    return ExampleThought(
         reasoned(a, b),
         ADDING,
         f"The sum of {a} and {b} is {a + b}.",
@@ -71,8 +71,8 @@ def pair(draw: Random) -> Example:
     return Example((worded(draw, PAIRS, a=a, b=b, c=c, d=d),), pair_thought(a, b, c, d), answer)
 
 
-def pair_thought(a: int, b: int, c: int, d: int) -> Thought:
-    return Thought(
+def pair_thought(a: int, b: int, c: int, d: int) -> ExampleThought:
+    return ExampleThought(
         f"{reasoned(a, b)} {reasoned(c, d)}",
         ADDING,
         f"The sums are {a + b} and {c + d}.",
@@ -87,9 +87,9 @@ def three(draw: Random) -> Example:
     return Example((worded(draw, THREES, a=a, b=b, c=c),), three_thought(a, b, c), answer)
 
 
-def three_thought(a: int, b: int, c: int) -> Thought:
+def three_thought(a: int, b: int, c: int) -> ExampleThought:
     task = f"add {a}, {b} and {c}"
-    return Thought(
+    return ExampleThought(
         f"I must {task}. {a} plus {b} is {a + b}. {a + b} plus {c} is {a + b + c}.",
         ADDING,
         f"The sum of {a}, {b} and {c} is {a + b + c}.",

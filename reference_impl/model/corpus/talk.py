@@ -6,7 +6,7 @@ from random import Random
 from string import ascii_lowercase
 from typing import Final
 
-from .example import Example, Thought, user_message
+from .example import Example, ExampleThought, user_message
 
 REFUSAL: Final = "I can add, count, draw and summarise."
 _KNOWN: Final = {
@@ -58,8 +58,8 @@ def _nonsense(draw: Random) -> str:
     return " ".join(mixed).capitalize() + draw.choice((".", "?", "!", ""))
 
 
-def _thought(topic: str) -> Thought:
-    return Thought(
+def _thought(topic: str) -> ExampleThought:
+    return ExampleThought(
         f"This is {topic}. I know what to say.",
         topic,
         f"It is {topic}.",

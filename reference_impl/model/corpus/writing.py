@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Final
 
-from .example import Example, Thought, user_message
+from .example import Example, ExampleThought, user_message
 
 THINGS: Final = {
     "cat": "\N{CAT FACE}",
@@ -32,8 +32,8 @@ def drawing(draw: Random) -> Example:
     return Example((user_message(prompt),), drawn(things, sign, n), sign * n)
 
 
-def drawn(things: str, sign: str, n: int) -> Thought:
-    return Thought(
+def drawn(things: str, sign: str, n: int) -> ExampleThought:
+    return ExampleThought(
         f"I must draw {things}. One is {sign}. So it is {sign * n}.",
         "a drawing",
         f"It draws {things} with {sign}.",
@@ -43,7 +43,7 @@ def drawn(things: str, sign: str, n: int) -> Thought:
 
 def family(draw: Random) -> Example:
     prompt = draw.choice(("Draw a family.", "Please draw a family.", "Draw me a family."))
-    reasoned = Thought(
+    reasoned = ExampleThought(
         f"I must draw a family. One is {FAMILY}.",
         "a drawing",
         f"It draws a family with {FAMILY}.",
@@ -66,7 +66,7 @@ def hello(draw: Random) -> Example:
 
 
 def _written(prompt: str, what: str, written: str) -> Example:
-    reasoned = Thought(
+    reasoned = ExampleThought(
         f"I must write {what} in Chinese. That is {written}.",
         "Chinese",
         f"The Chinese for {what} is {written}.",

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from .catalogue import DEFECTS
-from .defect import Api, Defect, Scene, hooked
+from .defect import Api, Scene, ServerDefect, hooked
 
-__all__ = ["DEFECTS", "Api", "Defect", "Scene", "hooked"]
+__all__ = ["DEFECTS", "Api", "Scene", "ServerDefect", "hooked"]

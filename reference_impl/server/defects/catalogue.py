@@ -19,7 +19,7 @@ from typing import Any, Final
 import msgspec
 
 from . import edits, events, frames, wires
-from .defect import EVERY_API, TEXT_APIS, Api, Defect
+from .defect import EVERY_API, TEXT_APIS, Api, ServerDefect
 
 _GROUPS: Final = {"every": EVERY_API, "text": TEXT_APIS}
 _MODULES: Final[Mapping[str, ModuleType]] = {"events": events, "wires": wires, "frames": frames}
@@ -36,8 +36,9 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     doubled: edits.Claim | None = None
     edited: edits.Edit | None = None
 
-    def defect(self, name: str) -> Defect:
-        return Defect(name, self.says, self._rules(), live=self.live, **{self.at: self._hook(name)})
+    def defect(self, name: str) -> ServerDefect:
+        hook = {self.at: self._hook(name)}
+        return ServerDefect(name, self.says, self._rules(), live=self.live, **hook)
 
     def _rules(self) -> Mapping[Api, tuple[str, ...]]:
         listed: dict[Any, tuple[str, ...]] = {}
@@ -55,7 +56,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return getattr(_MODULES[self.at], name.replace("-", "_"))
 
 
-def _read() -> dict[str, Defect]:
+def _read() -> dict[str, ServerDefect]:
     text = Path(__file__).with_name("defects.toml").read_bytes()
     entries = msgspec.toml.decode(text, type=dict[str, Entry])
     return {name: entry.defect(name) for name, entry in entries.items()}

@@ -54,7 +54,7 @@ FrameHook = Callable[[AsyncIterator[bytes], Scene], AsyncIterator[bytes]]
 
 
 @dataclass(frozen=True, slots=True)
-class Defect:
+class ServerDefect:
     """`rules` says per API which rules fail when everything is asked that can show the fault.
 
     `live` is what a live run finds beside them: an answer that did not end, or did not think, as

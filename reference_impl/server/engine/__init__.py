@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from .api import Engine, Generates, Limits, Prompt, Stream
+from .api import Engine, Generates
 from .errors import EngineError, PromptError, PromptTooLong
 from .events import EngineEvent, Finish, ReasoningDelta, Start, TextDelta, ToolCall, Usage
+from .limits import Limits, Prompt, Stream
 from .markers import Markers
 
 __all__ = [

@@ -7,9 +7,9 @@ import weakref
 from collections import deque
 from typing import Self
 
-from .api import Limits, Prompt, Stream
 from .errors import EngineError
 from .events import EngineEvent, Finish, Start
+from .limits import Limits, Prompt, Stream
 from .loop import Loop
 from .prompting import Prompter
 from .work import Outcome, Work

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from transformers import PreTrainedTokenizerBase
 
-from .api import Limits, Prompt
 from .errors import PromptError, PromptTooLong
+from .limits import Limits, Prompt
 from .markers import Markers
 from .phases import Vocabulary
 from .router import Router

@@ -7,8 +7,8 @@ import weakref
 from collections.abc import Callable
 from random import Random
 
-from .api import Limits, Prompt
 from .events import Reason
+from .limits import Limits, Prompt
 from .phases import Moves, Phase, Vocabulary
 
 Outcome = Reason | Exception | None
