@@ -85,19 +85,25 @@ def is_named(name: str) -> bool:
 def read_file(file: ForeignFile) -> ImportedRecording:
     """What the first kind makes of the file that takes it. Raises CassetteError.
 
-    Where none takes it, that is the fault of the first that called it broken.
+    Where none takes it, that is the fault of the first that called it broken. A recorder of ours
+    that finds nothing to judge leaves the file to the rows of users, who know its shape better.
     """
     fault: CassetteError | None = None
     _ = file.data  # once, and its first bytes with it
     for kind in _candidate_kinds(file):
         if kind is ANSWER and fault is not None:
             break  # it would take broken files, too
+        if kind in OWN and isinstance(fault, NothingJudgedError):
+            continue
         try:
             found = kind.read(file)
         except CassetteError as err:
-            if kind in OWN and (isinstance(err, NothingJudgedError) or _is_of(kind, file)):
+            if kind in OWN and isinstance(err, NothingJudgedError):
+                fault = err
+            elif kind in OWN and _is_of(kind, file):
                 raise  # any later kind would know less about it
-            fault = fault or err
+            else:
+                fault = fault or err
             continue
         if found is not None:
             return replace(found, kind=kind.name)

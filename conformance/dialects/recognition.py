@@ -11,6 +11,8 @@ from conformance.core.framing import exchange_frames
 from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.core.trace import frame_payload
 from conformance.dialects import REFINED, SUPPORTED, recognise
+from conformance.dialects.json_edge import mapping
+from conformance.dialects.unsupported import LOOKALIKES
 
 FRAMES_TO_RECOGNISE: Final = 64
 _MESSAGE: Final = Frame("line", "message", "", "", 0)
@@ -30,12 +32,25 @@ def recognised_dialect(exchange: Exchange) -> str | None:
         payload = frame_payload(frame)
         name = None if payload is NOT_JSON else recognise(frame, payload)
         if name is not None and name != shown:
+            if name in LOOKALIKES:
+                return _told_apart(exchange, name)
             finer = REFINED.get(name)
             if finer is None or finer.refines is None:
                 return name
             shown, mark = name, finer.refines.mark
             if mark.encode() not in exchange.body:
                 return shown  # no frame has it either
+    return shown
+
+
+def _told_apart(exchange: Exchange, shown: str) -> str:
+    """The dialect shown, or the one that begins alike, where an early payload is of that alone."""
+    other = LOOKALIKES[shown]
+    if not any(mark in exchange.body for mark in other.marks):
+        return shown
+    for frame, _ in islice(exchange_frames(exchange), FRAMES_TO_RECOGNISE):
+        if other.claims(mapping(frame_payload(frame))):
+            return other.name
     return shown
 
 

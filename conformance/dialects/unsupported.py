@@ -8,7 +8,7 @@ Errors, `[DONE]` and other payloads that several dialects share name none.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from conformance.dialects.json_edge import mapping, string
 
@@ -36,6 +36,20 @@ def _is_agents_event(fields: dict[str, Any]) -> bool:
 
 def _is_pi_event(fields: dict[str, Any]) -> bool:
     return string(fields.get("type")) in _OF_PI
+
+
+def _is_model_part(fields: dict[str, Any]) -> bool:
+    """What a provider of the AI SDK hands to it: parts share their names with the UI message stream.
+
+    There a call has a `toolCallId`, and an end says its reason in one word.
+    """
+    kind = string(fields.get("type"))
+    if kind == "stream-start":
+        return isinstance(fields.get("warnings"), list)
+    if kind == "finish":
+        return "unified" in mapping(fields.get("finishReason"))
+    is_input = kind in _MODEL_INPUTS and isinstance(fields.get("id"), str)
+    return is_input and "toolCallId" not in fields
 
 
 def is_realtime(fields: dict[str, Any]) -> bool:
@@ -81,6 +95,7 @@ _OF_PI: Final = frozenset(
         *("tool_execution_start", "tool_execution_update", "tool_execution_end"),
     }
 )
+_MODEL_INPUTS: Final = ("tool-input-start", "tool-input-delta", "tool-input-end")
 UNSUPPORTED: Final[Mapping[str, Callable[[dict[str, Any]], bool]]] = {
     "openai.completions": _is_text_completion,
     "openai.assistants": _is_assistants_event,
@@ -88,14 +103,33 @@ UNSUPPORTED: Final[Mapping[str, Callable[[dict[str, Any]], bool]]] = {
     "langchain.messages": _is_langchain_event,
     "openai-agents": _is_agents_event,
     "pi-agent": _is_pi_event,
+    "ai-sdk.model": _is_model_part,
     "openai.realtime": is_realtime,
 }
 IN_PROCESS: Final[Mapping[str, str]] = {
     "langchain.messages": "stream events of LangChain",
     "openai-agents": "stream events of the OpenAI Agents SDK",
     "pi-agent": "events of the agent pi",
+    "ai-sdk.model": "parts that a model of the AI SDK streams",
 }
 """Those among them that are no wire -> what they are."""
+
+
+class Lookalike(NamedTuple):
+    """A dialect without a reader that begins as another one: only later payloads differ."""
+
+    name: str
+    marks: tuple[bytes, ...]
+    """A stream of it has one of these somewhere."""
+    claims: Callable[[dict[str, Any]], bool]
+
+
+LOOKALIKES: Final[Mapping[str, Lookalike]] = {
+    "vercel.ui": Lookalike(
+        "ai-sdk.model", (b'"warnings"', b'"unified"', b'"tool-input-'), _is_model_part
+    ),
+}
+"""By the dialect that the first payload shows."""
 
 
 def named(payload: Any) -> str | None:

@@ -221,6 +221,22 @@ CCPROXY: Final = {
         ],
     },
 }
+TALKCODY: Final = {
+    "version": 1,
+    "provider_id": "p",
+    "model": "m",
+    "request": {"method": "POST", "url": URL, "headers": {}, "body": {"model": "m"}},
+    "response": {
+        "type": "stream",
+        "status": 200,
+        "headers": {"content-type": TYPE},
+        "sse_events": [
+            {"event": None, "data": json.dumps(CHUNK)},
+            {"event": None, "data": json.dumps(LAST)},
+            {"event": None, "data": "[DONE]"},
+        ],
+    },
+}
 WIREMOCK_YAML: Final = f"""\
 ---
 id: 0b5c
@@ -343,6 +359,7 @@ FILES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "pi-rust": (("a.json", json.dumps(PI_RUST)), ("b.json", json.dumps(PACKED_PI_RUST))),
     "instructor-php": (("stream_a.json", json.dumps(INSTRUCTOR_PHP)),),
     "ccproxy": (("a.json", json.dumps(CCPROXY)),),
+    "talkcody": (("a.json", json.dumps(TALKCODY)),),
     "google-test-server": (
         ("a.json", json.dumps({"recordID": "a", "interactions": [TEST_SERVER]})),
     ),

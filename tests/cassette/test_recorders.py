@@ -306,6 +306,29 @@ def test_users_add_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert (recording.kind, recording.exchanges[0].body.decode()) == ("tapes", STREAM)
 
 
+def test_a_row_of_users_reads_what_a_recorder_of_ours_finds_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked = {"method": "POST", "url": "https://h.test/v1/chat/completions"}
+    own = interaction(asked["url"], body={"parts": packed(STREAM)})
+    path = stored(tmp_path, "a.json", json.dumps({"interactions": [own]}))
+    with pytest.raises(CassetteError, match="no answer of an API"):
+        open_recording(path)
+    row = ROW.replace("calls", "interactions").replace("[answer]", "[response.body.parts]")
+    row = row.replace("where", "request.uri").replace("answer.raw", "response.body.parts")
+    stored(tmp_path, "conformance.yaml", row)
+    assert discover(tmp_path) == (path,)
+    recording = open_recording(path)
+    assert (recording.kind, recording.exchanges[0].body.decode()) == ("tapes", STREAM)
+
+
+def test_a_request_and_a_status_alone_are_no_stub_of_wiremock(tmp_path: Path) -> None:
+    answer = {"request": {"url": "/v1/chat/completions"}, "response": {"status": 200, "parts": []}}
+    path = stored(tmp_path, "a.json", json.dumps(answer))
+    assert open_recording(path).kind == "json"
+
+
 @pytest.mark.parametrize(
     ("change", "why"),
     [

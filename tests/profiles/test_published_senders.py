@@ -17,6 +17,8 @@ from tests.cassette.recorder_files import packed
 from tests.profiles.identifying import chunk
 
 OPENAI: Final = "https://api.openai.com/v1/chat/completions"
+GOOGLE: Final = "https://generativelanguage.googleapis.com/v1beta/openai/chat/completions"
+CODEX: Final = "https://chatgpt.com/backend-api/codex/responses"
 BEDROCK: Final = "https://bedrock-runtime.us-east-1.amazonaws.com/model"
 MESSAGES: Final = "application/vnd.amazon.eventstream"
 EVENTS: Final = "text/event-stream"
@@ -56,6 +58,7 @@ def _choice_without_finish(made: dict[str, Any]) -> dict[str, Any]:
     return {**made, "choices": [_without("finish_reason", each) for each in made["choices"]]}
 
 
+USED: Final = {"prompt_tokens": 2, "completion_tokens": 1, "total_tokens": 3}
 BY_OPENROUTER: Final = [
     chunk({"role": "assistant", "content": "Hi"}, provider="Novita"),
     chunk({"role": "assistant", "content": "."}, "stop", provider="Novita"),
@@ -73,6 +76,15 @@ SPOKEN: Final = [
     chunk({"role": "assistant", "audio": {"data": "AAAA"}}),
     _choice_without_finish(chunk({"audio": {"expires_at": 9}})),
 ]
+_CALL: Final = {"index": 0, "id": "a", "function": {"name": "look", "arguments": "{}"}}
+SPOKEN_CALL: Final = [
+    chunk({"role": "assistant", "tool_calls": [{**_CALL, "type": "function"}]}),
+    _without("choices", chunk({}, usage=None)),
+]
+GEMINI: Final = [
+    _choice_without_finish(chunk({"role": "assistant", "content": "Hi"}, usage=USED)),
+    chunk({"role": "assistant", "content": "."}, "stop", usage=USED, created=2),
+]
 JAMBA: Final = [
     _without("object", _without("created", _without("model", each)))
     for each in (chunk({"role": "assistant", "content": "Hi"}), chunk({}, "stop"))
@@ -85,6 +97,7 @@ JAMBA: Final = [
         (OPENAI, BY_OPENROUTER, "openrouter"),
         ("/v1/chat/completions", GROK, "xai"),
         (OPENAI, SPOKEN, "openai-audio"),
+        (GOOGLE, GEMINI, "google"),
         (f"{BEDROCK}/ai21.jamba-1-5-mini-v1:0/invoke-with-response-stream", JAMBA, "bedrock-ai21"),
     ],
 )
@@ -94,6 +107,17 @@ def test_what_a_sender_of_chat_leaves_out_is_its_way(
     stream = kept(tmp_path, url, chunks_of(chunks), model="m", messages=[], stream=True)
     assert stream.profile == profile
     assert musts(stream) == []
+
+
+def test_the_model_asked_says_that_a_stream_of_calls_is_of_one_that_speaks(tmp_path: Path) -> None:
+    def judged(model: str) -> StreamResult:
+        asked = {"model": model, "messages": [], "stream": True}
+        return kept(tmp_path, OPENAI, chunks_of(SPOKEN_CALL), **asked)
+
+    assert judged("gpt-audio-1.5").profile == "openai-audio"
+    assert musts(judged("gpt-4o-mini-audio-preview")) == []
+    assert judged("gpt-5").profile == "openai"
+    assert "wire/chat/finish-present" in musts(judged("gpt-5"))
 
 
 def _wrapped(payload: dict[str, Any]) -> bytes:
@@ -190,3 +214,52 @@ def test_a_stream_that_was_taken_up_again_begins_where_it_was_left(tmp_path: Pat
     assert stream.profile == "resumed"
     fired = {"wire/responses/created-first", "wire/responses/sequence-from-zero"}
     assert fired.isdisjoint(musts(stream))
+
+
+def _answer(closed: dict[str, Any], item: dict[str, Any]) -> list[dict[str, Any]]:
+    head = {"id": "resp_1", "object": "response", "created_at": 1}
+    begun = {"response": {**head, "status": "in_progress", "output": []}}
+    events = [
+        {"type": "response.created", **begun},
+        {"type": "response.output_item.added", "output_index": 0, "item": item},
+        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        {
+            "type": "response.completed",
+            "response": {**head, "status": "completed", "usage": _COUNTED, **closed},
+        },
+    ]
+    return [{**each, "sequence_number": number} for number, each in enumerate(events)]
+
+
+_COUNTED: Final = {
+    "input_tokens": 2,
+    "input_tokens_details": {"cached_tokens": 0},
+    "output_tokens": 1,
+    "output_tokens_details": {"reasoning_tokens": 0},
+    "total_tokens": 3,
+}
+_SEARCHED: Final = {
+    "type": "web_search_call",
+    "id": "ws_1",
+    "status": "completed",
+    "action": {"type": "search", "query": "q"},
+}
+
+
+def test_codex_closes_without_the_output_and_names_no_type(tmp_path: Path) -> None:
+    stream = kept(tmp_path, CODEX, _typed(_answer({}, _SEARCHED)), "", stream=True)
+    assert stream.profile == "chatgpt-codex"
+    assert musts(stream) == []
+    other = kept(tmp_path, "/v1/responses", _typed(_answer({}, _SEARCHED)), "", stream=True)
+    assert {"wire/sse/content-type", "wire/responses/response-fields"} <= set(musts(other))
+
+
+@pytest.mark.parametrize(("query", "fired"), [("q", []), ("r", ["wire/responses/output-agrees"])])
+def test_the_sources_of_a_search_may_come_with_the_closing_response_alone(
+    tmp_path: Path, query: str, fired: list[str]
+) -> None:
+    sources = [{"type": "url", "url": "https://h.test"}]
+    item = {**_SEARCHED, "action": {"type": "search", "query": query, "sources": sources}}
+    events = _answer({"output": [item]}, _SEARCHED)
+    stream = kept(tmp_path, "/v1/responses", _typed(events), stream=True)
+    assert musts(stream) == fired

@@ -4,6 +4,7 @@ Shapes are those of the programs themselves: har-1.2-spec, vcrpy, go-vcr (3, 4),
 ropensci/vcr (`serialize-body.R`), langchain-tests (`conftest.py`), nock (`lib/recorder.js`),
 WireMock's stub mappings, the test proxy of Azure's SDKs (`RecordEntry.cs`), Polly.js
 (`persister/har`), dd-apm-test-agent (`vcr_proxy.py`), req_llm (`test/support/transcript.ex`),
+talkcody (`llm/testing/recorder.rs`),
 Mastra's recorder over MSW (`llm-recorder.ts`), pi of Rust (`vcr.rs`), Instructor for PHP, ccproxy,
 gemini-cli (`fakeContentGenerator.ts`), test-server
 of Google (`internal/store`), seinfeld of Braintrust, httpmock of Rust (`data.rs`), httprr and txtar
@@ -183,6 +184,14 @@ ROWS: Final = (
         note="ccproxy keeps payloads: framing, chunks and times are rebuilt",
     ),
     Recorder(
+        name="talkcody",
+        says="a fixture that talkcody recorded, its events one by one",
+        needs=("provider_id", "request.url", "response.sse_events"),
+        asked={"request.body": "json"},
+        payloads={"response.sse_events[].data": "text"},
+        note="talkcody keeps payloads: framing, chunks and times are rebuilt",
+    ),
+    Recorder(
         name="req-llm",
         says="a fixture of req_llm for Elixir: chunks in base64",
         needs=("captured_at", "request.url", "response.status"),
@@ -226,7 +235,11 @@ ROWS: Final = (
             r"(?m)^\s*(?:base64Body|jsonBody|body):",
         ),
         entries="mappings | ",
-        needs=("request", "response.status"),
+        needs=(
+            "request",
+            "response.status",
+            "response.base64Body | response.jsonBody | response.body | response.bodyFileName",
+        ),
         url="request.url | request.urlPath | request.urlPattern | request.urlPathPattern",
         asked={},
         asked_headers="",
