@@ -22,6 +22,7 @@ _BUDGETS: Final = (
 )
 _SWITCHES: Final = (
     "reasoning_effort",
+    "completion_args.reasoning_effort",
     "reasoning",
     "reasoning.effort",
     "reasoning.enabled",

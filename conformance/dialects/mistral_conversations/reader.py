@@ -3,7 +3,8 @@
 Rule 1: an event is its type; an `output_index` that is left out is 0. Every part of a content is
         `conversation.part`, too, with its type as `kind` and the types within its thinking as
         `within`; a part without a type is what its key says, as Mistral's client has it. A body is
-        `conversation.response`, then each of its entries by its own type, with its place.
+        `conversation.response`, then each of its entries by its own type, with its place. Before
+        an event of another entry than the one before stands `conversation.entry`.
 Rule 2: every `conversation.response.started` is a message, and begins the next answer where
         something came before. `conversation.response.done` is the end; an error is an end, too.
 Rule 3: nothing announces a text or a thought: it ends where another one, a call, or another entry
@@ -33,6 +34,7 @@ from conformance.dialects.json_edge import (
 from conformance.dialects.mistral_conversations.vocabulary import (
     BODY,
     ENTRIES,
+    ENTRY,
     OVERFLOW,
     PART,
     STREAMED,
@@ -117,7 +119,10 @@ class ConversationReader(TypedReader[EntryBlocks]):
     unknown = UNKNOWN
     history = "inputs"
 
+    _entry: int | None = None  # the one that the last event was of
+
     def _new_content(self) -> EntryBlocks:
+        self._entry = None
         return EntryBlocks(self._sink)
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
@@ -176,6 +181,9 @@ class ConversationReader(TypedReader[EntryBlocks]):
 
     def _wire(self, kind: str, fields: Mapping[str, Any], entry: int) -> None:
         """Rule 1."""
+        if entry != self._entry and not kind.startswith("conversation."):
+            self._entry = entry
+            self._sink.wire(ENTRY, {"output_index": entry})
         is_told = "output_index" in fields or kind.startswith("conversation.")
         self._sink.wire(kind, event_data(fields) if is_told else {**fields, "output_index": entry})
         content = fields.get("content") if kind.startswith(_MESSAGE) else None

@@ -13,6 +13,7 @@ from conformance.dialects.wire_keys import SseEnvelope, WireKeys
 NAME: Final = "mistral.conversations"
 BODY: Final = "conversation.response"
 PART: Final = "conversation.part"
+ENTRY: Final = "conversation.entry"
 UNKNOWN: Final = "conversation.unknown"
 OVERFLOW: Final = "conversation.overflow"
 THOUGHT: Final = ("content", "thinking", 0, "text")
@@ -38,7 +39,7 @@ VOCABULARY: Final = Vocabulary(
         {
             *STREAMED,
             *ENTRIES,
-            *(BODY, PART, UNKNOWN, OVERFLOW),
+            *(BODY, ENTRY, PART, UNKNOWN, OVERFLOW),
             *("request", "request.item", "[DONE]"),
         }
     ),
