@@ -26,6 +26,7 @@ from conformance.dialects.gemini_generate import DIALECT as GEMINI_GENERATE
 from conformance.dialects.gemini_interactions import DIALECT as GEMINI_INTERACTIONS
 from conformance.dialects.google_adk import DIALECT as GOOGLE_ADK
 from conformance.dialects.harmony import DIALECT as HARMONY
+from conformance.dialects.langchain_events import DIALECT as LANGCHAIN_EVENTS
 from conformance.dialects.langgraph import DIALECT as LANGGRAPH
 from conformance.dialects.lmstudio_chat import DIALECT as LMSTUDIO_CHAT
 from conformance.dialects.mistral_chat import DIALECT as MISTRAL_CHAT
@@ -63,6 +64,7 @@ SUPPORTED: Final[Mapping[str, Dialect]] = {
         OPAL_RPC,
         GOOGLE_ADK,
         LANGGRAPH,
+        LANGCHAIN_EVENTS,
         GEMINI_GENERATE,
         GEMINI_INTERACTIONS,
         LMSTUDIO_CHAT,

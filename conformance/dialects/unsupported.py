@@ -26,10 +26,6 @@ def _is_claude_completion(fields: dict[str, Any]) -> bool:
     return fields.get("type") == "completion" and isinstance(fields.get("completion"), str)
 
 
-def _is_langchain_event(fields: dict[str, Any]) -> bool:
-    return string(fields.get("event")) in _OF_LANGCHAIN
-
-
 def _is_agents_event(fields: dict[str, Any]) -> bool:
     return string(fields.get("type")) in _OF_AGENTS
 
@@ -80,12 +76,6 @@ _REALTIME_FAMILIES: Final = (
     *("conversation.item.", "input_audio_buffer.", "output_audio_buffer."),
     *("transcription_session.", "response.output_audio", "mcp_list_tools."),
 )
-_OF_LANGCHAIN: Final = frozenset(
-    {
-        *("message-start", "content-block-start", "content-block-delta"),
-        *("content-block-finish", "message-finish"),
-    }
-)
 _OF_AGENTS: Final = frozenset(
     {"agent_updated_stream_event", "raw_response_event", "run_item_stream_event"}
 )
@@ -100,14 +90,12 @@ UNSUPPORTED: Final[Mapping[str, Callable[[dict[str, Any]], bool]]] = {
     "openai.completions": _is_text_completion,
     "openai.assistants": _is_assistants_event,
     "anthropic.complete": _is_claude_completion,
-    "langchain.messages": _is_langchain_event,
     "openai-agents": _is_agents_event,
     "pi-agent": _is_pi_event,
     "ai-sdk.model": _is_model_part,
     "openai.realtime": is_realtime,
 }
 IN_PROCESS: Final[Mapping[str, str]] = {
-    "langchain.messages": "stream events of LangChain",
     "openai-agents": "stream events of the OpenAI Agents SDK",
     "pi-agent": "events of the agent pi",
     "ai-sdk.model": "parts that a model of the AI SDK streams",

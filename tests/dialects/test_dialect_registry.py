@@ -24,7 +24,7 @@ FRAME = Frame("event", "message", "", "", 0)
 OF_SEVERAL_CALLS = {
     *("vercel.ui", "agui", "claude.stream-json", "codex.exec", "codex.app-server", "acp"),
     *("opal.rpc", "lmstudio.chat", "opencode.run", "opencode.serve", "google.adk", "langgraph"),
-    "mistral.conversations",
+    *("mistral.conversations", "langchain.events"),
 }
 
 
@@ -115,7 +115,7 @@ def test_a_dialect_without_a_reader_is_told_apart_from_a_wrong_name() -> None:
         ({"object": "thread.message.delta", "delta": {"content": []}}, "openai.assistants"),
         ({"object": "thread", "id": "thread_1"}, "openai.assistants"),
         ({"type": "completion", "completion": " Hi"}, "anthropic.complete"),
-        ({"event": "content-block-delta", "index": 0}, "langchain.messages"),
+        ({"event": "content-block-delta", "index": 0}, "langchain.events"),
         ({"type": "run_item_stream_event", "data": {}}, "openai-agents"),
         ({"type": "agent_start"}, "pi-agent"),
         ({"type": "message_update", "assistantMessageEvent": {"type": "text_start"}}, "pi-agent"),
@@ -287,7 +287,7 @@ def test_neutral_suites_bind_without_any_knob_of_the_profile() -> None:
 
 def test_who_is_only_listened_to_is_asked_nothing() -> None:
     listened_to = set(dialects.APPLICATIONS) - set(dialects.ASKED_APPLICATIONS)
-    assert listened_to == {"opencode.serve"}
+    assert listened_to == {"langchain.events", "opencode.serve"}
     assert dialects.AGENTS.keys() <= set(dialects.ASKED_APPLICATIONS)
 
 

@@ -169,6 +169,17 @@ def _langgraph(reason: str) -> str:
     return f"event: messages\ndata: {data}\n\n"
 
 
+def _langchain_events(reason: str) -> str:
+    block = {"index": 0, "content": {"type": "text", "text": TEXT}}
+    return _lines(
+        {"event": "message-start", "role": "ai", "id": "run-1"},
+        {"event": "content-block-start", "index": 0, "content": {"type": "text", "text": ""}},
+        {"event": "content-block-delta", "index": 0, "delta": {"type": "text-delta", "text": TEXT}},
+        {"event": "content-block-finish", **block},
+        {"event": "message-finish", "metadata": {"stop_reason": reason}},
+    )
+
+
 def _codex_server(_: str) -> str:
     message = {"id": "m", "type": "agentMessage"}
     told: list[tuple[str, Payload]] = [
@@ -206,6 +217,7 @@ STATING: Final[Mapping[str, tuple[Callable[[Any], str], str, str, str]]] = {
     "opencode.serve": (_opencode_bus, "stop", "length", "content-filter"),
     "google.adk": (_adk, "STOP", "MAX_TOKENS", "SAFETY"),
     "langgraph": (_langgraph, "end_turn", "max_tokens", "refusal"),
+    "langchain.events": (_langchain_events, "end_turn", "max_tokens", "refusal"),
 }
 SILENT: Final[Mapping[str, Callable[[str], str]]] = {
     "agui": _agui,

@@ -22,7 +22,7 @@ REPEATED: Final = 300
 WITHOUT_COLUMNS: Final = frozenset(
     {
         *("bedrock.converse", "codex.exec", "gemini.generate", "google.adk", "harmony"),
-        *("langgraph", "opencode.run"),
+        *("langchain.events", "langgraph", "opencode.run"),
     }
 )
 

@@ -1,0 +1,96 @@
+"""Mutation of `langchain.events`: where its events hold what, operators on blocks and messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from conformance.core.json_values import Path, text_at, value_at
+from conformance.dialects.langchain_events.vocabulary import DATA, EVENTS
+from conformance.editing.edits import drop_piece, prolong_text, set_value
+from conformance.editing.layout import Delta
+from conformance.editing.operator import Edit, Mutation, OperatorTable, Sites
+from conformance.editing.piece import Piece
+from conformance.editing.stream import Stream
+
+OPERATORS: Final = OperatorTable()
+
+
+def event_type(payload: Any) -> str:
+    """The name of an event of a message, bare or in the envelope, else the method."""
+    if method := text_at(payload, "method"):
+        return text_at(payload, *DATA, "event") if method == "messages" else method
+    return text_at(payload, "event")
+
+
+def _enveloped(place: int, piece: Piece) -> Iterator[Delta]:
+    """Deltas in the envelope; the table has those of bare events."""
+    data = value_at(piece.payload, *DATA)
+    owner = (str(value_at(piece.payload, "params", "namespace")), value_at(data, "index"))
+    for kind, path in EVENTS.words.get(text_at(data, "delta", "type"), {}).items():
+        if text := text_at(data, *path):
+            yield Delta(place, ((*DATA, *path),), kind, (kind, *owner), text)
+
+
+def _at(piece: Piece) -> Path:
+    return DATA if text_at(piece.payload, "method") else ()
+
+
+def _opaque(piece: Piece) -> str:
+    extras = value_at(piece.payload, *_at(piece), "content", "extras")
+    return text_at(extras, "signature") or text_at(extras, "encrypted_content")
+
+
+def _finishes(*kinds: str) -> Sites:
+    """Ends of blocks of these types."""
+    return lambda stream: [
+        place
+        for place, piece in stream.events()
+        if piece.type == "content-block-finish"
+        and text_at(piece.payload, *_at(piece), "content", "type") in kinds
+    ]
+
+
+def _within(edit_at: Any, *path: str) -> Edit:
+    """An edit at a path of the event, wherever the envelope has it."""
+
+    def edit(stream: Stream, site: int) -> Stream | None:
+        at = DATA if stream.value_at(site, "method") else ()
+        changed: Stream | None = edit_at(*at, *path)(stream, site)
+        return changed
+
+    return edit
+
+
+OPERATORS.add("X25-thinking-differs", "The end of a block states other thinking.")(
+    _finishes("reasoning"),
+    _within(lambda *path: prolong_text(" And on.", *path), "content", "reasoning"),
+)
+OPERATORS.add("X25-text-differs", "The end of a block states another text.")(
+    _finishes("text"), _within(lambda *path: prolong_text(" And on.", *path), "content", "text")
+)
+OPERATORS.add("X2-block-never-ends", "A block of thinking is not finished.")(
+    _finishes("reasoning"), drop_piece
+)
+OPERATORS.add("T1-block-retyped", "A block ends as what it did not begin as.")(
+    _finishes("reasoning"), _within(lambda *path: set_value("text", *path), "content", "type")
+)
+
+MUTATION: Final = Mutation(
+    EVENTS.layout(
+        deltas=_enveloped,
+        type_of=event_type,
+        error=lambda message, _code: {"event": "error", "message": message},
+        text_keys=("index", "params.data.index", "params.namespace"),
+        restates=True,
+        named_events=True,
+        number="seq",
+        refuses=frozenset({"ping"}),
+        reasoning_tokens=(
+            ("usage", "output_token_details", "reasoning"),
+            (*DATA, "usage", "output_token_details", "reasoning"),
+        ),
+        opaque=_opaque,
+    ),
+    tuple(OPERATORS),
+)
