@@ -34,10 +34,11 @@ def _ask_body(question: Question) -> dict[str, Any]:
 
 def _next_turns(after: Continuation) -> list[Any]:
     """What is new: results of calls, and what the user says next."""
+    calls = [each for each in after.tools if each.get("id") and not each.get("hosted")]
     results = [
-        {"type": "function.result", "tool_call_id": each["id"], "result": after.result}
-        for each in after.tools
-        if each.get("id") and after.result and not each.get("hosted")
+        {"type": "function.result", "tool_call_id": each["id"], "result": said}
+        for at, each in enumerate(calls)
+        if (said := after.result_of(at))
     ]
     said = {"type": "message.input", "role": "user", "content": after.question}
     return [*results, said] if after.question else results

@@ -157,7 +157,9 @@ def test_a_request_says_what_is_new() -> None:
     assert wish is not None
     assert wish.stance == "off"
     tool = {"id": "x", "name": "f", "arguments": "{}"}
-    after = Continuation(asked, (), "", "", (tool,), keeps_thinking=True, result="5", question="So")
+    after = Continuation(
+        asked, (), "", "", (tool,), keeps_thinking=True, results=("5",), question="So"
+    )
     entries = form.next_turns(after)
     assert [turns.read(each).by for each in entries] == ["tool", "user"]
     assert turns.read(entries[0]).results == ("x",)
