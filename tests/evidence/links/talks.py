@@ -230,9 +230,8 @@ def talk(talker: Talker) -> list[Exchange]:
         exchanges.append(made)
         answer = read_transcript(made, get(talker.dialect), Reading(), keep="wire")
         calls = turn < 3
-        carry = Carry(
-            "-", results=(f"at {turn}",) if calls else (), ask="" if calls else "And then?"
-        )
+        results = (f"at {turn}",) if calls else ()
+        carry = Carry("-", results=results, ask="" if calls else "And then?")
         history = next_turns(talker.dialect, answer, asked, carry)
         assert history is not None
         asked = {**asked, talker.history: history}
