@@ -8,7 +8,8 @@ import pytest
 
 from conformance.core.events import Exchange, Request
 from conformance.dialects import ENDPOINTS
-from conformance.evidence.asked import Found, Lost, asked_side, compared_requests
+from conformance.evidence.asked import compared_requests
+from conformance.evidence.asked_sides import Found, Lost, asked_side
 from conformance.judging.asked_rules import ASKED_RULES
 from conformance.scenarios import load_scenarios
 
