@@ -10,14 +10,17 @@ Rule 4: Gemini pairs by number: the id of a call is then its place in its turn, 
         result. What has no name goes on with the call before it, and is none of its own. A call or
         a result without an id gives no event elsewhere.
 Rule 5: Gemini takes a turn whose calls have no result at all: they are `left_open`.
+Rule 6: a call has one result: one more under the same id is not asked for, unless a call has that
+        id again.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from conformance.core.events import Event
 from conformance.core.json_values import value_at
@@ -54,6 +57,22 @@ class CallIdPlace(Struct, frozen=True):
                 yield found
 
 
+class _SpareResults(Struct):
+    """Rule 6: how often each id was called, and every result with the position of its entry."""
+
+    calls: Counter[str] = field(default_factory=Counter)
+    results: list[tuple[str, int]] = field(default_factory=list)
+
+    def events(self) -> Iterator[Event]:
+        """One for each result that comes again and has no call of its own."""
+        seen: Counter[str] = Counter()
+        for name, position in self.results:
+            seen[name] += 1
+            if name and seen[name] > max(self.calls[name], 1):
+                data = {"id": name, "position": position, "asked": False}
+                yield Event("request.result", data, 0, "wire")
+
+
 class CallPairing(Struct, frozen=True):
     """How an API pairs calls with results.
 
@@ -84,6 +103,7 @@ class CallPairing(Struct, frozen=True):
         is_kept = self.is_kept(body)
         calls: dict[str, int] = {}
         results: dict[str, int] = {}
+        spare = _SpareResults()
         model_spoke = False
         for position, entry in enumerate(history):
             fields = mapping(entry)
@@ -91,12 +111,17 @@ class CallPairing(Struct, frozen=True):
             is_model = string(fields.get("role")) in _MODEL
             if self.has_turns and is_model and not model_spoke:
                 yield from self._pairs(calls, results, is_kept=is_kept)
-                calls, results = {}, {}
+                yield from () if is_kept else spare.events()
+                calls, results, spare = {}, {}, _SpareResults()
             model_spoke = is_model
-            for place, found in ((self.calls, calls), (self.results, results)):
-                for name in place.ids(fields, numbered=self.is_numbered):
-                    found.setdefault(name or str(len(found) + 1), position)
+            for name in self.calls.ids(fields, numbered=self.is_numbered):
+                spare.calls[name] += 1
+                calls.setdefault(name or str(len(calls) + 1), position)
+            for name in self.results.ids(fields, numbered=self.is_numbered):
+                spare.results.append((name, position))
+                results.setdefault(name or str(len(results) + 1), position)
         yield from self._pairs(calls, results, is_kept=is_kept)
+        yield from () if is_kept else spare.events()
 
     def _pairs(
         self, calls: dict[str, int], results: dict[str, int], *, is_kept: bool

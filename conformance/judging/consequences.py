@@ -48,7 +48,7 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
         (_OF_CLIENT,),
     ),
     # What is lost of a turn, or altered, is none of what other rules compare in it.
-    "always-carried": ("signed-unchanged", "signature-present"),
+    "always-carried": ("signed-unchanged", "signature-present", "turn-signed"),
     "turn-sealed": ("sealed-unchanged", "sealed-or-left-out"),
     "summary-carried": ("sealed-unchanged", "sealed-or-left-out"),
     "turn-signed": ("signed-unchanged", "signature-present", "step-signed"),

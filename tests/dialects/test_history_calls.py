@@ -50,6 +50,10 @@ SPOKEN = {"role": "assistant", "content": "Let me see."}
         ([called("a", "b"), said("b"), USER], ({"a": False, "b": True}, {"b": True})),
         ([called("a")], ({"a": False}, {})),
         ([said("a"), USER], ({}, {"a": False})),
+        # A result that comes again has no call of its own, unless the id was called again.
+        ([called("a"), said("a"), said("a")], ({"a": True}, {"a": False})),
+        ([called("a"), called("a"), said("a"), said("a")], ({"a": True}, {"a": True})),
+        ([called("a"), said("a"), called("a"), said("a")], ({"a": True}, {"a": True})),
         # A turn of the model may be several entries.
         ([called("a"), SPOKEN, said("a")], ({"a": True}, {"a": True})),
         # A result of the turn before is none of this one.

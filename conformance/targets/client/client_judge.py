@@ -33,6 +33,7 @@ from conformance.core.events import Exchange, Request
 from conformance.dialects import get
 from conformance.evidence.compared_exchanges import compare_exchanges, sent_contributions
 from conformance.evidence.expectations import judges_requests
+from conformance.evidence.links.exchanges import NAME as LINKS
 from conformance.evidence.links.exchanges import ExchangePlaces, LinkedExchanges
 from conformance.judging import harness
 from conformance.judging.client_calls import calls_as_sent
@@ -211,6 +212,7 @@ class ClientJudge:
         made = ClientLedger()
         made.take_judged(judged[-1].result, _rules_of_requests(self.rulebook))
         linked.write({exchanges[-1].number: made}, exchanges, lambda _: False, trusted=True)
+        withdraw_followers(made, LINKS)
         return made
 
     def _judge_suites(
