@@ -17,7 +17,6 @@ from . import (
     gemini_request,
     interactions_request,
     messages_request,
-    mistral_request,
     ollama_request,
     responses_request,
 )
@@ -116,7 +115,7 @@ APIS: Final[Mapping[Api, ApiForm]] = {
     "cohere": ApiForm(
         "cohere.v2", "/v2/chat", CohereReader, cohere_request.body, base="", error_key="message"
     ),
-    "mistral": ApiForm("mistral.chat", "/chat/completions", ChatReader, mistral_request.body),
+    "mistral": ApiForm("mistral.chat", "/chat/completions", ChatReader, chat_request.mistral_body),
     "ollama": ApiForm(
         "ollama.chat", "/api/chat", OllamaReader, ollama_request.body, base="", framing="lines"
     ),

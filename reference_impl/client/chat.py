@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from .call import Call
@@ -10,11 +10,11 @@ from .chat_echo import Echo
 from .chat_fields import PARTS, opaque_of, part_text, thinking_of
 from .event import Event, Report
 from .frame import Frame
-from .markers import Piece, Splitter
+from .markers import Splitter
 from .outcome import error, finish, usage
 from .payload import compact, count_of, decode, object_of, objects_of, text_of
 from .speech import Speech
-from .wire import Reading
+from .wire import AnswerReader, Reading
 
 
 class ChatChoice:
@@ -51,7 +51,7 @@ class ChatChoice:
 
     def close(self) -> None:
         """End everything that is open."""
-        self._spoken(self._splitter.flush())
+        self._speech.speak(self._splitter.flush())
         self._speech.pause()
         for call in self._calls.values():
             call.end()
@@ -60,7 +60,7 @@ class ChatChoice:
     def _think(self, delta: Mapping[str, Any], *, is_last: bool) -> None:
         thinking = thinking_of(delta)
         if thinking.text:
-            self._spoken(self._splitter.flush())
+            self._speech.speak(self._splitter.flush())
         self._speech.think(thinking.text, thinking.channel)
         block = self._speech.thinking
         if is_last and self._splitter.is_outside and not _thinks_on(delta):
@@ -71,12 +71,12 @@ class ChatChoice:
     def _content(self, content: Any, *, whole: bool) -> None:
         if isinstance(content, str):
             splitter = self._splitter
-            self._spoken(splitter.whole(content) if whole else splitter.feed(content))
+            self._speech.speak(splitter.whole(content) if whole else splitter.feed(content))
         for part in objects_of(content):
             if part.get("type") in PARTS:
                 self._part(part)
             else:
-                self._spoken(self._splitter.feed(text_of(part.get("text"))))
+                self._speech.speak(self._splitter.feed(text_of(part.get("text"))))
 
     def _part(self, part: Mapping[str, Any]) -> None:
         """A part of thinking; an empty one says that the block is complete."""
@@ -88,20 +88,9 @@ class ChatChoice:
         if not text:
             self._speech.end_thinking(explicit=True)
 
-    def _spoken(self, pieces: Iterable[Piece]) -> None:
-        for kind, text in pieces:
-            if kind == "open":
-                self._speech.open("raw", explicit=True)
-            elif kind == "close":
-                self._speech.end_thinking(explicit=True)
-            elif kind == "think":
-                self._speech.think(text)
-            else:
-                self._speech.say(text)
-
     def _refuse(self, text: str) -> None:
         if text:
-            self._spoken(self._splitter.flush())
+            self._speech.speak(self._splitter.flush())
         self._speech.refuse(text)
 
     def _called(self, delta: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -111,7 +100,7 @@ class ChatChoice:
         return [*calls, {"function": old}] if old else calls
 
     def _call(self, at: int, given: Mapping[str, Any]) -> None:
-        self._spoken(self._splitter.flush())
+        self._speech.speak(self._splitter.flush())
         self._speech.begin()
         self._speech.pause()
         index = count_of(given.get("index"))
@@ -152,22 +141,20 @@ def _says_more(delta: Mapping[str, Any]) -> bool:
 SENTINEL: Final = "[DONE]"
 
 
-class ChatReader:
+class ChatReader(AnswerReader):
     """Reads one answer. It is done at `[DONE]`, or where all of its choices are finished."""
 
     def __init__(self, reading: Reading) -> None:
+        super().__init__(reading)
         self._reading = reading
-        self._report = Report()
         self._choices: dict[int, ChatChoice] = {}
-        self._is_done = False
         self._echo = Echo()
 
     def read(self, frame: Frame) -> list[Event]:
         """The events of one chunk."""
         if frame.data == SENTINEL:
             self._close()
-            self._is_done = True
-            self._report.tell("done", explicit=True)
+            self._done(explicit=True)
         else:
             self._chunk(object_of(decode(frame.data)), "delta")
         return self._report.take()
@@ -177,22 +164,13 @@ class ChatReader:
         self._chunk(payload, "message")
         if not (isinstance(payload.get("choices"), list) or payload.get("error")):
             error(self._report, "neither a completion nor an error")
-        self._is_done = True
         self._close()
-        self._report.tell("done", explicit=False)
+        self._done(explicit=False)
         return self._report.take()
 
-    def end(self, how: str) -> list[Event]:
-        """The events of the end of the bytes: without a terminal signal it is a cut."""
-        self._close()
-        if not self._is_done:
-            self._is_done = True
-            finished = [choice.is_finished for choice in self._choices.values()]
-            if how == "eof" and finished and all(finished):
-                self._report.tell("done", explicit=False)
-            else:
-                self._report.tell("cut", how=how)
-        return self._report.take()
+    def _has_ended(self) -> bool:
+        finished = [choice.is_finished for choice in self._choices.values()]
+        return bool(finished) and all(finished)
 
     def echo(self) -> Mapping[str, Any]:
         """Opaque fields of the message, as they came."""

@@ -6,14 +6,16 @@ Opaque fields go back as they came, those of them that the client keeps.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from . import effort
 from .ask import Ask
 from .chat_echo import EXTRAS
 from .chat_fields import DETAILS
 from .likeness import FIELD
-from .turn import Called, Turn
+from .turn import Called, Thought, Turn, Words
+
+_MISTRAL_OWN: Final = ("role", "tool_calls")
 
 
 def body(ask: Ask) -> dict[str, Any]:
@@ -69,3 +71,39 @@ def _call(call: Called, extra: Mapping[str, Any] | None) -> dict[str, Any]:
     function = {"name": call.name, "arguments": call.arguments}
     made = {"id": call.id, "type": "function", "function": function}
     return {**made, "extra_content": extra} if extra else made
+
+
+def mistral_body(ask: Ask) -> dict[str, Any]:
+    """The JSON of a request to Mistral: thinking goes back as the part of the content that it was.
+
+    Fields that the API does not have are refused: usage comes unasked, and ids of calls are theirs.
+    """
+    made = body(ask)
+    del made["stream_options"]
+    if "seed" in made:
+        made["random_seed"] = made.pop("seed")
+    made["messages"] = [
+        _mistral_message(turn, message, sends=ask.sends_thinking("mistral"))
+        for turn, message in zip(ask.turns, made["messages"], strict=True)
+    ]
+    return made
+
+
+def _mistral_message(turn: Turn, message: dict[str, Any], *, sends: bool) -> dict[str, Any]:
+    if turn.role != "assistant":
+        return message
+    kept: dict[str, Any] = {key: message[key] for key in _MISTRAL_OWN if key in message}
+    thinks = sends and any(thought.text for thought in turn.thoughts)
+    return {**kept, "content": _parts(turn) if thinks else turn.text}
+
+
+def _parts(turn: Turn) -> list[dict[str, Any]]:
+    parts: list[dict[str, Any]] = []
+    for piece in turn.pieces:
+        if isinstance(piece, Words):
+            parts.append({"type": "text", "text": piece.text})
+        elif isinstance(piece, Thought) and piece.text:
+            signed = {"signature": piece.signature} if piece.signature else {}
+            thinking = [{"type": "text", "text": piece.text}]
+            parts.append({"type": "thinking", "thinking": thinking, "closed": True, **signed})
+    return parts

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from .content_blocks import ContentBlock, ContentBlocks, arguments_text
+from .content_blocks import BlockReader, ContentBlock, arguments_text
 from .event import Event
 from .frame import Frame
 from .outcome import error, finish, tokens
 from .payload import count_of, decode, object_of, objects_of, text_of
-from .wire import AnswerReader, Reading
+from .wire import Reading
 
 Fields = Mapping[str, Any]
 PLAN: Final = "tool_plan"
@@ -36,12 +36,11 @@ _OF_MESSAGE: Final = frozenset(
 _SILENT: Final = frozenset({"citation-start", "citation-end", "debug"})
 
 
-class CohereReader(AnswerReader):
+class CohereReader(BlockReader):
     """Reads one answer."""
 
     def __init__(self, reading: Reading) -> None:
         super().__init__(reading)
-        self._blocks = ContentBlocks(self._report, self._speech)
         self._plan: list[str] = []
 
     def read(self, frame: Frame) -> list[Event]:
@@ -50,7 +49,7 @@ class CohereReader(AnswerReader):
         kind = text_of(event.get("type"))
         message = object_of(object_of(event.get("delta")).get("message"))
         if kind == "message-start":
-            self._start(event, message)
+            self._begin(event, message)
         elif kind == "tool-plan-delta":
             self._speech.begin()
             self._think(text_of(message.get(PLAN)))
@@ -73,7 +72,7 @@ class CohereReader(AnswerReader):
         if not isinstance(message, dict):
             error(self._report, payload if text_of(message) else _fault_of(payload))
         else:
-            self._start(payload, message)
+            self._begin(payload, message)
             self._think(text_of(message.get(PLAN)))
             self._speech.end_thinking()
             self._content(message)
@@ -85,13 +84,9 @@ class CohereReader(AnswerReader):
         """The plan."""
         return {PLAN: "".join(self._plan)} if self._plan else {}
 
-    def _start(self, event: Fields, message: Fields) -> None:
+    def _begin(self, event: Fields, message: Fields) -> None:
         self._speech.end_thinking()
-        self._blocks.renew()
-        self._speech.again()
-        self._is_done = False
-        self._speech.meet(text_of(event.get("id")))
-        self._speech.begin(text_of(message.get("role")))
+        self._start(message, event.get("id"))
 
     def _think(self, text: str) -> None:
         self._speech.think(text)
@@ -137,7 +132,7 @@ class CohereReader(AnswerReader):
 
     def _close(self) -> None:
         self._speech.end_thinking()
-        self._blocks.close()
+        super()._close()
 
 
 def _start_part(block: ContentBlock, part: str, given: Fields) -> None:

@@ -10,7 +10,7 @@ it; arguments that stand there are reported where no others came.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import Any
 
@@ -18,6 +18,7 @@ from .call import Call
 from .event import Report
 from .payload import compact, text_of
 from .speech import Speech
+from .wire import AnswerReader, Reading
 
 
 class ContentBlock:
@@ -161,6 +162,27 @@ class ContentBlocks:
 
     def _known(self, index: int | None, kind: str) -> ContentBlock | None:
         return self._last.get(kind) if index is None else self._at.get((kind, index))
+
+
+class BlockReader(AnswerReader):
+    """A reader of an answer in blocks. `channel` is that of its thinking."""
+
+    channel = "raw"
+
+    def __init__(self, reading: Reading) -> None:
+        super().__init__(reading)
+        self._blocks = ContentBlocks(self._report, self._speech, self.channel)
+
+    def _start(self, message: Mapping[str, Any], message_id: Any = "") -> None:
+        """Another message begins."""
+        self._blocks.renew()
+        self._speech.again()
+        self._is_done = False
+        self._speech.meet(text_of(message_id))
+        self._speech.begin(text_of(message.get("role")))
+
+    def _close(self) -> None:
+        self._blocks.close()
 
 
 def arguments_text(value: Any) -> str:

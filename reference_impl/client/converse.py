@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from .content_blocks import ContentBlock, ContentBlocks
+from .content_blocks import BlockReader, ContentBlock
 from .event import Event
 from .frame import Frame
 from .outcome import error, finish, tokens
 from .payload import count_of, decode, object_of, objects_of, text_of
-from .wire import AnswerReader, Reading
+from .wire import Reading
 
 Fields = Mapping[str, Any]
 _COUNTS: Final = {"input": "inputTokens", "output": "outputTokens", "total": "totalTokens"}
@@ -23,12 +23,11 @@ _HOSTED: Final = "server_tool_use"
 _OF_BLOCKS: Final = ("contentBlockStart", "contentBlockDelta", "contentBlockStop")
 
 
-class ConverseReader(AnswerReader):
+class ConverseReader(BlockReader):
     """Reads one answer."""
 
     def __init__(self, reading: Reading) -> None:
         super().__init__(reading)
-        self._blocks = ContentBlocks(self._report, self._speech)
         self._has_stopped = self._is_counted = False
 
     def read(self, frame: Frame) -> list[Event]:
@@ -37,7 +36,7 @@ class ConverseReader(AnswerReader):
         if frame.raised:
             self._raise(frame.name, event)
         elif frame.name == "messageStart":
-            self._start(event)
+            self._begin(event)
         elif frame.name in _OF_BLOCKS:
             self._speech.begin()
             self._block(frame.name, event)
@@ -60,7 +59,7 @@ class ConverseReader(AnswerReader):
             fault = payload.get("error") or said
             error(self._report, fault or "neither an answer nor an error")
             return self._report.take()
-        self._start(message)
+        self._begin(message)
         for given in objects_of(message.get("content")):
             _whole(self._blocks.whole(), given)
         finish(self._report, payload.get("stopReason"))
@@ -68,11 +67,9 @@ class ConverseReader(AnswerReader):
         self._done(explicit=False)
         return self._report.take()
 
-    def _start(self, message: Fields) -> None:
-        self._blocks.renew()
-        self._speech.again()
-        self._has_stopped = self._is_counted = self._is_done = False
-        self._speech.begin(text_of(message.get("role")))
+    def _begin(self, message: Fields) -> None:
+        self._start(message)
+        self._has_stopped = self._is_counted = False
 
     def _block(self, kind: str, event: Fields) -> None:
         index = count_of(event.get("contentBlockIndex"))
@@ -96,9 +93,6 @@ class ConverseReader(AnswerReader):
 
     def _has_ended(self) -> bool:
         return self._has_stopped
-
-    def _close(self) -> None:
-        self._blocks.close()
 
 
 def _add(block: ContentBlock, delta: Fields) -> None:

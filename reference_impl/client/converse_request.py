@@ -13,7 +13,7 @@ from typing import Any, Final
 from . import effort
 from .ask import Ask
 from .history import HistoryForm
-from .payload import compact, decode, object_of, objects_of, text_of
+from .payload import compact, decode, object_of, objects_of, present, text_of
 from .turn import Called, Piece, Turn, Words, answered, said
 
 _SAMPLING: Final = {"temperature": "temperature", "top_p": "topP", "stop": "stopSequences"}
@@ -25,19 +25,17 @@ def body(ask: Ask) -> dict[str, Any]:
     sampled = ask.sampled({})
     own = {name: value for name, value in sampled.items() if name not in _SAMPLING}
     config = {_SAMPLING[name]: value for name, value in sampled.items() if name in _SAMPLING}
-    made: dict[str, Any] = {
+    tools = [_tool(dict(each["function"])) for each in ask.tools]
+    return {
         "messages": list(_messages(ask)),
         "inferenceConfig": {"maxTokens": wanted.max_tokens, **config},
+        **present(
+            outputConfig=present(effort=wanted.level),
+            additionalModelRequestFields={**own, **wanted.fields},
+            system=[{"text": ask.instructions}] if ask.instructions else [],
+            toolConfig=present(tools=tools),
+        ),
     }
-    if wanted.level:
-        made["outputConfig"] = {"effort": wanted.level}
-    if own or wanted.fields:
-        made["additionalModelRequestFields"] = {**own, **wanted.fields}
-    if ask.instructions:
-        made["system"] = [{"text": ask.instructions}]
-    if ask.tools:
-        made["toolConfig"] = {"tools": [_tool(dict(each["function"])) for each in ask.tools]}
-    return made
 
 
 def _tool(function: dict[str, Any]) -> dict[str, Any]:

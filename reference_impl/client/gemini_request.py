@@ -12,9 +12,8 @@ from typing import Any, Final
 from . import effort
 from .ask import Ask
 from .gemini import CODE
-from .history import HistoryForm
-from .payload import compact, decode, object_of, objects_of, text_of
-from .results import Results
+from .history import HistoryForm, Results
+from .payload import compact, decode, object_of, objects_of, present, text_of
 from .turn import Called, Piece, Thought, Turn, Words, answered, said
 
 _SAMPLING: Final = {"top_p": "topP", "stop": "stopSequences"}
@@ -30,14 +29,16 @@ def body(ask: Ask) -> dict[str, Any]:
     config = {**ask.sampled(_SAMPLING), **effort.gemini(ask)}
     if ask.max_tokens is not None:
         config["maxOutputTokens"] = ask.max_tokens
-    made: dict[str, Any] = {"contents": list(_contents(ask))}
-    if config:
-        made["generationConfig"] = config
-    if ask.instructions:
-        made["systemInstruction"] = {"parts": [{"text": ask.instructions}]}
-    if ask.tools:
-        made["tools"] = [{"functionDeclarations": [dict(each["function"]) for each in ask.tools]}]
-    return made
+    declared = [dict(each["function"]) for each in ask.tools]
+    system = [{"text": ask.instructions}] if ask.instructions else []
+    return {
+        "contents": list(_contents(ask)),
+        **present(
+            generationConfig=config,
+            systemInstruction=present(parts=system),
+            tools=[{"functionDeclarations": declared}] if declared else [],
+        ),
+    }
 
 
 def _contents(ask: Ask) -> Iterator[dict[str, Any]]:

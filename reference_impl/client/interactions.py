@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from .content_blocks import ContentBlock, ContentBlocks, arguments_text
+from .content_blocks import BlockReader, ContentBlock, arguments_text
 from .event import Event
 from .frame import Frame
 from .outcome import added, error, finish, tokens
 from .payload import count_of, decode, object_of, objects_of, text_of
-from .wire import AnswerReader, Reading
 
 Fields = Mapping[str, Any]
 CALL: Final = "function_call"
@@ -33,12 +32,10 @@ _INPUT: Final = ("total_input_tokens", "total_tool_use_tokens")
 _OUTPUT: Final = ("total_output_tokens", "total_thought_tokens")
 
 
-class InteractionsReader(AnswerReader):
+class InteractionsReader(BlockReader):
     """Reads one answer."""
 
-    def __init__(self, reading: Reading) -> None:
-        super().__init__(reading)
-        self._blocks = ContentBlocks(self._report, self._speech, "summary")
+    channel = "summary"
 
     def read(self, frame: Frame) -> list[Event]:
         """The events of one wire event."""
@@ -46,7 +43,7 @@ class InteractionsReader(AnswerReader):
         kind = text_of(event.get("event_type"))
         interaction = object_of(event.get("interaction"))
         if kind == "interaction.created":
-            self._start(interaction)
+            self._start({}, interaction.get("id"))
         elif kind == "interaction.completed":
             self._speech.begin()
             self._close()
@@ -66,7 +63,7 @@ class InteractionsReader(AnswerReader):
             error(self._report, payload.get("error") or "neither an interaction nor an error")
             self._done(explicit=False)
             return self._report.take()
-        self._start(payload)
+        self._start({}, payload.get("id"))
         for given in objects_of(payload.get("steps")):
             block = self._blocks.whole()
             _begin(block, given)
@@ -75,13 +72,6 @@ class InteractionsReader(AnswerReader):
         if payload.get("status") not in _RUNNING:
             self._done(explicit=False)
         return self._report.take()
-
-    def _start(self, interaction: Fields) -> None:
-        self._blocks.renew()
-        self._speech.again()
-        self._is_done = False
-        self._speech.meet(text_of(interaction.get("id")))
-        self._speech.begin()
 
     def _step(self, kind: str, event: Fields) -> None:
         index = count_of(event.get("index"))
@@ -113,9 +103,6 @@ class InteractionsReader(AnswerReader):
                 "total": usage.get("total_tokens"),
             },
         )
-
-    def _close(self) -> None:
-        self._blocks.close()
 
 
 def _begin(block: ContentBlock, step: Fields) -> None:

@@ -11,10 +11,9 @@ from typing import Any, Final
 
 from . import effort
 from .ask import Ask
-from .history import HistoryForm
+from .history import HistoryForm, Results
 from .interactions import CALL, HOSTED_CALLS
-from .payload import compact, decode, object_of, objects_of, text_of
-from .results import Results
+from .payload import compact, decode, object_of, objects_of, present, text_of
 from .turn import Called, Piece, Thought, Turn, Words, answered, said
 
 _SAMPLING: Final = {"stop": "stop_sequences"}
@@ -27,14 +26,16 @@ def body(ask: Ask) -> dict[str, Any]:
     config = {**ask.sampled(_SAMPLING), **effort.interactions(ask)}
     if ask.max_tokens is not None:
         config["max_output_tokens"] = ask.max_tokens
-    made: dict[str, Any] = {"model": ask.model, "input": list(_steps(ask)), "stream": True}
-    if config:
-        made["generation_config"] = config
-    if ask.instructions:
-        made["system_instruction"] = ask.instructions
-    if ask.tools:
-        made["tools"] = [{"type": "function", **each["function"]} for each in ask.tools]
-    return made
+    return {
+        "model": ask.model,
+        "input": list(_steps(ask)),
+        "stream": True,
+        **present(
+            generation_config=config,
+            system_instruction=ask.instructions,
+            tools=[{"type": "function", **each["function"]} for each in ask.tools],
+        ),
+    }
 
 
 def _steps(ask: Ask) -> Iterator[dict[str, Any]]:

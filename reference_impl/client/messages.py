@@ -1,27 +1,31 @@
-"""Anthropic Messages: the typed events of a stream, or one whole message."""
+"""Anthropic Messages: the typed events of a stream, or one whole message.
+
+A delta says by its own type what it is, whatever its block was announced as.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from . import messages_block
-from .content_blocks import ContentBlocks
+from .content_blocks import BlockReader, ContentBlock
 from .event import Event
 from .frame import Frame
 from .outcome import error, finish, usage
 from .payload import count_of, decode, object_of, objects_of, text_of
-from .wire import AnswerReader, Reading
+from .wire import Reading
 
 Fields = Mapping[str, Any]
+_HOSTED: Final = frozenset({"server_tool_use", "mcp_tool_use"})
+_CALLS: Final = _HOSTED | {"tool_use"}
+_IN_MESSAGE: Final = frozenset({"content_block_start", "content_block_delta", "content_block_stop"})
 
 
-class MessagesReader(AnswerReader):
+class MessagesReader(BlockReader):
     """Reads one message. It is done at `message_stop`; what nobody knows is skipped."""
 
     def __init__(self, reading: Reading) -> None:
         super().__init__(reading)
-        self._blocks = ContentBlocks(self._report, self._speech)
         self._counts: dict[str, Any] = {}
 
     def read(self, frame: Frame) -> list[Event]:
@@ -29,7 +33,7 @@ class MessagesReader(AnswerReader):
         event = object_of(decode(frame.data))
         kind = text_of(event.get("type"))
         if kind == "message_start":
-            self._start(object_of(event.get("message")))
+            self._begin(object_of(event.get("message")))
         elif kind in _IN_MESSAGE:
             self._speech.begin()
             self._block(kind, event)
@@ -58,12 +62,8 @@ class MessagesReader(AnswerReader):
         self._done(explicit=False)
         return self._report.take()
 
-    def _start(self, message: Fields) -> None:
-        self._blocks.renew()
-        self._speech.again()
-        self._is_done = False
-        self._speech.meet(text_of(message.get("id")))
-        self._speech.begin(text_of(message.get("role")))
+    def _begin(self, message: Fields) -> None:
+        self._start(message, message.get("id"))
         self._content(message)
         self._counts = {}
         self._usage(message.get("usage"))
@@ -76,19 +76,52 @@ class MessagesReader(AnswerReader):
 
     def _content(self, message: Fields) -> None:
         for given in objects_of(message.get("content")):
-            messages_block.whole(self._blocks.whole(), given)
+            _whole_block(self._blocks.whole(), given)
 
     def _block(self, kind: str, event: Fields) -> None:
         index = count_of(event.get("index"))
         if kind == "content_block_start":
-            messages_block.start(self._blocks.begin(index), object_of(event.get("content_block")))
+            _start_block(self._blocks.begin(index), object_of(event.get("content_block")))
         elif kind == "content_block_stop":
             self._blocks.stop(index)
         else:
-            messages_block.delta(self._blocks.block(index), object_of(event.get("delta")))
-
-    def _close(self) -> None:
-        self._blocks.close()
+            _delta(self._blocks.block(index), object_of(event.get("delta")))
 
 
-_IN_MESSAGE: Final = frozenset({"content_block_start", "content_block_delta", "content_block_stop"})
+def _start_block(block: ContentBlock, given: Fields) -> None:
+    """Begin what the start announces, with what it holds already."""
+    kind = text_of(given.get("type"))
+    if kind == "thinking":
+        block.open()
+        block.think(text_of(given.get("thinking")))
+        block.seal("signature", text_of(given.get("signature")))
+        block.said(text_of(given.get("thinking")))
+    elif kind == "redacted_thinking":
+        block.seal("redacted", text_of(given.get("data")))
+    elif kind == "text":
+        block.say(text_of(given.get("text")))
+        block.said(text_of(given.get("text")))
+    elif kind in _CALLS:
+        named = (text_of(given.get("id")), text_of(given.get("name")))
+        block.call(*named, given.get("input"), hosted=kind in _HOSTED)
+
+
+def _whole_block(block: ContentBlock, given: Fields) -> None:
+    """Tell a block that is complete: its opaque data comes after its end."""
+    signature = text_of(given.get("signature")) if given.get("type") == "thinking" else ""
+    _start_block(block, {**given, "signature": None})
+    block.stop()
+    block.seal("signature", signature)
+
+
+def _delta(block: ContentBlock, given: Fields) -> None:
+    """Tell what a delta adds."""
+    kind = text_of(given.get("type"))
+    if kind == "thinking_delta":
+        block.think(text_of(given.get("thinking")))
+    elif kind == "text_delta":
+        block.say(text_of(given.get("text")))
+    elif kind == "signature_delta":
+        block.seal("signature", text_of(given.get("signature")))
+    elif kind == "input_json_delta":
+        block.argue(text_of(given.get("partial_json")))

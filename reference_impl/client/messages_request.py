@@ -10,24 +10,22 @@ from typing import Any
 
 from . import effort
 from .ask import Ask
-from .payload import decode, object_of
+from .payload import decode, object_of, present
 from .turn import Called, Piece, Thought, Turn, Words
 
 
 def body(ask: Ask) -> dict[str, Any]:
     """The JSON of a request."""
-    made: dict[str, Any] = {
+    return {
         "model": ask.model,
         "messages": list(_messages(ask)),
         "stream": True,
         **effort.messages(ask, ask.max_tokens or effort.MOST_TOKENS),
         **ask.sampling,
+        **present(
+            system=ask.instructions, tools=[_tool(dict(tool["function"])) for tool in ask.tools]
+        ),
     }
-    if ask.instructions:
-        made["system"] = ask.instructions
-    if ask.tools:
-        made["tools"] = [_tool(dict(tool["function"])) for tool in ask.tools]
-    return made
 
 
 def _tool(function: dict[str, Any]) -> dict[str, Any]:

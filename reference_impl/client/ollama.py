@@ -6,13 +6,13 @@ Rule 2: the line that says `done` finishes, counts and is the end; an error line
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from .call import Call
 from .event import Event
 from .frame import Frame
-from .markers import Piece, Splitter
+from .markers import Splitter
 from .outcome import error, finish, tokens
 from .payload import compact, decode, object_of, objects_of, text_of
 from .wire import AnswerReader, Reading
@@ -53,9 +53,9 @@ class OllamaReader(AnswerReader):
         if thought or text or calls or text_of(message.get("role")):
             self._speech.begin(text_of(message.get("role")))
         if thought:
-            self._spoken(self._splitter.flush())
+            self._speech.speak(self._splitter.flush())
             self._speech.think(thought)
-        self._spoken(self._splitter.feed(text))
+        self._speech.speak(self._splitter.feed(text))
         for call in calls:
             self._call(call)
         if line.get("done") is True:
@@ -70,22 +70,11 @@ class OllamaReader(AnswerReader):
             error(self._report, line["error"])
 
     def _close(self) -> None:
-        self._spoken(self._splitter.flush())
+        self._speech.speak(self._splitter.flush())
         self._speech.pause()
 
     def _has_ended(self) -> bool:
         return self._is_whole
-
-    def _spoken(self, pieces: Iterable[Piece]) -> None:
-        for kind, text in pieces:
-            if kind == "open":
-                self._speech.open("raw", explicit=True)
-            elif kind == "close":
-                self._speech.end_thinking(explicit=True)
-            elif kind == "think":
-                self._speech.think(text)
-            else:
-                self._speech.say(text)
 
     def _call(self, given: Mapping[str, Any]) -> None:
         self._close()

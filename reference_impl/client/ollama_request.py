@@ -10,9 +10,8 @@ from typing import Any, Final
 
 from . import effort
 from .ask import Ask
-from .history import HistoryForm
+from .history import HistoryForm, Results
 from .payload import decode, object_of
-from .results import Results
 from .turn import Called, Turn
 
 

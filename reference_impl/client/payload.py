@@ -44,6 +44,11 @@ def compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
+def present(**fields: Any) -> dict[str, Any]:
+    """The fields that hold something."""
+    return {name: value for name, value in fields.items() if value not in (None, "", [], {})}
+
+
 def text_of(value: Any) -> str:
     """The value if it is a string, else nothing."""
     return value if isinstance(value, str) else ""

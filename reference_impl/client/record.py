@@ -11,7 +11,12 @@ Restored are the three forms in which `args` has been written:
     {"thought": "X", "reasoning_content": "R"}
 
 What the flat form cannot say (several blocks, summary parts, ids, opaque data) is in `blocks`.
-Messages as forms.py writes them are restored, too.
+Turns as Opal and the OpenHands SDK persist them are restored, too; both write null where nothing
+was thought, and neither keeps ids or sealed content of Responses here:
+
+    {"role": "assistant", "content": "4.", "thinking": "2 plus 2 is 4.", "tool_calls": []}
+    {"role": "assistant", "content": [{"type": "text", "text": "4."}],
+     "reasoning_content": "2 plus 2 is 4.", "thinking_blocks": [], "tool_calls": []}
 """
 
 from __future__ import annotations
@@ -20,7 +25,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
-from . import forms
 from .likeness import Form
 from .payload import object_of, objects_of, text_of
 from .turn import Called, Piece, Role, Thought, Turn, Words
@@ -54,11 +58,57 @@ def _args(turn: Turn) -> dict[str, Any]:
     return {"args": args, **calls}
 
 
+def _with_thinking(turn: Turn) -> dict[str, Any]:
+    """Thinking as one text beside the content, its parts run together as they were streamed."""
+    return {"content": turn.text, "thinking": turn.streamed or None, **_written_calls(turn)}
+
+
+def _as_message(turn: Turn) -> dict[str, Any]:
+    """Content in blocks; thinking as one text, and signed or redacted thinking in blocks too."""
+    sealed = [
+        _sealed_block(thought) for thought in turn.thoughts if thought.signature or thought.redacted
+    ]
+    return {
+        "content": [{"type": "text", "text": turn.text}] if turn.text else [],
+        "reasoning_content": turn.thinking or None,
+        "thinking_blocks": sealed,
+        **_written_calls(turn),
+    }
+
+
+def _of_message(record: Mapping[str, Any]) -> Iterator[Piece]:
+    """What a message in either form says before its calls."""
+    blocks = objects_of(record.get("thinking_blocks"))
+    for block in blocks:
+        yield Thought(
+            raw=text_of(block.get("thinking")),
+            signature=text_of(block.get("signature")),
+            redacted=text_of(block.get("data")),
+        )
+    thought = text_of(record.get("thinking")) or text_of(record.get("reasoning_content"))
+    if thought and not any(block.get("thinking") for block in blocks):
+        yield Thought(raw=thought)
+    content = record.get("content")
+    text = text_of(content) or "".join(text_of(each.get("text")) for each in objects_of(content))
+    if text:
+        yield Words(text)
+
+
+def _sealed_block(thought: Thought) -> dict[str, Any]:
+    if thought.redacted:
+        return {"type": "redacted_thinking", "data": thought.redacted}
+    return {"type": "thinking", "thinking": thought.text, "signature": thought.signature}
+
+
+def _written_calls(turn: Turn) -> dict[str, Any]:
+    return {"tool_calls": [asdict(call) for call in turn.calls]}
+
+
 _FORMS: Final[Mapping[Form, Callable[[Turn], dict[str, Any]]]] = {
     "whole": _args,
     "flat": _args,
-    "thinking": forms.thinking,
-    "message": forms.message,
+    "thinking": _with_thinking,
+    "message": _as_message,
 }
 
 
@@ -72,7 +122,7 @@ def turn_of(record: Mapping[str, Any]) -> Turn:
 
 
 def _flat(record: Mapping[str, Any]) -> Iterator[Piece]:
-    yield from forms.pieces(record) if "content" in record else _thought(record)
+    yield from _of_message(record) if "content" in record else _thought(record)
     for call in objects_of(record.get("tool_calls")):
         yield _called(call)
 

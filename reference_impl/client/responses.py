@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from .event import Event
 from .frame import Frame
 from .outcome import error, finish, usage
 from .payload import count_of, decode, object_of, text_of
+from .responses_items import ReadMessage, ReadReasoning
 from .responses_output import Output
 from .wire import AnswerReader, Reading
 
@@ -99,52 +101,70 @@ def _part_added(output: Output, event: Fields) -> None:
         item.part(part)
 
 
-def _summary_delta(output: Output, event: Fields) -> None:
-    item, part = output.reasoning(event), count_of(event.get("summary_index"))
-    if item is None:
-        output.summarise(part, text_of(event.get("delta")))
-    else:
-        item.summarise(part, text_of(event.get("delta")))
+def _stated(event: Fields) -> str:
+    return text_of(event.get("text")) or text_of(object_of(event.get("part")).get("text"))
 
 
-def _summary_done(output: Output, event: Fields) -> None:
-    item, part = output.reasoning(event), count_of(event.get("summary_index"))
-    if item is None:
-        output.state_thought(_stated(event), part)
-    else:
-        item.state_summary(part, _stated(event))
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """What an event tells: `add` of its item, or `loose` where no item was announced.
+
+    Both take the index of a part and a text.
+    """
+
+    find: Callable[[Output, Fields], Any]
+    add: Callable[[Any, int | None, str], None]
+    loose: Callable[[Output, int | None, str], None]
+    index: str = "content_index"
+    text: Callable[[Fields], str] = lambda event: text_of(event.get("delta"))
+
+    def __call__(self, output: Output, event: Fields) -> None:
+        item, part, text = (
+            self.find(output, event),
+            count_of(event.get(self.index)),
+            self.text(event),
+        )
+        if item is None:
+            self.loose(output, part, text)
+        else:
+            self.add(item, part, text)
 
 
-def _raw_delta(output: Output, event: Fields) -> None:
-    item, text = output.reasoning(event), text_of(event.get("delta"))
-    if item is None:
-        output.think(text)
-    else:
-        item.think(count_of(event.get("content_index")), text)
-
-
-def _raw_done(output: Output, event: Fields) -> None:
-    item = output.reasoning(event)
-    if item is None:
-        output.state_thought(_stated(event))
-    else:
-        item.state(count_of(event.get("content_index")), _stated(event))
-
-
-def _text_delta(output: Output, event: Fields) -> None:
-    item, text = output.message(event), text_of(event.get("delta"))
-    if item is None:
-        output.say(text)
-    else:
-        item.say(count_of(event.get("content_index")), text)
-
-
-def _text_done(output: Output, event: Fields) -> None:
-    item = output.message(event)
-    if item is None:
-        output.state_text(_stated(event))
-    else:
-        item.state(count_of(event.get("content_index")), _stated(event))
+_summary_delta: Final = Telling(
+    Output.reasoning, ReadReasoning.summarise, Output.summarise, "summary_index"
+)
+_summary_done: Final = Telling(
+    Output.reasoning,
+    ReadReasoning.state_summary,
+    lambda output, part, text: output.state_thought(text, part),
+    "summary_index",
+    _stated,
+)
+_raw_delta: Final = Telling(
+    Output.reasoning, ReadReasoning.think, lambda output, _, text: output.think(text)
+)
+_raw_done: Final = Telling(
+    Output.reasoning,
+    ReadReasoning.state,
+    lambda output, _, text: output.state_thought(text),
+    text=_stated,
+)
+_text_delta: Final = Telling(
+    Output.message, ReadMessage.say, lambda output, _, text: output.say(text)
+)
+_text_done: Final = Telling(
+    Output.message,
+    ReadMessage.state,
+    lambda output, _, text: output.state_text(text),
+    text=_stated,
+)
+_refusal_delta: Final = Telling(Output.message, ReadMessage.refuse, lambda *_: None)
+_refusal_done: Final = Telling(
+    Output.message,
+    ReadMessage.state_refusal,
+    lambda *_: None,
+    text=lambda event: text_of(event.get("refusal")),
+)
 
 
 def _content_done(output: Output, event: Fields) -> None:
@@ -157,26 +177,10 @@ def _content_done(output: Output, event: Fields) -> None:
         _text_done(output, event)
 
 
-def _refusal_delta(output: Output, event: Fields) -> None:
-    item = output.message(event)
-    if item is not None:
-        item.refuse(count_of(event.get("content_index")), text_of(event.get("delta")))
-
-
-def _refusal_done(output: Output, event: Fields) -> None:
-    item = output.message(event)
-    if item is not None:
-        item.state_refusal(count_of(event.get("content_index")), text_of(event.get("refusal")))
-
-
 def _arguments_done(output: Output, event: Fields) -> None:
     item = output.call(event)
     if item is not None:
         item.state(text_of(event.get("arguments")) or text_of(event.get("input")))
-
-
-def _stated(event: Fields) -> str:
-    return text_of(event.get("text")) or text_of(object_of(event.get("part")).get("text"))
 
 
 READERS: Final[Mapping[str, Callable[[Output, Fields], None]]] = {

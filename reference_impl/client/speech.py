@@ -5,7 +5,10 @@ Blocks are numbered from 0, one for each uninterrupted run of thinking or of tex
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from .event import Report
+from .markers import Piece
 
 
 class Speech:
@@ -97,6 +100,18 @@ class Speech:
         if self._text is not None:
             self._tell("text.end", block=self._text)
         self._text = None
+
+    def speak(self, pieces: Iterable[Piece]) -> None:
+        """Tell text in which markers were looked for."""
+        for kind, text in pieces:
+            if kind == "open":
+                self.open("raw", explicit=True)
+            elif kind == "close":
+                self.end_thinking(explicit=True)
+            elif kind == "think":
+                self.think(text)
+            else:
+                self.say(text)
 
     def refuse(self, text: str) -> None:
         """Tell a delta of a refusal, which ends everything else that was said."""
