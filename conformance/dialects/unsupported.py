@@ -35,7 +35,7 @@ def _is_pi_event(fields: dict[str, Any]) -> bool:
 
 
 def _is_model_part(fields: dict[str, Any]) -> bool:
-    """What a provider of the AI SDK hands to it: parts share their names with the UI message stream.
+    """What a provider hands to the AI SDK: its parts have the names of the UI message stream.
 
     There a call has a `toolCallId`, and an end says its reason in one word.
     """
