@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Final
 
@@ -95,8 +95,8 @@ class RecentFrames:
     Few are shown, because a violation is noticed in the frame that commits it.
     """
 
-    def __init__(self) -> None:
-        self._last: deque[RememberedFrame | _RememberedRun] = deque(maxlen=MOST_REMEMBERED)
+    def __init__(self, last: Iterable[RememberedFrame | _RememberedRun] = ()) -> None:
+        self._last = deque(last, maxlen=MOST_REMEMBERED)
         # What one frame breaks is often several findings, each with the same frames around it.
         self._around: dict[int, tuple[tuple[ContextLine, ...], tuple[str, ...]]] = {}
         self._snapshot: RecentFrames | None = None
@@ -104,8 +104,7 @@ class RecentFrames:
     def snapshot(self) -> RecentFrames:
         """What is remembered now, for a finding that is made later."""
         if self._snapshot is None:
-            self._snapshot = RecentFrames()
-            self._snapshot._last.extend(self._last)
+            self._snapshot = RecentFrames(self._last)
         return self._snapshot
 
     def keep(self, number: int, frame: Frame, events: Sequence[Event]) -> None:

@@ -111,7 +111,7 @@ def compile_value(pattern: Any, knobs: Mapping[str, Any]) -> Test:
 
 def _one_of(tests: tuple[Test, ...]) -> Test:
     def holds(value: Any, data: Mapping[str, Any], evidence: RequestValues) -> bool:
-        for test in tests:  # a generator would take longer than most tests
+        for test in tests:  # noqa: SIM110  # a generator takes longer than most tests
             if test(value, data, evidence):
                 return True
         return False

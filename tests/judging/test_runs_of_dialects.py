@@ -40,6 +40,19 @@ def test_long_streams_are_judged_in_runs_and_alike(
     assert sum(counts) > REPEATED // 2
 
 
+@pytest.mark.parametrize("dialect", sorted(SUPPORTED.keys() - WITHOUT_COLUMNS))
+def test_a_clock_leaves_no_more_frames_to_be_read_alone(
+    dialect: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    setting, data = setting_for(dialect, "strict", Rulebook.load()), lengthened(dialect)
+    counts = frames_in_runs(monkeypatch)
+    fast(setting, [Chunk(data)])
+    without_clock = sum(counts)
+    counts.clear()
+    fast(setting, [Chunk(data, 5.0)])
+    assert sum(counts) >= without_clock > 0
+
+
 def lengthened(dialect: str) -> bytes:
     """The first shipped stream of a dialect with a delta, that delta many times."""
     for path in sorted((cassettes() / dialect).rglob("*.cassette.jsonl")):
