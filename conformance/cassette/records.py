@@ -128,7 +128,7 @@ def decode_plain(lines: Sequence[bytes]) -> list[Plain] | None:
 
 
 def is_whole(data: bytes) -> bool:
-    """Whether this is a whole JSON value (or too deep to tell), and so no cut line."""
+    """Whether this is a whole JSON value (or nested too deep to know), and so no cut line."""
     try:
         msgspec.json.decode(data)
     except (msgspec.ValidationError, RecursionError):

@@ -43,7 +43,7 @@ _YAML: Final = (".yaml", ".yml")
 
 
 class FoundFiles(NamedTuple):
-    """Recordings, and what lies beside them: of no kind that is known, or of APIs nobody judges."""
+    """Recordings, and the other files: of no known kind, or of APIs that are not judged."""
 
     recordings: tuple[Path, ...]
     unknown: tuple[Path, ...] = ()
@@ -55,7 +55,7 @@ FileListener = Callable[[Path], None]
 
 
 def _ignore_file(path: Path) -> None:
-    """Where nobody watches a search."""
+    """A search without a listener."""
 
 
 def find_recordings(

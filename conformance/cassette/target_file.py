@@ -92,7 +92,7 @@ class TargetFile:
 
     @contextmanager
     def _as_cassette_errors(self) -> Iterator[None]:
-        """Tells a full disk as a fault of the file, not of ours."""
+        """Reports a full disk as an error of the file, not of the toolkit."""
         try:
             yield
         except OSError as err:

@@ -1,11 +1,11 @@
-"""Token ids as text: what a model said, before anybody made text of it.
+"""Token ids as text: what a model sampled, before it was made text.
 
 A file of ids is a JSON array of whole numbers, or such arrays, one a line. Each id (or each line)
 becomes one chunk of raw text, so characters and markers that were cut stay cut.
 
 A tokenizer is a file: `tokenizer.json` of Hugging Face with a byte-level vocabulary, or a
 `.tiktoken` file, which holds no special tokens: those come from the dialects, which know theirs.
-Nothing is downloaded. Text that spells a marker is not told from the marker any more: both are the
+Nothing is downloaded. Text that spells a marker is the marker from then on: both are the
 same bytes.
 """
 

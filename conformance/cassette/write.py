@@ -155,7 +155,7 @@ class Writer:
     def message(
         self, message: SocketMessage, *, exchange: int | None = None, flush: bool = True
     ) -> None:
-        """A message of a WebSocket, `ms` after the one before, whoever sent that; as `chunk`."""
+        """A message of a WebSocket, `ms` after the one before, from either side; as `chunk`."""
         account = self._open_account(exchange)
         if not account.responded:
             raise UsageError("a message before the response of its exchange")
@@ -286,7 +286,7 @@ def _plain_lines(data: bytes, ms: float | None, framing: Framing | None = None) 
 def request_fields(request: Request | None) -> dict[str, Any] | None:
     """The request as the object of its line; what is empty is left out.
 
-    So is a server that not everybody knows: its name may be nobody's business.
+    The host of a server that is not public is left out, too: its name may be private.
     """
     if request is None:
         return None

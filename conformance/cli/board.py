@@ -19,7 +19,7 @@ from conformance.report.wording import count
 
 
 def board_command(
-    folder: Annotated[Path, typer.Argument(help="Where the summaries of runs lie, *.run.json.")],
+    folder: Annotated[Path, typer.Argument(help="Where the summaries of runs are, *.run.json.")],
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the page there.")
     ] = None,
@@ -36,7 +36,7 @@ def board_command(
 ) -> None:
     """Show which systems keep which rules, on one page of saved runs."""
     if link and add is None:
-        raise UsageError("--link goes with --add: it says where the recordings of that run lie")
+        raise UsageError("--link goes with --add: it says where the recordings of that run are")
     if add is None and output is None and not again:
         raise UsageError("name the page: -o FILE, or a run that comes to the board: --add RUN")
     if again:

@@ -72,18 +72,14 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
             upstream=upstream or (),
             progress=CheckProgress(show),
         )
-        _rechunk_recordings(
-            paths, CheckChoices(dialect, profile), (suites, rules, rules_as_of), rechunk
-        )
+        _try_chunkings(paths, CheckChoices(dialect, profile), (suites, rules, rules_as_of), rechunk)
     report = shared.with_config_notes(clock.stopped(report), trusts=True)
     written = put_report(report, baseline, format_, outputs or (), verbose=verbose)
     code = written.exit_code(strict=strict, require_exercised=require_exercised)
     raise typer.Exit(_exit_code(written, code, paths, rules))
 
 
-def _rechunk_recordings(
-    paths: list[Path], choices: CheckChoices, chosen: _Chosen, rounds: int
-) -> None:
+def _try_chunkings(paths: list[Path], choices: CheckChoices, chosen: _Chosen, rounds: int) -> None:
     if rounds:
         rechunk_paths(paths, Rulebook.load(*chosen), choices, rounds=rounds)
 

@@ -61,7 +61,7 @@ _FailOnOption = Annotated[
     ),
 ]
 _MovedOption = Annotated[
-    str | None, typer.Option(help="Where the source lies now; default: where it was.")
+    str | None, typer.Option(help="Where the source is now; default: where it was.")
 ]
 
 

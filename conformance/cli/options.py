@@ -111,7 +111,7 @@ TargetOption = Annotated[
     str,
     typer.Option(
         metavar="NAME-VERSION",
-        help="A target of conformance.yaml; beside another option that says what to ask:"
+        help="A target of conformance.yaml; with another option that names what to test:"
         " the target's name, for baselines.",
         autocompletion=complete_target,
     ),

@@ -56,21 +56,23 @@ class RunArguments(Struct, frozen=True, kw_only=True):
     ] = None
     gateway: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="Base URL of a gateway that asks us at --upstream-port."),
+        typer.Option(
+            metavar="URL", help="Base URL of a gateway whose provider we play at --upstream-port."
+        ),
     ] = None
     app_url: Annotated[
         str | None,
         typer.Option(
             "--app",
             metavar="URL",
-            help="URL at which an application is asked, whose model asks us at --upstream-port.",
+            help="URL of an application whose model we play at --upstream-port.",
         ),
     ] = None
     agent: Annotated[
         str | None,
         typer.Option(
             metavar="CMD",
-            help="Command of an agent, asked on its standard streams, whose model we play"
+            help="Command of an agent, tested on its standard streams; we play its model"
             " (docs/applications.md).",
         ),
     ] = None
@@ -88,7 +90,7 @@ class RunArguments(Struct, frozen=True, kw_only=True):
             metavar="N",
             min=0,
             max=65535,
-            help="Port on which we play the server behind it; of an agent by default any.",
+            help="Port on which we play its provider; default for an agent: any.",
         ),
     ] = None
     wait: Annotated[
@@ -97,8 +99,7 @@ class RunArguments(Struct, frozen=True, kw_only=True):
             metavar="S",
             min=0,
             max=3600,
-            help="Wait so many seconds for the target to listen: one that looks for the server"
-            " behind it first finds us.",
+            help="Seconds to wait for the target to listen; the played provider listens first.",
         ),
     ] = 0.0
     persona: Annotated[
@@ -232,7 +233,7 @@ class RunArguments(Struct, frozen=True, kw_only=True):
 _REFINING: Final = [
     ENDPOINTS[each.name] for each in SUPPORTED.values() if each.refines and each.name in ENDPOINTS
 ]
-"""Endpoints of APIs that share the path of a more general one: whoever means them says so."""
+"""Endpoints of APIs that share the path of a more general one: only --api names them."""
 
 
 def at_base(given: RunArguments) -> RunArguments:

@@ -27,7 +27,7 @@ def verify_command(
     summary = read_summary(run)
     folder = recordings or recordings_beside(run)
     if not folder.is_dir():
-        where = f"they lie at {summary.link}" if summary.link else "they belong beside it"
+        where = f"they are at {summary.link}" if summary.link else "they belong next to it"
         hint = f"{where}: name the folder with --recordings DIR"
         raise UsageError("its recordings are not there", place=Place(str(folder)), hint=hint)
     with progress_line("judging its recordings again ..."):

@@ -35,7 +35,7 @@ def read_parquet_rows(
 ) -> Iterator[dict[str, Any]]:
     """The wanted columns of every row; OversizedValue for what is too large to be read.
 
-    Raises CassetteError for a file that is damaged, or has a page that nobody can bound.
+    Raises CassetteError for a file that is damaged, or has a page without a known bound.
     """
     with open_parquet(storage, fragment.path) as parquet:
         names = wanted_columns(parquet, columns, storage, fragment.path)

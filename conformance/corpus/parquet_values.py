@@ -2,7 +2,7 @@
 
 Rule 1: a page is unpacked piece by piece; a value of more than `MAX_VALUE` bytes is counted, never
 held. Rule 2: only flat columns of bytes or text are read so, plain or by a dictionary: what other
-columns and encodings make of a large page nobody can say beforehand.
+columns and encodings make of a large page is not known beforehand.
 """
 
 from __future__ import annotations

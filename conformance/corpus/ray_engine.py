@@ -2,7 +2,7 @@
 
 Only tasks and outcomes travel: references, and the encoded tables of a fragment. Ray tries nothing
 again by itself (its own default for data is for ever): what a death means is decided as it is for
-processes of this machine (`deadly_rows.py`). A cluster has the packages that its nodes have: one of
+processes of this machine (`engines.py`). A cluster has the packages that its nodes have: one of
 another version judges nothing.
 """
 

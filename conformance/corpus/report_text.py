@@ -39,14 +39,14 @@ def render_json(report: CorpusReport) -> str:
 def summary_text(report: CorpusReport) -> str:
     """How much was judged, and found, in one line."""
     share = share_text(report.with_findings, report.streams)
-    said = [
+    facts = [
         f"{report.streams:,} streams",
         f"{report.with_findings:,} with findings ({share})",
         count(len(report.groups), "cause"),
     ]
     if report.unreadable:
-        said.append(f"{report.unreadable:,} not readable")
-    return f"{', '.join(said)}{span_text(report.first, report.last)}"
+        facts.append(f"{report.unreadable:,} not readable")
+    return f"{', '.join(facts)}{span_text(report.first, report.last)}"
 
 
 def corpus_notes(report: CorpusReport) -> Iterator[str]:
@@ -93,8 +93,8 @@ def _group_lines(
     if by_rate[most:]:
         yield f"    {len(by_rate) - most} more"
     for other in group.following[:_FOLLOWING]:
-        said = f"{other.rule} in {count(other.streams, 'stream')}: {other.message}"
-        yield f"  then {visible(said)}"
+        sentence = f"{other.rule} in {count(other.streams, 'stream')}: {other.message}"
+        yield f"  then {visible(sentence)}"
     place = group.exemplar
     yield f"  e.g. {visible(place.title)}"
 

@@ -59,7 +59,7 @@ def cap_memory(size: int) -> None:
 
 
 def send_message(stream: IO[bytes], value: object) -> None:
-    """Writes a value. Raises OSError where nobody reads any more."""
+    """Writes a value. Raises OSError where the other side is gone."""
     data = msgspec.msgpack.encode(value)
     stream.write(len(data).to_bytes(_LENGTH, "big"))
     stream.write(data)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,7 +24,6 @@ from conformance.core.errors import UsageError
 from conformance.core.events import SEMANTIC_EVENTS, Exchange
 from conformance.editing.operator import Mutant, Operator, make_mutants
 from conformance.editing.stream import Stream
-from conformance.evidence.application import APP
 from conformance.evidence.expectations import RUN
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
@@ -34,7 +32,7 @@ from conformance.mutate.stream import take_apart
 from conformance.profiles.profile import Profile
 from conformance.recordings.both_hops import stated_dialect
 from conformance.recordings.check import check_trusted
-from conformance.recordings.choices import CheckChoices, choose_dialect, judged_by
+from conformance.recordings.choices import CheckChoices, choose_dialect
 from conformance.recordings.in_memory import InMemory
 from conformance.recordings.settings import RecordingSettings
 from conformance.rules.verdicts import Level, Verdict
@@ -83,12 +81,8 @@ class BaseRecording(Struct, frozen=True):
 
     def profile(self, stream: Stream, rulebook: Rulebook) -> Profile:
         """The profile by which the stream is judged."""
-        dialect = choose_dialect(stream.exchange, stream.dialect)
-        # What stands behind an application has ways of its own.
-        is_upstream = stream.exchange.hop == "upstream" and self.cassette.exchanges[0].hop == APP
-        recorded = None if is_upstream else self.cassette.header.profile
-        sender = partial(RecordingSettings(self.recording, rulebook, self.choices).sender, dialect)
-        return judged_by(dialect, self.choices, recorded, sender, rulebook.profile).profile
+        settings = RecordingSettings(self.recording, rulebook, self.choices)
+        return settings.of_exchange(stream.exchange).profile
 
     def with_exchange(self, edited: Exchange) -> Cassette:
         """The cassette with one exchange replaced."""

@@ -83,7 +83,7 @@ def _long_runs(stream: Stream) -> list[int]:
 
 
 def _freely_empty(places: Callable[[Stream], list[int]]) -> Callable[[Stream], list[int]]:
-    """Places in streams where nothing may be said as null, as an empty text or not at all."""
+    """Places in streams where an absent text may be null, as empty or left out."""
 
     def found(stream: Stream) -> list[int]:
         layout = stream.layout.chunk
@@ -196,7 +196,7 @@ def _misname_reason(stream: Stream, site: int) -> Stream:
 
 
 def _counted_answer(stream: Stream) -> list[int]:
-    """The last chunk that counts tokens, where something was said."""
+    """The last chunk that counts tokens, of an answer that has text."""
     return usage_places(stream)[-1:] if find_deltas(stream) else []
 
 
@@ -242,7 +242,7 @@ def _thinking_chunks(stream: Stream) -> list[int]:
     "an unknown field says nothing, and a model may answer without thinking",
 )
 def _rename_thinking(stream: Stream, _site: int) -> Stream:
-    """Thinking is in a field that nobody knows."""
+    """Thinking is in an unknown field."""
     for place in _thinking_chunks(stream):
         known = _thinking_key(stream, place)
         message = message_at(stream, place)

@@ -156,7 +156,7 @@ class _MatrixRun:
             yield from self._judge_mutants(base, stream, made)
 
     def client_trials(self, bases: Iterable[BaseRecording]) -> Iterator[Trial]:
-        """Defects of clients on reports of streams that nobody watched, a few of each defect."""
+        """Defects of clients on reports that were made of plain streams, a few of each defect."""
         for base in bases:
             wanted = [each for each in DEFECTS if self.defects[each.name] < _TRIES]
             if wanted and not base.has_client:

@@ -131,7 +131,7 @@ class SpecCollection:
             yield kind.from_parent(self.file, name=name, **more)
 
     def path_of(self, path: Path) -> Path:
-        """Relative where it lies below: paths of a machine help nobody else who reads a report."""
+        """Relative below where pytest runs: no other reader can use whole paths."""
         return display_path(path.parent, self.config) / path.name
 
 

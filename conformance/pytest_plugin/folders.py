@@ -53,7 +53,7 @@ class CassetteFolder(Struct, frozen=True):
     path: Path
 
     def files(self) -> tuple[Path, ...]:
-        """Its recordings, sorted: those that their names tell, for here files are deleted."""
+        """Its recordings, sorted, known by their names alone, for here files are deleted."""
         found = discover(self.path) if self.path.is_dir() else ()
         return tuple(path for path in found if is_named_recording(path))
 

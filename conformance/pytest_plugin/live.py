@@ -1,7 +1,7 @@
 """Items of a target that has to be asked, a server or a client: when the first of them runs.
 
-There is an item for every rule that could judge a place, since nobody knows before what will come
-of it, and one, `everything else`, for what has no item of its own: nothing that is found gets lost.
+There is an item for every rule that could judge a place, since results are not known before, and
+one, `everything else`, for what has no item of its own: nothing that is found gets lost.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ class RemainingItem(LiveItem):
 def target_nodes(
     collection: SpecCollection, target: LiveTarget
 ) -> Iterator[pytest.Item | pytest.Collector]:
-    """A node for each place, and what else there is to tell."""
+    """A node for each place, and one for everything else."""
     file = collection.file
     if collection.config.pluginmanager.hasplugin("xdist"):
         file.add_marker(pytest.mark.xdist_group(f"conformance {file.path}"))

@@ -89,7 +89,7 @@ def add_options(parser: pytest.Parser) -> None:
         )
         parser.addini(key, f"--conformance-{name}: {text}", type="linelist")
     parser.addini(
-        "conformance_cassette_dir", "Folder of recordings beside a test file.", default="cassettes"
+        "conformance_cassette_dir", "Folder of recordings next to a test file.", default="cassettes"
     )
     parser.addini(
         "conformance_unused",

@@ -3,10 +3,10 @@
 Rule 1: what fails here is what makes `conformance check` exit 1, no more and no less; a rule is a
 gap only if nothing in the whole file exercises it.
 Rule 2: nothing looks green that was not: a violated SHOULD, a VACUOUS and an UNTESTABLE rule are
-told as skipped, with their reason.
+reported as skipped, with their reason.
 Rule 3: one baseline may serve all files of a run (`--conformance-expected-failures`). An entry
 describes an exchange of one file and says nothing of the others, so what is stale is reported once,
-for all files together. Of targets that this run did not look at, nothing can be said.
+for all files together. It holds for the targets of this run only.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class FileVerdicts:
         return frozenset((s.file, f.rule) for s in self.report.streams for f in s.findings)
 
     def rules(self, stream: StreamResult) -> Iterator[str]:
-        """Rules that have something to tell of this exchange, in their order."""
+        """Rules with something to report on this exchange, in their order."""
         found = {finding.rule for finding in stream.findings}
         silenced = silenced_rules(stream)
         for rule, verdict in stream.verdicts.items():
@@ -170,7 +170,7 @@ _SHARED_BASELINE: Final[pytest.StashKey[SharedBaseline]] = pytest.StashKey()
 
 
 def shared_baseline(config: pytest.Config) -> SharedBaseline | None:
-    """The baseline of the run; None where nobody named a baseline. Raises ConformanceError."""
+    """The baseline of the run; None where none is named. Raises ConformanceError."""
     named = option_value(config, "expected-failures")
     if not named:
         return None

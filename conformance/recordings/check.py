@@ -146,7 +146,7 @@ def check_recording(
 ) -> list[StreamResult]:
     """Results of every exchange of one recording; comparisons stand with the last exchange.
 
-    Of one that nobody trusts the ledgers say what silenced rules beside their own evidence.
+    Of an untrusted one the ledgers say what silenced rules besides their own evidence.
     """
     if is_trusted(recording.path, choices.trusted):
         return check_trusted(recording, rulebook, choices)
@@ -156,12 +156,12 @@ def check_recording(
 def check_untrusted(
     recording: Recording, rulebook: Rulebook, choices: CheckChoices
 ) -> list[StreamResult]:
-    """As `check_recording`, of a recording that nobody trusts."""
+    """As `check_recording`, of an untrusted recording."""
     return check_settled(RecordingSettings(without_excuses(recording), rulebook, choices))
 
 
 def check_settled(settings: RecordingSettings) -> list[StreamResult]:
-    """As `check_recording`, of a recording that nobody trusts and that excuses nothing."""
+    """As `check_recording`, of an untrusted recording without its excuses."""
     recording, choices = settings.recording, settings.choices
     results = [with_lines(recording, each) for each in _judged_results(settings, trusted=False)]
     if not (makes_claims(recording) or any(_is_by_own_profile(each, choices) for each in results)):
@@ -173,7 +173,7 @@ def check_settled(settings: RecordingSettings) -> list[StreamResult]:
 
 
 def _is_by_own_profile(result: StreamResult, choices: CheckChoices) -> bool:
-    """Whether the user did not name the profile; a client's may be laid over what nobody named."""
+    """Whether the user did not name the profile; a client's may lie over an assumed one."""
     return result.profile != STRICT and (choices.profile is None or "/" in result.profile)
 
 
@@ -277,7 +277,7 @@ def _begin_scenario(setting: JudgeSetting, exchange: Exchange) -> ScenarioJudge:
 
 
 def _check_reported(setting: JudgeSetting, exchange: Exchange, answers: int) -> JudgedView:
-    # What the client said of the end is not recorded: of a break it may have said so.
+    # Whether the client reported a break is not recorded: it may have.
     breaks_off = exchange.end != "eof"
     reported: Sequence[Mapping[str, Any]] = exchange.seen or ()
     if any(event.get("type") == "tool.end" for event in reported):

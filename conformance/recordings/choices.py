@@ -28,7 +28,7 @@ _STATED_MONTH: Final = re.compile(r"(20[0-9]{2}-(?:0[1-9]|1[0-2]))(?:-|$)")
 
 
 class UnknownDialectError(UsageError):
-    """The stream shows no dialect, and nobody named one."""
+    """The stream shows no dialect, and none is named."""
 
 
 class CheckChoices(Struct, frozen=True):
@@ -75,7 +75,7 @@ def _unknown_dialect(exchange: Exchange, place: Place | None) -> UnknownDialectE
 
 
 class ChosenProfile(Struct, frozen=True):
-    """The profile by which an exchange is judged, whether somebody named it, and what to tell."""
+    """The profile by which an exchange is judged, whether it was named, and what to report."""
 
     profile: Profile
     named: bool
@@ -91,7 +91,7 @@ def judged_by(
 ) -> ChosenProfile:
     """The profile that was chosen, recorded or recognised; a client's laid over the server's.
 
-    `sender` is asked for its signs only where nobody named a profile.
+    `sender` is called only where no profile is named.
     """
     profile, is_named = choose_profile(dialect, choices, recorded, named)
     if profile.side == "client" and choices.profile is not None and "/" not in profile.name:
@@ -126,7 +126,7 @@ def profile_variant_for(
 def recorded_month(header: Header, exchange: Exchange) -> str:
     """The month of an answer, `2025-03`; empty where nothing trusted shows it.
 
-    A server that we asked ourselves does not say what time it is: only where the recorder kept no
+    The clock of a server that we called ourselves does not count: only where the recorder kept no
     time does the head of an imported answer count.
     """
     if header.recorded_at is not None:
@@ -143,7 +143,7 @@ def recorded_month(header: Header, exchange: Exchange) -> str:
 def choose_profile(
     dialect: Dialect, choices: CheckChoices, recorded: str | None, named: ProfileFinder = find
 ) -> tuple[Profile, bool]:
-    """The profile to judge by, and whether somebody named it; `named` finds it by its name.
+    """The profile to judge by, and whether it was named; `named` finds it by its name.
 
     A user may name a file; a recording may not, it could lead anywhere.
     """

@@ -1,7 +1,7 @@
 """What a recording says of itself, and which rules that silenced.
 
 Rule 1: which rules may fail (`excused`), and that an answer cannot be judged (`untestable`), is not
-taken from a recording that nobody trusts.
+taken from an untrusted recording.
 Rule 2: its profile, fidelity, hops and statuses, what its run knew, what its client declares and
 which rules redaction touched are taken, and so is a profile that a stream chose by its own fields.
 But it is judged once more without all that, and what would have come of a rule then is in the

@@ -1,7 +1,7 @@
 """Conversations whose exchanges are in several recordings: linked when all of those are judged.
 
 Rule 1: recordings are brought together by what their answers are known by and what their requests
-repeat. What many answers have (a greeting) brings nobody together.
+repeat. What many answers have (a greeting) links none of them.
 Rule 2: such recordings are read again, all of one conversation at a time, and linked as one would
 be, earlier turns first. What is in one of them was judged there.
 Rule 3: a conversation in files of more than MOST_BYTES is not read again, and a note says so.

@@ -39,7 +39,7 @@ _NO_ANSWER: Final = frozenset({"refusal.delta", "error"})
 
 
 class RecordingFlaws(NamedTuple):
-    """Problems of a recording, and whether thinking is in it; None where nobody looked."""
+    """Problems of a recording, and whether thinking is in it; None where it was not looked for."""
 
     problems: list[Problem]
     thinks: bool | None

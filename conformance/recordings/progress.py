@@ -12,7 +12,7 @@ Outcome = TypeVar("Outcome")
 
 
 class CheckProgress:
-    """Says in a line how far it is, a few times a second; silent where nobody shows lines."""
+    """Shows in a line how far it is, a few times a second; silent without `show`."""
 
     def __init__(self, show: Callable[[str], None] | None = None) -> None:
         self._show = show

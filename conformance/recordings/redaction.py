@@ -31,7 +31,7 @@ from conformance.recordings.profile_variants import (
 )
 
 EVERY_RULE: Final = ("*",)
-# Judged twice in the time that nobody waits for; of a longer answer every rule is given up.
+# So much is judged twice without a noticeable wait; of a longer answer every rule is given up.
 _LONGEST: Final = 4 * 1024 * 1024
 _HARMLESS: Final = ("header", "query", "userinfo")
 _NOWHERE: Final = Path("evidence.cassette.jsonl")
@@ -100,7 +100,7 @@ def _touched_connections(
 
 
 class _TwoCopies(Struct):
-    """A recording as it came and as it is kept; `found` are rules that tell the two apart."""
+    """A recording as it came and as it is kept; `found` are rules that distinguish the two."""
 
     evidence: Cassette
     clean: Cassette
@@ -109,7 +109,7 @@ class _TwoCopies(Struct):
     def add_differing(self, book: Rulebook, profile: str | None) -> list[StreamResult]:
         """Adds what differs under one profile, None for that which the recording names.
 
-        Gives what was said of the clean copy.
+        Gives the results of the clean copy.
         """
         came, kept = (_stream_results(each, book, profile) for each in (self.evidence, self.clean))
         before, after = _outcomes_by_view(came), _outcomes_by_view(kept)
@@ -155,7 +155,7 @@ def merge_rules(one: Iterable[str], other: Iterable[str]) -> tuple[str, ...]:
 
 
 def _outcomes_by_view(results: Iterable[StreamResult]) -> _Judged:
-    """By exchange and view what each rule said."""
+    """By exchange and view the outcome of each rule."""
     return {(each.exchange, each.view): _rule_outcomes(each) for each in results}
 
 
@@ -183,7 +183,7 @@ def _shipped_rules() -> Rulebook:
 
 
 def _is_same(one: Exchange, other: Exchange) -> bool:
-    """Whether a rule can tell the two apart: heads lose values that no rule reads."""
+    """Whether no rule can distinguish the two: heads lose values that no rule reads."""
     return (
         one.chunks == other.chunks
         and one.seen == other.seen

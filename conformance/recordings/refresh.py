@@ -91,7 +91,7 @@ class ProfileNews(Struct):
 def profile_news(
     streams: Iterable[IdentifiedStream], named: str | None = None
 ) -> list[ProfileNews]:
-    """The streams of each system, the most first; those of nobody are left out (rule 1)."""
+    """The streams of each system, the most first; unknown senders are left out (rule 1)."""
     found: dict[tuple[str, str], ProfileNews] = {}
     for stream in streams:
         identity = stream.identity

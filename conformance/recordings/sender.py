@@ -34,7 +34,7 @@ def sender_of(
     watch = Watch(known_signs(dialect.name, folders))
     for exchange in exchanges:
         if exchange.response is None and not exchange.chunks:
-            continue  # nobody answered
+            continue  # there is no answer
         # Deltas that are alike show the watch no more than the first of them.
         joins = not watch.awaits("sse.frame")
         for event in answer_events(exchange, dialect, Reading(), joins=joins):
@@ -60,7 +60,7 @@ def _shipped_signs(dialect: str) -> Signs:
 def answer_events(
     exchange: Exchange, dialect: Dialect, reading: Reading, *, joins: bool = False
 ) -> Iterator[Event]:
-    """What was answered, and which host was asked; the rest of the request identifies nobody.
+    """The answer, and the host of the request; the rest of the request identifies no sender.
 
     With `joins`, of deltas that are alike only the first ones are given.
     """

@@ -170,12 +170,12 @@ def _reproduction_lines(selected: SelectedFinding, exchange: Exchange) -> Iterat
     message = _sent_message(exchange, stream.dialect)
     if message is not None and exchange.request is not None:
         where = code_span(visible(exchange.request.path) or "/")
-        yield f"The request is a message of a WebSocket at {where}: `{BODY}` lies beside it."
+        yield f"The request is a message of a WebSocket at {where}: `{BODY}` is next to it."
         yield ""
     elif exchange.request is not None:
         line, body = curl_line(exchange.request, stream.dialect)
         yield from code_block([line] if len(line) < 600 else [f"sh {REQUEST}"], "sh")
-        body_note = f", `{BODY}` lies beside it" if body is not None else ""
+        body_note = f", `{BODY}` is next to it" if body is not None else ""
         yield f"`$BASE_URL` is the server without a path, `$API_KEY` the key{body_note}."
         yield ""
     yield "Offline, with the attached cassette:"

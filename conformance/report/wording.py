@@ -211,8 +211,8 @@ def _unnamed_profiles(report: Report) -> tuple[str, ...]:
     for (profile, dialect), number in sorted(unnamed.items()):
         # A note shows the signs of an identified one.
         how = "assumed" if profile == "strict" else "identified, not named,"
-        said = (f"{visible(profile)} ({visible(dialect)})", count(number, "stream"))
-        lines.setdefault(how, []).append(said)
+        counted = (f"{visible(profile)} ({visible(dialect)})", count(number, "stream"))
+        lines.setdefault(how, []).append(counted)
     return tuple(_unnamed_line(how, found) for how, found in lines.items())
 
 
@@ -293,8 +293,8 @@ def verdict_changes(stream: StreamResult, rule: str) -> str:
     if not shown:
         return ""
     was = [f"was {shown[0].was}"] if shown[0].was is not shown[-1].verdict else []
-    said = [f"{each.by}: {each.why}" if each.why else each.by for each in shown]
-    return f"({'; '.join([*was, *said])})"
+    reasons = [f"{each.by}: {each.why}" if each.why else each.by for each in shown]
+    return f"({'; '.join([*was, *reasons])})"
 
 
 def stale_entries(report: Report) -> tuple[str, ...]:

@@ -72,7 +72,7 @@ def _loaded_scenarios(paths: Sequence[Path]) -> Iterator[Scenario]:
         try:
             yield load_scenario(file)
         except ConformanceError:
-            continue  # told where scenarios are linted
+            continue  # the lint of scenarios reports it
 
 
 def _table_problems(path: Path, root: Node, known: KnownNames) -> Iterator[Problem]:

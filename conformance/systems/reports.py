@@ -1,4 +1,4 @@
-"""Reports in JSON, read again: what runs said of a requirement, and where findings stand."""
+"""Reports in JSON, read again: verdicts of runs on a requirement, and the places of findings."""
 
 from __future__ import annotations
 

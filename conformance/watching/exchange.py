@@ -42,7 +42,7 @@ _BUDGET_MS: Final = 30_000.0  # of judging one stream; it holds up what is shown
 
 
 class WatchedExchange:
-    """Hears of one exchange, message by message.
+    """Takes one exchange, message by message.
 
     `findings` are those so far, and when it is over those of `result`, which is None where nothing
     was judged; both are without secrets. `note` says what was not judged or not kept, and why.
@@ -224,7 +224,7 @@ class WatchedExchange:
         return clean
 
     def _take_end(self, message: ExchangeEnded) -> Sequence[Finding]:
-        """The findings that nobody has heard of."""
+        """The findings that are not shown yet."""
         now_about(self._short_request)
         self.end = message.how
         self.note = message.lost or message.note or self.note

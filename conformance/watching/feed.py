@@ -45,8 +45,8 @@ FeedMessage = ExchangeMessage | KeyPressed | NoticeText | WatchEnded
 class TrafficFeed:
     """Put to by one thread, taken from by another one.
 
-    Where more than `most` bytes of bodies wait, the exchange that would add to them hears no
-    further.
+    Where more than `most` bytes of bodies wait, the exchange that would add to them gets no
+    more.
     """
 
     def __init__(self, most: int = MOST_WAITING) -> None:

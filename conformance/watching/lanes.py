@@ -19,7 +19,7 @@ _TAIL: Final = 1000  # characters of a lane that are kept
 
 
 class LaneTail(Struct):
-    """The end of what a lane said. `size` counts characters, of `tools` the calls.
+    """The end of a lane's text. `size` counts characters, of `tools` the calls.
 
     Bit N of `busy` stands where something came in the Nth cell of time.
     """
@@ -50,7 +50,7 @@ class LaneTails:
                 self._take_semantic(event.type, event.data)
 
     def busy_cells(self, lane: Lane, width: int, until_ms: float) -> list[bool]:
-        """For each of `width` parts of the time `until_ms`, whether the lane said something."""
+        """For each of `width` parts of the time `until_ms`, whether something came in the lane."""
         busy = self.lanes[lane].busy
         shown = [False] * width
         for cell in range(busy.bit_length()):

@@ -1,4 +1,4 @@
-"""The page of one exchange, made when somebody asks for it, in a folder that is gone at the end."""
+"""The page of one exchange, made on demand, in a folder that is removed at the end."""
 
 from __future__ import annotations
 

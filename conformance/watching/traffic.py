@@ -24,7 +24,7 @@ _MOST_TURNS: Final = 20  # of a conversation that one page shows
 
 
 class TrafficListener(Protocol):
-    """Hears what happens, when it happens."""
+    """Gets what happens, when it happens."""
 
     def began(self, exchange: WatchedExchange) -> None: ...
     def found(self, exchange: WatchedExchange, findings: Sequence[Finding]) -> None: ...
@@ -100,7 +100,7 @@ class Traffic:
         del self._sockets[ended.number]
         known = self.exchanges.get(ended.number)
         if socket.late and known is not None:
-            late = f"messages behind the end of their answer, not judged: {socket.late}"
+            late = f"messages after the end of their answer, not judged: {socket.late}"
             known.note = f"{late}; `record` keeps them for `check`"
         return socket.end(ended)
 

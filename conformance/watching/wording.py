@@ -31,7 +31,7 @@ def model_name(exchange: WatchedExchange) -> str:
 
 
 def lane_text(exchange: WatchedExchange, lane: Lane) -> str:
-    """The end of what a lane said."""
+    """The end of a lane's text."""
     text = exchange.lanes.lanes[lane].text
     return visible(exchange.clean(text), len(text))
 

@@ -153,7 +153,7 @@ def test_what_comes_after_the_end_of_an_answer_is_counted() -> None:
     done: Sent = ("server", answered("r1", "response.completed"))
     traffic, _ = begun(ASKS, ("server", answered("r1", "response.created")), done, done)
     end(traffic)
-    assert "behind the end of their answer, not judged: 1;" in traffic.exchanges[1].note
+    assert "after the end of their answer, not judged: 1;" in traffic.exchanges[1].note
 
 
 @pytest.mark.parametrize("how", ["eof", "reset"])

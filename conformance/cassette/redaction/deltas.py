@@ -94,7 +94,7 @@ class Deltas:
     """Holds events back while one of their texts may end in a secret. One for each body.
 
     `stand_in` gives the replacement for a secret as it is spelled, of the same length; `clean`
-    takes the secrets out that are in one event; `count` hears of each rule that found one.
+    takes the secrets out that are in one event; `count` gets each rule that found one.
     `known` are secrets that have no shape.
     """
 
@@ -218,7 +218,7 @@ class Deltas:
 
 
 def _with_bytes_filled(before: bytes, after: bytes) -> bytes:
-    """A token that was replaced is said in bytes, too."""
+    """The bytes of a replaced token are replaced, too."""
     if before == after or _LOGPROBS not in after:
         return after
     data = bytearray(after)

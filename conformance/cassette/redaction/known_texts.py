@@ -33,7 +33,7 @@ Channel = tuple[object, ...]
 
 
 class _BegunSecret(Struct):
-    """The end of a text that is a secret's beginning. `before`: what may have been said until then.
+    """The end of a text that is a secret's beginning. `before`: what may precede it.
 
     As long as the text is `unread` before its place, that is found by how it goes on.
     """
@@ -60,7 +60,7 @@ class _BegunSecret(Struct):
 
 
 class KnownTexts:
-    """The texts of one body. `count` hears of each secret that was found."""
+    """The texts of one body. `count` gets each secret that was found."""
 
     def __init__(self, known: KnownSecrets, count: Callable[[str], None]) -> None:
         self._known = known

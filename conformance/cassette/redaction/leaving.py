@@ -4,7 +4,7 @@ A report, an error, a note, a line of a log or of a terminal: what it quotes is 
 whoever shows only a part of it cuts afterwards (`core/excerpts.py`).
 Rule 1: keys that the user gave, what our side sent in the exchange at hand, and what has a shape or
 stands under a telling name, are secrets. Opaque reasoning data is none: rules quote it.
-Rule 2: equal secrets get equal stand-ins, whoever asks, as long as the process lives.
+Rule 2: equal secrets get equal stand-ins everywhere, as long as the process lives.
 Rule 3: a shape is found in any spelling that `spellings` decodes.
 """
 

@@ -62,7 +62,7 @@ class MessageDeltas:
         return self._ready_messages()
 
     def _clean_part(self, text: bytes) -> bytes:
-        """What is said beside an event: nearly always the same few words."""
+        """The text around an event: nearly always the same few words."""
         if text in self._plain:
             return text
         clean = self._clean_text(text)
