@@ -64,8 +64,6 @@ SPOKEN = {"role": "assistant", "content": "Let me see."}
         # An id that was made anew is one fault: the call has its result, under a wrong name.
         ([called("a"), said("x")], ({"a": True}, {"x": False})),
         ([called("a", "b"), said("x")], ({"a": True, "b": False}, {"x": False})),
-        # Ids may come again in another turn.
-        ([called("a"), said("a"), called("a"), said("a")], ({"a": True}, {"a": True})),
         ([called(""), {"role": "tool"}, "words", None, 7], ({}, {})),
         ("words alone", ({}, {})),
     ],

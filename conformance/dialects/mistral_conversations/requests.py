@@ -40,8 +40,8 @@ def _next_turns(after: Continuation) -> list[Any]:
         for at, each in enumerate(calls)
         if (said := after.result_of(at))
     ]
-    said = {"type": "message.input", "role": "user", "content": after.question}
-    return [*results, said] if after.question else results
+    question = {"type": "message.input", "role": "user", "content": after.question}
+    return [*results, question] if after.question else results
 
 
 def _read_entry(entry: Any) -> SaidEntry:
