@@ -15,7 +15,7 @@ from conformance import dialects
 from conformance.cassette.content import described_content
 from conformance.cassette.header import Header
 from conformance.core.errors import Place, UsageError
-from conformance.core.events import Exchange, Request
+from conformance.core.events import Exchange
 from conformance.dialects.base import Dialect
 from conformance.dialects.recognition import recognised_dialect
 from conformance.judging.checker import ProfileFinder, choose_named_profile
@@ -82,45 +82,45 @@ class ChosenProfile(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-def judged_by(
-    dialect: Dialect,
-    choices: CheckChoices,
-    recorded: str | None,
-    sender: Callable[[], Sender | None],
-    named: ProfileFinder,
-) -> ChosenProfile:
-    """The profile that was chosen, recorded or recognised; a client's laid over the server's.
+class ProfileChoice(Struct, frozen=True):
+    """How the profile of one exchange is chosen; `recorded` is the one that the recording names.
 
     `sender` is called only where no profile is named.
     """
-    profile, is_named = choose_profile(dialect, choices, recorded, named)
-    if profile.side == "client" and choices.profile is not None and "/" not in profile.name:
-        of_server = recorded.rpartition("/")[2] if recorded is not None else None
-        met = judged_by(dialect, replace(choices, profile=None), of_server, sender, named)
-        return ChosenProfile(laid_over(profile, met.profile), named=True, notes=met.notes)
-    if not is_named and (found := sender()) and found.is_certain:
-        by = named(found.profile, dialect.name, choices.folders)
-        identified = f"profile {found.profile} identified by: {'; '.join(found.signs)}"
-        own = ", ".join((*by.reasons, *by.overrides))
-        note = f"{identified}; otherwise than strict: {own}" if own else identified
-        return ChosenProfile(by, named=False, notes=(note,))
-    return ChosenProfile(profile, named=is_named)
 
+    dialect: Dialect
+    choices: CheckChoices
+    recorded: str | None
+    sender: Callable[[], Sender | None]
+    find: ProfileFinder
 
-def profile_variant_for(
-    by: ChosenProfile,
-    request: Request | None,
-    month: str,
-    folders: tuple[Path, ...],
-    named: ProfileFinder,
-) -> ChosenProfile:
-    """The variant of the profile for a request and the month of its answer; else the profile."""
-    variant = asked_variant(by.profile.variants, request, month)
-    if variant is None:
-        return by
-    profile = named(variant.profile, by.profile.dialect, folders)
-    note = f"profile {variant.profile}, a variant of {by.profile.name}: {variant.because}"
-    return ChosenProfile(profile, named=by.named, notes=(*by.notes, note))
+    def profile_for(self, header: Header, exchange: Exchange) -> ChosenProfile:
+        """The chosen profile, or its variant for the request and the month of the answer."""
+        by = self._profile()
+        request = self.dialect.stated(exchange.request)
+        variant = asked_variant(by.profile.variants, request, recorded_month(header, exchange))
+        if variant is None:
+            return by
+        profile = self.find(variant.profile, by.profile.dialect, self.choices.folders)
+        note = f"profile {variant.profile}, a variant of {by.profile.name}: {variant.because}"
+        return ChosenProfile(profile, named=by.named, notes=(*by.notes, note))
+
+    def _profile(self) -> ChosenProfile:
+        """The profile that was named, recorded or recognised; a client's laid over the server's."""
+        choices, recorded = self.choices, self.recorded
+        profile, is_named = choose_profile(self.dialect, choices, recorded, self.find)
+        if profile.side == "client" and choices.profile is not None and "/" not in profile.name:
+            of_server = recorded.rpartition("/")[2] if recorded is not None else None
+            server = replace(self, choices=replace(choices, profile=None), recorded=of_server)
+            met = server._profile()  # noqa: SLF001  # of the same class
+            return ChosenProfile(laid_over(profile, met.profile), named=True, notes=met.notes)
+        if not is_named and (found := self.sender()) and found.is_certain:
+            by = self.find(found.profile, self.dialect.name, choices.folders)
+            identified = f"profile {found.profile} identified by: {'; '.join(found.signs)}"
+            own = ", ".join((*by.reasons, *by.overrides))
+            note = f"{identified}; otherwise than strict: {own}" if own else identified
+            return ChosenProfile(by, named=False, notes=(note,))
+        return ChosenProfile(profile, named=is_named)
 
 
 def recorded_month(header: Header, exchange: Exchange) -> str:

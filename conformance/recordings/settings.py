@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -25,10 +25,8 @@ from conformance.profiles.lookup import has_profile
 from conformance.recordings.both_hops import PairedRecording, stated_dialect
 from conformance.recordings.choices import (
     CheckChoices,
+    ProfileChoice,
     agreed_dialect,
-    judged_by,
-    profile_variant_for,
-    recorded_month,
 )
 from conformance.recordings.sender import Sender, sender_of
 
@@ -81,9 +79,9 @@ class RecordingSettings(Struct, dict=True):
         header, rulebook = self.recording.header, self.rulebook
         choices, named = self._choices_for_hop(exchange)
         dialect = self._dialect(exchange)
-        by = judged_by(dialect, choices, named, lambda: self.sender(dialect), rulebook.profile)
-        request, month = dialect.stated(exchange.request), recorded_month(header, exchange)
-        by = profile_variant_for(by, request, month, choices.folders, rulebook.profile)
+        sender = partial(self.sender, dialect)
+        choice = ProfileChoice(dialect, choices, named, sender, rulebook.profile)
+        by = choice.profile_for(header, exchange)
         return JudgeSetting(
             dialect,
             by.profile,

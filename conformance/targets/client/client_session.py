@@ -26,11 +26,9 @@ from conformance.profiles.profile import Profile, laid_over
 from conformance.recordings.check import recording_files
 from conformance.recordings.choices import (
     CheckChoices,
+    ProfileChoice,
     agreed_dialect,
     choose_profile,
-    judged_by,
-    profile_variant_for,
-    recorded_month,
 )
 from conformance.recordings.sender import sender_of
 from conformance.report.wording import count
@@ -288,15 +286,13 @@ class ClientSession:
         if (stated or shown) not in self.dialects or not is_replayed(recording.header, self.server):
             return None
         dialect = agreed_dialect(stated, shown, exchange)
-        by = judged_by(
+        by = ProfileChoice(
             dialect,
             self.chosen,
             recording.header.profile,
             lambda: sender_of([exchange], dialect, self.chosen.folders),
             self.rulebook.profile,
-        )
-        asked, month = dialect.stated(request), recorded_month(recording.header, exchange)
-        by = profile_variant_for(by, asked, month, self.chosen.folders, self.rulebook.profile)
+        ).profile_for(recording.header, exchange)
         path = recording.path
         called = "/".join([*path.resolve().parent.parts[-2:], recording_stem(path)])
         return ClientJudge(
