@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from .call import Call
-from .chat_echo import Echo
-from .chat_fields import PARTS, opaque_of, part_text, thinking_of
+from .chat_fields import PARTS, Echo, opaque_of, part_text, thinking_of
 from .event import Event, Report
 from .frame import Frame
 from .markers import Splitter
 from .outcome import error, finish, usage
 from .payload import compact, count_of, decode, object_of, objects_of, text_of
-from .speech import Speech
+from .speech import Call, Speech
 from .wire import AnswerReader, Reading
 
 

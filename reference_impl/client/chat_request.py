@@ -10,8 +10,7 @@ from typing import Any, Final
 
 from . import effort
 from .ask import Ask
-from .chat_echo import EXTRAS
-from .chat_fields import DETAILS
+from .chat_fields import DETAILS, EXTRAS
 from .likeness import FIELD
 from .turn import Called, Thought, Turn, Words
 

@@ -14,10 +14,9 @@ from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import Any
 
-from .call import Call
 from .event import Report
 from .payload import compact, text_of
-from .speech import Speech
+from .speech import Call, Speech
 from .wire import AnswerReader, Reading
 
 

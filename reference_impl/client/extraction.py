@@ -16,8 +16,7 @@ from typing import Any, Final
 
 from .answer import Answer
 from .apis import APIS
-from .chat_echo import Echo
-from .chat_fields import BLOCKS, PARTS, opaque_of, part_text
+from .chat_fields import BLOCKS, PARTS, Echo, opaque_of, part_text
 from .event import Event
 from .history import HistoryForm
 from .payload import compact, decode, object_of, objects_of, text_of

@@ -12,12 +12,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from .call import Call
 from .event import Event, Report
 from .frame import Frame
 from .outcome import added, error, finish, tokens
 from .payload import compact, count_of, decode, object_of, objects_of, text_of
-from .speech import Speech
+from .speech import Call, Speech
 from .wire import AnswerReader, Reading
 
 CODE: Final = "code_execution"

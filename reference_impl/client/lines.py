@@ -1,4 +1,4 @@
-"""Lines of JSON: bytes in, one frame a line out.
+"""JSON that comes in pieces: bytes in, one frame out for a line, or for an object of an array.
 
 Rule 1: a line ends at LF; a CR before it belongs to the line end. One leading byte order mark is
 dropped, and so is a U+001E in front of a value. What is not UTF-8 becomes U+FFFD.
@@ -7,12 +7,17 @@ Rule 2: a blank line is none. A last line without an end counts if it is JSON; e
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
 from .frame import Frame, TooLong
 from .payload import decode
 
+MOST_ELEMENT_BYTES: Final = 16 * 1024 * 1024
+_OUTSIDE: Final = re.compile(rb'["{}\[\]]')
+_INSIDE: Final = re.compile(rb'["\\]')
+_ELEMENT: Final = 1  # how deep the elements stand
 MOST_LINE_BYTES: Final = 16 * 1024 * 1024
 _NO_VALUE: Final = " \t\r\n\ufeff\x1e"
 
@@ -47,3 +52,49 @@ class LineReader:
     def _bound(self) -> None:
         if len(self._line) > self._most:
             raise TooLong(f"a line of the stream is longer than {self._most} bytes")
+
+
+class ElementReader:
+    """Reads one array, an object as soon as it is whole. Time is linear.
+
+    `most` bounds the bytes of an element.
+    """
+
+    def __init__(self, *, most: int = MOST_ELEMENT_BYTES) -> None:
+        self._most = most
+        self._element = bytearray()
+        self._at = 0  # up to where the element was looked at
+        self._depth = 0
+        self._is_text = False
+
+    def feed(self, chunk: bytes) -> Iterator[Frame]:
+        """The objects that these bytes complete. Raises TooLong after those before it."""
+        self._element += chunk
+        while found := (_INSIDE if self._is_text else _OUTSIDE).search(self._element, self._at):
+            self._at = found.end()
+            if self._is_text:
+                self._at += found[0] == b"\\"  # what is escaped ends nothing
+                self._is_text = found[0] != b'"'
+            elif found[0] == b'"':
+                self._is_text = True
+            elif found[0] in b"{[":
+                if self._depth == _ELEMENT:
+                    self._drop(found.start())
+                self._depth += 1
+            else:
+                self._depth -= 1
+                if self._depth == _ELEMENT:
+                    yield Frame("message", self._element[: self._at].decode("utf-8", "replace"))
+                    self._drop(self._at)
+        # A backslash at the end has its character in the next chunk.
+        self._at = max(self._at, len(self._element))
+        if len(self._element) > self._most:
+            raise TooLong(f"an element of the stream is longer than {self._most} bytes")
+
+    def close(self) -> Iterator[Frame]:
+        """Nothing: a torn element says nothing."""
+        yield from ()
+
+    def _drop(self, size: int) -> None:
+        del self._element[:size]
+        self._at -= size

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .call import Call
 from .event import Event
 from .frame import Frame
 from .markers import Splitter
 from .outcome import error, finish, tokens
 from .payload import compact, decode, object_of, objects_of, text_of
+from .speech import Call
 from .wire import AnswerReader, Reading
 
 

@@ -11,10 +11,9 @@ from typing import Any, Final
 
 from .apis import APIS
 from .binary import MessageReader
-from .elements import ElementReader
 from .event import Event
 from .frame import BrokenStream, FrameReader, Framing
-from .lines import LineReader
+from .lines import ElementReader, LineReader
 from .payload import decode
 from .sse import SseReader
 from .wire import Api, Reading

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from .call import Call
 from .event import Report
 from .payload import objects_of, text_of
-from .speech import Speech
+from .speech import Call, Speech
 
 # Kinds of item that are calls -> where their arguments stand.
 CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input", "mcp_call": "arguments"}

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .call import Call
 from .event import Report
 from .payload import count_of, objects_of, text_of
 from .responses_items import CALLS, OURS, Item, ReadCall, ReadMessage, ReadReasoning, Said
-from .speech import Speech
+from .speech import Call, Speech
 
 
 class Output:
