@@ -310,8 +310,7 @@ def test_a_row_of_users_reads_what_a_recorder_of_ours_finds_empty(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    asked = {"method": "POST", "url": "https://h.test/v1/chat/completions"}
-    own = interaction(asked["url"], body={"parts": packed(STREAM)})
+    own = interaction("https://h.test/v1/chat/completions", body={"parts": packed(STREAM)})
     path = stored(tmp_path, "a.json", json.dumps({"interactions": [own]}))
     with pytest.raises(CassetteError, match="no answer of an API"):
         open_recording(path)

@@ -19,8 +19,7 @@ TEXT: list[dict[str, Any]] = [
 
 def shown(*parts: dict[str, Any]) -> str | None:
     body = "".join(f"data: {json.dumps(each)}\n\n" for each in parts).encode()
-    response = Response(200, headers=(("content-type", "text/event-stream"),))
-    return recognised_dialect(Exchange(1, Request(), response, (Chunk(body),)))
+    return recognised_dialect(Exchange(1, Request(), Response(200), (Chunk(body),)))
 
 
 @pytest.mark.parametrize(

@@ -188,6 +188,8 @@ def test_every_variant_is_a_profile() -> None:
         ("openai.responses", "openrouter.ai", "openrouter"),
         ("openai.chat", "api.individual.githubcopilot.com", "copilot"),
         ("openai.chat", "us-south.ml.cloud.ibm.com", "watsonx"),
+        ("openai.chat", "coding.dashscope.aliyuncs.com", "dashscope"),
+        ("openai.chat", "api.kimi.com", "moonshot"),
         ("anthropic.messages", "bedrock-runtime.eu-west-1.amazonaws.com", "bedrock"),
         ("anthropic.messages", "aiplatform.googleapis.com", "vertex"),
         ("gemini.generate", "us-central1-aiplatform.googleapis.com", "vertex"),

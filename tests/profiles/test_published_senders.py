@@ -111,8 +111,8 @@ def test_what_a_sender_of_chat_leaves_out_is_its_way(
 
 def test_the_model_asked_says_that_a_stream_of_calls_is_of_one_that_speaks(tmp_path: Path) -> None:
     def judged(model: str) -> StreamResult:
-        asked: dict[str, Any] = {"model": model, "messages": [], "stream": True}
-        return kept(tmp_path, OPENAI, chunks_of(SPOKEN_CALL), **asked)
+        spoken = chunks_of(SPOKEN_CALL)
+        return kept(tmp_path, OPENAI, spoken, model=model, messages=[], stream=True)
 
     assert judged("gpt-audio-1.5").profile == "openai-audio"
     assert musts(judged("gpt-4o-mini-audio-preview")) == []
@@ -217,9 +217,9 @@ def test_a_stream_that_was_taken_up_again_begins_where_it_was_left(tmp_path: Pat
 
 
 def _answer(closed: dict[str, Any], item: dict[str, Any]) -> list[dict[str, Any]]:
-    head = {"id": "resp_1", "object": "response", "created_at": 1}
-    begun: dict[str, Any] = {"response": {**head, "status": "in_progress", "output": []}}
-    events = [
+    head: dict[str, Any] = {"id": "resp_1", "object": "response", "created_at": 1}
+    begun = {"response": {**head, "status": "in_progress", "output": []}}
+    events: list[dict[str, Any]] = [
         {"type": "response.created", **begun},
         {"type": "response.output_item.added", "output_index": 0, "item": item},
         {"type": "response.output_item.done", "output_index": 0, "item": item},

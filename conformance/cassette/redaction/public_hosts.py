@@ -15,6 +15,7 @@ _HOSTS: Final = frozenset(
         *("api.deepseek.com", "api.groq.com", "api.together.xyz", "api.together.ai", "api.x.ai"),
         *("api.moonshot.ai", "api.moonshot.cn", "api.z.ai", "open.bigmodel.cn"),
         *("dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com", "dashscope-us.aliyuncs.com"),
+        *("coding.dashscope.aliyuncs.com", "api.kimi.com"),
         *("api.perplexity.ai", "router.huggingface.co", "api.venice.ai", "api.writer.com"),
         *("ai-gateway.vercel.sh", "gateway.ai.cloudflare.com", "api.cloudflare.com"),
         *("api.doubleword.ai", "api.avian.io", "api.cerebras.ai", "inference.baseten.co"),
