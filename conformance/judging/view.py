@@ -245,26 +245,22 @@ class ExchangeView:
         off = self.setting.bound.off if self.name == "wire" else {}
         return JudgedView(result, off, tuple(self._comparison_parts()))
 
-    def _counting_findings(self, verdicts: Mapping[str, Verdict]) -> list[Finding]:
-        """Findings of the rules that fail.
+    def _counting_findings(self, verdicts: Mapping[str, Verdict]) -> Sequence[Finding]:
+        """Findings of the rules that failed.
 
         A rule may turn out not to apply only at the end, when an echo of the request is known.
         A broken rule of a scenario stays broken, whatever the outcome of the exchange.
         """
-        several = {each.rule.id for each in self.setting.bound.scenario.rules}
-        failing = {
-            rule.id for rule, _, _ in self._violations if verdicts.get(rule.id) is Verdict.FAIL
-        }
-        self._make_findings(several | failing)
-        findings = [
-            found
-            for found in self._findings.with_answers()
-            if verdicts.get(found.rule) is Verdict.FAIL or found.rule in several
-        ]
+        counting = {each.rule.id for each in self.setting.bound.scenario.rules}
+        broken = {rule.id for rule, _, _ in self._violations}
+        broken.update(each.rule for each in self._findings.every)
+        counting.update(rule for rule in broken if verdicts.get(rule) is Verdict.FAIL)
+        self._make_findings(counting)
+        found = [each for each in self._findings.with_answers() if each.rule in counting]
         if self.answers > 1:
             unit = self.setting.dialect.unit
-            findings = [replace(found, unit=unit) for found in findings]
-        return findings
+            return [replace(each, unit=unit) for each in found]
+        return found
 
     def _answer_notes(self) -> Iterator[str]:
         """Notes on several answers; an application's connection holds many."""
