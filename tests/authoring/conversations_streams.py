@@ -60,7 +60,9 @@ def _function_round() -> Draft:
     said = answer([*thought(0, "It says nine."), *text(0, ["It sails ", "at nine."])], (90, 14))
     asked = _asked([result])
     path = f"/v1/conversations/{CONVERSATION}"
-    return replace(first, then=(replace(first, path=path, asked=asked, pieces=said, after=1),))
+    return replace(
+        first, then=(replace(first, path=path, asked=asked, pieces=tuple(said), after=1),)
+    )
 
 
 def _hosted_tool() -> Draft:
