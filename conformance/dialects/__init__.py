@@ -21,6 +21,7 @@ from conformance.dialects.claude_stream_json import DIALECT as CLAUDE_STREAM_JSO
 from conformance.dialects.codex_app_server import DIALECT as CODEX_APP_SERVER
 from conformance.dialects.codex_exec import DIALECT as CODEX_EXEC
 from conformance.dialects.cohere_v2 import DIALECT as COHERE_V2
+from conformance.dialects.copilot_cli import DIALECT as COPILOT_CLI
 from conformance.dialects.endpoint import BASE, Endpoint
 from conformance.dialects.gemini_generate import DIALECT as GEMINI_GENERATE
 from conformance.dialects.gemini_interactions import DIALECT as GEMINI_INTERACTIONS
@@ -68,6 +69,7 @@ SUPPORTED: Final[Mapping[str, Dialect]] = {
         GEMINI_GENERATE,
         GEMINI_INTERACTIONS,
         LMSTUDIO_CHAT,
+        COPILOT_CLI,
         OPENCODE_RUN,
         OPENCODE_SERVE,
     )

@@ -58,9 +58,11 @@ def _function_round() -> Draft:
     first = drafted("mistral/function-round", {**_asked(FERRY), "tools": [tool]}, said)
     result = {"type": "function.result", "tool_call_id": "k2m9x4q11", "result": "at nine"}
     said = answer([*thought(0, "It says nine."), *text(0, ["It sails ", "at nine."])], (90, 14))
+    asked = _asked([result])
     path = f"/v1/conversations/{CONVERSATION}"
-    second = replace(first, path=path, asked=_asked([result]), pieces=tuple(said), after=1)
-    return replace(first, then=(second,))
+    return replace(
+        first, then=(replace(first, path=path, asked=asked, pieces=tuple(said), after=1),)
+    )
 
 
 def _hosted_tool() -> Draft:

@@ -24,7 +24,7 @@ FRAME = Frame("event", "message", "", "", 0)
 OF_SEVERAL_CALLS = {
     *("vercel.ui", "agui", "claude.stream-json", "codex.exec", "codex.app-server", "acp"),
     *("opal.rpc", "lmstudio.chat", "opencode.run", "opencode.serve", "google.adk", "langgraph"),
-    *("mistral.conversations", "langchain.events"),
+    *("mistral.conversations", "langchain.events", "copilot.cli"),
 }
 
 
@@ -105,6 +105,8 @@ def test_a_dialect_without_a_reader_is_told_apart_from_a_wrong_name() -> None:
         ),
         ({"type": "error", "timestamp": 1, "sessionID": "ses_1", "error": {}}, "opencode.run"),
         ({"type": "text", "part": {"type": "text", "text": "a"}}, None),
+        ({"type": "assistant.reasoning_delta", "data": {}}, "copilot.cli"),
+        ({"type": "session.idle", "data": {}}, None),
         ({"type": "session.idle", "properties": {"sessionID": "ses_1"}}, "opencode.serve"),
         ({"payload": {"type": "server.connected", "properties": {}}}, "opencode.serve"),
         ({"type": "session.created", "session": {}}, "openai.realtime"),
@@ -287,7 +289,7 @@ def test_neutral_suites_bind_without_any_knob_of_the_profile() -> None:
 
 def test_who_is_only_listened_to_is_asked_nothing() -> None:
     listened_to = set(dialects.APPLICATIONS) - set(dialects.ASKED_APPLICATIONS)
-    assert listened_to == {"langchain.events", "opencode.serve"}
+    assert listened_to == {"copilot.cli", "langchain.events", "opencode.serve"}
     assert dialects.AGENTS.keys() <= set(dialects.ASKED_APPLICATIONS)
 
 

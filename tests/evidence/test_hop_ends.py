@@ -208,6 +208,18 @@ def _opal(_: str) -> str:
     )
 
 
+def _copilot(_: str) -> str:
+    told: list[tuple[str, Payload]] = [
+        ("assistant.turn_start", {"turnId": "0"}),
+        ("assistant.message_start", {"messageId": "m"}),
+        ("assistant.message_delta", {"messageId": "m", "deltaContent": TEXT}),
+        ("assistant.message", {"messageId": "m", "content": TEXT}),
+        ("assistant.turn_end", {"turnId": "0"}),
+        ("assistant.idle", {}),
+    ]
+    return _lines(*({"type": kind, "data": data} for kind, data in told))
+
+
 # How each protocol says that an answer is finished, cut at a limit, and cut by a filter.
 STATING: Final[Mapping[str, tuple[Callable[[Any], str], str, str, str]]] = {
     "vercel.ui": (_vercel, "stop", "length", "content-filter"),
@@ -223,6 +235,7 @@ SILENT: Final[Mapping[str, Callable[[str], str]]] = {
     "agui": _agui,
     "codex.exec": _codex_exec,
     "codex.app-server": _codex_server,
+    "copilot.cli": _copilot,
     "opal.rpc": _opal,
 }
 FILTERED: Final = {dialect: word for dialect, (_, word) in REASONS.items() if word}

@@ -53,6 +53,9 @@ ALLOWED: Final[Mapping[tuple[str, str, str], str]] = {
     ("ollama.*", "*thinking", "dropped"): (
         "ollama: thinking is left out where it is empty, and a line may say nothing"
     ),
+    ("copilot.cli", "data.reasoningText", "dropped null"): (
+        "@github/copilot-sdk: reasoningText?: string; assistant.reasoning has it, too"
+    ),
     ("gemini.generate", "candidates", "dropped list null"): (
         "types.py: candidates: Optional; chunks of token counts have none"
     ),

@@ -57,8 +57,7 @@ def read_conversation(body: bytes) -> Iterator[Event]:
 
 def _heard_entry(data: Any, calls: Calls) -> Iterator[Event]:
     content = data.content if data.type == "message.output.delta" else None
-    kind = getattr(content, "type", None)
-    for piece in getattr(content, "thinking", ()) if kind == "thinking" else ():
+    for piece in getattr(content, "thinking", None) or ():
         yield from thinking(getattr(piece, "text", None))
     yield from spoken(content if isinstance(content, str) else getattr(content, "text", None))
     if data.type == "function.call.delta":

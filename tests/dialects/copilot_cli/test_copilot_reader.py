@@ -1,0 +1,104 @@
+"""Lines of Copilot: what they give, and what they end with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from conformance import dialects
+from conformance.core.events import Event, Frame
+from conformance.core.reading import Reading
+from tests.authoring.copilot_streams import (
+    event,
+    message,
+    reasoning,
+    run,
+    said,
+    thought,
+    turn,
+)
+
+DIALECT = dialects.get("copilot.cli")
+ENDS = {"thinking.end", "text.end", "tool.end", "error", "done", "cut"}
+IDLE = event("assistant.idle", {})
+ERROR = event("session.error", {"errorType": "query", "message": "gone"})
+
+
+def read(payloads: Iterable[Any]) -> list[Event]:
+    reader = DIALECT.reader(Reading())
+    events = []
+    number = 0
+    for number, payload in enumerate(payloads, 1):
+        frame = Frame("line", "", json.dumps(payload), "", 0)
+        events += reader.read(frame, payload, number)
+    return [*events, *reader.end("eof", number + 1)]
+
+
+def kinds(events: list[Event]) -> list[str]:
+    return [each.type for each in events if each.layer == "semantic"]
+
+
+def texts(events: list[Event], kind: str) -> str:
+    return "".join(each.data["text"] for each in events if each.type == kind)
+
+
+def test_a_thought_then_text_and_the_end() -> None:
+    lines = run(turn(0, thought(0, "a b"), said(1, "c d")))
+    assert kinds(read(each.payload for each in lines)) == [
+        *("message.start", "thinking.start", "thinking.delta", "thinking.end"),
+        *("text.start", "text.delta", "text.end", "done"),
+    ]
+
+
+def test_complete_events_are_said_once() -> None:
+    request = {"toolCallId": "x", "name": "look", "arguments": {"a": 1}}
+    whole = [message(0, "b", request, reasoningText="a"), reasoning(0, "a"), IDLE]
+    events = read(whole)
+    assert (texts(events, "thinking.delta"), texts(events, "text.delta")) == ("a", "b")
+    (call,) = [each.data for each in events if each.type == "tool.end"]
+    assert (call["name"], call["arguments"], call["hosted"]) == ("look", '{"a":1}', True)
+    assert texts(read([*whole[:-1], message(0, "b"), IDLE]), "text.delta") == "b"
+
+
+def test_what_was_begun_before_is_stated() -> None:
+    events = read([*said(1, "a"), reasoning(0, "b"), IDLE])
+    stated = {each.type: each.data.get("stated") for each in events if each.layer == "wire"}
+    assert (stated["assistant.message"], stated["assistant.reasoning"]) == ("a", None)
+
+
+def test_sealed_reasoning_is_opaque() -> None:
+    events = read([message(0, "a", reasoningOpaque="c2VhbA=="), IDLE])
+    assert [each.data["data"] for each in events if each.type == "thinking.opaque"] == ["c2VhbA=="]
+
+
+def test_a_subagent_says_nothing() -> None:
+    events = read({**each, "agentId": "a-1"} for each in turn(0, said(1, "a")))
+    assert kinds(events) == ["cut"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "wanted"),
+    [
+        ([*thought(0, "a"), event("assistant.turn_retry", {}), IDLE], ["thinking.end", "done"]),
+        ([*thought(0, "a"), ERROR, IDLE], ["thinking.end", "error"]),
+        ([*thought(0, "a")], ["thinking.end", "cut"]),
+        ([IDLE, event("session.idle", {}), {"type": "result", "exitCode": 0}], ["done"]),
+        ([event("session.other", {}), {"type": 1}], ["cut"]),
+    ],
+)
+def test_what_comes_to_an_end(lines: list[Any], wanted: list[str]) -> None:
+    assert [each for each in kinds(read(lines)) if each in ENDS] == wanted
+
+
+def test_a_turn_behind_the_end_begins_the_next_answer() -> None:
+    events = read([*turn(0, said(1, "a")), IDLE, *turn(0, said(2, "b")), IDLE])
+    assert [each.answer for each in events if each.type == "text.delta"] == [1, 2]
+
+
+def test_more_messages_than_are_followed_end_the_reading() -> None:
+    events = read([*(message(n, "a") for n in range(5000)), IDLE])
+    assert "done" not in kinds(events)
+    assert [each.type for each in events if each.layer == "wire"].count("copilot.overflow") == 1
