@@ -171,13 +171,14 @@ def _langgraph(reason: str) -> str:
 
 def _langchain_events(reason: str) -> str:
     block = {"index": 0, "content": {"type": "text", "text": TEXT}}
-    return _lines(
+    said: list[Payload] = [
         {"event": "message-start", "role": "ai", "id": "run-1"},
         {"event": "content-block-start", "index": 0, "content": {"type": "text", "text": ""}},
         {"event": "content-block-delta", "index": 0, "delta": {"type": "text-delta", "text": TEXT}},
         {"event": "content-block-finish", **block},
         {"event": "message-finish", "metadata": {"stop_reason": reason}},
-    )
+    ]
+    return sse(said)
 
 
 def _codex_server(_: str) -> str:

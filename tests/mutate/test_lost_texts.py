@@ -62,6 +62,11 @@ ALLOWED: Final[Mapping[tuple[str, str, str], str]] = {
     ("gemini.generate", "candidates.*.content*", "dropped null object"): (
         "types.py: content and parts: Optional; a chunk that finishes has none"
     ),
+    (
+        "langchain.events",
+        "params.data.content*",
+        "dropped list misspelt mistyped null number object",
+    ): "langgraph-api repeats what a tool gave as a message with `content`: it is no answer",
     ("langgraph", "[a-z]*", "misspelt dropped list object number null mistyped"): (
         "langgraph: the keys of a state and its forms are those of the graph's author"
     ),

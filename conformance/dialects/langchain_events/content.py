@@ -82,7 +82,8 @@ class RunContent(ContentBlocks):
                 is_hosted = string(block.get("type")).startswith("server_")
                 self._name_tool(slot, *named, is_hosted=is_hosted)
             self._seal(at, slot, block)
-            self._add(at, message, _text(block, kind), kind)
+            if kind in _KEYS:
+                self._add(at, message, _text(block, kind), kind)
         return known
 
     def delta(self, message: Message, event: Fields) -> dict[str, Any]:
@@ -100,7 +101,7 @@ class RunContent(ContentBlocks):
             text = whole[len(said.text) :] if whole.startswith(said.text) else ""
         if said.kind and kind and said.kind != kind:
             known["other_kind"] = True
-        if kind:
+        if kind in _KEYS:
             self._add((message.number, _key(index)), message, text, kind)
         return known
 

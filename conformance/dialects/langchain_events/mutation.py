@@ -84,7 +84,7 @@ MUTATION: Final = Mutation(
         text_keys=("index", "params.data.index", "params.namespace"),
         restates=True,
         named_events=True,
-        number="seq",
+        once=(("seq",), ("event_id",)),
         refuses=frozenset({"ping"}),
         reasoning_tokens=(
             ("usage", "output_token_details", "reasoning"),

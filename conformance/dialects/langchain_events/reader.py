@@ -64,7 +64,7 @@ class EventsReader(TypedReader[RunContent]):
         fields = mapping(payload)
         method, params = string(fields.get("method")), mapping(fields.get("params"))
         if fields.get("type") == "event" and method:
-            about = {key: fields[key] for key in ("seq", "event_id") if key in fields}
+            about: Fields = {key: fields[key] for key in ("seq", "event_id") if key in fields}
             about["namespace"] = "|".join(map(string, elements(params.get("namespace"))))
             data = mapping(params.get("data"))
             if method == "messages":
@@ -176,8 +176,8 @@ class EventsReader(TypedReader[RunContent]):
 
     def _fail(self, data: Fields, about: Fields, failed: list[Message]) -> None:
         self._sink.wire(ERROR, {**data, **about})
-        for message in failed:
-            self._content.close_message(message)
+        for each in failed:
+            self._content.close_message(each)
         code = string(data.get("code")) or string(data.get("error"))
         message = string(data.get("message"))
         self._sink.say_error({"choice": 0, "code": code, "message": message})
