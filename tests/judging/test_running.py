@@ -158,9 +158,9 @@ def test_a_finding_waits_for_few_chunks() -> None:
     for piece in stream("openai.chat", [], words, Random(1)):
         view.feed(piece.encode(), None)
         fed += 1
-        if view._findings.every:
+        if view.findings:
             break
-    (found,) = view._findings.every
+    (found,) = view.findings
     assert found.event == 109
     assert [line.event for line in found.context] == [106, 107, 108, 109]
     assert found.event <= fed <= found.event + MOST_WAITING
