@@ -36,7 +36,6 @@ def _seconds(work: Callable[[int], object], size: int) -> float:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    gc.collect()
     gc.disable()
     try:
         yield
