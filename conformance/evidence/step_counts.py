@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from conformance.core.events import Exchange
 from conformance.core.framing import framing_of
+from conformance.core.json_values import value_at
 from conformance.dialects.requests import opts_in
 from conformance.judging.transcript import WHOLE_ENDS, Transcript
+
+
+_OPT_IN_FIELD: Final = ("extra", "include_thinking")
 
 
 class StepCount(NamedTuple):
@@ -55,7 +59,11 @@ class StepCounts:
 
 
 def _opted_in(exchange: Exchange) -> bool:
-    return exchange.request is not None and opts_in(exchange.request)
+    """Whether a request asks to see thinking, by a header or by the field that some servers read."""
+    request = exchange.request
+    if request is None:
+        return False
+    return opts_in(request) or value_at(request.json, *_OPT_IN_FIELD) is True
 
 
 def count_of(answer: Transcript, name: str) -> int:

@@ -176,7 +176,7 @@ class _RecordingLint(Struct, frozen=True):
             return
         refused = response is not None and (response.status or 0) >= _BAD_REQUEST
         dialect = exchange.dialect or self.recording.header.dialect
-        if (known := SUPPORTED.get(dialect)) is not None and known.request is None:
+        if (known := SUPPORTED.get(dialect or "")) is not None and known.request is None:
             return  # it is only listened to: how it asks for a stream is not known
         asks = asks_for_stream(request.path, request.json, dialect)
         # An array may be a body, or a stream of its elements: the request decides.

@@ -122,7 +122,7 @@ class EventsReader(TypedReader[RunContent]):
         )
         self._count += 1
         self._open.setdefault(place, []).append(message)
-        if message.is_of_model:
+        if message.is_of_model and not self._has_begun:  # a run may have more messages
             self._begin("", name)
         return message
 
@@ -160,7 +160,7 @@ class EventsReader(TypedReader[RunContent]):
         return {**more, "reason": reason}
 
     def _take_lifecycle(self, data: Fields, about: Fields) -> None:
-        status, is_root = data.get("event"), not about["namespace"]
+        status, is_root = string(data.get("event")), not about["namespace"]
         if is_root and status == "running":
             self._announce("")
         self._sink.wire(LIFECYCLE, {**data, **about, "open": any(self._open.values())})
