@@ -10,7 +10,6 @@ from conformance.core.json_values import value_at
 from conformance.dialects.requests import opts_in
 from conformance.judging.transcript import WHOLE_ENDS, Transcript
 
-
 _OPT_IN_FIELD: Final = ("extra", "include_thinking")
 
 
@@ -59,7 +58,7 @@ class StepCounts:
 
 
 def _opted_in(exchange: Exchange) -> bool:
-    """Whether a request asks to see thinking, by a header or by the field that some servers read."""
+    """Whether a request asks to see thinking, by a header or by a field that some servers read."""
     request = exchange.request
     if request is None:
         return False
