@@ -39,6 +39,8 @@ PLAIN: Final = RequestStyle()
 
 OPT_IN: Final = "x-include-thinking"
 """The header by which some servers are asked to show thinking."""
+OPT_IN_FIELD: Final = ("extra", "include_thinking")
+"""The field of the body by which others are."""
 _YES: Final = frozenset({"1", "true", "yes"})
 
 

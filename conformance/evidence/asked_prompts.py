@@ -1,8 +1,8 @@
 """What a gateway's request upstream keeps of the words around the history: instructions and tools.
 
-Rule 1: instructions may stand anywhere in the request, for some models take none. Others beside
-        them are a gateway's own. Where tools are offered, or a form of the answer is asked, such a
-        text may say how to keep to it.
+Rule 1: instructions may stand anywhere in the request, for some models take none. A gateway adds
+        none of its own, except where tools are offered or a form of the answer is asked: there a
+        text may say how to keep to it, and without instructions of the client nothing is judged.
 Rule 2: a tool keeps its description, and each parameter its description and its type. Words may
         stand beside a description. A type may be spelled in capitals, be null as well, or be a
         number for an integer.
@@ -43,7 +43,7 @@ def instructions(asked: AskedSide, passed: AskedSide) -> Found:
     is_free = asked.tools is not None or wish_of(asked).is_structured
     if own and not is_free:
         return Lost("no other instructions", view(shortened(got)))
-    return True
+    return bool(wanted) or not is_free
 
 
 def tool_texts(asked: AskedSide, passed: AskedSide) -> Found:
@@ -60,7 +60,7 @@ def tool_texts(asked: AskedSide, passed: AskedSide) -> Found:
         for key, each in ours.items():
             if key in theirs and (lost := _changed(f"{name}.{key}", each, theirs[key])):
                 return lost
-    return bool(names)
+    return any(offered.text(name) or parameter_texts(offered.schema(name)) for name in names)
 
 
 def _changed(name: str, wanted: ToolText, got: ToolText) -> Lost | None:

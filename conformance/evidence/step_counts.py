@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from conformance.core.events import Exchange
 from conformance.core.framing import framing_of
 from conformance.core.json_values import value_at
-from conformance.dialects.requests import opts_in
+from conformance.dialects.requests import OPT_IN_FIELD, opts_in
 from conformance.judging.transcript import WHOLE_ENDS, Transcript
-
-_OPT_IN_FIELD: Final = ("extra", "include_thinking")
 
 
 class StepCount(NamedTuple):
@@ -62,7 +60,7 @@ def _opted_in(exchange: Exchange) -> bool:
     request = exchange.request
     if request is None:
         return False
-    return opts_in(request) or value_at(request.json, *_OPT_IN_FIELD) is True
+    return opts_in(request) or value_at(request.json, *OPT_IN_FIELD) is True
 
 
 def count_of(answer: Transcript, name: str) -> int:

@@ -50,7 +50,7 @@ class ToolText(Struct, frozen=True):
 
 
 def parameter_texts(schema: Any) -> dict[str, ToolText]:
-    """The parameters of a function by name, as far as a plain schema tells."""
+    """The parameters of a function by name, as far as a plain schema describes them."""
     known = schema.get("properties") if isinstance(schema, Mapping) else None
     if not isinstance(known, Mapping):
         return {}

@@ -14,9 +14,10 @@ from msgspec.structs import replace
 
 from conformance.core.errors import UsageError
 from conformance.core.events import Exchange, Request
+from conformance.core.json_values import put_at
 from conformance.dialects import ENDPOINTS, HISTORIES, PROMPTS, get, required
 from conformance.dialects.base import Reading
-from conformance.dialects.requests import OPT_IN, PLAIN, RequestStyle, is_yes
+from conformance.dialects.requests import OPT_IN, OPT_IN_FIELD, PLAIN, RequestStyle, is_yes
 from conformance.judging.transcript import Transcript, read_transcript
 from conformance.runs.turns import next_turns, response_id
 from conformance.scenarios import Scenario, Step
@@ -89,8 +90,7 @@ def step_request(
         return Request(method=step.method, path=step.path, headers=own, json=asked)
     headers = {**dict(endpoint.headers), **step.headers}
     if settings.opt_in == "field" and OPT_IN in headers:
-        shown = is_yes(headers.pop(OPT_IN))
-        body = {**body, "extra": {**body.get("extra", {}), "include_thinking": shown}}
+        body = put_at(body, OPT_IN_FIELD, is_yes(headers.pop(OPT_IN)))
     path, sent_body = endpoint.address(settings.style.apply(body), settings.model)
     return Request(
         method=step.method,

@@ -216,9 +216,9 @@ def _carrying(dialect: str, body: Any, carry: Carry) -> Any:
     if any(is_name(each) and each[1:] in _CARRIED for each in _texts_below(body)):
         return body
     form = required(get(dialect).request, dialect, "request bodies")
-    told = {form.prompt: carry.ask} if form.prompt and carry.ask else {}
-    told |= {form.previous: "$response"} if form.remembers else {}
-    return put_at({**body, **told}, tuple(form.history.split(".")), "$turns")
+    more = {form.prompt: carry.ask} if form.prompt and carry.ask else {}
+    more |= {form.previous: "$response"} if form.remembers else {}
+    return put_at({**body, **more}, tuple(form.history.split(".")), "$turns")
 
 
 def _texts_below(value: Any) -> Iterator[str]:

@@ -107,7 +107,7 @@ def _stated(event: Fields) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """What an event tells: `add` of its item, or `loose` where no item was announced.
+    """What an event holds: `add` of its item, or `loose` where no item was announced.
 
     Both take the index of a part and a text.
     """

@@ -95,7 +95,7 @@ def plan(service: Service, fields: Fields, connection: HTTPConnection) -> Plan:
 
 
 def _effort(request: CohereRequest) -> Effort:
-    """How hard to think: on where nothing is said. Raises Refusal."""
+    """How hard to think; on where the request does not say. Raises Refusal."""
     thinking = request.thinking
     if thinking is None:
         return Effort()

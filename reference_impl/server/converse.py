@@ -25,7 +25,7 @@ from .plan import Plan, planned
 from .refusal import Refusal
 from .service import Service
 
-_MOST: Final = 4096  # tokens, where nothing is said
+_MOST: Final = 4096  # tokens, where the request does not say
 
 
 class SignedText(msgspec.Struct):

@@ -159,7 +159,7 @@ def _camel(key: str) -> str:
 
 
 def _effort(request: GeminiRequest) -> Effort:
-    """How hard to think: on where nothing is said. Raises Refusal."""
+    """How hard to think; on where the request does not say. Raises Refusal."""
     thinking = request.config.thinking_config or ThinkingConfig()
     level, budget = thinking.thinking_level, thinking.thinking_budget
     if level is not None and budget is not None:

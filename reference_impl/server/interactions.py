@@ -117,7 +117,7 @@ def plan(service: Service, fields: Fields, connection: HTTPConnection) -> Plan:
 
 
 def _effort(request: InteractionRequest) -> Effort:
-    """How hard to think: on where nothing is said. Raises Refusal."""
+    """How hard to think; on where the request does not say. Raises Refusal."""
     summaries = request.config.thinking_summaries
     if summaries not in (None, *SUMMARIES):
         known = " and ".join(SUMMARIES)

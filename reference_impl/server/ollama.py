@@ -125,7 +125,7 @@ def completion_plan(service: Service, fields: Fields, connection: HTTPConnection
 
 
 def _effort(service: Service, request: OllamaFields) -> Effort:
-    """How hard to think: on where nothing is said and the model can. Raises Refusal."""
+    """How hard to think; on where the request does not say and the model can. Raises Refusal."""
     check_model(service, request.model)
     think, can_think = request.think, service.model.markers is not None
     if think is None or think is False:

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 
 from conformance.core.events import Exchange, Request
-from conformance.dialects import ENDPOINTS
-from conformance.evidence.asked import compared_requests
-from conformance.evidence.asked_sides import Found, Lost, asked_side
+from conformance.evidence.asked_sides import Lost, asked_side
 from conformance.judging.asked_rules import ASKED_RULES
 from conformance.scenarios import load_scenarios
+from tests.evidence.asked_requests import ASK, chat, found, function, got, messages, sent
 
 (TOOLS,) = load_scenarios(["gateway-tools"])[:1]
 (TURN,) = (step for step in TOOLS.steps if step.role == "tool-turn")
@@ -19,26 +18,13 @@ VALUES = {**TOOLS.values, "model": "m", "limit": 2048}
 APIS = tuple(TURN.bodies)
 
 
-def sent(api: str, body: Any) -> Exchange:
-    path, rest = ENDPOINTS[api].address(body, "m")
-    return Exchange(request=Request(path=f"/v1{path}", json=rest), dialect=api)
-
-
-def found(asked: Exchange, passed: Exchange) -> dict[str, Found]:
-    sides = asked_side(asked), asked_side(passed)
-    assert sides[0] is not None
-    assert sides[1] is not None
-    compared = compared_requests(sides[0], sides[1])
-    return {rule.id.removeprefix("scenario/asked-"): got for rule, got in compared}
-
-
 @pytest.mark.parametrize("here", APIS)
 @pytest.mark.parametrize("behind", APIS)
 def test_every_api_says_the_same_in_its_own_words(here: str, behind: str) -> None:
     one, other = (sent(api, TURN.body(api, VALUES)) for api in (here, behind))
     said = found(one, other)
-    # A first turn repeats none, and asks for none.
-    for name in ("answers", "choice", "settings", "sealed"):
+    # A first turn repeats none, asks for none, and has no instructions.
+    for name in ("answers", "choice", "settings", "sealed", "system-prompt"):
         assert said.pop(name) is False
     assert set(said.values()) == {True}
 
@@ -69,18 +55,6 @@ def test_every_api_demands_a_call_in_its_own_words(here: str, behind: str) -> No
     assert found(one, other)["choice"] is (behind in FORCING)
     if behind in FORCING:
         assert isinstance(found(one, sent(behind, TURN.body(behind, VALUES)))["choice"], Lost)
-
-
-ASK = {"role": "user", "content": "Hi"}
-BASE = {"model": "m", "messages": [ASK]}
-
-
-def chat(**fields: Any) -> Exchange:
-    return sent("openai.chat", {**BASE, **fields})
-
-
-def messages(**fields: Any) -> Exchange:
-    return sent("anthropic.messages", {**BASE, **fields})
 
 
 OFFERED: dict[str, Any] = {
@@ -153,10 +127,6 @@ def test_efforts(one: Exchange, other: Exchange, wanted: Any) -> None:
     assert got(found(one, other)["effort"]) == wanted
 
 
-def got(found: Found) -> Any:
-    return found.got if isinstance(found, Lost) else found
-
-
 BUDGET = {"type": "enabled", "budget_tokens": 1024}
 LIMITS: list[tuple[Exchange, Exchange, Any]] = [
     (chat(), messages(max_tokens=4096), False),
@@ -176,12 +146,6 @@ LIMITS: list[tuple[Exchange, Exchange, Any]] = [
 @pytest.mark.parametrize(("one", "other", "wanted"), LIMITS)
 def test_limits(one: Exchange, other: Exchange, wanted: Any) -> None:
     assert got(found(one, other)["limit"]) == wanted
-
-
-def function(name: str = "f", *required: str, **more: Any) -> dict[str, Any]:
-    known = {each: {"type": "string"} for each in ("a", "b")}
-    schema = {"type": "object", "properties": known, "required": list(required), **more}
-    return {"type": "function", "function": {"name": name, "parameters": schema}}
 
 
 HOSTED = {"type": "web_search"}
@@ -269,60 +233,6 @@ def test_histories(one: list[Any], other: Exchange, wanted: Any) -> None:
 def test_a_history_that_the_server_keeps_is_not_compared() -> None:
     one = sent("openai.responses", {"input": "And then?", "previous_response_id": "resp_1"})
     assert found(one, chat(messages=[ASK, SAID, MORE]))["history"] is False
-
-
-SYSTEM = {"role": "system", "content": "Be brief."}
-DEVELOPER = {"role": "developer", "content": [{"type": "input_text", "text": "Be  brief."}]}
-MODEL_ROLE = {"role": "user", "content": "Be brief. What is 2 + 2?"}
-
-
-@pytest.mark.parametrize(
-    ("passed", "is_right"),
-    [
-        (sent("openai.responses", {"input": [ASK], "instructions": "Be brief."}), True),
-        (sent("openai.responses", {"input": [DEVELOPER, ASK]}), True),
-        (messages(system=[{"type": "text", "text": "Be brief."}], messages=[ASK]), True),
-        (chat(messages=[MODEL_ROLE]), True),
-        (chat(messages=[ASK]), False),
-        (chat(messages=[SYSTEM, {"role": "system", "content": "Be rude."}, ASK]), False),
-        (messages(system="Be rude.", messages=[ASK]), False),
-    ],
-)
-def test_instructions(passed: Exchange, is_right: bool) -> None:
-    asked = chat(messages=[SYSTEM, ASK])
-    assert (found(asked, passed)["system-prompt"] is True) is is_right
-
-
-def test_a_gateway_may_say_how_to_keep_to_tools_or_a_form() -> None:
-    added = [{"role": "system", "content": "Answer with a call."}, ASK]
-    assert got(found(chat(messages=[ASK]), chat(messages=added))["system-prompt"]) is not True
-    offered = {"tools": [function("f", "a")]}
-    form = {"response_format": {"type": "json_object"}}
-    for asked in (chat(messages=[ASK], **offered), chat(messages=[ASK], **form)):
-        assert found(asked, chat(messages=added))["system-prompt"] is True
-
-
-def tool(says: str, of: dict[str, Any]) -> dict[str, Any]:
-    known = {"type": "object", "properties": {"a": of}}
-    return {"type": "function", "function": {"name": "f", "description": says, "parameters": known}}
-
-
-@pytest.mark.parametrize(
-    ("says", "of", "is_right"),
-    [
-        ("Adds.", {"type": "string", "description": "A term."}, True),
-        ("Adds. Call it once.", {"type": "STRING", "description": "A  term."}, True),
-        ("Adds.", {"type": ["string", "null"], "description": "A term."}, True),
-        ("Adds.", {"anyOf": [], "description": "A term."}, True),
-        ("", {"type": "string", "description": "A term."}, False),
-        ("Adds.", {"type": "string"}, False),
-        ("Adds.", {"type": "number", "description": "A term."}, False),
-    ],
-)
-def test_texts_and_types_of_tools(says: str, of: dict[str, Any], is_right: bool) -> None:
-    own = tool("Adds.", {"type": "string", "description": "A term."})
-    asked, passed = (chat(messages=[ASK], tools=[each]) for each in (own, tool(says, of)))
-    assert (found(asked, passed)["tool-texts"] is True) is is_right
 
 
 def test_a_level_may_be_lowered_and_not_raised() -> None:

@@ -9,7 +9,11 @@ from typing import Any
 import pytest
 
 from conformance import Checker
-from conformance.judging.consequences import withdraw_followers, withdraw_unsent_wishes
+from conformance.judging.consequences import (
+    withdraw_compared,
+    withdraw_followers,
+    withdraw_unsent_wishes,
+)
 from conformance.judging.ledger import Ledger
 from conformance.recordings.check import check_paths
 from conformance.rules.verdicts import Verdict
@@ -56,11 +60,11 @@ LATE = (
 )
 
 
-def failing(*rules: str) -> Ledger:
+def failing(*rules: str, by: str = "harness") -> Ledger:
     """A ledger in which these rules were broken."""
     ledger = ClientLedger()
     for rule in rules:
-        ledger.add(rule, Verdict.FAIL, by="harness")
+        ledger.add(rule, Verdict.FAIL, by=by)
     return ledger
 
 
@@ -93,6 +97,23 @@ def test_a_wish_that_is_not_sent_at_all_is_one_finding() -> None:
     sent = failing(*forms)
     withdraw_unsent_wishes(sent, wish)
     assert sent.rules_with(Verdict.FAIL) == list(forms)
+
+
+@pytest.mark.parametrize(
+    ("leader", "follower"),
+    [
+        ("wire/responses-parts/raw-agrees", "stripping/opt-in/stream-thinks-as-body"),
+        ("stripping/visible-text/no-markers", "stripping/opt-in/stream-equals-body"),
+    ],
+)
+def test_two_answers_differ_because_one_of_them_is_broken(leader: str, follower: str) -> None:
+    broken, compared = (failing(rule, by="comparisons") for rule in (leader, follower))
+    withdraw_compared([broken, compared])
+    assert broken.rules_with(Verdict.FAIL) == [leader]
+    assert compared.rules_with(Verdict.FAIL) == []
+    sound, alone = (failing(rule, by="comparisons") for rule in ("wire/sse/utf8", follower))
+    withdraw_compared([sound, alone])
+    assert alone.rules_with(Verdict.FAIL) == [follower]
 
 
 def test_a_held_checker_reports_a_cause_once_as_check_does(tmp_path: Path) -> None:

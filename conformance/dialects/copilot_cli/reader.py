@@ -3,9 +3,9 @@
 Rule 1: a line is a wire event of its `type`, with the payload as it stands; a type that no rule
         needs is `line.unknown`, which is no error. A complete event of what was begun before has
         its content as `stated`. What has an `agentId` is of a subagent, and says nothing.
-Rule 2: reasoning, messages and calls are found by their ids. What the complete event repeats is not
-        said again; where no delta came before, it is said whole. A message that states its
-        reasoning says that first, and the event of it, which follows, does not.
+Rule 2: reasoning, messages and calls are found by their ids. The complete event gives what
+        no delta gave before it. A message that states its reasoning gives that first, and the
+        event of the reasoning, which follows, gives nothing.
 Rule 3: a reasoning ends where a message or a call begins, a message with its complete event.
 Rule 4: tools are carried out here: their calls are hosted, and end with the message that requests
         them.

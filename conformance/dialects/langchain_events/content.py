@@ -43,7 +43,7 @@ class Said(Struct, eq=False):
 
 
 class Message(Struct, eq=False):
-    """One message of a run; `number` tells it from the others."""
+    """One message of a run; no other has its `number`."""
 
     number: int
     names: tuple[str, ...] = ()
@@ -61,11 +61,11 @@ class RunContent(ContentBlocks):
 
     overflow = OVERFLOW
 
-    __slots__ = ("_told",)
+    __slots__ = ("_reported",)
 
     def __init__(self, sink: Any) -> None:
         super().__init__(sink)
-        self._told: set[tuple[Place, str]] = set()
+        self._reported: set[tuple[Place, str]] = set()
 
     def start(self, message: Message, event: Fields) -> dict[str, Any]:
         """A block is announced; gives what is amiss with that."""
@@ -99,10 +99,11 @@ class RunContent(ContentBlocks):
             fields = mapping(delta.get("fields"))
             kind, whole = _kind(fields), string(fields.get("args"))
             text = whole[len(said.text) :] if whole.startswith(said.text) else ""
-        if said.kind and kind and said.kind != kind:
+        is_other = bool(said.kind and kind and said.kind != kind)
+        if is_other:
             known["other_kind"] = True
         if kind in _KEYS:
-            self._add((message.number, _key(index)), message, text, kind)
+            self._add((message.number, _key(index)), message, text, kind, counts=not is_other)
         return known
 
     def finish(self, message: Message, event: Fields) -> dict[str, Any]:
@@ -168,13 +169,13 @@ class RunContent(ContentBlocks):
         """Rule 3."""
         extras = mapping(block.get("extras"))
         for key, kind in _SEALED.items():
-            if (data := string(extras.get(key))) and (at, data) not in self._told:
-                self._told.add((at, data))
+            if (data := string(extras.get(key))) and (at, data) not in self._reported:
+                self._reported.add((at, data))
                 self._blocks.opaque(slot.thinking, kind, data)
         value = mapping(block.get("value"))
         data = string(value.get("data"))
-        if value.get("type") == "redacted_thinking" and data and (at, data) not in self._told:
-            self._told.add((at, data))
+        if value.get("type") == "redacted_thinking" and data and (at, data) not in self._reported:
+            self._reported.add((at, data))
             self.redact(slot, data)
 
 
