@@ -25,28 +25,27 @@ from conformance.rules.verdicts import Verdict
 from conformance.runs.project_schemas import schema_line
 
 _UpdateOption = Annotated[
-    bool, typer.Option("--update", help="Keep the entries of FILE that still hold.")
+    bool, typer.Option("--update", help="Keep the entries of FILE whose failures still occur.")
 ]
 _PruneOption = Annotated[
-    bool, typer.Option("--prune", help="Only delete entries of FILE that were repaired.")
+    bool,
+    typer.Option("--prune", help="Only delete the entries of FILE whose failures no longer occur."),
 ]
 _PinOption = Annotated[
     bool,
-    typer.Option("--pin", help="Expect what was found, values apart, not any finding of the rule."),
+    typer.Option(
+        "--pin", help="Expect this finding (whatever its values), not every finding of the rule."
+    ),
 ]
 
 
 def baseline_command(  # noqa: PLR0917  # typer makes options of parameters
     paths: Annotated[list[Path], typer.Argument(help="Recordings, or folders of cassettes.")],
-    output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="FILE", help="Where to write it.")
-    ],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="File to write.")],
     reason: Annotated[str, typer.Option(help="Why new entries are expected to fail.")] = "",
     update: _UpdateOption = False,
     prune: _PruneOption = False,
-    target: Annotated[
-        str | None, typer.Option(help="What recordings that name no target are recordings of.")
-    ] = None,
+    target: Annotated[str | None, typer.Option(help="Target of recordings that name none.")] = None,
     pin: _PinOption = False,
     dialect: shared.DialectOption = None,
     profile: shared.ProfileOption = None,
@@ -55,7 +54,7 @@ def baseline_command(  # noqa: PLR0917  # typer makes options of parameters
     rules_as_of: shared.AsOfOption = None,
     trust: shared.TrustOption = None,
 ) -> None:
-    """Write down which violations are expected of a target."""
+    """Write the violations that a target is expected to have."""
     _check_prune(alone=not (update or reason or pin), prune=prune)
     before = _load_before(output, target, update=update or prune)
     heading = _file_heading(output, is_there=update or prune)

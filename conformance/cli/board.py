@@ -19,22 +19,24 @@ from conformance.report.wording import count
 
 
 def board_command(
-    folder: Annotated[Path, typer.Argument(help="Where the summaries of runs are, *.run.json.")],
+    folder: Annotated[Path, typer.Argument(help="Folder with the summaries of runs, *.run.json.")],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the page there.")
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Write the page to this file."),
     ] = None,
     add: Annotated[
         Path | None,
-        typer.Option("--add", metavar="RUN", help="First put this there: a folder of run --save."),
+        typer.Option("--add", metavar="RUN", help="First add this run: a folder of run --save."),
     ] = None,
     again: Annotated[
-        bool, typer.Option("--again", help="First judge every run by the rules of today.")
+        bool, typer.Option("--again", help="First judge every run again by the current rules.")
     ] = False,
     link: Annotated[
-        str, typer.Option(metavar="URL", help="Where everybody finds its recordings; else copied.")
+        str,
+        typer.Option(metavar="URL", help="Public address of its recordings; default: copy them."),
     ] = "",
 ) -> None:
-    """Show which systems keep which rules, on one page of saved runs."""
+    """Show on one page which systems keep which rules."""
     if link and add is None:
         raise UsageError("--link goes with --add: it says where the recordings of that run are")
     if add is None and output is None and not again:

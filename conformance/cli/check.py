@@ -26,14 +26,17 @@ from conformance.report.printable import visible
 # Suites, rules, and the release whose rules count.
 _Chosen = tuple[Sequence[str], Sequence[str], str | None]
 _RechunkOption = Annotated[
-    int, typer.Option(min=0, help="Also judge under this many random chunkings; must not matter.")
+    int,
+    typer.Option(
+        min=0, help="Also judge this many random re-chunkings, which must change nothing."
+    ),
 ]
 _UpstreamOption = Annotated[
     list[Path] | None,
     typer.Option(
         metavar="PATH",
-        help="What the provider behind an application sent it, in turn; compared with what the"
-        " application sent on; repeatable.",
+        help="Recording of what the provider sent to the application, to compare with what"
+        " the application sent; repeatable.",
     ),
 ]
 

@@ -35,19 +35,23 @@ ToOption = Annotated[
 
 
 SealOption = Annotated[
-    bool, typer.Option("--seal", help="State chunks, bytes and hash at each end.")
+    bool, typer.Option("--seal", help="State the chunks, bytes and hash of each response.")
 ]
 ExchangeOption = Annotated[
-    int | None, typer.Option(help="Which exchange an .sse file shall hold; default: the only one.")
+    int | None, typer.Option(help="Exchange to write to an .sse file; default: the only one.")
 ]
 NoRedactOption = Annotated[
-    bool, typer.Option("--no-redact", help="Keep secrets and opaque data of a foreign recording.")
+    bool,
+    typer.Option("--no-redact", help="Keep secrets and opaque data of another tool's recording."),
 ]
 TokenizerOption = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="IN holds token ids: tokenizer.json, or a .tiktoken file."),
+    typer.Option(
+        metavar="FILE",
+        help="Tokenizer for an IN of token ids: tokenizer.json, or a .tiktoken file.",
+    ),
 ]
-ForceOption = Annotated[bool, typer.Option("--force", help="Replace OUT if it is there.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace OUT if it exists.")]
 TARGET_HELP: Final = "Ends in .cassette.jsonl, .cassette.jsonl.gz or .sse; or a folder."
 
 

@@ -57,17 +57,15 @@ _FailOnOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="LEVEL|RULE",
-        help="Exit 1 for findings of this level or graver, or of rules that fit this glob.",
+        help="Exit 1 for findings of this level or a higher one, or of rules that match this glob.",
     ),
 ]
-_MovedOption = Annotated[
-    str | None, typer.Option(help="Where the source is now; default: where it was.")
-]
+_MovedOption = Annotated[str | None, typer.Option(help="Where the source is now, if it was moved.")]
 
 
 @corpus_app.callback(invoke_without_command=True)
 def corpus_command(context: typer.Context) -> None:
-    """Judge very many recorded streams: check, report, sample, inspect."""
+    """Judge millions of streams: check, report, sample, inspect."""
     if context.invoked_subcommand is None:
         put(context.get_help())
 
@@ -76,7 +74,12 @@ def corpus_command(context: typer.Context) -> None:
 def check_command(  # noqa: PLR0917  # typer makes options of parameters
     source: _SourceArgument,
     out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Where the verdicts go; taken up again.")
+        Path,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Folder for the verdicts; an earlier run there is continued.",
+        ),
     ],
     map_: _MapOption = None,
     keep: Annotated[
@@ -85,11 +88,15 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
     ] = None,
     processes: Annotated[
         int | None,
-        typer.Option("-j", "--processes", min=1, help="How many; default: one a processor."),
+        typer.Option(
+            "-j", "--processes", min=1, help="Number of workers; default: one per processor."
+        ),
     ] = None,
-    engine: Annotated[str, typer.Option(metavar="ENGINE", help="local, or ray.")] = "local",
+    engine: Annotated[
+        str, typer.Option(metavar="ENGINE", help="Where workers run: local or ray.")
+    ] = "local",
     ray_address: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Join this cluster of Ray.")
+        str | None, typer.Option(metavar="ADDRESS", help="Address of a Ray cluster.")
     ] = None,
     dialect: DialectOption = None,
     profile: ProfileOption = None,
@@ -97,7 +104,7 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
     rule: RuleOption = None,
     rules_as_of: AsOfOption = None,
 ) -> None:
-    """Judge a corpus into a folder of Parquet files; go on where an earlier run stopped."""
+    """Judge a corpus and write Parquet files to a folder; continue an earlier run."""
     columns = read_columns(map_, keep or ())
     choices = JudgeChoices(
         dialect, profile, tuple(suite or ()), tuple(rule or ()), rules_as_of, columns
@@ -118,7 +125,7 @@ def inspect_command(
     dialect: DialectOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Show what the first rows of a source hold, and how they are read."""
+    """Show the first rows of a source and how they are read."""
     columns = read_columns(map_)
     found = inspect_source(source, JudgeChoices(dialect, profile, columns=columns))
     put(inspection_text(found, columns))
@@ -128,18 +135,18 @@ def inspect_command(
 
 @corpus_app.command("report", cls=ConfiguredCommand)
 def report_command(  # noqa: PLR0917  # typer makes options of parameters
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="What corpus check wrote.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder that corpus check wrote.")],
     by: _ByOption = None,
     since: Annotated[
-        str | None, typer.Option(metavar="DATE", help="Only streams from then on, ISO 8601.")
+        str | None, typer.Option(metavar="DATE", help="Only streams from this time on, ISO 8601.")
     ] = None,
     fail_on: _FailOnOption = None,
     source: _MovedOption = None,
     outputs: OutputsOption = None,
     format_: Annotated[
-        str, typer.Option("--format", help="What goes to stdout: text, json or html.")
+        str, typer.Option("--format", help="Format on stdout: text, json or html.")
     ] = "text",
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Everything.")] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Show everything.")] = False,
 ) -> None:
     """Group the findings of a checked corpus by cause, provider, model and week."""
     wanted = chosen_outputs(format_, outputs or ())
@@ -158,13 +165,13 @@ def report_command(  # noqa: PLR0917  # typer makes options of parameters
 
 @corpus_app.command("sample", cls=ConfiguredCommand)
 def sample_command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="What corpus check wrote.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder that corpus check wrote.")],
     output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="OUT", help="An empty folder, or none.")
+        Path, typer.Option("-o", "--output", metavar="OUT", help="Folder to write; new or empty.")
     ],
     source: _MovedOption = None,
 ) -> None:
-    """Write a few redacted recordings that show every finding and exercise every rule."""
+    """Write a few redacted recordings that together show every finding and exercise every rule."""
     with progress_line("reading what is wanted ..."):
         sample = sample_corpus(folder, output, source)
     for each in sample.left_out:

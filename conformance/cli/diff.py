@@ -27,9 +27,9 @@ from conformance.report.files import split_output, write_whole
 
 def diff_command(  # noqa: PLR0917  # typer makes options of parameters
     old: Annotated[Path, typer.Argument(help="A recording, or a folder of cassettes.")],
-    new: Annotated[Path, typer.Argument(help="What came later: of the same kind.")],
+    new: Annotated[Path, typer.Argument(help="The later recording or folder.")],
     text: Annotated[
-        bool, typer.Option("--text", help="Compare texts, too; default: the wire only.")
+        bool, typer.Option("--text", help="Compare texts, too; default: only the wire.")
     ] = False,
     dialect: DialectOption = None,
     profile: ProfileOption = None,
@@ -37,9 +37,9 @@ def diff_command(  # noqa: PLR0917  # typer makes options of parameters
     trust: TrustOption = None,
     outputs: OutputsOption = None,
     format_: Annotated[
-        str, typer.Option("--format", help="What goes to stdout: text, json, markdown or html.")
+        str, typer.Option("--format", help="Format on stdout: text, json, markdown or html.")
     ] = "text",
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every change.")] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Show every change.")] = False,
 ) -> None:
     """Show what changed on the wire between two recordings."""
     shown = difference_renderer(format_)

@@ -33,16 +33,14 @@ _WIDEST: Final = 140
 def explain_command(
     rule: Annotated[
         str | None,
-        typer.Argument(
-            help="Rule id; any unambiguous part of it will do.", autocompletion=complete_rule
-        ),
+        typer.Argument(help="Rule id, or an unambiguous part of it.", autocompletion=complete_rule),
     ] = None,
     suite: SuiteOption = None,
     to: Annotated[
         Path | None, typer.Option("--pages", help="Write a Markdown page per rule to this folder.")
     ] = None,
 ) -> None:
-    """Explain a rule: what it says, on whose authority, what silences it."""
+    """Explain a rule: what it demands, its sources, its knobs."""
     if to is not None:
         put(f"{write_pages(to, suite or ())} pages in {to}")
     elif rule is None:

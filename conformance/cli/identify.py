@@ -33,7 +33,7 @@ def identify_command(
     ] = None,
     format_: TextOrJsonOption = "text",
 ) -> None:
-    """Find out who sent a recorded stream, and how it speaks its dialect."""
+    """Find out which system sent a recording, and its profile."""
     require_format(format_, "text", "json")
     if write_profile is not None:
         _check_target(write_profile)

@@ -30,10 +30,10 @@ class InitArguments(Struct, frozen=True, kw_only=True):
 
     recordings: Annotated[
         list[str] | None,
-        typer.Argument(help="Folders of recordings; default: those that are found here."),
+        typer.Argument(help="Folders of recordings; default: those found here."),
     ] = None
     url: Annotated[
-        str | None, typer.Option(metavar="URL", help="Base URL of a server that `run` asks.")
+        str | None, typer.Option(metavar="URL", help="Base URL of the server that `run` tests.")
     ] = None
     client: Annotated[
         str | None, typer.Option(metavar="CMD", help="Command of a client's adapter.")
@@ -47,22 +47,22 @@ class InitArguments(Struct, frozen=True, kw_only=True):
         str, typer.Option(metavar="NAME", help="Environment variable with the server's key.")
     ] = ""
     profile: Annotated[
-        str, typer.Option(help="Profile, by name or YAML file; default: a comment proposes one.")
+        str, typer.Option(help="Profile: a name or a YAML file; default: proposed in a comment.")
     ] = ""
-    yes: Annotated[bool, typer.Option("-y", "--yes", help="Ask nothing on a terminal.")] = False
-    force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False
+    yes: Annotated[bool, typer.Option("-y", "--yes", help="Ask no questions.")] = False
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False
     adapter: Annotated[
         str,
         typer.Option(
             metavar="LANGUAGE",
-            help="Write the adapter of a client, adapter.mjs for node, and nothing else.",
+            help="Only write an adapter for a client: adapter.mjs for node.",
         ),
     ] = ""
 
 
 @takes_fields_of(InitArguments)
 def init_command(given: InitArguments) -> None:
-    """Write conformance.yaml for this folder: recordings, rules, a profile, a target."""
+    """Write a project file, conformance.yaml, for this folder."""
     if given.adapter:
         _write_adapter(given)
         return

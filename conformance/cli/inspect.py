@@ -25,13 +25,13 @@ from conformance.report.wording import carried_sentence
 def inspect_command(
     file: Annotated[Path, typer.Argument(help="A recording of any kind that check reads.")],
     exchange: Annotated[
-        int | None, typer.Option(help="Only the exchange of this number; default: all.")
+        int | None, typer.Option(help="Only the exchange with this number; default: all.")
     ] = None,
     full: Annotated[
-        bool, typer.Option("--full", help="Long lines whole; default: clipped, with a count.")
+        bool, typer.Option("--full", help="Show long lines whole; default: cut, with a count.")
     ] = False,
 ) -> None:
-    """Show a recorded stream with times, chunk marks and event numbers."""
+    """Show a recorded stream with times, chunks and event numbers."""
     recording = open_recording(named_path(file))
     if exchange is None and recording.kept is not None:
         _show_connections(recording.kept, full=full)

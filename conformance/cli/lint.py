@@ -27,9 +27,9 @@ def lint_command(
     paths: Annotated[
         list[Path] | None, typer.Argument(help="Files or folders; default: the shipped ones.")
     ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Warnings exit 1.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit 1 for warnings, too.")] = False,
     dialect: Annotated[
-        str | None, typer.Option("--dialect", help="Say what this dialect lacks, and no more.")
+        str | None, typer.Option("--dialect", help="Only show what this dialect lacks.")
     ] = None,
 ) -> None:
     """Check rules, profiles and recordings for mistakes."""

@@ -55,7 +55,7 @@ _JudgingOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="With rules: those that judge streams of this profile, by name or file.",
+        help="With rules: those that judge streams of this profile (a name or file).",
         autocompletion=complete_profile,
     ),
 ]
@@ -82,7 +82,7 @@ def list_command(  # noqa: PLR0917  # typer makes options of parameters
     ] = None,
     format_: TextOrJsonOption = "text",
 ) -> None:
-    """List rules, suites, profiles, dialects, scenarios, systems, files and cassettes."""
+    """List rules, profiles, dialects, scenarios, systems and more."""
     require_format(format_, "text", "json")
     if system is None and report:
         raise UsageError("--report goes with --system NAME")

@@ -34,7 +34,7 @@ def mutate_command(  # noqa: PLR0917  # typer makes options of parameters
     ] = None,
     operator: Annotated[
         list[str] | None,
-        typer.Option(help="Only operators whose name fits this glob; repeatable; default: all."),
+        typer.Option(help="Only operators whose name matches this glob; repeatable; default: all."),
     ] = None,
     output: Annotated[
         Path | None,
@@ -44,12 +44,12 @@ def mutate_command(  # noqa: PLR0917  # typer makes options of parameters
         bool, typer.Option("--matrix", help="All operators over all shipped recordings.")
     ] = False,
     format_: Annotated[
-        str, typer.Option("--format", help="Of the matrix: text, markdown or json.")
+        str, typer.Option("--format", help="Format of the matrix: text, markdown or json.")
     ] = "text",
     dialect: DialectOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Put known defects into a recording and show which rules find them."""
+    """Plant defects in a recording; show which rules find them."""
     wanted = tuple(each for glob in operator or () for each in find_operators(glob)) or OPERATORS
     if with_matrix == (file is not None):
         raise UsageError("expected either a recording or --matrix")

@@ -25,121 +25,140 @@ from conformance.recordings.trust import configured_trust, trusted_paths
 SuiteOption = Annotated[
     list[str] | None,
     typer.Option(
-        help="Suite id, group, file or folder; repeatable; default: shipped, which is all of ours.",
+        help="Suite id, group, file or folder; repeatable; default: shipped (all that come"
+        " with this tool).",
         autocompletion=complete_suite,
     ),
 ]
 DialectOption = Annotated[
     str | None,
     typer.Option(
-        help="Wire grammar; default: the recording's own, or recognised.",
+        help="Wire grammar; default: as the recording states, else recognised from its bytes.",
         autocompletion=complete_dialect,
     ),
 ]
 ProfileOption = Annotated[
     str | None,
     typer.Option(
-        help="Profile, by name or YAML file; default: recorded, else identified, else strict.",
+        help="Profile: a name or a YAML file; default: as recorded, else identified, else strict.",
         autocompletion=complete_profile,
     ),
 ]
 RuleOption = Annotated[
     list[str] | None,
     typer.Option(
-        help="Only rules whose id, or its last part, fits this glob; repeatable.",
+        help="Only rules whose id, or last part of the id, matches this glob; repeatable.",
         autocompletion=complete_rule,
     ),
 ]
 AsOfOption = Annotated[
     str | None,
     typer.Option(
-        "--rules-as-of", metavar="VERSION", help="Leave out rules that are newer; default: none."
+        "--rules-as-of",
+        metavar="VERSION",
+        help="Leave out rules that are newer than this version; default: none.",
     ),
 ]
 ExpectedOption = Annotated[
     Path | None,
-    typer.Option(
-        "--expected-failures", metavar="FILE", help="Baseline of violations that are known."
-    ),
+    typer.Option("--expected-failures", metavar="FILE", help="Baseline of known violations."),
 ]
 TrustOption = Annotated[
     list[Path] | None,
     typer.Option(
         "--trust",
         metavar="PATH",
-        help="Recordings there may excuse themselves; repeatable; default: conformance.yaml's.",
+        help="Believe what recordings in this path state of themselves; repeatable; default:"
+        " trust in conformance.yaml.",
     ),
 ]
-StrictOption = Annotated[bool, typer.Option("--strict", help="A violated SHOULD exits 1 too.")]
+StrictOption = Annotated[bool, typer.Option("--strict", help="Exit 1 for a violated SHOULD, too.")]
 ExercisedOption = Annotated[
-    bool, typer.Option("--require-exercised", help="A rule that nothing exercised exits 1 too.")
+    bool, typer.Option("--require-exercised", help="Exit 1 for a rule that nothing exercised, too.")
 ]
 FormatOption = Annotated[
     str,
     typer.Option(
         "--format",
         metavar="FORMAT",
-        help="What goes to stdout: text, json, junit, sarif, github, markdown, html or badge.",
+        help="Format on stdout: text, json, junit, sarif, github, markdown, html or badge.",
     ),
 ]
 TextOrJsonOption = Annotated[str, typer.Option("--format", help="text or json.")]
 OutputsOption = Annotated[
     list[str] | None,
-    typer.Option("-o", "--output", metavar="FORMAT=FILE", help="Also write this; repeatable."),
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FORMAT=FILE",
+        help="Also write this format to a file; repeatable.",
+    ),
 ]
 VerboseOption = Annotated[
-    bool, typer.Option("-v", "--verbose", help="All findings in full, a verdict per rule.")
+    bool,
+    typer.Option("-v", "--verbose", help="Show all findings in full and a verdict for each rule."),
 ]
 AllowHostOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="Also answer requests for this host name; repeatable; always: localhost, addresses.",
+        help="Also answer requests for this host name (localhost and addresses are always"
+        " answered); repeatable.",
     ),
 ]
 AllowOriginOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="ORIGIN",
-        help="Also answer pages of this origin in a browser; repeatable; always: this machine's.",
+        help="Also answer browser pages of this origin (those of this machine are always"
+        " answered); repeatable.",
     ),
 ]
 PortFileOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write the port there once it listens.")
+    Path | None, typer.Option(metavar="FILE", help="Write the port to this file once it listens.")
 ]
 TargetOption = Annotated[
     str,
     typer.Option(
         metavar="NAME-VERSION",
-        help="A target of conformance.yaml; with another option that names what to test:"
+        help="A target of conformance.yaml; beside an option that says what to test, only"
         " the target's name, for baselines.",
         autocompletion=complete_target,
     ),
 ]
 TokensOption = Annotated[
-    int, typer.Option("--max-tokens", min=16, help="Limit of each answer, where a step has none.")
+    int,
+    typer.Option("--max-tokens", min=16, help="Token limit of each answer whose step sets none."),
 ]
-TimeoutOption = Annotated[float, typer.Option(min=0.1, help="Seconds for a whole exchange.")]
-BytesOption = Annotated[int, typer.Option("--max-bytes", min=1, help="Bytes of one answer.")]
+TimeoutOption = Annotated[
+    float, typer.Option(min=0.1, help="Seconds that a whole exchange may take.")
+]
+BytesOption = Annotated[
+    int, typer.Option("--max-bytes", min=1, help="Read at most this many bytes of one answer.")
+]
 HeaderOption = Annotated[
     list[str] | None,
-    typer.Option("-H", "--header", metavar="'NAME: VALUE'", help="Send this too; repeatable."),
+    typer.Option(
+        "-H", "--header", metavar="'NAME: VALUE'", help="Send this header, too; repeatable."
+    ),
 ]
 KeyOption = Annotated[
     str | None,
-    typer.Option("--api-key-env", metavar="NAME", help="Environment variable with the key."),
+    typer.Option(
+        "--api-key-env", metavar="NAME", help="Environment variable that holds the API key."
+    ),
 ]
 KeyHeaderOption = Annotated[
     str | None,
     typer.Option(
-        "--api-key-header", metavar="NAME", help="Header for the key; default: as the API has it."
+        "--api-key-header", metavar="NAME", help="Header for the key; default: the API's own."
     ),
 ]
 HeaderEnvOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="'NAME: VARIABLE'",
-        help="Send this too, with the value of an environment variable; repeatable.",
+        help="Send this header, with the value of an environment variable; repeatable.",
     ),
 ]
 AwsRegionOption = Annotated[
@@ -150,10 +169,13 @@ AwsRegionOption = Annotated[
     ),
 ]
 CacertOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Authorities that vouch for the server, in PEM.")
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Certificates to trust (PEM), for a server with a private CA."
+    ),
 ]
 InsecureOption = Annotated[
-    bool, typer.Option("--insecure", help="Ask a server for which no authority vouches.")
+    bool, typer.Option("--insecure", help="Do not verify the server's certificate.")
 ]
 
 

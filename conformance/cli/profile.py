@@ -29,7 +29,7 @@ profile_app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @profile_app.callback(invoke_without_command=True)
 def profile_command(context: typer.Context) -> None:
-    """Hold profiles against recordings: refresh."""
+    """Compare profiles with recordings: refresh."""
     if context.invoked_subcommand is None:
         put(context.get_help())
 
@@ -42,7 +42,7 @@ def refresh_command(
     dialect: DialectOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Propose knobs that eight streams of a system or more show, and the profile does not have."""
+    """Propose knobs that at least eight streams of a system show and its profile lacks."""
     skipped: list[str] = []
     streams = list(_identified_streams(paths, dialect, skipped))
     for line in skipped:

@@ -66,20 +66,26 @@ class RecordArguments(Struct, frozen=True, kw_only=True):
     """The command line as it was given."""
 
     output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="PATH", help="Cassette, or folder of --proxy.")
+        Path,
+        typer.Option(
+            "-o", "--output", metavar="PATH", help="Cassette to write; with --proxy a folder."
+        ),
     ]
     url: Annotated[
-        str | None, typer.Option(metavar="URL", help="Ask this server: base URL, or whole.")
+        str | None,
+        typer.Option(metavar="URL", help="Send the requests to this base URL or whole URL."),
     ] = None
     request: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="What to ask: a JSON body, or a recording's requests."),
+        typer.Option(
+            metavar="FILE", help="Requests to send: a JSON body, or those of a recording."
+        ),
     ] = None
     scenario: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="What to ask: every step of a scenario, by name or file.",
+            help="Requests to send: every step of a scenario (a name or file).",
             autocompletion=complete_scenario,
         ),
     ] = None
@@ -87,13 +93,18 @@ class RecordArguments(Struct, frozen=True, kw_only=True):
         str | None, typer.Option(metavar="ID", help="Model that --scenario asks for.")
     ] = None
     max_tokens: shared.TokensOption = 2048
-    api: Annotated[str | None, typer.Option(help=f"{API_WORDS}; default: by the URL's end.")] = None
-    proxy: Annotated[
-        str | None, typer.Option(metavar="HOST:PORT", help="Listen here and pass on; port 0: any.")
+    api: Annotated[
+        str | None, typer.Option(help=f"{API_WORDS}; default: from the end of the URL.")
     ] = None
-    upstream: Annotated[str | None, typer.Option(metavar="URL", help="Server behind --proxy.")] = (
-        None
-    )
+    proxy: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT", help="Listen here and forward to --upstream; port 0: any free one."
+        ),
+    ] = None
+    upstream: Annotated[
+        str | None, typer.Option(metavar="URL", help="Server to which --proxy forwards.")
+    ] = None
     port_file: shared.PortFileOption = None
     allow_host: shared.AllowHostOption = None
     allow_origin: shared.AllowOriginOption = None
@@ -104,7 +115,7 @@ class RecordArguments(Struct, frozen=True, kw_only=True):
     api_key_env: shared.KeyOption = None
     api_key_header: shared.KeyHeaderOption = None
     key_header: Annotated[
-        str | None, typer.Option(hidden=True, help="The old word for --api-key-header.")
+        str | None, typer.Option(hidden=True, help="Old name of --api-key-header.")
     ] = None
     aws_region: shared.AwsRegionOption = None
     profile: shared.ProfileOption = None
@@ -112,18 +123,23 @@ class RecordArguments(Struct, frozen=True, kw_only=True):
     timeout: shared.TimeoutOption = _LIMITS.timeout
     idle_timeout: Annotated[
         float | None,
-        typer.Option(min=0.1, help="Seconds of silence in a stream; default: 60, of --proxy 600."),
+        typer.Option(
+            min=0.1,
+            help="Seconds of silence that a stream may have; default: 60, with --proxy 600.",
+        ),
     ] = None
     max_bytes: shared.BytesOption = _LIMITS.max_bytes
     no_redact: Annotated[
-        bool, typer.Option("--no-redact", help="Keep secrets and opaque data as they came.")
+        bool, typer.Option("--no-redact", help="Keep secrets and opaque data.")
     ] = False
-    force: Annotated[bool, typer.Option("--force", help="Replace the cassette.")] = False
+    force: Annotated[bool, typer.Option("--force", help="Replace the cassette if it exists.")] = (
+        False
+    )
 
 
 @takes_fields_of(RecordArguments)
 def record_command(given: RecordArguments) -> None:
-    """Record a server's answers as they come: asked for, or passed on to a client."""
+    """Record a server's answers, or a client's traffic as a proxy."""
     if given.profile is not None and not any(
         has_profile(each, given.profile) for each in ENDPOINTS
     ):

@@ -25,20 +25,26 @@ from conformance.runs.options import credential_headers
 
 def redact_command(  # typer makes options of parameters
     paths: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Cassettes; with --scan any files.")
+        list[Path], typer.Argument(metavar="FILE...", help="Cassettes; with --scan, any files.")
     ],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="OUT", help="Default: in place.")
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="OUT",
+            help="File to write; default: change the recording itself.",
+        ),
     ] = None,
     scan_only: Annotated[
-        bool, typer.Option("--scan", help="Change nothing; exit 1 where a file holds a secret.")
+        bool, typer.Option("--scan", help="Change nothing; exit 1 if a file holds a secret.")
     ] = False,
     keep_opaque: Annotated[
-        bool, typer.Option("--keep-opaque", help="Leave signatures and encrypted content.")
+        bool, typer.Option("--keep-opaque", help="Keep signatures and encrypted content.")
     ] = False,
     api_key_env: KeyOption = None,
 ) -> None:
-    """Take secrets out of recordings, or show where they are."""
+    """Remove secrets from recordings, or show where they are."""
     credential_headers(api_key_env, None)  # a key of one's own is looked for from now on
     if scan_only:
         raise typer.Exit(_scan_files(paths))

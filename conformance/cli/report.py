@@ -39,8 +39,8 @@ MERGE: Final = "merge"
 _FindingArgument = Annotated[
     str,
     typer.Argument(
-        help="Id of a finding or group, or its beginning; or a rule, as explain takes it;"
-        " or `merge`: one report of several json reports.",
+        help="Id of a finding or group, or its beginning; or a rule, as for explain; or"
+        " `merge`: make one report of several json reports.",
         autocompletion=complete_rule,
     ),
 ]
@@ -51,11 +51,11 @@ _PathsArgument = Annotated[
 _OutputOption = Annotated[
     list[str] | None,
     typer.Option(
-        "-o", "--output", metavar="DIR", help="Where to write it; of merge FORMAT=FILE, repeatable."
+        "-o", "--output", metavar="DIR", help="File to write; with merge FORMAT=FILE, repeatable."
     ),
 ]
 _SecondsOption = Annotated[
-    float, typer.Option(min=0, max=3600, help="Time to spend on making the recording small.")
+    float, typer.Option(min=0, max=3600, help="Time to spend on shrinking the recording.")
 ]
 
 
@@ -72,7 +72,7 @@ def report_command(  # noqa: PLR0917  # typer makes options of parameters
     format_: FormatOption = "text",
     verbose: VerboseOption = False,
 ) -> None:
-    """Write up a finding for its maintainers, with a small cassette; or merge reports."""
+    """Write a bug report for a finding, or merge reports."""
     if finding == MERGE:
         raise typer.Exit(
             _merge_reports(paths or (), output or (), format_, verbose=verbose, strict=strict)

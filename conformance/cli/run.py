@@ -64,7 +64,7 @@ from conformance.wire.upgrade import http_url, names_socket, require_websockets
 
 @takes_fields_of(RunArguments)
 def run_command(given: RunArguments) -> None:
-    """Judge a live server by scenarios, or a client by recordings."""
+    """Judge a live server, gateway, application, agent or client."""
     outputs = given.outputs or ()
     check_outputs(given.format_, outputs)
     baseline = load_baseline(given.expected_failures) if given.expected_failures else None

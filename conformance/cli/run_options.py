@@ -45,7 +45,8 @@ class RunArguments(Struct, frozen=True, kw_only=True):
         str | None,
         typer.Option(
             metavar="URL",
-            help="Base URL of a server, http or ws; without a path that of its API is added (/v1).",
+            help="Base URL of a server, http or ws; if it has no path, the API's own (/v1) is"
+            " added.",
         ),
     ] = None
     asgi_app: Annotated[
@@ -57,7 +58,8 @@ class RunArguments(Struct, frozen=True, kw_only=True):
     gateway: Annotated[
         str | None,
         typer.Option(
-            metavar="URL", help="Base URL of a gateway whose provider we play at --upstream-port."
+            metavar="URL",
+            help="Base URL of a gateway; this tool plays its provider at --upstream-port.",
         ),
     ] = None
     app_url: Annotated[
@@ -65,22 +67,22 @@ class RunArguments(Struct, frozen=True, kw_only=True):
         typer.Option(
             "--app",
             metavar="URL",
-            help="URL of an application whose model we play at --upstream-port.",
+            help="URL of an application; this tool plays its model at --upstream-port.",
         ),
     ] = None
     agent: Annotated[
         str | None,
         typer.Option(
             metavar="CMD",
-            help="Command of an agent, tested on its standard streams; we play its model"
-            " (docs/applications.md).",
+            help="Command of an agent that speaks on its standard streams; this tool plays its"
+            " model (docs/applications.md).",
         ),
     ] = None
     protocol: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help=f"What the application speaks: {' or '.join(_ASKED_AT_URLS)}; an agent:"
+            help=f"Protocol of the application: {' or '.join(_ASKED_AT_URLS)}; of an agent:"
             f" {' or '.join(AGENTS)} (default: {AGENT_PROTOCOL}).",
         ),
     ] = None
@@ -90,7 +92,7 @@ class RunArguments(Struct, frozen=True, kw_only=True):
             metavar="N",
             min=0,
             max=65535,
-            help="Port on which we play its provider; default for an agent: any.",
+            help="Port on which its provider is played; default for an agent: any free one.",
         ),
     ] = None
     wait: Annotated[
@@ -106,8 +108,8 @@ class RunArguments(Struct, frozen=True, kw_only=True):
         str | None,
         typer.Option(
             metavar="NAME",
-            help=f"Whose model is played, for the fields of its thinking: {', '.join(NAMES)}"
-            " (default: by what asks).",
+            help=f"Provider whose thinking fields the played model sends: {', '.join(NAMES)}"
+            " (default: chosen from the request).",
         ),
     ] = None
     allow_origin: shared.AllowOriginOption = None
@@ -120,55 +122,56 @@ class RunArguments(Struct, frozen=True, kw_only=True):
         typer.Option(
             "--pass",
             metavar="NAME",
-            help="Variable of the environment that the command of --agent or --client gets, too;"
-            " repeatable.",
+            help="Environment variable to pass to the command of --agent or --client; repeatable.",
         ),
     ] = None
     cassette: Annotated[
         list[Path] | None,
         typer.Option(
             metavar="PATH",
-            help="Replay this to a client (default: all that ship), or behind a gateway or an"
-            " application; repeatable.",
+            help="Recording to replay to a client (default: all shipped ones), or as the"
+            " provider of a gateway or application; repeatable.",
         ),
     ] = None
     cases: Annotated[
         Literal["quick", "full"],
-        typer.Option(help="quick: each recording once; full: every chunking, cut and edit too."),
+        typer.Option(
+            help="quick: each recording once; full: with every chunking, cut and edit, too."
+        ),
     ] = "full"
     only: Annotated[
         str,
         typer.Option(
-            metavar="REPLAY", help="Replay to a client in this way alone, as a finding names it."
+            metavar="REPLAY", help="Replay to a client only in this way; findings name it."
         ),
     ] = ""
     model: Annotated[
         str | None,
-        typer.Option(metavar="ID", help="Model to ask for; default: the only one listed."),
+        typer.Option(
+            metavar="ID", help="Model to ask for; default: the only one that the target lists."
+        ),
     ] = None
     api: Annotated[
         list[str] | None,
-        typer.Option(help=f"{API_WORDS}; repeatable; default: all that are there."),
+        typer.Option(help=f"{API_WORDS}; repeatable; default: all that the target has."),
     ] = None
     profile: Annotated[
         str | None,
         typer.Option(
-            help="Profile, by name or YAML file; auto: by the target's own signs.",
+            help="Profile: a name or a YAML file; auto: identified from the target's answers.",
             autocompletion=complete_profile,
         ),
     ] = None
     scenario: Annotated[
         list[str] | None,
         typer.Option(
-            help="Scenario, by name, file or folder; repeatable; default: all shipped.",
+            help="Scenario: a name, file or folder; repeatable; default: all shipped.",
             autocompletion=complete_scenario,
         ),
     ] = None
     request: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Send this JSON body instead of the scenarios; needs --api."
-        ),
+        typer.Option(metavar="FILE", help="Send this JSON body instead of scenarios; needs --api."),
     ] = None
     suite: shared.SuiteOption = None
     rule: shared.RuleOption = None
@@ -177,42 +180,58 @@ class RunArguments(Struct, frozen=True, kw_only=True):
         list[str] | None,
         typer.Option(
             metavar="CAPABILITY",
-            help="What the target lacks: thinking, tools, summary, encrypted, effort or models.",
+            help="Capability that the target lacks: thinking, tools, summary, encrypted, effort"
+            " or models; repeatable.",
         ),
     ] = None
     target: shared.TargetOption = ""
     save: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Keep what was received, as cassettes.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Save all exchanges as cassettes in this folder."),
     ] = None
     show_plan: Annotated[
-        bool, typer.Option("--plan", help="Print what would be sent, and send nothing.")
+        bool, typer.Option("--plan", help="Print the requests, and send nothing.")
     ] = False
     max_requests: Annotated[
-        int | None, typer.Option(min=1, help="Send no more than this; default: all.")
+        int | None, typer.Option(min=1, help="Send at most this many requests; default: no limit.")
     ] = None
     rpm: Annotated[
-        float | None, typer.Option(min=0.1, help="Requests per minute; default: as they come.")
+        float | None, typer.Option(min=0.1, help="Requests per minute; default: no limit.")
     ] = None
     max_wait: Annotated[
         float, typer.Option(min=0, help="Longest Retry-After to obey, in seconds.")
     ] = 60.0
     max_tokens: shared.TokensOption = 2048
-    jobs: Annotated[int, typer.Option(min=1, max=1024, help="Scenarios at a time.")] = 1
+    jobs: Annotated[
+        int, typer.Option(min=1, max=1024, help="Scenarios to run at the same time.")
+    ] = 1
     repeat: Annotated[
-        int, typer.Option(min=1, max=10_000, help="Rounds; from 2 on, they look for mix-ups.")
+        int,
+        typer.Option(
+            min=1,
+            max=10_000,
+            help="Run the scenarios this often; from 2 on, also look for answers to other"
+            " requests.",
+        ),
     ] = 1
     soak: Annotated[
         str | None,
         typer.Option(
-            metavar="TIME", help="Then repeat the scenarios for so long, --jobs at a time: 90s, 2m."
+            metavar="TIME",
+            help="Then repeat the scenarios for this long, --jobs at a time: 90s, 2m.",
         ),
     ] = None
     confirm: Annotated[
-        int, typer.Option(min=1, max=100, help="Ask so often for each finding; counts k of n.")
+        int,
+        typer.Option(
+            min=1,
+            max=100,
+            help="Send the request of each finding N times, and report in how many it recurs.",
+        ),
     ] = 1
     timeout: shared.TimeoutOption = LIMITS.timeout
     idle_timeout: Annotated[
-        float, typer.Option(min=0.1, help="Seconds of silence in a stream.")
+        float, typer.Option(min=0.1, help="Seconds of silence that a stream may have.")
     ] = LIMITS.idle
     max_bytes: shared.BytesOption = LIMITS.max_bytes
     header: shared.HeaderOption = None

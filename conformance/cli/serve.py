@@ -37,25 +37,29 @@ class ServeArguments(Struct, frozen=True, kw_only=True):
         bool,
         typer.Option(
             "--scripted",
-            help="Answer as the server behind a gateway that is run: by a script, in every API.",
+            help="Play a scripted server, in every API, as the upstream of a gateway under test.",
         ),
     ] = False
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1"
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: one that is free.")] = 0
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free one.")
+    ] = 0
     port_file: PortFileOption = None
     allow_host: AllowHostOption = None
     allow_origin: AllowOriginOption = None
     chunking: Annotated[
         str,
-        typer.Option(help="recorded, events, bytes:N or seed:N (at random, and where it hurts)."),
+        typer.Option(
+            help="recorded, events, bytes:N or seed:N (at random, and inside markers, characters"
+            " and line ends)."
+        ),
     ] = "recorded"
     timing: Annotated[str, typer.Option(help="recorded, none or scale:F.")] = "none"
-    cut: Annotated[
-        str | None, typer.Option(help="Break the answer off after event:K or byte:N.")
-    ] = None
+    cut: Annotated[str | None, typer.Option(help="Cut the answer after event:K or byte:N.")] = None
     how: Annotated[str, typer.Option(help="How a cut ends the connection: fin or rst.")] = "fin"
     stall: Annotated[
-        str | None, typer.Option(help="Fall silent after event:K or byte:N, and stay connected.")
+        str | None,
+        typer.Option(help="Send nothing more after event:K or byte:N, and stay connected."),
     ] = None
     corrupt: Annotated[
         str | None, typer.Option(help="Flip a bit at the end of event:K, or of byte:N.")
@@ -65,32 +69,36 @@ class ServeArguments(Struct, frozen=True, kw_only=True):
     ] = False
     crlf: Annotated[bool, typer.Option("--crlf", help="End lines with CR LF.")] = False
     repeat: Annotated[
-        bool, typer.Option("--repeat", help="Answer again; default: each exchange once.")
+        bool, typer.Option("--repeat", help="Replay exchanges again; default: each one once.")
     ] = False
     ignore: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATH", help="Body field that need not match, as a.*.b; repeatable."),
+        typer.Option(
+            metavar="PATH", help="Field of the body that need not match, such as a.*.b; repeatable."
+        ),
     ] = None
     match_header: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Request header that must match, too; repeatable."),
+        typer.Option(metavar="NAME", help="Request header that must also match; repeatable."),
     ] = None
     exact_path: Annotated[
         bool, typer.Option("--exact-path", help="Distinguish /v1/responses from /responses.")
     ] = False
     exit_when_used: Annotated[
-        bool, typer.Option("--exit-when-used", help="End when every exchange has answered.")
+        bool, typer.Option("--exit-when-used", help="Exit when every exchange was replayed.")
     ] = False
     strict: Annotated[
         bool,
-        typer.Option("--strict", help="Exit 1 if a request had no answer, or an exchange no use."),
+        typer.Option(
+            "--strict", help="Exit 1 if a request got no answer, or an exchange was never replayed."
+        ),
     ] = False
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No line per request.")] = False
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print no line per request.")] = False
 
 
 @takes_fields_of(ServeArguments)
 def serve_command(given: ServeArguments) -> None:
-    """Play recordings to a client under test, or a scripted server to a gateway."""
+    """Replay recordings to a client, or play a scripted server."""
     if given.scripted:
         if given.paths or given.host != "127.0.0.1":
             raise UsageError("--scripted plays no recordings, and on 127.0.0.1 only")

@@ -24,14 +24,15 @@ from conformance.rules.model import Rule
 def test_command(
     suites: Annotated[
         list[str],
-        typer.Argument(metavar="RULES...", help="Files of rules, folders of them, or suite ids."),
+        typer.Argument(metavar="RULES...", help="Rule files, folders of them, or suite ids."),
     ],
     rule: RuleOption = None,  # noqa: PT028  # a verb, no test
     verbose: Annotated[
-        bool, typer.Option("-v", "--verbose", help="Also what was found in what breaks a rule.")
+        bool,
+        typer.Option("-v", "--verbose", help="Also show what was found in examples that fail."),
     ] = False,  # noqa: PT028  # as above
 ) -> None:
-    """Try rules on the examples in their file: what keeps them, what breaks them."""
+    """Test rules on the examples in their files."""
     loaded = load_suites(suites)
     rules = chosen_rules([each for suite in loaded for each in suite.rules], rule or ())
     judges = {suite.id: ExampleJudge(suite) for suite in loaded}

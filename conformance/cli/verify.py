@@ -20,10 +20,10 @@ def verify_command(
     run: Annotated[Path, typer.Argument(help="The summary of a saved run, *.run.json.")],
     recordings: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Its recordings; default: the folder of its name."),
+        typer.Option(metavar="DIR", help="Its recordings; default: the folder with its name."),
     ] = None,
 ) -> None:
-    """Judge the recordings of a summary again, and show what does not agree."""
+    """Judge a summary's recordings again; show what differs."""
     summary = read_summary(run)
     folder = recordings or recordings_beside(run)
     if not folder.is_dir():

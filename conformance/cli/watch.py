@@ -78,12 +78,16 @@ class WatchArguments(Struct, frozen=True, kw_only=True):
     """The command line as it was given."""
 
     proxy: Annotated[
-        str, typer.Option(metavar="[HOST:]PORT", help="Listen here and pass on; port 0: any.")
+        str,
+        typer.Option(
+            metavar="[HOST:]PORT",
+            help="Listen here and forward to --upstream; port 0: any free one.",
+        ),
     ]
-    upstream: Annotated[str, typer.Option(metavar="URL", help="Server behind --proxy.")]
+    upstream: Annotated[str, typer.Option(metavar="URL", help="Server to which --proxy forwards.")]
     save: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Also record what passes; default: nothing is written."),
+        typer.Option(metavar="DIR", help="Also record the traffic in this folder."),
     ] = None
     dialect: shared.DialectOption = None
     profile: shared.ProfileOption = None
@@ -91,7 +95,7 @@ class WatchArguments(Struct, frozen=True, kw_only=True):
     rule: shared.RuleOption = None
     lines: Annotated[
         bool,
-        typer.Option("--lines", help="Lines on a terminal, too; default: where there is none."),
+        typer.Option("--lines", help="Print lines even on a terminal."),
     ] = False
     port_file: shared.PortFileOption = None
     allow_host: shared.AllowHostOption = None
@@ -102,7 +106,7 @@ class WatchArguments(Struct, frozen=True, kw_only=True):
 
 @takes_fields_of(WatchArguments)
 def watch_command(given: WatchArguments) -> None:
-    """Show what passes between a client and a server, judged as it comes."""
+    """Show and judge the traffic between a client and a server."""
     judge = _traffic_judge(given)
     upstream = upstream_origin(given.upstream, given.cacert, insecure=given.insecure)
     host, port = listening_address(given.proxy)

@@ -40,23 +40,23 @@ _NO: Final = frozenset({"", "0", "false", "no"})
 
 # Name, metavar, help. Each is `--conformance-NAME` and `conformance_NAME` in the ini file.
 _VALUES: Final = (
-    ("url", "URL", "Server under test, or asgi:MODULE:APP; also what recordings are made of."),
-    ("client", "CMD", "Client under test, by the command that starts its adapter."),
+    ("url", "URL", "Server under test, or asgi:MODULE:APP; recordings are made of it."),
+    ("client", "CMD", "Command that starts the adapter of the client under test."),
     ("cases", "EXTENT", "Replays to a client: quick (default), each recording once, or full."),
-    ("jobs", "N", "Adapters of a client that run side by side; default: 1."),
+    ("jobs", "N", "Adapters of a client to run at the same time; default: 1."),
     ("record", "MODE", "none (default), once, new_episodes, all or rewrite."),
     ("timing", "HOW", "Replayed gaps: none (default), recorded or scale:F."),
     ("chunking", "HOW", "Replayed cuts: recorded (default), events, bytes:N or seed:N."),
-    ("profile", "NAME", "How the system speaks its dialect; default: recorded, else identified."),
-    ("expected-failures", "FILE", "Baseline of violations that are known."),
+    ("profile", "NAME", "Profile of the system; default: as recorded, else identified."),
+    ("expected-failures", "FILE", "Baseline of known violations."),
 )
 _TRUST: Final = "trust"
 _PASSED: Final = "pass"
 _SECRET: Final = "secret"  # noqa: S105  # the name of an option
 # Name, metavar, help; each may be given several times.
 _LISTS: Final = (
-    (_TRUST, "PATH", "Recordings there may excuse themselves; repeatable."),
-    (_PASSED, "NAME", "Variable of the environment that a client gets, too; repeatable."),
+    (_TRUST, "PATH", "Believe what recordings in this path state of themselves; repeatable."),
+    (_PASSED, "NAME", "Environment variable to pass to a client; repeatable."),
     (_SECRET, "NAME", "Variable or request header whose value is a secret; repeatable."),
 )
 _FLAGS: Final = (
@@ -93,7 +93,7 @@ def add_options(parser: pytest.Parser) -> None:
     )
     parser.addini(
         "conformance_unused",
-        "What a recorded exchange without use does: fail or ignore.",
+        "What to do with a recorded exchange that no test asked for: fail or ignore.",
         default="fail",
     )
 
