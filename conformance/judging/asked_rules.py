@@ -28,35 +28,35 @@ def _asked_rule(
 
 ASKED_EFFORT: Final = _asked_rule(
     "effort",
-    "How hard to think is asked upstream, too, in whatever form that API has for it.",
+    "A gateway passes the effort on, in the form of the upstream API.",
     (
         "https://github.com/BerriAI/litellm/issues/38084",
         "silently dropped when a request is converted to the Responses API",
     ),
-    "A gateway that drops what it does not know of a model has to be taught the model.",
+    "Typical of a gateway that does not know the model and drops what it is unsure of.",
 )
 ASKED_TOOLS: Final = _asked_rule(
     "tools",
-    "Every function that a client offers is offered upstream, with the same required parameters.",
+    "A gateway offers every function of the client upstream, with the same required parameters.",
     (
         "https://github.com/RelayPlane/proxy/issues/1",
         "The tools from the incoming request are silently dropped.",
     ),
-    "Without them the model cannot call; functions of the gateway may stand beside them.",
+    "Without them the model cannot call; a gateway may add functions of its own.",
     Level.MUST,
 )
 ASKED_LIMIT: Final = _asked_rule(
     "limit",
-    "The limit of an answer is asked upstream, too, and is not raised.",
+    "A gateway passes the token limit on, and does not raise it.",
     (
         "https://github.com/maximhq/bifrost/issues/4354",
         "so the model generates up to its own default limit instead of the requested cap",
     ),
-    "A smaller limit is right, and so is room for the budget of thinking beside it.",
+    "A smaller limit is right, and so is a limit that adds the thinking budget.",
 )
 ASKED_HISTORY: Final = _asked_rule(
     "history",
-    "The turns of the user are asked upstream with their texts, none lost and none invented.",
+    "A gateway passes the user's turns on with their texts, none lost and none invented.",
     (
         "https://github.com/yvgude/lean-ctx/issues/1789",
         "only receives the system message; all user and assistant turn contents arrive as",
@@ -65,16 +65,17 @@ ASKED_HISTORY: Final = _asked_rule(
 )
 ASKED_ANSWERS: Final = _asked_rule(
     "answers",
-    "What the model said, what it called, and what tools gave it is asked upstream as it was.",
+    "A gateway passes the model's earlier texts, its calls and the tool results on unchanged.",
     (
         "https://github.com/yvgude/lean-ctx/issues/1789",
         "only receives the system message; all user and assistant turn contents arrive as",
     ),
-    "A history that is written anew loses the model's turns, their calls or the results like this.",
+    "Typical of a gateway that rebuilds the history and loses turns of the model,"
+    " calls or results.",
 )
 ASKED_CHOICE: Final = _asked_rule(
     "choice",
-    "A call that a request demands or forbids is demanded or forbidden upstream, too.",
+    "A gateway passes on whether a request demands or forbids a tool call.",
     (
         "https://github.com/openai/openai-openapi",
         "Controls which (if any) tool is called by the model.",
@@ -83,7 +84,7 @@ ASKED_CHOICE: Final = _asked_rule(
 )
 ASKED_SETTINGS: Final = _asked_rule(
     "settings",
-    "Stop sequences and temperature are asked upstream as they were.",
+    "A gateway passes stop sequences and temperature on unchanged.",
     (
         "https://github.com/openai/openai-openapi",
         "Up to 4 sequences where the API will stop generating further tokens.",
@@ -92,25 +93,25 @@ ASKED_SETTINGS: Final = _asked_rule(
 )
 ASKED_SYSTEM_PROMPT: Final = _asked_rule(
     "system-prompt",
-    "The instructions of a client go upstream as they were, and no others beside them.",
+    "A gateway passes the client's instructions on unchanged, and adds none.",
     (
         "https://github.com/router-for-me/CLIProxyAPI/issues/1994",
         "will have its entire system prompt silently dropped",
     ),
-    "A system prompt of the gateway's own makes other answers, and costs tokens in every request.",
+    "A system prompt of the gateway changes the answers, and costs tokens in every request.",
 )
 ASKED_TOOL_TEXTS: Final = _asked_rule(
     "tool-texts",
-    "What a tool and its parameters are for, and their types, is asked upstream as it was.",
+    "A gateway passes descriptions and types of tools and parameters on unchanged.",
     (
         "https://github.com/BerriAI/litellm/issues/29854",
         "All description and parameters are silently dropped.",
     ),
-    "A model that does not know what a tool is for calls it in the wrong place, or with a guess.",
+    "A model without the description calls a tool in the wrong place, or guesses its arguments.",
 )
 ASKED_SEALED: Final = _asked_rule(
     "sealed",
-    "Encrypted thinking that a client asks for is asked upstream, where it has to be asked for.",
+    "A gateway asks upstream for the encrypted thinking that its client asks for.",
     (
         "https://platform.openai.com/docs/api-reference/responses/create",
         "Includes an encrypted version of reasoning tokens in reasoning item outputs.",

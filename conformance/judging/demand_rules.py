@@ -25,48 +25,48 @@ def demand_rule(
 
 BODY_AS_ASKED: Final = demand_rule(
     "body-as-asked",
-    "An answer that is asked for as a whole body does not come as a stream.",
+    "A request for a whole body is not answered by a stream.",
     (
         "https://github.com/openai/openai-openapi",
         "If set to true, the model response data will be streamed to the client as it is generated",
     ),
-    "openai-python 3.57 and anthropic-python 2.14 give such a stream back as one text.",
+    "openai-python 3.57 and anthropic-python 2.14 return such a stream as one text.",
     Level.MUST,
 )
 LIMIT_USED: Final = demand_rule(
     "limit-used",
-    "An answer that was cut at its limit has used what the request allowed.",
+    "An answer that ended at its limit used the tokens that the request allowed.",
     (
         "https://github.com/openai/openai-openapi",
         "if the maximum number of tokens specified in the request was reached",
     ),
-    "A server that halves the limit, or counts something else against it, looks like this.",
+    "Typical of a server that halves the limit, or counts something else against it.",
 )
 HISTORY_COUNTED: Final = demand_rule(
     "history-counted",
-    "A request that carries on another one counts more input than that one.",
+    "A request that continues another one counts more input tokens than that one.",
     (
         "https://github.com/yvgude/lean-ctx/issues/1789",
         "only receives the system message; all user and assistant turn contents arrive as",
     ),
-    "A server that gives its model only the last message looks like this.",
+    "Typical of a server that gives its model only the last message.",
 )
 REFUSAL_SAYS_WHY: Final = demand_rule(
     "refusal-says-why",
-    "A refusal says why, where the API has its place for it.",
+    "A refusal says why, in the error field of its API.",
     (
         "https://www.rfc-editor.org/rfc/rfc9110#section-15.5",
         "the server SHOULD send a representation containing an explanation of the error situation",
     ),
-    "Pages of a web server, empty bodies and errors of another API are read by no client.",
+    "No client reads HTML pages, empty bodies or errors of another API.",
 )
 FAULT_KEPT: Final = demand_rule(
     "fault-kept",
-    "What the provider refuses a gateway refuses, too; where the provider fails, it does not.",
+    "A gateway reports a refused request as refused (4xx), and a failed one as failed (5xx).",
     (
         "https://www.rfc-editor.org/rfc/rfc9110#section-15.5",
         "indicates situations in which the client seems to have erred",
     ),
-    "A client sends a failed request again, and a refused one never.",
+    "Clients retry a failed request, and never a refused one.",
 )
 DEMAND_RULES: Final = (*(BODY_AS_ASKED, LIMIT_USED, HISTORY_COUNTED, REFUSAL_SAYS_WHY, FAULT_KEPT),)

@@ -24,7 +24,7 @@ _VALUE: Final = re.compile(r"-?\b\d+(?:\.\d+)?\b|\b(?:true|false|null)\b|\.\.\."
 # `exchange 1 of turn-1.sse`, `exchange 1 tool-turn`, and `think/stream` of a run.
 _EXCHANGE: Final = re.compile(
     r"""
-    \bexchange\ \d+\ of\ .{1,255}?(?=\ (?:brought|was\ given|stands\ there)\b)
+    \bexchange\ \d+\ of\ .{1,255}?(?=\ (?:gave|received|are\ in\ it)\b)
     | \bexchange\ \d+(?:\ (?!(?:as|and|are|is)\b)[\w-]+)?
     | (?<![\w./])[a-z0-9-]+/[a-z0-9-]+(?![\w./])
     """,

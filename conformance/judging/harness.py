@@ -39,24 +39,24 @@ def _harness_rule(
 ANSWERS: Final = _harness_rule(
     "answers",
     "The adapter answers every case before its deadline.",
-    {"advice": "an adapter that hangs, crashes or floods says nothing of the client"},
-    "Run the command by hand and type the case into it; see docs/clients.md.",
+    {"advice": "an adapter that hangs, crashes or floods shows nothing about the client"},
+    "Run the command by hand and paste the case into it; see docs/clients.md.",
 )
 DECLARED: Final = _harness_rule(
     "declared",
-    "What the adapter declares it does not refuse.",
+    "The adapter does not refuse an op or dialect that it declares.",
     {"advice": "an op that is refused in every case would look like one that passes"},
     "Leave the op or dialect out of the introduction.",
 )
 ENDING: Final = _harness_rule(
     "ending",
     "A stream that broke off is never reported as complete, nor a whole one as broken.",
-    {"breaks": "half an answer is stored, shown or executed as if it were the whole"},
-    "The end of the body is no success: wait for the dialect's own terminal event.",
+    {"breaks": "half an answer is stored, shown or executed as if it were complete"},
+    "The end of the body is no success: wait for the dialect's terminal event.",
 )
 IN_ORDER: Final = _harness_rule(
     "extracts-in-order",
-    "Thinking that is in several places of a message is reported in order, joined by newlines.",
+    "Thinking from several places of a message is reported in order, joined by newlines.",
     {
         "advice": "OpenHands reasoning_content document: reasoning_content, reasoning, thinking, "
         "then blocks of the content; never rendered twice"
@@ -66,31 +66,31 @@ IN_ORDER: Final = _harness_rule(
 )
 NEXT_REQUEST: Final = _harness_rule(
     "next-request",
-    "What the user chose is in the request.",
-    {"breaks": "a level or an opt-in that is not sent is silently without effect"},
-    "Effort, summary and the opt-in go out in the form that the dialect has for them.",
+    "The request holds what the user chose.",
+    {"breaks": "a level or an opt-in that is not sent has no effect, and nobody sees why"},
+    "Send effort, summary and the opt-in in the dialect's own fields.",
 )
 ONE_REQUEST: Final = _harness_rule(
     "one-request",
-    "A case is asked for once.",
-    {"advice": "an answer that has begun and is asked for again is paid for twice"},
-    "Switch retries off in the adapter, or do not repeat what has begun to stream.",
+    "A client sends one request per case.",
+    {"advice": "a request that is repeated after its answer began is paid for twice"},
+    "Switch retries off in the adapter, or do not repeat a request whose answer began.",
     Level.SHOULD,
 )
 RECONNECT: Final = _harness_rule(
     "reconnect",
-    "The rest of an answer is asked for from the last id on.",
+    "A client that reconnects asks for the rest of an answer from the last id on.",
     {
         "spec": "https://html.spec.whatwg.org/multipage/server-sent-events.html#sse-processing-model",
         "quote": "Set (`Last-Event-ID`, lastEventIDValue) in request's header list.",
     },
-    "The same request with Last-Event-ID, after the time of `retry`; 204 ends it.",
+    "Repeat the request with Last-Event-ID after the `retry` time; 204 ends it.",
 )
 RESTORES: Final = _harness_rule(
     "restores",
-    "What a client stored it restores.",
-    {"advice": "a session that goes on from disk has to hold what the user saw"},
-    "Compare what is written with what is read: thinking stands beside the text, apart from it.",
+    "A client restores what it stored.",
+    {"advice": "a session that is resumed from disk must hold what the user saw"},
+    "Compare what you write with what you read; keep thinking in a field of its own.",
 )
 STORED_FLAT: Final = _harness_rule(
     "stored-flat",
@@ -108,9 +108,9 @@ STORED_LEAN: Final = _harness_rule(
 )
 TALK_KEPT: Final = _harness_rule(
     "talk-kept",
-    "The next request has the turns before: the user's words, the answer and its calls.",
-    {"breaks": "a model that gets other words than its own answers other questions"},
-    "Send every turn back once; thinking has a field of its own, apart from the text.",
+    "The next request holds the turns before: the user's words, the answer and its calls.",
+    {"breaks": "a model that reads a changed history answers another question"},
+    "Send every turn back once, with thinking in a field of its own.",
     Level.SHOULD,
 )
 RULES: Final = (

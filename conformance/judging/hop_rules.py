@@ -13,9 +13,9 @@ from conformance.rules.forms.never import Never
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Level
 
-_SOURCE: Final = {"advice": "an interface shows what the model said, and nothing else as its words"}
+_SOURCE: Final = {"advice": "an interface shows the model's text, and nothing else as that text"}
 
-NO_PLACE: Final = "has no place for signatures and for thinking that is sealed"
+NO_PLACE: Final = "has no place for signatures and encrypted thinking"
 """What is said of a protocol in which they cannot stand."""
 
 
@@ -40,93 +40,94 @@ def _hop_rule(
 
 THINKING: Final = _hop_rule(
     "thinking",
-    "An application passes thinking on as it is.",
+    "An application passes thinking on unchanged.",
     "112 of 123",
-    "A provider package that does not know the field of the thinking drops it.",
+    "Typical of a provider package that does not know the field in which the thinking comes.",
 )
 THINKING_PARTS: Final = _hop_rule(
     "thinking-parts",
-    "A block of thinking, and a part of a summary, is one part of what an application sends.",
+    "An application sends each block of thinking, and each part of a summary, as one part.",
     "123 of 127",
-    "One part for each delta, two blocks in one part, and empty parts that nobody sent look so.",
+    "Typical of one part per delta, of two blocks in one part, or of empty parts that were added.",
 )
 THINKING_APART: Final = _hop_rule(
     "thinking-apart",
-    "Thinking and what the model says beside it overlap only where the model's own do.",
+    "Thinking overlaps text or calls only where it does in the model's stream.",
     "107 of 113",
-    "Ends that are sent only when the answer is over show thinking as long as it is written.",
+    "Typical of ends that are sent only when the answer is over: the interface"
+    " shows thinking until then.",
 )
 ORDER: Final = _hop_rule(
     "order",
     "An application sends thinking, text and tool calls in the order in which they came.",
     "75 of 75",
-    "Whoever buffers one of them and not the others turns them round.",
+    "Typical of buffering one of them and not the others.",
 )
 OPAQUE: Final = _hop_rule(
     "opaque",
-    "Every signature and all encrypted thinking is sent on, or goes back to the model.",
+    "An application sends every signature and all encrypted thinking on, or back to the model.",
     "37 of 43",
     "Without them thinking cannot be sent back; a protocol without a place for them loses them.",
 )
 TEXT: Final = _hop_rule(
     "text",
-    "The text that an application shows is the text that the model said.",
+    "An application shows the model's text, and nothing else as that text.",
     "94 of 108",
-    "Markers of inline thinking, diagnostics and error texts are no text of the model.",
+    "Thinking markers, diagnostics and error messages are not the model's text.",
     Level.MUST,
 )
 TOOLS: Final = _hop_rule(
     "tools",
-    "An application sends tool calls on with name and arguments.",
+    "An application passes tool calls on with name and arguments.",
     "27 of 31",
-    "A call that is sent twice or not at all looks so, too.",
+    "Also typical of a call that is sent twice or not at all.",
     Level.MUST,
 )
 RETURNED: Final = _hop_rule(
     "opaque-returned",
-    "What the model sealed before it called a tool goes back to it with the result.",
+    "Signatures and encrypted thinking before a tool call go back to the model with the result.",
     "12 of 12",
-    "An application that keeps its history in other words than the model's loses it.",
+    "Typical of an application whose history has no place for them.",
 )
 TALK_KEPT: Final = _hop_rule(
     "talk-kept",
-    "The next request to the model has the answer before, its calls as they were, and no thinking "
-    "in its text.",
+    "The next request to the model holds the answer before and its calls unchanged,"
+    " and no thinking in its text.",
     "",
-    "A history of the last message alone, and one that is cut or put together anew, looks so.",
-    more=({"breaks": "a model that gets other words than its own answers other questions"},),
+    "Typical of a history with only the last message, or of one that is cut or rebuilt.",
+    more=({"breaks": "a model that reads a changed history answers another question"},),
 )
 HIDDEN: Final = _hop_rule(
     "thinking-hidden",
-    "An application that states that it hides thinking sends its text in no field.",
+    "An application that claims to hide thinking sends its text in no field.",
     "2 of 2",
-    "Metadata, snapshots and an application's own data show it, too.",
+    "Thinking often leaks through metadata, snapshots and data of the application's own.",
     Level.MUST,
 )
 FAILURE: Final = _hop_rule(
     "failure-no-success",
     "An answer that broke off upstream does not end as a success.",
     "29 of 32",
-    "A stream that ends without the provider's terminal event is no whole answer.",
+    "A stream without the provider's terminal event is incomplete.",
     Level.MUST,
 )
 FAILURE_TOLD: Final = _hop_rule(
     "failure-told",
     "An answer that broke off ends with an error of the application's protocol.",
     "27 of 30",
-    "A body that breaks off gives a user interface nothing that it could show.",
+    "A user interface can show nothing for a body that breaks off.",
 )
 ANSWER_WHOLE: Final = _hop_rule(
     "answer-whole",
-    "An answer that came whole from the provider does not end in an error.",
+    "A complete answer of the provider does not end in an error.",
     "103 of 110",
-    "An application that refuses what its provider sends looks like this.",
+    "Typical of an application that rejects something in its provider's stream.",
 )
 REASON: Final = _hop_rule(
     "reason-kept",
-    "An answer that was cut at a limit, or by a filter, is not sent on as finished.",
+    "An answer that a limit or a filter cut is not reported as finished.",
     "64 of 64",
-    "A finish reason that is written by hand, or taken from another call of the model, looks so.",
+    "Typical of a finish reason that is hard-coded, or taken from another call of the model.",
     Level.MUST,
     more=(
         {
@@ -137,9 +138,9 @@ REASON: Final = _hop_rule(
 )
 TRY_REPLACED: Final = _hop_rule(
     "try-replaced",
-    "What a try said that was asked again does not stay beside the answer of the next one.",
+    "The output of a failed try does not stay beside the output of its retry.",
     "",
-    "Whoever streams a call that may be tried again has to take back what was shown of it.",
+    "An application that streams a call and retries it has to withdraw what it has shown.",
     more=(
         {"observed": "Gemini CLI 0.61.0 shows an answer 4 times, Mastra 1.71.0 thinking 5 times"},
     ),

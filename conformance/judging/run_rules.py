@@ -30,28 +30,28 @@ def _scenario_rule(id_: str, says: str, hint: str, level: Level = Level.MUST) ->
 ENDING: Final = _scenario_rule(
     "ending",
     "The answer ends as the scenario expects.",
-    "--without CAPABILITY leaves out what the target is not made for.",
+    "Leave out what the target does not support with --without CAPABILITY.",
 )
 THINKING: Final = _scenario_rule(
     "thinking",
-    "Thinking shows where the scenario asks for it, and only there.",
-    "A server that hides all thinking is run with --without thinking.",
+    "An answer shows thinking where the scenario asks for it, and only there.",
+    "For a server that hides all thinking use --without thinking.",
 )
 HOP_TEXT: Final = _scenario_rule(
     "hop-text",
-    "A gateway passes visible text on as it is.",
-    "White space at the edges, and characters of several bytes, are lost like this.",
+    "A gateway passes visible text on unchanged.",
+    "Typical of lost white space at the edges of chunks, or of split multi-byte characters.",
 )
 HOP_THINKING: Final = _scenario_rule(
     "hop-thinking",
-    "A gateway passes thinking on as it is.",
-    "A gateway that hides thinking is run with --without thinking.",
+    "A gateway passes thinking on unchanged.",
+    "For a gateway that hides thinking use --without thinking.",
     Level.SHOULD,
 )
 HOP_SUMMARY: Final = _scenario_rule(
     "hop-summary",
     "A summary that a gateway shows came from upstream.",
-    "It is the text of the call for it, or the thinking or summary of the answer.",
+    "It may be the text of an own call for it, or thinking or a summary of the answer.",
     Level.SHOULD,
 )
 HOP_OPAQUE: Final = _scenario_rule(
@@ -62,13 +62,13 @@ HOP_OPAQUE: Final = _scenario_rule(
 )
 HOP_TOOLS: Final = _scenario_rule(
     "hop-tools",
-    "A gateway passes tool calls on with name and arguments, each by itself.",
+    "A gateway passes tool calls on with name and arguments, none joined or split.",
     "Ids may be the gateway's own, one for each call.",
 )
 HOP_ORDER: Final = _scenario_rule(
     "hop-order",
     "A gateway streams thinking, text and tool calls in the order in which they came.",
-    "Whoever buffers one of them and not the others turns them round.",
+    "Typical of buffering one of them and not the others.",
     Level.SHOULD,
 )
 HOP_USAGE: Final = _scenario_rule(
@@ -79,14 +79,14 @@ HOP_USAGE: Final = _scenario_rule(
 )
 HOP_CALLS: Final = _scenario_rule(
     "hop-calls",
-    "A gateway asks upstream as often as the request needs.",
-    "A summary costs one call more where the gateway asks for it; no summary costs none.",
+    "A gateway sends as many upstream requests as the request needs.",
+    "A summary may cost one more request; without a summary there is none.",
     Level.SHOULD,
 )
 CROSS_TALK: Final = _scenario_rule(
     "cross-talk",
     "An answer holds nothing of the answer to another request.",
-    "Buffers or slots that are shared between requests look like this.",
+    "Typical of buffers or slots that requests share.",
 )
 ANSWER_SAID: Final = "thinking/answer/said"
 """The rule of a suite that binds where a scenario expects an answer."""

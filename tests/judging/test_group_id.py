@@ -55,16 +55,16 @@ SHAPES = [
         "… as the client saw it and … are not equal",
     ),
     (
-        "what exchange 1 of a b.c-7 brought and what messages.1 brings back are not equal",
-        "what … brought and what messages.… brings back are not equal",
+        "exchange 1 of a b.c-7 gave 'a', but messages.1 sends back 'b' (not equal, at 0)",
+        "… gave …, but messages.… sends back … (not equal, at …)",
     ),
     (
-        "exchange 3 of turn-1.sse was given 'a', and before messages.1 stands 'b' (at text)",
-        "… was given …, and before messages.… stands … (at text)",
+        "exchange 3 of turn-1.sse received 'a', but 'b' comes before messages.1 (at text)",
+        "… received …, but … comes before messages.… (at text)",
     ),
     (
-        "exchange 1 of x brought 'a'; something of exchange 2 of y, 3 of z stands there, too",
-        "… brought …; something of … stands there, too",
+        "exchange 1 of x gave 'a'; parts of exchange 2 of y, 3 of z are in it, too",
+        "… gave …; parts of … are in it, too",
     ),
     (
         'chunk with usage {"in": 12, "details": {..., choices [] may not occur',

@@ -130,7 +130,7 @@ def test_a_line_says_where_an_exchange_stands_and_both_places_of_a_finding() -> 
     assert "#3 POST /v1/messages  m  conversation 1, turn 3 after #2" in lines
     found = next(line for line in lines if SIGNED in line)
     assert found.startswith(f"#3 FAIL MUST {SIGNED} (request, given in #1 event 1)  exchange 1 ")
-    assert "nothing of it comes back with messages.1" in found
+    assert "messages.1 sends nothing of it back" in found
 
 
 def test_the_page_of_an_exchange_shows_what_it_goes_on_from(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from conformance.rules.verdicts import Verdict
 
 _BOTH_EMPTY: Final = "never fired: neither side has anything to compare"
 _ONE_EMPTY: Final = "never fired: one side has nothing to compare"
-_ALONE: Final = "never fired: nothing that could change places comes back"
+_ALONE: Final = "never fired: the request sends nothing back whose order could change"
 _MOST_NUMBERS: Final = 8
 _MOST_SHOWN: Final = 3  # entries of a turn
 
@@ -47,7 +47,7 @@ class RepeatedTurns:
         self, setting: JudgeSetting, talk: RepeatedTalk, rules: Sequence[LinkedRule]
     ) -> None:
         self.talk = talk
-        self.named: Callable[[int], str] = str  # what messages call an exchange
+        self.named: Callable[[int], str] = str  # how messages name an exchange
         self._setting = setting
         exchange = talk.exchange
         self._evidence = Evidence(
@@ -124,7 +124,7 @@ def _shown(entry: Any) -> str:
 
 
 class _TurnPlace(Struct, frozen=True):
-    """Where a turn is in its request, and what messages call an exchange."""
+    """Where a turn is in its request, and how messages name an exchange."""
 
     where: str
     named: Callable[[int], str]
@@ -177,7 +177,7 @@ def _violation(
     message = _difference(rule.form, given, back, name=name, where=place.where)
     if link.merged:
         merged = _listed([place.named(each) for each in link.merged])
-        message += f"; something of exchange {merged} stands there, too"
+        message += f"; parts of exchange {merged} are in it, too"
     own = number if name == str(number) else name
     return Violation(0, {"exchange": own}, (), "", "", message)
 
@@ -187,19 +187,16 @@ def _difference(
 ) -> str:
     if form.are == "in-order":
         came, stands = (view(without_repeats(each.taken.parts)) for each in (given, back))
-        return f"exchange {name} brought {came} in this order, and {where} has {stands}"
+        return f"exchange {name} gave {came} in this order, but {where} holds {stands}"
     at, had, has = first_difference(given.taken.value(), back.taken.value())
     if form.are == "not-both":
-        return f"exchange {name} brought {had}, and {where} brings back {has} without it"
+        return f"exchange {name} gave {had}, but {where} sends {has} back without it"
     if given.type == BEFORE:
-        return f"exchange {name} was given {had}, and before {where} stands {has} (at {at})"
+        return f"exchange {name} received {had}, but {has} comes before {where} (at {at})"
     if not back.taken.parts:
-        return f"exchange {name} brought {had}, and nothing of it comes back with {where}"
+        return f"exchange {name} gave {had}, but {where} sends nothing of it back"
     relation = form.are.removesuffix("-or-none")
-    return (
-        f"what exchange {name} brought and what {where} brings back are not {relation} "
-        f"at {at}: {had} against {has}"
-    )
+    return f"exchange {name} gave {had}, but {where} sends back {has} (not {relation}, at {at})"
 
 
 def _listed(numbers: Sequence[Any]) -> str:
