@@ -19,6 +19,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from conformance.core.errors import UsageError
+from conformance.core.events import Exchange
 from conformance.editing.operator import Mutant, Operator, make_mutants
 from conformance.editing.stream import Stream
 from conformance.judging.rulebook import Rulebook
@@ -120,6 +121,30 @@ class PartOfMatrix(Struct, frozen=True):
     defects: Mapping[str, int] = {}
 
 
+class _JudgedBase:
+    """One base and what is found on its mutants; different edits often make the same mutant."""
+
+    def __init__(self, base: BaseRecording, rulebook: Rulebook) -> None:
+        self.base = base
+        self.plain = base.judge(rulebook)
+        self._rulebook = rulebook
+        self._found: dict[str, RuleOutcomes] = {}
+
+    def trial(self, mutant: Mutant) -> Trial:
+        """What the rules find on the mutant and not on its base."""
+        judged = self._outcomes(mutant.exchange)
+        killers = judged.killed_by - self.plain.killed_by
+        new = judged.failing - self.plain.failing
+        outcome = _trial_outcome(mutant, killers, new)
+        return Trial(mutant.operator, self.base.name, mutant.name, outcome, killers, new)
+
+    def _outcomes(self, edited: Exchange) -> RuleOutcomes:
+        shown = repr(edited)  # where 1 and True are equal they are shown differently
+        if shown not in self._found:
+            self._found[shown] = self.base.judge(self._rulebook, edited)
+        return self._found[shown]
+
+
 class _MatrixRun:
     """Judges mutants one after the other, with one rulebook."""
 
@@ -147,32 +172,32 @@ class _MatrixRun:
 
     def base_trials(self, base: BaseRecording, operators: Operators, seed: int) -> Iterator[Trial]:
         """Mutants of the operators, or of the defects of clients where a client reported."""
+        judged = _JudgedBase(base, self.rulebook)
         for stream in base.streams():
             made = (
                 client_mutants(stream.exchange)
                 if base.has_client
                 else _half_of_mutants(base, stream, operators, seed)
             )
-            yield from self._judge_mutants(base, stream, made)
+            yield from self._judge_mutants(judged, stream, made)
 
     def client_trials(self, bases: Iterable[BaseRecording]) -> Iterator[Trial]:
         """Defects of clients on reports that were made of plain streams, a few of each defect."""
         for base in bases:
             wanted = [each for each in DEFECTS if self.defects[each.name] < _TRIES]
             if wanted and not base.has_client:
-                watched = base.with_client_view(self.rulebook)
-                for stream in watched.streams():
+                watched = _JudgedBase(base.with_client_view(self.rulebook), self.rulebook)
+                for stream in watched.base.streams():
                     made = client_mutants(stream.exchange, wanted)
                     yield from self._judge_mutants(watched, stream, made)
 
     def _judge_mutants(
-        self, base: BaseRecording, stream: Stream, made: Iterable[Mutant]
+        self, judged: _JudgedBase, stream: Stream, made: Iterable[Mutant]
     ) -> Iterator[Trial]:
-        plain, profile = base.judge(self.rulebook), base.profile(stream, self.rulebook)
+        profile = judged.base.profile(stream, self.rulebook)
         for mutant in made:
             self.defects[mutant.operator] += 1
-            trial = _judge_trial(base, mutant, plain, self.rulebook)
-            yield self._allow(trial, mutant, profile, stream)
+            yield self._allow(judged.trial(mutant), mutant, profile, stream)
 
     def _allow(self, trial: Trial, mutant: Mutant, profile: Profile, stream: Stream) -> Trial:
         """The trial, with the first allowance that covers its mutant, if that lives."""
@@ -194,33 +219,33 @@ class _MatrixRun:
             for stream in base.streams() if fitting and not base.has_client else ():
                 if not allowance.allows(profile := base.profile(stream, self.rulebook)):
                     continue
-                plain = base.judge(self.rulebook)
+                judged = _JudgedBase(base, self.rulebook)
                 made = (m for each in fitting for m in make_mutants(each, stream, most=_ALL))
                 for mutant in made:
                     if not allowance.covers(mutant, base.name, profile, stream):
                         continue
-                    if _judge_trial(base, mutant, plain, self.rulebook).outcome in _LIVING:
+                    if judged.trial(mutant).outcome in _LIVING:
                         return True
         return False
 
     def rule_trials(self, base: BaseRecording, share: RuleShare) -> Iterator[Trial]:
         """Mutants derived from rules that the base keeps and that nothing has violated yet."""
-        plain = base.judge(self.rulebook)
+        judged = _JudgedBase(base, self.rulebook)
         for stream in base.streams():
             profile = base.profile(stream, self.rulebook)
             ruled = RuledStream(stream, stream_events(stream, profile))
             for compiled in self.rulebook.bound(profile).rules.rules:
                 rule = compiled.rule.id
-                if share.has(rule) and rule in plain.passing and self.tries[rule] < _TRIES:
-                    yield from self._violate_rule(base, plain, ruled, compiled)
+                if share.has(rule) and rule in judged.plain.passing and self.tries[rule] < _TRIES:
+                    yield from self._violate_rule(judged, ruled, compiled)
 
     def _violate_rule(
-        self, base: BaseRecording, plain: RuleOutcomes, ruled: RuledStream, compiled: CompiledRule
+        self, judged: _JudgedBase, ruled: RuledStream, compiled: CompiledRule
     ) -> Iterator[Trial]:
         self.tries[compiled.rule.id] += 1
         for mutant in ruled.mutants(compiled):
             try:
-                trial = _judge_trial(base, mutant, plain, self.rulebook)
+                trial = judged.trial(mutant)
             except UsageError:  # the edit makes it a stream of another dialect, which check refuses
                 continue
             yield trial
@@ -243,17 +268,6 @@ def _half_of_mutants(
         if operator.must != "pass" or name % 2:
             most = max(1, operator.most // 2)
             yield from make_mutants(operator, stream, seed=seed + name % 97, most=most)
-
-
-def _judge_trial(
-    base: BaseRecording, mutant: Mutant, plain: RuleOutcomes, rulebook: Rulebook
-) -> Trial:
-    """What the rules find on the mutant and not on its base."""
-    judged = base.judge(rulebook, mutant.exchange)
-    killers = judged.killed_by - plain.killed_by
-    new = judged.failing - plain.failing
-    outcome = _trial_outcome(mutant, killers, new)
-    return Trial(mutant.operator, base.name, mutant.name, outcome, killers, new)
 
 
 def _trial_outcome(mutant: Mutant, killers: frozenset[str], new: frozenset[str]) -> MutantOutcome:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import gzip
 import socket
 import ssl
 import struct
+import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
+
+_MEGABYTE: Final = b":" * 1_000_000
+_GZIP_HEAD: Final = b"\x1f\x8b\x08" + bytes(6) + b"\xff"  # deflated, without a name or a time
 
 Writer = asyncio.StreamWriter
 Behaviour = Callable[[Writer], Awaitable[None]]
@@ -163,8 +166,16 @@ def then_reset(data: bytes) -> Behaviour:
 
 
 def bomb(size: int) -> bytes:
-    """A body that grows a thousandfold when it is unpacked."""
-    return head(content_encoding="gzip") + gzip.compress(b":" * size)
+    """A body that grows a thousandfold when it is unpacked: whole megabytes of the same."""
+    count, rest = divmod(size, len(_MEGABYTE))
+    assert not rest, "only the first megabyte is packed: the others are its copies"
+    packer = zlib.compressobj(wbits=-15)
+    first = packer.compress(_MEGABYTE) + packer.flush(zlib.Z_FULL_FLUSH)
+    checksum = 0
+    for _ in range(count):
+        checksum = zlib.crc32(_MEGABYTE, checksum)
+    trailer = struct.pack("<II", checksum, size)
+    return head(content_encoding="gzip") + _GZIP_HEAD + first * count + packer.flush() + trailer
 
 
 def chunked(*pieces: bytes, ended: bool = True) -> bytes:

@@ -23,6 +23,7 @@ from tests.hostile.upstreams import ASKED, BEHIND_A_PROXY, cut_tls, one_after_th
 from tests.targets.test_record_direct import certificate
 
 TAKEN: Final = 2_000_000  # bytes, after which the client leaves
+LAST_CHUNK: Final = b"\r\n0\r\n\r\n"  # after it the connection stays open, and nothing comes
 SECONDS: Final = 10.0  # of processor time for one exchange, whatever came of it
 ENDED_CODES: Final = (0, 3)
 VERBS: Final[dict[str, tuple[str, ...]]] = {
@@ -43,13 +44,14 @@ def processor_seconds(port_of: Path) -> float:
 
 
 def take_some(port: int) -> None:
-    """A client that asks, takes what comes up to a bound, and leaves."""
+    """A client that asks, takes what comes up to a bound or the end of the body, and leaves."""
     with connected(port) as one, suppress(OSError):
         one.settimeout(PATIENCE_S)
         one.sendall(GOOD)
-        taken = 0
-        while taken < TAKEN and (data := one.recv(65536)):
+        taken, last = 0, b""
+        while taken < TAKEN and not last.endswith(LAST_CHUNK) and (data := one.recv(65536)):
             taken += len(data)
+            last = (last + data)[-len(LAST_CHUNK) :]
 
 
 @contextmanager
