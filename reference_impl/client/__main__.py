@@ -12,8 +12,7 @@ from . import chat_command
 from .apis import APIS
 from .defects import DEFECTS, HONEST
 from .harness import Harness
-from .likeness import LEVELS, LIKENESSES, REFERENCE, SUMMARIES
-from .policy import POLICIES
+from .likeness import LEVELS, LIKENESSES, POLICIES, REFERENCE, SUMMARIES
 
 
 def main(given: Sequence[str] | None = None) -> int:

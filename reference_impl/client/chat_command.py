@@ -14,13 +14,12 @@ from urllib.parse import urlsplit
 
 from . import calculator
 from .answer import Answer
-from .apis import APIS
+from .apis import APIS, request
+from .ask import Options, UnknownOption
 from .defects import Defect
 from .likeness import Likeness
-from .options import Options, UnknownOption
-from .request import request
+from .record import Store, StoreError
 from .screen import Screen
-from .store import Store, StoreError
 from .transport import Exchange, Server, Unreachable
 from .turn import Called, Turn, answered, said
 from .wire import Api

@@ -4,18 +4,23 @@ Rule 1: blocks of content and calls count apart, each from 0.
 Rule 2: the plan of older models is thinking that nobody announced. It goes on until another event
 of the message comes, and goes back in the field in which it came.
 Rule 3: `message-end` is the end. Where it says that the generation failed there is an error.
+Rule 4: in requests thinking goes back as the block of content that it was.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from . import effort
+from .ask import Ask
+from .chat import limits_and_tools, message_to_model
 from .content_blocks import BlockReader, ContentBlock, arguments_text
 from .event import Event
 from .frame import Frame
 from .outcome import error, finish, tokens
 from .payload import count_of, decode, object_of, objects_of, text_of
+from .turn import Called, Thought, Turn, Words
 from .wire import Reading
 
 Fields = Mapping[str, Any]
@@ -161,3 +166,46 @@ def _names_error(frame: Frame, event: Fields) -> bool:
 
 def _fault_of(payload: Fields) -> Any:
     return payload.get("error") or "neither an answer nor an error"
+
+
+_SAMPLING: Final = {"top_p": "p", "stop": "stop_sequences"}
+
+
+def cohere_request(ask: Ask) -> dict[str, Any]:
+    """The JSON of a request."""
+    return {
+        "model": ask.model,
+        "messages": [_message(turn, ask) for turn in ask.turns],
+        "stream": True,
+        **effort.cohere(ask),
+        **ask.sampled(_SAMPLING),
+        **limits_and_tools(ask),
+    }
+
+
+def _message(turn: Turn, ask: Ask) -> dict[str, Any]:
+    if turn.role != "assistant":
+        return message_to_model(turn)
+    message: dict[str, Any] = {"role": "assistant"}
+    plan = turn.echo.get(PLAN) if ask.sends_thinking("cohere") else None
+    if plan:
+        message[PLAN] = plan
+    blocks = list(_blocks(turn, plan, sends=ask.sends_thinking("cohere")))
+    if blocks:
+        message["content"] = blocks
+    if turn.calls:
+        message["tool_calls"] = [_call(call) for call in turn.calls]
+    return message
+
+
+def _blocks(turn: Turn, plan: Any, *, sends: bool) -> Iterator[dict[str, Any]]:
+    for piece in turn.pieces:
+        if isinstance(piece, Words):
+            yield {"type": "text", "text": piece.text}
+        elif isinstance(piece, Thought) and sends and piece.text and piece.text != plan:
+            yield {"type": "thinking", "thinking": piece.text}
+
+
+def _call(call: Called) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": call.arguments or "{}"}
+    return {"id": call.id, "type": "function", "function": function}

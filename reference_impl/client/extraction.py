@@ -18,9 +18,8 @@ from .answer import Answer
 from .apis import APIS
 from .chat_fields import BLOCKS, PARTS, Echo, opaque_of, part_text
 from .event import Event
-from .history import HistoryForm
 from .payload import compact, decode, object_of, objects_of, text_of
-from .turn import Called, Piece, Thought, Turn, Words, answered, events_of, said
+from .turn import Called, HistoryForm, Piece, Thought, Turn, Words, answered, events_of, said
 from .wire import Api, Reading
 
 # What a message that stands alone says nothing of.

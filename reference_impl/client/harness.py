@@ -23,14 +23,13 @@ from urllib.parse import urlsplit
 
 from . import extraction, record
 from .answer import Answer
-from .apis import APIS, OF_DIALECT
+from .apis import APIS, OF_DIALECT, Request, request
+from .ask import Options, UnknownOption
 from .defects import HONEST, Defect
 from .event import Event
 from .likeness import REFERENCE, Likeness
-from .options import Options, UnknownOption
 from .payload import count_of, decode, object_of, objects_of, text_of
 from .reporting import reports
-from .request import Request, request
 from .transport import Exchange, Server, Unreachable
 from .turn import Turn, events_of
 from .wire import Api

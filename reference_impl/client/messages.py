@@ -1,18 +1,24 @@
 """Anthropic Messages: the typed events of a stream, or one whole message.
 
 A delta says by its own type what it is, whatever its block was announced as.
+
+In requests signed blocks go back unmodified, in their own place.
+Thinking without a signature proves nothing to the API and stays here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from . import effort
+from .ask import Ask
 from .content_blocks import BlockReader, ContentBlock
 from .event import Event
 from .frame import Frame
 from .outcome import error, finish, usage
-from .payload import count_of, decode, object_of, objects_of, text_of
+from .payload import count_of, decode, object_of, objects_of, present, text_of
+from .turn import Called, Piece, Thought, Turn, Words
 from .wire import Reading
 
 Fields = Mapping[str, Any]
@@ -125,3 +131,67 @@ def _delta(block: ContentBlock, given: Fields) -> None:
         block.seal("signature", text_of(given.get("signature")))
     elif kind == "input_json_delta":
         block.argue(text_of(given.get("partial_json")))
+
+
+def messages_request(ask: Ask) -> dict[str, Any]:
+    """The JSON of a request."""
+    return {
+        "model": ask.model,
+        "messages": list(_messages(ask)),
+        "stream": True,
+        **effort.messages(ask, ask.max_tokens or effort.MOST_TOKENS),
+        **ask.sampling,
+        **present(
+            system=ask.instructions, tools=[_tool(dict(tool["function"])) for tool in ask.tools]
+        ),
+    }
+
+
+def _tool(function: dict[str, Any]) -> dict[str, Any]:
+    schema = function.pop("parameters", {"type": "object"})
+    return {**function, "input_schema": schema}
+
+
+def _messages(ask: Ask) -> Iterator[dict[str, Any]]:
+    results: list[dict[str, Any]] = []
+    for turn in (*ask.turns, None):
+        if turn is not None and turn.role == "tool":
+            results.append(_result(turn))
+            continue
+        if results:
+            # All results of one turn are in one message.
+            yield {"role": "user", "content": results}
+            results = []
+        if turn is not None and turn.role == "assistant":
+            blocks = list(_assistant(turn, ask))
+            if blocks:
+                yield {"role": "assistant", "content": blocks}
+        elif turn is not None and turn.role == "user":
+            yield {"role": "user", "content": turn.text}
+
+
+def _assistant(turn: Turn, ask: Ask) -> Iterator[dict[str, Any]]:
+    for piece in turn.thinking_first if ask.like.thinking_first else turn.pieces:
+        yield from _blocks(piece, sends=ask.sends_thinking("messages"))
+
+
+def _result(turn: Turn) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": turn.call_id, "content": turn.text}
+
+
+def _blocks(piece: Piece, *, sends: bool) -> Iterator[dict[str, Any]]:
+    if isinstance(piece, Words):
+        yield {"type": "text", "text": piece.text}
+    elif isinstance(piece, Called):
+        arguments = object_of(decode(piece.arguments))
+        yield {"type": "tool_use", "id": piece.id, "name": piece.name, "input": arguments}
+    elif sends:
+        yield from _sealed(piece)
+
+
+def _sealed(thought: Thought) -> Iterator[dict[str, Any]]:
+    if thought.redacted:
+        yield {"type": "redacted_thinking", "data": thought.redacted}
+    if thought.signature:
+        signed = {"thinking": thought.text, "signature": thought.signature}
+        yield {"type": "thinking", **signed}

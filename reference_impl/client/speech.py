@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .event import Report
+from .event import Report, whole
 from .markers import Piece
-from .surrogates import whole
 
 
 class Speech:

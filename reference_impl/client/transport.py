@@ -15,10 +15,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from .apis import APIS
+from .apis import APIS, Request
 from .event import Event
 from .reader import Reader, Reading
-from .request import Request
 from .wire import Api
 
 if TYPE_CHECKING:

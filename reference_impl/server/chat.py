@@ -8,9 +8,8 @@ from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 
 from .ask import check_model
-from .chat_body import ChatBody
 from .chat_request import ChatRequest, ask_of, check_supported, switched, wanted_effort
-from .chat_stream import ChatShape, ChatStream, Showing
+from .chat_stream import ChatBody, ChatShape, ChatStream, Showing
 from .defects import Scene
 from .effort import Effort, leaving_room
 from .fields import Fields, typed

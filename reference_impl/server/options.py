@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from .defects import DEFECTS, ServerDefect
-from .likeness import LIKENESSES, REFERENCE
-from .settings import Settings
+from .settings import LIKENESSES, REFERENCE, Settings
 
 _PROG: Final = f"python -m {__package__}"
 _VARIANTS: Final = ("think", "bracket", "plain", "prompt-opened")

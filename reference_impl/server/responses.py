@@ -13,11 +13,10 @@ from .defects import Scene
 from .fields import Fields, typed
 from .plan import Plan
 from .projection import Events, projected
-from .reasoning_item import ThinkingShape
 from .refusal import failed, openai_error
 from .responses_input import turns
-from .responses_request import ResponsesRequest, ask_of, check_supported
-from .responses_resource import Resource
+from .responses_items import ThinkingShape
+from .responses_request import Resource, ResponsesRequest, ask_of, check_supported
 from .responses_stream import ResponsesShape, ResponsesStream
 from .service import Service
 from .settings import Settings

@@ -14,9 +14,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from .engine import Finish, ReasoningDelta, Start, TextDelta, ToolCall, Usage
-from .reasoning_item import ReasoningItem, ThinkingShape
-from .responses_items import CLOSED, CallItem, MessageItem, Said, Status
-from .responses_resource import Resource
+from .responses_items import (
+    CLOSED,
+    CallItem,
+    MessageItem,
+    ReasoningItem,
+    Said,
+    Status,
+    ThinkingShape,
+)
+from .responses_request import Resource
 from .stamp import Stamp
 from .summary import AnswerEvent, SummaryDelta, SummaryEnd, SummaryFailed
 from .turns import Turn, assistant, called

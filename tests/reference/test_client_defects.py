@@ -16,9 +16,9 @@ from conformance.mutate import BaseRecording, open_base
 from conformance.recordings.in_memory import InMemory
 from reference_impl.client import Event, Reader
 from reference_impl.client.answer import Answer
+from reference_impl.client.apis import OPT_IN, Request, request
 from reference_impl.client.ask import Ask
 from reference_impl.client.defects import DEFECTS, HEARING, HONEST, TELLING, Defect
-from reference_impl.client.request import OPT_IN, Request, request
 from reference_impl.client.turn import Turn, answered, said
 from tests.reference.client_sides import APIS, case, reading
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from reference_impl.client.apis import request
 from reference_impl.client.ask import Ask
-from reference_impl.client.request import request
 from reference_impl.client.turn import said
 from reference_impl.client.wire import Api
 

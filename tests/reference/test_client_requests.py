@@ -9,11 +9,10 @@ import pytest
 
 from reference_impl.client import Reader
 from reference_impl.client.answer import Answer
-from reference_impl.client.ask import Ask
+from reference_impl.client.apis import request
+from reference_impl.client.ask import Ask, Options, UnknownOption
 from reference_impl.client.extraction import turns_of
-from reference_impl.client.options import Options, UnknownOption
-from reference_impl.client.policy import sends
-from reference_impl.client.request import request
+from reference_impl.client.likeness import sends
 from reference_impl.client.turn import Called, Thought, Turn, Words, answered, said
 from reference_impl.client.wire import EVERY_API, Api
 from tests.reference.test_client_effort import SAID

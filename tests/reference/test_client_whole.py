@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from reference_impl.client.event import Event
 from reference_impl.client.extraction import thinking_of, turn_of, turns_of
-from reference_impl.client.record import record_of
+from reference_impl.client.record import Store, StoreError, record_of
 from reference_impl.client.record import turn_of as restored
-from reference_impl.client.store import Store, StoreError
 from reference_impl.client.turn import Called, Role, Thought, Turn, Words, answered, events_of, said
 
 BLOCK = {"type": "thinking", "thinking": "block"}

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from ..apis import Request
 from ..ask import Ask
 from ..event import Event
-from ..request import Request
 
 Hears = Callable[[bytes], bytes]
 Reports = Callable[[Event], Iterable[Event]]

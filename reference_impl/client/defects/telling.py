@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
+from ..apis import OPT_IN, Request
 from ..ask import Ask
-from ..request import OPT_IN, Request
 from ..turn import Thought, Turn
 from .defect import Record
 

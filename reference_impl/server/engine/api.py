@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from .limits import Limits, Prompt, Stream
+from .events import Limits, Prompt, Stream
 from .markers import Markers
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from typing import Final
 import torch
 from torch import Tensor
 
-from .batch import Batch
-from .errors import EngineError
+from .events import EngineError
 from .sampling import choose
+from .slots import Batch
 from .work import Outcome, Work
 
 PREFILL: Final = 8192

@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 from .calls import read_call
 from .decoding import BlockDecoder
 from .events import EngineEvent, Finish, Reason, ReasoningDelta, TextDelta, ToolCall, Usage
-from .phases import Phase, Vocabulary
+from .markers import Phase, Vocabulary
 from .stops import StopSearch
 
 

@@ -7,9 +7,8 @@ import weakref
 from collections.abc import Callable
 from random import Random
 
-from .events import Reason
-from .limits import Limits, Prompt
-from .phases import Moves, Phase, Vocabulary
+from .events import Limits, Prompt, Reason
+from .markers import Moves, Phase, Vocabulary
 
 Outcome = Reason | Exception | None
 """How a generation ended with its token; None if it goes on."""
