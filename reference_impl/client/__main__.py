@@ -16,7 +16,6 @@ from .likeness import LEVELS, LIKENESSES, POLICIES, REFERENCE, SUMMARIES
 
 
 def main(given: Sequence[str] | None = None) -> int:
-    """Run a command; the exit code."""
     arguments = _parser().parse_args(given)
     defect = DEFECTS[arguments.defect] if arguments.defect else HONEST
     like = LIKENESSES.get(arguments.like, REFERENCE)

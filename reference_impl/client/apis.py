@@ -57,7 +57,6 @@ class ApiForm:
     error_key: str = "error"
 
     def path_for(self, model: str) -> str:
-        """The path of a request to a model."""
         return self.path.replace("{model}", quote(model, safe=""))
 
     def credentials(self, key: str) -> dict[str, str]:

@@ -64,11 +64,9 @@ class Ask:
 
     @property
     def thinks(self) -> bool:
-        """Whether the model is asked to think."""
         return self.effort != "off" and self.like.takes_effort(self.model)
 
     def sends_thinking(self, api: Api) -> bool:
-        """Whether earlier thinking goes along."""
         policy = self.history or self.like.history[api]
         return sends(policy, self.model, self.like.history_models)
 

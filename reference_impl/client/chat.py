@@ -56,7 +56,6 @@ class ChatChoice:
             finish(self._report, reason, self.number)
 
     def close(self) -> None:
-        """End everything that is open."""
         self._speech.speak(self._splitter.flush())
         self._speech.pause()
         for call in self._calls.values():
@@ -157,7 +156,6 @@ class ChatReader(AnswerReader):
         self._echo = Echo()
 
     def read(self, frame: Frame) -> list[Event]:
-        """The events of one chunk."""
         if frame.data == SENTINEL:
             self._close()
             self._done(explicit=True)
@@ -166,7 +164,6 @@ class ChatReader(AnswerReader):
         return self._report.take()
 
     def body(self, payload: dict[str, Any]) -> list[Event]:
-        """The events of a whole completion, or of an error in its place."""
         self._chunk(payload, "message")
         if not (isinstance(payload.get("choices"), list) or payload.get("error")):
             error(self._report, "neither a completion nor an error")
@@ -211,7 +208,6 @@ _MISTRAL_OWN: Final = ("role", "tool_calls")
 
 
 def chat_request(ask: Ask) -> dict[str, Any]:
-    """The JSON of a request."""
     made: dict[str, Any] = {
         "model": ask.model,
         "messages": [_message(turn, ask) for turn in ask.turns],

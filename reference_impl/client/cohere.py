@@ -42,14 +42,11 @@ _SILENT: Final = frozenset({"citation-start", "citation-end", "debug"})
 
 
 class CohereReader(BlockReader):
-    """Reads one answer."""
-
     def __init__(self, reading: Reading) -> None:
         super().__init__(reading)
         self._plan: list[str] = []
 
     def read(self, frame: Frame) -> list[Event]:
-        """The events of one wire event."""
         event = object_of(decode(frame.data))
         kind = text_of(event.get("type"))
         message = object_of(object_of(event.get("delta")).get("message"))
@@ -72,7 +69,6 @@ class CohereReader(BlockReader):
         return self._report.take()
 
     def body(self, payload: dict[str, Any]) -> list[Event]:
-        """The events of a whole answer, or of an error in its place."""
         message = payload.get("message")
         if not isinstance(message, dict):
             error(self._report, payload if text_of(message) else _fault_of(payload))
@@ -86,7 +82,6 @@ class CohereReader(BlockReader):
         return self._report.take()
 
     def echo(self) -> Mapping[str, Any]:
-        """The plan."""
         return {PLAN: "".join(self._plan)} if self._plan else {}
 
     def _begin(self, event: Fields, message: Fields) -> None:
@@ -141,7 +136,6 @@ class CohereReader(BlockReader):
 
 
 def _start_part(block: ContentBlock, part: str, given: Fields) -> None:
-    """Begin what is announced, with what it holds already."""
     if part == "content":
         if given.get("type") == "thinking":
             block.open()
@@ -172,7 +166,6 @@ _SAMPLING: Final = {"top_p": "p", "stop": "stop_sequences"}
 
 
 def cohere_request(ask: Ask) -> dict[str, Any]:
-    """The JSON of a request."""
     return {
         "model": ask.model,
         "messages": [_message(turn, ask) for turn in ask.turns],

@@ -38,14 +38,12 @@ class ContentBlock:
         self.is_open = True
 
     def open(self, *, explicit: bool = True) -> None:
-        """Start thinking."""
         self._is_thinking = True
         self._thinking = self._speech.number()
         start = {"block": self._thinking, "channel": self._channel, "explicit": explicit}
         self._report.tell("thinking.start", **start)
 
     def think(self, text: str) -> None:
-        """Tell a delta of thinking."""
         if text := self._fresh(text):
             if not self._is_thinking:
                 self.open(explicit=False)
@@ -53,7 +51,6 @@ class ContentBlock:
             self._report.tell("thinking.delta", **place, text=text)
 
     def say(self, text: str) -> None:
-        """Tell a delta of visible text."""
         if text := self._fresh(text):
             if not self._is_speaking:
                 self._is_speaking = True
@@ -76,7 +73,6 @@ class ContentBlock:
         self._arguments = arguments
 
     def argue(self, arguments: str) -> None:
-        """Tell a fragment of the arguments of a call."""
         if arguments:
             if self._call is None:
                 self.call("", "")
@@ -96,7 +92,6 @@ class ContentBlock:
             self._call.end()
 
     def close(self) -> None:
-        """End what the wire left open."""
         self.is_open = False
         if self._is_thinking:
             self._is_thinking = False
@@ -144,7 +139,6 @@ class ContentBlocks:
         return known if known is not None and known.is_open else self.begin(index, kind)
 
     def stop(self, index: int | None, kind: str = "") -> None:
-        """End a block, if there is one."""
         if known := self._known(index, kind):
             known.stop()
 
@@ -155,7 +149,6 @@ class ContentBlocks:
         self._last.clear()
 
     def close(self) -> None:
-        """End what the wire left open."""
         for block in self._at.values():
             block.close()
 
@@ -173,7 +166,6 @@ class BlockReader(AnswerReader):
         self._blocks = ContentBlocks(self._report, self._speech, self.channel)
 
     def _start(self, message: Mapping[str, Any], message_id: Any = "") -> None:
-        """Another message begins."""
         self._blocks.renew()
         self._speech.again()
         self._is_done = False

@@ -32,14 +32,11 @@ _OF_BLOCKS: Final = ("contentBlockStart", "contentBlockDelta", "contentBlockStop
 
 
 class ConverseReader(BlockReader):
-    """Reads one answer."""
-
     def __init__(self, reading: Reading) -> None:
         super().__init__(reading)
         self._has_stopped = self._is_counted = False
 
     def read(self, frame: Frame) -> list[Event]:
-        """The events of one message."""
         event = object_of(decode(frame.data))
         if frame.raised:
             self._raise(frame.name, event)
@@ -60,7 +57,6 @@ class ConverseReader(BlockReader):
         return self._report.take()
 
     def body(self, payload: dict[str, Any]) -> list[Event]:
-        """The events of a whole answer, or of an error in its place."""
         message = object_of(object_of(payload.get("output")).get("message"))
         if not message:
             said = text_of(payload.get("message")) or text_of(payload.get("Message"))
@@ -134,7 +130,6 @@ _SAMPLING: Final = {"temperature": "temperature", "top_p": "topP", "stop": "stop
 
 
 def converse_request(ask: Ask) -> dict[str, Any]:
-    """The JSON of a request; the path names the model."""
     wanted = effort.converse(ask)
     sampled = ask.sampled({})
     own = {name: value for name, value in sampled.items() if name not in _SAMPLING}

@@ -92,7 +92,6 @@ class Event:
     choice: int = 0
 
     def plain(self) -> dict[str, Any]:
-        """The event as JSON."""
         return {"type": self.type, "choice": self.choice, **self.data}
 
 

@@ -33,8 +33,6 @@ _ANSWER: Final = ("candidatesTokenCount", "thoughtsTokenCount")
 
 
 class GeminiReader(AnswerReader):
-    """Reads one answer."""
-
     def __init__(self, reading: Reading) -> None:
         super().__init__(reading)
         self._candidates: dict[int, _Candidate] = {}
@@ -42,12 +40,10 @@ class GeminiReader(AnswerReader):
         self._has_failed = False
 
     def read(self, frame: Frame) -> list[Event]:
-        """The events of one chunk."""
         self._chunk(object_of(decode(frame.data)))
         return self._report.take()
 
     def body(self, payload: dict[str, Any]) -> list[Event]:
-        """The events of a whole answer, or of an error in its place."""
         if not {"candidates", "promptFeedback", "error"} & payload.keys():
             error(self._report, "neither an answer nor an error")
         self._chunk(payload)
@@ -101,8 +97,6 @@ class GeminiReader(AnswerReader):
 
 
 class _Candidate:
-    """One choice of an answer."""
-
     def __init__(self, report: Report, number: int) -> None:
         self._report = report
         self._number = number
@@ -163,7 +157,6 @@ _SPELLED: Final = {
 
 
 def gemini_request(ask: Ask) -> dict[str, Any]:
-    """The JSON of a request; the path names the model."""
     config = {**ask.sampled(_SAMPLING), **effort.gemini(ask)}
     if ask.max_tokens is not None:
         config["maxOutputTokens"] = ask.max_tokens

@@ -40,12 +40,9 @@ _OUTPUT: Final = ("total_output_tokens", "total_thought_tokens")
 
 
 class InteractionsReader(BlockReader):
-    """Reads one answer."""
-
     channel = "summary"
 
     def read(self, frame: Frame) -> list[Event]:
-        """The events of one wire event."""
         event = object_of(decode(frame.data))
         kind = text_of(event.get("event_type"))
         interaction = object_of(event.get("interaction"))
@@ -65,7 +62,6 @@ class InteractionsReader(BlockReader):
         return self._report.take()
 
     def body(self, payload: dict[str, Any]) -> list[Event]:
-        """The events of a whole interaction, or of an error in its place."""
         if not (payload.get("object") == "interaction" or isinstance(payload.get("steps"), list)):
             error(self._report, payload.get("error") or "neither an interaction nor an error")
             self._done(explicit=False)
@@ -113,7 +109,6 @@ class InteractionsReader(BlockReader):
 
 
 def _begin(block: ContentBlock, step: Fields) -> None:
-    """Begin what is announced, with what it holds already."""
     kind = text_of(step.get("type"))
     if kind == "thought":
         block.open()
@@ -132,7 +127,6 @@ def _begin(block: ContentBlock, step: Fields) -> None:
 
 
 def _add(block: ContentBlock, delta: Fields) -> None:
-    """Tell what a delta adds."""
     kind = text_of(delta.get("type"))
     if kind == "thought_summary":
         block.think(text_of(object_of(delta.get("content")).get("text")))
@@ -156,7 +150,6 @@ _ANSWERED: Final = HOSTED_CALLS | {"thought", "model_output", CALL}
 
 
 def interactions_request(ask: Ask) -> dict[str, Any]:
-    """The JSON of a request."""
     config = {**ask.sampled(_SAMPLING), **effort.interactions(ask)}
     if ask.max_tokens is not None:
         config["max_output_tokens"] = ask.max_tokens

@@ -35,7 +35,6 @@ class MessagesReader(BlockReader):
         self._counts: dict[str, Any] = {}
 
     def read(self, frame: Frame) -> list[Event]:
-        """The events of one wire event."""
         event = object_of(decode(frame.data))
         kind = text_of(event.get("type"))
         if kind == "message_start":
@@ -54,7 +53,6 @@ class MessagesReader(BlockReader):
         return self._report.take()
 
     def body(self, payload: dict[str, Any]) -> list[Event]:
-        """The events of a whole message, or of an error in its place."""
         if payload.get("error"):
             error(self._report, payload["error"])
         elif payload.get("type") == "message":
@@ -95,7 +93,6 @@ class MessagesReader(BlockReader):
 
 
 def _start_block(block: ContentBlock, given: Fields) -> None:
-    """Begin what the start announces, with what it holds already."""
     kind = text_of(given.get("type"))
     if kind == "thinking":
         block.open()
@@ -121,7 +118,6 @@ def _whole_block(block: ContentBlock, given: Fields) -> None:
 
 
 def _delta(block: ContentBlock, given: Fields) -> None:
-    """Tell what a delta adds."""
     kind = text_of(given.get("type"))
     if kind == "thinking_delta":
         block.think(text_of(given.get("thinking")))
@@ -134,7 +130,6 @@ def _delta(block: ContentBlock, given: Fields) -> None:
 
 
 def messages_request(ask: Ask) -> dict[str, Any]:
-    """The JSON of a request."""
     return {
         "model": ask.model,
         "messages": list(_messages(ask)),

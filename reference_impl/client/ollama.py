@@ -35,12 +35,10 @@ class OllamaReader(AnswerReader):
         self._is_whole = False
 
     def read(self, frame: Frame) -> list[Event]:
-        """The events of one line."""
         self._line(object_of(decode(frame.data)))
         return self._report.take()
 
     def body(self, payload: dict[str, Any]) -> list[Event]:
-        """The events of a whole answer, or of an error in its place."""
         self._is_whole = True
         self._line(payload)
         return self._report.take()

@@ -45,7 +45,6 @@ def compact(value: Any) -> str:
 
 
 def present(**fields: Any) -> dict[str, Any]:
-    """The fields that hold something."""
     return {name: value for name, value in fields.items() if value not in (None, "", [], {})}
 
 

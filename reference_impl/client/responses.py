@@ -37,7 +37,6 @@ class ResponsesReader(AnswerReader):
         self._output = Output(self._report, self._speech)
 
     def read(self, frame: Frame) -> list[Event]:
-        """The events of one wire event."""
         event = object_of(decode(frame.data))
         kind, response = text_of(event.get("type")), object_of(event.get("response"))
         if kind == "response.created":
@@ -55,7 +54,6 @@ class ResponsesReader(AnswerReader):
         return self._report.take()
 
     def body(self, payload: dict[str, Any]) -> list[Event]:
-        """The events of a whole response, or of an error in its place."""
         if payload.get("error") and "output" not in payload:
             error(self._report, payload["error"])
             self._report.tell("done", explicit=False)
@@ -219,7 +217,6 @@ READERS: Final[Mapping[str, Callable[[Output, Fields], None]]] = {
 
 
 def responses_request(ask: Ask) -> dict[str, Any]:
-    """The JSON of a request."""
     made: dict[str, Any] = {
         "model": ask.model,
         "input": list(_items(ask)),

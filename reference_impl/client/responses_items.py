@@ -28,7 +28,6 @@ class Said:
         self._stated: set[str] = set()
 
     def add(self, part: int | None, text: str) -> None:
-        """Note a delta."""
         self._by_part.setdefault(part, []).append(text)
         self._texts.append(text)
 
@@ -87,7 +86,6 @@ class ReadReasoning:
         )
 
     def think(self, index: int | None, text: str) -> None:
-        """Tell a delta of raw thinking."""
         if text:
             self._speech.pause()
             self._raw.add(index, text)
@@ -130,11 +128,9 @@ class ReadReasoning:
         self._speech.seal("encrypted", text_of(item.get("encrypted_content")), self._block)
 
     def reported_texts(self) -> set[str]:
-        """The texts that were reported."""
         return self._raw.reported_texts() | self._summary.reported_texts()
 
     def close(self) -> None:
-        """End the block if the wire did not."""
         if not self.is_done:
             self._end(explicit=False)
 
@@ -162,7 +158,6 @@ class ReadMessage:
         self.is_done = False
 
     def say(self, index: int | None, text: str) -> None:
-        """Tell a delta of text."""
         if not text:
             return
         self._speech.pause()
@@ -178,7 +173,6 @@ class ReadMessage:
             self.say(index, text)
 
     def refuse(self, index: int | None, text: str) -> None:
-        """Tell a delta of a refusal."""
         if text:
             self._refusals.add(index, text)
             self._speech.refuse(text)
@@ -196,11 +190,9 @@ class ReadMessage:
         self.close()
 
     def reported_texts(self) -> set[str]:
-        """The texts that were reported."""
         return self._texts.reported_texts()
 
     def close(self) -> None:
-        """End the block, if there is one."""
         self.is_done = True
         if self._block is not None:
             self._report.tell("text.end", block=self._block)
@@ -208,20 +200,16 @@ class ReadMessage:
 
 
 class ReadCall:
-    """An item that calls a tool."""
-
     def __init__(self, call: Call, kind: str) -> None:
         self._call = call
         self.kind = kind
         self.is_done = False
 
     def start(self, item: Mapping[str, Any]) -> None:
-        """Tell that the call begins."""
         call_id = text_of(item.get("call_id")) or text_of(item.get("id"))
         self._call.start(call_id, text_of(item.get("name")))
 
     def add(self, arguments: str) -> None:
-        """Tell a fragment of the arguments."""
         self._call.add(arguments)
 
     def state(self, arguments: str) -> None:

@@ -82,17 +82,14 @@ class Output:
         return found or (self._items[-1] if self._items else None)
 
     def reasoning(self, event: Mapping[str, Any]) -> ReadReasoning | None:
-        """The reasoning item that an event is about."""
         item = self.find(event.get("item_id"), event.get("output_index"))
         return item if isinstance(item, ReadReasoning) else None
 
     def message(self, event: Mapping[str, Any]) -> ReadMessage | None:
-        """The message item that an event is about."""
         item = self.find(event.get("item_id"), event.get("output_index"))
         return item if isinstance(item, ReadMessage) else None
 
     def call(self, event: Mapping[str, Any]) -> ReadCall | None:
-        """The call that an event is about."""
         item = self.find(event.get("item_id"), event.get("output_index"))
         return item if isinstance(item, ReadCall) else None
 
@@ -182,7 +179,6 @@ class Output:
         return found if fits else None
 
     def close(self) -> None:
-        """End everything that is open."""
         for item in self._items:
             if not item.is_done:
                 item.close()

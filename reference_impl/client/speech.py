@@ -32,7 +32,6 @@ class Speech:
         return self._thinking
 
     def number(self) -> int:
-        """The number of the next block."""
         self._blocks += 1
         return self._blocks - 1
 
@@ -82,12 +81,10 @@ class Speech:
         self._thinking, self._closed = None, False
 
     def seal(self, kind: str, data: str, block: int | None) -> None:
-        """Tell opaque data. It opens nothing and ends nothing."""
         if data:
             self._tell("thinking.opaque", block=block, kind=kind, data=data)
 
     def say(self, text: str) -> None:
-        """Tell a delta of visible text."""
         if not text:
             return
         self.end_thinking()
@@ -154,7 +151,6 @@ class Call:
         return not self._fragments
 
     def start(self, call_id: str, name: str) -> None:
-        """Tell that the call begins."""
         self.learn(call_id, name)
         self._report.tell(
             "tool.start",
@@ -171,7 +167,6 @@ class Call:
         self.name = self.name or name
 
     def add(self, arguments: str) -> None:
-        """Tell a fragment of the arguments."""
         if arguments:
             self._fragments.append(arguments)
             self._report.tell("tool.delta", self._choice, index=self.index, arguments=arguments)

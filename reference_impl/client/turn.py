@@ -40,8 +40,6 @@ class Thought:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Visible text."""
-
     text: str
 
 
@@ -76,7 +74,6 @@ class Turn:
 
     @property
     def text(self) -> str:
-        """The visible text."""
         return "".join(piece.text for piece in self.pieces if isinstance(piece, Words))
 
     @property
@@ -96,27 +93,22 @@ class Turn:
 
     @property
     def spoken(self) -> tuple[Piece, ...]:
-        """The pieces without those of thinking."""
         return tuple(piece for piece in self.pieces if not isinstance(piece, Thought))
 
     @property
     def thoughts(self) -> tuple[Thought, ...]:
-        """The blocks of thinking."""
         return tuple(piece for piece in self.pieces if isinstance(piece, Thought))
 
     @property
     def calls(self) -> tuple[Called, ...]:
-        """The tool calls."""
         return tuple(piece for piece in self.pieces if isinstance(piece, Called))
 
 
 def said(role: Role, text: str) -> Turn:
-    """A turn of text."""
     return Turn(role, (Words(text),))
 
 
 def answered(call_id: str, text: str) -> Turn:
-    """The result of a tool call."""
     return Turn("tool", (Words(text),), call_id)
 
 

@@ -108,8 +108,6 @@ def application(service: Service) -> Starlette:
 
 
 def _answering(service: Service, api: Api) -> Endpoint:
-    """An endpoint of one API."""
-
     async def endpoint(request: Request) -> ASGIApp:
         in_query = request.query_params.get("key") if api.takes_key_in_query else None
         try:
@@ -127,8 +125,6 @@ def _answering(service: Service, api: Api) -> Endpoint:
 
 
 def _conversing(service: Service) -> Callable[[WebSocket], Awaitable[None]]:
-    """The endpoint of Responses over a WebSocket."""
-
     async def endpoint(websocket: WebSocket) -> None:
         await ResponsesSocket(service, websocket).serve()
 
@@ -190,8 +186,7 @@ def _reading(service: Service, look_up: Callable[[str], Mapping[str, Any]]) -> E
     return endpoint
 
 
-async def _health(request: Request) -> Response:
-    del request
+async def _health(_: Request) -> Response:
     return _json({"status": "ok"})
 
 
@@ -201,9 +196,8 @@ async def _misdirected(request: Request, error: Exception) -> Response:
     return _said(request, Refusal(error.detail, status=error.status_code))
 
 
-async def _broken(request: Request, error: Exception) -> Response:
+async def _broken(request: Request, _: Exception) -> Response:
     """A fault of this server; the error itself goes to the log."""
-    del error
     return _said(request, Refusal("the server made a mistake; its log says more", status=500))
 
 

@@ -22,7 +22,6 @@ _YES: Final = frozenset({"1", "true", "yes"})
 
 
 def plan(service: Service, fields: Fields, connection: HTTPConnection) -> Plan:
-    """How to answer. Raises Refusal."""
     request = typed(fields, ChatRequest)
     check_model(service, request.model)
     check_supported(request)

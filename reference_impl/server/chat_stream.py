@@ -41,8 +41,6 @@ class ChatShape:
 
 
 class ChatStream(AnswerProjection):
-    """The chunks of one completion."""
-
     def __init__(self, shape: ChatShape, stamp: Stamp) -> None:
         super().__init__()
         self._shape = shape
@@ -61,8 +59,7 @@ class ChatStream(AnswerProjection):
             yield from self._unwrap()
         yield from super().feed(event)
 
-    def _start(self, start: Start) -> Iterator[Wire]:
-        del start
+    def _start(self, _: Start) -> Iterator[Wire]:
         yield self._chunk({"role": "assistant", "content": ""})
 
     def _say(self, text: str) -> Iterator[Wire]:
@@ -153,7 +150,6 @@ class ChatBody:
             self._delta(choice["delta"])
 
     def body(self) -> tuple[int, Mapping[str, Any]]:
-        """Status and payload."""
         if self._error is not None:
             return 500, self._error
         choice = {

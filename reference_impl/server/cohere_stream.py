@@ -20,8 +20,6 @@ _REASONS: Final = {"stop": "COMPLETE", "length": "MAX_TOKENS", "tool_calls": "TO
 
 
 class CohereStream(AnswerProjection):
-    """The events of one answer."""
-
     def __init__(self, stamp: Stamp) -> None:
         super().__init__()
         self._stamp = stamp
@@ -39,8 +37,7 @@ class CohereStream(AnswerProjection):
         yield _wire("message-end", delta={"finish_reason": "ERROR", "error": refusal.message})
         yield Wire(DONE)
 
-    def _start(self, start: Start) -> Iterator[Wire]:
-        del start
+    def _start(self, _: Start) -> Iterator[Wire]:
         empty = {"content": [], "tool_plan": "", "tool_calls": [], "citations": []}
         yield _said("message-start", {"role": "assistant", **empty}, id=self._stamp.new(""))
 
@@ -73,7 +70,6 @@ class CohereStream(AnswerProjection):
         yield Wire(DONE)
 
     def _leave(self) -> Iterator[Wire]:
-        """End the block that is open."""
         if self._open:
             self._open = ""
             yield _wire("content-end", index=self._blocks)
@@ -113,7 +109,6 @@ class CohereBody:
                 self._end = delta
 
     def body(self) -> tuple[int, Mapping[str, Any]]:
-        """Status and payload."""
         if "error" in self._end:
             return 500, message_error(failed(self._end["error"]))
         message: dict[str, Any] = {"role": "assistant"}

@@ -28,8 +28,6 @@ _MEMBERS: Final = {
 
 
 class ConverseStream:
-    """The events of one message."""
-
     def __init__(self, inner: MessagesStream, stamp: Stamp) -> None:
         self._inner = inner
         self._stamp = stamp
@@ -116,7 +114,6 @@ class ConverseBody:
             self._raised = wire.data
 
     def body(self) -> tuple[int, Mapping[str, Any]]:
-        """Status and payload."""
         if self._raised is not None:
             return 500, self._raised
         try:

@@ -23,8 +23,6 @@ SIGNATURE: Final = "cmVmZXJlbmNlIHRob3VnaHQgc2lnbmF0dXJl"
 
 
 class GeminiStream(AnswerProjection):
-    """The chunks of one answer."""
-
     def __init__(self, model: str, stamp: Stamp, *, thinks: bool, shows: bool) -> None:
         super().__init__()
         self._model = model
@@ -98,7 +96,6 @@ class GeminiBody:
             self._parts.append(dict(part))
 
     def body(self) -> tuple[int, Mapping[str, Any]]:
-        """Status and payload."""
         if "error" in self._last:
             return 500, self._last
         (candidate,) = self._last["candidates"]

@@ -24,8 +24,6 @@ SIGNATURE: Final = "cmVmZXJlbmNlIHNpZ25hdHVyZSBvZiBhIHRob3VnaHQ="
 
 
 class InteractionStream(AnswerProjection):
-    """The events of one answer."""
-
     def __init__(self, model: str, stamp: Stamp, *, shows: bool) -> None:
         super().__init__()
         at = datetime.fromtimestamp(stamp.now(), UTC).isoformat().replace("+00:00", "Z")
@@ -55,7 +53,6 @@ class InteractionStream(AnswerProjection):
         yield _event("error", **interactions_error(refusal))
 
     def _enter(self, kind: str) -> Iterator[Wire]:
-        """Makes a step of that type the open one."""
         if self._open != kind:
             yield from self._leave()
             yield from self._begin(kind)
@@ -68,7 +65,6 @@ class InteractionStream(AnswerProjection):
         return _event("step.delta", index=self._steps, delta={"type": kind, **said})
 
     def _leave(self) -> Iterator[Wire]:
-        """Ends the step that is open."""
         if self._open == "thought":
             yield self._delta("thought_signature", signature=SIGNATURE)
         if self._open:
@@ -149,7 +145,6 @@ class InteractionBody:
                     self._error = interactions_error(failed(str(err)))
 
     def body(self) -> tuple[int, Mapping[str, Any]]:
-        """Status and payload."""
         if self._error is not None:
             return 500, self._error
         named = {key: self._end[key] for key in self._end if key != "id" or self._stores}

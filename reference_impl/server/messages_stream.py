@@ -41,8 +41,6 @@ class MessagesShape:
 
 
 class MessagesStream(AnswerProjection):
-    """The events of one message."""
-
     def __init__(self, shape: MessagesShape, stamp: Stamp) -> None:
         super().__init__()
         self._shape = shape
@@ -113,7 +111,6 @@ class MessagesStream(AnswerProjection):
             yield _wire("ping", {})
 
     def _leave(self) -> Iterator[Wire]:
-        """Close the block that is open."""
         kind, self._open = self._open, ""
         if not kind:
             return
@@ -172,7 +169,6 @@ class MessagesBody:
                 self._error = event
 
     def body(self) -> tuple[int, Mapping[str, Any]]:
-        """Status and payload."""
         if self._error is not None:
             return 500, self._error
         try:

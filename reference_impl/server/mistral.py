@@ -19,8 +19,6 @@ _ID: Final = 9
 
 
 class MistralStream(ChatStream):
-    """The chunks of one completion."""
-
     def _think(self, text: str) -> Iterator[Wire]:
         self._is_wrapping = True
         yield self._part([{"type": "text", "text": text}])

@@ -22,8 +22,6 @@ _NANOSECONDS = 1_000_000_000
 
 
 class OllamaStream(AnswerProjection):
-    """The lines of one answer."""
-
     def __init__(self, model: str, stamp: Stamp) -> None:
         super().__init__()
         self._model = model
@@ -59,7 +57,6 @@ class OllamaStream(AnswerProjection):
         yield self._line({"content": ""}, last)
 
     def _counts(self, usage: Usage) -> dict[str, int]:
-        """Tokens, and times in nanoseconds."""
         now = self._stamp.clock()
         first = now if self._first_at is None else self._first_at
         return {
@@ -113,7 +110,6 @@ class OllamaBody:
         self._calls += message.get("tool_calls", ())
 
     def body(self) -> tuple[int, Mapping[str, Any]]:
-        """Status and payload."""
         if "error" in self._last:
             return 500, self._last
         kept = {self._text: self._texts[self._text]}

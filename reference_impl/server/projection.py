@@ -85,8 +85,7 @@ class AnswerProjection(ABC):
                 yield from self._finish(event)
                 self.is_over = True
 
-    def _start(self, start: Start) -> Iterator[Wire]:
-        del start
+    def _start(self, _: Start) -> Iterator[Wire]:
         yield from ()
 
     @abstractmethod

@@ -36,15 +36,12 @@ class ResponsesBody:
             self._response = wire.data["response"]
 
     def body(self) -> tuple[int, Mapping[str, Any]]:
-        """Status and payload."""
         if self._response is None:
             return 500, openai_error(failed("no response was made"))
         return 200, self._response
 
 
-def plan(service: Service, fields: Fields, connection: HTTPConnection) -> Plan:
-    """How to answer. Raises Refusal."""
-    del connection
+def plan(service: Service, fields: Fields, _: HTTPConnection) -> Plan:
     request = typed(fields, ResponsesRequest)
     check_model(service, request.model)
     settings = service.settings

@@ -23,8 +23,6 @@ PART_CLOSED = "response.content_part.done"
 
 
 class MessageItem:
-    """Visible text in one content part."""
-
     def __init__(self, item_id: str) -> None:
         self.id = item_id
         self._pieces: list[str] = []
@@ -145,7 +143,6 @@ class OnePart:
         self._begun = False
 
     def feed(self, text: str) -> Iterator[tuple[int, str]]:
-        """Number 0, and text."""
         text = self._held + text
         said = text.rstrip()
         self._held = text[len(said) :]

@@ -67,7 +67,6 @@ class ResponsesRequest(msgspec.Struct):
 
     @property
     def style(self) -> SummaryStyle | None:
-        """The summary asked for."""
         if self.reasoning is None:
             return None
         return self.reasoning.summary or self.reasoning.generate_summary
@@ -101,7 +100,6 @@ def check_supported(request: ResponsesRequest, *, remembers: bool = True) -> Non
 def ask_of(
     request: ResponsesRequest, messages: tuple[Turn, ...], levels: Collection[str] = LEVELS
 ) -> EngineRequest:
-    """What the engine is to do. Raises Refusal."""
     wanted = effort(request.level, "reasoning.effort", levels)
     if request.instructions:
         messages = ({"role": "system", "content": request.instructions}, *messages)

@@ -72,7 +72,6 @@ class Engine:
 
     @property
     def model_id(self) -> str:
-        """The name of the model's folder."""
         return self._prompter.name
 
     @property

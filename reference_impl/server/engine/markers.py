@@ -39,8 +39,6 @@ _WORDS: Final = (("start", "end"), ("begin", "end"), ("prefix", "suffix"), ("ope
 
 @dataclass(frozen=True, slots=True)
 class Markers:
-    """A pair of single tokens."""
-
     open: str
     close: str
     open_id: int

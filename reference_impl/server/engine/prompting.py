@@ -73,8 +73,6 @@ class Prompter:
         tools: Sequence[Mapping[str, Any]],
         thinking: bool,
     ) -> Prompt:
-        """See `Engine.prompt`."""
-
         def conversation(begin: bool) -> str:
             return self._render(messages, tools, thinking=thinking, begin=begin)
 

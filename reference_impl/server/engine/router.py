@@ -47,11 +47,9 @@ class Router:
 
     @property
     def usage(self) -> Usage:
-        """What was spent so far."""
         return Usage(self._prompt, self._completion, self._reasoning)
 
     def push(self, token: int) -> list[EngineEvent]:
-        """The events that this token completes."""
         self._completion += 1
         if token in self._markers:
             return self._turn(token)
