@@ -21,7 +21,7 @@ from .likeness import Likeness
 from .record import Store, StoreError
 from .screen import Screen
 from .transport import Exchange, Server, Unreachable
-from .turn import Called, Turn, answered, said
+from .turn import Called, Turn, result_turn, text_turn
 from .wire import Api
 
 COMPLETED: Final = 0
@@ -78,8 +78,8 @@ async def _talk(talk: Talk, arguments: argparse.Namespace) -> int:
     form = talk.options.like.stored
     store = Store(Path(arguments.store), form) if arguments.store else None
     earlier = _remembered(store)
-    begin = [said("system", arguments.system)] if arguments.system and not earlier else []
-    new = [*begin, said("user", arguments.prompt)]
+    begin = [text_turn("system", arguments.system)] if arguments.system and not earlier else []
+    new = [*begin, text_turn("user", arguments.prompt)]
     for _ in range(MOST_ROUNDS):
         answer, turn = await _ask(talk, (*earlier, *new))
         new.append(turn)
@@ -123,7 +123,7 @@ def _worked_out(call: Called, screen: Screen) -> Turn:
     known = call.name == calculator.NAME
     text = calculator.calculate(call.arguments) if known else f"error: no tool {call.name!r}"
     screen.result(text)
-    return answered(call.id, text)
+    return result_turn(call.id, text)
 
 
 def _why(answer: Answer) -> str:

@@ -34,33 +34,33 @@ class ContentBlock:
         self._is_speaking = False
         self._call: Call | None = None
         self._arguments: Any = None
-        self._said = ""  # in the start, until the first delta has come
+        self._start_text = ""  # in the start, until the first delta has come
         self.is_open = True
 
     def open(self, *, explicit: bool = True) -> None:
         self._is_thinking = True
         self._thinking = self._speech.number()
         start = {"block": self._thinking, "channel": self._channel, "explicit": explicit}
-        self._report.tell("thinking.start", **start)
+        self._report.add("thinking.start", **start)
 
     def think(self, text: str) -> None:
         if text := self._fresh(text):
             if not self._is_thinking:
                 self.open(explicit=False)
             place = {"block": self._thinking, "channel": self._channel}
-            self._report.tell("thinking.delta", **place, text=text)
+            self._report.add("thinking.delta", **place, text=text)
 
     def say(self, text: str) -> None:
         if text := self._fresh(text):
             if not self._is_speaking:
                 self._is_speaking = True
                 self._text = self._speech.number()
-                self._report.tell("text.start", block=self._text)
-            self._report.tell("text.delta", block=self._text, text=text)
+                self._report.add("text.start", block=self._text)
+            self._report.add("text.delta", block=self._text, text=text)
 
-    def said(self, text: str) -> None:
+    def note_start_text(self, text: str) -> None:
         """Note that this text stood in the start."""
-        self._said = text
+        self._start_text = text
 
     def seal(self, kind: str, data: str) -> None:
         """Tell opaque data; what is redacted belongs to no block that is shown."""
@@ -83,9 +83,9 @@ class ContentBlock:
         """End the block, as the wire says. A second stop is reported, too."""
         self.is_open = self._is_thinking = self._is_speaking = False
         if self._thinking is not None:
-            self._report.tell("thinking.end", block=self._thinking, explicit=True)
+            self._report.add("thinking.end", block=self._thinking, explicit=True)
         if self._text is not None:
-            self._report.tell("text.end", block=self._text)
+            self._report.add("text.end", block=self._text)
         if self._call is not None:
             if self._call.is_silent:
                 self._call.add(arguments_text(self._arguments))
@@ -95,10 +95,10 @@ class ContentBlock:
         self.is_open = False
         if self._is_thinking:
             self._is_thinking = False
-            self._report.tell("thinking.end", block=self._thinking, explicit=False)
+            self._report.add("thinking.end", block=self._thinking, explicit=False)
         if self._is_speaking:
             self._is_speaking = False
-            self._report.tell("text.end", block=self._text)
+            self._report.add("text.end", block=self._text)
         if self._call is not None:
             self._call.end()
 
@@ -106,8 +106,8 @@ class ContentBlock:
         """The text, or nothing where it repeats the start."""
         if not text:
             return ""
-        said, self._said = self._said, ""
-        return "" if text == said else text
+        start_text, self._start_text = self._start_text, ""
+        return "" if text == start_text else text
 
 
 class ContentBlocks:

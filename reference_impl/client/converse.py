@@ -22,7 +22,7 @@ from .event import Event
 from .frame import Frame
 from .outcome import error, finish, tokens
 from .payload import compact, count_of, decode, object_of, objects_of, present, text_of
-from .turn import Called, HistoryForm, Piece, Turn, Words, answered, said
+from .turn import Called, HistoryForm, Piece, Turn, Words, result_turn, text_turn
 from .wire import Reading
 
 Fields = Mapping[str, Any]
@@ -200,9 +200,9 @@ def _given(entry: Mapping[str, Any]) -> list[Turn] | None:
     if any("type" in block for block in blocks) or not blocks:
         return None
     results = [object_of(block["toolResult"]) for block in blocks if "toolResult" in block]
-    outcomes = [answered(text_of(each.get("toolUseId")), _result_text(each)) for each in results]
+    outcomes = [result_turn(text_of(each.get("toolUseId")), _result_text(each)) for each in results]
     text = "".join(text_of(block.get("text")) for block in blocks)
-    return [*outcomes, said("user", text)] if text else outcomes
+    return [*outcomes, text_turn("user", text)] if text else outcomes
 
 
 def _result_text(result: Mapping[str, Any]) -> str:

@@ -112,7 +112,7 @@ class Report:
         self._events: list[Event] = []
         self._halves = Halves()
 
-    def tell(self, kind: str, choice: int = 0, /, **fields: Any) -> None:
+    def add(self, kind: str, choice: int = 0, /, **fields: Any) -> None:
         """Add an event; fields that are None are left out."""
         data = {name: value for name, value in fields.items() if value is not None}
         added = _DELTAS.get(kind)

@@ -23,7 +23,7 @@ from .frame import Frame
 from .outcome import added, error, finish, tokens
 from .payload import compact, count_of, decode, object_of, objects_of, present, text_of
 from .speech import Call, Speech
-from .turn import Called, HistoryForm, Piece, Results, Thought, Turn, Words, answered, said
+from .turn import Called, HistoryForm, Piece, Results, Thought, Turn, Words, result_turn, text_turn
 from .wire import AnswerReader, Reading
 
 CODE: Final = "code_execution"
@@ -234,11 +234,11 @@ def _given(entry: Mapping[str, Any]) -> list[Turn] | None:
     parts = [_spelled(part) for part in objects_of(entry.get("parts"))]
     results = [object_of(part["functionResponse"]) for part in parts if "functionResponse" in part]
     outcomes = [
-        answered(text_of(each.get("id") or each.get("name")), _result_text(each))
+        result_turn(text_of(each.get("id") or each.get("name")), _result_text(each))
         for each in results
     ]
     text = "".join(text_of(part.get("text")) for part in parts)
-    return [*outcomes, said("user", text)] if text else outcomes
+    return [*outcomes, text_turn("user", text)] if text else outcomes
 
 
 def _result_text(result: Mapping[str, Any]) -> str:

@@ -133,12 +133,12 @@ class Harness:
         try:
             async for event in exchange.events():
                 seen.take([event])
-                self._tell(seq, report(event), reported)
+                self._write_events(seq, report(event), reported)
         except Unreachable as fault:
             event = Event("error", {"code": "unreachable", "message": str(fault)})
-            self._tell(seq, report(event), reported)
+            self._write_events(seq, report(event), reported)
 
-    def _tell(self, seq: Any, events: Iterable[Event], reported: Answer) -> None:
+    def _write_events(self, seq: Any, events: Iterable[Event], reported: Answer) -> None:
         """Write those events that this client has; its end is known from all of them."""
         for event in events:
             reported.take([event])

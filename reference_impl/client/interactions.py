@@ -21,7 +21,7 @@ from .event import Event
 from .frame import Frame
 from .outcome import added, error, finish, tokens
 from .payload import compact, count_of, decode, object_of, objects_of, present, text_of
-from .turn import Called, HistoryForm, Piece, Results, Thought, Turn, Words, answered, said
+from .turn import Called, HistoryForm, Piece, Results, Thought, Turn, Words, result_turn, text_turn
 
 Fields = Mapping[str, Any]
 CALL: Final = "function_call"
@@ -214,12 +214,12 @@ def _answer(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def _given(entry: Mapping[str, Any]) -> list[Turn] | None:
     if entry.get("type") == "function_result":
         result = entry.get("result")
-        return [answered(text_of(entry.get("call_id")), text_of(result) or compact(result))]
+        return [result_turn(text_of(entry.get("call_id")), text_of(result) or compact(result))]
     if entry.get("type") != "user_input":
         return None
     parts = objects_of(entry.get("content"))
     text = text_of(entry.get("content")) or "".join(text_of(part.get("text")) for part in parts)
-    return [said("user", text)]
+    return [text_turn("user", text)]
 
 
 INTERACTIONS_HISTORY: Final = HistoryForm(_is_answer, _answer, _given)

@@ -98,12 +98,12 @@ def _start_block(block: ContentBlock, given: Fields) -> None:
         block.open()
         block.think(text_of(given.get("thinking")))
         block.seal("signature", text_of(given.get("signature")))
-        block.said(text_of(given.get("thinking")))
+        block.note_start_text(text_of(given.get("thinking")))
     elif kind == "redacted_thinking":
         block.seal("redacted", text_of(given.get("data")))
     elif kind == "text":
         block.say(text_of(given.get("text")))
-        block.said(text_of(given.get("text")))
+        block.note_start_text(text_of(given.get("text")))
     elif kind in _CALLS:
         named = (text_of(given.get("id")), text_of(given.get("name")))
         block.call(*named, given.get("input"), hosted=kind in _HOSTED)

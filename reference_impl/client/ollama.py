@@ -47,11 +47,11 @@ class OllamaReader(AnswerReader):
         """What a completion gives as the talk so far."""
         return {"context": self._context} if isinstance(self._context, list) else {}
 
-    def _said(self, line: Mapping[str, Any]) -> dict[str, Any]:
+    def _message_of(self, line: Mapping[str, Any]) -> dict[str, Any]:
         return object_of(line.get("message"))
 
     def _line(self, line: Mapping[str, Any]) -> None:
-        message = self._said(line)
+        message = self._message_of(line)
         thought, text = text_of(message.get("thinking")), text_of(message.get("content"))
         calls = objects_of(message.get("tool_calls"))
         if thought or text or calls or text_of(message.get("role")):
@@ -94,7 +94,7 @@ class OllamaReader(AnswerReader):
 class CompletionReader(OllamaReader):
     """Reads one completion, whose lines have a `response`."""
 
-    def _said(self, line: Mapping[str, Any]) -> dict[str, Any]:
+    def _message_of(self, line: Mapping[str, Any]) -> dict[str, Any]:
         return {**line, "content": line.get("response")}
 
 

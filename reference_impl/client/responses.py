@@ -45,7 +45,7 @@ class ResponsesReader(AnswerReader):
         self._speech.meet(text_of(response.get("id")))
         if kind in TERMINAL:
             self._terminal(response, failed=kind == "response.failed")
-            self._report.tell("done", explicit=True)
+            self._report.add("done", explicit=True)
         elif kind == "error" or (not kind and event.get("error")):
             error(self._report, event.get("error") or event)
         elif kind in READERS:
@@ -56,12 +56,12 @@ class ResponsesReader(AnswerReader):
     def body(self, payload: dict[str, Any]) -> list[Event]:
         if payload.get("error") and "output" not in payload:
             error(self._report, payload["error"])
-            self._report.tell("done", explicit=False)
+            self._report.add("done", explicit=False)
             self._is_done = True
         elif text_of(payload.get("status")) in _ENDED:
             self._speech.meet(text_of(payload.get("id")))
             self._terminal(payload, failed=payload["status"] == "failed")
-            self._report.tell("done", explicit=True)
+            self._report.add("done", explicit=True)
         return self._report.take()
 
     def _close(self) -> None:
@@ -112,7 +112,7 @@ def _stated(event: Fields) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class ItemText:
     """What an event holds: `add` of its item, or `loose` where no item was announced.
 
     Both take the index of a part and a text.
@@ -136,36 +136,36 @@ class Telling:
             self.add(item, part, text)
 
 
-_summary_delta: Final = Telling(
+_summary_delta: Final = ItemText(
     Output.reasoning, ReadReasoning.summarise, Output.summarise, "summary_index"
 )
-_summary_done: Final = Telling(
+_summary_done: Final = ItemText(
     Output.reasoning,
     ReadReasoning.state_summary,
     lambda output, part, text: output.state_thought(text, part),
     "summary_index",
     _stated,
 )
-_raw_delta: Final = Telling(
+_raw_delta: Final = ItemText(
     Output.reasoning, ReadReasoning.think, lambda output, _, text: output.think(text)
 )
-_raw_done: Final = Telling(
+_raw_done: Final = ItemText(
     Output.reasoning,
     ReadReasoning.state,
     lambda output, _, text: output.state_thought(text),
     text=_stated,
 )
-_text_delta: Final = Telling(
+_text_delta: Final = ItemText(
     Output.message, ReadMessage.say, lambda output, _, text: output.say(text)
 )
-_text_done: Final = Telling(
+_text_done: Final = ItemText(
     Output.message,
     ReadMessage.state,
     lambda output, _, text: output.state_text(text),
     text=_stated,
 )
-_refusal_delta: Final = Telling(Output.message, ReadMessage.refuse, lambda *_: None)
-_refusal_done: Final = Telling(
+_refusal_delta: Final = ItemText(Output.message, ReadMessage.refuse, lambda *_: None)
+_refusal_done: Final = ItemText(
     Output.message,
     ReadMessage.state_refusal,
     lambda *_: None,
@@ -258,8 +258,8 @@ def _is_instructed(turn: Turn, ask: Ask) -> bool:
 
 def _role(turn: Turn, ask: Ask) -> str:
     """Models that think take their instructions from a developer."""
-    is_told = turn.role == "system" and ask.thinks
-    return ask.like.instructions if is_told else turn.role
+    is_instruction = turn.role == "system" and ask.thinks
+    return ask.like.instructions if is_instruction else turn.role
 
 
 def _assistant(turn: Turn, number: int, used: set[str], ask: Ask) -> Iterator[dict[str, Any]]:

@@ -19,7 +19,7 @@ CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input", "mcp_
 OURS: Final = frozenset({"function_call", "custom_tool_call"})
 
 
-class Said:
+class ReportedTexts:
     """Texts by part index: what has been said of each, and whether a statement is news."""
 
     def __init__(self) -> None:
@@ -57,15 +57,17 @@ class ReadReasoning:
 
     kind = "reasoning"
 
-    def __init__(self, report: Report, speech: Speech, *, explicit: bool, loose: Said) -> None:
+    def __init__(
+        self, report: Report, speech: Speech, *, explicit: bool, loose: ReportedTexts
+    ) -> None:
         self._report = report
         self._speech = speech
         self._explicit = explicit
         self._loose = loose
         self._block: int | None = None
         self._parts: set[int] = set()
-        self._raw = Said()
-        self._summary = Said()
+        self._raw = ReportedTexts()
+        self._summary = ReportedTexts()
         self.is_done = False
 
     def start(self, item: Mapping[str, Any]) -> None:
@@ -77,7 +79,7 @@ class ReadReasoning:
         is_raw = bool(content) or (content == [] and "encrypted_content" not in item)
         self._speech.pause()
         self._block = self._speech.number()
-        self._report.tell(
+        self._report.add(
             "thinking.start",
             block=self._block,
             channel="raw" if is_raw else "summary",
@@ -89,7 +91,7 @@ class ReadReasoning:
         if text:
             self._speech.pause()
             self._raw.add(index, text)
-            self._report.tell("thinking.delta", block=self._block, channel="raw", text=text)
+            self._report.add("thinking.delta", block=self._block, channel="raw", text=text)
 
     def state(self, index: int | None, text: str) -> None:
         """Tell raw thinking that was stated whole, if it is news."""
@@ -99,7 +101,7 @@ class ReadReasoning:
     def part(self, index: int) -> None:
         """Tell that a part of the summary begins."""
         self._parts.add(index)
-        self._report.tell("thinking.part", block=self._block, part=index)
+        self._report.add("thinking.part", block=self._block, part=index)
 
     def summarise(self, index: int | None, text: str) -> None:
         """Tell a delta of the summary, after the start of its part."""
@@ -109,7 +111,7 @@ class ReadReasoning:
         if index is not None and index not in self._parts:
             self.part(index)
         self._summary.add(index, text)
-        self._report.tell(
+        self._report.add(
             "thinking.delta", block=self._block, channel="summary", text=text, part=index
         )
 
@@ -136,7 +138,7 @@ class ReadReasoning:
 
     def _end(self, *, explicit: bool) -> None:
         self.is_done = True
-        self._report.tell("thinking.end", block=self._block, explicit=explicit)
+        self._report.add("thinking.end", block=self._block, explicit=explicit)
 
 
 class ReadMessage:
@@ -147,14 +149,14 @@ class ReadMessage:
 
     kind = "message"
 
-    def __init__(self, report: Report, speech: Speech, loose: Said, phase: str) -> None:
+    def __init__(self, report: Report, speech: Speech, loose: ReportedTexts, phase: str) -> None:
         self._report = report
         self._speech = speech
         self._loose = loose
         self._block: int | None = None
         self._phase = phase or None
-        self._texts = Said()
-        self._refusals = Said()
+        self._texts = ReportedTexts()
+        self._refusals = ReportedTexts()
         self.is_done = False
 
     def say(self, index: int | None, text: str) -> None:
@@ -163,9 +165,9 @@ class ReadMessage:
         self._speech.pause()
         if self._block is None:
             self._block, self.is_done = self._speech.number(), False
-            self._report.tell("text.start", block=self._block)
+            self._report.add("text.start", block=self._block)
         self._texts.add(index, text)
-        self._report.tell("text.delta", block=self._block, text=text, phase=self._phase)
+        self._report.add("text.delta", block=self._block, text=text, phase=self._phase)
 
     def state(self, index: int | None, text: str) -> None:
         """Tell a text that was stated whole, if it is news."""
@@ -195,7 +197,7 @@ class ReadMessage:
     def close(self) -> None:
         self.is_done = True
         if self._block is not None:
-            self._report.tell("text.end", block=self._block)
+            self._report.add("text.end", block=self._block)
         self._block = None
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from .event import Report
 from .payload import count_of, objects_of, text_of
-from .responses_items import CALLS, OURS, Item, ReadCall, ReadMessage, ReadReasoning, Said
+from .responses_items import CALLS, OURS, Item, ReadCall, ReadMessage, ReadReasoning, ReportedTexts
 from .speech import Call, Speech
 
 
@@ -26,8 +26,8 @@ class Output:
         self._by_index: dict[int, Item] = {}
         self._items: list[Item] = []
         self._calls = 0
-        self._thoughts = Said()  # told without an item of their own
-        self._texts = Said()
+        self._thoughts = ReportedTexts()  # told without an item of their own
+        self._texts = ReportedTexts()
         self._has_called = False  # a function: those run at the client's, whatever follows
         self._calls_last = False  # a custom tool that a message follows has run at the server's
 

@@ -44,7 +44,7 @@ class Speech:
         if not self._begun:
             self._begun = True
             role, message_id = role or "assistant", self._message_id or None
-            self._report.tell("message.start", self._choice, role=role, id=message_id)
+            self._report.add("message.start", self._choice, role=role, id=message_id)
 
     def again(self) -> None:
         """Let another message begin; its blocks go on counting."""
@@ -56,7 +56,7 @@ class Speech:
         self.end_thinking()
         self._thinking, self._closed = self.number(), False
         self._parts.clear()
-        self._tell("thinking.start", block=self._thinking, channel=channel, explicit=explicit)
+        self._add_event("thinking.start", block=self._thinking, channel=channel, explicit=explicit)
 
     def think(self, text: str, channel: str = "raw", part: int | None = None) -> None:
         """Tell a delta of thinking; its block and its part are started if the wire did not."""
@@ -66,9 +66,11 @@ class Speech:
             self.open(channel, explicit=False)
         if part is not None and part not in self._parts:
             self._parts.add(part)
-            self._tell("thinking.part", block=self._thinking, part=part)
+            self._add_event("thinking.part", block=self._thinking, part=part)
         self._closed = False
-        self._tell("thinking.delta", block=self._thinking, channel=channel, text=text, part=part)
+        self._add_event(
+            "thinking.delta", block=self._thinking, channel=channel, text=text, part=part
+        )
 
     def complete(self) -> None:
         """Note that the wire calls the open block of thinking complete."""
@@ -77,12 +79,12 @@ class Speech:
     def end_thinking(self, *, explicit: bool = False) -> None:
         """End the block of thinking that is open, if any."""
         if self._thinking is not None:
-            self._tell("thinking.end", block=self._thinking, explicit=explicit or self._closed)
+            self._add_event("thinking.end", block=self._thinking, explicit=explicit or self._closed)
         self._thinking, self._closed = None, False
 
     def seal(self, kind: str, data: str, block: int | None) -> None:
         if data:
-            self._tell("thinking.opaque", block=block, kind=kind, data=data)
+            self._add_event("thinking.opaque", block=block, kind=kind, data=data)
 
     def say(self, text: str) -> None:
         if not text:
@@ -90,13 +92,13 @@ class Speech:
         self.end_thinking()
         if self._text is None:
             self._text = self.number()
-            self._tell("text.start", block=self._text)
-        self._tell("text.delta", block=self._text, text=text)
+            self._add_event("text.start", block=self._text)
+        self._add_event("text.delta", block=self._text, text=text)
 
     def end_text(self) -> None:
         """End the block of text that is open, if any."""
         if self._text is not None:
-            self._tell("text.end", block=self._text)
+            self._add_event("text.end", block=self._text)
         self._text = None
 
     def speak(self, pieces: Iterable[Piece]) -> None:
@@ -115,16 +117,16 @@ class Speech:
         """Tell a delta of a refusal, which ends everything else that was said."""
         if text:
             self.pause()
-            self._tell("refusal.delta", text=text)
+            self._add_event("refusal.delta", text=text)
 
     def pause(self) -> None:
         """End what is open: something else comes."""
         self.end_thinking()
         self.end_text()
 
-    def _tell(self, kind: str, /, **fields: str | int | None) -> None:
+    def _add_event(self, kind: str, /, **fields: str | int | None) -> None:
         self.begin()
-        self._report.tell(kind, self._choice, **fields)
+        self._report.add(kind, self._choice, **fields)
 
 
 class Call:
@@ -152,7 +154,7 @@ class Call:
 
     def start(self, call_id: str, name: str) -> None:
         self.learn(call_id, name)
-        self._report.tell(
+        self._report.add(
             "tool.start",
             self._choice,
             index=self.index,
@@ -169,14 +171,14 @@ class Call:
     def add(self, arguments: str) -> None:
         if arguments:
             self._fragments.append(arguments)
-            self._report.tell("tool.delta", self._choice, index=self.index, arguments=arguments)
+            self._report.add("tool.delta", self._choice, index=self.index, arguments=arguments)
 
     def end(self) -> None:
         """Tell the whole call, once."""
         if self._ended:
             return
         self._ended = True
-        self._report.tell(
+        self._report.add(
             "tool.end",
             self._choice,
             index=self.index,

@@ -1,4 +1,4 @@
-"""Sends a request and gives the events of the answer as they come. Needs httpx.
+"""RequestEdit a request and gives the events of the answer as they come. Needs httpx.
 
 Rule 1: an answer that does not end is ended: by its deadline, by a bound on its bytes, or shortly
 after the API said that it is done.

@@ -104,18 +104,18 @@ class Turn:
         return tuple(piece for piece in self.pieces if isinstance(piece, Called))
 
 
-def said(role: Role, text: str) -> Turn:
+def text_turn(role: Role, text: str) -> Turn:
     return Turn(role, (Words(text),))
 
 
-def answered(call_id: str, text: str) -> Turn:
+def result_turn(call_id: str, text: str) -> Turn:
     return Turn("tool", (Words(text),), call_id)
 
 
 def events_of(turn: Turn) -> list[Event]:
     """The events of a turn that is known whole, its texts in one delta each."""
     report = Report()
-    report.tell("message.start", role=turn.role)
+    report.add("message.start", role=turn.role)
     blocks = iter(range(len(turn.pieces)))
     calls = iter(range(len(turn.pieces)))
     for piece in turn.pieces:
@@ -123,14 +123,14 @@ def events_of(turn: Turn) -> list[Event]:
             _thought(report, piece, blocks)
         elif isinstance(piece, Words):
             block = next(blocks)
-            report.tell("text.start", block=block)
-            report.tell("text.delta", block=block, text=piece.text)
-            report.tell("text.end", block=block)
+            report.add("text.start", block=block)
+            report.add("text.delta", block=block, text=piece.text)
+            report.add("text.end", block=block)
         else:
             index, fields = next(calls), {"id": piece.id or None, "name": piece.name or None}
-            report.tell("tool.start", index=index, **fields)
-            report.tell("tool.delta", index=index, arguments=piece.arguments)
-            report.tell("tool.end", index=index, **fields, arguments=piece.arguments)
+            report.add("tool.start", index=index, **fields)
+            report.add("tool.delta", index=index, arguments=piece.arguments)
+            report.add("tool.end", index=index, **fields, arguments=piece.arguments)
     return report.take()
 
 
@@ -139,17 +139,17 @@ def _thought(report: Report, thought: Thought, blocks: Iterator[int]) -> None:
     block: int | None = None
     if thought.text or thought.signature or thought.encrypted:
         block, channel = next(blocks), "raw" if thought.raw else "summary"
-        report.tell("thinking.start", block=block, channel=channel, explicit=False)
+        report.add("thinking.start", block=block, channel=channel, explicit=False)
         if thought.raw:
-            report.tell("thinking.delta", block=block, channel="raw", text=thought.raw)
+            report.add("thinking.delta", block=block, channel="raw", text=thought.raw)
         for part, text in enumerate(thought.parts):
-            report.tell("thinking.part", block=block, part=part)
-            report.tell("thinking.delta", block=block, channel="summary", part=part, text=text)
-        report.tell("thinking.end", block=block, explicit=False)
+            report.add("thinking.part", block=block, part=part)
+            report.add("thinking.delta", block=block, channel="summary", part=part, text=text)
+        report.add("thinking.end", block=block, explicit=False)
     for kind in ("signature", "encrypted", "redacted"):
         data = getattr(thought, kind)
         if data:
-            report.tell("thinking.opaque", block=block, kind=kind, data=data)
+            report.add("thinking.opaque", block=block, kind=kind, data=data)
 
 
 Entry = Mapping[str, Any]

@@ -70,7 +70,7 @@ class AnswerReader:
                 self._done(explicit=False)
             else:
                 self._is_done = True
-                self._report.tell("cut", how=how)
+                self._report.add("cut", how=how)
         return self._report.take()
 
     def echo(self) -> Mapping[str, Any]:
@@ -86,4 +86,4 @@ class AnswerReader:
 
     def _done(self, *, explicit: bool) -> None:
         self._is_done = True
-        self._report.tell("done", explicit=explicit)
+        self._report.add("done", explicit=explicit)

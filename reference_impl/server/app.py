@@ -193,15 +193,15 @@ async def _health(_: Request) -> Response:
 async def _misdirected(request: Request, error: Exception) -> Response:
     """A path or method that is not served."""
     assert isinstance(error, HTTPException)
-    return _said(request, Refusal(error.detail, status=error.status_code))
+    return _refused(request, Refusal(error.detail, status=error.status_code))
 
 
 async def _broken(request: Request, _: Exception) -> Response:
     """A fault of this server; the error itself goes to the log."""
-    return _said(request, Refusal("the server made a mistake; its log says more", status=500))
+    return _refused(request, Refusal("the server made a mistake; its log says more", status=500))
 
 
-def _said(request: Request, refusal: Refusal) -> Response:
+def _refused(request: Request, refusal: Refusal) -> Response:
     path = request.url.path
     known = (each for start, each in _ENVELOPES.items() if path.startswith(start))
     envelope = next(known, openai_error)

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from .ask import EngineRequest, asked
+from .ask import EngineRequest, engine_request
 from .effort import Effort, effort
 from .fields import Count, Sampling, StopString, StopStrings, Tool, unsupported
-from .turns import Turn, assistant, called
+from .turns import Turn, assistant, function_call
 
 
 class TextPart(msgspec.Struct, tag="text"):
@@ -146,7 +146,7 @@ def wanted_effort(request: ChatRequest, levels: Collection[str]) -> Effort:
 def ask_of(request: ChatRequest, wanted: Effort) -> EngineRequest:
     offered = () if request.tool_choice == "none" else request.tools or ()
     tools = [tool.declared for tool in offered]
-    return asked(map(_turn, request.messages), tools, wanted, request, request.most_tokens)
+    return engine_request(map(_turn, request.messages), tools, wanted, request, request.most_tokens)
 
 
 def _turn(message: Message) -> Turn:
@@ -162,7 +162,7 @@ def _turn(message: Message) -> Turn:
             own = message.reasoning_content or message.reasoning
             thought = own or _thought(message.content)
             calls = tuple(
-                called(call.id, call.function.name, call.function.arguments)
+                function_call(call.id, call.function.name, call.function.arguments)
                 for call in message.tool_calls or ()
             )
             return assistant(_text(message.content), thought, calls)

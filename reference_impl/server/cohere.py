@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 from starlette.requests import HTTPConnection
 
-from .ask import EngineRequest, asked, check_model
+from .ask import EngineRequest, check_model, engine_request
 from .cohere_stream import CohereBody, CohereStream
 from .defects import Scene
 from .effort import Effort
@@ -16,7 +16,7 @@ from .fields import Count, Fields, Sampling, Share, StopStrings, Tool, lets_call
 from .plan import Plan, planned
 from .refusal import Refusal
 from .service import Service
-from .turns import Turn, assistant, called
+from .turns import Turn, assistant, function_call
 
 
 class CohereThinking(msgspec.Struct):
@@ -98,7 +98,7 @@ def _ask(request: CohereRequest, wanted: Effort) -> EngineRequest:
     offered = request.tools if lets_call(request.tool_choice, "tool_choice") else None
     turns = map(_turn, request.messages)
     tools = [tool.declared for tool in offered or ()]
-    return asked(turns, tools, wanted, request, request.max_tokens)
+    return engine_request(turns, tools, wanted, request, request.max_tokens)
 
 
 def _turn(message: CohereMessage) -> Turn:
@@ -110,7 +110,7 @@ def _turn(message: CohereMessage) -> Turn:
             return {"role": "tool", "tool_call_id": message.tool_call_id, "content": text}
         case "assistant":
             calls = [
-                called(call.id, call.function.name, call.function.arguments)
+                function_call(call.id, call.function.name, call.function.arguments)
                 for call in message.tool_calls or ()
             ]
             return assistant(text, message.tool_plan + thought, calls)

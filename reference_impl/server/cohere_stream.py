@@ -34,12 +34,14 @@ class CohereStream(AnswerProjection):
         return self._add("text", text)
 
     def _fail(self, refusal: Refusal) -> Iterator[Wire]:
-        yield _wire("message-end", delta={"finish_reason": "ERROR", "error": refusal.message})
+        yield _event("message-end", delta={"finish_reason": "ERROR", "error": refusal.message})
         yield Wire(DONE)
 
     def _start(self, _: Start) -> Iterator[Wire]:
         empty = {"content": [], "tool_plan": "", "tool_calls": [], "citations": []}
-        yield _said("message-start", {"role": "assistant", **empty}, id=self._stamp.new(""))
+        yield _message_event(
+            "message-start", {"role": "assistant", **empty}, id=self._stamp.new("")
+        )
 
     def _add(self, kind: str, text: str) -> Iterator[Wire]:
         if self._open != kind:
@@ -49,30 +51,30 @@ class CohereStream(AnswerProjection):
         yield self._content("content-delta", {kind: text})
 
     def _content(self, event: str, content: Mapping[str, Any]) -> Wire:
-        return _said(event, {"content": content}, index=self._blocks)
+        return _message_event(event, {"content": content}, index=self._blocks)
 
     def _call(self, call: ToolCall) -> Iterator[Wire]:
         yield from self._leave()
         index, self._calls = self._calls, self._calls + 1
         named = {"id": self._stamp.new(f"{call.name}_"), "type": "function"}
         begun = {**named, "function": {"name": call.name, "arguments": ""}}
-        yield _said("tool-call-start", {"tool_calls": begun}, index=index)
+        yield _message_event("tool-call-start", {"tool_calls": begun}, index=index)
         arguments = {"function": {"arguments": call.arguments}}
-        yield _said("tool-call-delta", {"tool_calls": arguments}, index=index)
-        yield _wire("tool-call-end", index=index)
+        yield _message_event("tool-call-delta", {"tool_calls": arguments}, index=index)
+        yield _event("tool-call-end", index=index)
 
     def _finish(self, finish: Finish) -> Iterator[Wire]:
         yield from self._leave()
         reason = _REASONS[finish.reason]
         if finish.reason == "stop" and finish.stop_string is not None:
             reason = "STOP_SEQUENCE"
-        yield _wire("message-end", delta={"finish_reason": reason, "usage": _counts(finish.usage)})
+        yield _event("message-end", delta={"finish_reason": reason, "usage": _counts(finish.usage)})
         yield Wire(DONE)
 
     def _leave(self) -> Iterator[Wire]:
         if self._open:
             self._open = ""
-            yield _wire("content-end", index=self._blocks)
+            yield _event("content-end", index=self._blocks)
             self._blocks += 1
 
 
@@ -119,11 +121,11 @@ class CohereBody:
         return 200, {"id": self._id, "message": message, **self._end}
 
 
-def _said(kind: str, message: Mapping[str, Any], **fields: Any) -> Wire:
-    return _wire(kind, **fields, delta={"message": message})
+def _message_event(kind: str, message: Mapping[str, Any], **fields: Any) -> Wire:
+    return _event(kind, **fields, delta={"message": message})
 
 
-def _wire(kind: str, **fields: Any) -> Wire:
+def _event(kind: str, **fields: Any) -> Wire:
     return Wire({"type": kind, **fields}, kind)
 
 

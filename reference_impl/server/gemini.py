@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 from starlette.requests import HTTPConnection
 
-from .ask import EngineRequest, asked, check_model
+from .ask import EngineRequest, check_model, engine_request
 from .defects import Scene
 from .effort import Effort, effort
 from .fields import Count, Fields, Sampling, Share, StopStrings, lets_call, typed, unsupported
@@ -18,7 +18,7 @@ from .gemini_stream import SIGNATURE, GeminiBody, GeminiStream
 from .plan import Framing, Plan, planned
 from .refusal import Refusal
 from .service import Service
-from .turns import Turn, assistant, called, function_tool
+from .turns import Turn, assistant, function_call, function_tool
 
 LEVELS: Final = ("minimal", "low", "medium", "high")
 _MISSING: Final = (
@@ -167,7 +167,9 @@ def _ask(request: GeminiRequest, wanted: Effort) -> EngineRequest:
     offered = request.tools if lets_call(request.calling_mode, "functionCallingConfig") else None
     declared = (each for tool in offered or () for each in tool.function_declarations)
     tools = map(_tool, declared)
-    return asked((*before, *_turns(request.contents)), tools, wanted, config, config.most_tokens)
+    return engine_request(
+        (*before, *_turns(request.contents)), tools, wanted, config, config.most_tokens
+    )
 
 
 def _check_signatures(request: GeminiRequest) -> None:
@@ -192,7 +194,7 @@ def _turns(contents: list[GeminiContent]) -> Iterator[Turn]:
             raise unsupported("an image", "contents")
         if content.role == "model":
             made = [part.function_call for part in content.parts if part.function_call]
-            calls = [called(call.id or call.name, call.name, call.args) for call in made]
+            calls = [function_call(call.id or call.name, call.name, call.args) for call in made]
             thoughts = "".join(part.text or "" for part in content.parts if part.thought)
             yield assistant(_texts(content.parts), thoughts, calls)
             continue

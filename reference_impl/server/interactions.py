@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 from starlette.requests import HTTPConnection
 
-from .ask import EngineRequest, asked, check_model
+from .ask import EngineRequest, check_model, engine_request
 from .defects import Scene
 from .effort import Effort, effort
 from .fields import Count, Fields, Sampling, StopStrings, lets_call, typed, unsupported
@@ -18,7 +18,7 @@ from .interactions_stream import SIGNATURE, InteractionBody, InteractionStream
 from .plan import Plan, planned
 from .refusal import Refusal
 from .service import Service
-from .turns import Turn, assistant, called, function_tool
+from .turns import Turn, assistant, function_call, function_tool
 
 LEVELS: Final = ("minimal", "low", "medium", "high")
 SUMMARIES: Final = ("auto", "none")
@@ -120,7 +120,9 @@ def _ask(request: InteractionRequest, wanted: Effort) -> EngineRequest:
     before = [{"role": "system", "content": instruction}] if instruction else []
     offered = request.tools if lets_call(config.tool_choice, "tool_choice") else None
     turns = (*before, *_turns(request.steps))
-    return asked(turns, map(_tool, offered or ()), wanted, config, config.max_output_tokens)
+    return engine_request(
+        turns, map(_tool, offered or ()), wanted, config, config.max_output_tokens
+    )
 
 
 def _check_thoughts(request: InteractionRequest) -> None:
@@ -153,7 +155,9 @@ def _answer(steps: list[InteractionStep]) -> Turn:
     said = "".join(_text(step.content) for step in steps)
     thought = "".join(_text(step.summary) for step in steps)
     made = (step for step in steps if step.type == "function_call")
-    return assistant(said, thought, [called(call.id, call.name, call.arguments) for call in made])
+    return assistant(
+        said, thought, [function_call(call.id, call.name, call.arguments) for call in made]
+    )
 
 
 def _given(step: InteractionStep) -> Turn:

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 from starlette.requests import HTTPConnection
 
-from .ask import EngineRequest, asked, check_model
+from .ask import EngineRequest, check_model, engine_request
 from .defects import Scene
 from .effort import Effort, effort
 from .fields import Count, Fields, Share, StopStrings, Temperature, typed, unsupported
@@ -19,7 +19,7 @@ from .refusal import Refusal
 from .sealing import BrokenSeal, Seal
 from .service import Service
 from .settings import Settings
-from .turns import Turn, assistant, called, function_tool
+from .turns import Turn, assistant, function_call, function_tool
 
 
 class TextBlock(msgspec.Struct, tag="text"):
@@ -151,7 +151,7 @@ def ask_of(request: MessagesRequest, shape: MessagesShape) -> EngineRequest:
         raise unsupported("a forced tool call", "tool_choice.type")
     history = _History(shape.signature, shape.redaction)
     turns = _turns(request, history)
-    return asked(turns, _tools(request), wanted, request, request.max_tokens)
+    return engine_request(turns, _tools(request), wanted, request, request.max_tokens)
 
 
 class _History:
@@ -185,7 +185,7 @@ class _History:
                     what, at = "`data` in `redacted_thinking`", f"{place}.content.{number}"
                     thought += _opened(self._redaction, block.data, what, at)
                 case ToolUseBlock():
-                    calls.append(called(block.id, block.name, block.input))
+                    calls.append(function_call(block.id, block.name, block.input))
         return assistant(text, thought, tuple(calls))
 
     def _thinking(self, block: ThinkingBlock, place: str) -> str:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 from starlette.requests import HTTPConnection
 
-from .ask import EngineRequest, asked
+from .ask import EngineRequest, engine_request
 from .defects import Scene
 from .effort import Effort, effort
 from .fields import Fields, Sampling, StopString, StopStrings, Tool, typed, unsupported
@@ -18,7 +18,7 @@ from .ollama_stream import GenerateBody, GenerateStream, OllamaBody, OllamaStrea
 from .plan import Plan, planned
 from .refusal import Refusal
 from .service import Service
-from .turns import Turn, assistant, called
+from .turns import Turn, assistant, function_call
 
 _LATEST: Final = ":latest"
 LEVELS: Final = ("low", "medium", "high", "max")
@@ -134,7 +134,7 @@ def _ask(
     options = request.options or OllamaOptions()
     most = options.num_predict
     limit = most if most is not None and most > 0 else None
-    return asked(turns, tools, wanted, options, limit)
+    return engine_request(turns, tools, wanted, options, limit)
 
 
 def _turn(message: OllamaMessage) -> Turn:
@@ -148,7 +148,7 @@ def _turn(message: OllamaMessage) -> Turn:
             return {"role": "tool", "tool_call_id": call, "content": message.content}
         case "assistant":
             calls = [
-                called(call.id, call.function.name, call.function.arguments)
+                function_call(call.id, call.function.name, call.function.arguments)
                 for call in message.tool_calls or ()
             ]
             return assistant(message.content, message.thinking, calls)

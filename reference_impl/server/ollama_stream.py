@@ -74,19 +74,19 @@ class OllamaStream(AnswerProjection):
             {
                 "model": self._model,
                 "created_at": at.isoformat(timespec="microseconds").replace("+00:00", "Z"),
-                **self._said(message),
+                **self._message_fields(message),
                 **(last or {"done": False}),
             }
         )
 
-    def _said(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _message_fields(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
         return {"message": {"role": "assistant", **message}}
 
 
 class GenerateStream(OllamaStream):
     """The lines of a completion: what is said stands on the line itself."""
 
-    def _said(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _message_fields(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
         texts = {"response": message["content"]}
         return {**texts, "thinking": message["thinking"]} if "thinking" in message else texts
 

@@ -60,7 +60,7 @@ class AnswerProjection(ABC):
 
     def feed(self, event: AnswerEvent) -> Iterator[Wire]:
         try:
-            yield from self._told(event)
+            yield from self._project(event)
         except ArgumentsError as err:
             yield from self.fail(str(err))
 
@@ -69,7 +69,7 @@ class AnswerProjection(ABC):
         yield from self._fail(failed(message))
         self.is_over = True
 
-    def _told(self, event: AnswerEvent) -> Iterator[Wire]:
+    def _project(self, event: AnswerEvent) -> Iterator[Wire]:
         match event:
             case Start():
                 yield from self._start(event)

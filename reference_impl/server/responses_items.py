@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 from .engine import ToolCall
 from .settings import SummaryCarrier, SummaryParts
 
-Said = tuple[str, dict[str, Any]]
+ItemEvent = tuple[str, dict[str, Any]]
 Status = Literal["completed", "incomplete"]
 
 ADDED = "response.output_item.added"
@@ -31,15 +31,15 @@ class MessageItem:
     def text(self) -> str:
         return "".join(self._pieces)
 
-    def opened(self) -> Iterator[Said]:
+    def opened(self) -> Iterator[ItemEvent]:
         yield ADDED, {"item": {**self._head("in_progress"), "content": []}}
         yield PART_ADDED, self._content(part=_text_part(""))
 
-    def write(self, text: str) -> Iterator[Said]:
+    def write(self, text: str) -> Iterator[ItemEvent]:
         self._pieces.append(text)
         yield "response.output_text.delta", self._content(delta=text, logprobs=[])
 
-    def closed(self, status: Status) -> Iterator[Said]:
+    def closed(self, status: Status) -> Iterator[ItemEvent]:
         text = self.text
         yield "response.output_text.done", self._content(text=text, logprobs=[])
         yield PART_CLOSED, self._content(part=_text_part(text))
@@ -63,7 +63,7 @@ class CallItem:
         self.call_id = call_id
         self.call = call
 
-    def opened(self) -> Iterator[Said]:
+    def opened(self) -> Iterator[ItemEvent]:
         yield ADDED, {"item": {**self._head("in_progress"), "arguments": ""}}
         arguments = self.call.arguments
         if arguments:
@@ -72,7 +72,7 @@ class CallItem:
         done = {"item_id": self.id, "arguments": arguments}
         yield "response.function_call_arguments.done", done
 
-    def closed(self, status: Status) -> Iterator[Said]:
+    def closed(self, status: Status) -> Iterator[ItemEvent]:
         yield CLOSED, {"item": self.final(status)}
 
     def final(self, status: Status) -> dict[str, Any]:
@@ -181,7 +181,7 @@ class ReasoningItem:
     def text(self) -> str:
         return "".join(self._pieces)
 
-    def opened(self) -> Iterator[Said]:
+    def opened(self) -> Iterator[ItemEvent]:
         item = {"id": self.id, "type": "reasoning", "status": "in_progress", "summary": []}
         if self._shape.as_summary:
             yield ADDED, {"item": item}
@@ -189,19 +189,19 @@ class ReasoningItem:
         yield ADDED, {"item": {**item, "content": []}}
         yield PART_ADDED, self._content(part={"type": "reasoning_text", "text": ""})
 
-    def think(self, text: str) -> Iterator[Said]:
+    def think(self, text: str) -> Iterator[ItemEvent]:
         self._pieces.append(text)
         if self._shape.as_summary:
             yield from self._add_to_summary(0, text)
         else:
             yield "response.reasoning_text.delta", self._content(delta=text)
 
-    def summarise(self, text: str) -> Iterator[Said]:
+    def summarise(self, text: str) -> Iterator[ItemEvent]:
         yield from self._stop_thinking()
         for number, piece in self._parts.feed(text):
             yield from self._add_to_summary(number, piece)
 
-    def closed(self, status: Status) -> Iterator[Said]:
+    def closed(self, status: Status) -> Iterator[ItemEvent]:
         yield from self._stop_thinking()
         yield from self._close_part()
         yield CLOSED, {"item": self.final(status)}
@@ -218,14 +218,14 @@ class ReasoningItem:
         seal = self._shape.seal
         return item if seal is None else {**item, "encrypted_content": seal(self.text)}
 
-    def _stop_thinking(self) -> Iterator[Said]:
+    def _stop_thinking(self) -> Iterator[ItemEvent]:
         if self._is_thinking:
             self._is_thinking = False
             yield "response.reasoning_text.done", self._content(text=self.text)
             part = {"type": "reasoning_text", "text": self.text}
             yield PART_CLOSED, self._content(part=part)
 
-    def _add_to_summary(self, number: int, piece: str) -> Iterator[Said]:
+    def _add_to_summary(self, number: int, piece: str) -> Iterator[ItemEvent]:
         """A piece of a part of the summary."""
         if number == len(self._summary):
             yield from self._close_part()
@@ -234,14 +234,14 @@ class ReasoningItem:
         self._summary[-1] += piece
         yield from self._summary_event("text.delta", delta=piece)
 
-    def _close_part(self) -> Iterator[Said]:
+    def _close_part(self) -> Iterator[ItemEvent]:
         if self._summary:
             text = self._summary[-1]
             if self._shape.states_text:
                 yield from self._summary_event("text.done", text=text)
             yield from self._summary_event("part.done", part=_summary_part(text))
 
-    def _summary_event(self, event: str, **fields: Any) -> Iterator[Said]:
+    def _summary_event(self, event: str, **fields: Any) -> Iterator[ItemEvent]:
         """An event of the summary, where summaries have events."""
         if self._shape.as_summary or self._shape.carrier == "events":
             index = len(self._summary) - 1

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
-from .ask import EngineRequest, asked
+from .ask import EngineRequest, engine_request
 from .effort import LEVELS, effort
 from .engine import Usage
 from .fields import Count, Share, Temperature, unsupported
@@ -103,7 +103,7 @@ def ask_of(
     wanted = effort(request.level, "reasoning.effort", levels)
     if request.instructions:
         messages = ({"role": "system", "content": request.instructions}, *messages)
-    return asked(messages, _tools(request), wanted, request, request.max_output_tokens)
+    return engine_request(messages, _tools(request), wanted, request, request.max_output_tokens)
 
 
 def _tools(request: ResponsesRequest) -> Iterator[Mapping[str, Any]]:

@@ -20,7 +20,7 @@ def assistant(text: str, reasoning: str = "", calls: Sequence[Mapping[str, Any]]
     return turn
 
 
-def called(call_id: str, name: str, arguments: str | Mapping[str, Any]) -> dict[str, Any]:
+def function_call(call_id: str, name: str, arguments: str | Mapping[str, Any]) -> dict[str, Any]:
     """A call of the history. Arguments that are no JSON object stay the text they are."""
     given: Any = arguments
     if isinstance(arguments, str):

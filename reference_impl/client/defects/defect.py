@@ -10,19 +10,19 @@ from ..apis import Request
 from ..ask import Ask
 from ..event import Event
 
-Hears = Callable[[bytes], bytes]
-Reports = Callable[[Event], Iterable[Event]]
-Asks = Callable[[Ask], Ask]
-Sends = Callable[[Request], Request]
+BytesEdit = Callable[[bytes], bytes]
+EventEdit = Callable[[Event], Iterable[Event]]
+AskEdit = Callable[[Ask], Ask]
+RequestEdit = Callable[[Request], Request]
 Record = dict[str, Any]
-Stores = Callable[[Record], Record]
+RecordEdit = Callable[[Record], Record]
 
 
 def _bytes(chunk: bytes) -> bytes:
     return chunk
 
 
-def _events() -> Reports:
+def _events() -> EventEdit:
     return lambda event: (event,)
 
 
@@ -52,8 +52,8 @@ class Defect:
     name: str
     says: str
     rules: tuple[str, ...]
-    bytes: Hears = _bytes
-    events: Callable[[], Reports] = _events
-    ask: Asks = _ask
-    request: Sends = _request
-    store: Stores = _store
+    bytes: BytesEdit = _bytes
+    events: Callable[[], EventEdit] = _events
+    ask: AskEdit = _ask
+    request: RequestEdit = _request
+    store: RecordEdit = _store

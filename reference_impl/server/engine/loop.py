@@ -201,4 +201,4 @@ def _deliver(deliveries: Sequence[Delivery]) -> None:
 
 def _hand_over(deliveries: Sequence[Delivery]) -> None:
     for work, token, outcome in deliveries:
-        work.tell(token, outcome)
+        work.deliver(token, outcome)

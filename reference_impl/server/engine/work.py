@@ -48,7 +48,7 @@ class Work:
         self._close = vocabulary.thinking.close_id if vocabulary.thinking else None
         self._phase = Phase.THINKING if prompt.opens_thinking else Phase.TEXT
 
-    def tell(self, token: int | None, outcome: Outcome) -> None:
+    def deliver(self, token: int | None, outcome: Outcome) -> None:
         """Pass a token on, in the event loop."""
         on_token = self._on_token()
         if on_token is None:
