@@ -12,12 +12,12 @@ from typing import Any, Final
 from . import effort
 from .ask import Ask
 from .chat_fields import DETAILS, EXTRAS, PARTS, Echo, opaque_of, part_text, thinking_of
-from .event import Event, Report
+from .event import Report
 from .frame import Frame
 from .likeness import FIELD
 from .markers import Splitter
 from .outcome import error, finish, usage
-from .payload import compact, count_of, decode, object_of, objects_of, text_of
+from .payload import arguments_text, count_of, object_of, objects_of, text_of
 from .speech import Call, Speech
 from .turn import Called, Thought, Turn, Words
 from .wire import AnswerReader, Reading
@@ -40,7 +40,7 @@ class ChatChoice:
     def read(
         self, delta: Mapping[str, Any], reason: Any, message_id: str, *, whole: bool = False
     ) -> None:
-        """Tell what a delta says, or a `whole` message, its texts in one delta each."""
+        """Report what a delta says, or a `whole` message, its texts in one delta each."""
         self._speech.meet(message_id)
         if any(map(text_of, (delta.get("role"), reason, delta.get("content")))):
             self._speech.begin(text_of(delta.get("role")))
@@ -121,8 +121,7 @@ class ChatChoice:
             call = self._calls[index] = Call(self._report, index, choice=self.number)
             call.start(call_id, name)
         call.learn(call_id, name)
-        arguments = function.get("arguments")
-        call.add(compact(arguments) if isinstance(arguments, dict) else text_of(arguments))
+        call.add(arguments_text(function.get("arguments")))
 
 
 def _is_call(given: Mapping[str, Any]) -> bool:
@@ -155,21 +154,19 @@ class ChatReader(AnswerReader):
         self._choices: dict[int, ChatChoice] = {}
         self._echo = Echo()
 
-    def read(self, frame: Frame) -> list[Event]:
+    def _read_event(self, frame: Frame, event: dict[str, Any]) -> None:
         if frame.data == SENTINEL:
             self._close()
             self._done(explicit=True)
         else:
-            self._chunk(object_of(decode(frame.data)), "delta")
-        return self._report.take()
+            self._chunk(event, "delta")
 
-    def body(self, payload: dict[str, Any]) -> list[Event]:
+    def _read_body(self, payload: dict[str, Any]) -> None:
         self._chunk(payload, "message")
         if not (isinstance(payload.get("choices"), list) or payload.get("error")):
             error(self._report, "neither a completion nor an error")
         self._close()
         self._done(explicit=False)
-        return self._report.take()
 
     def _has_ended(self) -> bool:
         finished = [choice.is_finished for choice in self._choices.values()]

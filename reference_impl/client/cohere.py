@@ -15,11 +15,10 @@ from typing import Any, Final
 from . import effort
 from .ask import Ask
 from .chat import limits_and_tools, message_to_model
-from .content_blocks import BlockReader, ContentBlock, arguments_text
-from .event import Event
+from .content_blocks import BlockReader, ContentBlock
 from .frame import Frame
 from .outcome import error, finish, tokens
-from .payload import count_of, decode, object_of, objects_of, text_of
+from .payload import arguments_text, count_of, object_of, objects_of, text_of
 from .turn import Called, Thought, Turn, Words
 from .wire import Reading
 
@@ -46,8 +45,7 @@ class CohereReader(BlockReader):
         super().__init__(reading)
         self._plan: list[str] = []
 
-    def read(self, frame: Frame) -> list[Event]:
-        event = object_of(decode(frame.data))
+    def _read_event(self, frame: Frame, event: dict[str, Any]) -> None:
         kind = text_of(event.get("type"))
         message = object_of(object_of(event.get("delta")).get("message"))
         if kind == "message-start":
@@ -66,12 +64,12 @@ class CohereReader(BlockReader):
         elif kind not in _SILENT and _names_error(frame, event):
             self._close()
             error(self._report, event.get("error") or event)
-        return self._report.take()
 
-    def body(self, payload: dict[str, Any]) -> list[Event]:
+    def _read_body(self, payload: dict[str, Any]) -> None:
         message = payload.get("message")
         if not isinstance(message, dict):
-            error(self._report, payload if text_of(message) else _fault_of(payload))
+            fault = payload.get("error") or "neither an answer nor an error"
+            error(self._report, payload if text_of(message) else fault)
         else:
             self._begin(payload, message)
             self._think(text_of(message.get(PLAN)))
@@ -79,7 +77,6 @@ class CohereReader(BlockReader):
             self._content(message)
             self._ended(payload)
         self._done(explicit=False)
-        return self._report.take()
 
     def echo(self) -> Mapping[str, Any]:
         return {PLAN: "".join(self._plan)} if self._plan else {}
@@ -120,7 +117,7 @@ class CohereReader(BlockReader):
             block.stop()
 
     def _ended(self, ending: Fields) -> None:
-        """Tell why, and what it cost: what is billed is another number."""
+        """Report why, and what it cost: what is billed is another number."""
         reason, said = text_of(ending.get("finish_reason")), text_of(ending.get("error"))
         has_failed = reason in _FAILURES or bool(said)
         if not has_failed:
@@ -156,10 +153,6 @@ def _arguments(call: Fields) -> str:
 
 def _names_error(frame: Frame, event: Fields) -> bool:
     return frame.name == "error" or bool(text_of(event.get("message")) or event.get("error"))
-
-
-def _fault_of(payload: Fields) -> Any:
-    return payload.get("error") or "neither an answer nor an error"
 
 
 _SAMPLING: Final = {"top_p": "p", "stop": "stop_sequences"}

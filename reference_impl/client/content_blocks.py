@@ -15,13 +15,13 @@ from itertools import count
 from typing import Any
 
 from .event import Report
-from .payload import compact, text_of
+from .payload import arguments_text, text_of
 from .speech import Call, Speech
 from .wire import AnswerReader, Reading
 
 
 class ContentBlock:
-    """Tells thinking, text or a call, until the block stops. `calls` are the numbers of calls."""
+    """Reports thinking, text or a call, until the block stops. `calls` are the numbers of calls."""
 
     def __init__(self, report: Report, speech: Speech, calls: Iterator[int], channel: str) -> None:
         self._report = report
@@ -63,7 +63,7 @@ class ContentBlock:
         self._start_text = text
 
     def seal(self, kind: str, data: str) -> None:
-        """Tell opaque data; what is redacted belongs to no block that is shown."""
+        """Report opaque data; what is redacted belongs to no block that is shown."""
         self._speech.seal(kind, data, None if kind == "redacted" else self._thinking)
 
     def call(self, call_id: str, name: str, arguments: Any = None, *, hosted: bool = False) -> None:
@@ -174,8 +174,3 @@ class BlockReader(AnswerReader):
 
     def _close(self) -> None:
         self._blocks.close()
-
-
-def arguments_text(value: Any) -> str:
-    """Arguments as text; some servers send the object where its JSON is due."""
-    return compact(value) if isinstance(value, dict) else text_of(value)

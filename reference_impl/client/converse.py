@@ -18,7 +18,6 @@ from typing import Any, Final
 from . import effort
 from .ask import Ask
 from .content_blocks import BlockReader, ContentBlock
-from .event import Event
 from .frame import Frame
 from .outcome import error, finish, tokens
 from .payload import compact, count_of, decode, object_of, objects_of, present, text_of
@@ -36,8 +35,7 @@ class ConverseReader(BlockReader):
         super().__init__(reading)
         self._has_stopped = self._is_counted = False
 
-    def read(self, frame: Frame) -> list[Event]:
-        event = object_of(decode(frame.data))
+    def _read_event(self, frame: Frame, event: dict[str, Any]) -> None:
         if frame.raised:
             self._raise(frame.name, event)
         elif frame.name == "messageStart":
@@ -54,22 +52,20 @@ class ConverseReader(BlockReader):
             self._is_counted = True
         if self._has_stopped and self._is_counted and not self._is_done:
             self._done(explicit=True)
-        return self._report.take()
 
-    def body(self, payload: dict[str, Any]) -> list[Event]:
+    def _read_body(self, payload: dict[str, Any]) -> None:
         message = object_of(object_of(payload.get("output")).get("message"))
         if not message:
             said = text_of(payload.get("message")) or text_of(payload.get("Message"))
             fault = payload.get("error") or said
             error(self._report, fault or "neither an answer nor an error")
-            return self._report.take()
+            return
         self._begin(message)
         for given in objects_of(message.get("content")):
             _whole(self._blocks.whole(), given)
         finish(self._report, payload.get("stopReason"))
         self._count(payload)
         self._done(explicit=False)
-        return self._report.take()
 
     def _begin(self, message: Fields) -> None:
         self._start(message)
@@ -100,7 +96,7 @@ class ConverseReader(BlockReader):
 
 
 def _add(block: ContentBlock, delta: Fields) -> None:
-    """Tell what a delta adds; it has one member."""
+    """Report what a delta adds; it has one member."""
     reasoning = object_of(delta.get("reasoningContent"))
     block.think(text_of(reasoning.get("text")))
     block.seal("redacted", text_of(reasoning.get("redactedContent")))

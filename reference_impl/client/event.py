@@ -127,7 +127,7 @@ class Report:
         self._events.append(Event(kind, data, choice))
 
     def _release(self) -> None:
-        """Tell half a character that was held back: something else comes."""
+        """Report half a character that was held back: something else comes."""
         for kind, choice, *fields in self._halves.release():
             data = {**dict(fields), _DELTAS[kind]: "\ufffd"}
             self._events.append(Event(kind, data, choice))

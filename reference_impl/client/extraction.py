@@ -18,7 +18,7 @@ from .answer import Answer
 from .apis import APIS
 from .chat_fields import BLOCKS, PARTS, Echo, opaque_of, part_text
 from .event import Event
-from .payload import compact, decode, object_of, objects_of, text_of
+from .payload import arguments_text, decode, object_of, objects_of, text_of
 from .turn import (
     Called,
     HistoryForm,
@@ -180,6 +180,5 @@ def _pieces(message: Mapping[str, Any]) -> Iterator[Piece]:
 
 def _called(call: Mapping[str, Any]) -> Called:
     function = object_of(call.get("function"))
-    arguments = function.get("arguments")
-    text = compact(arguments) if isinstance(arguments, dict) else text_of(arguments)
-    return Called(text_of(call.get("id")), text_of(function.get("name")), text)
+    named = (text_of(call.get("id")), text_of(function.get("name")))
+    return Called(*named, arguments_text(function.get("arguments")))

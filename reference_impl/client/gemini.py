@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from . import effort
 from .ask import Ask
-from .event import Event, Report
+from .event import Report
 from .frame import Frame
 from .outcome import added, error, finish, tokens
 from .payload import compact, count_of, decode, object_of, objects_of, present, text_of
@@ -39,15 +39,13 @@ class GeminiReader(AnswerReader):
         self._is_refused = False  # the prompt was
         self._has_failed = False
 
-    def read(self, frame: Frame) -> list[Event]:
-        self._chunk(object_of(decode(frame.data)))
-        return self._report.take()
+    def _read_event(self, _: Frame, event: dict[str, Any]) -> None:
+        self._chunk(event)
 
-    def body(self, payload: dict[str, Any]) -> list[Event]:
+    def _read_body(self, payload: dict[str, Any]) -> None:
         if not {"candidates", "promptFeedback", "error"} & payload.keys():
             error(self._report, "neither an answer nor an error")
         self._chunk(payload)
-        return self._report.take()
 
     def _close(self) -> None:
         for candidate in self._candidates.values():
@@ -90,7 +88,7 @@ class GeminiReader(AnswerReader):
             self._candidates[number] = _Candidate(self._report, number)
         candidate, content = self._candidates[number], object_of(given.get("content"))
         if content.get("role") or content.get("parts"):
-            candidate.begin()
+            candidate.speech.begin()
         for part in objects_of(content.get("parts")):
             candidate.read(part)
         return candidate, text_of(given.get("finishReason"))
@@ -100,17 +98,14 @@ class _Candidate:
     def __init__(self, report: Report, number: int) -> None:
         self._report = report
         self._number = number
-        self._speech = Speech(report, number)
+        self.speech = Speech(report, number)
         self._calls = 0
         self.is_finished = False
-
-    def begin(self) -> None:
-        self._speech.begin()
 
     def read(self, part: Mapping[str, Any]) -> None:
         # Gateways may have it as requests may be written.
         signature = text_of(part.get("thoughtSignature")) or text_of(part.get("thought_signature"))
-        self._speech.seal("signature", signature, None)
+        self.speech.seal("signature", signature, None)
         text = text_of(part.get("text"))
         if part.get("functionCall") is not None:
             self._call(object_of(part["functionCall"]))
@@ -120,9 +115,9 @@ class _Candidate:
         elif part.get("text") is None:
             self.close()
         elif part.get("thought") is True:
-            self._speech.think(text)
+            self.speech.think(text)
         else:
-            self._speech.say(text)
+            self.speech.say(text)
 
     def finish(self, reason: str) -> None:
         if reason:
@@ -131,7 +126,7 @@ class _Candidate:
             finish(self._report, reason, self._number)
 
     def close(self) -> None:
-        self._speech.pause()
+        self.speech.pause()
 
     def _call(self, given: Mapping[str, Any]) -> None:
         call = Call(self._report, self._calls, choice=self._number)
@@ -142,7 +137,7 @@ class _Candidate:
 
     def _carry_out(self, call: Call, call_id: str, name: str, arguments: Any) -> None:
         self.close()
-        self._speech.begin()
+        self.speech.begin()
         call.start(call_id, name)
         call.add("" if arguments is None else text_of(arguments) or compact(arguments))
         call.end()
@@ -219,10 +214,6 @@ def _part(piece: Piece) -> dict[str, Any]:
     return {"functionCall": {**named, "name": piece.name, "args": arguments}}
 
 
-def _is_answer(entry: Mapping[str, Any]) -> bool:
-    return entry.get("role") == "model"
-
-
 def _answer(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     parts = [_spelled(part) for entry in entries for part in objects_of(entry.get("parts"))]
     return {"candidates": [{"content": {"role": "model", "parts": parts}}]}
@@ -251,4 +242,4 @@ def _spelled(part: Mapping[str, Any]) -> dict[str, Any]:
     return {_SPELLED.get(key, key): value for key, value in part.items()}
 
 
-GEMINI_HISTORY: Final = HistoryForm(_is_answer, _answer, _given)
+GEMINI_HISTORY: Final = HistoryForm(lambda entry: entry.get("role") == "model", _answer, _given)

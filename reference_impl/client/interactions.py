@@ -16,11 +16,19 @@ from typing import Any, Final
 
 from . import effort
 from .ask import Ask
-from .content_blocks import BlockReader, ContentBlock, arguments_text
-from .event import Event
+from .content_blocks import BlockReader, ContentBlock
 from .frame import Frame
 from .outcome import added, error, finish, tokens
-from .payload import compact, count_of, decode, object_of, objects_of, present, text_of
+from .payload import (
+    arguments_text,
+    compact,
+    count_of,
+    decode,
+    object_of,
+    objects_of,
+    present,
+    text_of,
+)
 from .turn import Called, HistoryForm, Piece, Results, Thought, Turn, Words, result_turn, text_turn
 
 Fields = Mapping[str, Any]
@@ -42,8 +50,7 @@ _OUTPUT: Final = ("total_output_tokens", "total_thought_tokens")
 class InteractionsReader(BlockReader):
     channel = "summary"
 
-    def read(self, frame: Frame) -> list[Event]:
-        event = object_of(decode(frame.data))
+    def _read_event(self, frame: Frame, event: dict[str, Any]) -> None:
         kind = text_of(event.get("event_type"))
         interaction = object_of(event.get("interaction"))
         if kind == "interaction.created":
@@ -59,13 +66,12 @@ class InteractionsReader(BlockReader):
         elif event and kind != "interaction.status_update" and _names_error(frame, event):
             self._close()
             error(self._report, event.get("error") or event)
-        return self._report.take()
 
-    def body(self, payload: dict[str, Any]) -> list[Event]:
+    def _read_body(self, payload: dict[str, Any]) -> None:
         if not (payload.get("object") == "interaction" or isinstance(payload.get("steps"), list)):
             error(self._report, payload.get("error") or "neither an interaction nor an error")
             self._done(explicit=False)
-            return self._report.take()
+            return
         self._start({}, payload.get("id"))
         for given in objects_of(payload.get("steps")):
             block = self._blocks.whole()
@@ -74,7 +80,6 @@ class InteractionsReader(BlockReader):
         self._ended(payload)
         if payload.get("status") not in _RUNNING:
             self._done(explicit=False)
-        return self._report.take()
 
     def _step(self, kind: str, event: Fields) -> None:
         index = count_of(event.get("index"))
@@ -86,7 +91,7 @@ class InteractionsReader(BlockReader):
             _add(self._blocks.block(index), object_of(event.get("delta")))
 
     def _ended(self, interaction: Fields) -> None:
-        """Tell why, and what it cost: thoughts and tools are counted beside the rest."""
+        """Report why, and what it cost: thoughts and tools are counted beside the rest."""
         status = text_of(interaction.get("status"))
         if status not in (*_FAILURES, *_RUNNING):
             finish(self._report, _STATES.get(status, status))

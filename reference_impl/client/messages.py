@@ -14,11 +14,10 @@ from typing import Any, Final
 from . import effort
 from .ask import Ask
 from .content_blocks import BlockReader, ContentBlock
-from .event import Event
 from .frame import Frame
 from .outcome import error, finish, usage
 from .payload import count_of, decode, object_of, objects_of, present, text_of
-from .turn import Called, Piece, Thought, Turn, Words
+from .turn import Called, Piece, Thought, Words
 from .wire import Reading
 
 Fields = Mapping[str, Any]
@@ -34,8 +33,7 @@ class MessagesReader(BlockReader):
         super().__init__(reading)
         self._counts: dict[str, Any] = {}
 
-    def read(self, frame: Frame) -> list[Event]:
-        event = object_of(decode(frame.data))
+    def _read_event(self, _: Frame, event: dict[str, Any]) -> None:
         kind = text_of(event.get("type"))
         if kind == "message_start":
             self._begin(object_of(event.get("message")))
@@ -50,9 +48,8 @@ class MessagesReader(BlockReader):
             self._done(explicit=True)
         elif event.get("error") and kind in ("", "error"):
             error(self._report, event["error"])
-        return self._report.take()
 
-    def body(self, payload: dict[str, Any]) -> list[Event]:
+    def _read_body(self, payload: dict[str, Any]) -> None:
         if payload.get("error"):
             error(self._report, payload["error"])
         elif payload.get("type") == "message":
@@ -64,7 +61,6 @@ class MessagesReader(BlockReader):
         else:
             error(self._report, "neither a message nor an error")
         self._done(explicit=False)
-        return self._report.take()
 
     def _begin(self, message: Fields) -> None:
         self._start(message, message.get("id"))
@@ -73,7 +69,7 @@ class MessagesReader(BlockReader):
         self._usage(message.get("usage"))
 
     def _usage(self, given: Any) -> None:
-        """Tell the counts so far: what a later event does not repeat still holds."""
+        """Report the counts so far: what a later event does not repeat still holds."""
         if isinstance(given, dict):
             self._counts = {**self._counts, **given}
             usage(self._report, self._counts)
@@ -110,7 +106,7 @@ def _start_block(block: ContentBlock, given: Fields) -> None:
 
 
 def _whole_block(block: ContentBlock, given: Fields) -> None:
-    """Tell a block that is complete: its opaque data comes after its end."""
+    """Report a block that is complete: its opaque data comes after its end."""
     signature = text_of(given.get("signature")) if given.get("type") == "thinking" else ""
     _start_block(block, {**given, "signature": None})
     block.stop()
@@ -151,27 +147,21 @@ def _messages(ask: Ask) -> Iterator[dict[str, Any]]:
     results: list[dict[str, Any]] = []
     for turn in (*ask.turns, None):
         if turn is not None and turn.role == "tool":
-            results.append(_result(turn))
+            result = {"type": "tool_result", "tool_use_id": turn.call_id, "content": turn.text}
+            results.append(result)
             continue
         if results:
             # All results of one turn are in one message.
             yield {"role": "user", "content": results}
             results = []
         if turn is not None and turn.role == "assistant":
-            blocks = list(_assistant(turn, ask))
+            pieces = turn.thinking_first if ask.like.thinking_first else turn.pieces
+            sends = ask.sends_thinking("messages")
+            blocks = [block for piece in pieces for block in _blocks(piece, sends=sends)]
             if blocks:
                 yield {"role": "assistant", "content": blocks}
         elif turn is not None and turn.role == "user":
             yield {"role": "user", "content": turn.text}
-
-
-def _assistant(turn: Turn, ask: Ask) -> Iterator[dict[str, Any]]:
-    for piece in turn.thinking_first if ask.like.thinking_first else turn.pieces:
-        yield from _blocks(piece, sends=ask.sends_thinking("messages"))
-
-
-def _result(turn: Turn) -> dict[str, Any]:
-    return {"type": "tool_result", "tool_use_id": turn.call_id, "content": turn.text}
 
 
 def _blocks(piece: Piece, *, sends: bool) -> Iterator[dict[str, Any]]:

@@ -14,11 +14,10 @@ from typing import Any, Final
 
 from . import effort
 from .ask import Ask
-from .event import Event
 from .frame import Frame
 from .markers import Splitter
 from .outcome import error, finish, tokens
-from .payload import compact, decode, object_of, objects_of, text_of
+from .payload import arguments_text, decode, object_of, objects_of, text_of
 from .speech import Call
 from .turn import Called, HistoryForm, Results, Turn
 from .wire import AnswerReader, Reading
@@ -34,14 +33,12 @@ class OllamaReader(AnswerReader):
         self._context: Any = None
         self._is_whole = False
 
-    def read(self, frame: Frame) -> list[Event]:
-        self._line(object_of(decode(frame.data)))
-        return self._report.take()
+    def _read_event(self, _: Frame, event: dict[str, Any]) -> None:
+        self._line(event)
 
-    def body(self, payload: dict[str, Any]) -> list[Event]:
+    def _read_body(self, payload: dict[str, Any]) -> None:
         self._is_whole = True
         self._line(payload)
-        return self._report.take()
 
     def echo(self) -> Mapping[str, Any]:
         """What a completion gives as the talk so far."""
@@ -86,8 +83,7 @@ class OllamaReader(AnswerReader):
         call = Call(self._report, self._calls)
         self._calls += 1
         call.start(text_of(given.get("id")), text_of(function.get("name")))
-        arguments = function.get("arguments")
-        call.add(compact(arguments) if isinstance(arguments, dict) else text_of(arguments))
+        call.add(arguments_text(function.get("arguments")))
         call.end()
 
 

@@ -13,11 +13,10 @@ from typing import Any, Final
 
 from . import effort
 from .ask import Ask
-from .event import Event
 from .frame import Frame
 from .outcome import error, finish, usage
-from .payload import count_of, decode, object_of, text_of
-from .responses_items import ReadMessage, ReadReasoning
+from .payload import count_of, object_of, text_of
+from .responses_items import ReadCall, ReadMessage, ReadReasoning
 from .responses_output import Output
 from .turn import Piece, Thought, Turn, Words
 from .wire import AnswerReader, Reading
@@ -36,8 +35,7 @@ class ResponsesReader(AnswerReader):
         super().__init__(reading)
         self._output = Output(self._report, self._speech)
 
-    def read(self, frame: Frame) -> list[Event]:
-        event = object_of(decode(frame.data))
+    def _read_event(self, _: Frame, event: dict[str, Any]) -> None:
         kind, response = text_of(event.get("type")), object_of(event.get("response"))
         if kind == "response.created":
             self._created()
@@ -51,9 +49,8 @@ class ResponsesReader(AnswerReader):
         elif kind in READERS:
             self._speech.begin()
             READERS[kind](self._output, event)
-        return self._report.take()
 
-    def body(self, payload: dict[str, Any]) -> list[Event]:
+    def _read_body(self, payload: dict[str, Any]) -> None:
         if payload.get("error") and "output" not in payload:
             error(self._report, payload["error"])
             self._report.add("done", explicit=False)
@@ -62,7 +59,6 @@ class ResponsesReader(AnswerReader):
             self._speech.meet(text_of(payload.get("id")))
             self._terminal(payload, failed=payload["status"] == "failed")
             self._report.add("done", explicit=True)
-        return self._report.take()
 
     def _close(self) -> None:
         self._output.close()
@@ -93,16 +89,12 @@ class ResponsesReader(AnswerReader):
         return "tool_calls" if self._output.is_calling else "stop"
 
 
-def _added(output: Output, event: Fields) -> None:
-    output.add(object_of(event.get("item")), count_of(event.get("output_index")))
-
-
-def _done(output: Output, event: Fields) -> None:
-    output.done(object_of(event.get("item")), count_of(event.get("output_index")))
+def _item(event: Fields) -> tuple[Fields, int | None]:
+    return object_of(event.get("item")), count_of(event.get("output_index"))
 
 
 def _part_added(output: Output, event: Fields) -> None:
-    item, part = output.reasoning(event), count_of(event.get("summary_index"))
+    item, part = output.item_of(event, ReadReasoning), count_of(event.get("summary_index"))
     if item is not None and part is not None:
         item.part(part)
 
@@ -118,18 +110,15 @@ class ItemText:
     Both take the index of a part and a text.
     """
 
-    find: Callable[[Output, Fields], Any]
+    kind: type[ReadReasoning | ReadMessage]
     add: Callable[[Any, int | None, str], None]
     loose: Callable[[Output, int | None, str], None]
     index: str = "content_index"
     text: Callable[[Fields], str] = lambda event: text_of(event.get("delta"))
 
     def __call__(self, output: Output, event: Fields) -> None:
-        item, part, text = (
-            self.find(output, event),
-            count_of(event.get(self.index)),
-            self.text(event),
-        )
+        item = output.item_of(event, self.kind)
+        part, text = count_of(event.get(self.index)), self.text(event)
         if item is None:
             self.loose(output, part, text)
         else:
@@ -137,36 +126,33 @@ class ItemText:
 
 
 _summary_delta: Final = ItemText(
-    Output.reasoning, ReadReasoning.summarise, Output.summarise, "summary_index"
+    ReadReasoning, ReadReasoning.summarise, Output.summarise, "summary_index"
 )
 _summary_done: Final = ItemText(
-    Output.reasoning,
+    ReadReasoning,
     ReadReasoning.state_summary,
     lambda output, part, text: output.state_thought(text, part),
     "summary_index",
     _stated,
 )
 _raw_delta: Final = ItemText(
-    Output.reasoning, ReadReasoning.think, lambda output, _, text: output.think(text)
+    ReadReasoning, ReadReasoning.think, lambda output, _, text: output.think(text)
 )
 _raw_done: Final = ItemText(
-    Output.reasoning,
+    ReadReasoning,
     ReadReasoning.state,
     lambda output, _, text: output.state_thought(text),
     text=_stated,
 )
 _text_delta: Final = ItemText(
-    Output.message, ReadMessage.say, lambda output, _, text: output.say(text)
+    ReadMessage, ReadMessage.say, lambda output, _, text: output.say(text)
 )
 _text_done: Final = ItemText(
-    Output.message,
-    ReadMessage.state,
-    lambda output, _, text: output.state_text(text),
-    text=_stated,
+    ReadMessage, ReadMessage.state, lambda output, _, text: output.state_text(text), text=_stated
 )
-_refusal_delta: Final = ItemText(Output.message, ReadMessage.refuse, lambda *_: None)
+_refusal_delta: Final = ItemText(ReadMessage, ReadMessage.refuse, lambda *_: None)
 _refusal_done: Final = ItemText(
-    Output.message,
+    ReadMessage,
     ReadMessage.state_refusal,
     lambda *_: None,
     text=lambda event: text_of(event.get("refusal")),
@@ -184,14 +170,14 @@ def _content_done(output: Output, event: Fields) -> None:
 
 
 def _arguments_done(output: Output, event: Fields) -> None:
-    item = output.call(event)
+    item = output.item_of(event, ReadCall)
     if item is not None:
         item.state(text_of(event.get("arguments")) or text_of(event.get("input")))
 
 
-READERS: Final[Mapping[str, Callable[[Output, Fields], None]]] = {
-    "response.output_item.added": _added,
-    "response.output_item.done": _done,
+READERS: Final[Mapping[str, Callable[[Output, Fields], object]]] = {
+    "response.output_item.added": lambda output, event: output.add(*_item(event)),
+    "response.output_item.done": lambda output, event: output.done(*_item(event)),
     "response.reasoning_summary_part.added": _part_added,
     "response.reasoning_summary_text.delta": _summary_delta,
     "response.reasoning_summary_text.done": _summary_done,
@@ -225,7 +211,11 @@ def responses_request(ask: Ask) -> dict[str, Any]:
         **effort.responses(ask),
         **ask.sampling,
     }
-    if ask.like.keeps_items and ask.sends_thinking("responses") and _may_think(ask):
+    if (
+        ask.like.keeps_items
+        and ask.sends_thinking("responses")
+        and ask.like.takes_effort(ask.model)
+    ):
         made["include"] = ["reasoning.encrypted_content"]
     if system := [turn.text for turn in ask.turns if _is_instructed(turn, ask)]:
         made["instructions"] = "\n\n".join(system)
@@ -245,10 +235,6 @@ def _items(ask: Ask) -> Iterator[dict[str, Any]]:
             yield from _assistant(turn, number, used, ask)
         elif not _is_instructed(turn, ask):
             yield {"type": "message", "role": _role(turn, ask), "content": turn.text}
-
-
-def _may_think(ask: Ask) -> bool:
-    return ask.like.takes_effort(ask.model)
 
 
 def _is_instructed(turn: Turn, ask: Ask) -> bool:

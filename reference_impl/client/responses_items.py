@@ -1,6 +1,6 @@
 """The output items of a Responses stream: reasoning, messages, calls.
 
-Servers tell a text up to five times: in deltas, in its done event, in the closed part, in the
+Servers state a text up to five times: in deltas, in its done event, in the closed part, in the
 closed item and in the closing response. It is reported the first time that it comes.
 """
 
@@ -53,7 +53,7 @@ class ReportedTexts:
 
 
 class ReadReasoning:
-    """An item of type `reasoning`: one block, told raw or as a summary in parts."""
+    """An item of type `reasoning`: one block, reported raw or as a summary in parts."""
 
     kind = "reasoning"
 
@@ -71,7 +71,7 @@ class ReadReasoning:
         self.is_done = False
 
     def start(self, item: Mapping[str, Any]) -> None:
-        """Tell that the block begins: raw where it has content, or where an empty list waits.
+        """Report that the block begins: raw where it has content, or where an empty list waits.
 
         Sealed items may have such a list, too: they are reported as a summary, if at all.
         """
@@ -94,17 +94,17 @@ class ReadReasoning:
             self._report.add("thinking.delta", block=self._block, channel="raw", text=text)
 
     def state(self, index: int | None, text: str) -> None:
-        """Tell raw thinking that was stated whole, if it is news."""
+        """Report raw thinking that was stated whole, if it is news."""
         if self._raw.is_news(index, text) and not self._loose.knows(text):
             self.think(index, text)
 
     def part(self, index: int) -> None:
-        """Tell that a part of the summary begins."""
+        """Report that a part of the summary begins."""
         self._parts.add(index)
         self._report.add("thinking.part", block=self._block, part=index)
 
     def summarise(self, index: int | None, text: str) -> None:
-        """Tell a delta of the summary, after the start of its part."""
+        """Report a delta of the summary, after the start of its part."""
         if not text:
             return
         self._speech.pause()
@@ -116,12 +116,12 @@ class ReadReasoning:
         )
 
     def state_summary(self, index: int | None, text: str) -> None:
-        """Tell a part of the summary that was stated whole, if it is news."""
+        """Report a part of the summary that was stated whole, if it is news."""
         if self._summary.is_news(index, text):
             self.summarise(index, text)
 
     def done(self, item: Mapping[str, Any]) -> None:
-        """Tell what only the closed item says, and its end."""
+        """Report what only the closed item says, and its end."""
         for index, part in enumerate(objects_of(item.get("content"))):
             self.state(index, text_of(part.get("text")))
         for index, part in enumerate(objects_of(item.get("summary"))):
@@ -170,7 +170,7 @@ class ReadMessage:
         self._report.add("text.delta", block=self._block, text=text, phase=self._phase)
 
     def state(self, index: int | None, text: str) -> None:
-        """Tell a text that was stated whole, if it is news."""
+        """Report a text that was stated whole, if it is news."""
         if self._texts.is_news(index, text) and not self._loose.knows(text):
             self.say(index, text)
 
@@ -180,12 +180,12 @@ class ReadMessage:
             self._speech.refuse(text)
 
     def state_refusal(self, index: int | None, text: str) -> None:
-        """Tell a refusal that was stated whole, if it is news."""
+        """Report a refusal that was stated whole, if it is news."""
         if self._refusals.is_news(index, text):
             self.refuse(index, text)
 
     def done(self, item: Mapping[str, Any]) -> None:
-        """Tell what only the closed item says, and its end."""
+        """Report what only the closed item says, and its end."""
         for index, part in enumerate(objects_of(item.get("content"))):
             self.state(index, text_of(part.get("text")))
             self.state_refusal(index, text_of(part.get("refusal")))
@@ -215,12 +215,12 @@ class ReadCall:
         self._call.add(arguments)
 
     def state(self, arguments: str) -> None:
-        """Tell arguments that were stated whole, if no fragment came."""
+        """Report arguments that were stated whole, if no fragment came."""
         if self._call.is_silent:
             self._call.add(arguments)
 
     def done(self, item: Mapping[str, Any]) -> None:
-        """Tell the whole call."""
+        """Report the whole call."""
         arguments = text_of(item.get(CALLS.get(self.kind, "")))
         self.state(arguments)
         self._call.end()

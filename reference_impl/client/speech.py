@@ -1,7 +1,7 @@
 """One choice of an answer: which block is open, and what opens and ends it.
 
 Blocks are numbered from 0, one for each uninterrupted run of thinking or of text.
-A call is started once, told in fragments, and ended with the whole arguments.
+A call is started once, reported in fragments, and ended with the whole arguments.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .markers import Piece
 
 
 class Speech:
-    """Tells runs of thinking and text, with the starts and ends that a wire leaves out."""
+    """Reports runs of thinking and text, with the starts and ends that a wire leaves out."""
 
     def __init__(self, report: Report, choice: int = 0) -> None:
         self._report = report
@@ -59,7 +59,7 @@ class Speech:
         self._add_event("thinking.start", block=self._thinking, channel=channel, explicit=explicit)
 
     def think(self, text: str, channel: str = "raw", part: int | None = None) -> None:
-        """Tell a delta of thinking; its block and its part are started if the wire did not."""
+        """Report a delta of thinking; its block and its part are started if the wire did not."""
         if not text:
             return
         if self._thinking is None:
@@ -102,7 +102,7 @@ class Speech:
         self._text = None
 
     def speak(self, pieces: Iterable[Piece]) -> None:
-        """Tell text in which markers were looked for."""
+        """Report text in which markers were looked for."""
         for kind, text in pieces:
             if kind == "open":
                 self.open("raw", explicit=True)
@@ -114,7 +114,7 @@ class Speech:
                 self.say(text)
 
     def refuse(self, text: str) -> None:
-        """Tell a delta of a refusal, which ends everything else that was said."""
+        """Report a delta of a refusal, which ends everything else that was said."""
         if text:
             self.pause()
             self._add_event("refusal.delta", text=text)
@@ -174,7 +174,7 @@ class Call:
             self._report.add("tool.delta", self._choice, index=self.index, arguments=arguments)
 
     def end(self) -> None:
-        """Tell the whole call, once."""
+        """Report the whole call, once."""
         if self._ended:
             return
         self._ended = True

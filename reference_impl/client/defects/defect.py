@@ -18,24 +18,12 @@ Record = dict[str, Any]
 RecordEdit = Callable[[Record], Record]
 
 
-def _bytes(chunk: bytes) -> bytes:
-    return chunk
+def _unchanged(value: Any) -> Any:
+    return value
 
 
-def _events() -> EventEdit:
+def _every_event() -> EventEdit:
     return lambda event: (event,)
-
-
-def _ask(ask: Ask) -> Ask:
-    return ask
-
-
-def _request(request: Request) -> Request:
-    return request
-
-
-def _store(record: Record) -> Record:
-    return record
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +40,8 @@ class Defect:
     name: str
     says: str
     rules: tuple[str, ...]
-    bytes: BytesEdit = _bytes
-    events: Callable[[], EventEdit] = _events
-    ask: AskEdit = _ask
-    request: RequestEdit = _request
-    store: RecordEdit = _store
+    bytes: BytesEdit = _unchanged
+    events: Callable[[], EventEdit] = _every_event
+    ask: AskEdit = _unchanged
+    request: RequestEdit = _unchanged
+    store: RecordEdit = _unchanged
