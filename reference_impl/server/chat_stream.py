@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from .engine import Finish, ReasoningDelta, Start, ToolCall, Usage
-from .projection import AnswerProjection
+from .projection import AnswerBody, AnswerProjection
 from .refusal import Refusal, openai_error
 from .stamp import Stamp
 from .summary import AnswerEvent
@@ -125,21 +125,16 @@ def chat_usage(usage: Usage, *, zeros: bool = True, details: bool = True) -> dic
 _TEXTS = ("content", "reasoning_content", "reasoning")
 
 
-class ChatBody:
-    """Adds up chunks; `body` is the completion, or the error that ended it."""
-
+class ChatBody(AnswerBody):
     def __init__(self) -> None:
+        super().__init__(openai_error)
         self._head: dict[str, Any] = {}
         self._texts: dict[str, list[str]] = {}
         self._calls: list[dict[str, Any]] = []
         self._finish: str | None = None
         self._usage: Any = None
-        self._error: Mapping[str, Any] | None = None
 
-    def add(self, wire: Wire) -> None:
-        chunk = wire.data
-        if isinstance(chunk, str):
-            return
+    def _add(self, _: str, chunk: Mapping[str, Any]) -> None:
         if "error" in chunk:
             self._error = chunk
             return
@@ -149,16 +144,14 @@ class ChatBody:
             self._finish = choice["finish_reason"] or self._finish
             self._delta(choice["delta"])
 
-    def body(self) -> tuple[int, Mapping[str, Any]]:
-        if self._error is not None:
-            return 500, self._error
+    def _whole(self) -> dict[str, Any]:
         choice = {
             "index": 0,
             "message": self._message(),
             "logprobs": None,
             "finish_reason": self._finish,
         }
-        return 200, {
+        return {
             **self._head,
             "object": "chat.completion",
             "choices": [choice],

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from .engine import Finish, Start, ToolCall, Usage
-from .projection import AnswerProjection
+from .projection import AnswerBody, AnswerProjection
 from .refusal import Refusal, failed, message_error
 from .stamp import Stamp
 from .wire import DONE, Wire
@@ -78,23 +78,20 @@ class CohereStream(AnswerProjection):
             self._blocks += 1
 
 
-class CohereBody:
-    """Adds up events; `body` is the whole answer, or the error that ended it."""
-
+class CohereBody(AnswerBody):
     def __init__(self) -> None:
+        super().__init__(message_error)
         self._id = ""
         self._content: list[dict[str, Any]] = []
         self._calls: list[dict[str, Any]] = []
         self._end: Mapping[str, Any] = {}
 
-    def add(self, wire: Wire) -> None:
-        if isinstance(wire.data, str):
-            return
-        delta = wire.data.get("delta", {})
+    def _add(self, _: str, data: Mapping[str, Any]) -> None:
+        delta = data.get("delta", {})
         message = delta.get("message", {})
-        match wire.data["type"]:
+        match data["type"]:
             case "message-start":
-                self._id = wire.data["id"]
+                self._id = data["id"]
             case "content-start":
                 self._content.append(dict(message["content"]))
             case "content-delta":
@@ -109,16 +106,16 @@ class CohereBody:
                 ]
             case "message-end":
                 self._end = delta
+                if "error" in delta:
+                    self._error = self._envelope(failed(delta["error"]))
 
-    def body(self) -> tuple[int, Mapping[str, Any]]:
-        if "error" in self._end:
-            return 500, message_error(failed(self._end["error"]))
+    def _whole(self) -> dict[str, Any]:
         message: dict[str, Any] = {"role": "assistant"}
         if self._content:
             message["content"] = self._content
         if self._calls:
             message["tool_calls"] = self._calls
-        return 200, {"id": self._id, "message": message, **self._end}
+        return {"id": self._id, "message": message, **self._end}
 
 
 def _message_event(kind: str, message: Mapping[str, Any], **fields: Any) -> Wire:
