@@ -12,12 +12,10 @@ from . import chat_command
 from .apis import APIS
 from .defects import DEFECTS, HONEST
 from .harness import Harness
-from .likeness import LEVELS, LIKENESSES, REFERENCE, SUMMARIES
-from .policy import POLICIES
+from .likeness import LEVELS, LIKENESSES, POLICIES, REFERENCE, SUMMARIES
 
 
 def main(given: Sequence[str] | None = None) -> int:
-    """Run a command; the exit code."""
     arguments = _parser().parse_args(given)
     defect = DEFECTS[arguments.defect] if arguments.defect else HONEST
     like = LIKENESSES.get(arguments.like, REFERENCE)

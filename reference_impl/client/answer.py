@@ -14,8 +14,6 @@ How = Literal["completed", "failed", "cut"]
 
 @dataclass(slots=True)
 class _Block:
-    """A piece in the making."""
-
     kind: Literal["thinking", "text", "call"]
     raw: list[str] = field(default_factory=list)
     parts: dict[int, list[str]] = field(default_factory=dict)

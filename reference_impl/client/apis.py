@@ -1,6 +1,6 @@
 """What the APIs are, one value each: every other module asks this table.
 
-An API more is a reader of its answers, a module that makes its requests, and a line here.
+An API more is a module that reads its answers and makes its requests, and a line here.
 """
 
 from __future__ import annotations
@@ -10,27 +10,23 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import quote
 
-from . import (
-    chat_request,
-    cohere_request,
-    converse_request,
-    gemini_request,
-    interactions_request,
-    messages_request,
-    ollama_request,
-    responses_request,
-)
 from .ask import Ask
-from .chat import ChatReader
-from .cohere import CohereReader
-from .converse import ConverseReader
+from .chat import ChatReader, chat_request, mistral_request
+from .cohere import CohereReader, cohere_request
+from .converse import CONVERSE_HISTORY, ConverseReader, converse_request
 from .frame import Framing
-from .gemini import GeminiReader
-from .history import HistoryForm
-from .interactions import InteractionsReader
-from .messages import MessagesReader
-from .ollama import CompletionReader, OllamaReader
-from .responses import ResponsesReader
+from .gemini import GEMINI_HISTORY, GeminiReader, gemini_request
+from .interactions import INTERACTIONS_HISTORY, InteractionsReader, interactions_request
+from .messages import MessagesReader, messages_request
+from .ollama import (
+    COMPLETION_HISTORY,
+    CompletionReader,
+    OllamaReader,
+    completion_request,
+    ollama_request,
+)
+from .responses import ResponsesReader, responses_request
+from .turn import HistoryForm
 from .wire import Api, Reading, WireReader
 
 BEARER: Final = "authorization"
@@ -61,7 +57,6 @@ class ApiForm:
     error_key: str = "error"
 
     def path_for(self, model: str) -> str:
-        """The path of a request to a model."""
         return self.path.replace("{model}", quote(model, safe=""))
 
     def credentials(self, key: str) -> dict[str, str]:
@@ -72,13 +67,13 @@ class ApiForm:
 
 
 APIS: Final[Mapping[Api, ApiForm]] = {
-    "chat": ApiForm("openai.chat", "/chat/completions", ChatReader, chat_request.body),
-    "responses": ApiForm("openai.responses", "/responses", ResponsesReader, responses_request.body),
+    "chat": ApiForm("openai.chat", "/chat/completions", ChatReader, chat_request),
+    "responses": ApiForm("openai.responses", "/responses", ResponsesReader, responses_request),
     "messages": ApiForm(
         "anthropic.messages",
         "/messages",
         MessagesReader,
-        messages_request.body,
+        messages_request,
         headers={"anthropic-version": "2023-06-01"},
         key_header="x-api-key",
     ),
@@ -86,48 +81,75 @@ APIS: Final[Mapping[Api, ApiForm]] = {
         "gemini.generate",
         "/models/{model}:streamGenerateContent?alt=sse",
         GeminiReader,
-        gemini_request.body,
+        gemini_request,
         base="/v1beta",
         grows_array=True,
         key_header="x-goog-api-key",
-        history=gemini_request.HISTORY,
+        history=GEMINI_HISTORY,
     ),
     "interactions": ApiForm(
         "gemini.interactions",
         "/interactions",
         InteractionsReader,
-        interactions_request.body,
+        interactions_request,
         base="/v1beta",
         headers={"api-revision": "2026-05-20"},
         key_header="x-goog-api-key",
-        history=interactions_request.HISTORY,
+        history=INTERACTIONS_HISTORY,
     ),
     "bedrock": ApiForm(
         "bedrock.converse",
         "/model/{model}/converse-stream",
         ConverseReader,
-        converse_request.body,
+        converse_request,
         base="",
         framing="binary",
-        history=converse_request.HISTORY,
+        history=CONVERSE_HISTORY,
         error_key="message",
     ),
     "cohere": ApiForm(
-        "cohere.v2", "/v2/chat", CohereReader, cohere_request.body, base="", error_key="message"
+        "cohere.v2", "/v2/chat", CohereReader, cohere_request, base="", error_key="message"
     ),
-    "mistral": ApiForm("mistral.chat", "/chat/completions", ChatReader, chat_request.mistral_body),
+    "mistral": ApiForm("mistral.chat", "/chat/completions", ChatReader, mistral_request),
     "ollama": ApiForm(
-        "ollama.chat", "/api/chat", OllamaReader, ollama_request.body, base="", framing="lines"
+        "ollama.chat", "/api/chat", OllamaReader, ollama_request, base="", framing="lines"
     ),
     "ollama-generate": ApiForm(
         "ollama.generate",
         "/api/generate",
         CompletionReader,
-        ollama_request.completion,
+        completion_request,
         base="",
         framing="lines",
         takes_tools=False,
-        history=ollama_request.COMPLETION,
+        history=COMPLETION_HISTORY,
     ),
 }
 OF_DIALECT: Final[Mapping[str, Api]] = {form.dialect: api for api, form in APIS.items()}
+
+
+OPT_IN: Final = "x-include-thinking"
+ACCEPTED: Final[Mapping[Framing, str]] = {
+    "events": "text/event-stream",
+    "lines": "application/x-ndjson",
+    "binary": "application/vnd.amazon.eventstream",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One POST; `path` is relative to the base URL of the API."""
+
+    path: str
+    json: Mapping[str, Any]
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def request(api: Api, ask: Ask) -> Request:
+    """The request that asks for the next turn, as a stream."""
+    form = APIS[api]
+    # Compressed streams arrive late and in lumps.
+    headers = {"accept": ACCEPTED[form.framing], "accept-encoding": "identity"}
+    if ask.include_thinking:
+        headers[OPT_IN] = "true"
+    return Request(form.path_for(ask.model), form.body(ask), {**headers, **form.headers})

@@ -1,17 +1,25 @@
-"""Chat Completions: chunks of a stream, or one whole completion."""
+"""Chat Completions: reads chunks of a stream, or one whole completion, and makes requests.
+
+In requests thinking goes back in `reasoning_content` of its own message. Opaque fields go
+back as they came, those of them that the client keeps.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from .chat_fields import PARTS, Echo, opaque_of, part_text, thinking_of
-from .event import Event, Report
+from . import effort
+from .ask import Ask
+from .chat_fields import DETAILS, EXTRAS, PARTS, Echo, opaque_of, part_text, thinking_of
+from .event import Report
 from .frame import Frame
+from .likeness import FIELD
 from .markers import Splitter
 from .outcome import error, finish, usage
-from .payload import compact, count_of, decode, object_of, objects_of, text_of
+from .payload import arguments_text, count_of, object_of, objects_of, text_of
 from .speech import Call, Speech
+from .turn import Called, Thought, Turn, Words
 from .wire import AnswerReader, Reading
 
 
@@ -32,7 +40,7 @@ class ChatChoice:
     def read(
         self, delta: Mapping[str, Any], reason: Any, message_id: str, *, whole: bool = False
     ) -> None:
-        """Tell what a delta says, or a `whole` message, its texts in one delta each."""
+        """Report what a delta says, or a `whole` message, its texts in one delta each."""
         self._speech.meet(message_id)
         if any(map(text_of, (delta.get("role"), reason, delta.get("content")))):
             self._speech.begin(text_of(delta.get("role")))
@@ -48,7 +56,6 @@ class ChatChoice:
             finish(self._report, reason, self.number)
 
     def close(self) -> None:
-        """End everything that is open."""
         self._speech.speak(self._splitter.flush())
         self._speech.pause()
         for call in self._calls.values():
@@ -114,8 +121,7 @@ class ChatChoice:
             call = self._calls[index] = Call(self._report, index, choice=self.number)
             call.start(call_id, name)
         call.learn(call_id, name)
-        arguments = function.get("arguments")
-        call.add(compact(arguments) if isinstance(arguments, dict) else text_of(arguments))
+        call.add(arguments_text(function.get("arguments")))
 
 
 def _is_call(given: Mapping[str, Any]) -> bool:
@@ -148,23 +154,19 @@ class ChatReader(AnswerReader):
         self._choices: dict[int, ChatChoice] = {}
         self._echo = Echo()
 
-    def read(self, frame: Frame) -> list[Event]:
-        """The events of one chunk."""
+    def _read_event(self, frame: Frame, event: dict[str, Any]) -> None:
         if frame.data == SENTINEL:
             self._close()
             self._done(explicit=True)
         else:
-            self._chunk(object_of(decode(frame.data)), "delta")
-        return self._report.take()
+            self._chunk(event, "delta")
 
-    def body(self, payload: dict[str, Any]) -> list[Event]:
-        """The events of a whole completion, or of an error in its place."""
+    def _read_body(self, payload: dict[str, Any]) -> None:
         self._chunk(payload, "message")
         if not (isinstance(payload.get("choices"), list) or payload.get("error")):
             error(self._report, "neither a completion nor an error")
         self._close()
         self._done(explicit=False)
-        return self._report.take()
 
     def _has_ended(self) -> bool:
         finished = [choice.is_finished for choice in self._choices.values()]
@@ -197,3 +199,96 @@ class ChatReader(AnswerReader):
     def _close(self) -> None:
         for choice in self._choices.values():
             choice.close()
+
+
+_MISTRAL_OWN: Final = ("role", "tool_calls")
+
+
+def chat_request(ask: Ask) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "model": ask.model,
+        "messages": [_message(turn, ask) for turn in ask.turns],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        **effort.chat(ask),
+        **ask.sampling,
+    }
+    return {**made, **limits_and_tools(ask)}
+
+
+def limits_and_tools(ask: Ask) -> dict[str, Any]:
+    """How long an answer may be and what it may call, where either was said."""
+    limits = {} if ask.max_tokens is None else {"max_tokens": ask.max_tokens}
+    tools = [dict(tool) for tool in ask.tools]
+    return {**limits, "tools": tools} if tools else limits
+
+
+def message_to_model(turn: Turn) -> dict[str, Any]:
+    """The message of a turn that is not the model's: words, or the result of a call."""
+    if turn.role == "tool":
+        return {"role": "tool", "tool_call_id": turn.call_id, "content": turn.text}
+    return {"role": turn.role, "content": turn.text}
+
+
+def _message(turn: Turn, ask: Ask) -> dict[str, Any]:
+    if turn.role != "assistant":
+        return message_to_model(turn)
+    message = {"role": "assistant", "content": turn.text, **_thinking(turn, ask)}
+    if turn.calls:
+        kept = turn.echo.get(EXTRAS, {}) if DETAILS in ask.like.opaque_fields else {}
+        message["tool_calls"] = [_call(call, kept.get(str(n))) for n, call in enumerate(turn.calls)]
+    return message
+
+
+def _thinking(turn: Turn, ask: Ask) -> dict[str, Any]:
+    like, sends, fields = ask.like, ask.sends_thinking("chat"), dict[str, Any]()
+    if sends and turn.thinking:
+        fields[FIELD] = turn.thinking
+    elif sends and turn.calls:
+        fields.update(like.unthought_calls)
+    if sends or like.opaque_always:
+        kept = like.opaque_fields
+        fields.update({name: value for name, value in turn.echo.items() if name in kept})
+    return fields
+
+
+def _call(call: Called, extra: Mapping[str, Any] | None) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": call.arguments}
+    made = {"id": call.id, "type": "function", "function": function}
+    return {**made, "extra_content": extra} if extra else made
+
+
+def mistral_request(ask: Ask) -> dict[str, Any]:
+    """The JSON of a request to Mistral: thinking goes back as the part of the content that it was.
+
+    Fields that the API does not have are refused: usage comes unasked, and ids of calls are theirs.
+    """
+    made = chat_request(ask)
+    del made["stream_options"]
+    if "seed" in made:
+        made["random_seed"] = made.pop("seed")
+    made["messages"] = [
+        _mistral_message(turn, message, sends=ask.sends_thinking("mistral"))
+        for turn, message in zip(ask.turns, made["messages"], strict=True)
+    ]
+    return made
+
+
+def _mistral_message(turn: Turn, message: dict[str, Any], *, sends: bool) -> dict[str, Any]:
+    if turn.role != "assistant":
+        return message
+    kept: dict[str, Any] = {key: message[key] for key in _MISTRAL_OWN if key in message}
+    thinks = sends and any(thought.text for thought in turn.thoughts)
+    return {**kept, "content": _parts(turn) if thinks else turn.text}
+
+
+def _parts(turn: Turn) -> list[dict[str, Any]]:
+    parts: list[dict[str, Any]] = []
+    for piece in turn.pieces:
+        if isinstance(piece, Words):
+            parts.append({"type": "text", "text": piece.text})
+        elif isinstance(piece, Thought) and piece.text:
+            signed = {"signature": piece.signature} if piece.signature else {}
+            thinking = [{"type": "text", "text": piece.text}]
+            parts.append({"type": "thinking", "thinking": thinking, "closed": True, **signed})
+    return parts

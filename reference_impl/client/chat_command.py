@@ -14,15 +14,14 @@ from urllib.parse import urlsplit
 
 from . import calculator
 from .answer import Answer
-from .apis import APIS
+from .apis import APIS, request
+from .ask import Options, UnknownOption
 from .defects import Defect
 from .likeness import Likeness
-from .options import Options, UnknownOption
-from .request import request
+from .record import Store, StoreError
 from .screen import Screen
-from .store import Store, StoreError
 from .transport import Exchange, Server, Unreachable
-from .turn import Called, Turn, answered, said
+from .turn import Called, Turn, result_turn, text_turn
 from .wire import Api
 
 COMPLETED: Final = 0
@@ -79,8 +78,8 @@ async def _talk(talk: Talk, arguments: argparse.Namespace) -> int:
     form = talk.options.like.stored
     store = Store(Path(arguments.store), form) if arguments.store else None
     earlier = _remembered(store)
-    begin = [said("system", arguments.system)] if arguments.system and not earlier else []
-    new = [*begin, said("user", arguments.prompt)]
+    begin = [text_turn("system", arguments.system)] if arguments.system and not earlier else []
+    new = [*begin, text_turn("user", arguments.prompt)]
     for _ in range(MOST_ROUNDS):
         answer, turn = await _ask(talk, (*earlier, *new))
         new.append(turn)
@@ -124,7 +123,7 @@ def _worked_out(call: Called, screen: Screen) -> Turn:
     known = call.name == calculator.NAME
     text = calculator.calculate(call.arguments) if known else f"error: no tool {call.name!r}"
     screen.result(text)
-    return answered(call.id, text)
+    return result_turn(call.id, text)
 
 
 def _why(answer: Answer) -> str:

@@ -4,18 +4,22 @@ Rule 1: blocks of content and calls count apart, each from 0.
 Rule 2: the plan of older models is thinking that nobody announced. It goes on until another event
 of the message comes, and goes back in the field in which it came.
 Rule 3: `message-end` is the end. Where it says that the generation failed there is an error.
+Rule 4: in requests thinking goes back as the block of content that it was.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from .content_blocks import BlockReader, ContentBlock, arguments_text
-from .event import Event
+from . import effort
+from .ask import Ask
+from .chat import limits_and_tools, message_to_model
+from .content_blocks import BlockReader, ContentBlock
 from .frame import Frame
 from .outcome import error, finish, tokens
-from .payload import count_of, decode, object_of, objects_of, text_of
+from .payload import arguments_text, count_of, object_of, objects_of, text_of
+from .turn import Called, Thought, Turn, Words
 from .wire import Reading
 
 Fields = Mapping[str, Any]
@@ -37,15 +41,11 @@ _SILENT: Final = frozenset({"citation-start", "citation-end", "debug"})
 
 
 class CohereReader(BlockReader):
-    """Reads one answer."""
-
     def __init__(self, reading: Reading) -> None:
         super().__init__(reading)
         self._plan: list[str] = []
 
-    def read(self, frame: Frame) -> list[Event]:
-        """The events of one wire event."""
-        event = object_of(decode(frame.data))
+    def _read_event(self, frame: Frame, event: dict[str, Any]) -> None:
         kind = text_of(event.get("type"))
         message = object_of(object_of(event.get("delta")).get("message"))
         if kind == "message-start":
@@ -64,13 +64,12 @@ class CohereReader(BlockReader):
         elif kind not in _SILENT and _names_error(frame, event):
             self._close()
             error(self._report, event.get("error") or event)
-        return self._report.take()
 
-    def body(self, payload: dict[str, Any]) -> list[Event]:
-        """The events of a whole answer, or of an error in its place."""
+    def _read_body(self, payload: dict[str, Any]) -> None:
         message = payload.get("message")
         if not isinstance(message, dict):
-            error(self._report, payload if text_of(message) else _fault_of(payload))
+            fault = payload.get("error") or "neither an answer nor an error"
+            error(self._report, payload if text_of(message) else fault)
         else:
             self._begin(payload, message)
             self._think(text_of(message.get(PLAN)))
@@ -78,10 +77,8 @@ class CohereReader(BlockReader):
             self._content(message)
             self._ended(payload)
         self._done(explicit=False)
-        return self._report.take()
 
     def echo(self) -> Mapping[str, Any]:
-        """The plan."""
         return {PLAN: "".join(self._plan)} if self._plan else {}
 
     def _begin(self, event: Fields, message: Fields) -> None:
@@ -120,7 +117,7 @@ class CohereReader(BlockReader):
             block.stop()
 
     def _ended(self, ending: Fields) -> None:
-        """Tell why, and what it cost: what is billed is another number."""
+        """Report why, and what it cost: what is billed is another number."""
         reason, said = text_of(ending.get("finish_reason")), text_of(ending.get("error"))
         has_failed = reason in _FAILURES or bool(said)
         if not has_failed:
@@ -136,7 +133,6 @@ class CohereReader(BlockReader):
 
 
 def _start_part(block: ContentBlock, part: str, given: Fields) -> None:
-    """Begin what is announced, with what it holds already."""
     if part == "content":
         if given.get("type") == "thinking":
             block.open()
@@ -159,5 +155,43 @@ def _names_error(frame: Frame, event: Fields) -> bool:
     return frame.name == "error" or bool(text_of(event.get("message")) or event.get("error"))
 
 
-def _fault_of(payload: Fields) -> Any:
-    return payload.get("error") or "neither an answer nor an error"
+_SAMPLING: Final = {"top_p": "p", "stop": "stop_sequences"}
+
+
+def cohere_request(ask: Ask) -> dict[str, Any]:
+    return {
+        "model": ask.model,
+        "messages": [_message(turn, ask) for turn in ask.turns],
+        "stream": True,
+        **effort.cohere(ask),
+        **ask.sampled(_SAMPLING),
+        **limits_and_tools(ask),
+    }
+
+
+def _message(turn: Turn, ask: Ask) -> dict[str, Any]:
+    if turn.role != "assistant":
+        return message_to_model(turn)
+    message: dict[str, Any] = {"role": "assistant"}
+    plan = turn.echo.get(PLAN) if ask.sends_thinking("cohere") else None
+    if plan:
+        message[PLAN] = plan
+    blocks = list(_blocks(turn, plan, sends=ask.sends_thinking("cohere")))
+    if blocks:
+        message["content"] = blocks
+    if turn.calls:
+        message["tool_calls"] = [_call(call) for call in turn.calls]
+    return message
+
+
+def _blocks(turn: Turn, plan: Any, *, sends: bool) -> Iterator[dict[str, Any]]:
+    for piece in turn.pieces:
+        if isinstance(piece, Words):
+            yield {"type": "text", "text": piece.text}
+        elif isinstance(piece, Thought) and sends and piece.text and piece.text != plan:
+            yield {"type": "thinking", "thinking": piece.text}
+
+
+def _call(call: Called) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": call.arguments or "{}"}
+    return {"id": call.id, "type": "function", "function": function}

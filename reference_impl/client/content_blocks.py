@@ -15,13 +15,13 @@ from itertools import count
 from typing import Any
 
 from .event import Report
-from .payload import compact, text_of
+from .payload import arguments_text, text_of
 from .speech import Call, Speech
 from .wire import AnswerReader, Reading
 
 
 class ContentBlock:
-    """Tells thinking, text or a call, until the block stops. `calls` are the numbers of calls."""
+    """Reports thinking, text or a call, until the block stops. `calls` are the numbers of calls."""
 
     def __init__(self, report: Report, speech: Speech, calls: Iterator[int], channel: str) -> None:
         self._report = report
@@ -34,39 +34,36 @@ class ContentBlock:
         self._is_speaking = False
         self._call: Call | None = None
         self._arguments: Any = None
-        self._said = ""  # in the start, until the first delta has come
+        self._start_text = ""  # in the start, until the first delta has come
         self.is_open = True
 
     def open(self, *, explicit: bool = True) -> None:
-        """Start thinking."""
         self._is_thinking = True
         self._thinking = self._speech.number()
         start = {"block": self._thinking, "channel": self._channel, "explicit": explicit}
-        self._report.tell("thinking.start", **start)
+        self._report.add("thinking.start", **start)
 
     def think(self, text: str) -> None:
-        """Tell a delta of thinking."""
         if text := self._fresh(text):
             if not self._is_thinking:
                 self.open(explicit=False)
             place = {"block": self._thinking, "channel": self._channel}
-            self._report.tell("thinking.delta", **place, text=text)
+            self._report.add("thinking.delta", **place, text=text)
 
     def say(self, text: str) -> None:
-        """Tell a delta of visible text."""
         if text := self._fresh(text):
             if not self._is_speaking:
                 self._is_speaking = True
                 self._text = self._speech.number()
-                self._report.tell("text.start", block=self._text)
-            self._report.tell("text.delta", block=self._text, text=text)
+                self._report.add("text.start", block=self._text)
+            self._report.add("text.delta", block=self._text, text=text)
 
-    def said(self, text: str) -> None:
+    def note_start_text(self, text: str) -> None:
         """Note that this text stood in the start."""
-        self._said = text
+        self._start_text = text
 
     def seal(self, kind: str, data: str) -> None:
-        """Tell opaque data; what is redacted belongs to no block that is shown."""
+        """Report opaque data; what is redacted belongs to no block that is shown."""
         self._speech.seal(kind, data, None if kind == "redacted" else self._thinking)
 
     def call(self, call_id: str, name: str, arguments: Any = None, *, hosted: bool = False) -> None:
@@ -76,7 +73,6 @@ class ContentBlock:
         self._arguments = arguments
 
     def argue(self, arguments: str) -> None:
-        """Tell a fragment of the arguments of a call."""
         if arguments:
             if self._call is None:
                 self.call("", "")
@@ -87,23 +83,22 @@ class ContentBlock:
         """End the block, as the wire says. A second stop is reported, too."""
         self.is_open = self._is_thinking = self._is_speaking = False
         if self._thinking is not None:
-            self._report.tell("thinking.end", block=self._thinking, explicit=True)
+            self._report.add("thinking.end", block=self._thinking, explicit=True)
         if self._text is not None:
-            self._report.tell("text.end", block=self._text)
+            self._report.add("text.end", block=self._text)
         if self._call is not None:
             if self._call.is_silent:
                 self._call.add(arguments_text(self._arguments))
             self._call.end()
 
     def close(self) -> None:
-        """End what the wire left open."""
         self.is_open = False
         if self._is_thinking:
             self._is_thinking = False
-            self._report.tell("thinking.end", block=self._thinking, explicit=False)
+            self._report.add("thinking.end", block=self._thinking, explicit=False)
         if self._is_speaking:
             self._is_speaking = False
-            self._report.tell("text.end", block=self._text)
+            self._report.add("text.end", block=self._text)
         if self._call is not None:
             self._call.end()
 
@@ -111,8 +106,8 @@ class ContentBlock:
         """The text, or nothing where it repeats the start."""
         if not text:
             return ""
-        said, self._said = self._said, ""
-        return "" if text == said else text
+        start_text, self._start_text = self._start_text, ""
+        return "" if text == start_text else text
 
 
 class ContentBlocks:
@@ -144,7 +139,6 @@ class ContentBlocks:
         return known if known is not None and known.is_open else self.begin(index, kind)
 
     def stop(self, index: int | None, kind: str = "") -> None:
-        """End a block, if there is one."""
         if known := self._known(index, kind):
             known.stop()
 
@@ -155,7 +149,6 @@ class ContentBlocks:
         self._last.clear()
 
     def close(self) -> None:
-        """End what the wire left open."""
         for block in self._at.values():
             block.close()
 
@@ -173,7 +166,6 @@ class BlockReader(AnswerReader):
         self._blocks = ContentBlocks(self._report, self._speech, self.channel)
 
     def _start(self, message: Mapping[str, Any], message_id: Any = "") -> None:
-        """Another message begins."""
         self._blocks.renew()
         self._speech.again()
         self._is_done = False
@@ -182,8 +174,3 @@ class BlockReader(AnswerReader):
 
     def _close(self) -> None:
         self._blocks.close()
-
-
-def arguments_text(value: Any) -> str:
-    """Arguments as text; some servers send the object where its JSON is due."""
-    return compact(value) if isinstance(value, dict) else text_of(value)

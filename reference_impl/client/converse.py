@@ -3,18 +3,25 @@
 Rule 1: text and thinking are not announced: what says something begins a block.
 Rule 2: an answer has stopped at `messageStop`, and is done where it is counted, too.
 Rule 3: whole answers nest what a stream has flat; their signatures are reported after the block.
+
+In requests, signed blocks go back unmodified, nested as whole answers have them.
+Thinking without a signature proves nothing to Claude, and gpt-oss prints it: it stays here.
+Turns of one side that follow each other are one message, and blank texts are refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any, Final
 
+from . import effort
+from .ask import Ask
 from .content_blocks import BlockReader, ContentBlock
-from .event import Event
 from .frame import Frame
 from .outcome import error, finish, tokens
-from .payload import count_of, decode, object_of, objects_of, text_of
+from .payload import compact, count_of, decode, object_of, objects_of, present, text_of
+from .turn import Called, HistoryForm, Piece, Turn, Words, result_turn, text_turn
 from .wire import Reading
 
 Fields = Mapping[str, Any]
@@ -24,15 +31,11 @@ _OF_BLOCKS: Final = ("contentBlockStart", "contentBlockDelta", "contentBlockStop
 
 
 class ConverseReader(BlockReader):
-    """Reads one answer."""
-
     def __init__(self, reading: Reading) -> None:
         super().__init__(reading)
         self._has_stopped = self._is_counted = False
 
-    def read(self, frame: Frame) -> list[Event]:
-        """The events of one message."""
-        event = object_of(decode(frame.data))
+    def _read_event(self, frame: Frame, event: dict[str, Any]) -> None:
         if frame.raised:
             self._raise(frame.name, event)
         elif frame.name == "messageStart":
@@ -49,23 +52,20 @@ class ConverseReader(BlockReader):
             self._is_counted = True
         if self._has_stopped and self._is_counted and not self._is_done:
             self._done(explicit=True)
-        return self._report.take()
 
-    def body(self, payload: dict[str, Any]) -> list[Event]:
-        """The events of a whole answer, or of an error in its place."""
+    def _read_body(self, payload: dict[str, Any]) -> None:
         message = object_of(object_of(payload.get("output")).get("message"))
         if not message:
             said = text_of(payload.get("message")) or text_of(payload.get("Message"))
             fault = payload.get("error") or said
             error(self._report, fault or "neither an answer nor an error")
-            return self._report.take()
+            return
         self._begin(message)
         for given in objects_of(message.get("content")):
             _whole(self._blocks.whole(), given)
         finish(self._report, payload.get("stopReason"))
         self._count(payload)
         self._done(explicit=False)
-        return self._report.take()
 
     def _begin(self, message: Fields) -> None:
         self._start(message)
@@ -96,7 +96,7 @@ class ConverseReader(BlockReader):
 
 
 def _add(block: ContentBlock, delta: Fields) -> None:
-    """Tell what a delta adds; it has one member."""
+    """Report what a delta adds; it has one member."""
     reasoning = object_of(delta.get("reasoningContent"))
     block.think(text_of(reasoning.get("text")))
     block.seal("redacted", text_of(reasoning.get("redactedContent")))
@@ -120,3 +120,90 @@ def _whole(block: ContentBlock, given: Fields) -> None:
 def _call(block: ContentBlock, use: Fields) -> None:
     named = (text_of(use.get("toolUseId")), text_of(use.get("name")))
     block.call(*named, use.get("input"), hosted=use.get("type") == _HOSTED)
+
+
+_SAMPLING: Final = {"temperature": "temperature", "top_p": "topP", "stop": "stopSequences"}
+
+
+def converse_request(ask: Ask) -> dict[str, Any]:
+    wanted = effort.converse(ask)
+    sampled = ask.sampled({})
+    own = {name: value for name, value in sampled.items() if name not in _SAMPLING}
+    config = {_SAMPLING[name]: value for name, value in sampled.items() if name in _SAMPLING}
+    tools = [_tool(dict(each["function"])) for each in ask.tools]
+    return {
+        "messages": list(_messages(ask)),
+        "inferenceConfig": {"maxTokens": wanted.max_tokens, **config},
+        **present(
+            outputConfig=present(effort=wanted.level),
+            additionalModelRequestFields={**own, **wanted.fields},
+            system=[{"text": ask.instructions}] if ask.instructions else [],
+            toolConfig=present(tools=tools),
+        ),
+    }
+
+
+def _tool(function: dict[str, Any]) -> dict[str, Any]:
+    schema = function.pop("parameters", {"type": "object"})
+    return {"toolSpec": {**function, "inputSchema": {"json": schema}}}
+
+
+def _messages(ask: Ask) -> Iterator[dict[str, Any]]:
+    turns = (turn for turn in ask.turns if turn.role != "system")
+    for is_answer, group in groupby(turns, key=lambda turn: turn.role == "assistant"):
+        blocks = [block for turn in group for block in _blocks(turn, ask)]
+        if blocks:
+            yield {"role": "assistant" if is_answer else "user", "content": blocks}
+
+
+def _blocks(turn: Turn, ask: Ask) -> Iterator[dict[str, Any]]:
+    if turn.role == "tool":
+        result = {"toolUseId": turn.call_id, "content": [{"text": turn.text}]}
+        yield {"toolResult": result}
+        return
+    for piece in turn.thinking_first if ask.like.thinking_first else turn.pieces:
+        yield from _of_piece(piece, sends=ask.sends_thinking("bedrock"))
+
+
+def _of_piece(piece: Piece, *, sends: bool) -> Iterator[dict[str, Any]]:
+    if isinstance(piece, Words):
+        if piece.text.strip():
+            yield {"text": piece.text}
+    elif isinstance(piece, Called):
+        arguments = object_of(decode(piece.arguments))
+        yield {"toolUse": {"toolUseId": piece.id, "name": piece.name, "input": arguments}}
+    elif sends:
+        if piece.redacted:
+            yield {"reasoningContent": {"redactedContent": piece.redacted}}
+        if piece.signature:
+            signed = {"text": piece.text, "signature": piece.signature}
+            yield {"reasoningContent": {"reasoningText": signed}}
+
+
+def _is_answer(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry is an answer in this API's form: its blocks name no type."""
+    blocks = objects_of(entry.get("content"))
+    return entry.get("role") == "assistant" and bool(blocks) and "type" not in blocks[0]
+
+
+def _answer(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    content = [block for entry in entries for block in objects_of(entry.get("content"))]
+    return {"output": {"message": {"role": "assistant", "content": content}}}
+
+
+def _given(entry: Mapping[str, Any]) -> list[Turn] | None:
+    blocks = objects_of(entry.get("content"))
+    if any("type" in block for block in blocks) or not blocks:
+        return None
+    results = [object_of(block["toolResult"]) for block in blocks if "toolResult" in block]
+    outcomes = [result_turn(text_of(each.get("toolUseId")), _result_text(each)) for each in results]
+    text = "".join(text_of(block.get("text")) for block in blocks)
+    return [*outcomes, text_turn("user", text)] if text else outcomes
+
+
+def _result_text(result: Mapping[str, Any]) -> str:
+    parts = objects_of(result.get("content"))
+    return "".join(text_of(part.get("text")) or compact(part.get("json", "")) for part in parts)
+
+
+CONVERSE_HISTORY: Final = HistoryForm(_is_answer, _answer, _given)

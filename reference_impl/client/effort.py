@@ -31,7 +31,6 @@ _HOSTED: Final = {"gpt-oss": "reasoning_effort", "qwen": "reasoning_config"}
 
 
 def chat(ask: Ask) -> dict[str, Any]:
-    """Fields of a Chat Completions request."""
     return {"reasoning_effort": _level(ask)} if ask.thinks else {}
 
 

@@ -17,15 +17,49 @@ The fields beside `type` and `choice`, those with `?` only where the wire gave t
 Rule 1: null and empty strings never open, extend or close anything.
 Rule 2: thinking that the wire never announced is started before its first delta, once per block.
 Rule 3: a block ends at text, at a tool call, at the finish, or where the stream breaks off.
+
+A server that counts in UTF-16 may end a delta in the middle of a character, and JSON lets it. Half
+a character is held back until the other half comes, and is U+FFFD where none does.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from .surrogates import Halves
+_HALF: Final = re.compile("[\ud800-\udfff]")
+Place = tuple[Any, ...]
+_FIRST: Final = re.compile("[\ud800-\udbff]\\Z")
+
+
+def whole(text: str) -> str:
+    """The text with halves joined, or replaced where they stand alone."""
+    if text.isascii() or not _HALF.search(text):
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+class Halves:
+    """First halves that wait for the next delta of the same place."""
+
+    def __init__(self) -> None:
+        self._held: dict[Place, str] = {}
+
+    def join(self, place: Place, text: str) -> str:
+        """The text of a delta, without a half at its end and with the one before it."""
+        text = self._held.pop(place, "") + text if self._held else text
+        if not text.isascii() and _FIRST.search(text):
+            self._held[place], text = text[-1], text[:-1]
+        return whole(text)
+
+    def release(self) -> list[Place]:
+        """The places at which a half is still waiting; none afterwards."""
+        places = list(self._held)
+        self._held.clear()
+        return places
+
 
 TYPES: Final = (
     "message.start",
@@ -58,7 +92,6 @@ class Event:
     choice: int = 0
 
     def plain(self) -> dict[str, Any]:
-        """The event as JSON."""
         return {"type": self.type, "choice": self.choice, **self.data}
 
 
@@ -79,7 +112,7 @@ class Report:
         self._events: list[Event] = []
         self._halves = Halves()
 
-    def tell(self, kind: str, choice: int = 0, /, **fields: Any) -> None:
+    def add(self, kind: str, choice: int = 0, /, **fields: Any) -> None:
         """Add an event; fields that are None are left out."""
         data = {name: value for name, value in fields.items() if value is not None}
         added = _DELTAS.get(kind)
@@ -94,7 +127,7 @@ class Report:
         self._events.append(Event(kind, data, choice))
 
     def _release(self) -> None:
-        """Tell half a character that was held back: something else comes."""
+        """Report half a character that was held back: something else comes."""
         for kind, choice, *fields in self._halves.release():
             data = {**dict(fields), _DELTAS[kind]: "\ufffd"}
             self._events.append(Event(kind, data, choice))

@@ -18,9 +18,18 @@ from .answer import Answer
 from .apis import APIS
 from .chat_fields import BLOCKS, PARTS, Echo, opaque_of, part_text
 from .event import Event
-from .history import HistoryForm
-from .payload import compact, decode, object_of, objects_of, text_of
-from .turn import Called, Piece, Thought, Turn, Words, answered, events_of, said
+from .payload import arguments_text, decode, object_of, objects_of, text_of
+from .turn import (
+    Called,
+    HistoryForm,
+    Piece,
+    Thought,
+    Turn,
+    Words,
+    events_of,
+    result_turn,
+    text_turn,
+)
 from .wire import Api, Reading
 
 # What a message that stands alone says nothing of.
@@ -98,13 +107,13 @@ _ITEMS: Final = HistoryForm(_is_output, _items, lambda _: None)
 def _turns(entry: Mapping[str, Any], api: Api) -> Iterator[Turn]:
     role = entry.get("role")
     if entry.get("type") == "function_call_output":
-        yield answered(text_of(entry.get("call_id")), _text(entry.get("output")))
+        yield result_turn(text_of(entry.get("call_id")), _text(entry.get("output")))
     elif role == "tool":
-        yield answered(text_of(entry.get("tool_call_id")), _text(entry.get("content")))
+        yield result_turn(text_of(entry.get("tool_call_id")), _text(entry.get("content")))
     elif role == "assistant":
         yield turn_of(entry, "messages" if api == "messages" else "chat")
     elif role in ("system", "developer"):
-        yield said("system", _text(entry.get("content")))
+        yield text_turn("system", _text(entry.get("content")))
     else:
         yield from _user(entry.get("content"))
 
@@ -112,10 +121,10 @@ def _turns(entry: Mapping[str, Any], api: Api) -> Iterator[Turn]:
 def _user(content: Any) -> Iterator[Turn]:
     for block in objects_of(content):
         if block.get("type") == "tool_result":
-            yield answered(text_of(block.get("tool_use_id")), _text(block.get("content")))
+            yield result_turn(text_of(block.get("tool_use_id")), _text(block.get("content")))
     text = _text(content)
     if text:
-        yield said("user", text)
+        yield text_turn("user", text)
 
 
 def _text(content: Any) -> str:
@@ -171,6 +180,5 @@ def _pieces(message: Mapping[str, Any]) -> Iterator[Piece]:
 
 def _called(call: Mapping[str, Any]) -> Called:
     function = object_of(call.get("function"))
-    arguments = function.get("arguments")
-    text = compact(arguments) if isinstance(arguments, dict) else text_of(arguments)
-    return Called(text_of(call.get("id")), text_of(function.get("name")), text)
+    named = (text_of(call.get("id")), text_of(function.get("name")))
+    return Called(*named, arguments_text(function.get("arguments")))

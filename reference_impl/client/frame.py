@@ -30,8 +30,6 @@ class Frame:
 
 
 class FrameReader(Protocol):
-    """Reads the frames of one stream."""
-
     def feed(self, chunk: bytes) -> Iterator[Frame]:
         """The frames that these bytes complete. Raises BrokenStream after those before it."""
 

@@ -5,18 +5,25 @@ Rule 2: a call comes whole. Code that the server runs is a hosted call.
 Rule 3: a signature is reported before what its part says. It belongs to no block.
 Rule 4: nothing on the wire says that all is over: an answer is done where it ends by itself and
 every candidate has its reason, or the prompt was refused.
+
+In requests, a signature goes back on the part on which it came, and no part is joined.
+A thought that is nothing but a signature belongs to the piece behind it; the last one in a turn
+stood on an empty text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from .event import Event, Report
+from . import effort
+from .ask import Ask
+from .event import Report
 from .frame import Frame
 from .outcome import added, error, finish, tokens
-from .payload import compact, count_of, decode, object_of, objects_of, text_of
+from .payload import compact, count_of, decode, object_of, objects_of, present, text_of
 from .speech import Call, Speech
+from .turn import Called, HistoryForm, Piece, Results, Thought, Turn, Words, result_turn, text_turn
 from .wire import AnswerReader, Reading
 
 CODE: Final = "code_execution"
@@ -26,25 +33,19 @@ _ANSWER: Final = ("candidatesTokenCount", "thoughtsTokenCount")
 
 
 class GeminiReader(AnswerReader):
-    """Reads one answer."""
-
     def __init__(self, reading: Reading) -> None:
         super().__init__(reading)
         self._candidates: dict[int, _Candidate] = {}
         self._is_refused = False  # the prompt was
         self._has_failed = False
 
-    def read(self, frame: Frame) -> list[Event]:
-        """The events of one chunk."""
-        self._chunk(object_of(decode(frame.data)))
-        return self._report.take()
+    def _read_event(self, _: Frame, event: dict[str, Any]) -> None:
+        self._chunk(event)
 
-    def body(self, payload: dict[str, Any]) -> list[Event]:
-        """The events of a whole answer, or of an error in its place."""
+    def _read_body(self, payload: dict[str, Any]) -> None:
         if not {"candidates", "promptFeedback", "error"} & payload.keys():
             error(self._report, "neither an answer nor an error")
         self._chunk(payload)
-        return self._report.take()
 
     def _close(self) -> None:
         for candidate in self._candidates.values():
@@ -87,29 +88,24 @@ class GeminiReader(AnswerReader):
             self._candidates[number] = _Candidate(self._report, number)
         candidate, content = self._candidates[number], object_of(given.get("content"))
         if content.get("role") or content.get("parts"):
-            candidate.begin()
+            candidate.speech.begin()
         for part in objects_of(content.get("parts")):
             candidate.read(part)
         return candidate, text_of(given.get("finishReason"))
 
 
 class _Candidate:
-    """One choice of an answer."""
-
     def __init__(self, report: Report, number: int) -> None:
         self._report = report
         self._number = number
-        self._speech = Speech(report, number)
+        self.speech = Speech(report, number)
         self._calls = 0
         self.is_finished = False
-
-    def begin(self) -> None:
-        self._speech.begin()
 
     def read(self, part: Mapping[str, Any]) -> None:
         # Gateways may have it as requests may be written.
         signature = text_of(part.get("thoughtSignature")) or text_of(part.get("thought_signature"))
-        self._speech.seal("signature", signature, None)
+        self.speech.seal("signature", signature, None)
         text = text_of(part.get("text"))
         if part.get("functionCall") is not None:
             self._call(object_of(part["functionCall"]))
@@ -119,9 +115,9 @@ class _Candidate:
         elif part.get("text") is None:
             self.close()
         elif part.get("thought") is True:
-            self._speech.think(text)
+            self.speech.think(text)
         else:
-            self._speech.say(text)
+            self.speech.say(text)
 
     def finish(self, reason: str) -> None:
         if reason:
@@ -130,7 +126,7 @@ class _Candidate:
             finish(self._report, reason, self._number)
 
     def close(self) -> None:
-        self._speech.pause()
+        self.speech.pause()
 
     def _call(self, given: Mapping[str, Any]) -> None:
         call = Call(self._report, self._calls, choice=self._number)
@@ -141,7 +137,109 @@ class _Candidate:
 
     def _carry_out(self, call: Call, call_id: str, name: str, arguments: Any) -> None:
         self.close()
-        self._speech.begin()
+        self.speech.begin()
         call.start(call_id, name)
         call.add("" if arguments is None else text_of(arguments) or compact(arguments))
         call.end()
+
+
+_SAMPLING: Final = {"top_p": "topP", "stop": "stopSequences"}
+_SPELLED: Final = {
+    "thought_signature": "thoughtSignature",
+    "function_call": "functionCall",
+    "function_response": "functionResponse",
+}
+
+
+def gemini_request(ask: Ask) -> dict[str, Any]:
+    config = {**ask.sampled(_SAMPLING), **effort.gemini(ask)}
+    if ask.max_tokens is not None:
+        config["maxOutputTokens"] = ask.max_tokens
+    declared = [dict(each["function"]) for each in ask.tools]
+    system = [{"text": ask.instructions}] if ask.instructions else []
+    return {
+        "contents": list(_contents(ask)),
+        **present(
+            generationConfig=config,
+            systemInstruction=present(parts=system),
+            tools=[{"functionDeclarations": declared}] if declared else [],
+        ),
+    }
+
+
+def _contents(ask: Ask) -> Iterator[dict[str, Any]]:
+    """All results of one turn are in one content, and so do all calls of an answer."""
+    results = Results()
+    for is_tool, turns in ask.rounds():
+        if is_tool:
+            parts = [_response(results.called(turn), turn.text) for turn in turns]
+            yield {"role": "user", "parts": parts}
+        for turn in () if is_tool else turns:
+            results.expect(turn)
+            pieces = turn.pieces if ask.sends_thinking("gemini") else turn.spoken
+            parts = list(_parts(pieces)) if turn.role == "assistant" else [{"text": turn.text}]
+            if parts:
+                yield {"role": "model" if turn.role == "assistant" else "user", "parts": parts}
+
+
+def _response(call: Called, text: str) -> dict[str, Any]:
+    named = {"id": call.known_id} if call.known_id else {}
+    return {"functionResponse": {**named, "name": call.name, "response": {"result": text}}}
+
+
+def _parts(pieces: Sequence[Piece]) -> Iterator[dict[str, Any]]:
+    signed: dict[str, str] = {}
+    for piece in pieces:
+        if isinstance(piece, Thought) and piece.signature:
+            if signed:
+                yield {"text": "", **signed}
+            signed = {"thoughtSignature": piece.signature}
+        if part := _part(piece):
+            yield {**part, **signed}
+            signed = {}
+    if signed:
+        yield {"text": "", **signed}
+
+
+def _part(piece: Piece) -> dict[str, Any]:
+    """The part that a piece was; none for a signature alone."""
+    if isinstance(piece, Thought):
+        return {"text": piece.text, "thought": True} if piece.text else {}
+    if isinstance(piece, Words):
+        return {"text": piece.text}
+    arguments = object_of(decode(piece.arguments))
+    if piece.name == CODE and not piece.known_id:
+        return {"executableCode": arguments}
+    named = {"id": piece.known_id} if piece.known_id else {}
+    return {"functionCall": {**named, "name": piece.name, "args": arguments}}
+
+
+def _answer(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    parts = [_spelled(part) for entry in entries for part in objects_of(entry.get("parts"))]
+    return {"candidates": [{"content": {"role": "model", "parts": parts}}]}
+
+
+def _given(entry: Mapping[str, Any]) -> list[Turn] | None:
+    if "parts" not in entry:
+        return None
+    parts = [_spelled(part) for part in objects_of(entry.get("parts"))]
+    results = [object_of(part["functionResponse"]) for part in parts if "functionResponse" in part]
+    outcomes = [
+        result_turn(text_of(each.get("id") or each.get("name")), _result_text(each))
+        for each in results
+    ]
+    text = "".join(text_of(part.get("text")) for part in parts)
+    return [*outcomes, text_turn("user", text)] if text else outcomes
+
+
+def _result_text(result: Mapping[str, Any]) -> str:
+    response = object_of(result.get("response"))
+    return text_of(response.get("result") or response.get("output")) or compact(response)
+
+
+def _spelled(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Requests may be written with underscores, answers never are."""
+    return {_SPELLED.get(key, key): value for key, value in part.items()}
+
+
+GEMINI_HISTORY: Final = HistoryForm(lambda entry: entry.get("role") == "model", _answer, _given)

@@ -23,14 +23,13 @@ from urllib.parse import urlsplit
 
 from . import extraction, record
 from .answer import Answer
-from .apis import APIS, OF_DIALECT
+from .apis import APIS, OF_DIALECT, Request, request
+from .ask import Options, UnknownOption
 from .defects import HONEST, Defect
 from .event import Event
 from .likeness import REFERENCE, Likeness
-from .options import Options, UnknownOption
 from .payload import count_of, decode, object_of, objects_of, text_of
 from .reporting import reports
-from .request import Request, request
 from .transport import Exchange, Server, Unreachable
 from .turn import Turn, events_of
 from .wire import Api
@@ -134,12 +133,12 @@ class Harness:
         try:
             async for event in exchange.events():
                 seen.take([event])
-                self._tell(seq, report(event), reported)
+                self._write_events(seq, report(event), reported)
         except Unreachable as fault:
             event = Event("error", {"code": "unreachable", "message": str(fault)})
-            self._tell(seq, report(event), reported)
+            self._write_events(seq, report(event), reported)
 
-    def _tell(self, seq: Any, events: Iterable[Event], reported: Answer) -> None:
+    def _write_events(self, seq: Any, events: Iterable[Event], reported: Answer) -> None:
         """Write those events that this client has; its end is known from all of them."""
         for event in events:
             reported.take([event])

@@ -3,18 +3,33 @@
 Rule 1: what is shown of a thought is a summary; its signature belongs to it.
 Rule 2: steps of users and results of tools, which an interaction may repeat, say nothing.
 Rule 3: `interaction.completed` is the end; its status says why, and may say that it failed.
+
+In requests every step goes back as it came, thoughts with their signatures.
+Nothing is left to the server's store. What the server called by itself stays out, for its results
+are not kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from .content_blocks import BlockReader, ContentBlock, arguments_text
-from .event import Event
+from . import effort
+from .ask import Ask
+from .content_blocks import BlockReader, ContentBlock
 from .frame import Frame
 from .outcome import added, error, finish, tokens
-from .payload import count_of, decode, object_of, objects_of, text_of
+from .payload import (
+    arguments_text,
+    compact,
+    count_of,
+    decode,
+    object_of,
+    objects_of,
+    present,
+    text_of,
+)
+from .turn import Called, HistoryForm, Piece, Results, Thought, Turn, Words, result_turn, text_turn
 
 Fields = Mapping[str, Any]
 CALL: Final = "function_call"
@@ -33,13 +48,9 @@ _OUTPUT: Final = ("total_output_tokens", "total_thought_tokens")
 
 
 class InteractionsReader(BlockReader):
-    """Reads one answer."""
-
     channel = "summary"
 
-    def read(self, frame: Frame) -> list[Event]:
-        """The events of one wire event."""
-        event = object_of(decode(frame.data))
+    def _read_event(self, frame: Frame, event: dict[str, Any]) -> None:
         kind = text_of(event.get("event_type"))
         interaction = object_of(event.get("interaction"))
         if kind == "interaction.created":
@@ -55,14 +66,12 @@ class InteractionsReader(BlockReader):
         elif event and kind != "interaction.status_update" and _names_error(frame, event):
             self._close()
             error(self._report, event.get("error") or event)
-        return self._report.take()
 
-    def body(self, payload: dict[str, Any]) -> list[Event]:
-        """The events of a whole interaction, or of an error in its place."""
+    def _read_body(self, payload: dict[str, Any]) -> None:
         if not (payload.get("object") == "interaction" or isinstance(payload.get("steps"), list)):
             error(self._report, payload.get("error") or "neither an interaction nor an error")
             self._done(explicit=False)
-            return self._report.take()
+            return
         self._start({}, payload.get("id"))
         for given in objects_of(payload.get("steps")):
             block = self._blocks.whole()
@@ -71,7 +80,6 @@ class InteractionsReader(BlockReader):
         self._ended(payload)
         if payload.get("status") not in _RUNNING:
             self._done(explicit=False)
-        return self._report.take()
 
     def _step(self, kind: str, event: Fields) -> None:
         index = count_of(event.get("index"))
@@ -83,7 +91,7 @@ class InteractionsReader(BlockReader):
             _add(self._blocks.block(index), object_of(event.get("delta")))
 
     def _ended(self, interaction: Fields) -> None:
-        """Tell why, and what it cost: thoughts and tools are counted beside the rest."""
+        """Report why, and what it cost: thoughts and tools are counted beside the rest."""
         status = text_of(interaction.get("status"))
         if status not in (*_FAILURES, *_RUNNING):
             finish(self._report, _STATES.get(status, status))
@@ -106,7 +114,6 @@ class InteractionsReader(BlockReader):
 
 
 def _begin(block: ContentBlock, step: Fields) -> None:
-    """Begin what is announced, with what it holds already."""
     kind = text_of(step.get("type"))
     if kind == "thought":
         block.open()
@@ -125,7 +132,6 @@ def _begin(block: ContentBlock, step: Fields) -> None:
 
 
 def _add(block: ContentBlock, delta: Fields) -> None:
-    """Tell what a delta adds."""
     kind = text_of(delta.get("type"))
     if kind == "thought_summary":
         block.think(text_of(object_of(delta.get("content")).get("text")))
@@ -141,3 +147,84 @@ def _add(block: ContentBlock, delta: Fields) -> None:
 
 def _names_error(frame: Frame, event: Fields) -> bool:
     return frame.name == "error" or "error" in (*event, event.get("event_type"))
+
+
+_SAMPLING: Final = {"stop": "stop_sequences"}
+_HOSTED: Final = frozenset(name.removesuffix("_call") for name in HOSTED_CALLS)
+_ANSWERED: Final = HOSTED_CALLS | {"thought", "model_output", CALL}
+
+
+def interactions_request(ask: Ask) -> dict[str, Any]:
+    config = {**ask.sampled(_SAMPLING), **effort.interactions(ask)}
+    if ask.max_tokens is not None:
+        config["max_output_tokens"] = ask.max_tokens
+    return {
+        "model": ask.model,
+        "input": list(_steps(ask)),
+        "stream": True,
+        **present(
+            generation_config=config,
+            system_instruction=ask.instructions,
+            tools=[{"type": "function", **each["function"]} for each in ask.tools],
+        ),
+    }
+
+
+def _steps(ask: Ask) -> Iterator[dict[str, Any]]:
+    results = Results()
+    for turn in ask.turns:
+        if turn.role == "tool":
+            call = results.called(turn)
+            named = {"call_id": call.id or turn.call_id, "name": call.name}
+            yield {"type": "function_result", **named, "result": turn.text}
+        elif turn.role == "user":
+            yield {"type": "user_input", "content": _texts(turn.text)}
+        elif turn.role == "assistant":
+            results.expect(turn)
+            pieces = turn.pieces if ask.sends_thinking("interactions") else turn.spoken
+            yield from filter(None, map(_step, pieces))
+
+
+def _step(piece: Piece) -> dict[str, Any]:
+    """The step that a piece was; none for what cannot go back."""
+    if isinstance(piece, Words):
+        return {"type": "model_output", "content": _texts(piece.text)}
+    if isinstance(piece, Called):
+        if piece.name in _HOSTED:
+            return {}
+        arguments = object_of(decode(piece.arguments))
+        return {"type": CALL, "id": piece.id, "name": piece.name, "arguments": arguments}
+    return _thought(piece) if piece.signature else {}
+
+
+def _thought(thought: Thought) -> dict[str, Any]:
+    summary = [part for text in thought.parts or (thought.raw,) for part in _texts(text)]
+    fields = {"summary": summary} if summary else {}
+    return {"type": "thought", "signature": thought.signature, **fields}
+
+
+def _texts(text: str) -> list[dict[str, str]]:
+    return [{"type": "text", "text": text}] if text else []
+
+
+def _is_answer(entry: Mapping[str, Any]) -> bool:
+    return entry.get("type") in _ANSWERED or isinstance(entry.get("steps"), list)
+
+
+def _answer(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """An interaction of these steps; one that is whole is its own message."""
+    return {"steps": [step for entry in entries for step in entry.get("steps", (entry,))]}
+
+
+def _given(entry: Mapping[str, Any]) -> list[Turn] | None:
+    if entry.get("type") == "function_result":
+        result = entry.get("result")
+        return [result_turn(text_of(entry.get("call_id")), text_of(result) or compact(result))]
+    if entry.get("type") != "user_input":
+        return None
+    parts = objects_of(entry.get("content"))
+    text = text_of(entry.get("content")) or "".join(text_of(part.get("text")) for part in parts)
+    return [text_turn("user", text)]
+
+
+INTERACTIONS_HISTORY: Final = HistoryForm(_is_answer, _answer, _given)

@@ -1,18 +1,23 @@
 """Anthropic Messages: the typed events of a stream, or one whole message.
 
 A delta says by its own type what it is, whatever its block was announced as.
+
+In requests signed blocks go back unmodified, in their own place.
+Thinking without a signature proves nothing to the API and stays here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from . import effort
+from .ask import Ask
 from .content_blocks import BlockReader, ContentBlock
-from .event import Event
 from .frame import Frame
 from .outcome import error, finish, usage
-from .payload import count_of, decode, object_of, objects_of, text_of
+from .payload import count_of, decode, object_of, objects_of, present, text_of
+from .turn import Called, Piece, Thought, Words
 from .wire import Reading
 
 Fields = Mapping[str, Any]
@@ -28,9 +33,7 @@ class MessagesReader(BlockReader):
         super().__init__(reading)
         self._counts: dict[str, Any] = {}
 
-    def read(self, frame: Frame) -> list[Event]:
-        """The events of one wire event."""
-        event = object_of(decode(frame.data))
+    def _read_event(self, _: Frame, event: dict[str, Any]) -> None:
         kind = text_of(event.get("type"))
         if kind == "message_start":
             self._begin(object_of(event.get("message")))
@@ -45,10 +48,8 @@ class MessagesReader(BlockReader):
             self._done(explicit=True)
         elif event.get("error") and kind in ("", "error"):
             error(self._report, event["error"])
-        return self._report.take()
 
-    def body(self, payload: dict[str, Any]) -> list[Event]:
-        """The events of a whole message, or of an error in its place."""
+    def _read_body(self, payload: dict[str, Any]) -> None:
         if payload.get("error"):
             error(self._report, payload["error"])
         elif payload.get("type") == "message":
@@ -60,7 +61,6 @@ class MessagesReader(BlockReader):
         else:
             error(self._report, "neither a message nor an error")
         self._done(explicit=False)
-        return self._report.take()
 
     def _begin(self, message: Fields) -> None:
         self._start(message, message.get("id"))
@@ -69,7 +69,7 @@ class MessagesReader(BlockReader):
         self._usage(message.get("usage"))
 
     def _usage(self, given: Any) -> None:
-        """Tell the counts so far: what a later event does not repeat still holds."""
+        """Report the counts so far: what a later event does not repeat still holds."""
         if isinstance(given, dict):
             self._counts = {**self._counts, **given}
             usage(self._report, self._counts)
@@ -89,25 +89,24 @@ class MessagesReader(BlockReader):
 
 
 def _start_block(block: ContentBlock, given: Fields) -> None:
-    """Begin what the start announces, with what it holds already."""
     kind = text_of(given.get("type"))
     if kind == "thinking":
         block.open()
         block.think(text_of(given.get("thinking")))
         block.seal("signature", text_of(given.get("signature")))
-        block.said(text_of(given.get("thinking")))
+        block.note_start_text(text_of(given.get("thinking")))
     elif kind == "redacted_thinking":
         block.seal("redacted", text_of(given.get("data")))
     elif kind == "text":
         block.say(text_of(given.get("text")))
-        block.said(text_of(given.get("text")))
+        block.note_start_text(text_of(given.get("text")))
     elif kind in _CALLS:
         named = (text_of(given.get("id")), text_of(given.get("name")))
         block.call(*named, given.get("input"), hosted=kind in _HOSTED)
 
 
 def _whole_block(block: ContentBlock, given: Fields) -> None:
-    """Tell a block that is complete: its opaque data comes after its end."""
+    """Report a block that is complete: its opaque data comes after its end."""
     signature = text_of(given.get("signature")) if given.get("type") == "thinking" else ""
     _start_block(block, {**given, "signature": None})
     block.stop()
@@ -115,7 +114,6 @@ def _whole_block(block: ContentBlock, given: Fields) -> None:
 
 
 def _delta(block: ContentBlock, given: Fields) -> None:
-    """Tell what a delta adds."""
     kind = text_of(given.get("type"))
     if kind == "thinking_delta":
         block.think(text_of(given.get("thinking")))
@@ -125,3 +123,60 @@ def _delta(block: ContentBlock, given: Fields) -> None:
         block.seal("signature", text_of(given.get("signature")))
     elif kind == "input_json_delta":
         block.argue(text_of(given.get("partial_json")))
+
+
+def messages_request(ask: Ask) -> dict[str, Any]:
+    return {
+        "model": ask.model,
+        "messages": list(_messages(ask)),
+        "stream": True,
+        **effort.messages(ask, ask.max_tokens or effort.MOST_TOKENS),
+        **ask.sampling,
+        **present(
+            system=ask.instructions, tools=[_tool(dict(tool["function"])) for tool in ask.tools]
+        ),
+    }
+
+
+def _tool(function: dict[str, Any]) -> dict[str, Any]:
+    schema = function.pop("parameters", {"type": "object"})
+    return {**function, "input_schema": schema}
+
+
+def _messages(ask: Ask) -> Iterator[dict[str, Any]]:
+    results: list[dict[str, Any]] = []
+    for turn in (*ask.turns, None):
+        if turn is not None and turn.role == "tool":
+            result = {"type": "tool_result", "tool_use_id": turn.call_id, "content": turn.text}
+            results.append(result)
+            continue
+        if results:
+            # All results of one turn are in one message.
+            yield {"role": "user", "content": results}
+            results = []
+        if turn is not None and turn.role == "assistant":
+            pieces = turn.thinking_first if ask.like.thinking_first else turn.pieces
+            sends = ask.sends_thinking("messages")
+            blocks = [block for piece in pieces for block in _blocks(piece, sends=sends)]
+            if blocks:
+                yield {"role": "assistant", "content": blocks}
+        elif turn is not None and turn.role == "user":
+            yield {"role": "user", "content": turn.text}
+
+
+def _blocks(piece: Piece, *, sends: bool) -> Iterator[dict[str, Any]]:
+    if isinstance(piece, Words):
+        yield {"type": "text", "text": piece.text}
+    elif isinstance(piece, Called):
+        arguments = object_of(decode(piece.arguments))
+        yield {"type": "tool_use", "id": piece.id, "name": piece.name, "input": arguments}
+    elif sends:
+        yield from _sealed(piece)
+
+
+def _sealed(thought: Thought) -> Iterator[dict[str, Any]]:
+    if thought.redacted:
+        yield {"type": "redacted_thinking", "data": thought.redacted}
+    if thought.signature:
+        signed = {"thinking": thought.text, "signature": thought.signature}
+        yield {"type": "thinking", **signed}

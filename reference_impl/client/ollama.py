@@ -2,19 +2,24 @@
 
 Rule 1: inside one line thinking comes first, then text, then calls, which come whole.
 Rule 2: the line that says `done` finishes, counts and is the end; an error line is none.
+
+In requests thinking goes back in `thinking` of its own message.
+A completion goes on from the `context` that the answer before it gave.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
-from .event import Event
+from . import effort
+from .ask import Ask
 from .frame import Frame
 from .markers import Splitter
 from .outcome import error, finish, tokens
-from .payload import compact, decode, object_of, objects_of, text_of
+from .payload import arguments_text, decode, object_of, objects_of, text_of
 from .speech import Call
+from .turn import Called, HistoryForm, Results, Turn
 from .wire import AnswerReader, Reading
 
 
@@ -28,26 +33,22 @@ class OllamaReader(AnswerReader):
         self._context: Any = None
         self._is_whole = False
 
-    def read(self, frame: Frame) -> list[Event]:
-        """The events of one line."""
-        self._line(object_of(decode(frame.data)))
-        return self._report.take()
+    def _read_event(self, _: Frame, event: dict[str, Any]) -> None:
+        self._line(event)
 
-    def body(self, payload: dict[str, Any]) -> list[Event]:
-        """The events of a whole answer, or of an error in its place."""
+    def _read_body(self, payload: dict[str, Any]) -> None:
         self._is_whole = True
         self._line(payload)
-        return self._report.take()
 
     def echo(self) -> Mapping[str, Any]:
         """What a completion gives as the talk so far."""
         return {"context": self._context} if isinstance(self._context, list) else {}
 
-    def _said(self, line: Mapping[str, Any]) -> dict[str, Any]:
+    def _message_of(self, line: Mapping[str, Any]) -> dict[str, Any]:
         return object_of(line.get("message"))
 
     def _line(self, line: Mapping[str, Any]) -> None:
-        message = self._said(line)
+        message = self._message_of(line)
         thought, text = text_of(message.get("thinking")), text_of(message.get("content"))
         calls = objects_of(message.get("tool_calls"))
         if thought or text or calls or text_of(message.get("role")):
@@ -82,13 +83,77 @@ class OllamaReader(AnswerReader):
         call = Call(self._report, self._calls)
         self._calls += 1
         call.start(text_of(given.get("id")), text_of(function.get("name")))
-        arguments = function.get("arguments")
-        call.add(compact(arguments) if isinstance(arguments, dict) else text_of(arguments))
+        call.add(arguments_text(function.get("arguments")))
         call.end()
 
 
 class CompletionReader(OllamaReader):
     """Reads one completion, whose lines have a `response`."""
 
-    def _said(self, line: Mapping[str, Any]) -> dict[str, Any]:
+    def _message_of(self, line: Mapping[str, Any]) -> dict[str, Any]:
         return {**line, "content": line.get("response")}
+
+
+def ollama_request(ask: Ask) -> dict[str, Any]:
+    """The JSON of a chat request."""
+    made = {**_common_fields(ask), "messages": list(_messages(ask))}
+    if ask.tools:
+        made["tools"] = [dict(tool) for tool in ask.tools]
+    return made
+
+
+def completion_request(ask: Ask) -> dict[str, Any]:
+    """The JSON of a completion request: the last thing that was said, and the context before."""
+    spoken = [turn for turn in ask.turns if turn.role != "system"]
+    made = {**_common_fields(ask), "prompt": spoken[-1].text if spoken else ""}
+    contexts = [turn.echo["context"] for turn in spoken if "context" in turn.echo]
+    if contexts:
+        made["context"] = contexts[-1]
+    if ask.instructions:
+        made["system"] = ask.instructions
+    return made
+
+
+def _common_fields(ask: Ask) -> dict[str, Any]:
+    """What both have; a stream comes unless it is switched off."""
+    options = {**ask.sampling}
+    if ask.max_tokens is not None:
+        options["num_predict"] = ask.max_tokens
+    made = {"model": ask.model, "stream": True, **effort.ollama(ask)}
+    return {**made, "options": options} if options else made
+
+
+def _messages(ask: Ask) -> Iterator[dict[str, Any]]:
+    results = Results()
+    for turn in ask.turns:
+        if turn.role == "tool":
+            call = results.called(turn)
+            named = {"tool_call_id": call.known_id} if call.known_id else {}
+            yield {"role": "tool", "tool_name": call.name, "content": turn.text, **named}
+        elif turn.role == "assistant":
+            results.expect(turn)
+            yield _answer(turn, sends=ask.sends_thinking("ollama"))
+        else:
+            yield {"role": turn.role, "content": turn.text}
+
+
+def _answer(turn: Turn, *, sends: bool) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": turn.text}
+    if sends and turn.thinking:
+        message["thinking"] = turn.thinking
+    if turn.calls:
+        message["tool_calls"] = [_call(call) for call in turn.calls]
+    return message
+
+
+def _call(call: Called) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": object_of(decode(call.arguments))}
+    named = {"id": call.known_id} if call.known_id else {}
+    return {**named, "function": function}
+
+
+COMPLETION_HISTORY: Final = HistoryForm(
+    is_answer=lambda entry: "response" in entry,
+    body=lambda entries: dict(entries[-1]),
+    given=lambda _: None,
+)

@@ -43,13 +43,13 @@ _STATUSES: Final = range(100, 600)
 
 
 def finish(report: Report, reason: Any, choice: int = 0) -> None:
-    """Tell why the answer ends; reasons that nobody knows are reported as they are."""
+    """Report why the answer ends; reasons that nobody knows are reported as they are."""
     if text_of(reason):
-        report.tell("finish", choice, reason=REASONS.get(reason, reason))
+        report.add("finish", choice, reason=REASONS.get(reason, reason))
 
 
 def usage(report: Report, given: Any) -> None:
-    """Tell the tokens that an API counted, under whichever names it has for them."""
+    """Report the tokens that an API counted, under whichever names it has for them."""
     counts = object_of(given)
     tokens(
         report,
@@ -63,10 +63,10 @@ def usage(report: Report, given: Any) -> None:
 
 
 def tokens(report: Report, given: Mapping[str, Any]) -> None:
-    """Tell counts that already have the client's names; what is no count is left out."""
+    """Report counts that already have the client's names; what is no count is left out."""
     counts = {name: count_of(value) for name, value in given.items()}
     if any(value is not None for value in counts.values()):
-        report.tell("usage", **counts)
+        report.add("usage", **counts)
 
 
 def added(counts: Mapping[str, Any], names: Iterable[str]) -> int | None:
@@ -88,15 +88,15 @@ def _reasoning(counts: Mapping[str, Any]) -> int | None:
 
 
 def error(report: Report, given: Any, *, status: int | None = None) -> None:
-    """Tell an error: an object with code or type and message, or a bare string."""
+    """Report an error: an object with code or type and message, or a bare string."""
     if isinstance(given, str):
-        report.tell("error", code="", message=given, status=status)
+        report.add("error", code="", message=given, status=status)
         return
     fields = object_of(given)
     code = next((fields[key] for key in ("code", "type") if _is_code(fields.get(key))), "")
     said = (fields.get("status_code"), fields.get("status"), code)
     known = (value for value in said if count_of(value) in _STATUSES)
-    report.tell(
+    report.add(
         "error", code=code, message=text_of(fields.get("message")), status=next(known, status)
     )
 

@@ -45,7 +45,6 @@ def compact(value: Any) -> str:
 
 
 def present(**fields: Any) -> dict[str, Any]:
-    """The fields that hold something."""
     return {name: value for name, value in fields.items() if value not in (None, "", [], {})}
 
 
@@ -69,3 +68,8 @@ def object_of(value: Any) -> dict[str, Any]:
 def objects_of(value: Any) -> list[dict[str, Any]]:
     """The objects of a list, whatever else is in it."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def arguments_text(value: Any) -> str:
+    """Arguments as text; some servers send the object where its JSON is due."""
+    return compact(value) if isinstance(value, dict) else text_of(value)

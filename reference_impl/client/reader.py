@@ -84,7 +84,7 @@ class Reader:
         return self._whole() + self._wire.end(how)
 
     def _looked(self) -> bytes:
-        """Tell a body from a stream by its first character; the bytes so far if it is one."""
+        """Report a body from a stream by its first character; the bytes so far if it is one."""
         if self._is_stream is not None:
             return b""
         start = bytes(self._body).removeprefix(_BOM).lstrip(_BLANK)

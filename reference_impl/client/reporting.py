@@ -35,8 +35,6 @@ def reports(like: Likeness, defect: Defect) -> Reports:
 
 
 class _Messages:
-    """Rule 1."""
-
     def __init__(self) -> None:
         self._waiting: dict[int, Event] = {}
 
@@ -51,8 +49,6 @@ class _Messages:
 
 
 class _Blocks:
-    """Rule 2."""
-
     def __init__(self) -> None:
         self._first: dict[int, int] = {}
         self._same: dict[int, int] = {}

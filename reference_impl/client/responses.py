@@ -1,17 +1,24 @@
-"""Responses: the typed events of a stream, or one whole response."""
+"""Responses: the typed events of a stream, or one whole response.
+
+In requests a reasoning item is in front of the rest of its own turn.
+The API refuses reasoning that nothing follows and ids that come twice, and opens only the
+encrypted content that it sealed itself. Nothing is stored there, so everything is sent again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from .event import Event
+from . import effort
+from .ask import Ask
 from .frame import Frame
 from .outcome import error, finish, usage
-from .payload import count_of, decode, object_of, text_of
-from .responses_items import ReadMessage, ReadReasoning
+from .payload import count_of, object_of, text_of
+from .responses_items import ReadCall, ReadMessage, ReadReasoning
 from .responses_output import Output
+from .turn import Piece, Thought, Turn, Words
 from .wire import AnswerReader, Reading
 
 TERMINAL: Final = frozenset(
@@ -28,9 +35,7 @@ class ResponsesReader(AnswerReader):
         super().__init__(reading)
         self._output = Output(self._report, self._speech)
 
-    def read(self, frame: Frame) -> list[Event]:
-        """The events of one wire event."""
-        event = object_of(decode(frame.data))
+    def _read_event(self, _: Frame, event: dict[str, Any]) -> None:
         kind, response = text_of(event.get("type")), object_of(event.get("response"))
         if kind == "response.created":
             self._created()
@@ -38,25 +43,22 @@ class ResponsesReader(AnswerReader):
         self._speech.meet(text_of(response.get("id")))
         if kind in TERMINAL:
             self._terminal(response, failed=kind == "response.failed")
-            self._report.tell("done", explicit=True)
+            self._report.add("done", explicit=True)
         elif kind == "error" or (not kind and event.get("error")):
             error(self._report, event.get("error") or event)
         elif kind in READERS:
             self._speech.begin()
             READERS[kind](self._output, event)
-        return self._report.take()
 
-    def body(self, payload: dict[str, Any]) -> list[Event]:
-        """The events of a whole response, or of an error in its place."""
+    def _read_body(self, payload: dict[str, Any]) -> None:
         if payload.get("error") and "output" not in payload:
             error(self._report, payload["error"])
-            self._report.tell("done", explicit=False)
+            self._report.add("done", explicit=False)
             self._is_done = True
         elif text_of(payload.get("status")) in _ENDED:
             self._speech.meet(text_of(payload.get("id")))
             self._terminal(payload, failed=payload["status"] == "failed")
-            self._report.tell("done", explicit=True)
-        return self._report.take()
+            self._report.add("done", explicit=True)
 
     def _close(self) -> None:
         self._output.close()
@@ -87,16 +89,12 @@ class ResponsesReader(AnswerReader):
         return "tool_calls" if self._output.is_calling else "stop"
 
 
-def _added(output: Output, event: Fields) -> None:
-    output.add(object_of(event.get("item")), count_of(event.get("output_index")))
-
-
-def _done(output: Output, event: Fields) -> None:
-    output.done(object_of(event.get("item")), count_of(event.get("output_index")))
+def _item(event: Fields) -> tuple[Fields, int | None]:
+    return object_of(event.get("item")), count_of(event.get("output_index"))
 
 
 def _part_added(output: Output, event: Fields) -> None:
-    item, part = output.reasoning(event), count_of(event.get("summary_index"))
+    item, part = output.item_of(event, ReadReasoning), count_of(event.get("summary_index"))
     if item is not None and part is not None:
         item.part(part)
 
@@ -106,61 +104,55 @@ def _stated(event: Fields) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class ItemText:
     """What an event holds: `add` of its item, or `loose` where no item was announced.
 
     Both take the index of a part and a text.
     """
 
-    find: Callable[[Output, Fields], Any]
+    kind: type[ReadReasoning | ReadMessage]
     add: Callable[[Any, int | None, str], None]
     loose: Callable[[Output, int | None, str], None]
     index: str = "content_index"
     text: Callable[[Fields], str] = lambda event: text_of(event.get("delta"))
 
     def __call__(self, output: Output, event: Fields) -> None:
-        item, part, text = (
-            self.find(output, event),
-            count_of(event.get(self.index)),
-            self.text(event),
-        )
+        item = output.item_of(event, self.kind)
+        part, text = count_of(event.get(self.index)), self.text(event)
         if item is None:
             self.loose(output, part, text)
         else:
             self.add(item, part, text)
 
 
-_summary_delta: Final = Telling(
-    Output.reasoning, ReadReasoning.summarise, Output.summarise, "summary_index"
+_summary_delta: Final = ItemText(
+    ReadReasoning, ReadReasoning.summarise, Output.summarise, "summary_index"
 )
-_summary_done: Final = Telling(
-    Output.reasoning,
+_summary_done: Final = ItemText(
+    ReadReasoning,
     ReadReasoning.state_summary,
     lambda output, part, text: output.state_thought(text, part),
     "summary_index",
     _stated,
 )
-_raw_delta: Final = Telling(
-    Output.reasoning, ReadReasoning.think, lambda output, _, text: output.think(text)
+_raw_delta: Final = ItemText(
+    ReadReasoning, ReadReasoning.think, lambda output, _, text: output.think(text)
 )
-_raw_done: Final = Telling(
-    Output.reasoning,
+_raw_done: Final = ItemText(
+    ReadReasoning,
     ReadReasoning.state,
     lambda output, _, text: output.state_thought(text),
     text=_stated,
 )
-_text_delta: Final = Telling(
-    Output.message, ReadMessage.say, lambda output, _, text: output.say(text)
+_text_delta: Final = ItemText(
+    ReadMessage, ReadMessage.say, lambda output, _, text: output.say(text)
 )
-_text_done: Final = Telling(
-    Output.message,
-    ReadMessage.state,
-    lambda output, _, text: output.state_text(text),
-    text=_stated,
+_text_done: Final = ItemText(
+    ReadMessage, ReadMessage.state, lambda output, _, text: output.state_text(text), text=_stated
 )
-_refusal_delta: Final = Telling(Output.message, ReadMessage.refuse, lambda *_: None)
-_refusal_done: Final = Telling(
-    Output.message,
+_refusal_delta: Final = ItemText(ReadMessage, ReadMessage.refuse, lambda *_: None)
+_refusal_done: Final = ItemText(
+    ReadMessage,
     ReadMessage.state_refusal,
     lambda *_: None,
     text=lambda event: text_of(event.get("refusal")),
@@ -178,14 +170,14 @@ def _content_done(output: Output, event: Fields) -> None:
 
 
 def _arguments_done(output: Output, event: Fields) -> None:
-    item = output.call(event)
+    item = output.item_of(event, ReadCall)
     if item is not None:
         item.state(text_of(event.get("arguments")) or text_of(event.get("input")))
 
 
-READERS: Final[Mapping[str, Callable[[Output, Fields], None]]] = {
-    "response.output_item.added": _added,
-    "response.output_item.done": _done,
+READERS: Final[Mapping[str, Callable[[Output, Fields], object]]] = {
+    "response.output_item.added": lambda output, event: output.add(*_item(event)),
+    "response.output_item.done": lambda output, event: output.done(*_item(event)),
     "response.reasoning_summary_part.added": _part_added,
     "response.reasoning_summary_text.delta": _summary_delta,
     "response.reasoning_summary_text.done": _summary_done,
@@ -208,3 +200,85 @@ READERS: Final[Mapping[str, Callable[[Output, Fields], None]]] = {
     "response.mcp_call_arguments.delta": Output.argue,
     "response.mcp_call_arguments.done": _arguments_done,
 }
+
+
+def responses_request(ask: Ask) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "model": ask.model,
+        "input": list(_items(ask)),
+        "stream": True,
+        "store": False,
+        **effort.responses(ask),
+        **ask.sampling,
+    }
+    if (
+        ask.like.keeps_items
+        and ask.sends_thinking("responses")
+        and ask.like.takes_effort(ask.model)
+    ):
+        made["include"] = ["reasoning.encrypted_content"]
+    if system := [turn.text for turn in ask.turns if _is_instructed(turn, ask)]:
+        made["instructions"] = "\n\n".join(system)
+    if ask.max_tokens is not None:
+        made["max_output_tokens"] = ask.max_tokens
+    if ask.tools:
+        made["tools"] = [{"type": "function", **tool["function"]} for tool in ask.tools]
+    return made
+
+
+def _items(ask: Ask) -> Iterator[dict[str, Any]]:
+    used: set[str] = set()
+    for number, turn in enumerate(ask.turns):
+        if turn.role == "tool":
+            yield {"type": "function_call_output", "call_id": turn.call_id, "output": turn.text}
+        elif turn.role == "assistant":
+            yield from _assistant(turn, number, used, ask)
+        elif not _is_instructed(turn, ask):
+            yield {"type": "message", "role": _role(turn, ask), "content": turn.text}
+
+
+def _is_instructed(turn: Turn, ask: Ask) -> bool:
+    """Whether a turn goes into a field of its own."""
+    return turn.role == "system" and ask.like.instructions == "instructions"
+
+
+def _role(turn: Turn, ask: Ask) -> str:
+    """Models that think take their instructions from a developer."""
+    is_instruction = turn.role == "system" and ask.thinks
+    return ask.like.instructions if is_instruction else turn.role
+
+
+def _assistant(turn: Turn, number: int, used: set[str], ask: Ask) -> Iterator[dict[str, Any]]:
+    pieces = list(turn.thinking_first if ask.like.thinking_first else turn.pieces)
+    if not ask.like.keeps_items:
+        pieces = _text_alone(turn)
+    while pieces and isinstance(pieces[-1], Thought):
+        pieces.pop()
+    for at, piece in enumerate(pieces):
+        if isinstance(piece, Thought):
+            if ask.sends_thinking("responses"):
+                item_id = piece.id if piece.id and piece.id not in used else f"rs_{number}_{at}"
+                used.add(item_id)
+                yield _reasoning(piece, item_id)
+        elif isinstance(piece, Words):
+            content = [{"type": "output_text", "text": piece.text}]
+            yield {"type": "message", "role": "assistant", "content": content}
+        else:
+            call = {"call_id": piece.id, "name": piece.name, "arguments": piece.arguments}
+            yield {"type": "function_call", **call}
+
+
+def _text_alone(turn: Turn) -> list[Piece]:
+    """One thought in front, its text as it was streamed, without anything else of it."""
+    thought = [Thought(parts=(turn.streamed,))] if turn.streamed else []
+    return [*thought, *(piece for piece in turn.pieces if not isinstance(piece, Thought))]
+
+
+def _reasoning(thought: Thought, item_id: str) -> dict[str, Any]:
+    summary = [{"type": "summary_text", "text": text} for text in thought.parts]
+    item: dict[str, Any] = {"type": "reasoning", "id": item_id, "summary": summary}
+    if thought.raw:
+        item["content"] = [{"type": "reasoning_text", "text": thought.raw}]
+    if thought.encrypted:
+        item["encrypted_content"] = thought.encrypted
+    return item

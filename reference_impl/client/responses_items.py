@@ -1,6 +1,6 @@
 """The output items of a Responses stream: reasoning, messages, calls.
 
-Servers tell a text up to five times: in deltas, in its done event, in the closed part, in the
+Servers state a text up to five times: in deltas, in its done event, in the closed part, in the
 closed item and in the closing response. It is reported the first time that it comes.
 """
 
@@ -19,7 +19,7 @@ CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input", "mcp_
 OURS: Final = frozenset({"function_call", "custom_tool_call"})
 
 
-class Said:
+class ReportedTexts:
     """Texts by part index: what has been said of each, and whether a statement is news."""
 
     def __init__(self) -> None:
@@ -28,7 +28,6 @@ class Said:
         self._stated: set[str] = set()
 
     def add(self, part: int | None, text: str) -> None:
-        """Note a delta."""
         self._by_part.setdefault(part, []).append(text)
         self._texts.append(text)
 
@@ -54,23 +53,25 @@ class Said:
 
 
 class ReadReasoning:
-    """An item of type `reasoning`: one block, told raw or as a summary in parts."""
+    """An item of type `reasoning`: one block, reported raw or as a summary in parts."""
 
     kind = "reasoning"
 
-    def __init__(self, report: Report, speech: Speech, *, explicit: bool, loose: Said) -> None:
+    def __init__(
+        self, report: Report, speech: Speech, *, explicit: bool, loose: ReportedTexts
+    ) -> None:
         self._report = report
         self._speech = speech
         self._explicit = explicit
         self._loose = loose
         self._block: int | None = None
         self._parts: set[int] = set()
-        self._raw = Said()
-        self._summary = Said()
+        self._raw = ReportedTexts()
+        self._summary = ReportedTexts()
         self.is_done = False
 
     def start(self, item: Mapping[str, Any]) -> None:
-        """Tell that the block begins: raw where it has content, or where an empty list waits.
+        """Report that the block begins: raw where it has content, or where an empty list waits.
 
         Sealed items may have such a list, too: they are reported as a summary, if at all.
         """
@@ -78,7 +79,7 @@ class ReadReasoning:
         is_raw = bool(content) or (content == [] and "encrypted_content" not in item)
         self._speech.pause()
         self._block = self._speech.number()
-        self._report.tell(
+        self._report.add(
             "thinking.start",
             block=self._block,
             channel="raw" if is_raw else "summary",
@@ -87,41 +88,40 @@ class ReadReasoning:
         )
 
     def think(self, index: int | None, text: str) -> None:
-        """Tell a delta of raw thinking."""
         if text:
             self._speech.pause()
             self._raw.add(index, text)
-            self._report.tell("thinking.delta", block=self._block, channel="raw", text=text)
+            self._report.add("thinking.delta", block=self._block, channel="raw", text=text)
 
     def state(self, index: int | None, text: str) -> None:
-        """Tell raw thinking that was stated whole, if it is news."""
+        """Report raw thinking that was stated whole, if it is news."""
         if self._raw.is_news(index, text) and not self._loose.knows(text):
             self.think(index, text)
 
     def part(self, index: int) -> None:
-        """Tell that a part of the summary begins."""
+        """Report that a part of the summary begins."""
         self._parts.add(index)
-        self._report.tell("thinking.part", block=self._block, part=index)
+        self._report.add("thinking.part", block=self._block, part=index)
 
     def summarise(self, index: int | None, text: str) -> None:
-        """Tell a delta of the summary, after the start of its part."""
+        """Report a delta of the summary, after the start of its part."""
         if not text:
             return
         self._speech.pause()
         if index is not None and index not in self._parts:
             self.part(index)
         self._summary.add(index, text)
-        self._report.tell(
+        self._report.add(
             "thinking.delta", block=self._block, channel="summary", text=text, part=index
         )
 
     def state_summary(self, index: int | None, text: str) -> None:
-        """Tell a part of the summary that was stated whole, if it is news."""
+        """Report a part of the summary that was stated whole, if it is news."""
         if self._summary.is_news(index, text):
             self.summarise(index, text)
 
     def done(self, item: Mapping[str, Any]) -> None:
-        """Tell what only the closed item says, and its end."""
+        """Report what only the closed item says, and its end."""
         for index, part in enumerate(objects_of(item.get("content"))):
             self.state(index, text_of(part.get("text")))
         for index, part in enumerate(objects_of(item.get("summary"))):
@@ -130,17 +130,15 @@ class ReadReasoning:
         self._speech.seal("encrypted", text_of(item.get("encrypted_content")), self._block)
 
     def reported_texts(self) -> set[str]:
-        """The texts that were reported."""
         return self._raw.reported_texts() | self._summary.reported_texts()
 
     def close(self) -> None:
-        """End the block if the wire did not."""
         if not self.is_done:
             self._end(explicit=False)
 
     def _end(self, *, explicit: bool) -> None:
         self.is_done = True
-        self._report.tell("thinking.end", block=self._block, explicit=explicit)
+        self._report.add("thinking.end", block=self._block, explicit=explicit)
 
 
 class ReadMessage:
@@ -151,86 +149,78 @@ class ReadMessage:
 
     kind = "message"
 
-    def __init__(self, report: Report, speech: Speech, loose: Said, phase: str) -> None:
+    def __init__(self, report: Report, speech: Speech, loose: ReportedTexts, phase: str) -> None:
         self._report = report
         self._speech = speech
         self._loose = loose
         self._block: int | None = None
         self._phase = phase or None
-        self._texts = Said()
-        self._refusals = Said()
+        self._texts = ReportedTexts()
+        self._refusals = ReportedTexts()
         self.is_done = False
 
     def say(self, index: int | None, text: str) -> None:
-        """Tell a delta of text."""
         if not text:
             return
         self._speech.pause()
         if self._block is None:
             self._block, self.is_done = self._speech.number(), False
-            self._report.tell("text.start", block=self._block)
+            self._report.add("text.start", block=self._block)
         self._texts.add(index, text)
-        self._report.tell("text.delta", block=self._block, text=text, phase=self._phase)
+        self._report.add("text.delta", block=self._block, text=text, phase=self._phase)
 
     def state(self, index: int | None, text: str) -> None:
-        """Tell a text that was stated whole, if it is news."""
+        """Report a text that was stated whole, if it is news."""
         if self._texts.is_news(index, text) and not self._loose.knows(text):
             self.say(index, text)
 
     def refuse(self, index: int | None, text: str) -> None:
-        """Tell a delta of a refusal."""
         if text:
             self._refusals.add(index, text)
             self._speech.refuse(text)
 
     def state_refusal(self, index: int | None, text: str) -> None:
-        """Tell a refusal that was stated whole, if it is news."""
+        """Report a refusal that was stated whole, if it is news."""
         if self._refusals.is_news(index, text):
             self.refuse(index, text)
 
     def done(self, item: Mapping[str, Any]) -> None:
-        """Tell what only the closed item says, and its end."""
+        """Report what only the closed item says, and its end."""
         for index, part in enumerate(objects_of(item.get("content"))):
             self.state(index, text_of(part.get("text")))
             self.state_refusal(index, text_of(part.get("refusal")))
         self.close()
 
     def reported_texts(self) -> set[str]:
-        """The texts that were reported."""
         return self._texts.reported_texts()
 
     def close(self) -> None:
-        """End the block, if there is one."""
         self.is_done = True
         if self._block is not None:
-            self._report.tell("text.end", block=self._block)
+            self._report.add("text.end", block=self._block)
         self._block = None
 
 
 class ReadCall:
-    """An item that calls a tool."""
-
     def __init__(self, call: Call, kind: str) -> None:
         self._call = call
         self.kind = kind
         self.is_done = False
 
     def start(self, item: Mapping[str, Any]) -> None:
-        """Tell that the call begins."""
         call_id = text_of(item.get("call_id")) or text_of(item.get("id"))
         self._call.start(call_id, text_of(item.get("name")))
 
     def add(self, arguments: str) -> None:
-        """Tell a fragment of the arguments."""
         self._call.add(arguments)
 
     def state(self, arguments: str) -> None:
-        """Tell arguments that were stated whole, if no fragment came."""
+        """Report arguments that were stated whole, if no fragment came."""
         if self._call.is_silent:
             self._call.add(arguments)
 
     def done(self, item: Mapping[str, Any]) -> None:
-        """Tell the whole call."""
+        """Report the whole call."""
         arguments = text_of(item.get(CALLS.get(self.kind, "")))
         self.state(arguments)
         self._call.end()

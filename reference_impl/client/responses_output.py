@@ -8,12 +8,14 @@ Rule 2: a delta that fits no announced item is reported all the same, as chat de
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from .event import Report
 from .payload import count_of, objects_of, text_of
-from .responses_items import CALLS, OURS, Item, ReadCall, ReadMessage, ReadReasoning, Said
+from .responses_items import CALLS, OURS, Item, ReadCall, ReadMessage, ReadReasoning, ReportedTexts
 from .speech import Call, Speech
+
+ItemKind = TypeVar("ItemKind", ReadReasoning, ReadMessage, ReadCall)
 
 
 class Output:
@@ -26,8 +28,8 @@ class Output:
         self._by_index: dict[int, Item] = {}
         self._items: list[Item] = []
         self._calls = 0
-        self._thoughts = Said()  # told without an item of their own
-        self._texts = Said()
+        self._thoughts = ReportedTexts()  # reported without an item of their own
+        self._texts = ReportedTexts()
         self._has_called = False  # a function: those run at the client's, whatever follows
         self._calls_last = False  # a custom tool that a message follows has run at the server's
 
@@ -81,24 +83,14 @@ class Output:
             return self._by_index.get(index)
         return found or (self._items[-1] if self._items else None)
 
-    def reasoning(self, event: Mapping[str, Any]) -> ReadReasoning | None:
-        """The reasoning item that an event is about."""
+    def item_of(self, event: Mapping[str, Any], kind: type[ItemKind]) -> ItemKind | None:
+        """The item that an event is about, if it is of that kind."""
         item = self.find(event.get("item_id"), event.get("output_index"))
-        return item if isinstance(item, ReadReasoning) else None
-
-    def message(self, event: Mapping[str, Any]) -> ReadMessage | None:
-        """The message item that an event is about."""
-        item = self.find(event.get("item_id"), event.get("output_index"))
-        return item if isinstance(item, ReadMessage) else None
-
-    def call(self, event: Mapping[str, Any]) -> ReadCall | None:
-        """The call that an event is about."""
-        item = self.find(event.get("item_id"), event.get("output_index"))
-        return item if isinstance(item, ReadCall) else None
+        return item if isinstance(item, kind) else None
 
     def argue(self, event: Mapping[str, Any]) -> None:
-        """Tell a fragment of arguments; one that comes after the end of its call begins another."""
-        item = self.call(event)
+        """Report a fragment of arguments; one after the end of its call begins another."""
+        item = self.item_of(event, ReadCall)
         if item is not None and item.is_done:
             again = self.add({"type": item.kind}, count_of(event.get("output_index")))
             item = again if isinstance(again, ReadCall) else None
@@ -106,19 +98,19 @@ class Output:
             item.add(text_of(event.get("delta")))
 
     def think(self, text: str) -> None:
-        """Tell thinking that no item announced."""
+        """Report thinking that no item announced."""
         if text:
             self._thoughts.add(0, text)
             self._speech.think(text)
 
     def summarise(self, part: int | None, text: str) -> None:
-        """Tell a delta of a summary that no item announced."""
+        """Report a delta of a summary that no item announced."""
         if text:
             self._thoughts.add(0, text)
             self._speech.think(text, "summary", part)
 
     def state_thought(self, text: str, part: int | None = None) -> None:
-        """Tell stated thinking that no item announced, if it is news."""
+        """Report stated thinking that no item announced, if it is news."""
         if text and not self._thoughts.knows(text):
             self._thoughts.settle()
             if part is None:
@@ -128,14 +120,14 @@ class Output:
         self._thoughts.settle()
 
     def say(self, text: str) -> None:
-        """Tell text that no item announced."""
+        """Report text that no item announced."""
         if text:
             self._calls_last = False
             self._texts.add(0, text)
             self._speech.say(text)
 
     def state_text(self, text: str) -> None:
-        """Tell a stated text that no item announced, if it is news."""
+        """Report a stated text that no item announced, if it is news."""
         if text and not self._texts.knows(text):
             self._texts.settle()
             self.say(text)
@@ -161,7 +153,7 @@ class Output:
         self._speech.seal("encrypted", text_of(item.get("encrypted_content")), block)
 
     def complete(self, response: Mapping[str, Any]) -> None:
-        """Tell what only the closing response says, and end what is open."""
+        """Report what only the closing response says, and end what is open."""
         reported = self._thoughts.reported_texts() | self._texts.reported_texts()
         reported.update(text for each in self._items for text in each.reported_texts())
         reported.discard("")
@@ -182,7 +174,6 @@ class Output:
         return found if fits else None
 
     def close(self) -> None:
-        """End everything that is open."""
         for item in self._items:
             if not item.is_done:
                 item.close()

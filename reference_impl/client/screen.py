@@ -40,11 +40,9 @@ class Screen:
             self._write("call", f"{event.data.get('name', '')}({event.data['arguments']})")
 
     def result(self, text: str) -> None:
-        """Show what a tool answered."""
         self._write("call", f" = {text}")
 
     def end(self) -> None:
-        """End the line."""
         self._enter("")
 
     def _think(self, event: Event) -> None:

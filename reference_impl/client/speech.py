@@ -1,20 +1,19 @@
 """One choice of an answer: which block is open, and what opens and ends it.
 
 Blocks are numbered from 0, one for each uninterrupted run of thinking or of text.
-A call is started once, told in fragments, and ended with the whole arguments.
+A call is started once, reported in fragments, and ended with the whole arguments.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .event import Report
+from .event import Report, whole
 from .markers import Piece
-from .surrogates import whole
 
 
 class Speech:
-    """Tells runs of thinking and text, with the starts and ends that a wire leaves out."""
+    """Reports runs of thinking and text, with the starts and ends that a wire leaves out."""
 
     def __init__(self, report: Report, choice: int = 0) -> None:
         self._report = report
@@ -33,7 +32,6 @@ class Speech:
         return self._thinking
 
     def number(self) -> int:
-        """The number of the next block."""
         self._blocks += 1
         return self._blocks - 1
 
@@ -46,7 +44,7 @@ class Speech:
         if not self._begun:
             self._begun = True
             role, message_id = role or "assistant", self._message_id or None
-            self._report.tell("message.start", self._choice, role=role, id=message_id)
+            self._report.add("message.start", self._choice, role=role, id=message_id)
 
     def again(self) -> None:
         """Let another message begin; its blocks go on counting."""
@@ -58,19 +56,21 @@ class Speech:
         self.end_thinking()
         self._thinking, self._closed = self.number(), False
         self._parts.clear()
-        self._tell("thinking.start", block=self._thinking, channel=channel, explicit=explicit)
+        self._add_event("thinking.start", block=self._thinking, channel=channel, explicit=explicit)
 
     def think(self, text: str, channel: str = "raw", part: int | None = None) -> None:
-        """Tell a delta of thinking; its block and its part are started if the wire did not."""
+        """Report a delta of thinking; its block and its part are started if the wire did not."""
         if not text:
             return
         if self._thinking is None:
             self.open(channel, explicit=False)
         if part is not None and part not in self._parts:
             self._parts.add(part)
-            self._tell("thinking.part", block=self._thinking, part=part)
+            self._add_event("thinking.part", block=self._thinking, part=part)
         self._closed = False
-        self._tell("thinking.delta", block=self._thinking, channel=channel, text=text, part=part)
+        self._add_event(
+            "thinking.delta", block=self._thinking, channel=channel, text=text, part=part
+        )
 
     def complete(self) -> None:
         """Note that the wire calls the open block of thinking complete."""
@@ -79,32 +79,30 @@ class Speech:
     def end_thinking(self, *, explicit: bool = False) -> None:
         """End the block of thinking that is open, if any."""
         if self._thinking is not None:
-            self._tell("thinking.end", block=self._thinking, explicit=explicit or self._closed)
+            self._add_event("thinking.end", block=self._thinking, explicit=explicit or self._closed)
         self._thinking, self._closed = None, False
 
     def seal(self, kind: str, data: str, block: int | None) -> None:
-        """Tell opaque data. It opens nothing and ends nothing."""
         if data:
-            self._tell("thinking.opaque", block=block, kind=kind, data=data)
+            self._add_event("thinking.opaque", block=block, kind=kind, data=data)
 
     def say(self, text: str) -> None:
-        """Tell a delta of visible text."""
         if not text:
             return
         self.end_thinking()
         if self._text is None:
             self._text = self.number()
-            self._tell("text.start", block=self._text)
-        self._tell("text.delta", block=self._text, text=text)
+            self._add_event("text.start", block=self._text)
+        self._add_event("text.delta", block=self._text, text=text)
 
     def end_text(self) -> None:
         """End the block of text that is open, if any."""
         if self._text is not None:
-            self._tell("text.end", block=self._text)
+            self._add_event("text.end", block=self._text)
         self._text = None
 
     def speak(self, pieces: Iterable[Piece]) -> None:
-        """Tell text in which markers were looked for."""
+        """Report text in which markers were looked for."""
         for kind, text in pieces:
             if kind == "open":
                 self.open("raw", explicit=True)
@@ -116,19 +114,19 @@ class Speech:
                 self.say(text)
 
     def refuse(self, text: str) -> None:
-        """Tell a delta of a refusal, which ends everything else that was said."""
+        """Report a delta of a refusal, which ends everything else that was said."""
         if text:
             self.pause()
-            self._tell("refusal.delta", text=text)
+            self._add_event("refusal.delta", text=text)
 
     def pause(self) -> None:
         """End what is open: something else comes."""
         self.end_thinking()
         self.end_text()
 
-    def _tell(self, kind: str, /, **fields: str | int | None) -> None:
+    def _add_event(self, kind: str, /, **fields: str | int | None) -> None:
         self.begin()
-        self._report.tell(kind, self._choice, **fields)
+        self._report.add(kind, self._choice, **fields)
 
 
 class Call:
@@ -155,9 +153,8 @@ class Call:
         return not self._fragments
 
     def start(self, call_id: str, name: str) -> None:
-        """Tell that the call begins."""
         self.learn(call_id, name)
-        self._report.tell(
+        self._report.add(
             "tool.start",
             self._choice,
             index=self.index,
@@ -172,17 +169,16 @@ class Call:
         self.name = self.name or name
 
     def add(self, arguments: str) -> None:
-        """Tell a fragment of the arguments."""
         if arguments:
             self._fragments.append(arguments)
-            self._report.tell("tool.delta", self._choice, index=self.index, arguments=arguments)
+            self._report.add("tool.delta", self._choice, index=self.index, arguments=arguments)
 
     def end(self) -> None:
-        """Tell the whole call, once."""
+        """Report the whole call, once."""
         if self._ended:
             return
         self._ended = True
-        self._report.tell(
+        self._report.add(
             "tool.end",
             self._choice,
             index=self.index,

@@ -1,4 +1,4 @@
-"""Sends a request and gives the events of the answer as they come. Needs httpx.
+"""RequestEdit a request and gives the events of the answer as they come. Needs httpx.
 
 Rule 1: an answer that does not end is ended: by its deadline, by a bound on its bytes, or shortly
 after the API said that it is done.
@@ -15,10 +15,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from .apis import APIS
+from .apis import APIS, Request
 from .event import Event
 from .reader import Reader, Reading
-from .request import Request
 from .wire import Api
 
 if TYPE_CHECKING:

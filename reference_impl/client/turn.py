@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -40,8 +40,6 @@ class Thought:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Visible text."""
-
     text: str
 
 
@@ -76,7 +74,6 @@ class Turn:
 
     @property
     def text(self) -> str:
-        """The visible text."""
         return "".join(piece.text for piece in self.pieces if isinstance(piece, Words))
 
     @property
@@ -96,34 +93,29 @@ class Turn:
 
     @property
     def spoken(self) -> tuple[Piece, ...]:
-        """The pieces without those of thinking."""
         return tuple(piece for piece in self.pieces if not isinstance(piece, Thought))
 
     @property
     def thoughts(self) -> tuple[Thought, ...]:
-        """The blocks of thinking."""
         return tuple(piece for piece in self.pieces if isinstance(piece, Thought))
 
     @property
     def calls(self) -> tuple[Called, ...]:
-        """The tool calls."""
         return tuple(piece for piece in self.pieces if isinstance(piece, Called))
 
 
-def said(role: Role, text: str) -> Turn:
-    """A turn of text."""
+def text_turn(role: Role, text: str) -> Turn:
     return Turn(role, (Words(text),))
 
 
-def answered(call_id: str, text: str) -> Turn:
-    """The result of a tool call."""
+def result_turn(call_id: str, text: str) -> Turn:
     return Turn("tool", (Words(text),), call_id)
 
 
 def events_of(turn: Turn) -> list[Event]:
     """The events of a turn that is known whole, its texts in one delta each."""
     report = Report()
-    report.tell("message.start", role=turn.role)
+    report.add("message.start", role=turn.role)
     blocks = iter(range(len(turn.pieces)))
     calls = iter(range(len(turn.pieces)))
     for piece in turn.pieces:
@@ -131,14 +123,14 @@ def events_of(turn: Turn) -> list[Event]:
             _thought(report, piece, blocks)
         elif isinstance(piece, Words):
             block = next(blocks)
-            report.tell("text.start", block=block)
-            report.tell("text.delta", block=block, text=piece.text)
-            report.tell("text.end", block=block)
+            report.add("text.start", block=block)
+            report.add("text.delta", block=block, text=piece.text)
+            report.add("text.end", block=block)
         else:
             index, fields = next(calls), {"id": piece.id or None, "name": piece.name or None}
-            report.tell("tool.start", index=index, **fields)
-            report.tell("tool.delta", index=index, arguments=piece.arguments)
-            report.tell("tool.end", index=index, **fields, arguments=piece.arguments)
+            report.add("tool.start", index=index, **fields)
+            report.add("tool.delta", index=index, arguments=piece.arguments)
+            report.add("tool.end", index=index, **fields, arguments=piece.arguments)
     return report.take()
 
 
@@ -147,14 +139,55 @@ def _thought(report: Report, thought: Thought, blocks: Iterator[int]) -> None:
     block: int | None = None
     if thought.text or thought.signature or thought.encrypted:
         block, channel = next(blocks), "raw" if thought.raw else "summary"
-        report.tell("thinking.start", block=block, channel=channel, explicit=False)
+        report.add("thinking.start", block=block, channel=channel, explicit=False)
         if thought.raw:
-            report.tell("thinking.delta", block=block, channel="raw", text=thought.raw)
+            report.add("thinking.delta", block=block, channel="raw", text=thought.raw)
         for part, text in enumerate(thought.parts):
-            report.tell("thinking.part", block=block, part=part)
-            report.tell("thinking.delta", block=block, channel="summary", part=part, text=text)
-        report.tell("thinking.end", block=block, explicit=False)
+            report.add("thinking.part", block=block, part=part)
+            report.add("thinking.delta", block=block, channel="summary", part=part, text=text)
+        report.add("thinking.end", block=block, explicit=False)
     for kind in ("signature", "encrypted", "redacted"):
         data = getattr(thought, kind)
         if data:
-            report.tell("thinking.opaque", block=block, kind=kind, data=data)
+            report.add("thinking.opaque", block=block, kind=kind, data=data)
+
+
+Entry = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryForm:
+    """What is known of the entries of one API.
+
+    `is_answer`: the model said it. `body` is the whole answer that such entries, one behind the
+    other, would be. `given` are the turns of any other entry; None where it has no form of its own.
+    """
+
+    is_answer: Callable[[Entry], bool]
+    body: Callable[[Sequence[Entry]], dict[str, Any]]
+    given: Callable[[Entry], Iterable[Turn] | None]
+
+
+class Results:
+    """Which call a result answers: by its id, else by its name, else the next one in line.
+
+    Some APIs give calls no ids, and want the name back. `expect` every turn of a history, and ask
+    for the call of every result.
+    """
+
+    def __init__(self) -> None:
+        self._open: list[Called] = []
+
+    def expect(self, turn: Turn) -> None:
+        """Note the calls of a turn; those before it are not answered any more."""
+        self._open = list(turn.calls)
+
+    def called(self, result: Turn) -> Called:
+        """The call that a result answers; one of that name where nothing else is known."""
+        by_id = (call for call in self._open if call.id == result.call_id)
+        by_name = (call for call in self._open if call.name == result.call_id)
+        call = next(by_id, None) or next(by_name, None) or next(iter(self._open), None)
+        if call is None:
+            return Called("", result.call_id, "")
+        self._open.remove(call)
+        return call

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, Protocol, get_args
@@ -9,6 +10,7 @@ from typing import Any, Final, Literal, Protocol, get_args
 from .event import Event, Report
 from .frame import Frame
 from .markers import Pair
+from .payload import decode, object_of
 from .speech import Speech
 
 Api = Literal[
@@ -53,7 +55,7 @@ class WireReader(Protocol):
         """What has to go back in the next request beside the pieces of the turn."""
 
 
-class AnswerReader:
+class AnswerReader(ABC):
     """A reader of an answer with one end. Without a terminal signal it is a cut."""
 
     def __init__(self, reading: Reading) -> None:
@@ -61,6 +63,22 @@ class AnswerReader:
         self._report = Report()
         self._speech = Speech(self._report)
         self._is_done = False
+
+    def read(self, frame: Frame) -> list[Event]:
+        """The events of one frame."""
+        self._read_event(frame, object_of(decode(frame.data)))
+        return self._report.take()
+
+    def body(self, payload: dict[str, Any]) -> list[Event]:
+        """The events of a whole answer, or of an error in its place."""
+        self._read_body(payload)
+        return self._report.take()
+
+    @abstractmethod
+    def _read_event(self, frame: Frame, event: dict[str, Any]) -> None: ...
+
+    @abstractmethod
+    def _read_body(self, payload: dict[str, Any]) -> None: ...
 
     def end(self, how: str) -> list[Event]:
         """The events of the end of the bytes."""
@@ -70,13 +88,14 @@ class AnswerReader:
                 self._done(explicit=False)
             else:
                 self._is_done = True
-                self._report.tell("cut", how=how)
+                self._report.add("cut", how=how)
         return self._report.take()
 
     def echo(self) -> Mapping[str, Any]:
         """Nothing: all that goes back is in the pieces."""
         return {}
 
+    @abstractmethod
     def _close(self) -> None:
         """End what the wire left open."""
 
@@ -86,4 +105,4 @@ class AnswerReader:
 
     def _done(self, *, explicit: bool) -> None:
         self._is_done = True
-        self._report.tell("done", explicit=explicit)
+        self._report.add("done", explicit=explicit)

@@ -16,8 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Final
 
-from .markers import VARIANTS, VariantMarkers
-from .template import TEMPLATE_FILE, template
+from .markers import TEMPLATE_FILE, VARIANTS, VariantMarkers, template
 
 BASE: Final = "think"
 WEIGHTS: Final = Path(__file__).with_name("weights")

@@ -13,8 +13,7 @@ from typing import Final
 
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from .markers import VariantMarkers
-from .template import TEMPLATE_FILE, template
+from .markers import TEMPLATE_FILE, VariantMarkers, template
 
 SIZE: Final = 512
 CONTEXT: Final = 1024  # tokens

@@ -108,8 +108,6 @@ def application(service: Service) -> Starlette:
 
 
 def _answering(service: Service, api: Api) -> Endpoint:
-    """An endpoint of one API."""
-
     async def endpoint(request: Request) -> ASGIApp:
         in_query = request.query_params.get("key") if api.takes_key_in_query else None
         try:
@@ -127,8 +125,6 @@ def _answering(service: Service, api: Api) -> Endpoint:
 
 
 def _conversing(service: Service) -> Callable[[WebSocket], Awaitable[None]]:
-    """The endpoint of Responses over a WebSocket."""
-
     async def endpoint(websocket: WebSocket) -> None:
         await ResponsesSocket(service, websocket).serve()
 
@@ -190,24 +186,22 @@ def _reading(service: Service, look_up: Callable[[str], Mapping[str, Any]]) -> E
     return endpoint
 
 
-async def _health(request: Request) -> Response:
-    del request
+async def _health(_: Request) -> Response:
     return _json({"status": "ok"})
 
 
 async def _misdirected(request: Request, error: Exception) -> Response:
     """A path or method that is not served."""
     assert isinstance(error, HTTPException)
-    return _said(request, Refusal(error.detail, status=error.status_code))
+    return _refused(request, Refusal(error.detail, status=error.status_code))
 
 
-async def _broken(request: Request, error: Exception) -> Response:
+async def _broken(request: Request, _: Exception) -> Response:
     """A fault of this server; the error itself goes to the log."""
-    del error
-    return _said(request, Refusal("the server made a mistake; its log says more", status=500))
+    return _refused(request, Refusal("the server made a mistake; its log says more", status=500))
 
 
-def _said(request: Request, refusal: Refusal) -> Response:
+def _refused(request: Request, refusal: Refusal) -> Response:
     path = request.url.path
     known = (each for start, each in _ENVELOPES.items() if path.startswith(start))
     envelope = next(known, openai_error)

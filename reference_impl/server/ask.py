@@ -28,7 +28,7 @@ class EngineRequest:
 _SAMPLING: Final = ("temperature", "top_p", "seed", "stop")
 
 
-def asked(
+def engine_request(
     messages: Iterable[Turn],
     tools: Iterable[Mapping[str, Any]],
     wanted: Effort,

@@ -8,9 +8,8 @@ from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 
 from .ask import check_model
-from .chat_body import ChatBody
 from .chat_request import ChatRequest, ask_of, check_supported, switched, wanted_effort
-from .chat_stream import ChatShape, ChatStream, Showing
+from .chat_stream import ChatBody, ChatShape, ChatStream, Showing
 from .defects import Scene
 from .effort import Effort, leaving_room
 from .fields import Fields, typed
@@ -23,7 +22,6 @@ _YES: Final = frozenset({"1", "true", "yes"})
 
 
 def plan(service: Service, fields: Fields, connection: HTTPConnection) -> Plan:
-    """How to answer. Raises Refusal."""
     request = typed(fields, ChatRequest)
     check_model(service, request.model)
     check_supported(request)

@@ -8,19 +8,10 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from .ask import EngineRequest, asked
+from .ask import EngineRequest, engine_request
 from .effort import Effort, effort
-from .fields import (
-    Count,
-    SeedNumber,
-    Share,
-    StopString,
-    StopStrings,
-    Temperature,
-    Tool,
-    unsupported,
-)
-from .turns import Turn, assistant, called
+from .fields import Count, Sampling, StopString, StopStrings, Tool, unsupported
+from .turns import Turn, assistant, function_call
 
 
 class TextPart(msgspec.Struct, tag="text"):
@@ -95,7 +86,7 @@ class ReasoningOptions(msgspec.Struct):
     exclude: bool = False
 
 
-class ChatRequest(msgspec.Struct):
+class ChatRequest(Sampling, kw_only=True):
     """The fields that mean something here; others are accepted and have no effect."""
 
     model: str
@@ -104,9 +95,6 @@ class ChatRequest(msgspec.Struct):
     stream_options: StreamOptions | None = None
     max_tokens: Count | None = None
     max_completion_tokens: Count | None = None
-    temperature: Temperature | None = None
-    top_p: Share | None = None
-    seed: SeedNumber | None = None
     stop: StopString | StopStrings | None = None
     n: int | None = None
     logprobs: bool | None = None
@@ -156,10 +144,9 @@ def wanted_effort(request: ChatRequest, levels: Collection[str]) -> Effort:
 
 
 def ask_of(request: ChatRequest, wanted: Effort) -> EngineRequest:
-    """What the engine is to do."""
     offered = () if request.tool_choice == "none" else request.tools or ()
     tools = [tool.declared for tool in offered]
-    return asked(map(_turn, request.messages), tools, wanted, request, request.most_tokens)
+    return engine_request(map(_turn, request.messages), tools, wanted, request, request.most_tokens)
 
 
 def _turn(message: Message) -> Turn:
@@ -175,7 +162,7 @@ def _turn(message: Message) -> Turn:
             own = message.reasoning_content or message.reasoning
             thought = own or _thought(message.content)
             calls = tuple(
-                called(call.id, call.function.name, call.function.arguments)
+                function_call(call.id, call.function.name, call.function.arguments)
                 for call in message.tool_calls or ()
             )
             return assistant(_text(message.content), thought, calls)

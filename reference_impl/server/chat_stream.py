@@ -1,20 +1,22 @@
-"""Chat Completions: engine events become chunks.
+"""Chat Completions: engine events become chunks, and a body puts the chunks together.
 
 Rule 1: the first chunk has the role and nothing else; the finish has a chunk of its own; usage,
         where it was asked for, one with no choices; `[DONE]` ends a stream that did not fail.
 Rule 2: thinking is hidden, sent in a field of its own, or wrapped in the tokenizer's markers. A
         wrapped block is closed by whatever comes next, the finish and a failure included.
 Rule 3: a chunk carries thinking or text or a part of a tool call, never two of them.
+
+There is one way to split thinking from text, and both forms of an answer go through it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from .engine import Finish, ReasoningDelta, Start, ToolCall, Usage
-from .projection import AnswerProjection
+from .projection import AnswerBody, AnswerProjection
 from .refusal import Refusal, openai_error
 from .stamp import Stamp
 from .summary import AnswerEvent
@@ -39,8 +41,6 @@ class ChatShape:
 
 
 class ChatStream(AnswerProjection):
-    """The chunks of one completion."""
-
     def __init__(self, shape: ChatShape, stamp: Stamp) -> None:
         super().__init__()
         self._shape = shape
@@ -59,8 +59,7 @@ class ChatStream(AnswerProjection):
             yield from self._unwrap()
         yield from super().feed(event)
 
-    def _start(self, start: Start) -> Iterator[Wire]:
-        del start
+    def _start(self, _: Start) -> Iterator[Wire]:
         yield self._chunk({"role": "assistant", "content": ""})
 
     def _say(self, text: str) -> Iterator[Wire]:
@@ -121,3 +120,61 @@ def chat_usage(usage: Usage, *, zeros: bool = True, details: bool = True) -> dic
     if details and (zeros or usage.reasoning):
         counts["completion_tokens_details"] = {"reasoning_tokens": usage.reasoning}
     return counts
+
+
+_TEXTS = ("content", "reasoning_content", "reasoning")
+
+
+class ChatBody(AnswerBody):
+    def __init__(self) -> None:
+        super().__init__(openai_error)
+        self._head: dict[str, Any] = {}
+        self._texts: dict[str, list[str]] = {}
+        self._calls: list[dict[str, Any]] = []
+        self._finish: str | None = None
+        self._usage: Any = None
+
+    def _add(self, _: str, chunk: Mapping[str, Any]) -> None:
+        if "error" in chunk:
+            self._error = chunk
+            return
+        self._head = {name: chunk[name] for name in ("id", "created", "model")}
+        self._usage = chunk.get("usage") or self._usage
+        for choice in chunk["choices"]:
+            self._finish = choice["finish_reason"] or self._finish
+            self._delta(choice["delta"])
+
+    def _whole(self) -> dict[str, Any]:
+        choice = {
+            "index": 0,
+            "message": self._message(),
+            "logprobs": None,
+            "finish_reason": self._finish,
+        }
+        return {
+            **self._head,
+            "object": "chat.completion",
+            "choices": [choice],
+            "usage": self._usage,
+        }
+
+    def _delta(self, delta: Mapping[str, Any]) -> None:
+        for name in _TEXTS:
+            if text := delta.get(name):
+                self._texts.setdefault(name, []).append(text)
+        self._call(delta.get("tool_calls", ()))
+
+    def _call(self, pieces: Iterable[Mapping[str, Any]]) -> None:
+        for piece in pieces:
+            if "id" in piece:
+                function = dict(piece["function"])
+                begun = {"id": piece["id"], "type": "function", "function": function}
+                self._calls.append(begun)
+            elif self._calls:
+                self._calls[-1]["function"]["arguments"] += piece["function"]["arguments"]
+
+    def _message(self) -> dict[str, Any]:
+        texts = {name: "".join(pieces) for name, pieces in self._texts.items()}
+        content = texts.pop("content", None if self._calls else "")
+        message = {"role": "assistant", "content": content, "refusal": None, **texts}
+        return {**message, "tool_calls": self._calls} if self._calls else message

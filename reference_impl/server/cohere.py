@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 from starlette.requests import HTTPConnection
 
-from .ask import EngineRequest, asked, check_model
+from .ask import EngineRequest, check_model, engine_request
 from .cohere_stream import CohereBody, CohereStream
 from .defects import Scene
 from .effort import Effort
-from .fields import (
-    Count,
-    Fields,
-    SeedNumber,
-    Share,
-    StopStrings,
-    Temperature,
-    Tool,
-    lets_call,
-    typed,
-    unsupported,
-)
+from .fields import Count, Fields, Sampling, Share, StopStrings, Tool, lets_call, typed, unsupported
 from .plan import Plan, planned
 from .refusal import Refusal
 from .service import Service
-from .turns import Turn, assistant, called
+from .turns import Turn, assistant, function_call
 
 
 class CohereThinking(msgspec.Struct):
@@ -66,7 +54,7 @@ class CohereMessage(msgspec.Struct):
     tool_call_id: str = ""
 
 
-class CohereRequest(msgspec.Struct):
+class CohereRequest(Sampling, kw_only=True):
     """The fields that mean something here."""
 
     model: str
@@ -76,17 +64,13 @@ class CohereRequest(msgspec.Struct):
     tools: list[Tool] | None = None
     tool_choice: str | None = None
     max_tokens: Count | None = None
-    temperature: Temperature | None = None
     top_p: Share | None = msgspec.field(default=None, name="p")
-    seed: SeedNumber | None = None
     stop: StopStrings | None = msgspec.field(default=None, name="stop_sequences")
     documents: list[Any] | None = None
     response_format: dict[str, Any] | None = None
 
 
-def plan(service: Service, fields: Fields, connection: HTTPConnection) -> Plan:
-    """How to answer. Raises Refusal."""
-    del connection
+def plan(service: Service, fields: Fields, _: HTTPConnection) -> Plan:
     request = typed(fields, CohereRequest)
     check_model(service, request.model)
     ask = _ask(request, _effort(request))
@@ -114,7 +98,7 @@ def _ask(request: CohereRequest, wanted: Effort) -> EngineRequest:
     offered = request.tools if lets_call(request.tool_choice, "tool_choice") else None
     turns = map(_turn, request.messages)
     tools = [tool.declared for tool in offered or ()]
-    return asked(turns, tools, wanted, request, request.max_tokens)
+    return engine_request(turns, tools, wanted, request, request.max_tokens)
 
 
 def _turn(message: CohereMessage) -> Turn:
@@ -125,7 +109,10 @@ def _turn(message: CohereMessage) -> Turn:
         case "tool":
             return {"role": "tool", "tool_call_id": message.tool_call_id, "content": text}
         case "assistant":
-            calls = tuple(map(_call, message.tool_calls or ()))
+            calls = [
+                function_call(call.id, call.function.name, call.function.arguments)
+                for call in message.tool_calls or ()
+            ]
             return assistant(text, message.tool_plan + thought, calls)
     raise Refusal(f"unknown role {message.role!r}", param="messages")
 
@@ -138,7 +125,3 @@ def _texts(content: str | list[CohereBlock] | None) -> tuple[str, str]:
         if block.type not in ("text", "thinking"):
             raise unsupported(f"content of type {block.type!r}", "messages")
     return "".join(b.text for b in content), "".join(b.thinking for b in content)
-
-
-def _call(call: CohereCall) -> Mapping[str, Any]:
-    return called(call.id, call.function.name, call.function.arguments)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from .engine import Finish, Start, ToolCall, Usage
-from .projection import AnswerProjection
+from .projection import AnswerBody, AnswerProjection
 from .refusal import Refusal, failed, message_error
 from .stamp import Stamp
 from .wire import DONE, Wire
@@ -20,8 +20,6 @@ _REASONS: Final = {"stop": "COMPLETE", "length": "MAX_TOKENS", "tool_calls": "TO
 
 
 class CohereStream(AnswerProjection):
-    """The events of one answer."""
-
     def __init__(self, stamp: Stamp) -> None:
         super().__init__()
         self._stamp = stamp
@@ -36,13 +34,14 @@ class CohereStream(AnswerProjection):
         return self._add("text", text)
 
     def _fail(self, refusal: Refusal) -> Iterator[Wire]:
-        yield _wire("message-end", delta={"finish_reason": "ERROR", "error": refusal.message})
+        yield _event("message-end", delta={"finish_reason": "ERROR", "error": refusal.message})
         yield Wire(DONE)
 
-    def _start(self, start: Start) -> Iterator[Wire]:
-        del start
+    def _start(self, _: Start) -> Iterator[Wire]:
         empty = {"content": [], "tool_plan": "", "tool_calls": [], "citations": []}
-        yield _said("message-start", {"role": "assistant", **empty}, id=self._stamp.new(""))
+        yield _message_event(
+            "message-start", {"role": "assistant", **empty}, id=self._stamp.new("")
+        )
 
     def _add(self, kind: str, text: str) -> Iterator[Wire]:
         if self._open != kind:
@@ -52,51 +51,47 @@ class CohereStream(AnswerProjection):
         yield self._content("content-delta", {kind: text})
 
     def _content(self, event: str, content: Mapping[str, Any]) -> Wire:
-        return _said(event, {"content": content}, index=self._blocks)
+        return _message_event(event, {"content": content}, index=self._blocks)
 
     def _call(self, call: ToolCall) -> Iterator[Wire]:
         yield from self._leave()
         index, self._calls = self._calls, self._calls + 1
         named = {"id": self._stamp.new(f"{call.name}_"), "type": "function"}
         begun = {**named, "function": {"name": call.name, "arguments": ""}}
-        yield _said("tool-call-start", {"tool_calls": begun}, index=index)
+        yield _message_event("tool-call-start", {"tool_calls": begun}, index=index)
         arguments = {"function": {"arguments": call.arguments}}
-        yield _said("tool-call-delta", {"tool_calls": arguments}, index=index)
-        yield _wire("tool-call-end", index=index)
+        yield _message_event("tool-call-delta", {"tool_calls": arguments}, index=index)
+        yield _event("tool-call-end", index=index)
 
     def _finish(self, finish: Finish) -> Iterator[Wire]:
         yield from self._leave()
         reason = _REASONS[finish.reason]
         if finish.reason == "stop" and finish.stop_string is not None:
             reason = "STOP_SEQUENCE"
-        yield _wire("message-end", delta={"finish_reason": reason, "usage": _counts(finish.usage)})
+        yield _event("message-end", delta={"finish_reason": reason, "usage": _counts(finish.usage)})
         yield Wire(DONE)
 
     def _leave(self) -> Iterator[Wire]:
-        """End the block that is open."""
         if self._open:
             self._open = ""
-            yield _wire("content-end", index=self._blocks)
+            yield _event("content-end", index=self._blocks)
             self._blocks += 1
 
 
-class CohereBody:
-    """Adds up events; `body` is the whole answer, or the error that ended it."""
-
+class CohereBody(AnswerBody):
     def __init__(self) -> None:
+        super().__init__(message_error)
         self._id = ""
         self._content: list[dict[str, Any]] = []
         self._calls: list[dict[str, Any]] = []
         self._end: Mapping[str, Any] = {}
 
-    def add(self, wire: Wire) -> None:
-        if isinstance(wire.data, str):
-            return
-        delta = wire.data.get("delta", {})
+    def _add(self, _: str, data: Mapping[str, Any]) -> None:
+        delta = data.get("delta", {})
         message = delta.get("message", {})
-        match wire.data["type"]:
+        match data["type"]:
             case "message-start":
-                self._id = wire.data["id"]
+                self._id = data["id"]
             case "content-start":
                 self._content.append(dict(message["content"]))
             case "content-delta":
@@ -111,24 +106,23 @@ class CohereBody:
                 ]
             case "message-end":
                 self._end = delta
+                if "error" in delta:
+                    self._error = self._envelope(failed(delta["error"]))
 
-    def body(self) -> tuple[int, Mapping[str, Any]]:
-        """Status and payload."""
-        if "error" in self._end:
-            return 500, message_error(failed(self._end["error"]))
+    def _whole(self) -> dict[str, Any]:
         message: dict[str, Any] = {"role": "assistant"}
         if self._content:
             message["content"] = self._content
         if self._calls:
             message["tool_calls"] = self._calls
-        return 200, {"id": self._id, "message": message, **self._end}
+        return {"id": self._id, "message": message, **self._end}
 
 
-def _said(kind: str, message: Mapping[str, Any], **fields: Any) -> Wire:
-    return _wire(kind, **fields, delta={"message": message})
+def _message_event(kind: str, message: Mapping[str, Any], **fields: Any) -> Wire:
+    return _event(kind, **fields, delta={"message": message})
 
 
-def _wire(kind: str, **fields: Any) -> Wire:
+def _event(kind: str, **fields: Any) -> Wire:
     return Wire({"type": kind, **fields}, kind)
 
 

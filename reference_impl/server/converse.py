@@ -108,11 +108,7 @@ class ConverseRequest(msgspec.Struct, rename="camel"):
     additional_model_request_fields: dict[str, Any] = {}
 
 
-def plan(
-    service: Service, fields: Fields, connection: HTTPConnection, *, streams: bool = False
-) -> Plan:
-    """How to answer. Raises Refusal."""
-    del connection
+def plan(service: Service, fields: Fields, _: HTTPConnection, *, streams: bool = False) -> Plan:
     model = str(fields.pop("model", ""))
     check_model(service, model)
     request = typed({**_as_messages(fields), "model": model}, MessagesRequest)

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from .messages_stream import MessagesStream
-from .projection import ArgumentsError, call_arguments
+from .projection import AnswerBody, call_arguments
+from .refusal import message_error
 from .stamp import Stamp
 from .summary import AnswerEvent
 from .wire import Wire
@@ -28,8 +29,6 @@ _MEMBERS: Final = {
 
 
 class ConverseStream:
-    """The events of one message."""
-
     def __init__(self, inner: MessagesStream, stamp: Stamp) -> None:
         self._inner = inner
         self._stamp = stamp
@@ -97,47 +96,36 @@ def _member(delta: Mapping[str, Any]) -> dict[str, Any]:
     return dict(made)
 
 
-class ConverseBody:
-    """Adds up events; `body` is the message, or what was raised."""
-
+class ConverseBody(AnswerBody):
     def __init__(self) -> None:
+        super().__init__(message_error)
         self._blocks: dict[int, list[Mapping[str, Any]]] = {}
         self._ended: dict[str, Any] = {}
-        self._raised: Mapping[str, Any] | None = None
 
-    def add(self, wire: Wire) -> None:
-        assert not isinstance(wire.data, str)
-        if wire.event in ("contentBlockStart", "contentBlockDelta"):
-            said = wire.data.get("start") or wire.data["delta"]
-            self._blocks.setdefault(wire.data["contentBlockIndex"], []).append(said)
-        elif wire.event in ("messageStop", "metadata"):
-            self._ended |= wire.data
-        elif wire.event.endswith("Exception"):
-            self._raised = wire.data
+    def _add(self, event: str, data: Mapping[str, Any]) -> None:
+        if event in ("contentBlockStart", "contentBlockDelta"):
+            part = data.get("start") or data["delta"]
+            self._blocks.setdefault(data["contentBlockIndex"], []).append(part)
+        elif event in ("messageStop", "metadata"):
+            self._ended |= data
+        elif event.endswith("Exception"):
+            self._error = data
 
-    def body(self) -> tuple[int, Mapping[str, Any]]:
-        """Status and payload."""
-        if self._raised is not None:
-            return 500, self._raised
-        try:
-            content = [_whole(said) for said in self._blocks.values()]
-        except ArgumentsError as err:
-            return 500, {"message": str(err)}
-        return 200, {
-            "output": {"message": {"role": "assistant", "content": content}},
-            **self._ended,
-        }
+    def _whole(self) -> dict[str, Any]:
+        content = [_whole_block(parts) for parts in self._blocks.values()]
+        return {"output": {"message": {"role": "assistant", "content": content}}, **self._ended}
 
 
-def _whole(said: list[Mapping[str, Any]]) -> dict[str, Any]:
-    """A block of what was said of it."""
-    if "toolUse" in said[0]:
-        arguments = "".join(each["toolUse"].get("input", "") for each in said)
-        return {"toolUse": {**said[0]["toolUse"], "input": call_arguments(arguments)}}
-    if "reasoningContent" not in said[0]:
-        return {"text": "".join(each["text"] for each in said)}
-    parts = [each["reasoningContent"] for each in said]
-    if "redactedContent" in parts[0]:
-        return {"reasoningContent": dict(parts[0])}
-    joined = {name: "".join(part.get(name, "") for part in parts) for name in ("text", "signature")}
+def _whole_block(parts: list[Mapping[str, Any]]) -> dict[str, Any]:
+    """A block of its start and its deltas."""
+    if "toolUse" in parts[0]:
+        arguments = "".join(part["toolUse"].get("input", "") for part in parts)
+        return {"toolUse": {**parts[0]["toolUse"], "input": call_arguments(arguments)}}
+    if "reasoningContent" not in parts[0]:
+        return {"text": "".join(part["text"] for part in parts)}
+    thoughts = [part["reasoningContent"] for part in parts]
+    if "redactedContent" in thoughts[0]:
+        return {"reasoningContent": dict(thoughts[0])}
+    fields = ("text", "signature")
+    joined = {name: "".join(each.get(name, "") for each in thoughts) for name in fields}
     return {"reasoningContent": {"reasoningText": joined}}

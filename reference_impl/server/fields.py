@@ -25,6 +25,14 @@ StopStrings = Annotated[list[StopString], Meta(max_length=16)]
 _PLACE: Final = re.compile(r" - at `\$(.*)`$")
 
 
+class Sampling(msgspec.Struct, kw_only=True):
+    """How tokens are chosen; an API that has other names for a field declares it again."""
+
+    temperature: Temperature | None = None
+    top_p: Share | None = None
+    seed: SeedNumber | None = None
+
+
 class Function(msgspec.Struct):
     name: Annotated[str, Meta(min_length=1)]
     description: str | None = None
@@ -36,7 +44,6 @@ class Tool(msgspec.Struct, tag_field="type", tag="function"):
 
     @property
     def declared(self) -> Mapping[str, Any]:
-        """The tool as the engine takes it."""
         named = self.function
         return function_tool(named.name, named.description or "", named.parameters or {})
 

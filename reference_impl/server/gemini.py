@@ -10,25 +10,15 @@ import msgspec
 from msgspec import Meta
 from starlette.requests import HTTPConnection
 
-from .ask import EngineRequest, asked, check_model
+from .ask import EngineRequest, check_model, engine_request
 from .defects import Scene
 from .effort import Effort, effort
-from .fields import (
-    Count,
-    Fields,
-    SeedNumber,
-    Share,
-    StopStrings,
-    Temperature,
-    lets_call,
-    typed,
-    unsupported,
-)
+from .fields import Count, Fields, Sampling, Share, StopStrings, lets_call, typed, unsupported
 from .gemini_stream import SIGNATURE, GeminiBody, GeminiStream
 from .plan import Framing, Plan, planned
 from .refusal import Refusal
 from .service import Service
-from .turns import Turn, assistant, function_tool
+from .turns import Turn, assistant, function_call, function_tool
 
 LEVELS: Final = ("minimal", "low", "medium", "high")
 _MISSING: Final = (
@@ -71,14 +61,10 @@ class ThinkingConfig(msgspec.Struct, rename="camel"):
     thinking_level: str | None = None
 
 
-class GeminiConfig(msgspec.Struct, rename="camel"):
-    """What means something here."""
-
+class GeminiConfig(Sampling, rename="camel"):
     thinking_config: ThinkingConfig | None = None
     most_tokens: Count | None = msgspec.field(default=None, name="maxOutputTokens")
-    temperature: Temperature | None = None
     top_p: Share | None = None
-    seed: SeedNumber | None = None
     stop: StopStrings | None = msgspec.field(default=None, name="stopSequences")
     response_mime_type: str = ""
 
@@ -181,7 +167,9 @@ def _ask(request: GeminiRequest, wanted: Effort) -> EngineRequest:
     offered = request.tools if lets_call(request.calling_mode, "functionCallingConfig") else None
     declared = (each for tool in offered or () for each in tool.function_declarations)
     tools = map(_tool, declared)
-    return asked((*before, *_turns(request.contents)), tools, wanted, config, config.most_tokens)
+    return engine_request(
+        (*before, *_turns(request.contents)), tools, wanted, config, config.most_tokens
+    )
 
 
 def _check_signatures(request: GeminiRequest) -> None:
@@ -205,9 +193,10 @@ def _turns(contents: list[GeminiContent]) -> Iterator[Turn]:
         if any(part.inline_data is not None for part in content.parts):
             raise unsupported("an image", "contents")
         if content.role == "model":
-            calls = [part.function_call for part in content.parts if part.function_call]
+            made = [part.function_call for part in content.parts if part.function_call]
+            calls = [function_call(call.id or call.name, call.name, call.args) for call in made]
             thoughts = "".join(part.text or "" for part in content.parts if part.thought)
-            yield assistant(_texts(content.parts), thoughts, tuple(map(_call, calls)))
+            yield assistant(_texts(content.parts), thoughts, calls)
             continue
         results = [part.function_response for part in content.parts if part.function_response]
         for result in results:
@@ -220,11 +209,6 @@ def _turns(contents: list[GeminiContent]) -> Iterator[Turn]:
 
 def _texts(parts: list[GeminiPart]) -> str:
     return "".join(part.text or "" for part in parts if not part.thought)
-
-
-def _call(call: GeminiCall) -> Mapping[str, Any]:
-    named = {"name": call.name, "arguments": call.args}
-    return {"id": call.id or call.name, "type": "function", "function": named}
 
 
 def _tool(function: DeclaredFunction) -> Mapping[str, Any]:

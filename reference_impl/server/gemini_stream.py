@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from .engine import Finish, ToolCall, Usage
-from .projection import AnswerProjection, call_arguments
+from .projection import AnswerBody, AnswerProjection, call_arguments
 from .refusal import Refusal, google_error
 from .stamp import Stamp
 from .wire import Wire
@@ -23,8 +23,6 @@ SIGNATURE: Final = "cmVmZXJlbmNlIHRob3VnaHQgc2lnbmF0dXJl"
 
 
 class GeminiStream(AnswerProjection):
-    """The chunks of one answer."""
-
     def __init__(self, model: str, stamp: Stamp, *, thinks: bool, shows: bool) -> None:
         super().__init__()
         self._model = model
@@ -75,17 +73,18 @@ def _counts(usage: Usage) -> dict[str, int]:
     return {**counts, "totalTokenCount": usage.prompt + usage.completion}
 
 
-class GeminiBody:
-    """Adds up chunks: adjacent texts of a kind are one part, unless the second one is signed."""
+class GeminiBody(AnswerBody):
+    """Adjacent texts of a kind are one part, unless the second one is signed."""
 
     def __init__(self) -> None:
+        super().__init__(google_error)
         self._parts: list[dict[str, Any]] = []
         self._last: Mapping[str, Any] = {}
 
-    def add(self, wire: Wire) -> None:
-        assert not isinstance(wire.data, str)
-        self._last = wire.data
-        for candidate in wire.data.get("candidates", ()):
+    def _add(self, _: str, chunk: Mapping[str, Any]) -> None:
+        self._last = chunk
+        self._error = chunk if "error" in chunk else None
+        for candidate in chunk.get("candidates", ()):
             for part in candidate["content"]["parts"]:
                 self._add_part(part)
 
@@ -97,10 +96,7 @@ class GeminiBody:
         elif part != {"text": ""}:
             self._parts.append(dict(part))
 
-    def body(self) -> tuple[int, Mapping[str, Any]]:
-        """Status and payload."""
-        if "error" in self._last:
-            return 500, self._last
+    def _whole(self) -> dict[str, Any]:
         (candidate,) = self._last["candidates"]
         content = {"parts": self._parts, "role": "model"}
-        return 200, {**self._last, "candidates": [{**candidate, "content": content}]}
+        return {**self._last, "candidates": [{**candidate, "content": content}]}

@@ -10,25 +10,15 @@ import msgspec
 from msgspec import Meta
 from starlette.requests import HTTPConnection
 
-from .ask import EngineRequest, asked, check_model
+from .ask import EngineRequest, check_model, engine_request
 from .defects import Scene
 from .effort import Effort, effort
-from .fields import (
-    Count,
-    Fields,
-    SeedNumber,
-    Share,
-    StopStrings,
-    Temperature,
-    lets_call,
-    typed,
-    unsupported,
-)
+from .fields import Count, Fields, Sampling, StopStrings, lets_call, typed, unsupported
 from .interactions_stream import SIGNATURE, InteractionBody, InteractionStream
 from .plan import Plan, planned
 from .refusal import Refusal
 from .service import Service
-from .turns import Turn, assistant, function_tool
+from .turns import Turn, assistant, function_call, function_tool
 
 LEVELS: Final = ("minimal", "low", "medium", "high")
 SUMMARIES: Final = ("auto", "none")
@@ -63,15 +53,10 @@ class InteractionTool(msgspec.Struct):
     parameters: dict[str, Any] | None = None
 
 
-class InteractionConfig(msgspec.Struct):
-    """What means something here."""
-
+class InteractionConfig(Sampling):
     thinking_level: str | None = None
     thinking_summaries: str | None = None
     max_output_tokens: Count | None = None
-    temperature: Temperature | None = None
-    top_p: Share | None = None
-    seed: SeedNumber | None = None
     stop: StopStrings | None = msgspec.field(default=None, name="stop_sequences")
     tool_choice: Any = None
 
@@ -99,14 +84,11 @@ class InteractionRequest(msgspec.Struct):
 
     @property
     def steps(self) -> list[InteractionStep]:
-        """The input as steps."""
         given = self.input
         return [InteractionStep("user_input", given)] if isinstance(given, str) else given
 
 
-def plan(service: Service, fields: Fields, connection: HTTPConnection) -> Plan:
-    """How to answer. Raises Refusal."""
-    del connection
+def plan(service: Service, fields: Fields, _: HTTPConnection) -> Plan:
     request = typed(fields, InteractionRequest)
     check_model(service, request.model)
     ask = _ask(request, _effort(request))
@@ -138,7 +120,9 @@ def _ask(request: InteractionRequest, wanted: Effort) -> EngineRequest:
     before = [{"role": "system", "content": instruction}] if instruction else []
     offered = request.tools if lets_call(config.tool_choice, "tool_choice") else None
     turns = (*before, *_turns(request.steps))
-    return asked(turns, map(_tool, offered or ()), wanted, config, config.max_output_tokens)
+    return engine_request(
+        turns, map(_tool, offered or ()), wanted, config, config.max_output_tokens
+    )
 
 
 def _check_thoughts(request: InteractionRequest) -> None:
@@ -170,8 +154,10 @@ def _turns(steps: list[InteractionStep]) -> Iterator[Turn]:
 def _answer(steps: list[InteractionStep]) -> Turn:
     said = "".join(_text(step.content) for step in steps)
     thought = "".join(_text(step.summary) for step in steps)
-    calls = tuple(_call(step) for step in steps if step.type == "function_call")
-    return assistant(said, thought, calls)
+    made = (step for step in steps if step.type == "function_call")
+    return assistant(
+        said, thought, [function_call(call.id, call.name, call.arguments) for call in made]
+    )
 
 
 def _given(step: InteractionStep) -> Turn:
@@ -189,11 +175,6 @@ def _text(content: str | list[StepContent]) -> str:
         if piece.type != "text":
             raise unsupported(f"content of type {piece.type!r}", "input")
     return "".join(piece.text for piece in content)
-
-
-def _call(step: InteractionStep) -> Mapping[str, Any]:
-    named = {"name": step.name, "arguments": step.arguments}
-    return {"id": step.id, "type": "function", "function": named}
 
 
 def _tool(tool: InteractionTool) -> Mapping[str, Any]:

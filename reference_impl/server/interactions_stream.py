@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from .engine import Finish, ToolCall, Usage
-from .projection import AnswerProjection, ArgumentsError, call_arguments
-from .refusal import Refusal, failed, interactions_error
+from .projection import AnswerBody, AnswerProjection, call_arguments
+from .refusal import Refusal, interactions_error
 from .stamp import Stamp
 from .wire import DONE, Wire
 
@@ -24,8 +24,6 @@ SIGNATURE: Final = "cmVmZXJlbmNlIHNpZ25hdHVyZSBvZiBhIHRob3VnaHQ="
 
 
 class InteractionStream(AnswerProjection):
-    """The events of one answer."""
-
     def __init__(self, model: str, stamp: Stamp, *, shows: bool) -> None:
         super().__init__()
         at = datetime.fromtimestamp(stamp.now(), UTC).isoformat().replace("+00:00", "Z")
@@ -55,7 +53,6 @@ class InteractionStream(AnswerProjection):
         yield _event("error", **interactions_error(refusal))
 
     def _enter(self, kind: str) -> Iterator[Wire]:
-        """Makes a step of that type the open one."""
         if self._open != kind:
             yield from self._leave()
             yield from self._begin(kind)
@@ -68,7 +65,6 @@ class InteractionStream(AnswerProjection):
         return _event("step.delta", index=self._steps, delta={"type": kind, **said})
 
     def _leave(self) -> Iterator[Wire]:
-        """Ends the step that is open."""
         if self._open == "thought":
             yield self._delta("thought_signature", signature=SIGNATURE)
         if self._open:
@@ -109,51 +105,44 @@ def _counts(usage: Usage) -> dict[str, int]:
     }
 
 
-class InteractionBody:
-    """Adds up events; `body` is the whole interaction, or the error that ended it.
-
-    What is not stored has no id.
-    """
+class InteractionBody(AnswerBody):
+    """What is not stored has no id."""
 
     def __init__(self, *, stores: bool) -> None:
+        super().__init__(interactions_error)
         self._stores = stores
         self._steps: list[dict[str, Any]] = []
         self._end: Mapping[str, Any] = {}
-        self._error: Mapping[str, Any] | None = None
 
-    def add(self, wire: Wire) -> None:
-        if isinstance(wire.data, str):
-            return
-        match wire.data["event_type"]:
+    def _add(self, _: str, data: Mapping[str, Any]) -> None:
+        match data["event_type"]:
             case "step.start":
-                self._steps.append(dict(wire.data["step"]))
+                self._steps.append(dict(data["step"]))
             case "step.delta":
-                self._add_delta(self._steps[-1], wire.data["delta"])
+                _add_delta(self._steps[-1], data["delta"])
             case "interaction.completed":
-                self._end = wire.data["interaction"]
+                self._end = data["interaction"]
             case "error":
-                self._error = {"error": wire.data["error"]}
+                self._error = {"error": data["error"]}
 
-    def _add_delta(self, step: dict[str, Any], delta: Mapping[str, Any]) -> None:
-        match delta["type"]:
-            case "thought_signature":
-                step["signature"] = delta["signature"]
-            case "thought_summary":
-                step["summary"] = _joined(step.get("summary"), delta["content"]["text"])
-            case "text":
-                step["content"] = _joined(step.get("content"), delta["text"])
-            case "arguments_delta":
-                try:
-                    step["arguments"] = call_arguments(delta["arguments"])
-                except ArgumentsError as err:
-                    self._error = interactions_error(failed(str(err)))
-
-    def body(self) -> tuple[int, Mapping[str, Any]]:
-        """Status and payload."""
-        if self._error is not None:
-            return 500, self._error
+    def _whole(self) -> dict[str, Any]:
+        for step in self._steps:
+            if "arguments" in step:
+                step["arguments"] = call_arguments(step["arguments"])
         named = {key: self._end[key] for key in self._end if key != "id" or self._stores}
-        return 200, {**named, "steps": self._steps}
+        return {**named, "steps": self._steps}
+
+
+def _add_delta(step: dict[str, Any], delta: Mapping[str, Any]) -> None:
+    match delta["type"]:
+        case "thought_signature":
+            step["signature"] = delta["signature"]
+        case "thought_summary":
+            step["summary"] = _joined(step.get("summary"), delta["content"]["text"])
+        case "text":
+            step["content"] = _joined(step.get("content"), delta["text"])
+        case "arguments_delta":
+            step["arguments"] = delta["arguments"]
 
 
 def _joined(before: list[Any] | None, text: str) -> list[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
@@ -10,7 +9,7 @@ import msgspec
 from msgspec import Meta
 from starlette.requests import HTTPConnection
 
-from .ask import EngineRequest, asked, check_model
+from .ask import EngineRequest, check_model, engine_request
 from .defects import Scene
 from .effort import Effort, effort
 from .fields import Count, Fields, Share, StopStrings, Temperature, typed, unsupported
@@ -20,7 +19,7 @@ from .refusal import Refusal
 from .sealing import BrokenSeal, Seal
 from .service import Service
 from .settings import Settings
-from .turns import Turn, assistant, called, function_tool
+from .turns import Turn, assistant, function_call, function_tool
 
 
 class TextBlock(msgspec.Struct, tag="text"):
@@ -106,9 +105,7 @@ class MessagesRequest(msgspec.Struct):
         return isinstance(self.thinking, Enabled | Adaptive) and self.thinking.display == "omitted"
 
 
-def plan(service: Service, fields: Fields, connection: HTTPConnection) -> Plan:
-    """How to answer. Raises Refusal."""
-    del connection
+def plan(service: Service, fields: Fields, _: HTTPConnection) -> Plan:
     request = typed(fields, MessagesRequest)
     check_model(service, request.model)
     shape = shape_of(service, _display(service.settings, request))
@@ -154,7 +151,7 @@ def ask_of(request: MessagesRequest, shape: MessagesShape) -> EngineRequest:
         raise unsupported("a forced tool call", "tool_choice.type")
     history = _History(shape.signature, shape.redaction)
     turns = _turns(request, history)
-    return asked(turns, _tools(request), wanted, request, request.max_tokens)
+    return engine_request(turns, _tools(request), wanted, request, request.max_tokens)
 
 
 class _History:
@@ -185,17 +182,15 @@ class _History:
                 case ThinkingBlock():
                     thought += self._thinking(block, f"{place}.content.{number}")
                 case RedactedBlock():
-                    thought += self._redacted(block, f"{place}.content.{number}")
+                    what, at = "`data` in `redacted_thinking`", f"{place}.content.{number}"
+                    thought += _opened(self._redaction, block.data, what, at)
                 case ToolUseBlock():
-                    calls.append(called(block.id, block.name, json.dumps(block.input)))
+                    calls.append(function_call(block.id, block.name, block.input))
         return assistant(text, thought, tuple(calls))
 
     def _thinking(self, block: ThinkingBlock, place: str) -> str:
         """Empty thinking is thinking that was omitted; its signature still holds it."""
-        try:
-            written = self._signature.open(block.signature)
-        except BrokenSeal as err:
-            raise Refusal(f"{place}: Invalid `signature` in `thinking` block", param=place) from err
+        written = _opened(self._signature, block.signature, "`signature` in `thinking`", place)
         if block.thinking not in ("", written):
             raise Refusal(
                 f"{place}: `thinking` blocks cannot be modified; send back what was received",
@@ -203,13 +198,12 @@ class _History:
             )
         return written
 
-    def _redacted(self, block: RedactedBlock, place: str) -> str:
-        try:
-            return self._redaction.open(block.data)
-        except BrokenSeal as err:
-            raise Refusal(
-                f"{place}: Invalid `data` in `redacted_thinking` block", param=place
-            ) from err
+
+def _opened(seal: Seal, data: str, what: str, place: str) -> str:
+    try:
+        return seal.open(data)
+    except BrokenSeal as err:
+        raise Refusal(f"{place}: Invalid {what} block", param=place) from err
 
 
 def _turns(request: MessagesRequest, history: _History) -> Iterator[Turn]:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from .engine import Finish, Start, ToolCall, Usage
-from .projection import AnswerProjection, ArgumentsError, call_arguments
-from .refusal import Refusal, anthropic_error, failed
+from .projection import AnswerBody, AnswerProjection, call_arguments
+from .refusal import Refusal, anthropic_error
 from .sealing import Seal
 from .stamp import Stamp
 from .wire import Wire
@@ -41,8 +41,6 @@ class MessagesShape:
 
 
 class MessagesStream(AnswerProjection):
-    """The events of one message."""
-
     def __init__(self, shape: MessagesShape, stamp: Stamp) -> None:
         super().__init__()
         self._shape = shape
@@ -113,7 +111,6 @@ class MessagesStream(AnswerProjection):
             yield _wire("ping", {})
 
     def _leave(self) -> Iterator[Wire]:
-        """Close the block that is open."""
         kind, self._open = self._open, ""
         if not kind:
             return
@@ -145,17 +142,13 @@ def anthropic_usage(usage: Usage) -> dict[str, Any]:
     }
 
 
-class MessagesBody:
-    """Adds up events; `body` is the message, or the error that ended it."""
-
+class MessagesBody(AnswerBody):
     def __init__(self) -> None:
+        super().__init__(anthropic_error)
         self._message: dict[str, Any] = {}
         self._blocks: list[dict[str, Any]] = []
-        self._error: Mapping[str, Any] | None = None
 
-    def add(self, wire: Wire) -> None:
-        assert not isinstance(wire.data, str)
-        event = wire.data
+    def _add(self, _: str, event: Mapping[str, Any]) -> None:
         match event["type"]:
             case "message_start":
                 self._message = dict(event["message"])
@@ -171,18 +164,8 @@ class MessagesBody:
             case "error":
                 self._error = event
 
-    def body(self) -> tuple[int, Mapping[str, Any]]:
-        """Status and payload."""
-        if self._error is not None:
-            return 500, self._error
-        try:
-            content = [_closed(block) for block in self._blocks]
-        except ArgumentsError as err:
-            return 500, anthropic_error(failed(str(err)))
-        return 200, {**self._message, "content": content}
-
-
-def _closed(block: dict[str, Any]) -> dict[str, Any]:
-    if "input" not in block:
-        return block
-    return {**block, "input": call_arguments(block["input"])}
+    def _whole(self) -> dict[str, Any]:
+        for block in self._blocks:
+            if "input" in block:
+                block["input"] = call_arguments(block["input"])
+        return {**self._message, "content": self._blocks}

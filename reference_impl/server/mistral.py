@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from .chat_body import ChatBody
-from .chat_stream import ChatStream, chat_usage
+from .chat_stream import ChatBody, ChatStream, chat_usage
 from .engine import Finish, ToolCall
 from .wire import DONE, Wire
 
@@ -20,8 +19,6 @@ _ID: Final = 9
 
 
 class MistralStream(ChatStream):
-    """The chunks of one completion."""
-
     def _think(self, text: str) -> Iterator[Wire]:
         self._is_wrapping = True
         yield self._part([{"type": "text", "text": text}])

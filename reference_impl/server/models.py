@@ -15,7 +15,6 @@ def listed(service: Service) -> dict[str, Any]:
 
 
 def google_list(service: Service) -> dict[str, Any]:
-    """All models as Google lists them."""
     methods = ["generateContent", "createInteraction"]
     named = {"name": f"models/{service.model_id}", "supportedGenerationMethods": methods}
     return {"models": [named]}

@@ -10,25 +10,15 @@ import msgspec
 from msgspec import Meta
 from starlette.requests import HTTPConnection
 
-from .ask import EngineRequest, asked
+from .ask import EngineRequest, engine_request
 from .defects import Scene
 from .effort import Effort, effort
-from .fields import (
-    Fields,
-    SeedNumber,
-    Share,
-    StopString,
-    StopStrings,
-    Temperature,
-    Tool,
-    typed,
-    unsupported,
-)
+from .fields import Fields, Sampling, StopString, StopStrings, Tool, typed, unsupported
 from .ollama_stream import GenerateBody, GenerateStream, OllamaBody, OllamaStream
 from .plan import Plan, planned
 from .refusal import Refusal
 from .service import Service
-from .turns import Turn, assistant
+from .turns import Turn, assistant, function_call
 
 _LATEST: Final = ":latest"
 LEVELS: Final = ("low", "medium", "high", "max")
@@ -56,13 +46,10 @@ class OllamaMessage(msgspec.Struct):
     images: list[str] | None = None
 
 
-class OllamaOptions(msgspec.Struct):
+class OllamaOptions(Sampling):
     """Options of the model that mean something here; `num_predict` below 1 is no limit."""
 
     num_predict: int | None = None
-    temperature: Temperature | None = None
-    top_p: Share | None = None
-    seed: SeedNumber | None = None
     stop: StopString | StopStrings | None = None
 
 
@@ -81,8 +68,6 @@ class OllamaFields(msgspec.Struct, kw_only=True):
 
 
 class OllamaRequest(OllamaFields, kw_only=True):
-    """A chat."""
-
     messages: Annotated[list[OllamaMessage], Meta(min_length=1)]
     tools: list[Tool] | None = None
 
@@ -98,9 +83,7 @@ class GenerateRequest(OllamaFields, kw_only=True):
     raw: bool = False
 
 
-def plan(service: Service, fields: Fields, connection: HTTPConnection) -> Plan:
-    """How to answer. Raises Refusal."""
-    del connection
+def plan(service: Service, fields: Fields, _: HTTPConnection) -> Plan:
     request = typed(fields, OllamaRequest)
     wanted = _effort(service, request)
     tools = [tool.declared for tool in request.tools or ()]
@@ -110,9 +93,8 @@ def plan(service: Service, fields: Fields, connection: HTTPConnection) -> Plan:
     return planned(service, ask, stream, OllamaBody(), scene, framing="lines")
 
 
-def completion_plan(service: Service, fields: Fields, connection: HTTPConnection) -> Plan:
+def completion_plan(service: Service, fields: Fields, _: HTTPConnection) -> Plan:
     """How to complete a prompt; the talk so far is not read again. Raises Refusal."""
-    del connection
     request = typed(fields, GenerateRequest)
     wanted = _effort(service, request)
     if request.images or request.suffix or request.raw:
@@ -152,7 +134,7 @@ def _ask(
     options = request.options or OllamaOptions()
     most = options.num_predict
     limit = most if most is not None and most > 0 else None
-    return asked(turns, tools, wanted, options, limit)
+    return engine_request(turns, tools, wanted, options, limit)
 
 
 def _turn(message: OllamaMessage) -> Turn:
@@ -165,18 +147,15 @@ def _turn(message: OllamaMessage) -> Turn:
             call = message.tool_call_id or message.tool_name
             return {"role": "tool", "tool_call_id": call, "content": message.content}
         case "assistant":
-            calls = tuple(map(_call, message.tool_calls or ()))
+            calls = [
+                function_call(call.id, call.function.name, call.function.arguments)
+                for call in message.tool_calls or ()
+            ]
             return assistant(message.content, message.thinking, calls)
     raise Refusal(f"unknown role {message.role!r}", param="messages")
 
 
-def _call(call: OllamaCall) -> Mapping[str, Any]:
-    named = {"name": call.function.name, "arguments": call.function.arguments}
-    return {"id": call.id, "type": "function", "function": named}
-
-
 def tags(service: Service) -> dict[str, Any]:
-    """All models, of which there is one."""
     at = datetime.fromtimestamp(service.started, UTC).isoformat().replace("+00:00", "Z")
     named = {"name": service.model_id, "model": service.model_id, "modified_at": at}
     return {"models": [{**named, "size": 0, "digest": "", "details": {"format": "safetensors"}}]}

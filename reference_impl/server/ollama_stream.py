@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from .engine import Finish, Start, ToolCall, Usage
-from .projection import AnswerProjection, call_arguments
+from .projection import AnswerBody, AnswerProjection, call_arguments
 from .refusal import Refusal, ollama_error
 from .stamp import Stamp
 from .wire import Wire
@@ -22,8 +22,6 @@ _NANOSECONDS = 1_000_000_000
 
 
 class OllamaStream(AnswerProjection):
-    """The lines of one answer."""
-
     def __init__(self, model: str, stamp: Stamp) -> None:
         super().__init__()
         self._model = model
@@ -59,7 +57,6 @@ class OllamaStream(AnswerProjection):
         yield self._line({"content": ""}, last)
 
     def _counts(self, usage: Usage) -> dict[str, int]:
-        """Tokens, and times in nanoseconds."""
         now = self._stamp.clock()
         first = now if self._first_at is None else self._first_at
         return {
@@ -77,55 +74,53 @@ class OllamaStream(AnswerProjection):
             {
                 "model": self._model,
                 "created_at": at.isoformat(timespec="microseconds").replace("+00:00", "Z"),
-                **self._said(message),
+                **self._message_fields(message),
                 **(last or {"done": False}),
             }
         )
 
-    def _said(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _message_fields(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
         return {"message": {"role": "assistant", **message}}
 
 
 class GenerateStream(OllamaStream):
     """The lines of a completion: what is said stands on the line itself."""
 
-    def _said(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _message_fields(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
         texts = {"response": message["content"]}
         return {**texts, "thinking": message["thinking"]} if "thinking" in message else texts
 
 
-class OllamaBody:
-    """Adds up lines; `body` is the last one with the whole message, or the error that came."""
+class OllamaBody(AnswerBody):
+    """The last line, with the whole message."""
 
     def __init__(self) -> None:
+        super().__init__(ollama_error)
         self._texts: dict[str, str] = {self._text: "", "thinking": ""}
         self._calls: list[Any] = []
         self._last: Mapping[str, Any] = {}
 
     _text = "content"
 
-    def add(self, wire: Wire) -> None:
-        assert not isinstance(wire.data, str)
-        self._last = wire.data
-        message = self._message(wire.data)
+    def _add(self, _: str, line: Mapping[str, Any]) -> None:
+        self._last = line
+        self._error = line if "error" in line else None
+        message = self._message(line)
         for name in self._texts:
             self._texts[name] += message.get(name, "")
         self._calls += message.get("tool_calls", ())
 
-    def body(self) -> tuple[int, Mapping[str, Any]]:
-        """Status and payload."""
-        if "error" in self._last:
-            return 500, self._last
+    def _whole(self) -> dict[str, Any]:
         kept = {self._text: self._texts[self._text]}
         if self._texts["thinking"]:
             kept["thinking"] = self._texts["thinking"]
-        return 200, self._whole(kept)
+        return self._with_texts(kept)
 
     def _message(self, line: Mapping[str, Any]) -> Mapping[str, Any]:
         message: Mapping[str, Any] = line.get("message", {})
         return message
 
-    def _whole(self, texts: Mapping[str, str]) -> dict[str, Any]:
+    def _with_texts(self, texts: Mapping[str, str]) -> dict[str, Any]:
         calls = {"tool_calls": self._calls} if self._calls else {}
         return {**self._last, "message": {"role": "assistant", **texts, **calls}}
 
@@ -138,5 +133,5 @@ class GenerateBody(OllamaBody):
     def _message(self, line: Mapping[str, Any]) -> Mapping[str, Any]:
         return line
 
-    def _whole(self, texts: Mapping[str, str]) -> dict[str, Any]:
+    def _with_texts(self, texts: Mapping[str, str]) -> dict[str, Any]:
         return {**self._last, **texts}

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from .defects import DEFECTS, ServerDefect
-from .likeness import LIKENESSES, REFERENCE
-from .settings import Settings
+from .settings import LIKENESSES, REFERENCE, Settings
 
 _PROG: Final = f"python -m {__package__}"
 _VARIANTS: Final = ("think", "bracket", "plain", "prompt-opened")
+_SETTINGS: Final = (
+    *("chat_reasoning", "include_header", "include_field", "messages_thinking", "max_body"),
+    *("summary_carrier", "summary_failure"),
+)
+"""Options that are settings of the same name, which the preset fills."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,24 +65,14 @@ def _settings(parser: argparse.ArgumentParser, given: argparse.Namespace) -> Set
         api_key = os.environ.get(given.api_key_env, "")
         if not api_key:
             parser.error(f"the environment variable {given.api_key_env} is not set")
+    name = given.model.resolve().name if given.model else f"tiny-{given.variant}"
     return replace(
         LIKENESSES[given.like],
-        model_name=given.model_name or _name(given),
+        model_name=given.model_name or name,
         api_key=api_key,
-        chat_reasoning=given.chat_reasoning,
-        include_header=given.include_thinking_header,
-        include_field=given.include_thinking_field,
-        summary_carrier=given.summary_carrier,
         summary_text_done=given.summary_text_done == "always",
-        summary_failure=given.summary_failure,
-        messages_thinking=given.messages_thinking,
-        max_body=given.max_body,
+        **{setting: getattr(given, setting) for setting in _SETTINGS},
     )
-
-
-def _name(given: argparse.Namespace) -> str:
-    """A folder's own name, or which of the tiny models it is."""
-    return given.model.resolve().name if given.model else f"tiny-{given.variant}"
 
 
 def _likeness() -> argparse.ArgumentParser:
@@ -104,25 +98,27 @@ def _parser(base: Settings) -> argparse.ArgumentParser:
     )
     _add_place(parser)
     _add_model(parser)
-    _add_answers(parser, base)
-    _add_summaries(parser, base)
+    _add_answers(parser)
     _add_defects(parser)
+    text_done = "always" if base.summary_text_done else "never"
+    chosen = {setting: getattr(base, setting) for setting in _SETTINGS}
+    parser.set_defaults(summary_text_done=text_done, **chosen)
     return parser
 
 
 def _add_place(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("where")
     group.add_argument("--host", default="127.0.0.1", help="address to listen on")
-    group.add_argument("--port", type=_port, default=8000, help="0 takes a free one")
+    group.add_argument(
+        "--port", type=_whole_number(0, 65535), default=8000, help="0 takes a free one"
+    )
     group.add_argument(
         "--port-file", type=Path, metavar="FILE", help="write the port there once it listens"
     )
     group.add_argument(
         "--api-key-env", metavar="NAME", help="environment variable with the key to ask for"
     )
-    group.add_argument(
-        "--max-body", type=_count, default=4 * 1024 * 1024, metavar="BYTES", help="largest request"
-    )
+    group.add_argument("--max-body", type=_count, metavar="BYTES", help="largest request")
 
 
 def _add_model(parser: argparse.ArgumentParser) -> None:
@@ -145,53 +141,43 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_answers(parser: argparse.ArgumentParser, base: Settings) -> None:
+def _add_answers(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("answers")
     group.add_argument(
         "--chat-reasoning",
         choices=("strip", "wrap", "reasoning_content", "reasoning", "parts"),
-        default=base.chat_reasoning,
         help="where Chat Completions shows thinking; strip hides it from who does not opt in",
     )
     carrier = group.add_mutually_exclusive_group()
     carrier.add_argument(
         "--include-thinking-header",
-        default=base.include_header,
+        dest="include_header",
         metavar="NAME",
         help="header that opts in",
     )
     carrier.add_argument(
         "--include-thinking-field",
-        default=base.include_field,
+        dest="include_field",
         metavar="PATH",
         help="dotted path of the field that opts in, instead of a header",
     )
     group.add_argument(
-        "--messages-thinking",
-        choices=("shown", "redacted"),
-        default=base.messages_thinking,
-        help="how Messages sends thinking",
+        "--messages-thinking", choices=("shown", "redacted"), help="how Messages sends thinking"
     )
-
-
-def _add_summaries(parser: argparse.ArgumentParser, base: Settings) -> None:
     group = parser.add_argument_group("summaries")
     group.add_argument(
         "--summary-carrier",
         choices=("events", "item_done", "none"),
-        default=base.summary_carrier,
         help="how Responses sends a summary; none makes no summaries",
     )
     group.add_argument(
         "--summary-text-done",
         choices=("always", "never"),
-        default="always" if base.summary_text_done else "never",
         help="whether a part states its text before it closes",
     )
     group.add_argument(
         "--summary-failure",
         choices=("failed", "empty"),
-        default=base.summary_failure,
         help="what becomes of a response whose summary fails",
     )
 
@@ -217,18 +203,16 @@ def _defect(text: str) -> ServerDefect:
     return DEFECTS[text]
 
 
-def _port(text: str) -> int:
-    return _within(text, 0, 65535)
+def _whole_number(least: int, most: int) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        if not (text.isascii() and text.isdigit() and least <= int(text[:16]) <= most):
+            raise argparse.ArgumentTypeError(f"{text!r} is no number from {least} to {most}")
+        return int(text)
+
+    return number
 
 
-def _count(text: str) -> int:
-    return _within(text, 1, 2**40)
-
-
-def _within(text: str, least: int, most: int) -> int:
-    if not (text.isascii() and text.isdigit() and least <= int(text[:16]) <= most):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from {least} to {most}")
-    return int(text)
+_count: Final = _whole_number(1, 2**40)
 
 
 def _milliseconds(text: str) -> float:

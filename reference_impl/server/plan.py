@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Literal
 
 from .ask import EngineRequest, prompted
 from .defects import Scene
-from .projection import Projection, projected
+from .projection import AnswerBody, Projection, projected
 from .service import Service
 from .wire import Wire
 
 Framing = Literal["events", "lines", "array", "messages"]
-
-
-class Whole(Protocol):
-    """Puts the events of a stream together to one JSON body."""
-
-    def add(self, wire: Wire) -> None: ...
-
-    def body(self) -> tuple[int, Mapping[str, Any]]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +26,7 @@ class Plan:
     """
 
     wires: AsyncGenerator[Wire, None]
-    whole: Whole | None
+    whole: AnswerBody | None
     scene: Scene
     event_lines: bool = True
     framing: Framing = "events"
@@ -44,7 +36,7 @@ def planned(
     service: Service,
     ask: EngineRequest,
     stream: Projection,
-    whole: Whole,
+    whole: AnswerBody,
     scene: Scene,
     *,
     framing: Framing = "events",

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+)
 from contextlib import aclosing
 from typing import Any, Final, Protocol, TypeVar
 
@@ -60,7 +68,7 @@ class AnswerProjection(ABC):
 
     def feed(self, event: AnswerEvent) -> Iterator[Wire]:
         try:
-            yield from self._told(event)
+            yield from self._project(event)
         except ArgumentsError as err:
             yield from self.fail(str(err))
 
@@ -69,7 +77,7 @@ class AnswerProjection(ABC):
         yield from self._fail(failed(message))
         self.is_over = True
 
-    def _told(self, event: AnswerEvent) -> Iterator[Wire]:
+    def _project(self, event: AnswerEvent) -> Iterator[Wire]:
         match event:
             case Start():
                 yield from self._start(event)
@@ -85,8 +93,7 @@ class AnswerProjection(ABC):
                 yield from self._finish(event)
                 self.is_over = True
 
-    def _start(self, start: Start) -> Iterator[Wire]:
-        del start
+    def _start(self, _: Start) -> Iterator[Wire]:
         yield from ()
 
     @abstractmethod
@@ -103,6 +110,33 @@ class AnswerProjection(ABC):
 
     @abstractmethod
     def _fail(self, refusal: Refusal) -> Iterator[Wire]: ...
+
+
+class AnswerBody(ABC):
+    """Adds up the events of a stream; `body` is the whole answer, or the error that ended it."""
+
+    def __init__(self, envelope: Callable[[Refusal], Mapping[str, Any]]) -> None:
+        self._envelope = envelope
+        self._error: Mapping[str, Any] | None = None
+
+    def add(self, wire: Wire) -> None:
+        if not isinstance(wire.data, str):
+            self._add(wire.event, wire.data)
+
+    def body(self) -> tuple[int, Mapping[str, Any]]:
+        """Status and payload."""
+        if self._error is not None:
+            return 500, self._error
+        try:
+            return 200, self._whole()
+        except ArgumentsError as err:
+            return 500, self._envelope(failed(str(err)))
+
+    @abstractmethod
+    def _add(self, event: str, data: Mapping[str, Any]) -> None: ...
+
+    @abstractmethod
+    def _whole(self) -> Mapping[str, Any]: ...
 
 
 class Events(Protocol[Item_co]):

@@ -54,7 +54,6 @@ def openai_error(refusal: Refusal) -> dict[str, Any]:
 
 
 def ollama_error(refusal: Refusal) -> dict[str, Any]:
-    """The envelope of Ollama's native API."""
     return {"error": refusal.message}
 
 
@@ -64,18 +63,15 @@ def message_error(refusal: Refusal) -> dict[str, Any]:
 
 
 def google_error(refusal: Refusal) -> dict[str, Any]:
-    """The envelope of the Gemini API."""
     word = _GOOGLE_STATUS.get(refusal.status, "INVALID_ARGUMENT")
     return {"error": {"code": refusal.status, "message": refusal.message, "status": word}}
 
 
 def interactions_error(refusal: Refusal) -> dict[str, Any]:
-    """The envelope of the Interactions API."""
     word = _GOOGLE_STATUS.get(refusal.status, "INVALID_ARGUMENT").lower()
     return {"error": {"code": word, "message": refusal.message}}
 
 
 def anthropic_error(refusal: Refusal) -> dict[str, Any]:
-    """The envelope of Messages."""
     kind = _ANTHROPIC_TYPES.get(refusal.status, "invalid_request_error")
     return {"type": "error", "error": {"type": kind, "message": refusal.message}}

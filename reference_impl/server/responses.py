@@ -12,12 +12,11 @@ from .ask import EngineRequest, check_model, prompted
 from .defects import Scene
 from .fields import Fields, typed
 from .plan import Plan
-from .projection import Events, projected
-from .reasoning_item import ThinkingShape
+from .projection import AnswerBody, Events, projected
 from .refusal import failed, openai_error
 from .responses_input import turns
-from .responses_request import ResponsesRequest, ask_of, check_supported
-from .responses_resource import Resource
+from .responses_items import ThinkingShape
+from .responses_request import Resource, ResponsesRequest, ask_of, check_supported
 from .responses_stream import ResponsesShape, ResponsesStream
 from .service import Service
 from .settings import Settings
@@ -26,26 +25,23 @@ from .turns import Turn
 from .wire import Wire
 
 
-class ResponsesBody:
-    """Keeps the last response; a failed one says so itself, in `status` and `error`."""
+class ResponsesBody(AnswerBody):
+    """The last response; a failed one says so itself, in `status` and `error`."""
 
     def __init__(self) -> None:
-        self._response: Mapping[str, Any] | None = None
+        super().__init__(openai_error)
+        self._error = openai_error(failed("no response was made"))
+        self._response: Mapping[str, Any] = {}
 
-    def add(self, wire: Wire) -> None:
-        if not isinstance(wire.data, str) and "response" in wire.data:
-            self._response = wire.data["response"]
+    def _add(self, _: str, data: Mapping[str, Any]) -> None:
+        if "response" in data:
+            self._error, self._response = None, data["response"]
 
-    def body(self) -> tuple[int, Mapping[str, Any]]:
-        """Status and payload."""
-        if self._response is None:
-            return 500, openai_error(failed("no response was made"))
-        return 200, self._response
+    def _whole(self) -> Mapping[str, Any]:
+        return self._response
 
 
-def plan(service: Service, fields: Fields, connection: HTTPConnection) -> Plan:
-    """How to answer. Raises Refusal."""
-    del connection
+def plan(service: Service, fields: Fields, _: HTTPConnection) -> Plan:
     request = typed(fields, ResponsesRequest)
     check_model(service, request.model)
     settings = service.settings

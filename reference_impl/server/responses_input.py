@@ -16,7 +16,7 @@ from msgspec import Meta
 from .fields import typed, unsupported
 from .refusal import Refusal
 from .sealing import BrokenSeal, Seal
-from .turns import Turn, assistant, called
+from .turns import Turn, assistant, function_call
 
 
 class InputText(msgspec.Struct, tag="input_text"):
@@ -119,7 +119,7 @@ class _Reader:
                 self._other({"role": role, "content": _text(item.content)})
             case FunctionCall() as item:
                 self._reasoning = ""
-                self._calls.append(called(item.call_id, item.name, item.arguments))
+                self._calls.append(function_call(item.call_id, item.name, item.arguments))
                 self._call_ids.add(item.call_id)
             case FunctionOutput() as item:
                 self._answer(item, place)

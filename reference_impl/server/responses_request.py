@@ -1,15 +1,17 @@
-"""Responses requests: their fields, apart from the input items."""
+"""Responses: fields of requests, apart from the input items, and the response that repeats them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta
 
-from .ask import EngineRequest, asked
+from .ask import EngineRequest, engine_request
 from .effort import LEVELS, effort
+from .engine import Usage
 from .fields import Count, Share, Temperature, unsupported
 from .settings import SummaryStyle
 from .turns import Turn, function_tool
@@ -65,7 +67,6 @@ class ResponsesRequest(msgspec.Struct):
 
     @property
     def style(self) -> SummaryStyle | None:
-        """The summary asked for."""
         if self.reasoning is None:
             return None
         return self.reasoning.summary or self.reasoning.generate_summary
@@ -99,14 +100,84 @@ def check_supported(request: ResponsesRequest, *, remembers: bool = True) -> Non
 def ask_of(
     request: ResponsesRequest, messages: tuple[Turn, ...], levels: Collection[str] = LEVELS
 ) -> EngineRequest:
-    """What the engine is to do. Raises Refusal."""
     wanted = effort(request.level, "reasoning.effort", levels)
     if request.instructions:
         messages = ({"role": "system", "content": request.instructions}, *messages)
-    return asked(messages, _tools(request), wanted, request, request.max_output_tokens)
+    return engine_request(messages, _tools(request), wanted, request, request.max_output_tokens)
 
 
 def _tools(request: ResponsesRequest) -> Iterator[Mapping[str, Any]]:
     if request.tool_choice != "none":
         for tool in request.tools or ():
             yield function_tool(tool.name, tool.description or "", tool.parameters or {})
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """What does not change while a response is made.
+
+    `zero_details`: usage counts reasoning and cached tokens also where there are none.
+    """
+
+    id: str
+    created_at: int
+    model: str
+    request: ResponsesRequest
+    zero_details: bool = True
+
+    def snapshot(
+        self,
+        status: str,
+        output: Sequence[Mapping[str, Any]] = (),
+        *,
+        usage: Usage | None = None,
+        error: Mapping[str, Any] | None = None,
+        reason: str | None = None,
+    ) -> dict[str, Any]:
+        """The response as it stands; `reason` says why it is incomplete."""
+        return {
+            "id": self.id,
+            "object": "response",
+            "created_at": self.created_at,
+            "status": status,
+            "background": False,
+            "error": error,
+            "incomplete_details": None if reason is None else {"reason": reason},
+            "output": list(output),
+            "usage": None if usage is None else responses_usage(usage, zeros=self.zero_details),
+            **self._echo(),
+        }
+
+    def _echo(self) -> dict[str, Any]:
+        """What was asked for, with what holds where nothing was."""
+        request = self.request
+        tools = [msgspec.to_builtins(tool) for tool in request.tools or ()]
+        return {
+            "model": self.model,
+            "instructions": request.instructions,
+            "max_output_tokens": request.max_output_tokens,
+            "metadata": request.metadata or {},
+            "parallel_tool_calls": request.parallel_tool_calls is not False,
+            "previous_response_id": request.previous_response_id,
+            "reasoning": {"effort": request.level, "summary": request.style},
+            "store": request.store is not False,
+            "temperature": request.temperature or 0.0,
+            "text": {"format": {"type": "text"}},
+            "tool_choice": request.tool_choice or "auto",
+            "tools": tools,
+            "top_p": request.top_p or 1.0,
+            "truncation": "disabled",
+        }
+
+
+def responses_usage(usage: Usage, *, zeros: bool = True) -> dict[str, Any]:
+    """Usage as this API counts: reasoning is part of the output."""
+    cached = {"input_tokens_details": {"cached_tokens": 0}}
+    thought = {"output_tokens_details": {"reasoning_tokens": usage.reasoning}}
+    return {
+        "input_tokens": usage.prompt,
+        **(cached if zeros else {}),
+        "output_tokens": usage.completion,
+        **(thought if zeros or usage.reasoning else {}),
+        "total_tokens": usage.prompt + usage.completion,
+    }

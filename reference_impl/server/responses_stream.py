@@ -14,12 +14,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from .engine import Finish, ReasoningDelta, Start, TextDelta, ToolCall, Usage
-from .reasoning_item import ReasoningItem, ThinkingShape
-from .responses_items import CLOSED, CallItem, MessageItem, Said, Status
-from .responses_resource import Resource
+from .responses_items import (
+    CLOSED,
+    CallItem,
+    ItemEvent,
+    MessageItem,
+    ReasoningItem,
+    Status,
+    ThinkingShape,
+)
+from .responses_request import Resource
 from .stamp import Stamp
 from .summary import AnswerEvent, SummaryDelta, SummaryEnd, SummaryFailed
-from .turns import Turn, assistant, called
+from .turns import Turn, assistant, function_call
 from .wire import Wire
 
 Item = ReasoningItem | MessageItem | CallItem
@@ -59,7 +66,7 @@ class ResponsesStream:
         thought = "".join(item.text for item in self._items if isinstance(item, ReasoningItem))
         calls = [item for item in self._items if isinstance(item, CallItem)]
         return assistant(
-            text, thought, [called(c.call_id, c.call.name, c.call.arguments) for c in calls]
+            text, thought, [function_call(c.call_id, c.call.name, c.call.arguments) for c in calls]
         )
 
     def opening(self) -> Iterator[Wire]:
@@ -102,18 +109,18 @@ class ResponsesStream:
         if not isinstance(item, ReasoningItem):
             item = ReasoningItem(self._stamp.new("rs_"), self._shape.thinking)
             yield from self._enter(item)
-        yield from self._said(item.think(text))
+        yield from self._item_events(item.think(text))
 
     def _summarise(self, text: str) -> Iterator[Wire]:
         if isinstance(self._open, ReasoningItem):
-            yield from self._said(self._open.summarise(text))
+            yield from self._item_events(self._open.summarise(text))
 
     def _write(self, text: str) -> Iterator[Wire]:
         item = self._open
         if not isinstance(item, MessageItem):
             item = MessageItem(self._stamp.new("msg_"))
             yield from self._enter(item)
-        yield from self._said(item.write(text))
+        yield from self._item_events(item.write(text))
 
     def _owe_message(self) -> Iterator[Wire]:
         has_message = any(isinstance(item, MessageItem) for item in self._items)
@@ -152,14 +159,14 @@ class ResponsesStream:
         yield from self._leave("completed")
         self._open = item
         self._items.append(item)
-        yield from self._said(item.opened())
+        yield from self._item_events(item.opened())
 
     def _leave(self, status: Status) -> Iterator[Wire]:
         if self._open is not None:
-            yield from self._said(self._open.closed(status))
+            yield from self._item_events(self._open.closed(status))
             self._open = None
 
-    def _said(self, events: Iterator[Said]) -> Iterator[Wire]:
+    def _item_events(self, events: Iterator[ItemEvent]) -> Iterator[Wire]:
         """Events of the item that was begun last."""
         index = len(self._items) - 1
         for kind, fields in events:

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 
 from starlette.types import Receive, Scope, Send
 
-from .plan import Whole
+from .projection import AnswerBody
 from .wire import Wire, encoded
 
 EVENT_STREAM: Final = "text/event-stream; charset=utf-8"
@@ -102,7 +102,7 @@ class EventStream:
 class Body:
     """One JSON body, made of the events that a stream would have sent."""
 
-    def __init__(self, wires: AsyncGenerator[Wire, None], whole: Whole) -> None:
+    def __init__(self, wires: AsyncGenerator[Wire, None], whole: AnswerBody) -> None:
         self._wires = wires
         self._whole = whole
 
@@ -115,7 +115,7 @@ class Body:
         await send(_head(status, {"content-type": JSON, "content-length": str(len(body))}))
         await send({"type": "http.response.body", "body": body})
 
-    async def _make(self) -> Whole:
+    async def _make(self) -> AnswerBody:
         async with aclosing(self._wires) as wires:
             async for wire in wires:
                 self._whole.add(wire)

@@ -57,10 +57,6 @@ class Memory:
             self._bytes -= freed
 
 
-def _key() -> bytes:
-    return secrets.token_bytes(32)
-
-
 @dataclass(frozen=True, slots=True)
 class Service:
     """Everything that an API needs to answer; `key` is what reasoning is sealed with."""
@@ -68,7 +64,7 @@ class Service:
     model: Model
     settings: Settings = field(default_factory=Settings)
     stamp: Stamp = field(default_factory=Stamp)
-    key: bytes = field(default_factory=_key, repr=False)
+    key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     started: int = field(default_factory=lambda: int(time.time()))
     defect: ServerDefect | None = None
     memory: Memory = field(default_factory=Memory, repr=False)

@@ -8,19 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 
-def _token() -> str:
-    return secrets.token_hex(12)
-
-
 @dataclass(frozen=True, slots=True)
 class Stamp:
     """`token` gives another unused word each time, `clock` seconds since 1970."""
 
-    token: Callable[[], str] = _token
+    token: Callable[[], str] = lambda: secrets.token_hex(12)
     clock: Callable[[], float] = time.time
 
     def new(self, prefix: str) -> str:
-        """An id that was not given before."""
         return f"{prefix}{self.token()}"
 
     def now(self) -> int:

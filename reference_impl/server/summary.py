@@ -12,7 +12,7 @@ import logging
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from ..model.prompts import CONCISE, DETAILED
 from .engine import (
@@ -72,9 +72,10 @@ class Summariser:
         thought: list[str] = []
         async with aclosing(main):
             async for event in main:
+                is_cut = isinstance(event, Finish) and event.reason in ("length", "cancelled")
                 if isinstance(event, ReasoningDelta):
                     thought.append(event.text)
-                elif thought and not _is_cut(event):
+                elif thought and not is_cut:
                     async for summary_event in self._summary("".join(thought), main):
                         yield summary_event
                     thought.clear()
@@ -83,7 +84,8 @@ class Summariser:
     async def _summary(self, thought: str, main: Stream) -> AsyncGenerator[AnswerEvent, None]:
         spent = Usage(0, 0, 0)
         try:
-            prompt = self.model.prompt(_request(self.style, thought), thinking=False)
+            asked = _INSTRUCTIONS[self.style].format(reasoning=thought)
+            prompt = self.model.prompt(({"role": "user", "content": asked},), thinking=False)
             spent = Usage(len(prompt.ids), 0, 0)
             async with aclosing(self.model.generate(prompt, Limits(), parent=main)) as child:
                 async for event in child:
@@ -100,11 +102,3 @@ class Summariser:
             yield SummaryEnd(spent)
         else:
             yield SummaryFailed(f"the call for a summary failed: {failure}", spent)
-
-
-def _is_cut(event: EngineEvent) -> bool:
-    return isinstance(event, Finish) and event.reason in ("length", "cancelled")
-
-
-def _request(style: SummaryStyle, thought: str) -> tuple[Mapping[str, Any], ...]:
-    return ({"role": "user", "content": _INSTRUCTIONS[style].format(reasoning=thought)},)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 Turn = Mapping[str, Any]
@@ -19,17 +20,16 @@ def assistant(text: str, reasoning: str = "", calls: Sequence[Mapping[str, Any]]
     return turn
 
 
-def called(call_id: str, name: str, arguments: str) -> dict[str, Any]:
+def function_call(call_id: str, name: str, arguments: str | Mapping[str, Any]) -> dict[str, Any]:
     """A call of the history. Arguments that are no JSON object stay the text they are."""
-    try:
-        value: Any = json.loads(arguments)
-    except (ValueError, RecursionError):
-        value = arguments
-    given = value if isinstance(value, dict) else arguments
+    given: Any = arguments
+    if isinstance(arguments, str):
+        with suppress(ValueError, RecursionError):
+            value = json.loads(arguments)
+            given = value if isinstance(value, dict) else arguments
     return {"id": call_id, "type": "function", "function": {"name": name, "arguments": given}}
 
 
 def function_tool(name: str, description: str, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A tool that a request offers."""
     function = {"name": name, "description": description, "parameters": dict(parameters)}
     return {"type": "function", "function": function}

@@ -26,7 +26,6 @@ _encoder: Final = msgspec.json.Encoder()
 
 
 def encoded(value: Any) -> bytes:
-    """JSON on one line, in UTF-8."""
     return _encoder.encode(value)
 
 
@@ -65,7 +64,6 @@ def _header(name: bytes, value: bytes) -> bytes:
 
 
 def lined(wire: Wire) -> bytes:
-    """The payload as one line of JSON."""
     return b"%b\n" % encoded(wire.data)
 
 

@@ -20,18 +20,20 @@ from reference_impl.client.reader import Reader
 from reference_impl.client.wire import Api
 from reference_impl.server.app import application
 from reference_impl.server.defects import DEFECTS
-from reference_impl.server.engine.errors import EngineError
 from reference_impl.server.engine.events import (
+    EngineError,
     EngineEvent,
     Finish,
+    Limits,
+    Prompt,
     Reason,
     ReasoningDelta,
     Start,
+    Stream,
     TextDelta,
     ToolCall,
     Usage,
 )
-from reference_impl.server.engine.limits import Limits, Prompt, Stream
 from reference_impl.server.engine.markers import Markers
 from reference_impl.server.service import Service
 from reference_impl.server.settings import Settings

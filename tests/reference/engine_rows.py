@@ -9,7 +9,7 @@ from typing import Any, Final
 import torch
 from transformers import GenerationConfig, PreTrainedModel
 
-from reference_impl.server.engine.batch import Batch
+from reference_impl.server.engine.slots import Batch
 
 SIZE: Final = 64
 """Of the vocabulary."""

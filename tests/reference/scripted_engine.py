@@ -7,9 +7,14 @@ from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from reference_impl.server.engine.errors import EngineError, PromptError
-from reference_impl.server.engine.events import EngineEvent
-from reference_impl.server.engine.limits import Limits, Prompt, Stream
+from reference_impl.server.engine.events import (
+    EngineError,
+    EngineEvent,
+    Limits,
+    Prompt,
+    PromptError,
+    Stream,
+)
 from reference_impl.server.engine.markers import Markers
 
 Step = EngineEvent | EngineError | asyncio.Event

@@ -16,10 +16,10 @@ from conformance.mutate import BaseRecording, open_base
 from conformance.recordings.in_memory import InMemory
 from reference_impl.client import Event, Reader
 from reference_impl.client.answer import Answer
+from reference_impl.client.apis import OPT_IN, Request, request
 from reference_impl.client.ask import Ask
-from reference_impl.client.defects import DEFECTS, HEARING, HONEST, TELLING, Defect
-from reference_impl.client.request import OPT_IN, Request, request
-from reference_impl.client.turn import Turn, answered, said
+from reference_impl.client.defects import DEFECTS, HONEST, REPORT_DEFECTS, REQUEST_DEFECTS, Defect
+from reference_impl.client.turn import Turn, result_turn, text_turn
 from tests.reference.client_sides import APIS, case, reading
 
 # What no rule over a recording finds is found by comparing what the harness reports.
@@ -107,14 +107,14 @@ OF_BODIES = {"thinking/answer/said"}
 
 
 @pytest.mark.one_in(3)
-@pytest.mark.parametrize("defect", HEARING, ids=lambda defect: str(defect.name))
+@pytest.mark.parametrize("defect", REPORT_DEFECTS, ids=lambda defect: str(defect.name))
 def test_what_is_reported_wrongly_is_found_by_the_rules_listed(defect: Defect) -> None:
     found = [watched(stream(name), defect).judge(rules()).failing for name in STREAMS]
     reached = frozenset().union(*found) - OF_RUNS - OF_BODIES
     assert reached == set(defect.rules) - HARNESS - OF_RUNS
 
 
-@pytest.mark.parametrize("defect", HEARING, ids=lambda defect: str(defect.name))
+@pytest.mark.parametrize("defect", REPORT_DEFECTS, ids=lambda defect: str(defect.name))
 def test_a_defect_is_seen_somewhere_and_not_everywhere(defect: Defect) -> None:
     changed = [
         seen(one, each.exchange, each.dialect, defect)
@@ -135,7 +135,7 @@ SIGNED = "anthropic.messages/anthropic/tool-round"
 REDACTED = "anthropic.messages/anthropic/redacted-round"
 NEVER = "openai.chat/openhands/thinking-left-out"
 NEXT_TURN = "anthropic.messages/reference-client/next-turn"
-QUESTION = said("user", "Does the ferry to the island sail today?")
+QUESTION = text_turn("user", "Does the ferry to the island sail today?")
 
 
 def answer(name: str) -> Turn:
@@ -151,7 +151,7 @@ def follow_up(name: str) -> Ask:
     The summary is asked for by name, as the recorded answer has one whatever the effort.
     """
     first = answer(name)
-    result = answered(first.calls[0].id, "Sailings at nine and at five.")
+    result = result_turn(first.calls[0].id, "Sailings at nine and at five.")
     turns = (QUESTION, first, result)
     return Ask("m", turns, effort="medium", history="send-back", summary="auto")
 
@@ -160,7 +160,7 @@ def third_turn() -> Ask:
     """Two rounds, so that two reasoning items are in the input."""
     ask = follow_up(RESPONSES)
     thought = dataclasses.replace(ask.turns[1].thoughts[0], id="rs_other", encrypted="")
-    earlier = Turn("assistant", (thought, *said("assistant", "Yes.").pieces))
+    earlier = Turn("assistant", (thought, *text_turn("assistant", "Yes.").pieces))
     return dataclasses.replace(ask, turns=(QUESTION, earlier, *ask.turns))
 
 
@@ -173,7 +173,7 @@ def next_turn(name: str) -> Ask:
 def never(name: str) -> Ask:
     """Another question of a client that sends no thinking, after an answer of that recording."""
     first = answer(name)
-    results = (answered(call.id, "Sailings at nine and at five.") for call in first.calls)
+    results = (result_turn(call.id, "Sailings at nine and at five.") for call in first.calls)
     return Ask("m", (QUESTION, first, *results, QUESTION), history="never", summary="auto")
 
 
@@ -233,7 +233,7 @@ def test_honest_requests_break_no_rule(name: str) -> None:
     assert judged(name, SCENES[name](), HONEST) == frozenset()
 
 
-@pytest.mark.parametrize("defect", TELLING, ids=lambda defect: str(defect.name))
+@pytest.mark.parametrize("defect", REQUEST_DEFECTS, ids=lambda defect: str(defect.name))
 def test_what_is_sent_wrongly_is_found_by_the_rules_listed(defect: Defect) -> None:
     found = [judged(name, scene(), defect) for name, scene in SCENES.items()]
     reached = frozenset().union(*found) - PROMISED - OF_RUNS
@@ -273,7 +273,7 @@ MESSAGES = "anthropic.messages/anthropic/thinking-then-tools"
 
 
 def test_there_are_enough_defects_with_names_of_their_own() -> None:
-    assert len(DEFECTS) == len(HEARING) + len(TELLING) >= 12
+    assert len(DEFECTS) == len(REPORT_DEFECTS) + len(REQUEST_DEFECTS) >= 12
 
 
 def test_every_rule_listed_exists() -> None:

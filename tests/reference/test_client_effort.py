@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from reference_impl.client.apis import request
 from reference_impl.client.ask import Ask
-from reference_impl.client.request import request
-from reference_impl.client.turn import said
+from reference_impl.client.turn import text_turn
 from reference_impl.client.wire import Api
 
 HIGH = {"effort": "high", "summary": "auto"}
@@ -97,7 +97,7 @@ HOSTED_EFFORTS: list[tuple[Api, str, str, dict[str, Any]]] = [
 def test_effort_goes_out_as_the_host_spells_it(
     api: Api, model: str, level: str, fields: dict[str, Any]
 ) -> None:
-    json = request(api, Ask(model, (said("user", "Hi"),), effort=level)).json
+    json = request(api, Ask(model, (text_turn("user", "Hi"),), effort=level)).json
     assert {name: json[name] for name in json if name not in SAID} == fields
 
 
@@ -109,7 +109,7 @@ SPOKEN = ("reasoning_effort", "reasoning", "thinking", "output_config", "max_tok
 def test_effort_goes_out_as_the_api_spells_it(
     api: Api, model: str, level: str, fields: dict[str, Any]
 ) -> None:
-    json = request(api, Ask(model, (said("user", "Hi"),), effort=level)).json
+    json = request(api, Ask(model, (text_turn("user", "Hi"),), effort=level)).json
     assert {name: json[name] for name in SPOKEN if name in json} == fields
 
 
@@ -126,13 +126,13 @@ def test_effort_goes_out_as_the_api_spells_it(
 def test_a_summary_is_asked_for_by_name_or_with_effort(
     effort: str, summary: str | None, reasoning: Any
 ) -> None:
-    ask = Ask("m", (said("user", "Hi"),), effort=effort, summary=summary)
+    ask = Ask("m", (text_turn("user", "Hi"),), effort=effort, summary=summary)
     assert request("responses", ask).json.get("reasoning") == reasoning
 
 
 @pytest.mark.parametrize(("effort", "role"), [("off", "system"), ("low", "developer")])
 def test_instructions_come_from_a_developer_where_the_model_thinks(effort: str, role: str) -> None:
-    ask = Ask("m", (said("system", "Be brief."), said("user", "Hi")), effort=effort)
+    ask = Ask("m", (text_turn("system", "Be brief."), text_turn("user", "Hi")), effort=effort)
     assert request("responses", ask).json["input"][0]["role"] == role
     assert request("chat", ask).json["messages"][0]["role"] == "system"
     assert request("messages", ask).json["system"] == "Be brief."

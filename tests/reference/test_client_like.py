@@ -15,6 +15,7 @@ import pytest
 from conformance.profiles.lookup import available, find
 from conformance.rules.patterns import regex
 from reference_impl.client.__main__ import main
+from reference_impl.client.ask import Options, UnknownOption
 from reference_impl.client.defects import DEFECTS, HONEST, Defect
 from reference_impl.client.event import TYPES, Event
 from reference_impl.client.harness import Harness
@@ -26,9 +27,8 @@ from reference_impl.client.likeness import (
     OPENHANDS_SDK,
     REFERENCE,
     Likeness,
+    sends,
 )
-from reference_impl.client.options import Options, UnknownOption
-from reference_impl.client.policy import sends
 from reference_impl.client.record import record_of, turn_of
 from reference_impl.client.reporting import reports
 from reference_impl.client.turn import Called, Thought, Turn, Words

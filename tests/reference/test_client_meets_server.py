@@ -13,14 +13,12 @@ from starlette.types import ASGIApp
 
 from reference_impl.client import Reader, Reading
 from reference_impl.client.answer import Answer
-from reference_impl.client.apis import APIS
-from reference_impl.client.ask import Ask
+from reference_impl.client.apis import APIS, request
+from reference_impl.client.ask import MARKERS, Ask
 from reference_impl.client.calculator import TOOL
 from reference_impl.client.defects import DEFECTS, HONEST, Defect
-from reference_impl.client.options import MARKERS
-from reference_impl.client.policy import Policy
-from reference_impl.client.request import request
-from reference_impl.client.turn import Turn, answered, said
+from reference_impl.client.likeness import Policy
+from reference_impl.client.turn import Turn, result_turn, text_turn
 from reference_impl.client.wire import Api
 from reference_impl.server.app import application
 from reference_impl.server.service import Service
@@ -29,7 +27,7 @@ from tests.reference.driving import told
 
 # These refuse a turn with calls that comes back without what was signed.
 SIGNED: tuple[Api, ...] = ("gemini",)
-QUESTION = said("user", "What is 2 + 3?")
+QUESTION = text_turn("user", "What is 2 + 3?")
 
 
 def asked(
@@ -71,7 +69,7 @@ def test_a_tool_round_ends_in_an_answer(api: Api, history: Policy, app: ASGIApp)
     assert turn.thinking == "".join(THOUGHT)
     called = [(call.name, json.loads(call.arguments)) for call in turn.calls]
     assert called == [("calculator", json.loads(arguments)) for arguments in ARGUMENTS]
-    turns = (QUESTION, turn, *(answered(call.id, "5") for call in turn.calls))
+    turns = (QUESTION, turn, *(result_turn(call.id, "5") for call in turn.calls))
     second, last = asked(app, api, turns, history=history)
     assert (second.how, second.reason, second.error) == ("completed", "stop", None)
     assert last.text == "".join(TEXT)
@@ -80,7 +78,7 @@ def test_a_tool_round_ends_in_an_answer(api: Api, history: Policy, app: ASGIApp)
 @pytest.mark.parametrize("api", ["responses", "messages", "bedrock", "interactions", *SIGNED])
 def test_an_altered_seal_is_refused(api: Api, app: ASGIApp) -> None:
     _, turn = asked(app, api, (QUESTION,))
-    turns = (QUESTION, turn, answered(turn.calls[0].id, "5"))
+    turns = (QUESTION, turn, result_turn(turn.calls[0].id, "5"))
     answer, _ = asked(app, api, turns, DEFECTS["signature-altered"])
     assert answer.how == "failed"
     assert answer.error is not None

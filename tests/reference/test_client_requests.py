@@ -9,24 +9,23 @@ import pytest
 
 from reference_impl.client import Reader
 from reference_impl.client.answer import Answer
-from reference_impl.client.ask import Ask
+from reference_impl.client.apis import request
+from reference_impl.client.ask import Ask, Options, UnknownOption
 from reference_impl.client.extraction import turns_of
-from reference_impl.client.options import Options, UnknownOption
-from reference_impl.client.policy import sends
-from reference_impl.client.request import request
-from reference_impl.client.turn import Called, Thought, Turn, Words, answered, said
+from reference_impl.client.likeness import sends
+from reference_impl.client.turn import Called, Thought, Turn, Words, result_turn, text_turn
 from reference_impl.client.wire import EVERY_API, Api
 from tests.reference.test_client_effort import SAID
 
 CALL = Called("call_1", "calculator", '{"expression":"2 + 2"}')
-RESULT = answered("call_1", "4")
+RESULT = result_turn("call_1", "4")
 SEALED = Thought(raw="2 plus 2.", id="rs_1", signature="SIG", encrypted="ENC")
 PARTS = Thought(parts=("One.", "Two."), id="rs_2", encrypted="ENC2")
 TOOL_TURN = Turn("assistant", (SEALED, CALL))
 
 
 def history(api: Api, *turns: Turn, **more: Any) -> list[dict[str, Any]]:
-    json = request(api, Ask("m", (said("user", "Hi"), *turns), **more)).json
+    json = request(api, Ask("m", (text_turn("user", "Hi"), *turns), **more)).json
     return list(json["input" if "input" in json else "messages"][1:])
 
 
@@ -50,7 +49,7 @@ def test_chat_thinking_goes_back_beside_its_calls() -> None:
 
 def test_chat_calls_without_thinking_say_that_there_was_none() -> None:
     assert history("chat", Turn("assistant", (CALL,)))[0]["reasoning_content"] == ""
-    assert "reasoning_content" not in history("chat", said("assistant", "4."))[0]
+    assert "reasoning_content" not in history("chat", text_turn("assistant", "4."))[0]
 
 
 def test_chat_opaque_fields_go_back_as_they_came() -> None:
@@ -151,7 +150,7 @@ def test_signed_blocks_go_back_unmodified_and_unsigned_ones_do_not() -> None:
     turn = Turn(
         "assistant", (SEALED, Thought(redacted="RED"), Thought(raw="unsigned"), Words("Hm."), CALL)
     )
-    messages = history("messages", turn, RESULT, answered("call_2", "5"))
+    messages = history("messages", turn, RESULT, result_turn("call_2", "5"))
     assert messages[0]["content"] == [
         {"type": "thinking", "thinking": "2 plus 2.", "signature": "SIG"},
         {"type": "redacted_thinking", "data": "RED"},
@@ -174,7 +173,7 @@ def test_converse_nests_what_is_signed_and_leaves_the_rest_out() -> None:
         "assistant",
         (SEALED, Thought(redacted="RED"), Thought(raw="unsigned"), Words(" "), Words("Hm."), CALL),
     )
-    asked = history("bedrock", turn, RESULT, said("user", "And 3 + 3?"))
+    asked = history("bedrock", turn, RESULT, text_turn("user", "And 3 + 3?"))
     reasoning = {"reasoningText": {"text": "2 plus 2.", "signature": "SIG"}}
     assert asked == [
         {
@@ -284,7 +283,7 @@ def test_entries_of_an_api_go_back_as_they_came(api: Api, entries: list[dict[str
 def test_never_sends_nothing_that_was_thought(api: Api) -> None:
     echo = {"reasoning_opaque": "OPAQUE"}
     turns = (Turn("assistant", (SEALED, PARTS, Words("4."), CALL), echo=echo), RESULT)
-    sent = str(request(api, Ask("m", (said("user", "Hi"), *turns), history="never")).json)
+    sent = str(request(api, Ask("m", (text_turn("user", "Hi"), *turns), history="never")).json)
     hidden = ("2 plus 2.", "SIG", "ENC", "One.", "OPAQUE", "reasoning", "thinking")
     assert [word for word in hidden if word in sent] == []
     # A completion goes on from a context, and holds nothing of what was said before.
@@ -315,7 +314,7 @@ def test_by_model_sends_as_the_model_is_known_to_want_it(model: str, is_sent: bo
 
 def test_tools_are_offered_as_each_api_wants_them() -> None:
     function = {"name": "f", "description": "d", "parameters": {"type": "object"}}
-    ask = Ask("m", (said("user", "Hi"),), tools=({"type": "function", "function": function},))
+    ask = Ask("m", (text_turn("user", "Hi"),), tools=({"type": "function", "function": function},))
     assert request("chat", ask).json["tools"] == [{"type": "function", "function": function}]
     assert request("responses", ask).json["tools"] == [{"type": "function", **function}]
     schema = {"name": "f", "description": "d", "input_schema": {"type": "object"}}
@@ -328,7 +327,7 @@ def test_tools_are_offered_as_each_api_wants_them() -> None:
 
 def test_sampling_stands_where_each_host_takes_it() -> None:
     given = {"temperature": 0, "top_p": 0.5, "seed": 7, "stop": "END"}
-    ask = Ask("m", (said("system", "Be brief."), said("user", "Hi")), sampling=given)
+    ask = Ask("m", (text_turn("system", "Be brief."), text_turn("user", "Hi")), sampling=given)
     bedrock, steps, cohere = (request(api, ask).json for api in HOSTED)
     config = {"maxTokens": 4096, "temperature": 0, "topP": 0.5, "stopSequences": ["END"]}
     assert (bedrock["inferenceConfig"], bedrock["system"]) == (config, [{"text": "Be brief."}])
@@ -348,7 +347,7 @@ HOSTED: tuple[Api, ...] = ("bedrock", "interactions", "cohere")
 
 
 def test_the_opt_in_is_a_header() -> None:
-    ask = Ask("m", (said("user", "Hi"),), include_thinking=True)
+    ask = Ask("m", (text_turn("user", "Hi"),), include_thinking=True)
     assert request("chat", ask).headers["x-include-thinking"] == "true"
     assert "x-include-thinking" not in request("chat", Ask("m", ())).headers
 

@@ -10,11 +10,11 @@ import zlib
 import pytest
 
 from reference_impl.client.answer import Answer
+from reference_impl.client.apis import request
 from reference_impl.client.ask import Ask
 from reference_impl.client.event import Event
-from reference_impl.client.request import request
 from reference_impl.client.transport import Exchange, Server, Unreachable
-from reference_impl.client.turn import said
+from reference_impl.client.turn import text_turn
 from reference_impl.client.wire import Api
 from tests.reference.client_server import Ending, Script, playing
 
@@ -24,7 +24,7 @@ TEXT = (
 )
 DONE = b"data: [DONE]\n\n"
 WHOLE = (THINKING, TEXT, DONE)
-ASK = Ask("m", (said("user", "Hi"),))
+ASK = Ask("m", (text_turn("user", "Hi"),))
 
 
 def events(server: Server) -> list[Event]:

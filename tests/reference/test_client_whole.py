@@ -11,10 +11,18 @@ from hypothesis import strategies as st
 
 from reference_impl.client.event import Event
 from reference_impl.client.extraction import thinking_of, turn_of, turns_of
-from reference_impl.client.record import record_of
+from reference_impl.client.record import Store, StoreError, record_of
 from reference_impl.client.record import turn_of as restored
-from reference_impl.client.store import Store, StoreError
-from reference_impl.client.turn import Called, Role, Thought, Turn, Words, answered, events_of, said
+from reference_impl.client.turn import (
+    Called,
+    Role,
+    Thought,
+    Turn,
+    Words,
+    events_of,
+    result_turn,
+    text_turn,
+)
 
 BLOCK = {"type": "thinking", "thinking": "block"}
 THINKING: list[tuple[dict[str, Any], str]] = [
@@ -103,13 +111,13 @@ def test_a_history_may_be_in_any_form() -> None:
         {"role": "tool", "tool_call_id": "e", "content": "6"},
     ]
     assert turns_of(entries, "responses") == (
-        said("system", "Be brief."),
-        said("user", "Hi"),
+        text_turn("system", "Be brief."),
+        text_turn("user", "Hi"),
         Turn("assistant", (Thought(id="rs_1"), Called("c", "f", "{}"))),
-        answered("c", "4"),
-        said("assistant", "4."),
-        answered("d", "5"),
-        answered("e", "6"),
+        result_turn("c", "4"),
+        text_turn("assistant", "4."),
+        result_turn("d", "5"),
+        result_turn("e", "6"),
     )
 
 
@@ -139,7 +147,7 @@ def test_a_thought_is_stored_flat() -> None:
         "role": "assistant",
         "args": {"thought": "X", "reasoning_content": "R"},
     }
-    assert record_of(said("assistant", "X"))["args"] == {"thought": "X"}
+    assert record_of(text_turn("assistant", "X"))["args"] == {"thought": "X"}
 
 
 TEXTS = st.text(max_size=5)
@@ -188,10 +196,13 @@ def test_a_turn_is_told_in_events_that_a_stream_would_give() -> None:
 def test_a_store_gives_back_what_was_written(tmp_path: Path) -> None:
     store = Store(tmp_path / "talk.jsonl")
     assert store.read().turns == ()
-    first = (said("user", "Hi"), Turn("assistant", (Thought(raw="R", signature="S"), Words("X"))))
+    first = (
+        text_turn("user", "Hi"),
+        Turn("assistant", (Thought(raw="R", signature="S"), Words("X"))),
+    )
     store.append(first)
-    store.append([said("user", "\u2028 \ud83e")])
-    assert store.read().turns == (*first, said("user", "\u2028 \ud83e"))
+    store.append([text_turn("user", "\u2028 \ud83e")])
+    assert store.read().turns == (*first, text_turn("user", "\u2028 \ud83e"))
     assert (tmp_path / "talk.jsonl").stat().st_mode & 0o077 == 0
 
 
@@ -199,20 +210,20 @@ def test_a_store_gives_back_what_was_written(tmp_path: Path) -> None:
 def test_a_torn_tail_costs_its_own_turn_only(tmp_path: Path, lost: int) -> None:
     path = tmp_path / "talk.jsonl"
     store = Store(path)
-    store.append([said("user", "one")])
+    store.append([text_turn("user", "one")])
     kept = path.stat().st_size
-    store.append([said("user", "two")])
+    store.append([text_turn("user", "two")])
     path.write_bytes(path.read_bytes()[:-lost])
     # Without its line end alone a line is still whole.
     torn = () if path.stat().st_size <= kept or lost == 1 else (2,)
     assert store.read().torn == torn
-    store.append([said("user", "three")])
+    store.append([text_turn("user", "three")])
     told = [turn.text for turn in store.read().turns]
     assert told == (["one", "two", "three"] if lost == 1 else ["one", "three"])
 
 
 def test_a_store_that_cannot_be_written_says_so(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=str(tmp_path)):
-        Store(tmp_path).append([said("user", "Hi")])
+        Store(tmp_path).append([text_turn("user", "Hi")])
     with pytest.raises(StoreError, match=str(tmp_path)):
         Store(tmp_path).read()

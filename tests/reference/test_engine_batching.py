@@ -21,12 +21,10 @@ from transformers import (
     Qwen3ForCausalLM,
 )
 
-from reference_impl.server.engine.batch import Batch
 from reference_impl.server.engine.fitting import batch_for, fitting
 from reference_impl.server.engine.fused_step import FusedStep
-from reference_impl.server.engine.model_step import ModelStep
-from reference_impl.server.engine.round_robin import RoundRobin
-from reference_impl.server.engine.slots import EagerDecoder, SlotBatch, Step
+from reference_impl.server.engine.model_step import ModelStep, RoundRobin
+from reference_impl.server.engine.slots import Batch, EagerDecoder, SlotBatch, Step
 from tests.reference.engine_models import qwen3
 from tests.reference.engine_rows import SIZE, SLOTS, alone, cases, together
 

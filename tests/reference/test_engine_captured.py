@@ -22,8 +22,7 @@ from reference_impl.server.engine import fitting
 from reference_impl.server.engine.captured_decoder import CapturedDecoder, Run
 from reference_impl.server.engine.fused_step import FusedStep
 from reference_impl.server.engine.model_step import ModelStep
-from reference_impl.server.engine.slot_store import Layer
-from reference_impl.server.engine.slots import Aim, EagerDecoder, SlotBatch, Step
+from reference_impl.server.engine.slots import Aim, EagerDecoder, Layer, SlotBatch, Step
 from tests.reference.engine_models import qwen3
 from tests.reference.engine_rows import SIZE, SLOTS, alone, cases, together
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.server.engine.errors import EngineError
+from reference_impl.server.engine.events import EngineError
 from reference_impl.server.engine.markers import (
     TOOLS,
     Markers,

@@ -20,8 +20,7 @@ from reference_impl.server.engine.events import (
     ToolCall,
     Usage,
 )
-from reference_impl.server.engine.markers import Markers
-from reference_impl.server.engine.phases import Vocabulary
+from reference_impl.server.engine.markers import Markers, Vocabulary
 from reference_impl.server.engine.router import Router
 from tests.reference.engine_models import CHAT, THINK, TOOL, byte_level, ids_of, sentence_pieces
 

@@ -12,10 +12,8 @@ pytest.importorskip("torch")
 
 import torch
 
-from reference_impl.server.engine.events import Reason
-from reference_impl.server.engine.limits import Limits, Prompt
-from reference_impl.server.engine.markers import Markers
-from reference_impl.server.engine.phases import Vocabulary
+from reference_impl.server.engine.events import Limits, Prompt, Reason
+from reference_impl.server.engine.markers import Markers, Vocabulary
 from reference_impl.server.engine.sampling import choose
 from reference_impl.server.engine.work import Outcome, Work
 

@@ -10,8 +10,7 @@ pytest.importorskip("torch")
 
 from transformers import AutoTokenizer
 
-from reference_impl.model.markers import VARIANTS
-from reference_impl.model.template import TEMPLATE_FILE, template
+from reference_impl.model.markers import TEMPLATE_FILE, VARIANTS, template
 from reference_impl.model.variants import WEIGHTS
 
 pytestmark = pytest.mark.slow

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from reference_impl.server.app import application
-from reference_impl.server.chat_body import ChatBody
-from reference_impl.server.chat_stream import ChatShape, ChatStream, Showing
+from reference_impl.server.chat_stream import ChatBody, ChatShape, ChatStream, Showing
 from reference_impl.server.engine import (
     EngineError,
     EngineEvent,

@@ -16,10 +16,9 @@ from reference_impl.model import folder
 from reference_impl.server.app import application
 from reference_impl.server.defects import DEFECTS, Api
 from reference_impl.server.engine import Engine
-from reference_impl.server.likeness import LIKENESSES, REFERENCE
 from reference_impl.server.options import parse
 from reference_impl.server.service import Service
-from reference_impl.server.settings import Settings
+from reference_impl.server.settings import LIKENESSES, REFERENCE, Settings
 from tests.reference.actor import Actor
 from tests.reference.defective import app
 from tests.reference.scenes import SCENES, judged, play, recorded

@@ -17,8 +17,8 @@ from reference_impl.server.defects import DEFECTS, Scene, hooked
 from reference_impl.server.effort import BUDGETS, Effort, effort, leaving_room
 from reference_impl.server.listening import write_port
 from reference_impl.server.options import parse
-from reference_impl.server.reasoning_item import Paragraphs
 from reference_impl.server.refusal import Refusal
+from reference_impl.server.responses_items import Paragraphs
 from reference_impl.server.sealing import BrokenSeal, Seal
 from reference_impl.server.service import Memory
 from reference_impl.server.settings import Settings

@@ -11,8 +11,8 @@ from conformance.rules.verdicts import Verdict
 from conformance.runs import RunOptions, plan_requests
 from conformance.scenarios import load_scenarios
 from reference_impl.server.app import application
-from reference_impl.server.likeness import LIKENESSES
 from reference_impl.server.service import Service
+from reference_impl.server.settings import LIKENESSES
 from tests.fakes.chatty import Chatty
 from tests.reference.actor import Actor
 from tests.runs.conftest import Runner

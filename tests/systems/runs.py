@@ -29,9 +29,8 @@ from reference_impl.client.wire import Api
 from reference_impl.model import folder
 from reference_impl.server.app import application
 from reference_impl.server.engine import Engine
-from reference_impl.server.likeness import LIKENESSES
 from reference_impl.server.service import Service
-from reference_impl.server.settings import Settings
+from reference_impl.server.settings import LIKENESSES, Settings
 from tests.fakes.translating import Translator
 from tests.reference.defective import app
 

@@ -33,8 +33,8 @@ from reference_impl.server.engine import (
     Usage,
 )
 from reference_impl.server.engine.markers import find_markers
-from reference_impl.server.likeness import LIKENESSES
 from reference_impl.server.service import Service
+from reference_impl.server.settings import LIKENESSES
 from tests.reference.driving import Answer, told
 from tests.reference.scenes import PATHS
 from tests.reference.scripted_engine import ScriptedEngine, Step

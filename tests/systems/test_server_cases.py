@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from reference_impl.server.likeness import LIKENESSES
+from reference_impl.server.settings import LIKENESSES
 from tests.each import each
 from tests.systems.client_cases import named, rows
 from tests.systems.server_cases import SYSTEMS, Case, cases, differences

@@ -17,7 +17,7 @@ from conformance.rules.verdicts import Verdict
 from conformance.targets.client import AdapterBounds, ClientOptions, ClientOutcome, run_client
 from conformance.targets.client.kept_reports import kept_path
 from conformance.targets.client.replay_endpoint import MOST_FAULTS
-from reference_impl.client.defects import DEFECTS, TELLING
+from reference_impl.client.defects import DEFECTS, REQUEST_DEFECTS
 
 REFERENCE = (sys.executable, "-m", "reference_impl.client", "harness")
 FAKE = str(Path(__file__).with_name("client_fake.py"))
@@ -145,7 +145,7 @@ def test_the_reference_leaves_no_gap(profile: str | None, promised: bool) -> Non
 @pytest.mark.parametrize("name", DEFECTS)
 def test_a_defect_is_found_by_the_rules_it_lists_and_by_no_other(name: str) -> None:
     defect = DEFECTS[name]
-    scenes = (*SCENES, *SENT_BACK) if defect in TELLING else SCENES
+    scenes = (*SCENES, *SENT_BACK) if defect in REQUEST_DEFECTS else SCENES
     outcome = run(*scenes, command=(*REFERENCE, "--defect", name))
     assert rules_of(outcome) == set(defect.rules)
 

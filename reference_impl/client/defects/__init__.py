@@ -16,17 +16,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from . import hearing, telling
+from . import report_edits, request_edits
 from .defect import Defect
 
-__all__ = ["DEFECTS", "HEARING", "HONEST", "TELLING", "Defect"]
+__all__ = ["DEFECTS", "HONEST", "REPORT_DEFECTS", "REQUEST_DEFECTS", "Defect"]
 
 _DOORS: Final = {
-    "bytes": hearing,
-    "events": hearing,
-    "ask": telling,
-    "request": telling,
-    "store": telling,
+    "bytes": report_edits,
+    "events": report_edits,
+    "ask": request_edits,
+    "request": request_edits,
+    "store": request_edits,
 }
 
 
@@ -38,7 +38,7 @@ def _read() -> dict[str, Defect]:
 def _defect(name: str, entry: Mapping[str, Any]) -> Defect:
     defect = Defect(name, entry["says"], tuple(entry["rules"]))
     if "lost" in entry:
-        return replace(defect, events=hearing.without(*entry["lost"]))
+        return replace(defect, events=report_edits.without(*entry["lost"]))
     if "asked" in entry:
         return replace(defect, ask=lambda ask: replace(ask, **entry["asked"]))
     at = entry["at"]
@@ -47,7 +47,7 @@ def _defect(name: str, entry: Mapping[str, Any]) -> Defect:
 
 HONEST: Final = Defect("none", "Everything is right.", ())
 DEFECTS: Final = _read()
-HEARING: Final = tuple(
+REPORT_DEFECTS: Final = tuple(
     each for each in DEFECTS.values() if (each.bytes, each.events) != (HONEST.bytes, HONEST.events)
 )
-TELLING: Final = tuple(each for each in DEFECTS.values() if each not in HEARING)
+REQUEST_DEFECTS: Final = tuple(each for each in DEFECTS.values() if each not in REPORT_DEFECTS)

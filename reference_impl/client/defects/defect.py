@@ -6,36 +6,24 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from ..apis import Request
 from ..ask import Ask
 from ..event import Event
-from ..request import Request
 
-Hears = Callable[[bytes], bytes]
-Reports = Callable[[Event], Iterable[Event]]
-Asks = Callable[[Ask], Ask]
-Sends = Callable[[Request], Request]
+BytesEdit = Callable[[bytes], bytes]
+EventEdit = Callable[[Event], Iterable[Event]]
+AskEdit = Callable[[Ask], Ask]
+RequestEdit = Callable[[Request], Request]
 Record = dict[str, Any]
-Stores = Callable[[Record], Record]
+RecordEdit = Callable[[Record], Record]
 
 
-def _bytes(chunk: bytes) -> bytes:
-    return chunk
+def _unchanged(value: Any) -> Any:
+    return value
 
 
-def _events() -> Reports:
+def _every_event() -> EventEdit:
     return lambda event: (event,)
-
-
-def _ask(ask: Ask) -> Ask:
-    return ask
-
-
-def _request(request: Request) -> Request:
-    return request
-
-
-def _store(record: Record) -> Record:
-    return record
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +40,8 @@ class Defect:
     name: str
     says: str
     rules: tuple[str, ...]
-    bytes: Hears = _bytes
-    events: Callable[[], Reports] = _events
-    ask: Asks = _ask
-    request: Sends = _request
-    store: Stores = _store
+    bytes: BytesEdit = _unchanged
+    events: Callable[[], EventEdit] = _every_event
+    ask: AskEdit = _unchanged
+    request: RequestEdit = _unchanged
+    store: RecordEdit = _unchanged

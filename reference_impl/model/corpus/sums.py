@@ -65,7 +65,6 @@ def _sum_example(draw: Random, a: int, b: int) -> Example:
 
 
 def pair(draw: Random) -> Example:
-    """Draw two sums in one question."""
     a, b, c, d = (draw.randrange(10) for _ in range(4))
     answer = f"{a} + {b} = {a + b} and {c} + {d} = {c + d}."
     return Example((worded(draw, PAIRS, a=a, b=b, c=c, d=d),), pair_thought(a, b, c, d), answer)
@@ -81,7 +80,6 @@ def pair_thought(a: int, b: int, c: int, d: int) -> ExampleThought:
 
 
 def three(draw: Random) -> Example:
-    """Draw a sum of three numbers."""
     a, b, c = (draw.randrange(10) for _ in range(3))
     answer = f"{a} + {b} + {c} = {a + b + c}."
     return Example((worded(draw, THREES, a=a, b=b, c=c),), three_thought(a, b, c), answer)

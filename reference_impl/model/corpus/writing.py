@@ -76,7 +76,6 @@ def _written(prompt: str, what: str, written: str) -> Example:
 
 
 def numeral(n: int) -> str:
-    """Give the Chinese numeral of 1 to 20."""
     if n <= 10:
         return NUMERALS[n - 1]
     return NUMERALS[9] + NUMERALS[n - 11] if n < 20 else NUMERALS[1] + NUMERALS[9]

@@ -7,7 +7,7 @@ and gives another. Where a defect has no hook, or not for this API, nothing is i
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final, Literal, TypeVar
@@ -80,6 +80,19 @@ class ServerDefect:
         """One line for a list: name, what it does, and the rules."""
         apis = ", ".join(self.rules) or "every API, in a soak"
         return f"{self.name}\t{self.says} ({apis})\t{' '.join(self.all_rules)}"
+
+
+def each(
+    edit: Callable[[Item], Iterable[Item]],
+) -> Callable[[AsyncIterator[Item], Scene], AsyncIterator[Item]]:
+    """A fault of one item at a time, which remembers nothing."""
+
+    async def hook(items: AsyncIterator[Item], _: Scene) -> AsyncIterator[Item]:
+        async for item in items:
+            for made in edit(item):
+                yield made
+
+    return hook
 
 
 async def hooked(

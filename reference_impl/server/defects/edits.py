@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from ..wire import Wire
-from .defect import Scene, WireHook
+from .defect import Scene, WireHook, each
 
 Source = AsyncIterator[Wire]
 
@@ -99,8 +99,7 @@ def moved(wire: Wire, by: int) -> Wire:
 def lost(claim: Claim) -> WireHook:
     """Events that are never sent; sequence numbers close up, so that nothing else is wrong."""
 
-    async def hook(wires: Source, scene: Scene) -> Source:
-        del scene
+    async def hook(wires: Source, _: Scene) -> Source:
         missing = 0
         async for wire in wires:
             if claim.holds(wire):
@@ -114,8 +113,7 @@ def lost(claim: Claim) -> WireHook:
 def doubled(claim: Claim) -> WireHook:
     """Events that are sent twice; sequence numbers make room."""
 
-    async def hook(wires: Source, scene: Scene) -> Source:
-        del scene
+    async def hook(wires: Source, _: Scene) -> Source:
         extra = 0
         async for wire in wires:
             yield moved(wire, extra)
@@ -128,10 +126,4 @@ def doubled(claim: Claim) -> WireHook:
 
 def edited(edit: Edit) -> WireHook:
     """Events that are filled otherwise."""
-
-    async def hook(wires: Source, scene: Scene) -> Source:
-        del scene
-        async for wire in wires:
-            yield edit.apply(wire) if edit.claim.holds(wire) else wire
-
-    return hook
+    return each(lambda wire: (edit.apply(wire) if edit.claim.holds(wire) else wire,))

@@ -11,23 +11,11 @@ from dataclasses import replace
 from ..engine import Finish, ReasoningDelta, Start, TextDelta, ToolCall, Usage
 from ..summary import AnswerEvent, SummaryDelta, SummaryEnd
 from . import crossed
-from .defect import EventHook, Scene
+from .defect import EventHook, Scene, each
 
 Source = AsyncIterator[AnswerEvent]
 TORN = "\ufffd"
 crossed_texts = crossed.texts
-
-
-def _each(edit: Callable[[AnswerEvent], Iterator[AnswerEvent]]) -> EventHook:
-    """A fault of one event at a time."""
-
-    async def hook(events: Source, scene: Scene) -> Source:
-        del scene
-        async for event in events:
-            for made in edit(event):
-                yield made
-
-    return hook
 
 
 async def leak_open_marker(events: Source, scene: Scene) -> Source:
@@ -53,9 +41,8 @@ async def leak_close_marker(events: Source, scene: Scene) -> Source:
         yield event
 
 
-async def reasoning_in_content(events: Source, scene: Scene) -> Source:
+async def reasoning_in_content(events: Source, _: Scene) -> Source:
     """Thinking is sent once more at the head of the visible text."""
-    del scene
     thought = ""
     async for event in events:
         if isinstance(event, ReasoningDelta):
@@ -66,9 +53,8 @@ async def reasoning_in_content(events: Source, scene: Scene) -> Source:
         yield event
 
 
-async def reasoning_late(events: Source, scene: Scene) -> Source:
+async def reasoning_late(events: Source, _: Scene) -> Source:
     """Thinking is sent when all else has been said."""
-    del scene
     held: list[AnswerEvent] = []
     async for event in events:
         if isinstance(event, ReasoningDelta | SummaryDelta | SummaryEnd):
@@ -109,13 +95,10 @@ async def unicode_split(events: Source, scene: Scene) -> Source:
     """In streams, characters of several bytes are decoded byte by byte."""
     async for event in events:
         if isinstance(event, TextDelta | ReasoningDelta) and scene.streams:
-            yield replace(event, text=_bytewise(event.text))
+            torn = (c if c.isascii() else TORN * len(c.encode()) for c in event.text)
+            yield replace(event, text="".join(torn))
         else:
             yield event
-
-
-def _bytewise(text: str) -> str:
-    return "".join(char if char.isascii() else TORN * len(char.encode()) for char in text)
 
 
 async def effort_ignored(events: Source, scene: Scene) -> Source:
@@ -135,9 +118,8 @@ async def effort_ignored(events: Source, scene: Scene) -> Source:
             yield ReasoningDelta("Let me think. ", 4)
 
 
-async def summary_unasked(events: Source, scene: Scene) -> Source:
+async def summary_unasked(events: Source, _: Scene) -> Source:
     """A summary is sent although none was asked for."""
-    del scene
     thought = summarised = False
     async for event in events:
         summarised = summarised or isinstance(event, SummaryDelta)
@@ -152,8 +134,7 @@ async def summary_unasked(events: Source, scene: Scene) -> Source:
 def _cumulative(kind: type[TextDelta | ReasoningDelta]) -> EventHook:
     """Every delta of a kind repeats what came before it."""
 
-    async def hook(events: Source, scene: Scene) -> Source:
-        del scene
+    async def hook(events: Source, _: Scene) -> Source:
         text = ""
         async for event in events:
             if isinstance(event, kind):
@@ -170,20 +151,20 @@ reasoning_cumulative = _cumulative(ReasoningDelta)
 
 
 def _unsent(kind: type[ReasoningDelta | SummaryDelta]) -> EventHook:
-    return _each(lambda event: iter(() if isinstance(event, kind) else (event,)))
+    return each(lambda event: iter(() if isinstance(event, kind) else (event,)))
 
 
 opt_in_ignored = _unsent(ReasoningDelta)
 summary_missing = _unsent(SummaryDelta)
 
 
-@_each
+@each
 def tool_arguments_torn(event: AnswerEvent) -> Iterator[AnswerEvent]:
     """The last character of a call's arguments is lost."""
     yield replace(event, arguments=event.arguments[:-1]) if isinstance(event, ToolCall) else event
 
 
-@_each
+@each
 def stop_on_tools(event: AnswerEvent) -> Iterator[AnswerEvent]:
     """A turn that calls a tool ends as if it were complete."""
     if isinstance(event, Finish) and event.reason == "tool_calls":
@@ -200,14 +181,14 @@ def _miscounted(reasoning: Callable[[Usage], int]) -> EventHook:
             event = replace(event, usage=counted)
         yield event
 
-    return _each(edit)
+    return each(edit)
 
 
 reasoning_tokens_over_total = _miscounted(lambda usage: usage.completion + 100_000)
 reasoning_uncounted = _miscounted(lambda _: 0)
 
 
-@_each
+@each
 def summary_uncounted(event: AnswerEvent) -> Iterator[AnswerEvent]:
     """The tokens of the call for a summary are not in the usage."""
     yield SummaryEnd(Usage(0, 0, 0)) if isinstance(event, SummaryEnd) else event

@@ -5,10 +5,10 @@ Each function is the defect of its name.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 from . import crossed
-from .defect import Scene
+from .defect import FrameHook, Scene, each
 
 Source = AsyncIterator[bytes]
 crossed_chunks = crossed.chunks
@@ -18,26 +18,19 @@ class CutError(ConnectionError):
     """Raised so that the connection closes in the middle of the stream."""
 
 
-async def event_line_missing(frames: Source, scene: Scene) -> Source:
-    """No event has its event line."""
-    del scene
-    async for frame in frames:
-        yield frame.partition(b"\n")[2] if frame.startswith(b"event: ") else frame
+def _other_event_line(line: bytes) -> FrameHook:
+    def edit(frame: bytes) -> Iterator[bytes]:
+        yield line + frame.partition(b"\n")[2] if frame.startswith(b"event: ") else frame
+
+    return each(edit)
 
 
-async def event_line_wrong(frames: Source, scene: Scene) -> Source:
-    """Every event line says `message`."""
-    del scene
-    async for frame in frames:
-        if frame.startswith(b"event: "):
-            yield b"event: message\n" + frame.partition(b"\n")[2]
-        else:
-            yield frame
+event_line_missing = _other_event_line(b"")
+event_line_wrong = _other_event_line(b"event: message\n")
 
 
-async def last_event_unfinished(frames: Source, scene: Scene) -> Source:
+async def last_event_unfinished(frames: Source, _: Scene) -> Source:
     """The blank line after the last event is not sent."""
-    del scene
     held = b""
     async for frame in frames:
         if held:
@@ -46,31 +39,22 @@ async def last_event_unfinished(frames: Source, scene: Scene) -> Source:
     yield held.removesuffix(b"\n")
 
 
-async def torn_bytes(frames: Source, scene: Scene) -> Source:
-    """Characters of several bytes are cut in two by the end of an event."""
-    del scene
-    async for frame in frames:
-        yield frame if frame.isascii() else _torn(frame)
+@each
+def torn_bytes(frame: bytes) -> Iterator[bytes]:
+    """Characters of several bytes lose their last one, as if the end of an event cut them."""
+    chars = (char.encode() for char in frame.decode())
+    yield b"".join(char if char.isascii() else char[:-1] for char in chars)
 
 
-def _torn(frame: bytes) -> bytes:
-    """Without the last byte of every character of several."""
-    return b"".join(
-        char.encode() if char.isascii() else char.encode()[:-1] for char in frame.decode()
-    )
-
-
-async def error_line(frames: Source, scene: Scene) -> Source:
+async def error_line(frames: Source, _: Scene) -> Source:
     """Behind the last event stands a line `error: {...}`, which is no field of the standard."""
-    del scene
     async for frame in frames:
         yield frame
     yield b'error: {"message": "worker left"}\n\n'
 
 
-async def comment_as_data(frames: Source, scene: Scene) -> Source:
+async def comment_as_data(frames: Source, _: Scene) -> Source:
     """A comment that keeps the connection awake is sent as data."""
-    del scene
     is_first = True
     async for frame in frames:
         yield frame
@@ -79,9 +63,8 @@ async def comment_as_data(frames: Source, scene: Scene) -> Source:
             yield b"data: : keep-alive\n\n"
 
 
-async def reset(frames: Source, scene: Scene) -> Source:
+async def reset(frames: Source, _: Scene) -> Source:
     """The connection is closed after the fourth event."""
-    del scene
     left = 4
     async for frame in frames:
         yield frame
@@ -90,8 +73,7 @@ async def reset(frames: Source, scene: Scene) -> Source:
             raise CutError("the defect `reset` closed the connection")
 
 
-async def wrong_checksums(frames: Source, scene: Scene) -> Source:
+@each
+def wrong_checksums(frame: bytes) -> Iterator[bytes]:
     """The checksum of every message is that of another one."""
-    del scene
-    async for frame in frames:
-        yield frame[:-1] + bytes([frame[-1] ^ 1])
+    yield frame[:-1] + bytes([frame[-1] ^ 1])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..wire import DONE, Wire
-from .defect import Scene, WireHook
+from .defect import Scene, WireHook, each
 from .edits import Source, fields, moved, value_at
 
 Payload = dict[str, Any]
@@ -15,14 +15,7 @@ Payload = dict[str, Any]
 
 def _each(edit: Callable[[Payload], Payload | None]) -> WireHook:
     """A fault of one payload at a time; None where it is not meant."""
-
-    async def hook(wires: Source, scene: Scene) -> Source:
-        del scene
-        async for wire in wires:
-            payload = edit(fields(wire))
-            yield wire if payload is None else Wire(payload, wire.event)
-
-    return hook
+    return _counted(lambda payload, _: edit(payload))
 
 
 def _each_part(edit: Callable[[Payload], Payload]) -> WireHook:
@@ -33,8 +26,7 @@ def _each_part(edit: Callable[[Payload], Payload]) -> WireHook:
 def _counted(edit: Callable[[Payload, int], Payload | None]) -> WireHook:
     """As `_each`, with the number of the event."""
 
-    async def hook(wires: Source, scene: Scene) -> Source:
-        del scene
+    async def hook(wires: Source, _: Scene) -> Source:
         number = 0
         async for wire in wires:
             number += 1
@@ -51,9 +43,8 @@ def _with(payload: Payload, key: str, **more: Any) -> Payload:
 # Whatever the API
 
 
-async def usage_missing(wires: Source, scene: Scene) -> Source:
+async def usage_missing(wires: Source, _: Scene) -> Source:
     """Usage is not stated, wherever an API states it."""
-    del scene
     async for wire in wires:
         payload = fields(wire)
         if value_at(payload, "response.usage"):
@@ -83,9 +74,8 @@ def role_on_every_chunk(payload: Payload) -> Payload | None:
     return {**payload, "choices": choices} if choices else None
 
 
-async def tool_id_repeated(wires: Source, scene: Scene) -> Source:
+async def tool_id_repeated(wires: Source, _: Scene) -> Source:
     """Every fragment of a call repeats its id."""
-    del scene
     known = ""
     async for wire in wires:
         call = value_at(wire.data, "choices.0.delta.tool_calls.0")
@@ -114,16 +104,14 @@ def item_id_changes(payload: Payload, number: int) -> Payload | None:
     return None if named is None else {**payload, "item_id": f"{named}-{number}"}
 
 
-async def sequence_gap(wires: Source, scene: Scene) -> Source:
+@each
+def sequence_gap(wire: Wire) -> Iterator[Wire]:
     """A sequence number is left out after the third event."""
-    del scene
-    async for wire in wires:
-        yield moved(wire, 1) if fields(wire).get("sequence_number", 0) > 2 else wire
+    yield moved(wire, 1) if fields(wire).get("sequence_number", 0) > 2 else wire
 
 
-async def content_index_grows(wires: Source, scene: Scene) -> Source:
+async def content_index_grows(wires: Source, _: Scene) -> Source:
     """Every delta of a content part has the next index."""
-    del scene
     number = 0
     async for wire in wires:
         payload = fields(wire)
@@ -134,9 +122,8 @@ async def content_index_grows(wires: Source, scene: Scene) -> Source:
             yield wire
 
 
-async def summary_delta_cumulative(wires: Source, scene: Scene) -> Source:
+async def summary_delta_cumulative(wires: Source, _: Scene) -> Source:
     """Every delta of a summary repeats its part so far."""
-    del scene
     text = ""
     async for wire in wires:
         if wire.event == "response.reasoning_summary_part.added":
@@ -152,9 +139,8 @@ async def summary_delta_cumulative(wires: Source, scene: Scene) -> Source:
 # Messages
 
 
-async def start_per_chunk(wires: Source, scene: Scene) -> Source:
+async def start_per_chunk(wires: Source, _: Scene) -> Source:
     """Every delta of thinking has a block of its own; only the last one is signed."""
-    del scene
     shift, begun = 0, False
     async for wire in wires:
         payload = fields(wire)
@@ -179,9 +165,8 @@ def _next_block(index: int) -> Iterator[Wire]:
         yield Wire({"type": kind, **more}, kind)
 
 
-async def start_holds_text(wires: Source, scene: Scene) -> Source:
+async def start_holds_text(wires: Source, _: Scene) -> Source:
     """The start of a block already holds the text that its first delta brings."""
-    del scene
     held: Payload | None = None
     async for wire in wires:
         if wire.event == "content_block_start":
@@ -199,8 +184,7 @@ async def start_holds_text(wires: Source, scene: Scene) -> Source:
 def _late(stops: str, until: str, *, behind: bool) -> WireHook:
     """A block stops only when something of the next one has come, at the latest `until`."""
 
-    async def hook(wires: Source, scene: Scene) -> Source:
-        del scene
+    async def hook(wires: Source, _: Scene) -> Source:
         held: Wire | None = None
         async for wire in wires:
             if held is not None and (wire.event == until) != behind:
@@ -288,9 +272,8 @@ def response_changes(payload: Payload, number: int) -> Payload:
     return {**payload, "responseId": f"{payload.get('responseId')}{number}"}
 
 
-async def signature_on_every_part(wires: Source, scene: Scene) -> Source:
+async def signature_on_every_part(wires: Source, _: Scene) -> Source:
     """The signature of a call stands on every part that comes after it, too."""
-    del scene
     signature = ""
     async for wire in wires:
         payload = fields(wire)
@@ -301,9 +284,8 @@ async def signature_on_every_part(wires: Source, scene: Scene) -> Source:
         yield wire if changed is None else Wire(changed, wire.event)
 
 
-async def thoughts_unasked(wires: Source, scene: Scene) -> Source:
+async def thoughts_unasked(wires: Source, _: Scene) -> Source:
     """An answer begins with a thought, whether it was asked for or not."""
-    del scene
     has_begun = False
     async for wire in wires:
         payload = fields(wire)

@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 from .api import Engine, Generates
-from .errors import EngineError, PromptError, PromptTooLong
-from .events import EngineEvent, Finish, ReasoningDelta, Start, TextDelta, ToolCall, Usage
-from .limits import Limits, Prompt, Stream
+from .events import (
+    EngineError,
+    EngineEvent,
+    Finish,
+    Limits,
+    Prompt,
+    PromptError,
+    PromptTooLong,
+    ReasoningDelta,
+    Start,
+    Stream,
+    TextDelta,
+    ToolCall,
+    Usage,
+)
 from .markers import Markers
 
 __all__ = [

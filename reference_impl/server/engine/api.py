@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from .limits import Limits, Prompt, Stream
+from .events import Limits, Prompt, Stream
 from .markers import Markers
 
 if TYPE_CHECKING:
@@ -72,7 +72,6 @@ class Engine:
 
     @property
     def model_id(self) -> str:
-        """The name of the model's folder."""
         return self._prompter.name
 
     @property

@@ -18,8 +18,7 @@ from typing import Final
 import torch
 from torch import Tensor
 
-from .slot_store import FIRST_CAPACITY, SlotStore
-from .slots import Aim, EagerDecoder, Step
+from .slots import FIRST_CAPACITY, Aim, EagerDecoder, SlotStore, Step
 
 Run = Callable[[], Tensor]
 Capture = Callable[[Run], Run]

@@ -13,12 +13,10 @@ import torch
 from transformers import DynamicCache, PreTrainedModel
 from transformers.cache_utils import DynamicLayer
 
-from .batch import Batch
 from .captured_decoder import CapturedDecoder, cuda_capture
 from .fused_step import FusedStep
-from .model_step import ModelStep
-from .round_robin import RoundRobin
-from .slots import Decoder, EagerDecoder, SlotBatch, Step
+from .model_step import ModelStep, RoundRobin
+from .slots import Batch, Decoder, EagerDecoder, SlotBatch, Step
 
 _log: Final = logging.getLogger(__name__)
 

@@ -7,9 +7,7 @@ import weakref
 from collections import deque
 from typing import Self
 
-from .errors import EngineError
-from .events import EngineEvent, Finish, Start
-from .limits import Limits, Prompt, Stream
+from .events import EngineError, EngineEvent, Finish, Limits, Prompt, Start, Stream
 from .loop import Loop
 from .prompting import Prompter
 from .work import Outcome, Work

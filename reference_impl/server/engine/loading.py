@@ -14,11 +14,10 @@ from transformers import (
 )
 from transformers.utils import logging as transformers_logging
 
-from .errors import EngineError
+from .events import EngineError
 from .fitting import batch_for
 from .loop import Loop
-from .markers import TOOLS, find_markers, named_markers
-from .phases import Vocabulary
+from .markers import TOOLS, Vocabulary, find_markers, named_markers
 from .prompting import Prompter
 
 SMALL: Final = 100_000_000

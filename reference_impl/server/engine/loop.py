@@ -17,9 +17,9 @@ from typing import Final
 import torch
 from torch import Tensor
 
-from .batch import Batch
-from .errors import EngineError
+from .events import EngineError
 from .sampling import choose
+from .slots import Batch
 from .work import Outcome, Work
 
 PREFILL: Final = 8192
@@ -201,4 +201,4 @@ def _deliver(deliveries: Sequence[Delivery]) -> None:
 
 def _hand_over(deliveries: Sequence[Delivery]) -> None:
     for work, token, outcome in deliveries:
-        work.tell(token, outcome)
+        work.deliver(token, outcome)

@@ -1,17 +1,31 @@
-"""A step through transformers' own forward, for any model with plain keys and values."""
+"""Rows through transformers' own forward: together where keys and values are plain, else singly."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
+import torch
 from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel
 from transformers.cache_utils import Cache, CacheLayerMixin
 
-from .cache_arguments import cache_argument
-from .slot_store import Layer
-from .slots import Aim
+from .slots import Aim, Layer
+
+# transformers 5.24 deprecates the second name, which every release before knows alone.
+_NAMES = ("cache", "past_key_values")
+
+
+def cache_argument(model: PreTrainedModel) -> str:
+    """The name of the argument, where the model, what it extends or what it holds names it."""
+    for kind in (*type(model).__mro__, *type(model.base_model).__mro__):
+        forward = vars(kind).get("forward")
+        known = inspect.signature(forward).parameters if callable(forward) else ()
+        for name in _NAMES:
+            if name in known:
+                return name
+    return _NAMES[-1]
 
 
 class ModelStep:
@@ -77,3 +91,40 @@ class _SlotLayer(CacheLayerMixin):
     def get_max_cache_shape(self) -> int:
         """The name of `get_max_length` before transformers 5."""
         return -1
+
+
+class RoundRobin:
+    """The same rows as `SlotBatch`, one forward each."""
+
+    def __init__(self, model: PreTrainedModel) -> None:
+        self._model = model
+        self._cache_argument = cache_argument(model)
+        self._caches: list[DynamicCache] = []
+
+    def admit(self, prompts: Sequence[Sequence[int]]) -> Tensor:
+        caches = [DynamicCache(config=self._model.config) for _ in prompts]
+        logits = [self._forward(ids, cache) for ids, cache in zip(prompts, caches, strict=True)]
+        self._caches += caches
+        return torch.cat(logits)
+
+    def step(self, tokens: Sequence[int]) -> Tensor:
+        rows = zip(tokens, self._caches, strict=True)
+        return torch.cat([self._forward((token,), cache) for token, cache in rows])
+
+    def leave(self, row: int) -> None:
+        last = self._caches.pop()
+        if row < len(self._caches):
+            self._caches[row] = last
+
+    def keep(self, rows: int) -> None:
+        self._caches = self._caches[:rows]
+
+    def _forward(self, ids: Sequence[int], cache: DynamicCache) -> Tensor:
+        out = self._model(
+            input_ids=torch.tensor([ids], device=self._model.device),
+            **{self._cache_argument: cache},
+            use_cache=True,
+            logits_to_keep=1,
+        )
+        logits: Tensor = out.logits[:, -1]
+        return logits

@@ -12,10 +12,8 @@ from typing import Any, Final
 
 from transformers import PreTrainedTokenizerBase
 
-from .errors import PromptError, PromptTooLong
-from .limits import Limits, Prompt
-from .markers import Markers
-from .phases import Vocabulary
+from .events import Limits, Prompt, PromptError, PromptTooLong
+from .markers import Markers, Vocabulary
 from .router import Router
 
 Render = Callable[[bool], str]
@@ -75,8 +73,6 @@ class Prompter:
         tools: Sequence[Mapping[str, Any]],
         thinking: bool,
     ) -> Prompt:
-        """See `Engine.prompt`."""
-
         def conversation(begin: bool) -> str:
             return self._render(messages, tools, thinking=thinking, begin=begin)
 

@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 from .calls import read_call
 from .decoding import BlockDecoder
 from .events import EngineEvent, Finish, Reason, ReasoningDelta, TextDelta, ToolCall, Usage
-from .phases import Phase, Vocabulary
+from .markers import Phase, Vocabulary
 from .stops import StopSearch
 
 
@@ -47,11 +47,9 @@ class Router:
 
     @property
     def usage(self) -> Usage:
-        """What was spent so far."""
         return Usage(self._prompt, self._completion, self._reasoning)
 
     def push(self, token: int) -> list[EngineEvent]:
-        """The events that this token completes."""
         self._completion += 1
         if token in self._markers:
             return self._turn(token)

@@ -7,9 +7,8 @@ import weakref
 from collections.abc import Callable
 from random import Random
 
-from .events import Reason
-from .limits import Limits, Prompt
-from .phases import Moves, Phase, Vocabulary
+from .events import Limits, Prompt, Reason
+from .markers import Moves, Phase, Vocabulary
 
 Outcome = Reason | Exception | None
 """How a generation ended with its token; None if it goes on."""
@@ -49,7 +48,7 @@ class Work:
         self._close = vocabulary.thinking.close_id if vocabulary.thinking else None
         self._phase = Phase.THINKING if prompt.opens_thinking else Phase.TEXT
 
-    def tell(self, token: int | None, outcome: Outcome) -> None:
+    def deliver(self, token: int | None, outcome: Outcome) -> None:
         """Pass a token on, in the event loop."""
         on_token = self._on_token()
         if on_token is None:

@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from ..event import Event
-from .defect import Reports
+from .defect import EventEdit
 
 # Blocks that a defect makes up are numbered from here.
 _MADE_UP: Final = 1000
 
 
-def _each(edit: Reports) -> Callable[[], Reports]:
+def _each(edit: EventEdit) -> Callable[[], EventEdit]:
     """A door that remembers nothing."""
     return lambda: edit
 
 
-def without(*kinds: str) -> Callable[[], Reports]:
+def without(*kinds: str) -> Callable[[], EventEdit]:
     """Events of these types are lost."""
     return _each(lambda event: () if event.type in kinds else (event,))
 
@@ -30,7 +30,7 @@ def _beside(event: Event, kind: str, /, **data: Any) -> Event:
     return Event(kind, data, event.choice)
 
 
-def start_per_chunk() -> Reports:
+def start_per_chunk() -> EventEdit:
     block = _MADE_UP
 
     def edit(event: Event) -> Iterator[Event]:
@@ -54,7 +54,7 @@ def thinking_start_twice(event: Event) -> Iterator[Event]:
         yield event
 
 
-def drop_on_boundary_chunk() -> Reports:
+def drop_on_boundary_chunk() -> EventEdit:
     """The first delta of text after thinking is lost: it came in the chunk that ended it."""
     after_thinking = False
 
@@ -94,7 +94,7 @@ def completed_on_cut(event: Event) -> Iterator[Event]:
         yield event
 
 
-def marker_leak() -> Reports:
+def marker_leak() -> EventEdit:
     """The close marker of the thinking shows in front of the text that follows it."""
     after_thinking = False
 
@@ -126,7 +126,7 @@ def opaque_shown(event: Event) -> Iterator[Event]:
         yield _beside(event, "text.end", block=_MADE_UP)
 
 
-def start_on_opaque_only() -> Reports:
+def start_on_opaque_only() -> EventEdit:
     block = _MADE_UP
 
     def edit(event: Event) -> Iterator[Event]:
@@ -143,7 +143,7 @@ def start_on_opaque_only() -> Reports:
     return edit
 
 
-def thinking_after_text_reopened_same_block() -> Reports:
+def thinking_after_text_reopened_same_block() -> EventEdit:
     """Thinking that comes later is added to the first block, which has ended."""
     first: dict[int, int] = {}
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
+from ..apis import OPT_IN, Request
 from ..ask import Ask
-from ..request import OPT_IN, Request
 from ..turn import Thought, Turn
 from .defect import Record
 
@@ -27,8 +27,6 @@ _LEVELS: Final = (
 
 
 def _thoughts(edit: Callable[[Thought], Thought]) -> Callable[[Ask], Ask]:
-    """Change every thought of the history."""
-
     def turn(given: Turn) -> Turn:
         pieces = (edit(piece) if isinstance(piece, Thought) else piece for piece in given.pieces)
         return replace(given, pieces=tuple(pieces))
@@ -106,7 +104,6 @@ def reasoning_mirrored(entry: Message) -> Message:
 
 
 def effort_unknown(request: Request) -> Request:
-    """The level goes out as the user wrote it."""
     json = request.json
     for path in _LEVELS:
         json = _set(json, path, "utmost")
