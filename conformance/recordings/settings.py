@@ -59,8 +59,11 @@ class RecordingSettings(Struct, dict=True):
         self, recording: Recording, choices: CheckChoices, *, is_read: bool
     ) -> RecordingSettings:
         """The recording as evidence alone; `is_read`: its bytes say the same as they did here."""
-        known = (self.read, {}, self._dialects) if is_read else ()
-        return RecordingSettings(recording, self.rulebook, choices, *known)
+        if not is_read:
+            return RecordingSettings(recording, self.rulebook, choices)
+        return RecordingSettings(
+            recording, self.rulebook, choices, self.read, _dialects=self._dialects
+        )
 
     def reread(self, exchange: Exchange) -> JudgedView | None:
         """What comes of bytes that were read before, by another profile; None where it is open."""
