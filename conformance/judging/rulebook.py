@@ -23,12 +23,16 @@ from conformance.profiles.profile import Profile, reading
 from conformance.profiles.thin_evidence import thin_demand, thin_knobs
 from conformance.rules.forms.compare import Compare
 from conformance.rules.model import Rule, Suite
+from conformance.rules.paths import MISSING
 from conformance.rules.patterns import PatternError
+from conformance.rules.reads import knobs_read
 from conformance.rules.rule_set import RuleSet
 from conformance.rules.verdicts import Level
 
 # Nine digits: more would be no version, and integers of any length are slow to read.
 _VERSION: Final = re.compile(r"[0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,9}")
+
+_MOST_CHANGED: Final = 256  # pairs of profiles
 
 
 class BoundRules(Struct, frozen=True):
@@ -67,6 +71,7 @@ class Rulebook:
         )
         self.notes = _left_out_notes(len(selected) - len(self.rules), as_of)
         self._bound: _BoundByProfile = {}
+        self._changed: dict[tuple[RuleSet, RuleSet], RuleSet] = {}
         self._profiles: dict[tuple[str, str, tuple[Path, ...]], Profile] = {}
 
     @classmethod
@@ -110,6 +115,25 @@ class Rulebook:
             found = replace(found, profile=profile)
         self._bound[key] = found
         return found
+
+    def changed(self, before: BoundRules, after: BoundRules) -> RuleSet:
+        """Those of the rules `after` that may say something else than the same rules `before`."""
+        key = before.rules, after.rules
+        if key not in self._changed:
+            if len(self._changed) >= _MOST_CHANGED:
+                self._changed.clear()
+            rules = _changed_rules(before, after)
+            self._changed[key] = _compile_rules(rules, profile_values(after.profile))
+        return self._changed[key]
+
+
+def _changed_rules(before: BoundRules, after: BoundRules) -> list[Rule]:
+    """Rules that a profile chose otherwise, or that read a knob which has another value there."""
+    was, now = profile_values(before.profile), profile_values(after.profile)
+    moved = {name for name in was | now if was.get(name, MISSING) != now.get(name, MISSING)}
+    same = {id(each.rule) for each in before.rules.rules}
+    rules = (each.rule for each in after.rules.rules)
+    return [rule for rule in rules if id(rule) not in same or knobs_read(rule) & moved]
 
 
 def _fits_globs(rule: str, globs: Sequence[str]) -> bool:

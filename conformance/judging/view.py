@@ -231,7 +231,7 @@ class ExchangeView:
             profile=self.setting.profile.name,
             named=self.setting.named,
             verdicts=verdicts,
-            findings=tuple(sorted(findings, key=_finding_order)),
+            findings=tuple(sorted(findings, key=finding_order)),
             scenario=self.exchange.scenario,
             role=self.exchange.role,
             view=self.name,
@@ -298,7 +298,7 @@ def _with_error(why: str, error: AnswerError) -> str:
     return why.replace("got end of stream", f"got {words} in event {error.event}")
 
 
-def _finding_order(finding: Finding) -> tuple[int, str, list[tuple[str, Any]]]:
+def finding_order(finding: Finding) -> tuple[int, str, list[tuple[str, Any]]]:
     """By event, rule and slice: an event may break a rule in several slices."""
     fields = [(type(value).__name__, value) for value in finding.slice.values()]
     return finding.event, finding.rule, fields

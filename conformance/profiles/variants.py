@@ -18,7 +18,8 @@ is not known. It is a profile that extends the one it stands for, or is extended
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final
 
 from msgspec import Struct
@@ -26,14 +27,14 @@ from msgspec import Struct
 from conformance.core.events import Request
 from conformance.rules.names import pattern_at
 from conformance.rules.node import Node
-from conformance.rules.paths import getter
-from conformance.rules.patterns import NO_REQUEST, compile_value
+from conformance.rules.paths import Getter, getter
+from conformance.rules.patterns import NO_REQUEST, Test, compile_value
 
 _KEYS: Final = frozenset({"profile", "request", "until", "because", "seen"})
 _MONTH: Final = re.compile(r"20[0-9]{2}-(0[1-9]|1[0-2])")
 
 
-class Variant(Struct, frozen=True):
+class Variant(Struct, frozen=True, dict=True):
     """The profile that holds where a request or a date fits, with its reason and its evidence.
 
     `until` is a month, `2025-03`; empty for no end.
@@ -55,10 +56,12 @@ class Variant(Struct, frozen=True):
         if request is None or not isinstance(request.json, Mapping):
             return False
         body = request.json
-        return all(
-            compile_value(pattern, {})(getter(path)(body), body, NO_REQUEST)
-            for path, pattern in self.request
-        )
+        return all(test(get(body), body, NO_REQUEST) for get, test in self._tests)
+
+    @cached_property
+    def _tests(self) -> Sequence[tuple[Getter, Test]]:
+        """What the request holds, compiled once for the answers of a run."""
+        return [(getter(path), compile_value(pattern, {})) for path, pattern in self.request]
 
 
 def asked_variant(

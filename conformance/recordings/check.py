@@ -62,6 +62,7 @@ from conformance.recordings.linked_files import FileOutcome, link_files
 from conformance.recordings.parallel import run_parallel
 from conformance.recordings.progress import CheckProgress
 from conformance.recordings.redacted_result import without_sent_secrets
+from conformance.recordings.reread import ReadBytes
 from conformance.recordings.settings import RecordingSettings
 from conformance.recordings.trust import is_trusted, trusted_paths
 from conformance.rules.applies import Evidence
@@ -167,8 +168,11 @@ def check_settled(settings: RecordingSettings) -> list[StreamResult]:
     if not (makes_claims(recording) or any(_is_by_own_profile(each, choices) for each in results)):
         return results
     spoken = {each.exchange: each.dialect for each in results}
-    alone = replace(choices, dialect=None)
-    evidence = RecordingSettings(without_claims(recording, spoken), settings.rulebook, alone)
+    evidence = settings.once_more(
+        without_claims(recording, spoken),
+        replace(choices, dialect=None, among_others=False),
+        is_read=not makes_claims(recording),
+    )
     return with_silenced(recording, results, _judged_results(evidence, trusted=False))
 
 
@@ -249,13 +253,17 @@ def _judge_exchanges(
             scenario = _begin_scenario(setting, exchange)
         now_about(exchange.request)
         transcript = Transcript(exchange)
-        judged = check_wire(
-            *(setting, exchange, exchange.chunks, exchange.end),
-            scenario=scenario,
-            is_last=exchange is last,
-            transcript=transcript if looks_at_answers(recording, exchange) else None,
-            listener=linked.listener(setting, exchange) if linked is not None else None,
-        )
+        judged = settings.reread(exchange) if linked is None else None
+        if judged is None:
+            looks = looks_at_answers(recording, exchange)
+            judged = check_wire(
+                *(setting, exchange, exchange.chunks, exchange.end),
+                scenario=scenario,
+                is_last=exchange is last,
+                transcript=transcript if looks else None,
+                listener=linked.listener(setting, exchange) if linked is not None else None,
+            )
+        settings.read[exchange.number] = ReadBytes(setting, judged)
         of_exchange = JudgedExchange(
             setting, exchange, recording, transcript, counts, read_hop, trusted
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property, partial
 
 from msgspec import Struct, field
@@ -15,12 +16,12 @@ from conformance.dialects.base import Dialect
 from conformance.dialects.recognition import recognised_dialect
 from conformance.evidence.application import APP
 from conformance.evidence.expectations import is_played
-from conformance.evidence.writing import is_own_request
+from conformance.evidence.writing import is_own_request, looks_at_answers
 from conformance.judging.checker import YAML_SUFFIXES
 from conformance.judging.client_view import declared_events
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
-from conformance.judging.view import JudgeSetting
+from conformance.judging.view import JudgedView, JudgeSetting
 from conformance.profiles.lookup import has_profile
 from conformance.recordings.both_hops import PairedRecording, stated_dialect
 from conformance.recordings.choices import (
@@ -28,15 +29,22 @@ from conformance.recordings.choices import (
     ProfileChoice,
     agreed_dialect,
 )
+from conformance.recordings.reread import ReadBytes, reread
 from conformance.recordings.sender import Sender, sender_of
 
 
 class RecordingSettings(Struct, dict=True):
-    """A recording, the rules and the user's choices; what follows is worked out once."""
+    """A recording, the rules and the user's choices; what follows is worked out once.
+
+    `read` has what came of the bytes of each exchange, `before` that of the same bytes by another
+    profile.
+    """
 
     recording: Recording
     rulebook: Rulebook
     choices: CheckChoices
+    before: Mapping[int, ReadBytes] = field(default_factory=dict)
+    read: dict[int, ReadBytes] = field(default_factory=dict)
     _dialects: dict[int, str | None] = field(default_factory=dict)
     _senders: dict[str, Sender | None] = field(default_factory=dict)
     _settings: dict[int, JudgeSetting] = field(default_factory=dict)
@@ -46,6 +54,23 @@ class RecordingSettings(Struct, dict=True):
         if exchange.number not in self._settings:
             self._settings[exchange.number] = self._setting(exchange)
         return self._settings[exchange.number]
+
+    def once_more(
+        self, recording: Recording, choices: CheckChoices, *, is_read: bool
+    ) -> RecordingSettings:
+        """The recording as evidence alone; `is_read`: its bytes say the same as they did here."""
+        if not is_read:
+            return RecordingSettings(recording, self.rulebook, choices)
+        return RecordingSettings(
+            recording, self.rulebook, choices, self.read, _dialects=self._dialects
+        )
+
+    def reread(self, exchange: Exchange) -> JudgedView | None:
+        """What comes of bytes that were read before, by another profile; None where it is open."""
+        read = self.before.get(exchange.number)
+        if read is None or looks_at_answers(self.recording, exchange):
+            return None
+        return reread(read, self.of_exchange(exchange), exchange, self.rulebook)
 
     def shown_dialect(self, exchange: Exchange) -> str | None:
         """The dialect that the bytes of an exchange show."""

@@ -51,6 +51,7 @@ class BeginsMachine(Machine):
         super().__init__(aliases, sliced=sliced)
         self.over = over
         self.words = words
+        self.beginnings = frozenset(each[:size] for each in words for size in range(len(each) + 1))
 
     def needs(self, name: str) -> tuple[str, Any]:
         return self.over[name], _TEXT
@@ -73,9 +74,9 @@ class _ReadBeginning(Act):
     def perform(self, slice_: Slice, event: Event) -> Report:
         begun: Beginning = slice_.memory[self.machine.position]
         begun.text = (begun.text + self.get(event.data)).lstrip()
-        word = next((each for each in self.machine.words if begun.text.startswith(each)), None)
+        words = self.machine.words if begun.text.startswith(self.machine.words) else ()
+        word = next(filter(begun.text.startswith, words), None)
         if word is not None and not slice_.context.spelled(word.strip()):
             message = f"the text begins with {word!r} (…{beginning(begun.text, 60, '')!r}…)"
             return Breach(message, ("text without it",), repr(word))
-        may_come = any(each.startswith(begun.text) for each in self.machine.words)
-        return FIRED if may_come else _SETTLED
+        return FIRED if begun.text in self.machine.beginnings else _SETTLED

@@ -7,7 +7,7 @@ leak starts at the beginning, and memory stays bounded.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 from conformance.core.events import Event
@@ -171,6 +171,10 @@ class SearchText(ReadText):
             watched.search.skip(column, stretch.last)
 
 
+# Most profiles search for the same markers.
+_marker_needles: Final = lru_cache(maxsize=64)(MarkerNeedles.of)
+
+
 class LacksMarkersMachine(LacksMachine):
     """`over` is the text that is searched for markers; what it only speaks of is let be."""
 
@@ -183,7 +187,7 @@ class LacksMarkersMachine(LacksMachine):
         sliced: bool,
     ) -> None:
         super().__init__(aliases, over, {}, sliced=sliced)
-        self.markers = MarkerNeedles.of(markers)
+        self.markers = _marker_needles(markers)
 
     def memory(self) -> Any:
         return WatchedText(MentionSearch(self.markers))

@@ -171,7 +171,7 @@ class MentionSearch(Search):
 
     def end(self) -> Hit | None:
         """The text is over: what a marker that is still open comes to."""
-        return None if self._open is None else self._search_from(self._join_late(), is_over=True)
+        return None if self._open is None else self._search_from(self._join_late(), 0, is_over=True)
 
     def finds(self, more: str) -> bool:
         if self._open is not None:
@@ -188,11 +188,11 @@ class MentionSearch(Search):
         super().skip(column, last)
         self._read_code(whole, start, self._base)
 
-    def _first_hit(self, whole: str) -> Hit | None:
-        return self._search_from(whole, is_over=False)
+    def _first_hit(self, whole: str, begin: int) -> Hit | None:
+        return self._search_from(whole, begin, is_over=False)
 
-    def _search_from(self, whole: str, *, is_over: bool) -> Hit | None:
-        start, self._open = max(0, self._past - self._base), None
+    def _search_from(self, whole: str, begin: int, *, is_over: bool) -> Hit | None:
+        start, self._open = max(begin, self._past - self._base), None
         while found := self._markers.pattern.search(whole, start):
             is_mention = self._is_mention(whole, found, is_over=is_over)
             if is_mention is None:

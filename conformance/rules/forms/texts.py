@@ -120,9 +120,9 @@ class Search:
                 self._trim(self._join_late())
             return None
         whole = self._join_late()
-        hit = self._first_hit(whole)
         # Unless one has begun already, it begins in this piece.
         begin = 0 if self._has_begun else len(whole) - len(text)
+        hit = self._first_hit(whole, begin)
         self._has_begun = self._ends_inside(whole, begin)
         self._trim(whole)
         return hit
@@ -138,14 +138,24 @@ class Search:
         self._late_size = 0
         return self._kept
 
-    def _first_hit(self, whole: str) -> Hit | None:
-        # The hit that ends first: it is the same however the text is cut.
-        found = [(at + len(n), at, n) for n in self.needles if (at := self._find(whole, n)) >= 0]
+    def _first_hit(self, whole: str, begin: int) -> Hit | None:
+        """The hit that ends first: it is the same however the text is cut.
+
+        No needle begins before `begin`.
+        """
+        part = whole[begin:] if begin else whole
+        found = [
+            (at + len(each), at, each)
+            for each in self.needles
+            if each in part and (at := self._find(whole, each)) >= 0
+        ]
         return self._hit(whole, *min(found)[1:]) if found else None
 
     def _ends_inside(self, whole: str, begin: int) -> bool:
         """Whether a text ends with the beginning of a needle, at or after a position."""
-        return any(_ends_inside(needle, whole, begin) for needle in self.needles)
+        end = whole[max(begin, len(whole) - self._needles.longest + 1) :]
+        begun = [each for each in self.needles if each[0] in end]
+        return any(_ends_inside(needle, whole, begin) for needle in begun)
 
     def finds(self, more: str) -> bool:
         """Whether a needle would end in further text; changes nothing."""

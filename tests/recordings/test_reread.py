@@ -1,0 +1,99 @@
+"""Bytes that another profile judged: what is joined equals what is judged anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.cassette import open_recording
+from conformance.core.shipped import cassettes
+from conformance.judging.result import StreamResult
+from conformance.judging.rulebook import Rulebook, profile_values
+from conformance.recordings.check import check_untrusted
+from conformance.recordings.choices import CheckChoices
+from conformance.recordings.settings import RecordingSettings
+from conformance.rules.compiled import compile_rule
+from conformance.rules.reads import knobs_read
+
+SETS = (
+    ("openai.chat", "openai"),  # changes no rule
+    ("openai.chat", "openrouter"),
+    ("openai.responses", "openai"),
+    ("anthropic.messages", "anthropic"),
+)
+
+
+@cache
+def rulebook() -> Rulebook:
+    return Rulebook.load()
+
+
+def results(path: Path) -> list[StreamResult]:
+    recording = open_recording(path)
+    return check_untrusted(recording, rulebook(), CheckChoices())
+
+
+def paths() -> Iterator[Path]:
+    """Recordings by a profile of their own: right ones, and ones that break a rule."""
+    every = sorted(cassettes().rglob("*.cassette.jsonl"))
+    yield from (each for each in every[::5] if open_recording(each).header.profile != "strict")
+
+
+def test_is_what_is_judged_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    met: list[bool] = []
+    given = RecordingSettings.reread
+
+    def counted(self: RecordingSettings, *args: Any) -> Any:
+        view = given(self, *args)
+        met.append(view is not None)
+        return view
+
+    monkeypatch.setattr(RecordingSettings, "reread", counted)
+    joined = [results(path) for path in paths()]
+    assert met.count(True) > 50, "the shortcut is taken"
+    monkeypatch.setattr(RecordingSettings, "reread", lambda *_: None)
+    assert joined == [results(path) for path in paths()]
+
+
+@pytest.mark.parametrize(("dialect", "profile"), SETS)
+def test_only_rules_that_a_profile_changes_read_again(dialect: str, profile: str) -> None:
+    book = rulebook()
+    by_profile, strict = (book.bound(book.profile(name, dialect)) for name in (profile, "strict"))
+    changed = book.changed(by_profile, strict)
+    assert len(changed.rules) < len(strict.rules.rules) / 8
+    assert book.changed(by_profile, strict) is changed
+    assert not book.changed(strict, strict).rules
+
+
+class Looked(dict[str, Any]):
+    """Knobs that remember which of them were looked at."""
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        super().__init__(values)
+        self.names: set[str] = set()
+
+    def __getitem__(self, name: str) -> Any:
+        self.names.add(name)
+        return super().__getitem__(name)
+
+    def __contains__(self, name: object) -> bool:
+        self.names.add(str(name))
+        return super().__contains__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.names.add(name)
+        return super().get(name, default)
+
+
+def test_a_rule_reads_no_other_knobs() -> None:
+    book = rulebook()
+    for dialect in {each for rule in book.rules for each in rule.dialects}:
+        strict = book.bound(book.profile("strict", dialect))
+        for each in strict.rules.rules:
+            looked = Looked(profile_values(strict.profile))
+            compile_rule(each.rule, looked)
+            assert looked.names <= knobs_read(each.rule), each.rule.id
