@@ -118,11 +118,15 @@ def _thinking_apart(hops: ApplicationHops) -> Compared:
 def overlap(content: SaidContent) -> tuple[SaidPart, SaidPart] | None:
     """Two parts of which one begins before the other has ended, and one is thinking.
 
-    Thinking itself and a summary are of one item, and may come at once.
+    Thinking itself and a summary are of one item, and may come at once. A call that whoever sends
+    it carries out itself ends with its result, and thinking may go on while it runs.
     """
     for one, two in pairwise(content.spoken):
         is_summarised = one.kind == two.kind and one.channel != two.channel
-        if "thinking" not in (one.kind, two.kind) or one.end is None or is_summarised:
+        is_running = one.kind == "tool" and one.is_hosted
+        if "thinking" not in (one.kind, two.kind) or one.end is None:
+            continue
+        if is_summarised or is_running:
             continue
         begins = two.start if two.kind == "thinking" else two.first
         if one.end.answer == begins.answer and one.end.number > begins.number:

@@ -11,6 +11,7 @@ import json
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
+from math import inf
 from time import monotonic
 from typing import Any, Final
 
@@ -40,6 +41,7 @@ from conformance.wire.server import PeerGoneError, ServerConnection, listening
 MOST_BYTES: Final = 8 * 1024 * 1024
 MOST_CALLS: Final = 1000  # calls of one step
 MOST_TRIES: Final = 4  # answers that break off, to one request of an application's user
+MOST_TRYING: Final = 20.0  # seconds from the first of them; waits that double outlast a run
 _MOMENT: Final = 1.0  # seconds
 _NOWHERE: Final = {"error": {"message": "no such path", "type": "invalid_request_error"}}
 
@@ -86,6 +88,7 @@ class UpstreamStandIn(Struct):
     _signs: TurnSigns = field(default_factory=TurnSigns)
     _asked: Counter[str] = field(default_factory=Counter)  # calls of the turn by their history
     _broken: int = 0  # answers to the request that is under way
+    _refuses_from: float = inf  # when what would break off once more is refused
     _goes_on: bool = False  # the last answer broke off, or was cut at a limit
 
     def begin_request(self, source: UpstreamSource, signs: TurnSigns | None = None) -> None:
@@ -98,7 +101,7 @@ class UpstreamStandIn(Struct):
             source = replace(source, folder=self.folder)
         self._source, self._answered, self.calls = source, 0, []
         self._signs, self._goes_on = signs or TurnSigns(), False
-        self._broken = 0
+        self._broken, self._refuses_from = 0, inf
         self._asked.clear()
         self.request += 1
 
@@ -132,14 +135,20 @@ class UpstreamStandIn(Struct):
             self._answered += 1
             answer = self._source.answer_call(dialect, call, self._number, fields, persona)
             self._goes_on = answer.breaks_off or answer.is_short
-            self._broken += answer.breaks_off
-            if self._broken > MOST_TRIES and self._signs.question:
-                # Agents that try for minutes come to an end.
+            if answer.breaks_off and self._signs.question and self._has_tried_enough():
                 answer = scripted_answer("refused", dialect, self._number, fields, persona=persona)
                 answer = replace(answer, breaks_off=True)
             return replace(answer, kind=self._kind_of_turn(shape), dialect=dialect)
         found = model_lookup(method, path, MODEL)
         return json_answer(200, found) if found else json_answer(404, _NOWHERE)
+
+    def _has_tried_enough(self) -> bool:
+        """Whether the answer that breaks off now is one too many: an agent may try for minutes."""
+        now = monotonic()
+        self._broken += 1
+        if self._broken == 1:
+            self._refuses_from = now + MOST_TRYING
+        return self._broken > MOST_TRIES or now > self._refuses_from
 
     def persona_behind(self, path: str, headers: Headers, body: Mapping[str, Any]) -> Persona:
         """Whose model is played to such a request."""

@@ -5,7 +5,8 @@ turn, and the shape of its request (tools, instructions, words around the user's
 that of all calls of the turn. Each step of the scenario has a call of the turn.
 Rule 2: if the turn passes on the user's words unchanged, a call that does not end with them is not
 part of it, unless it continues a call that broke off or was cut at a limit, or has the shape of the
-turn and adds words (a reminder) to those of the user before any answer.
+turn and adds words (a reminder, or a question that was never answered) to those of the user before
+any answer.
 Rule 3: a later call belongs to the turn unless its shape is closer to that of another call, or
 differs from the turn's in several ways at once.
 Rule 4: a call that refers to stored history, and brings only results, belongs to the turn.
@@ -26,9 +27,9 @@ from conformance.dialects.history_calls import goes_on_from_kept
 from conformance.dialects.turns import HistoryForm, message_entry
 from conformance.dialects.wishes import offered_functions
 
-Place = Literal["last", "among", "held", "spoken of", "nowhere"]
+Place = Literal["last", "among", "joined", "held", "spoken of", "nowhere"]
 """Where a request has the user's words: as its last entry of the user, before another one of the
-same turn, in an earlier turn, within other words."""
+same turn, as the last lines of that entry, in an earlier turn, within other words."""
 
 TURN: Final = "turn"
 RETRY: Final = "retry"
@@ -124,7 +125,7 @@ class TurnSigns(Struct, frozen=True):
         """Whether a call that does not end with the user's words may be of the turn (rule 2)."""
         if shape.place == "held":
             return goes_on
-        return shape.place == "among" and any(
+        return shape.place in ("among", "joined") and any(
             shape.works_as(each) or (each.place == "among" and not shape.distance(each))
             for each in self.turns
         )
@@ -182,6 +183,8 @@ def _place_of(turns: Sequence[_UserTurn], system: str, question: str) -> Place:
         return "last"
     if asked in _last_block(turns):
         return "among"
+    if asked and turns and any(text.endswith(f"\n{asked}") for text in turns[-1].texts):
+        return "joined"
     if any(asked in turn.texts for turn in turns):
         return "held"
     texts = (text for turn in turns for text in turn.texts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Final
 
 import pytest
@@ -11,10 +12,12 @@ from tests.evidence.two_hops import (
     TOOLS,
     Payload,
     acp,
+    broken_hops,
     chat,
     codex_exec,
     codex_server,
     hop_findings,
+    judged_hops,
     messages,
     opencode_run,
     responses,
@@ -178,3 +181,25 @@ def test_a_text_that_no_model_said_has_no_place_in_the_order(
 def test_an_item_may_be_shown_itself_and_as_its_summary_at_once() -> None:
     behind = responses(["**Adding**"], "Four.", raw="Two and two.")
     assert hop_findings(codex_server("Two and two.", "**Adding**", "Four."), behind) == set()
+
+
+@pytest.mark.parametrize("has_ended", [False, True])
+def test_thinking_may_go_on_while_an_agent_carries_out_a_call(*, has_ended: bool) -> None:
+    """An agent that never ends its call has one fault, which the protocol's own rule reports."""
+    dialect, lines = acp(("thought", "Two."), ("thought", "Sum it up."), FOUR)
+    call = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "read", "rawInput": {}}
+    ended = {"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "completed"}
+    first, second, *rest = lines.splitlines()
+    behind = [ended] if has_ended else []
+    updates = [
+        json.dumps({"method": "session/update", "params": {"sessionId": "s", "update": each}})
+        for each in (call, *behind)
+    ]
+    shown = "\n".join([first, updates[0], second, *updates[1:], *rest, ""])
+    call_of = {"id": "c", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    found = judged_hops(
+        (dialect, shown),
+        chat({"reasoning_content": "Two."}, {"tool_calls": [{"index": 0, **call_of}]}),
+        chat({"reasoning_content": "Sum it up."}, {"content": FOUR[1]}),
+    )
+    assert "hop/thinking-apart" not in broken_hops(found)

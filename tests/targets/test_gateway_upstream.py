@@ -191,6 +191,18 @@ def test_who_tries_for_ever_is_refused_at_last(word: str, *, goes_on: bool) -> N
         assert given[-1].kind == ("turn" if goes_on else "retry 5")
 
 
+def test_who_waits_longer_from_try_to_try_is_refused_sooner(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An agent waited 10, 15, 37 and 60 s: its turn was taken for one that never ends."""
+    times = iter([0.3, 10.0, 25.3])
+    monkeypatch.setattr("conformance.targets.gateway.monotonic", lambda: next(times))
+    upstream = UpstreamStandIn()
+    upstream.begin_request(ScriptedUpstream(("cut",)), TurnSigns("Go on."))
+    given = [upstream.answer_call("POST", "/v1/chat/completions", ASKED) for _ in range(3)]
+    assert [each.status for each in given] == [200, 200, 400]
+
+
 @pytest.mark.parametrize(
     ("words", "signs"), [(("cut", "answer"), TurnSigns("Go on.")), (("cut",), None)]
 )

@@ -231,3 +231,14 @@ def test_a_reminder_without_tools_is_known_once_it_was_seen() -> None:
     ]
     assert learnt_signs(seen).is_of_turn(plain)
     assert not learnt_signs(seen[1:]).is_of_turn(plain)
+
+
+def test_a_question_behind_one_without_an_answer_is_of_the_turn() -> None:
+    """An agent joins what its user said before and behind a turn that was stopped."""
+    signs = learnt_signs([SeenCall(turn_of(*said(ASKED)), came_back=True)])
+    joined = f"What was that?\n\n{ASKED}"
+    assert turn_of(*said(joined)).place == "joined"
+    assert signs.is_of_turn(turn_of(*said(joined)))
+    title = turn_of(*said(f"Write a title for:\n{ASKED}"), system="You write titles.", tools=False)
+    assert title.place == "joined"
+    assert not signs.is_of_turn(title)

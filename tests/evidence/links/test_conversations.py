@@ -256,3 +256,22 @@ def test_what_one_turn_thought_of_two_kinds_keeps_its_order(name: str, exchange:
 @pytest.mark.parametrize("order", [(), (0,), (1,)], ids=["both", "second", "first"])
 def test_what_is_left_out_of_a_turn_has_no_order(name: str, order: tuple[int, ...]) -> None:
     assert IN_ORDER[name] not in of_two_seals(name, order, 3) | of_two_seals(name, order, 4)
+
+
+@pytest.mark.parametrize("signature", ["", "of a client"])
+def test_details_of_a_client_s_own_are_no_changed_text(signature: str) -> None:
+    """An agent keeps `reasoning_content` as an unsigned detail: nothing of the text was signed."""
+
+    def as_details(history: edits.History) -> edits.History:
+        return [_with_details(entry, signature) for entry in history]
+
+    found = rules_broken("deepseek", 4, as_details)
+    assert ("history/chat/details-text-unchanged" in found) is bool(signature)
+
+
+def _with_details(entry: dict[str, Any], signature: str) -> dict[str, Any]:
+    kept = {k: v for k, v in entry.items() if k != "reasoning_content"}
+    if "reasoning_content" not in entry:
+        return kept
+    signed = {"signature": signature} if signature else {}
+    return {**kept, "reasoning_details": [{"text": entry["reasoning_content"], **signed}]}
