@@ -28,7 +28,7 @@ from conformance.cli.run_options import (
 )
 from conformance.cli.terminal import progress_line, put, warn, warn_errors
 from conformance.cli.verbs import takes_fields_of
-from conformance.core.errors import ConformanceError, UsageError
+from conformance.core.errors import ConformanceError, RemoteError, UsageError
 from conformance.dialects import ENDPOINTS, SOCKET_FORMS
 from conformance.dialects.personas import named_persona
 from conformance.dialects.script import MODEL
@@ -144,7 +144,12 @@ class _LiveRun(Struct, kw_only=True):
                     display=self.display,
                 )
             server = await _live_server(given, stack)
-            await wait_until_listening(server.url, given.wait)
+            listens = await wait_until_listening(server.url, given.wait)
+            if not listens and upstream is not None and (came := upstream.strays.sentence()):
+                # What a gateway asks for before it starts may be why it does not.
+                why = f"{server.url.host}: nothing listens there after {given.wait:g} s"
+                asked = f"meanwhile port {upstream.port} was asked for {came}"
+                raise RemoteError(f"{why}; {asked}", hint="see --gateway, --wait")
             if not options.model:
                 played = MODEL if upstream is not None else ""
                 model = await only_model(server, options.secrets, options.dialects, unlisted=played)

@@ -216,10 +216,13 @@ def _note_faults(run: ApiRun, outcome: ScenarioOutcome) -> None:
 
     Where its model broke off, what an application makes of that is judged, be it silence.
     """
-    name, broken = outcome.run.name, {s.role for s in outcome.run.steps if breaks_off(s)}
+    name, broken = outcome.run.name, {s.role: s for s in outcome.run.steps if breaks_off(s)}
     for role, why in outcome.silent.items():
         if role in broken:
+            # Who shows no thinking shows a user nothing to stop, while the model is silent.
             told = f"was not answered, as its model broke off: {why}"
+            if broken[role].stops:
+                told = f"showed nothing for its user to stop, while its model was silent: {why}"
             run.faults.append(StepFault(f"{name}/{role}", told))
         else:
             run.silent.append(f"{name}/{role}: {why}")

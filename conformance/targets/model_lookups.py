@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 from urllib.parse import unquote
 
 from conformance.dialects import SUPPORTED
 from conformance.dialects.endpoint import ModelListing
+
+_LIVE: Final = frozenset({"/health", "/healthz"})
+"""What routers ask of a server before they listen themselves (vllm-router 0.1.17)."""
 
 
 def model_lookup(method: str, path: str, model: str) -> Mapping[str, Any] | None:
@@ -21,6 +24,8 @@ def model_lookup(method: str, path: str, model: str) -> Mapping[str, Any] | None
         return next((each.shown for each in listings if _is_shown(each, plain)), None)
     if method not in ("GET", "HEAD"):
         return None
+    if plain in _LIVE:
+        return {"status": "ok"}
     # Several APIs list at one path: that of the base shows which.
     for is_based in (True, False):
         for listing in listings:

@@ -12,8 +12,8 @@ _LOOK: Final = 0.2  # seconds
 _PORTS: Final = {"https": 443, "http": 80}
 
 
-async def wait_until_listening(url: httpx.URL, seconds: float) -> None:
-    """Waits until anybody listens at the URL, so long at most; who is late is asked anyhow."""
+async def wait_until_listening(url: httpx.URL, seconds: float) -> bool:
+    """Waits until anybody listens at the URL, so long at most; whether anybody was seen to."""
     until = monotonic() + seconds
     while monotonic() < until:
         try:
@@ -22,4 +22,5 @@ async def wait_until_listening(url: httpx.URL, seconds: float) -> None:
             await asyncio.sleep(_LOOK)
         else:
             writer.close()
-            return
+            return True
+    return False

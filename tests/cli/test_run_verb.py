@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import socket
+import threading
+import urllib.error
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +112,33 @@ def test_nobody_there_exits_3(capsys: pytest.CaptureFixture[str]) -> None:
 
 GATEWAY = ["run", "--gateway", "http://127.0.0.1:1", "--upstream-port", "0", "--model", "m"]
 MODELS = str(cassettes() / "openai.chat/reference/models.cassette.jsonl")
+
+
+def test_a_gateway_that_waits_for_its_upstream_shows_what_it_asked(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """vllm-router listens once its server is well; which path that is only it knows."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    asking = threading.Thread(target=ask_until_answered, args=(f"http://127.0.0.1:{port}/ready",))
+    asking.start()
+    wanted = ["run", "--gateway", "http://127.0.0.1:1", "--upstream-port", str(port)]
+    assert main([*wanted, "--wait", "2", "--profile", "strict"]) == 3
+    asking.join()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: 127.0.0.1: nothing listens there after 2 s; meanwhile port")
+    assert "was asked for GET /ready (HTTP 404)" in line
+
+
+def ask_until_answered(url: str) -> None:
+    for _ in range(1000):
+        try:
+            urllib.request.urlopen(url, timeout=10).close()
+        except urllib.error.HTTPError as answered:
+            answered.close()
+            return
+        except OSError:
+            threading.Event().wait(0.01)
 
 
 def test_the_plan_of_recordings_of_a_gateway(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from conformance.cassette import read
 from conformance.core.shipped import cassettes
 from conformance.judging.rulebook import Rulebook
-from conformance.runs import RunOutcome, recorded_scenarios
+from conformance.runs import RunOutcome, application_run, recorded_scenarios
 from tests.fakes.chat_application import ChatApplication
 from tests.runs.test_run_application import ran
 
@@ -66,6 +68,26 @@ def test_an_application_that_closes_where_its_model_refuses_does_not_end_the_run
     roles = [note.partition(" was")[0].rpartition("/")[2] for note in told]
     assert roles == ["cut", "refused"]
     assert "turn, retry 1, retry 2 in app-failures/refused" in notes_on_calls(outcome)[0]
+
+
+def test_who_shows_nothing_to_stop_is_not_said_to_have_a_broken_model() -> None:
+    """An agent that hides thinking is silent while its model is: the connection is whole."""
+    steps = (
+        SimpleNamespace(role="stopped", stops=True, breaks="hangs", upstream=()),
+        SimpleNamespace(role="cut", stops=False, breaks="cut", upstream=()),
+    )
+    run: Any = SimpleNamespace(faults=[], silent=[])
+    outcome: Any = SimpleNamespace(
+        run=SimpleNamespace(name="app", steps=steps),
+        silent={"stopped": "nothing came", "cut": "it closed"},
+        step_facts={},
+        anew={},
+    )
+    application_run._note_faults(run, outcome)
+    assert [each.what for each in run.faults] == [
+        "showed nothing for its user to stop, while its model was silent: nothing came",
+        "was not answered, as its model broke off: it closed",
+    ]
 
 
 def test_scenarios_that_a_dead_application_is_not_asked_are_named(tmp_path: Path) -> None:

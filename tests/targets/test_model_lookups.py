@@ -25,6 +25,7 @@ from conformance.targets.replay import ReplayOptions, SeenRequest, serving
         ("GET", "/v1/models/deepseek%2Fr1", {"id": "deepseek/r1", "object": "model"}),
         ("GET", "/api/v1/models/deepseek/r1", {"id": "deepseek/r1"}),
         ("GET", "/v1beta/models", {"models": [{"name": "models/m"}]}),
+        ("GET", "/health", {"status": "ok"}),
         ("GET", "/api/tags", {"models": [{"model": "m"}]}),
         ("POST", "/api/show", {"capabilities": ["completion", "tools", "thinking"]}),
     ],

@@ -4,7 +4,8 @@ Rule 1: an update of a session is a wire event of its `sessionUpdate`, with its 
         and `sessionId`; one that version 1 does not know is `update.unknown`, which is no error.
 Rule 2: a transcript may hold both directions. Methods tell whose a request is: `session/prompt`,
         `session/cancel` and `client.request` are the client's, `agent.request` the agent's. A
-        response belongs to the other side than its request; without one it is the agent's.
+        response belongs to the other side than its request, that to an extension to either; without
+        one it is the agent's.
 Rule 3: `prompt.response` is the response to a prompt: it states a `stopReason`, or its request was
         a prompt, or it is an error that answers no other request. It ends the turn, which is done
         or has failed; without it the turn was cut. A turn is an answer: the next one begins with
@@ -76,7 +77,7 @@ class AcpReader(ProgramReader[TurnMessages]):
         self._answered: Any = None  # the id of the response that came last
         self._sessions: set[str] = set()  # that the client asked for or in
         self._opening: set[str | int] = set()  # requests for one that wait for its name
-        self._pending: dict[str, dict[str | int, str]] = {"client": {}, "agent": {}}
+        self._pending: dict[str, dict[str | int, str]] = {"client": {}, "agent": {}, "any": {}}
         super().__init__(reading)
 
     def _new_content(self) -> TurnMessages:
@@ -124,9 +125,10 @@ class AcpReader(ProgramReader[TurnMessages]):
         side = "agent" if method.startswith(_OF_AGENTS) else "client"
         if side == "client" and not method.startswith(_OF_CLIENTS):
             self._sink.wire(self.unknown, fields)  # an extension: any side may call it
+            self._note_waiting("any", fields.get("id"), method)
             return
         self._hears_client = self._hears_client or side == "client"
-        number, pending = fields.get("id"), self._pending[side]
+        number = fields.get("id")
         params = mapping(fields.get("params"))
         if method == "session/prompt":
             self._announce_turn(number, string(params.get("sessionId")))
@@ -136,10 +138,16 @@ class AcpReader(ProgramReader[TurnMessages]):
         self._sink.wire(method if method in _OF_TURNS else f"{side}.request", {**fields, **stated})
         if side == "client":
             self._note_session(params)
-        if isinstance(number, str | int) and len(pending) < _MOST_REQUESTS:
+        if self._note_waiting(side, number, method) and method in _OPENING:
+            self._opening.add(number)
+
+    def _note_waiting(self, side: str, number: Any, method: str) -> bool:
+        """Takes a request that wants a response; whether it is one, and was kept."""
+        pending = self._pending[side]
+        keeps = isinstance(number, str | int) and len(pending) < _MOST_REQUESTS
+        if keeps:
             pending[number] = method
-            if method in _OPENING:
-                self._opening.add(number)
+        return keeps
 
     def _announce_turn(self, number: Any, session: str) -> None:
         """A prompt begins a turn, except one of another session beside a turn under way."""
@@ -154,9 +162,13 @@ class AcpReader(ProgramReader[TurnMessages]):
         key = number if isinstance(number, str | int) else ""
         of_client, of_agent = (self._pending[side].get(key) for side in ("client", "agent"))
         stops = "stopReason" in result
-        if of_agent is not None and not stops:  # both sides may count from the same number
+        # Both sides may count from the same number.
+        if of_agent is not None and not stops:
             self._pending["agent"].pop(key)
             self._sink.wire("client.response", fields)
+            return
+        if not stops and self._pending["any"].pop(key, None) is not None:
+            self._sink.wire(self.unknown, fields)
             return
         ends = stops or of_client == "session/prompt"
         if of_client is not None:

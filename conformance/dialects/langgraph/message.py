@@ -190,7 +190,9 @@ def stated_calls(message: Mapping[str, Any]) -> list[Call] | None:
 
 
 def is_chunk(message: Mapping[str, Any]) -> bool:
-    return message.get("type") == CHUNK
+    """Whether it is a piece: the server of LangGraph.js calls pieces `ai`, and the whole, too."""
+    kind = message.get("type")
+    return kind == CHUNK or (kind == "ai" and "tool_call_chunks" in message)
 
 
 def _place(piece: Piece) -> tuple[Any, ...]:

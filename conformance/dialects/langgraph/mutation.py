@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from conformance.core.events import Frame
 from conformance.core.json_values import Path, list_at, text_at, value_at
-from conformance.dialects.langgraph.content import CHUNK
+from conformance.dialects.json_edge import mapping
+from conformance.dialects.langgraph.message import is_chunk
 from conformance.dialects.langgraph.reader import event_name
 from conformance.editing.edits import double_piece, drop_piece, drop_value, set_value
 from conformance.editing.layout import Delta, StreamLayout, TextKind
@@ -33,7 +34,7 @@ def _type_of(payload: Any) -> str:
 
 
 def _is_chunk(piece: Piece) -> bool:
-    return text_at(piece.payload, 0, "type") == CHUNK
+    return is_chunk(mapping(value_at(piece.payload, 0)))
 
 
 def _chunk_deltas(place: int, piece: Piece) -> Iterator[Delta]:

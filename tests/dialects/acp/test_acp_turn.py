@@ -121,6 +121,19 @@ def test_an_error_that_answers_the_prompt_fails_the_turn() -> None:
     assert wired({"id": 1, "method": "session/new"}, {**failed, "id": 1})[1] == "agent.response"
 
 
+@pytest.mark.parametrize("number", [0, 2])
+def test_what_an_extension_is_answered_ends_no_turn(number: int) -> None:
+    """An agent asks its editor by a method of its own, with numbers that the client has, too."""
+    asked = {"id": number, "method": "craft/drainMidTurnQueue", "params": {"sessionId": "s"}}
+    refused = {"id": number, "error": {"code": -32601, "message": "not offered"}}
+    turn = [PROMPT, asked, refused, chunk("message", "Hi"), stopped()]
+    assert wired(*turn) == [
+        *("session/prompt", "line.unknown", "line.unknown", "agent_message_chunk"),
+        "prompt.response",
+    ]
+    assert kinds(*turn)[-2:] == ["finish", "done"]
+
+
 def test_an_extension_is_unknown_and_no_error() -> None:
     assert wired({"method": "_vendor/note"}) == ["line.unknown"]
 

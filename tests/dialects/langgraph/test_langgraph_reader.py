@@ -63,6 +63,22 @@ def test_a_message_is_said_once_however_it_comes(name: str) -> None:
     assert len(wired(events, "usage")) == 1
 
 
+@pytest.mark.parametrize("name", ["thinking-then-text", "chat", "tool-round"])
+def test_pieces_that_langgraph_js_calls_ai_are_pieces(name: str) -> None:
+    """The server of LangGraph.js (1.5.1) does so; its client (1.15.0) joins them by their id."""
+    renamed = [_as_javascript(message) for message in DRAFTS[name].pieces]
+    events = read(renamed)
+    assert spoken(events) == spoken(of(name))
+    assert not [each for each in wired(events, "graph.message") if each.get("again")]
+
+
+def _as_javascript(message: Message) -> Message:
+    payload = json.loads(json.dumps(message.payload))
+    if isinstance(payload, list) and payload[0].get("type") == "AIMessageChunk":
+        payload[0] |= {"type": "ai", "tool_call_chunks": payload[0].get("tool_call_chunks", [])}
+    return Message(payload, event=message.event)
+
+
 def test_the_state_is_compared_with_what_was_streamed() -> None:
     compared = [each for each in wired(of("thinking-then-text"), RESTATED) if "states" in each]
     assert len(compared) == 2  # what the node gave, and the state
