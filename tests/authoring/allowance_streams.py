@@ -43,6 +43,7 @@ def drafts() -> Iterator[Draft]:
     yield _white_space_first()
     yield _white_space_between_thoughts()
     yield _numbers_for_enums()
+    yield _default_values_of_enums()
     yield _cited()
     yield _announced_as_complete()
     yield _not_numbered_yet()
@@ -95,6 +96,16 @@ def _numbers_for_enums() -> Draft:
     path = f"{gemini_streams.ARRAY}{NUMBERS}"
     facts = {"path": path, "content_type": "application/json; charset=UTF-8"}
     return gemini_streams.drafted("allowed/enums-as-numbers", asked, array(chunks), **facts)
+
+
+def _default_values_of_enums() -> Draft:
+    """Default values of enums spelled out, which the API says are unused: they state nothing."""
+    asked = _contents()
+    chunks = gemini_answer([gemini_thought(THOUGHT), *said(TEXT)], 14, 27)
+    for each in chunks[:-1]:
+        each["candidates"][0]["finishReason"] = "FINISH_REASON_UNSPECIFIED"
+    chunks[-1]["promptFeedback"] = {"blockReason": "BLOCK_REASON_UNSPECIFIED"}
+    return gemini_streams.drafted("allowed/default-values-of-enums", asked, events(chunks))
 
 
 def _cited() -> Draft:

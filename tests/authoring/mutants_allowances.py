@@ -16,6 +16,7 @@ from tests.authoring.pieces import Fields
 from tests.authoring.turns import asks
 
 NUMBERS: Final = "gemini.generate/allowed/enums-as-numbers"
+DEFAULTS: Final = "gemini.generate/allowed/default-values-of-enums"
 CITED: Final = "bedrock.converse/claude/citations"
 UNNUMBERED: Final = "openai.responses/allowed/no-numbers-in-march-2025"
 BARE: Final = "agui/allowed/call-without-arguments"
@@ -54,6 +55,18 @@ MUTANTS: Final = (
 )
 BESIDE: Final = (
     Mutant("wire/gemini/enums-named", NUMBERS, facts={"path": ARRAY}),
+    # A default value is no finish.
+    Mutant(
+        "wire/gemini/finish-stated",
+        DEFAULTS,
+        (
+            edits.change_all(
+                having("candidates.0.finishReason"),
+                "candidates.0.finishReason",
+                "FINISH_REASON_UNSPECIFIED",
+            ),
+        ),
+    ),
     Mutant(
         "wire/responses/sequence-present",
         UNNUMBERED,
