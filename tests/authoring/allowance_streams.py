@@ -56,6 +56,7 @@ def drafts() -> Iterator[Draft]:
     yield _said_again()
     yield _answered_with_the_finish()
     yield _called_by_code()
+    yield _call_cut_at_the_limit()
 
 
 def _asked(**more: Any) -> Fields:
@@ -272,3 +273,12 @@ def _called_by_code() -> Draft:
         [{"type": "message_start", "message": begun}, {"type": "message_stop"}]
     )
     return messages_streams.drafted("allowed/called-by-code", _asked(model="m"), tuple(pieces))
+
+
+def _call_cut_at_the_limit() -> Draft:
+    """The limit cuts the input of a call, whose block does not stop; the one before it does."""
+    tool = {"name": "get_wind", "description": "", "input_schema": {"type": "object"}}
+    asked = _asked(model="m", max_tokens=48, tools=[tool])
+    call = anthropic.tool(1, "get_wind", ("", '{"place": "Sk'))
+    pieces = anthropic.answer([anthropic.text(0, TEXT), call[:-1]], (31, 48, 0), "max_tokens")
+    return messages_streams.drafted("allowed/call-cut-at-the-limit", asked, pieces)
