@@ -1,4 +1,4 @@
-"""Senders that repeat the role are known by their own signs, and judged by their own ways."""
+"""Senders are known by their own signs, and judged by their own ways."""
 
 from __future__ import annotations
 
@@ -58,3 +58,18 @@ def test_without_the_sign_a_repeated_role_is_a_fault(
     (stream,) = check_paths([written(tmp_path / "a.sse", chunks)]).streams
     assert stream.profile == "strict"
     assert ROLE_ONCE in [each.rule for each in stream.findings]
+
+
+def test_early_streams_of_watsonx_name_neither_model_nor_object(tmp_path: Path) -> None:
+    head = {"model_id": "m-large", "created_at": "2024-10-13T09:11:55.072Z"}
+    given = {"prompt_tokens": 8, "total_tokens": 8}
+    counted = {"prompt_tokens": 8, "completion_tokens": 2, "total_tokens": 10}
+    chunks = [
+        chunk({"role": "assistant"}, usage=given, **head),
+        chunk({"content": "Yes."}, "stop", usage=counted, **head),
+    ]
+    for each in chunks:
+        del each["object"], each["model"]
+    (stream,) = check_paths([written(tmp_path / "a.sse", chunks)]).streams
+    assert stream.profile == "watsonx-early"
+    assert [each.rule for each in stream.findings if each.level == "MUST"] == []
