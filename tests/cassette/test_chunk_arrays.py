@@ -41,7 +41,6 @@ WRAPS: dict[str, Callable[[Any], Any]] = {
     "named": lambda each: {"event": "message", "data": each},
     "named, as text": lambda each: {"event": "message", "data": json.dumps(each)},
     "data alone": lambda each: {"data": each},
-    "a Result of Rust": lambda each: {"Ok": each},
 }
 
 
@@ -59,14 +58,14 @@ def test_payloads_are_unwrapped(tmp_path: Path, wrap: str, is_array: bool) -> No
     assert (sent, done) == ([CHUNK, LAST], b"data: [DONE]")
 
 
-@pytest.mark.parametrize("others", [[{"Err": "overloaded"}], [{"Ok": 1}], [1], []])
+@pytest.mark.parametrize("others", [[{"error": "overloaded"}], [{"data": 1}], [1], []])
 def test_what_wraps_something_else_is_not_unwrapped(tmp_path: Path, others: list[Any]) -> None:
-    path = stored(tmp_path, "a.json", json.dumps([{"Ok": {"a": 1}}, *others]))
+    path = stored(tmp_path, "a.json", json.dumps([{"data": {"a": 1}}, *others]))
     assert open_recording(path).kind == "json"
 
 
 def test_one_that_failed_among_payloads_is_told(tmp_path: Path) -> None:
-    values = [*[{"Ok": CHUNK}] * 20, {"Err": "overloaded"}]
+    values = [*[{"data": CHUNK}] * 20, {"error": "overloaded"}]
     path = stored(tmp_path, "a.jsonl", "\n".join(json.dumps(each) for each in values))
     with pytest.raises(CassetteError, match="expected an object with a payload"):
         open_recording(path)

@@ -3,7 +3,7 @@ r"""Chunks as programs write them down: a JSON array of them, or lines with the 
     [{"choices": ...}, {"choices": ...}]                 payloads, of which the framing is rebuilt
     ["data: {...}\n\n", ...]                               texts as they came
     {"ts": 1718000000.123, "chunk": {...}}               one a line, or in an array: with its time
-    {"event": "message_start", "data": {...}}            without a time; {"Ok": {...}} of Rust
+    {"event": "message_start", "data": {...}}            without a time
 
 If any text holds a line end, the texts are pieces of the stream; otherwise each is a line, as a
 loop over lines gives them. A text that is JSON is a payload.
@@ -45,7 +45,7 @@ _TIMED: Final = re.compile(
     rb'\s*\[?\s*\{\s*%b\s*:\s*(?:"[^"\\]{1,64}"|[-+0-9.eE]{1,32})\s*,\s*"(?:%b)"\s*:\s*["{]'
     % (_SPELLED, "|".join(_CHUNKS).encode())
 )
-_WRAPS: Final = ("data", "Ok")
+_WRAPS: Final = ("data",)  # `Ok` of Rust holds what a program has made of an event
 _WRAPPED: Final = re.compile(
     rb'\s*\[?\s*\{\s*(?:"event"\s*:\s*"[^"\\]{1,64}"\s*,\s*)?"(?:%b)"\s*:\s*["{]'
     % "|".join(_WRAPS).encode()
@@ -270,7 +270,7 @@ WRAPPED: Final = Importer(
     (".jsonl", ".ndjson", ".json", ""),
     _is_wrapped,
     _read_wrapped,
-    says='objects that hold one payload each, {"event": ..., "data": ...} or Rust\'s {"Ok": ...}',
+    says='objects that hold one payload each, {"event": ..., "data": ...}, in lines or in an array',
     trusted="`events`",
     keeps="nothing",
 )
