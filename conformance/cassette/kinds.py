@@ -21,7 +21,7 @@ from conformance.cassette.importers import (
     NothingJudgedError,
 )
 from conformance.cassette.importers.bodies import ANSWER, EVENTS, LINES, MESSAGES, PAYLOADS, TEXT
-from conformance.cassette.importers.chunk_lists import ARRAY, TIMED
+from conformance.cassette.importers.chunk_lists import ARRAY, TIMED, WRAPPED
 from conformance.cassette.importers.curl_head import IMPORTER as CURL_HEAD
 from conformance.cassette.importers.curl_trace import IMPORTER as CURL_TRACE
 from conformance.cassette.importers.message_lines import IMPORTER as MESSAGE_LINES
@@ -68,6 +68,7 @@ OWN: Final = (
         *SESSION_LOGS,
         MESSAGE_LINES,
         TIMED,
+        WRAPPED,
         LINES,
         PAYLOADS,
         MESSAGES,

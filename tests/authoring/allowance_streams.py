@@ -43,6 +43,7 @@ def drafts() -> Iterator[Draft]:
     yield _white_space_first()
     yield _white_space_between_thoughts()
     yield _numbers_for_enums()
+    yield _default_values_of_enums()
     yield _cited()
     yield _announced_as_complete()
     yield _not_numbered_yet()
@@ -55,6 +56,7 @@ def drafts() -> Iterator[Draft]:
     yield _said_again()
     yield _answered_with_the_finish()
     yield _called_by_code()
+    yield _call_cut_at_the_limit()
 
 
 def _asked(**more: Any) -> Fields:
@@ -95,6 +97,16 @@ def _numbers_for_enums() -> Draft:
     path = f"{gemini_streams.ARRAY}{NUMBERS}"
     facts = {"path": path, "content_type": "application/json; charset=UTF-8"}
     return gemini_streams.drafted("allowed/enums-as-numbers", asked, array(chunks), **facts)
+
+
+def _default_values_of_enums() -> Draft:
+    """Default values of enums spelled out, which the API says are unused: they state nothing."""
+    asked = _contents()
+    chunks = gemini_answer([gemini_thought(THOUGHT), *said(TEXT)], 14, 27)
+    for each in chunks[:-1]:
+        each["candidates"][0]["finishReason"] = "FINISH_REASON_UNSPECIFIED"
+    chunks[-1]["promptFeedback"] = {"blockReason": "BLOCK_REASON_UNSPECIFIED"}
+    return gemini_streams.drafted("allowed/default-values-of-enums", asked, events(chunks))
 
 
 def _cited() -> Draft:
@@ -261,3 +273,12 @@ def _called_by_code() -> Draft:
         [{"type": "message_start", "message": begun}, {"type": "message_stop"}]
     )
     return messages_streams.drafted("allowed/called-by-code", _asked(model="m"), tuple(pieces))
+
+
+def _call_cut_at_the_limit() -> Draft:
+    """The limit cuts the input of a call, whose block does not stop; the one before it does."""
+    tool = {"name": "get_wind", "description": "", "input_schema": {"type": "object"}}
+    asked = _asked(model="m", max_tokens=48, tools=[tool])
+    call = anthropic.tool(1, "get_wind", ("", '{"place": "Sk'))
+    pieces = anthropic.answer([anthropic.text(0, TEXT), call[:-1]], (31, 48, 0), "max_tokens")
+    return messages_streams.drafted("allowed/call-cut-at-the-limit", asked, pieces)

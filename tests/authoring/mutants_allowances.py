@@ -16,8 +16,10 @@ from tests.authoring.pieces import Fields
 from tests.authoring.turns import asks
 
 NUMBERS: Final = "gemini.generate/allowed/enums-as-numbers"
+DEFAULTS: Final = "gemini.generate/allowed/default-values-of-enums"
 CITED: Final = "bedrock.converse/claude/citations"
 UNNUMBERED: Final = "openai.responses/allowed/no-numbers-in-march-2025"
+CUT: Final = "anthropic.messages/allowed/call-cut-at-the-limit"
 BARE: Final = "agui/allowed/call-without-arguments"
 RUN: Final = "agui/agent/tool-and-snapshot"
 RAW: Final = "openai.chat/groq/raw-by-default"
@@ -54,6 +56,32 @@ MUTANTS: Final = (
 )
 BESIDE: Final = (
     Mutant("wire/gemini/enums-named", NUMBERS, facts={"path": ARRAY}),
+    # Text that is cut stops, and so does a call that nothing cut.
+    Mutant(
+        "wire/messages-blocks/block-lifecycle",
+        CUT,
+        (edits.drop(typed("content_block_stop")),),
+        also=("wire/messages-blocks/blocks-serial",),
+    ),
+    Mutant(
+        "wire/messages-blocks/block-lifecycle",
+        CUT,
+        (edits.change(having("delta.stop_reason"), "delta.stop_reason", "tool_use"),),
+        also=("wire/messages-blocks/input-json",),
+        name="wire/messages-blocks/uncut-call-open",
+    ),
+    # A default value is no finish.
+    Mutant(
+        "wire/gemini/finish-stated",
+        DEFAULTS,
+        (
+            edits.change_all(
+                having("candidates.0.finishReason"),
+                "candidates.0.finishReason",
+                "FINISH_REASON_UNSPECIFIED",
+            ),
+        ),
+    ),
     Mutant(
         "wire/responses/sequence-present",
         UNNUMBERED,

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from conformance.cassette import open_recording
+from conformance.core.errors import CassetteError
 from conformance.recordings.check import check_paths
 from tests.cassette.saved_files import CHUNK, LAST, as_event, stored, timed
 
@@ -34,6 +35,40 @@ def test_arrays_of_chunks_are_put_together(tmp_path: Path, case: str) -> None:
         assert events[-1] == b"data: [DONE]"
         [report] = check_paths([recording.path]).streams
         assert report.dialect == "openai.chat"
+
+
+WRAPS: dict[str, Callable[[Any], Any]] = {
+    "named": lambda each: {"event": "message", "data": each},
+    "named, as text": lambda each: {"event": "message", "data": json.dumps(each)},
+    "data alone": lambda each: {"data": each},
+}
+
+
+@pytest.mark.parametrize("wrap", WRAPS)
+@pytest.mark.parametrize("is_array", [True, False])
+def test_payloads_are_unwrapped(tmp_path: Path, wrap: str, is_array: bool) -> None:
+    values = [WRAPS[wrap](each) for each in (CHUNK, LAST)]
+    lines = "\n".join(json.dumps(each) for each in values)
+    name, text = ("a.json", json.dumps(values)) if is_array else ("a.jsonl", lines)
+    recording = open_recording(stored(tmp_path, name, text))
+    assert recording.kind == "wrapped-payloads"
+    [exchange] = recording.exchanges
+    first, last, done = exchange.body.strip().split(b"\n\n")
+    sent = [json.loads(each.removeprefix(b"data: ")) for each in (first, last)]
+    assert (sent, done) == ([CHUNK, LAST], b"data: [DONE]")
+
+
+@pytest.mark.parametrize("others", [[{"error": "overloaded"}], [{"data": 1}], [1], []])
+def test_what_wraps_something_else_is_not_unwrapped(tmp_path: Path, others: list[Any]) -> None:
+    path = stored(tmp_path, "a.json", json.dumps([{"data": {"a": 1}}, *others]))
+    assert open_recording(path).kind == "json"
+
+
+def test_one_that_failed_among_payloads_is_told(tmp_path: Path) -> None:
+    values = [*[{"data": CHUNK}] * 20, {"error": "overloaded"}]
+    path = stored(tmp_path, "a.jsonl", "\n".join(json.dumps(each) for each in values))
+    with pytest.raises(CassetteError, match="expected an object with a payload"):
+        open_recording(path)
 
 
 def test_an_api_that_answers_with_an_array_is_no_list_of_chunks(tmp_path: Path) -> None:

@@ -48,6 +48,8 @@ def recorded(
         ("https://api.z.ai/api/paas/v4/chat/completions", "zai"),
         ("https://api.cerebras.ai/v1/chat/completions", "cerebras"),
         ("https://api.xiaomimimo.com/v1/chat/completions", "xiaomi"),
+        ("https://api.hunyuan.cloud.tencent.com/v1/chat/completions", "hunyuan"),
+        ("https://ark.cn-beijing.volces.com/api/v3/chat/completions", "volcengine"),
         ("https://acme.openai.azure.com/openai/deployments/m/chat/completions", "azure"),
         ("https://adb-1.azuredatabricks.net/serving-endpoints/chat/completions", "databricks"),
         ("https://api.cloudflare.com/client/v4/accounts/a/ai/v1/chat/completions", "cloudflare"),

@@ -3,6 +3,7 @@ r"""Chunks as programs write them down: a JSON array of them, or lines with the 
     [{"choices": ...}, {"choices": ...}]                 payloads, of which the framing is rebuilt
     ["data: {...}\n\n", ...]                               texts as they came
     {"ts": 1718000000.123, "chunk": {...}}               one a line, or in an array: with its time
+    {"event": "message_start", "data": {...}}            without a time
 
 If any text holds a line end, the texts are pieces of the stream; otherwise each is a line, as a
 loop over lines gives them. A text that is JSON is a payload.
@@ -33,6 +34,7 @@ from conformance.cassette.payloads import (
     sends_lines,
     spoken_dialect,
 )
+from conformance.core.errors import CassetteError
 from conformance.core.events import Chunk, Exchange, Fidelity, Response
 from conformance.core.json_values import NOT_JSON, decode_json
 
@@ -43,8 +45,14 @@ _TIMED: Final = re.compile(
     rb'\s*\[?\s*\{\s*%b\s*:\s*(?:"[^"\\]{1,64}"|[-+0-9.eE]{1,32})\s*,\s*"(?:%b)"\s*:\s*["{]'
     % (_SPELLED, "|".join(_CHUNKS).encode())
 )
+_WRAPS: Final = ("data",)  # `Ok` of Rust holds what a program has made of an event
+_WRAPPED: Final = re.compile(
+    rb'\s*\[?\s*\{\s*(?:"event"\s*:\s*"[^"\\]{1,64}"\s*,\s*)?"(?:%b)"\s*:\s*["{]'
+    % "|".join(_WRAPS).encode()
+)
 _EPOCH: Final = ((1e9, 1e3), (1e12, 1.0), (1e15, 1e-3), (1e18, 1e-6))  # from, milliseconds per unit
 _EPOCH_SPAN: Final = 10.0
+_LOOKED_AT: Final = 16
 _LONGEST_MS: Final = 3.2e13  # as long as a cassette may say
 _NO_TIMES: Final = "times were left out: their unit is not certain, or not every chunk has one"
 _FIRST_TIME: Final = "times begin with the first chunk: when the response head came is not known"
@@ -67,9 +75,35 @@ def _read_timed(file: ForeignFile) -> ImportedRecording | None:
     """Objects with a time and a chunk, in lines or in an array. Raises CassetteError."""
     if not _is_timed(file):
         return None
+    return _recording_of(file, [_unwrap_chunk(file, each) for each in _parts(file)], timed=True)
+
+
+def _parts(file: ForeignFile) -> list[TextPart]:
     is_array = file.head.lstrip().startswith(b"[")
-    parts = _array_parts(file) if is_array else list(_line_parts(file))
-    return _recording_of(file, [_unwrap_chunk(file, each) for each in parts], timed=True)
+    return _array_parts(file) if is_array else list(_line_parts(file))
+
+
+def _is_wrapped(file: ForeignFile) -> bool:
+    """Whether objects hold one payload each, and an early one shows its API."""
+    if _WRAPPED.match(file.head) is None:
+        return False
+    try:
+        outer = _parts(file)[:_LOOKED_AT]
+        kept = [_unwrap_chunk(file, each, _WRAPS) for each in outer]
+    except CassetteError:
+        return False
+    speaks_itself = any(
+        spoken_dialect(decode_json(each.raw.decode("utf-8", "replace"))) for each in outer
+    )
+    return not speaks_itself and _dialect_of(kept) is not None
+
+
+def _read_wrapped(file: ForeignFile) -> ImportedRecording | None:
+    """Objects that hold a payload each, in lines or in an array. Raises CassetteError."""
+    if not _is_wrapped(file):
+        return None
+    kept = [_unwrap_chunk(file, each, _WRAPS) for each in _parts(file)]
+    return _recording_of(file, kept, timed=False)
 
 
 def _begins_array(file: ForeignFile) -> bool:
@@ -104,14 +138,17 @@ def _line_parts(file: ForeignFile) -> Iterator[TextPart]:
             yield TextPart(number, text)
 
 
-def _unwrap_chunk(file: ForeignFile, kept: TextPart) -> _KeptChunk:
-    """The chunk in an object of a time and a chunk."""
+def _unwrap_chunk(
+    file: ForeignFile, kept: TextPart, names_of_chunks: Sequence[str] = _CHUNKS
+) -> _KeptChunk:
+    """The chunk in an object that holds one, and perhaps its time."""
     value = decode_json(kept.raw.decode("utf-8", "replace"))
     names = value.keys() if isinstance(value, dict) else ()
-    inner = next((name for name in _CHUNKS if name in names), None)
+    inner = next((name for name in names_of_chunks if name in names), None)
     if inner is None:
         found = kept.raw[:60].decode("utf-8", "replace")
-        raise file.error(f"expected an object with a time and a chunk, got {found}", kept.line)
+        wanted = "a time and a chunk" if names_of_chunks is _CHUNKS else "a payload"
+        raise file.error(f"expected an object with {wanted}, got {found}", kept.line)
     name = next((each for each in _TIMES if each in names), "")
     try:
         found_part = part(kept.raw, inner)
@@ -227,6 +264,15 @@ TIMED: Final = Importer(
     says='objects of a time and a chunk, {"ts": ..., "chunk": ...}, in lines or in an array',
     trusted="`text` for texts with line ends, else `events`",
     keeps="times",
+)
+WRAPPED: Final = Importer(
+    "wrapped-payloads",
+    (".jsonl", ".ndjson", ".json", ""),
+    _is_wrapped,
+    _read_wrapped,
+    says='objects that hold one payload each, {"event": ..., "data": ...}, in lines or in an array',
+    trusted="`events`",
+    keeps="nothing",
 )
 ARRAY: Final = Importer(
     "chunk-array",

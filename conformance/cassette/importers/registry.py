@@ -21,6 +21,7 @@ _OWN_KINDS: Final = frozenset(
         *(
             "ogx",
             "chunk-array",
+            "wrapped-payloads",
             "mitmproxy",
             "text",
             "json",

@@ -19,7 +19,7 @@ _HOSTS: Final = frozenset(
         *("api.perplexity.ai", "router.huggingface.co", "api.venice.ai", "api.writer.com"),
         *("ai-gateway.vercel.sh", "gateway.ai.cloudflare.com", "api.cloudflare.com"),
         *("api.doubleword.ai", "api.avian.io", "api.cerebras.ai", "inference.baseten.co"),
-        "api.xiaomimimo.com",
+        *("api.xiaomimimo.com", "api.hunyuan.cloud.tencent.com", "ark.cn-beijing.volces.com"),
         *("api.ai21.com", "api.cline.bot", "aihubmix.com", "opencode.ai"),
     }
 )

@@ -40,6 +40,9 @@ _REASONS: Final = {
     "STOP": "stop",
     "MAX_TOKENS": "length",
 }
+_UNSPECIFIED: Final = frozenset(  # default values, which the API says are unused
+    {"FINISH_REASON_UNSPECIFIED", "BLOCK_REASON_UNSPECIFIED", "BLOCKED_REASON_UNSPECIFIED"}
+)
 # Beyond these the numbers of the Gemini API and of Vertex AI differ.
 _NUMBERED: Final = ("", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER")
 
@@ -160,10 +163,20 @@ class Candidate:
 
 
 def reason_of(stated: Any) -> str:
-    """The name of a finish reason, which stands as a number where a request asks for numbers."""
+    """The name of a finish reason, which stands as a number where a request asks for numbers.
+
+    The default value of the enum, spelled out, is no reason.
+    """
     if not isinstance(stated, int) or isinstance(stated, bool):
-        return string(stated)
+        name = string(stated)
+        return "" if name in _UNSPECIFIED else name
     return _NUMBERED[stated] if 0 <= stated < len(_NUMBERED) else "OTHER"
+
+
+def is_blocked(feedback: Any) -> bool:
+    """Whether feedback on a prompt says why it was blocked; default values state nothing."""
+    reason = mapping(feedback).get("blockReason")
+    return bool(reason) and not (isinstance(reason, str) and reason in _UNSPECIFIED)
 
 
 def _no_object(arguments: Any) -> str:

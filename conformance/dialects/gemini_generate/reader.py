@@ -27,7 +27,7 @@ from conformance.core.events import Ending, Event, Frame, Request, Vocabulary
 from conformance.core.json_values import NOT_JSON
 from conformance.core.reading import Reading
 from conformance.dialects import outcome
-from conformance.dialects.gemini_generate.candidate import Candidate, reason_of
+from conformance.dialects.gemini_generate.candidate import Candidate, is_blocked, reason_of
 from conformance.dialects.gemini_parts import CALL, kind_of, part_data, stays_open
 from conformance.dialects.gemini_usage import token_counts
 from conformance.dialects.history import request_events
@@ -175,7 +175,7 @@ class GeminiReader:
         ]
         for candidate, reason in filter(None, found):
             candidate.finish(reason)
-        if mapping(fields.get("promptFeedback")).get("blockReason"):
+        if is_blocked(fields.get("promptFeedback")):
             self._is_refused = True
             self._sink.say("finish", {"choice": 0, "reason": "content_filter"})
         if usage := mapping(fields.get("usageMetadata")):
