@@ -37,6 +37,7 @@ from conformance.evidence.application import (
     ReadExchange,
     answers_behind,
     compare_application,
+    keeps_history,
     later_requests,
 )
 from conformance.evidence.compared_exchanges import compare_exchanges
@@ -192,16 +193,15 @@ def write_application(ledger: Ledger, judged: JudgedExchange) -> None:
     run = stated_run(recording.header) or {}
     expected = expected_of(run, exchange) if behind else None
     if expected is not None and not expected.untestable:
-        knobs = judged.setting.profile.knobs
+        knobs, read = judged.setting.profile.knobs, judged.read_hop
         compare_application(
-            ledger,
-            judged.read_hop(exchange),
-            [judged.read_hop(each) for each in behind],
+            *(ledger, read(exchange), [read(each) for each in behind]),
             later=later_requests(recording, exchange),
             hides=knobs.get("hidden") is True or "thinking" in expected.without,
             serial=frozenset(r.id for r in judged.rules if _SERIAL in dict(r.applies.profile)),
             has_no_place=knobs.get("opaque") == "none",
             is_played=run.get("target") == APP,
+            keeps_history=partial(keeps_history, recording, exchange, read, judged.trusted),
         )
 
 
