@@ -127,8 +127,7 @@ def compare_application(
         return
     behind = _as_shown(behind, shown)
     whole = ApplicationHops(
-        tuple(behind),
-        shown,
+        *(tuple(behind), shown),
         said=read_content([each.transcript for each in behind]),
         sent=read_content([shown.transcript]),
         strings=_strings(shown),
@@ -140,12 +139,16 @@ def compare_application(
         keeps_history=keeps_history,
     )
     hops = without_tries(whole)
-    if overlap(hops.said):
-        broken = {found.rule for found in ledger.findings} & serial
-        ledger.withdraw(broken, "the provider's own parts overlap", _NAME)
+    _withdraw_serial(ledger, hops, serial)
     for rule, compared in COMPARISONS:
         _write(ledger, rule, hops, compared(hops))
     _write(ledger, TRY_REPLACED, whole, try_replaced(whole))
+
+
+def _withdraw_serial(ledger: Ledger, hops: ApplicationHops, serial: frozenset[str]) -> None:
+    if overlap(hops.said):
+        broken = {found.rule for found in ledger.findings} & serial
+        ledger.withdraw(broken, "the provider's own parts overlap", _NAME)
 
 
 def _taken_back(shown: ReadAnswer) -> int:

@@ -82,21 +82,25 @@ def _due(hops: ApplicationHops) -> Sequence[SaidPart]:
 
 
 def _thinking_parts(hops: ApplicationHops) -> Compared:
+    """A part that is lost, or comes again, has its own rule; an empty one has not."""
     said, sent = _due(hops), hops.sent.of("thinking")
     begun = [each for each in hops.sent.parts if each.kind == "thinking"]
     if hops.hides or not begun:
         return False
+    most, spare = hops.said.thoughts, [each for each in begun if not each.pieces]
     is_joined = len(sent) < len(said) and not hops.shown.dialect.tells_parts
-    if hops.are_whole and sent and len(said) != len(sent) and not is_joined:
+    is_other = hops.are_whole and sent and len(said) != len(sent) and not is_joined
+    if not is_other and len(begun) <= most:
+        return True
+    if isinstance(_thinking(hops), HopDifference):
+        if len(begun) <= most or len(spare) <= most - len(hops.said.of("thinking")):
+            return f"what breaks {rules.THINKING.id} may be why"
+    elif is_other:
         message = f"expected {len(said)} parts of thinking, got {len(sent)}"
         at = min(len(said), len(sent))
         return beside(hops, message, said[at:], sent[at:])
-    most = hops.said.thoughts
-    if len(begun) > most:
-        spare = [each for each in begun if not each.pieces]
-        message = f"expected {most} parts of thinking, got {len(begun)}"
-        return beside(hops, message, (), spare)
-    return True
+    message = f"expected {most} parts of thinking, got {len(begun)}"
+    return beside(hops, message, (), spare)
 
 
 def _thinking_apart(hops: ApplicationHops) -> Compared:
