@@ -63,6 +63,12 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "turn-sealed": ("sealed-unchanged", "sealed-or-left-out"),
     "summary-carried": ("sealed-unchanged", "sealed-or-left-out"),
     "turn-signed": ("signed-unchanged", "signature-present", "step-signed"),
+    # What is altered beside its calls is altered in later turns, too.
+    "earlier-calls-signed": ("signed-calls",),
+    "earlier-details-signed": ("details-signed",),
+    "earlier-details-sealed": ("details-sealed",),
+    "turn-redacted": ("redacted-unchanged",),
+    "turn-unchanged": ("text-unchanged", "summary-unchanged"),
     # A part that is lost or comes again changes how many there are.
     "thinking-parts": ("wire/ui-message/reasoning-over",),
     "said-once": ("hop/try-replaced", "*/not-doubled", _OF_CLIENT),
