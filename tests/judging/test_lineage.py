@@ -100,6 +100,18 @@ PAIRS: list[tuple[str, dict[str, Any], dict[str, Any], bool]] = [
         {"event": 9, "rule": "scenario/hop-thinking", "message": "expected 'é', got '?' at text"},
         True,
     ),
+    (
+        "what a request brings back is no matter of what else it asks for",
+        {"event": 0, "rule": "effort/messages/budget-below-max"},
+        {"event": 0, "rule": "history/messages/signed-unchanged"},
+        False,
+    ),
+    (
+        "one turn may break several rules",
+        {"event": 0, "rule": "history/messages/blocks-in-order"},
+        {"event": 0, "rule": "history/messages/signed-unchanged"},
+        True,
+    ),
     ("nothing mild is a cause", {"level": Level.SHOULD}, {"event": 1}, False),
     ("mild may follow", {}, {"event": 1, "level": Level.SHOULD}, True),
     ("our own fault is no cause", {"verdict": Verdict.ERROR}, {"event": 1}, False),
