@@ -35,7 +35,7 @@ _JOINED: Final = re.compile(r"\b(?:joined|streamed)\b|^expected JSON\b")
 _MARKER: Final = re.compile("think|thought|reason|analysis", re.IGNORECASE)
 _STRAY: Final = ("stray",)  # the sign of a marker of thinking in the text
 _NONE_OF_IT: Final = ", got '' at character 0"
-_LOST_WORDS: Final = ", got '' at "
+_LOST_WORDS: Final = re.compile(", got (?:'' at |nothing)")
 _HISTORY: Final = "history/"
 _ASKED: Final = "scenario/asked-"
 _OF_HOPS: Final = "scenario/hop-"
@@ -101,8 +101,8 @@ def _matter(finding: Finding) -> str:
         return finding.rule
     if finding.rule.startswith(_HISTORY) and not finding.event:
         return _HISTORY
-    is_other = finding.rule.startswith(_OF_HOPS) and _LOST_WORDS not in finding.message[:_LONGEST]
-    return _OF_HOPS if is_other else ""
+    is_lost = _LOST_WORDS.search(finding.message[:_LONGEST])
+    return _OF_HOPS if finding.rule.startswith(_OF_HOPS) and not is_lost else ""
 
 
 def _is_stray_marker(finding: Finding) -> bool:

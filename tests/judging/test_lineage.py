@@ -95,6 +95,12 @@ PAIRS: list[tuple[str, dict[str, Any], dict[str, Any], bool]] = [
         True,
     ),
     (
+        "and so may calls",
+        {"event": 9, "rule": "scenario/ending", "message": "expected tools, got complete"},
+        {"event": 9, "rule": "scenario/hop-tools", "message": "expected a call, got nothing at 0"},
+        True,
+    ),
+    (
         "text and thinking are altered in one way",
         {"event": 9, "rule": "scenario/hop-text", "message": "expected 'It', got 'At' at text"},
         {"event": 9, "rule": "scenario/hop-thinking", "message": "expected 'é', got '?' at text"},
