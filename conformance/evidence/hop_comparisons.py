@@ -87,7 +87,9 @@ def _thinking_parts(hops: ApplicationHops) -> Compared:
     begun = [each for each in hops.sent.parts if each.kind == "thinking"]
     if hops.hides or not begun:
         return False
-    most, spare = hops.said.thoughts, [each for each in begun if not each.pieces]
+    # What was begun comes before what is only an end.
+    empty = [each for each in begun if not each.pieces]
+    most, spare = hops.said.thoughts, sorted(empty, key=lambda each: each.start == each.end)
     is_joined = len(sent) < len(said) and not hops.shown.dialect.tells_parts
     is_other = hops.are_whole and sent and len(said) != len(sent) and not is_joined
     if not is_other and len(begun) <= most:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from conformance.judging.explained_difference import explains
-from conformance.judging.hop_rules import OPAQUE, RETURNED
+from conformance.judging.hop_rules import OPAQUE, RETURNED, THINKING_PARTS
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding, StreamResult
 from conformance.judging.run_rules import ANSWER_SAID
@@ -69,8 +69,8 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "earlier-details-sealed": ("details-sealed",),
     "turn-redacted": ("redacted-unchanged",),
     "turn-unchanged": ("text-unchanged", "summary-unchanged"),
-    # A part that is lost or comes again changes how many there are.
-    "thinking-parts": ("wire/ui-message/reasoning-over",),
+    # What is closed twice is read as one part more.
+    "thinking-parts": ("*/reasoning-over",),
     "said-once": ("hop/try-replaced", "*/not-doubled", _OF_CLIENT),
     "text-said-once": ("hop/try-replaced",),
     "concise-is-short": ("summary/client/text-agrees",),  # a client says it twice
@@ -172,6 +172,8 @@ def _may_cause(ledger: Ledger, leader: str, rule: str) -> bool:
 def _comes_first(cause: Finding, finding: Finding) -> bool:
     if finding.unit and set(cause.answers).isdisjoint(finding.answers):
         return False
+    if finding.rule == THINKING_PARTS.id:
+        return cause.event == finding.event  # elsewhere it is another part
     is_late = cause.got.startswith(_END) or finding.rule.endswith(_SHOWN_BEFORE)
     return is_late or cause.event <= finding.event
 

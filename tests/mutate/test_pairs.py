@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
 from conformance.core.shipped import cassettes
 from conformance.editing.operator import make_mutants
 from conformance.judging.rulebook import Rulebook
-from conformance.mutate.base_recordings import BaseRecording, open_base
+from conformance.mutate.base_recordings import SUFFIX, BaseRecording, open_base
 from conformance.mutate.catalogue import find_operators
+from conformance.recordings.in_memory import InMemory
 
-# Base, then two operators, each with a rule that names its fault and how far on it acts.
+# Base, then two operators, each with the rule that names its fault.
 PAIRS: Final[tuple[tuple[str, tuple[str, str], tuple[str, str]], ...]] = (
     (
         "agui/agent/hops-tool-loop",
@@ -38,18 +39,25 @@ PAIRS: Final[tuple[tuple[str, tuple[str, str], tuple[str, str]], ...]] = (
 )
 
 
-@pytest.fixture(scope="module")
-def rulebook() -> Rulebook:
-    return Rulebook.load()
+def edited(base: BaseRecording, operator: str, rule: str, rulebook: Rulebook) -> BaseRecording:
+    """The recording with the first edit of an operator that breaks the rule."""
+    for stream in base.streams():
+        for named in find_operators(operator):
+            for mutant in make_mutants(named, stream):
+                cassette = base.with_exchange(mutant.exchange)
+                held = replace(base, recording=InMemory(base.recording.path, "cassette", cassette))
+                if rule in held.judge(rulebook).failing:
+                    return held
+    raise AssertionError(f"no {operator} of {base.name} breaks {rule}")
 
 
-def failing_with(base: BaseRecording, rulebook: Rulebook, *operators: str) -> frozenset[str]:
-    """The rules that fail where each operator has made an edit, one after the other."""
-    recording: Any = base
-    for name in operators:
-        (operator,) = find_operators(name)
-        streams = recording.streams()
-        mutant = next(m for each in streams for m in make_mutants(operator, each))
-        cassette = recording.with_exchange(mutant.exchange)
-        recording = _of(recording, {"cassette": cassette})
-    return recording.judge(rulebook).failing
+@pytest.mark.parametrize(("name", "one", "other"), PAIRS)
+def test_two_faults_are_two_findings(
+    name: str, one: tuple[str, str], other: tuple[str, str]
+) -> None:
+    rulebook = Rulebook.load()
+    base = open_base(cassettes() / f"{name}{SUFFIX}", cassettes())
+    for (operator, rule), (_, absent) in ((one, other), (other, one)):
+        assert absent not in edited(base, operator, rule, rulebook).judge(rulebook).failing
+    both = edited(edited(base, *one, rulebook), *other, rulebook)
+    assert {one[1], other[1]} <= both.judge(rulebook).failing
