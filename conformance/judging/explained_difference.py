@@ -58,7 +58,7 @@ def _is_lacking(found: Sequence[Finding], broken: GatheredSide, other: str) -> b
 
 def _is_at_an_end(found: Sequence[Finding], broken: GatheredSide, other: str) -> bool:
     del found
-    text = broken.value().strip()
+    text = str(broken.value()).strip()
     return text.startswith(other) or text.endswith(other)
 
 

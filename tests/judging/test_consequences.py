@@ -170,10 +170,10 @@ SPEAKS: Final = "stripping/opt-in/stream-equals-body"
 
 def compared_answer(number: int, *parts: str) -> Contribution:
     """What one of two answers that are compared says, in these deltas."""
-    sides = [GatheredSide(Side({}, "concat")) for _ in range(2)]
-    for each in sides:
+    left, right = (GatheredSide(Side({}, "concat")) for _ in range(2))
+    for each in (left, right):
         each.parts.extend(parts)
-    return Contribution(number, "", "", "wire", 1, BothSides(*sides))
+    return Contribution(number, "", "", "wire", 1, BothSides(left, right))
 
 
 @pytest.mark.parametrize(
