@@ -16,7 +16,9 @@ from conformance.core.events import Exchange, Request
 from conformance.core.json_values import NOT_JSON
 from conformance.core.trace import frame_payload
 from conformance.dialects.base import Dialect, Reading
+from conformance.evidence.expectations import KEEPS_HISTORY, stated_run
 from conformance.evidence.hop_comparisons import COMPARISONS, overlap
+from conformance.evidence.hop_opaque import brings_back
 from conformance.evidence.hop_sides import ApplicationHops, Compared, HopDifference, ReadAnswer
 from conformance.evidence.hop_tries import try_replaced, without_tries
 from conformance.evidence.marked_answers import marked_readings
@@ -61,6 +63,26 @@ def later_requests(recording: Recording, shown: Exchange) -> list[Request]:
     return [request for request in requests if request is not None]
 
 
+def keeps_history(
+    recording: Recording, shown: Exchange, read: ReadExchange, is_trusted: bool
+) -> bool:
+    """Whether the application itself keeps the history, by what it sent to its model.
+
+    If the user's own request has what the model sealed, the history is the user's. A run may state
+    it, where another scenario has shown it.
+    """
+    if is_trusted and (stated_run(recording.header) or {}).get(KEEPS_HISTORY) is True:
+        return True
+    behind = answers_behind(recording, shown)
+    if not behind:
+        return False
+    known = {each.number for each in behind}
+    exchanges = recording.exchanges
+    earlier = [e for e in exchanges if e.hop == "upstream" and e.number < behind[0].number]
+    answers = (read(each) for each in earlier if each.number not in known)
+    return brings_back(shown.request, behind[0].request, answers)
+
+
 def read_answer(
     exchange: Exchange, dialect: Dialect, reading: Reading, source: tuple[str, int] = ("", 1)
 ) -> ReadAnswer:
@@ -92,20 +114,20 @@ def compare_application(
     serial: frozenset[str] = frozenset(),
     has_no_place: bool = False,
     is_played: bool = False,
+    keeps_history: Callable[[], bool] = lambda: False,
 ) -> None:
     """Judges what an application sent by what its provider sent to it.
 
     `later` are the requests to the provider in the turns that continue the shown one. `serial` are
     the rules of its protocol by which parts come in sequence: they do not apply if the provider's
-    own parts overlap. `is_played` as in `ApplicationHops`.
+    own parts overlap. `is_played` and `keeps_history` as in `ApplicationHops`.
     A truncated recording of one hop proves nothing about the other.
     """
     if any(each.exchange.end == "open" for each in (shown, *behind)):
         return
     behind = _as_shown(behind, shown)
     whole = ApplicationHops(
-        tuple(behind),
-        shown,
+        *(tuple(behind), shown),
         said=read_content([each.transcript for each in behind]),
         sent=read_content([shown.transcript]),
         strings=_strings(shown),
@@ -114,14 +136,19 @@ def compare_application(
         has_no_place=has_no_place,
         taken_back=_taken_back(shown),
         is_played=is_played,
+        keeps_history=keeps_history,
     )
     hops = without_tries(whole)
-    if overlap(hops.said):
-        broken = {found.rule for found in ledger.findings} & serial
-        ledger.withdraw(broken, "the provider's own parts overlap", _NAME)
+    _withdraw_serial(ledger, hops, serial)
     for rule, compared in COMPARISONS:
         _write(ledger, rule, hops, compared(hops))
     _write(ledger, TRY_REPLACED, whole, try_replaced(whole))
+
+
+def _withdraw_serial(ledger: Ledger, hops: ApplicationHops, serial: frozenset[str]) -> None:
+    if overlap(hops.said):
+        broken = {found.rule for found in ledger.findings} & serial
+        ledger.withdraw(broken, "the provider's own parts overlap", _NAME)
 
 
 def _taken_back(shown: ReadAnswer) -> int:

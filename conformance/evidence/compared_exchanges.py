@@ -12,7 +12,12 @@ from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import Transcript
 from conformance.judging.view import JudgeSetting
 from conformance.rules.applies import Evidence
-from conformance.rules.forms.contributions import Contribution, compare
+from conformance.rules.forms.contributions import (
+    ComparedPairs,
+    Contribution,
+    compare,
+    compared_pairs,
+)
 from conformance.rules.judge import Judge
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
@@ -25,6 +30,7 @@ class RuleComparison(NamedTuple):
     verdict: Verdict
     reason: str
     findings: tuple[Finding, ...]
+    pairs: ComparedPairs
 
 
 def compare_exchanges(
@@ -38,7 +44,8 @@ def compare_exchanges(
         if rule.id in by_rule:
             verdict, reason, violations = compare(form, by_rule[rule.id])
             findings = tuple(make_finding(rule, v, RecentFrames(), "run") for v in violations)
-            yield RuleComparison(rule, verdict, reason, findings)
+            pairs = compared_pairs(form, by_rule[rule.id]) if violations else ()
+            yield RuleComparison(rule, verdict, reason, findings, pairs)
 
 
 def sent_contributions(

@@ -25,6 +25,8 @@ from conformance.rules.verdicts import Level, Verdict
 
 RUN: Final = "run"
 """Key of the header that states all this."""
+KEEPS_HISTORY: Final = "keeps_history"
+"""Key of `run`: the application itself keeps what its model said in earlier turns."""
 
 _NAME: Final = "expectations"
 NOT_LET_IN: Final = frozenset({401, 403, 407})

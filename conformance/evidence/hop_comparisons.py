@@ -6,10 +6,7 @@ Rule 2: if an answer broke off, or the user stopped it, the text sent must be a 
         model's. If the listener hung up, the model may have sent more than was recorded, unless the
         toolkit played the provider.
 Rule 3: thinking that a provider sends twice, raw and as a summary, may be sent on in either form.
-Rule 4: data that is never displayed is kept if the interface gets it, in any place, or if a later
-        request to the provider has it. Of several values of one block the last one counts.
-        A protocol without a place for it is judged by later requests alone. If these continue
-        answers that the provider keeps, the data need not be sent back.
+Rule 4: `hop_opaque` states what becomes of data that is never displayed.
 Rule 5: an interface that does not separate parts of thinking may show fewer of them, and more
         white space.
 Rule 6: an application may send on calls that the provider carries out itself, but need not. If it
@@ -20,14 +17,13 @@ Rule 8: a text that no model sent is reported by `hop/text`, and has no place in
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from conformance.dialects.history_calls import goes_on_from_kept
 from conformance.evidence.hop_calls import tools
 from conformance.evidence.hop_ends import answer_whole, failure, failure_told, reason_kept
+from conformance.evidence.hop_opaque import opaque_kept, opaque_returned
 from conformance.evidence.hop_sides import (
     TELLING,
     ApplicationHops,
@@ -38,7 +34,7 @@ from conformance.evidence.hop_sides import (
 )
 from conformance.evidence.hop_talk import talk_kept
 from conformance.evidence.hop_tries import is_of, own_words
-from conformance.evidence.said import EventPlace, OpaqueValue, SaidContent, SaidPart
+from conformance.evidence.said import EventPlace, SaidContent, SaidPart
 from conformance.evidence.thinking_due import thinking_due
 from conformance.judging import hop_rules as rules
 from conformance.rules.forms.texts import difference
@@ -86,21 +82,27 @@ def _due(hops: ApplicationHops) -> Sequence[SaidPart]:
 
 
 def _thinking_parts(hops: ApplicationHops) -> Compared:
+    """A part that is lost, or comes again, has its own rule; an empty one has not."""
     said, sent = _due(hops), hops.sent.of("thinking")
     begun = [each for each in hops.sent.parts if each.kind == "thinking"]
     if hops.hides or not begun:
         return False
+    # What was begun comes before what is only an end.
+    empty = [each for each in begun if not each.pieces]
+    most, spare = hops.said.thoughts, sorted(empty, key=lambda each: each.start == each.end)
     is_joined = len(sent) < len(said) and not hops.shown.dialect.tells_parts
-    if hops.are_whole and sent and len(said) != len(sent) and not is_joined:
+    is_other = hops.are_whole and sent and len(said) != len(sent) and not is_joined
+    if not is_other and len(begun) <= most:
+        return True
+    if isinstance(_thinking(hops), HopDifference):
+        if len(begun) <= most or len(spare) <= most - len(hops.said.of("thinking")):
+            return f"what breaks {rules.THINKING.id} may be why"
+    elif is_other:
         message = f"expected {len(said)} parts of thinking, got {len(sent)}"
         at = min(len(said), len(sent))
         return beside(hops, message, said[at:], sent[at:])
-    most = hops.said.thoughts
-    if len(begun) > most:
-        spare = [each for each in begun if not each.pieces]
-        message = f"expected {most} parts of thinking, got {len(begun)}"
-        return beside(hops, message, (), spare)
-    return True
+    message = f"expected {most} parts of thinking, got {len(begun)}"
+    return beside(hops, message, (), spare)
 
 
 def _thinking_apart(hops: ApplicationHops) -> Compared:
@@ -160,82 +162,6 @@ def _merged(kinds: Sequence[tuple[Any, EventPlace]]) -> list[tuple[Any, EventPla
     return [each for each, last in zip(kinds, before, strict=False) if each[0] != last]
 
 
-def _opaque(hops: ApplicationHops) -> Compared:
-    lost = _lost_values(hops)
-    if isinstance(lost, str):
-        return lost
-    if not lost:
-        return lost is not None
-    # The kind is a value: who has no place for such data loses all kinds of it.
-    message = f"expected the provider's {lost[0].kind!r} data, got it nowhere"
-    return HopDifference(message, lost[0].place, hops.sent.last)
-
-
-def _lost_values(hops: ApplicationHops) -> list[OpaqueValue] | str | None:
-    """The values kept nowhere, or why that is unknown; None if there was nothing to keep."""
-    if hops.hides or not hops.are_whole:
-        return None
-    values = [each for each in _last_values(hops.said.opaque) if each.data]
-    if values and hops.has_no_place:
-        return f"this release of {hops.shown.dialect.name} {rules.NO_PLACE}"
-    if values and not hops.shown.dialect.carries_opaque and not hops.later:
-        why = "no later request shows whether they are kept"
-        return f"{hops.shown.dialect.name} {rules.NO_PLACE}, and {why}"
-    if values and _continues_stored_answers(hops):
-        return "the provider keeps what it sealed"
-    kept = list(_kept_strings(hops)) if values else []
-    lost = [each for each in values if not any(each.data in text for text in kept)]
-    return lost if values else None
-
-
-def _continues_stored_answers(hops: ApplicationHops) -> bool:
-    """Whether a later request goes on from answers that the provider keeps."""
-    first, *others = hops.behind
-    later = (*(each.exchange.request for each in others), *hops.later)
-    bodies = (request.json for request in later if request is not None)
-    return any(goes_on_from_kept(first.exchange.dialect or "", body) for body in bodies)
-
-
-def _returned(hops: ApplicationHops) -> Compared:
-    """The opaque data that came before a tool call is in the request with the call's result.
-
-    Data that is kept nowhere has its own rule.
-    """
-    lost = _lost_values(hops)
-    nowhere = [] if lost is None or isinstance(lost, str) else lost
-    found = is_reported = False
-    for number, (answer, later) in enumerate(pairwise(hops.behind)):
-        request = later.exchange.request
-        if request is None or request.json is None or not answer.transcript.own_tools:
-            continue
-        if number in hops.tries or goes_on_from_kept(later.exchange.dialect or "", request.json):
-            continue
-        text = json.dumps(request.json, ensure_ascii=False)
-        for value in _last_values([e for e in hops.said.opaque if e.owner[0] == number]):
-            if value in nowhere:
-                is_reported = True
-                continue
-            found = True
-            if value.data and value.data not in text:
-                message = f"expected the {value.kind!r} data in the next request, got it nowhere"
-                return HopDifference(message, value.place, hops.sent.last)
-    why = f"{rules.OPAQUE.id} reports what is kept nowhere"
-    return found or (is_reported and why)
-
-
-def _last_values(values: Sequence[OpaqueValue]) -> Iterator[OpaqueValue]:
-    yield from {(each.owner, each.kind): each for each in values}.values()
-
-
-def _kept_strings(hops: ApplicationHops) -> Iterator[str]:
-    yield from (each.data for each in hops.sent.opaque)
-    for pieces in hops.strings.values():
-        yield from (piece for _, piece in pieces)
-    for request in (*(answer.exchange.request for answer in hops.behind), *hops.later):
-        if request is not None and request.json is not None:
-            yield json.dumps(request.json, ensure_ascii=False)
-
-
 def _hidden(hops: ApplicationHops) -> Compared:
     if not hops.hides:
         return False
@@ -267,8 +193,8 @@ COMPARISONS: Final[Sequence[tuple[Rule, Callable[[ApplicationHops], Compared]]]]
     (rules.THINKING_PARTS, _thinking_parts),
     (rules.THINKING_APART, _thinking_apart),
     (rules.ORDER, _order),
-    (rules.OPAQUE, _opaque),
-    (rules.RETURNED, _returned),
+    (rules.OPAQUE, opaque_kept),
+    (rules.RETURNED, opaque_returned),
     (rules.TALK_KEPT, talk_kept),
     (rules.HIDDEN, _hidden),
     (rules.FAILURE, failure),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
@@ -40,6 +40,10 @@ class ReadAnswer(Struct, frozen=True):
         return self.transcript.ending in WHOLE_ENDS
 
 
+def _unknown() -> bool:
+    return False
+
+
 class ApplicationHops(Struct, frozen=True):
     """Both sides. `behind` are the provider's answers in order, `shown` is the application's.
 
@@ -49,7 +53,8 @@ class ApplicationHops(Struct, frozen=True):
     `has_no_place`: by its profile it has no place for opaque data. `taken_back` is the last event
     by which the interface drops what it showed before; 0 if there is none. `tries` are the indices
     of answers that were retried, or broke off before the last one. `is_played`: the toolkit played
-    the provider, so its recording is complete.
+    the provider, so its recording is complete. `keeps_history`: whether the application itself
+    keeps what its model said in earlier turns; that is read when somebody asks.
     """
 
     behind: tuple[ReadAnswer, ...]
@@ -63,6 +68,7 @@ class ApplicationHops(Struct, frozen=True):
     taken_back: int = 0
     tries: frozenset[int] = frozenset()
     is_played: bool = False
+    keeps_history: Callable[[], bool] = _unknown
 
     @property
     def is_stopped(self) -> bool:

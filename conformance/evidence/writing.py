@@ -37,6 +37,7 @@ from conformance.evidence.application import (
     ReadExchange,
     answers_behind,
     compare_application,
+    keeps_history,
     later_requests,
 )
 from conformance.evidence.compared_exchanges import compare_exchanges
@@ -65,7 +66,7 @@ from conformance.judging.run_rules import CROSS_TALK, SCENARIO_RULES
 from conformance.judging.transcript import Transcript, is_refusal
 from conformance.judging.view import JudgedView, JudgeSetting
 from conformance.rules.forms.compare import Compare
-from conformance.rules.forms.contributions import Contribution
+from conformance.rules.forms.contributions import ComparedPairs, Contribution
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Level, Verdict
 
@@ -192,16 +193,15 @@ def write_application(ledger: Ledger, judged: JudgedExchange) -> None:
     run = stated_run(recording.header) or {}
     expected = expected_of(run, exchange) if behind else None
     if expected is not None and not expected.untestable:
-        knobs = judged.setting.profile.knobs
+        knobs, read = judged.setting.profile.knobs, judged.read_hop
         compare_application(
-            ledger,
-            judged.read_hop(exchange),
-            [judged.read_hop(each) for each in behind],
+            *(ledger, read(exchange), [read(each) for each in behind]),
             later=later_requests(recording, exchange),
             hides=knobs.get("hidden") is True or "thinking" in expected.without,
             serial=frozenset(r.id for r in judged.rules if _SERIAL in dict(r.applies.profile)),
             has_no_place=knobs.get("opaque") == "none",
             is_played=run.get("target") == APP,
+            keeps_history=partial(keeps_history, recording, exchange, read, judged.trusted),
         )
 
 
@@ -295,11 +295,11 @@ def withdraw_undeclared(ledger: Ledger, judged: JudgedExchange, rules: Iterable[
 
 def write_comparisons(
     judged: Sequence[JudgedView], rulebook: Rulebook, recording: Recording, *, trusted: bool = True
-) -> None:
-    """Rules over all exchanges of a recording; they stand with the last of them."""
+) -> Mapping[str, ComparedPairs]:
+    """Rules over all exchanges of a recording, with the last of them; what they compared."""
     given_by_all = [each for one in judged for each in one.contributions]
     if not given_by_all:
-        return
+        return {}
     ledger = judged[-1].ledger
     run = stated_run(recording.header) or {}
     is_run = _is_run(run)
@@ -314,10 +314,9 @@ def write_comparisons(
         # The recording only claims that the toolkit wrote it: a broken rule stays broken.
         own = [each for each in ours if each[1].hop != "upstream"]
         found += (each for each in compare_exchanges(rulebook, own) if each.verdict is _FAIL)
-    compared = {}
+    compared = {one.rule.id: one.rule for one in found}
     for one in found:
         ledger.add(one.rule.id, one.verdict, one.reason, one.findings, by="comparisons")
-        compared[one.rule.id] = one.rule
     declared = declared_events(recording.header)
     if declared is not None:
         between = filter(compares_views, compared.values())
@@ -332,6 +331,7 @@ def write_comparisons(
         ]
         why = "the target is not deterministic"
         ledger.withdraw(chance, why, "randomness", Verdict.UNTESTABLE)
+    return {one.rule.id: one.pairs for one in found}
 
 
 def write_links(

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from conformance.judging.explained_difference import explains
+from conformance.judging.hop_rules import OPAQUE, RETURNED, THINKING_PARTS
 from conformance.judging.ledger import Ledger
-from conformance.judging.result import StreamResult
+from conformance.judging.result import Finding, StreamResult
 from conformance.judging.run_rules import ANSWER_SAID
 from conformance.judging.view import JudgedView
+from conformance.rules.forms.contributions import ComparedPairs, Contribution
 from conformance.rules.verdicts import Level, Verdict
 
+_END: Final = "end of "  # what a rule got where something never came
+# What shows where a call goes on, before it shows that the call was not closed.
+_SHOWN_BEFORE: Final = ("/output-of-call", "/result-after-call")
 _OF_CLIENT: Final = "thinking/client/agrees-with-wire"
 _UNPLACED: Final = ("carries", "message-identified", "type-known", "tuple", "last-comes")
+_NO_COUNTS: Final = (
+    *("usage-present", "counts-are-whole", "counts-stated", "body-fields", "result-fields"),
+    *("thinking/stream/answer-counted", "wire/responses/usage-present"),
+)
 # Rule -> the ones whose breach may be why; a bare name is that of a rule in the same suite, a name
 # behind `*/` that of one in any suite.
 _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
@@ -52,8 +63,14 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "turn-sealed": ("sealed-unchanged", "sealed-or-left-out"),
     "summary-carried": ("sealed-unchanged", "sealed-or-left-out"),
     "turn-signed": ("signed-unchanged", "signature-present", "step-signed"),
-    # A part that is lost or comes again changes how many there are.
-    "thinking-parts": ("hop/thinking", "*/reasoning-over"),
+    # What is altered beside its calls is altered in later turns, too.
+    "earlier-calls-signed": ("signed-calls",),
+    "earlier-details-signed": ("details-signed",),
+    "earlier-details-sealed": ("details-sealed",),
+    "turn-redacted": ("redacted-unchanged",),
+    "turn-unchanged": ("text-unchanged", "summary-unchanged"),
+    # What is closed twice is read as one part more.
+    "thinking-parts": ("*/reasoning-over",),
     "said-once": ("hop/try-replaced", "*/not-doubled", _OF_CLIENT),
     "text-said-once": ("hop/try-replaced",),
     "concise-is-short": ("summary/client/text-agrees",),  # a client says it twice
@@ -66,14 +83,11 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(
         (
             *("thinking-counted", "thoughts-counted", "whole-thinking-counted"),
-            *("thinking-count-true", "total-is-sum"),
+            "thinking-count-true",
         ),
-        (
-            *("usage-details", "usage-present", "counts-are-whole", "counts-stated"),
-            *("body-fields", "result-fields", "thinking/stream/answer-counted"),
-            *("wire/responses/usage-present", "wire/responses-items/usage-details"),
-        ),
+        ("usage-details", "wire/responses-items/usage-details", *_NO_COUNTS),
     ),
+    "total-is-sum": _NO_COUNTS,
     "usage-details": ("wire/responses/usage-present",),
     "usage-as-streamed": ("*/usage-present", "*/counts-stated", "*/body-fields", "*/body-counted"),
     # What is turned off is counted: one rule of the API says so, too.
@@ -95,6 +109,8 @@ _COMPARED: Final[Mapping[str, tuple[str, ...]]] = {
         *("*/text-agrees", "*/result-states-text"),
     ),
 }
+_OF_COUNTS: Final = re.compile("usage|count|total")  # no text is lost by these
+_HISTORY: Final = "history/"
 _SWITCHES: Final = "effort/"  # rules of what is asked of the thinking
 _WISHES: Final = (_SWITCHES, "summary/request/")
 
@@ -116,6 +132,8 @@ def withdraw_consequences(ledger: Ledger) -> None:
         return
     others = (each for each in ledger.findings if each.rule != ANSWER_SAID)
     for found in others:
+        if _OF_COUNTS.search(found.rule):
+            continue
         if found.level is Level.MUST or found.rule.startswith(_SWITCHES):
             why = f"what breaks {found.rule} may be why"
             ledger.withdraw([ANSWER_SAID], why, "consequences")
@@ -123,26 +141,96 @@ def withdraw_consequences(ledger: Ledger) -> None:
 
 
 def withdraw_followers(ledger: Ledger, by: str) -> None:
-    """Withdraws a rule where one that it may follow from fails, too; `by` is the writer's name."""
+    """Withdraws a rule where one that it may follow from fails, too; `by` is the writer's name.
+
+    A cause comes first, in the same answer, unless it is something that never came: that shows
+    later, some of it only where the answer ends.
+    """
     fail = Verdict.FAIL  # looked up once for hundreds of rules
     failing = [rule for rule, verdict in ledger.verdicts.items() if verdict is fail]
     for rule in failing:
-        suite, _, name = rule.rpartition("/")
-        for leader in _FOLLOWING.get(name, ()):
-            why = next((each for each in failing if _is_leader(each, leader, suite)), None)
-            if why is not None:
-                ledger.withdraw([rule], f"what breaks {why} may be why", by)
+        leaders = _FOLLOWING.get(rule.rpartition("/")[2])
+        known = [each for each in failing if follows(rule, each)] if leaders else ()
+        why = next((each for each in known if _may_cause(ledger, each, rule)), None)
+        if why is not None:
+            ledger.withdraw([rule], f"what breaks {why} may be why", by)
 
 
-def withdraw_compared(ledgers: Sequence[Ledger]) -> None:
-    """Withdraws what differs between two answers of a recording because one breaks another rule."""
-    failing = {rule for each in ledgers for rule in each.rules_with(Verdict.FAIL)}
-    for rule in failing.intersection(_COMPARED):
-        leaders = _COMPARED[rule]
-        why = next((e for e in sorted(failing) for of in leaders if _is_leader(e, of, "")), None)
-        for ledger in ledgers if why else ():
-            if ledger.verdicts.get(rule) is Verdict.FAIL:
-                ledger.withdraw([rule], f"what breaks {why} may be why", "consequences")
+def follows(rule: str, leader: str) -> bool:
+    """Whether a breach of the one rule may be due to one of the other rule."""
+    suite, _, name = rule.rpartition("/")
+    return any(_is_leader(leader, each, suite) for each in _FOLLOWING.get(name, ()))
+
+
+def _may_cause(ledger: Ledger, leader: str, rule: str) -> bool:
+    """Whether a finding of the leader stands where it may cause every finding of the rule."""
+    causes = [each for each in ledger.findings if each.rule == leader]
+    found = [each for each in ledger.findings if each.rule == rule]
+    return all(any(_comes_first(cause, each) for cause in causes) for each in found)
+
+
+def _comes_first(cause: Finding, finding: Finding) -> bool:
+    if finding.unit and set(cause.answers).isdisjoint(finding.answers):
+        return False
+    if finding.rule == THINKING_PARTS.id:
+        return cause.event == finding.event  # elsewhere it is another part
+    is_late = cause.got.startswith(_END) or finding.rule.endswith(_SHOWN_BEFORE)
+    return is_late or cause.event <= finding.event
+
+
+def withdraw_compared(ledgers: Sequence[Ledger], compared: Mapping[str, ComparedPairs]) -> None:
+    """Withdraws what differs between two answers of a recording because one breaks another rule.
+
+    `compared` has by rule the two answers that were compared. A fault of a third one is not why,
+    nor is one that explains only part of what differs.
+    """
+    by_exchange = {each.exchange: each for each in ledgers}
+    for rule, pairs in compared.items():
+        failing = [each for each in ledgers if each.verdicts.get(rule) is Verdict.FAIL]
+        if not failing or rule not in _COMPARED:
+            continue
+        whys = [_why_they_differ(by_exchange, rule, pair) for pair in pairs]
+        for ledger in failing if whys and all(whys) else ():
+            ledger.withdraw([rule], f"what breaks {whys[0]} may be why", "consequences")
+
+
+def _why_they_differ(
+    ledgers: Mapping[int, Ledger], rule: str, pair: tuple[Contribution, Contribution]
+) -> str:
+    """The rule that one of both answers breaks, and that explains it; empty where none does."""
+    left, right = pair
+    sides = (left, left.sides.left, right.sides.right), (right, right.sides.right, left.sides.left)
+    for one, own, other in sides:
+        ledger = ledgers.get(one.exchange)
+        for leader in ledger.rules_with(Verdict.FAIL) if ledger else ():
+            if any(_is_leader(leader, of, "") for of in _COMPARED[rule]):
+                found = [each for each in ledger.findings if each.rule == leader] if ledger else []
+                if explains(leader, found, own, other):
+                    return leader
+    return ""
+
+
+def withdraw_lost_seals(ledgers: Sequence[Ledger]) -> None:
+    """Withdraws what an application lost of sealed data, if its request to the model is blamed.
+
+    A rule on that request says the same of the same event of the model's answer.
+    """
+    findings = [found for each in ledgers for found in each.findings]
+    of_requests = (each for each in findings if each.rule.startswith(_HISTORY) and each.upstream)
+    history = {_answer_place(each): each.rule for each in of_requests}
+    for ledger in ledgers if history else ():
+        for rule in (OPAQUE.id, RETURNED.id):
+            places = [_answer_place(found) for found in ledger.findings if found.rule == rule]
+            if places and all(each in history for each in places):
+                ledger.withdraw(
+                    [rule], f"what breaks {history[places[0]]} may be why", "consequences"
+                )
+
+
+def _answer_place(found: Finding) -> tuple[str, int, int] | None:
+    """The event of an answer that a finding is about."""
+    beside = found.upstream
+    return None if beside is None else (beside.file, beside.exchange, beside.event)
 
 
 def withdraw_unsent_wishes(ledger: Ledger, wish: str) -> None:

@@ -4,6 +4,7 @@ Rule 1: findings are of one group if rule, level and verdict are the same, their
 values only, and their slices have the same fields. What a baseline expects is apart from the rest.
 Rule 2: a group follows another one if in every stream that has it its first finding follows from a
 finding of the other, directly or over others (`lineage`). What follows is kept below its cause.
+What is altered of earlier turns follows what is altered beside calls, in other streams, too.
 Rule 3: the circumstances of a group are reported where it came under one of them only, and chance
 would do that once in twenty times at most (`circumstances`).
 """
@@ -18,6 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from conformance.judging.circumstances import lone_circumstances
+from conformance.judging.consequences import follows
 from conformance.judging.group_id import group_id, message_without_values
 from conformance.judging.lineage import direct_causes, event_order, level_rank
 from conformance.judging.result import (
@@ -30,6 +32,7 @@ from conformance.judging.result import (
 )
 from conformance.rules.verdicts import Verdict
 
+_HISTORY: Final = "history/"
 _FIRED: Final = frozenset({Verdict.PASS, Verdict.FAIL, Verdict.ERROR})
 
 
@@ -119,7 +122,23 @@ class _Gathering:
             for group, met in _stream_causes(found).items():
                 known = causes.setdefault(group, met)
                 causes[group] = [each for each in known if each in met]
-        return causes
+        return causes | self._altered_turns([name for name, known in causes.items() if not known])
+
+    def _altered_turns(self, alone: Sequence[str]) -> dict[str, list[str]]:
+        """Of groups without a cause those of turns that are altered as other ones are.
+
+        Who alters a turn does so in every scenario, and each turn has a rule for its age.
+        """
+        first = {name: self.places[name][0].finding for name in alone}
+        of_turns = {name: found for name, found in first.items() if found.rule.startswith(_HISTORY)}
+        return {
+            name: [
+                other
+                for other, cause in of_turns.items()
+                if follows(found.rule, cause.rule) and level_rank(cause) <= level_rank(found)
+            ]
+            for name, found in of_turns.items()
+        }
 
 
 def _stream_causes(ordered: Sequence[tuple[Finding, str]]) -> dict[str, list[str]]:

@@ -6,6 +6,9 @@ Rule 2: a finding follows from an earlier one on the same event, on the same val
 `output_index` of -1 breaks whatever is sliced by it), or on the same missing field. A later place
 in the same slice is not enough: an item may be wrong in many ways.
 A joined text that differs follows from an event whose text could not be read.
+What a gateway asked of its upstream, or made of its words, is no matter of the event it shows at,
+which is the last one: only words that are lost follow from how the answer ended. Nor is what a
+request brings back, which shows at no event, a matter of what else it asks for.
 Rule 3: thinking that never came as thinking follows from its markers in the text: it came there.
 Rule 4: nothing follows from a less severe finding, and ERROR neither causes nor follows.
 """
@@ -32,6 +35,10 @@ _JOINED: Final = re.compile(r"\b(?:joined|streamed)\b|^expected JSON\b")
 _MARKER: Final = re.compile("think|thought|reason|analysis", re.IGNORECASE)
 _STRAY: Final = ("stray",)  # the sign of a marker of thinking in the text
 _NONE_OF_IT: Final = ", got '' at character 0"
+_LOST_WORDS: Final = re.compile(", got (?:'' at |nothing)")
+_HISTORY: Final = "history/"
+_ASKED: Final = "scenario/asked-"
+_OF_HOPS: Final = "scenario/hop-"
 _LONGEST: Final = 2000  # characters of a message that are looked at
 
 # What a later finding is known by: an event, a value of a field, a missing field.
@@ -75,7 +82,7 @@ def direct_causes(ordered: Sequence[Finding]) -> Iterator[list[int]]:
             product(filter(fields.__contains__, words), filter(values.__contains__, words))
         )
         own = _slice_pairs(finding)
-        event: Sign = ("event", finding.event)
+        event: Sign = ("event", finding.event, _matter(finding))
         joined = [_LOST] if _JOINED.search(finding.message[:_LONGEST]) else []
         stray: list[Sign] = [_STRAY] if _lacks_thinking(finding) else []
         signs = (*lacking, *own, *named, *stray, event, *joined)
@@ -86,6 +93,16 @@ def direct_causes(ordered: Sequence[Finding]) -> Iterator[list[int]]:
         shown: list[Sign] = [_STRAY] if _is_stray_marker(finding) else []
         for sign in (*missing, *named, *shown, event, *lost_text):
             first.setdefault(sign, place)
+
+
+def _matter(finding: Finding) -> str:
+    """What a comparison with another hop or turn is about; empty for what happens at an event."""
+    if finding.rule.startswith(_ASKED):
+        return finding.rule
+    if finding.rule.startswith(_HISTORY) and not finding.event:
+        return _HISTORY
+    is_lost = _LOST_WORDS.search(finding.message[:_LONGEST])
+    return _OF_HOPS if finding.rule.startswith(_OF_HOPS) and not is_lost else ""
 
 
 def _is_stray_marker(finding: Finding) -> bool:

@@ -40,7 +40,7 @@ from conformance.evidence.writing import (
 )
 from conformance.judging.client_calls import calls_as_sent
 from conformance.judging.client_view import check_client
-from conformance.judging.consequences import withdraw_compared
+from conformance.judging.consequences import withdraw_compared, withdraw_lost_seals
 from conformance.judging.fast.running import check_wire
 from conformance.judging.result import AnswerError, Report, StreamResult
 from conformance.judging.rulebook import Rulebook
@@ -197,8 +197,10 @@ def _judged_results(settings: RecordingSettings, *, trusted: bool) -> list[Strea
     linked = _linked_exchanges(recording, choices)
     judged = list(_judge_exchanges(settings, linked, trusted=trusted))
     write_links(linked, judged, recording, trusted=trusted)
-    write_comparisons(judged, rulebook, recording, trusted=trusted)
-    withdraw_compared([each.ledger for each in judged])
+    compared = write_comparisons(judged, rulebook, recording, trusted=trusted)
+    ledgers = [each.ledger for each in judged]
+    withdraw_compared(ledgers, compared)
+    withdraw_lost_seals(ledgers)
     texts = None if trusted else partial(_replaced_texts, settings)
     withdraw_touched(judged, recording, rulebook.rules, texts)
     target = target_of(recording)

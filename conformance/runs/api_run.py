@@ -13,13 +13,16 @@ from msgspec.structs import replace
 from conformance.cassette import Recording
 from conformance.core.events import Exchange
 from conformance.dialects import get
-from conformance.evidence.expectations import compares_answers
+from conformance.evidence.expectations import KEEPS_HISTORY, compares_answers
+from conformance.evidence.hop_opaque import NOT_ASKED_AGAIN
+from conformance.judging.hop_rules import OPAQUE
 from conformance.judging.result import ShowResults, StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import Transcript, read_transcript
 from conformance.recordings.check import check_trusted
 from conformance.recordings.choices import CheckChoices
 from conformance.recordings.claims import STRICT, with_silenced
+from conformance.rules.verdicts import Verdict
 from conformance.runs.cross_talk import CrossTalkWatch
 from conformance.runs.options import RunOptions
 from conformance.runs.plan import LeftOut, ScenarioRun
@@ -82,7 +85,8 @@ class ApiRun(Struct):
     fell silent for good, `faults` why answers to steps broke off; `finding_notes` are by id of a
     finding; `telling` names requests whose answers would show cross-talk; `asked` are the calls
     of an application to its model, by step. `varies_beside`: answers to one request differ, but
-    only beside other requests; then `deterministic` is False, too.
+    only beside other requests; then `deterministic` is False, too. `keeps_history`: an application
+    showed in one scenario that it keeps the history itself.
     """
 
     target: ApiTarget
@@ -101,6 +105,7 @@ class ApiRun(Struct):
     planned: tuple[ScenarioRun, ...] = ()
     telling: set[str] = field(default_factory=set)
     asked: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    keeps_history: bool = False
 
     @property
     def dialect(self) -> str:
@@ -147,6 +152,20 @@ class ApiRun(Struct):
             results = tuple(map(self._with_notes, self.judge_kept_run(name)))
             self.kept[name] = replace(self.kept[name], results=results)
 
+    def state_kept_history(self) -> None:
+        """Restates the recordings in which what an application seals looks lost.
+
+        One scenario shows that the application keeps its history; the others may have no next turn.
+        """
+        for name in self.kept:
+            results = self.judge_kept_run(name)
+            reasons = {each.reasons.get(OPAQUE.id) for each in results}
+            self.keeps_history = self.keeps_history or NOT_ASKED_AGAIN in reasons
+        for name, kept in self.kept.items() if self.keeps_history else ():
+            if any(each.verdicts.get(OPAQUE.id) is Verdict.FAIL for each in kept.results):
+                evidence = restate_run(kept.evidence, **{KEEPS_HISTORY: True})
+                self.kept[name] = replace(kept, evidence=evidence, results=())
+
     def results(self) -> list[StreamResult]:
         """How all that was kept was judged so far."""
         return [each for kept in self.kept.values() for each in kept.results]
@@ -162,11 +181,12 @@ class ApiRun(Struct):
     def show_findings(self, name: str) -> None:
         """Judges a recording that was kept, and shows what no later answer can take back.
 
-        Whether answers may be compared with each other shows when all have come.
+        Whether answers may be compared with each other, and who keeps the history of an
+        application, shows when all have come.
         """
         results = self.judge_kept_run(name)
         rules = self.target.rulebook.rules if self.kept[name].is_deterministic else ()
-        unsettled = {each.id for each in rules if compares_answers(each)}
+        unsettled = {OPAQUE.id, *(each.id for each in rules if compares_answers(each))}
         narrowed = map(self.target.rulebook.narrowed, results)
         self.target.display.show_results([_without_rules(each, unsettled) for each in narrowed])
 

@@ -91,6 +91,7 @@ async def run_application(
             continue
         display.show_progress(f"{protocol} {scenario_run.name} ({pace.sent} requests)")
         await _take_scenario(run, scenario_run)
+    run.state_kept_history()
     run.judge_kept()
     return run_outcome([run], [], [])
 

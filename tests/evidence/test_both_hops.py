@@ -26,7 +26,7 @@ from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import check_paths, check_recording
 from conformance.recordings.choices import CheckChoices
 from conformance.rules.verdicts import Verdict
-from tests.evidence.two_hops import SIGNED, broken_hops
+from tests.evidence.two_hops import SIGNED
 from tests.plain_results import plain_finding
 
 LOOP: Final = cassettes() / "vercel.ui/ai-sdk/hops-tool-loop.cassette.jsonl"
@@ -324,14 +324,18 @@ def _without(exchange: Exchange, sealed: str) -> Exchange:
 
 
 @pytest.mark.parametrize(
-    ("lost_by", "found"),
+    ("lost_by", "left_out", "found"),
     [
-        (("app", "upstream"), {"hop/opaque"}),  # it goes back to the model as little
-        (("upstream",), {"hop/opaque-returned"}),
-        (("app",), set()),
+        # It goes back to the model as little: the rule on that request says so.
+        (("app", "upstream"), False, {"history/responses/sealed-or-left-out"}),
+        (("upstream",), False, {"history/responses/sealed-or-left-out"}),
+        (("app",), False, set()),
+        (("app", "upstream"), True, {"history/responses/sealed-unchanged"}),
     ],
 )
-def test_what_is_lost_on_the_way_is_reported_once(lost_by: Sequence[str], found: set[str]) -> None:
+def test_what_is_lost_on_the_way_is_reported_once(
+    lost_by: Sequence[str], left_out: bool, found: set[str]
+) -> None:
     recording = open_recording(LOOP)
     asked = json.dumps([each.request and each.request.json for each in recording.exchanges])
     sealed = re.search(r'"encrypted_content": "([^"]{20,})"', asked)
@@ -339,11 +343,22 @@ def test_what_is_lost_on_the_way_is_reported_once(lost_by: Sequence[str], found:
     edited = tuple(
         _without(each, sealed[1]) if each.hop in lost_by else each for each in recording.exchanges
     )
+    if left_out:
+        edited = (*edited[:-1], _without_reasoning(edited[-1]))
     held = replace(recording, cassette=replace(recording.cassette, exchanges=edited))
-    shown = check_recording(held, Rulebook.load(()), CheckChoices())[0]
-    assert broken_hops(shown) == found
-    returned = shown.verdicts["hop/opaque-returned"]
-    assert (returned is Verdict.NOT_APPLICABLE) is ("hop/opaque" in found)
+    results = check_recording(held, Rulebook.load(()), CheckChoices())
+    named = ("hop/opaque", "history/")
+    broken = {f.rule for each in results for f in each.findings if f.rule.startswith(named)}
+    assert broken == found
+
+
+def _without_reasoning(exchange: Exchange) -> Exchange:
+    """The exchange, whose request has no item of reasoning."""
+    request = exchange.request
+    assert request is not None
+    assert isinstance(request.json, dict)
+    items = [each for each in request.json["input"] if each.get("type") != "reasoning"]
+    return replace(exchange, request=replace(request, json={**request.json, "input": items}))
 
 
 def test_data_of_another_kind_is_lost_in_the_same_way() -> None:

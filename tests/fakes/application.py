@@ -49,6 +49,7 @@ class Application:
     upstream: str = ""
     faults: frozenset[Fault] = frozenset()
     tools: tuple[Part, ...] = (TOOL,)
+    stored: dict[str, list[Part]] | None = None  # conversations that the application itself keeps
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         assert scope["type"] == "http"
@@ -67,17 +68,30 @@ class Application:
 
     async def answer(self, asked: Mapping[str, Any]) -> AsyncIterator[Part | str]:
         yield {"type": "start", "messageId": f"answer-{len(asked['messages'])}"}
-        history = [turn for each in asked["messages"] for turn in _turns(each)]
+        history = self._history(asked)
         number, step = 0, None
         while step is None or step.calls:
-            number, step = number + 1, _Step(self.faults, number)
+            number, step = number + 1, _Step(self.faults, number, self.stored is not None)
             async for part in self._step_parts(step, history):
                 yield part
-            history += _continued(step.content)
+            history += _continued(self._kept(step.content))
         reason = _REASONS[step.reason]
         is_sold = reason == "length" and "finish-for-limit" in self.faults
         yield {"type": "finish", "finishReason": "stop" if is_sold else reason}
         yield "[DONE]"
+
+    def _history(self, asked: Mapping[str, Any]) -> list[Part]:
+        if self.stored is None:
+            return [turn for each in asked["messages"] for turn in _turns(each)]
+        history = self.stored.setdefault(asked["id"], [])
+        history += _turns(asked["messages"][-1])
+        return history
+
+    def _kept(self, content: list[Part]) -> list[Part]:
+        """What goes back to the model of an answer."""
+        if self.stored is None or "lost-signature" not in self.faults:
+            return content
+        return [each for each in content if each["type"] in ("text", "tool_use")]
 
     async def _step_parts(self, step: _Step, history: list[Part]) -> AsyncIterator[Part]:
         yield {"type": "start-step"}
@@ -129,6 +143,7 @@ class _Step:
 
     faults: frozenset[Fault]
     number: int
+    is_stored: bool = False  # the interface need not get what only the model reads
     content: list[Part] = field(default_factory=list)
     calls: list[Part] = field(default_factory=list)
     reason: str = ""
@@ -165,8 +180,11 @@ class _Step:
         if block["type"] == "text":
             self.open[index] = "text"
             return [{"type": "text-start", "id": part_id}]
+        if self.is_stored and not block.get("thinking"):
+            return []  # begun with its first words
         self.open[index] = "reasoning"
-        data = {"redactedData": block["data"]} if "data" in block else {}
+        is_sent = "data" in block and not self.is_stored
+        data = {"redactedData": block["data"]} if is_sent else {}
         more = {METADATA: {"anthropic": data}} if data else {}
         return [{"type": "reasoning-start", "id": part_id, **more}]
 
@@ -187,7 +205,7 @@ class _Step:
             block["thinking"] += delta["thinking"]
             return self._think(part_id, delta["thinking"])
         block["signature"] = delta["signature"]
-        if "lost-signature" in self.faults:
+        if "lost-signature" in self.faults or self.is_stored:
             return []
         own = {METADATA: {"anthropic": {"signature": delta["signature"]}}}
         return [{"type": "reasoning-delta", "id": part_id, "delta": "", **own}]
@@ -196,6 +214,9 @@ class _Step:
         part = {"type": "reasoning-delta", "id": part_id, "delta": said}
         if not said:
             return []
+        if self.is_stored and part_id not in map(self._id, self.open):
+            self.open[int(part_id.rpartition(".")[2])] = "reasoning"
+            return [{"type": "reasoning-start", "id": part_id}, part]
         if "start-per-delta" in self.faults:
             around = ({"type": f"reasoning-{what}", "id": part_id} for what in ("end", "start"))
             return [*around, part]
@@ -262,7 +283,7 @@ def _blocks(part: Part) -> list[Part]:
 
 def _continued(content: list[Part]) -> list[Part]:
     results = [_result(each["id"], "5") for each in content if each["type"] == "tool_use"]
-    return [{"role": "assistant", "content": content}, {"role": "user", "content": results}]
+    return _of_step("assistant", content, results)
 
 
 def _result(call_id: str, output: str) -> Part:

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from conformance import Checker
 from conformance.judging.consequences import (
     withdraw_compared,
+    withdraw_consequences,
     withdraw_followers,
+    withdraw_lost_seals,
     withdraw_unsent_wishes,
 )
 from conformance.judging.ledger import Ledger
+from conformance.judging.result import EventBeside, Finding, StreamResult
 from conformance.recordings.check import check_paths
-from conformance.rules.verdicts import Verdict
-from conformance.targets.client.client_judge import ClientLedger
+from conformance.rules.forms.compare import BothSides, GatheredSide, Side
+from conformance.rules.forms.contributions import Contribution
+from conformance.rules.verdicts import Level, Verdict
 from tests.evidence.two_hops import broken_hops, judged_hops, responses, vercel, vercel_part
+from tests.plain_results import plain_finding
 
 THOUGHTS = ["Ferries wait for the tide.", "So nine it is."]
 TEXT = "The ferry leaves at nine."
@@ -32,6 +37,10 @@ BEFORE_FINISH = "thinking/stream/before-finish"
         (THOUGHTS[:1], {"hop/thinking"}),
         ([*THOUGHTS, THOUGHTS[0]], {"hop/thinking"}),
         ([THOUGHTS[0], "So nine", " it is."], {"hop/thinking-parts"}),
+        (["", THOUGHTS[1]], {"hop/thinking"}),  # begun, and then lost
+        ([*THOUGHTS, ""], {"hop/thinking-parts"}),
+        # A part that nobody sent is a fault of its own.
+        ([THOUGHTS[0], "So ten it is.", ""], {"hop/thinking", "hop/thinking-parts"}),
     ],
 )
 def test_a_part_that_is_lost_or_comes_again_is_one_finding(
@@ -60,9 +69,9 @@ LATE = (
 )
 
 
-def failing(*rules: str, by: str = "harness") -> Ledger:
+def failing(*rules: str, by: str = "harness", exchange: int = 0) -> Ledger:
     """A ledger in which these rules were broken."""
-    ledger = ClientLedger()
+    ledger = Ledger(StreamResult("", exchange, "", "", named=False, verdicts={}, findings=()))
     for rule in rules:
         ledger.add(rule, Verdict.FAIL, by=by)
     return ledger
@@ -89,6 +98,60 @@ def test_what_follows_from_another_fault_is_withdrawn(leader: str, follower: str
     assert alone.rules_with(Verdict.FAIL) == [follower]
 
 
+def found_at(rule: str, event: int, got: str = "") -> Finding:
+    return plain_finding(rule=rule, event=event, got=got, level=Level.MUST)
+
+
+@pytest.mark.parametrize(
+    ("cause", "is_why"),
+    [
+        (found_at("wire/agui/span-opened", 3), True),
+        (found_at("wire/agui/span-opened", 7), True),
+        (found_at("wire/agui/span-opened", 9), False),  # of another message, later
+        (found_at("wire/agui/span-opened", 9, "end of stream"), True),
+    ],
+)
+def test_a_cause_comes_first_unless_it_is_what_never_came(cause: Finding, is_why: bool) -> None:
+    rule = "wire/agui/sealed-owner"
+    ledger = Ledger(StreamResult("", 1, "", "", named=False, verdicts={}, findings=()))
+    for found in (found_at(rule, 7), cause):
+        ledger.add(found.rule, Verdict.FAIL, findings=[found], by="hops")
+    withdraw_followers(ledger, "consequences")
+    assert (rule in ledger.rules_with(Verdict.FAIL)) is not is_why
+
+
+@pytest.mark.parametrize("rule", ["hop/opaque", "hop/opaque-returned"])
+@pytest.mark.parametrize(
+    ("leader", "event", "is_why"),
+    [
+        ("history/messages/signed-unchanged", 9, True),
+        ("history/messages/signed-unchanged", 12, False),  # of another block
+        ("hop/thinking", 9, False),
+    ],
+)
+def test_what_a_request_loses_of_sealed_data_is_one_finding(
+    rule: str, leader: str, event: int, is_why: bool
+) -> None:
+    ledgers = [failing(exchange=1), failing(exchange=3)]
+    for ledger, of, at in ((ledgers[0], rule, 9), (ledgers[1], leader, event)):
+        place = EventBeside("a.jsonl", 2, at, None, None, "", "")
+        found = plain_finding(rule=of, upstream=place)
+        ledger.add(of, Verdict.FAIL, findings=[found], by="hops")
+    withdraw_lost_seals(ledgers)
+    assert ledgers[0].rules_with(Verdict.FAIL) == ([] if is_why else [rule])
+    assert ledgers[1].rules_with(Verdict.FAIL) == [leader]
+
+
+def test_no_text_is_lost_by_wrong_counts() -> None:
+    said = "thinking/answer/said"
+    for cause, left in (("wire/chat/total-is-sum", {said}), ("wire/chat/carries", set[str]())):
+        ledger = Ledger(StreamResult("", 1, "", "", named=False, verdicts={}, findings=()))
+        for found in (found_at(said, 4), found_at(cause, 2)):
+            ledger.add(found.rule, Verdict.FAIL, findings=[found], by="hops")
+        withdraw_consequences(ledger)
+        assert set(ledger.rules_with(Verdict.FAIL)) - {cause} == left
+
+
 def test_a_wish_that_is_not_sent_at_all_is_one_finding() -> None:
     wish, forms = "harness/next-request", ("effort/chat/sent", "summary/request/auto-beside-effort")
     ledger = failing(wish, *forms)
@@ -99,21 +162,62 @@ def test_a_wish_that_is_not_sent_at_all_is_one_finding() -> None:
     assert sent.rules_with(Verdict.FAIL) == list(forms)
 
 
+RAW: Final = "wire/responses-parts/raw-agrees"
+THINKS: Final = "stripping/opt-in/stream-thinks-as-body"
+MARKED: Final = "stripping/visible-text/no-markers"
+SPEAKS: Final = "stripping/opt-in/stream-equals-body"
+
+
+def compared_answer(number: int, *parts: str) -> Contribution:
+    """What one of two answers that are compared says, in these deltas."""
+    left, right = (GatheredSide(Side({}, "concat")) for _ in range(2))
+    for each in (left, right):
+        each.parts.extend(parts)
+    return Contribution(number, "", "", "wire", 1, BothSides(left, right))
+
+
 @pytest.mark.parametrize(
-    ("leader", "follower"),
+    ("leader", "rule", "stream", "body", "is_why"),
     [
-        ("wire/responses-parts/raw-agrees", "stripping/opt-in/stream-thinks-as-body"),
-        ("stripping/visible-text/no-markers", "stripping/opt-in/stream-equals-body"),
+        (RAW, THINKS, ["Two."], ["Two and two."], True),
+        ("scenario/thinking", THINKS, [], ["Two."], True),
+        ("scenario/thinking", THINKS, ["Two."], ["Two and two."], False),
+        (MARKED, SPEAKS, ["<think>Hm.</think>", "Four."], ["Four."], True),
+        (MARKED, SPEAKS, ["Four.</think>"], ["Four."], True),
+        (MARKED, SPEAKS, ["<think>Hm.</think>", "Four."], ["Fo"], False),
+        (
+            "thinking/stream/text-increments",
+            SPEAKS,
+            ["It", "It is", "It is 4."],
+            ["It is 4."],
+            True,
+        ),
+        ("thinking/stream/text-increments", SPEAKS, ["It", "It is", "It is 4."], ["It is"], False),
+        ("thinking/stream/decoded-once", SPEAKS, ["cafÃ©"], ["café"], True),
+        ("thinking/stream/decoded-once", SPEAKS, ["cafÃ©"], ["caf"], False),
+        ("stripping/visible-text/no-thinking-body", SPEAKS, ["Hm. ", "Four."], ["Four."], True),
+        ("stripping/visible-text/no-thinking-body", SPEAKS, ["Hm. ", "Four."], ["For."], False),
+        ("wire/sse/utf8", SPEAKS, ["Four."], ["For."], False),
     ],
 )
-def test_two_answers_differ_because_one_of_them_is_broken(leader: str, follower: str) -> None:
-    broken, compared = (failing(rule, by="comparisons") for rule in (leader, follower))
-    withdraw_compared([broken, compared])
+def test_two_answers_differ_because_one_of_them_is_broken(
+    leader: str, rule: str, stream: list[str], body: list[str], is_why: bool
+) -> None:
+    pair = compared_answer(1, *stream), compared_answer(2, *body)
+    broken, last = (
+        failing(each, by="comparisons", exchange=n) for n, each in enumerate((leader, rule), 1)
+    )
+    withdraw_compared([broken, last], {rule: [pair]})
     assert broken.rules_with(Verdict.FAIL) == [leader]
-    assert compared.rules_with(Verdict.FAIL) == []
-    sound, alone = (failing(rule, by="comparisons") for rule in ("wire/sse/utf8", follower))
-    withdraw_compared([sound, alone])
-    assert alone.rules_with(Verdict.FAIL) == [follower]
+    assert last.rules_with(Verdict.FAIL) == ([] if is_why else [rule])
+
+
+def test_a_fault_of_a_third_answer_is_not_why_two_others_differ() -> None:
+    pair = compared_answer(1, "<think>Four."), compared_answer(2, "Four.")
+    third = failing(MARKED, by="comparisons", exchange=3)
+    last = failing(SPEAKS, by="comparisons", exchange=2)
+    withdraw_compared([third, last], {SPEAKS: [pair]})
+    assert last.rules_with(Verdict.FAIL) == [SPEAKS]
 
 
 def test_a_held_checker_reports_a_cause_once_as_check_does(tmp_path: Path) -> None:

@@ -56,6 +56,21 @@ def test_the_gravest_and_then_the_most_frequent_come_first() -> None:
     assert [each[0] for each in shown(report)] == ["often", "rare", "mild"]
 
 
+def test_what_is_altered_of_other_turns_follows_in_other_streams_too() -> None:
+    beside_calls, later, other = (
+        plain_finding(rule=f"history/messages/{name}", event=0)
+        for name in ("signed-unchanged", "turn-signed", "instructions-kept")
+    )
+    report = Report((stream(1, later), stream(2, beside_calls), stream(3, other)))
+    assert shown(report) == [
+        (beside_calls.rule, 1, 1, [later.rule]),
+        (other.rule, 1, 1, []),
+    ]
+    # In one stream either may lead; the more frequent one does.
+    both = Report((stream(1, later, beside_calls), stream(2, later)))
+    assert shown(both) == [(later.rule, 2, 1 + 1, [beside_calls.rule])]
+
+
 def test_a_group_follows_what_it_never_comes_without() -> None:
     cause = plain_finding(rule="cause")
     effect = plain_finding(rule="effect", level=Level.SHOULD)

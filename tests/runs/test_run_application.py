@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import socket
 from collections.abc import Sequence
@@ -11,13 +12,17 @@ from typing import Any, Final
 
 import httpx
 import pytest
+from msgspec.structs import replace
 from typer.testing import CliRunner
 
-from conformance.cassette import read
+from conformance.cassette import open_recording, read
 from conformance.cli import app
 from conformance.core.errors import RemoteError, UsageError
+from conformance.evidence.hop_opaque import NOT_ASKED_AGAIN
 from conformance.judging.result import Report
-from conformance.recordings.check import check_paths
+from conformance.judging.rulebook import Rulebook
+from conformance.recordings.check import check_paths, check_recording
+from conformance.recordings.choices import CheckChoices
 from conformance.rules.verdicts import Verdict
 from conformance.runs import RunOptions, RunOutcome
 from conformance.runs.api_run import UNSEEN, RunDisplay
@@ -128,6 +133,50 @@ def test_a_limit_that_is_sold_as_a_finish_is_found(tmp_path: Path) -> None:
     outcome = ran(Application(), tmp_path / "told", scenarios=names)
     assert violated(outcome.report) == set()
     assert outcome.report.verdicts["hop/reason-kept"] is Verdict.PASS
+
+
+def test_an_application_may_keep_its_history_itself(tmp_path: Path) -> None:
+    """No next turn follows the last one: what it sealed may be kept, or lost."""
+    report = ran(Application(stored={}), tmp_path / "kept").report
+    assert [(f.rule, f.message) for f in report.findings] == []
+    unknown = {e.reasons.get("hop/opaque") for e in report.streams if e.scenario == "app-parts"}
+    assert NOT_ASKED_AGAIN in unknown
+    assert violated(check_paths([tmp_path / "kept"], trust=[tmp_path])) == set()
+    # Where nobody trusts what the run states, each conversation shows it for itself.
+    told = check_paths([tmp_path / "kept"])
+    found = [e.scenario for e in told.streams for f in e.findings if f.rule == "hop/opaque"]
+    assert set(found) == {"app-length", "app-parts", "app-sealed", "app-stop"}
+    loses = Application(stored={}, faults=frozenset({"lost-signature"}))
+    assert "hop/opaque" in violated(ran(loses, tmp_path / "lost").report)
+
+
+@pytest.mark.parametrize(
+    ("holds", "verdict"),
+    [
+        ({"app": False, "upstream": True}, Verdict.NOT_APPLICABLE),
+        ({"app": True, "upstream": True}, Verdict.FAIL),  # the user keeps it
+        ({"app": False, "upstream": False}, Verdict.FAIL),  # nobody does
+    ],
+)
+def test_who_keeps_the_history_shows_in_the_request_to_the_model(
+    holds: dict[str, bool], verdict: Verdict, tmp_path: Path
+) -> None:
+    ran(Application(stored={}), tmp_path, scenarios=("app-answer",))
+    (path,) = tmp_path.rglob("app-answer.cassette.jsonl")
+    recording = open_recording(path)
+    shown, asked = recording.exchanges[2:]
+    sealed = re.search(r'"signature": "([^"]+)"', json.dumps(asked.request and asked.request.json))
+    assert sealed is not None
+    edited = [*recording.exchanges[:2]]
+    for each in (shown, asked):
+        assert each.request is not None
+        text = json.dumps(each.request.json).replace(sealed[1], "")
+        if holds[each.hop]:
+            text = json.dumps({**json.loads(text), "held": sealed[1]})
+        edited.append(replace(each, request=replace(each.request, json=json.loads(text))))
+    held = replace(recording, cassette=replace(recording.cassette, exchanges=tuple(edited)))
+    last = check_recording(held, Rulebook.load(()), CheckChoices())[2]
+    assert last.verdicts["hop/opaque"] is verdict
 
 
 def test_of_five_faults_exactly_these_are_found(tmp_path: Path) -> None:

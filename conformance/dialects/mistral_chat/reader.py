@@ -6,6 +6,8 @@ Rule 1: chunks and bodies are read as `openai.chat` reads them: the wire is the 
 Rule 2: a request is its entries, then `request.part` per part of their content: `position` and
         `role` are those of the entry, `kind` is the part's own type, `thought` the text of a part
         of thinking.
+Rule 3: an error is also a payload without choices that says `"object": "error"`, or has a `detail`,
+        as what Mistral's API refuses and its client reads: a text, or a list with a `msg` each.
 """
 
 from __future__ import annotations
@@ -29,12 +31,34 @@ class MistralReader(ChatReader):
     def request(self, request: Request) -> list[Event]:
         return [*super().request(request), *_request_parts(request.json)]
 
+    def _read_payload(self, payload: Any, field: str, *, is_error: bool) -> None:
+        fields = mapping(payload)
+        is_own = "choices" not in fields and _is_own_error(fields)
+        super()._read_payload(payload, field, is_error=is_error or is_own)
+
+    def _stated_error(self, payload: Any) -> Any:
+        fields = mapping(payload)
+        if fields.get("error") or not _is_own_error(fields):
+            return super()._stated_error(payload)
+        said = fields.get("message") or fields.get("detail")
+        said = mapping(said).get("detail") or said
+        return {**fields, "message": said if isinstance(said, str) else _messages(said)}
+
     def _wire_inner(self, inner: dict[str, Any], choice: Any) -> None:
         for part in elements(inner.get("content")):
             kind = mapping(part).get("type")
             held = _types_within(part)
             self._sink.wire("chat.part", event_data(part, choice=choice, kind=kind, within=held))
         super()._wire_inner(inner, choice)
+
+
+def _is_own_error(fields: dict[str, Any]) -> bool:
+    """Rule 3."""
+    return fields.get("object") == "error" or bool(fields.get("detail"))
+
+
+def _messages(details: Any) -> str:
+    return "; ".join(filter(None, (string(each.get("msg")) for each in objects(details))))
 
 
 def _types_within(part: Any) -> str:

@@ -196,7 +196,11 @@ class ChatReader:
             self._say_usage(usage)
         if is_error:
             self._may_be_over = True
-            self._sink.say_error(outcome.error(error or payload))
+            self._sink.say_error(outcome.error(self._stated_error(payload)))
+
+    def _stated_error(self, payload: Any) -> Any:
+        """What a payload that is an error says of it."""
+        return mapping(payload).get("error") or payload
 
     def _say_usage(self, usage: Any) -> None:
         if (counts := outcome.usage(usage)) is not None:

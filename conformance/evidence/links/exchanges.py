@@ -1,7 +1,8 @@
 """The exchanges of one recording, or of several, linked and judged.
 
 Rule 1: a turn is judged when a request first brings it back, and again when a later request changes
-it. A rule reports one finding per answer, because a broken turn recurs in every later request.
+it. A rule reports one finding per answer, because a broken turn recurs in every later request; and
+what follows from a rule that the same answer broke in an earlier request is none of its own.
 Rule 2: a turn that is left out, or replaced by a summary, does not count as altered: only turns
 that a request brings back are judged.
 Rule 3: requests that the toolkit wrote itself prove nothing about a target. An untrusted recording
@@ -25,6 +26,7 @@ from conformance.evidence.links.finder import LinkFinder, TurnLink
 from conformance.evidence.links.gathering import linked_rules
 from conformance.evidence.links.keys import LinkKeys
 from conformance.evidence.links.requests import RepeatedTalk
+from conformance.judging.consequences import follows
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import CarriedAnswer, EventBeside, Finding
 from conformance.judging.view import EventListener, JudgeSetting
@@ -275,11 +277,22 @@ class LinkedExchanges:
                 yield rule.id, (LinkVerdict(Verdict.UNTESTABLE, why), None)
             elif rule.id in known.broken or self._is_reported_already(link, rule.id):
                 yield rule.id, (self._reported_elsewhere(known.broken.get(rule.id)), None)
+            elif (cause := self._earlier_cause(turns, known, rule.id)) is not None:
+                known.broken[rule.id] = known.broken[cause]
+                where = self._places.name(known.broken[cause])
+                why = f"what breaks {cause} in exchange {where} may be why"
+                yield rule.id, (LinkVerdict(Verdict.NOT_APPLICABLE, why), None)
             else:
                 known.broken[rule.id] = turns.talk.exchange.number
                 end = link.answers[0].gathered[rule.id]
                 beside = self._answer_event(link.answers[0].exchange, end.event)
                 yield rule.id, (verdict, turns.finding(rule, link, verdict.violation, beside))
+
+    def _earlier_cause(self, turns: RepeatedTurns, known: _Judged, rule: str) -> str | None:
+        """The rule that the same answer broke in an earlier request, if this follows from that."""
+        here = turns.talk.exchange.number
+        earlier = (name for name, number in known.broken.items() if number != here)
+        return next((each for each in earlier if follows(rule, each)), None)
 
     def _reported_elsewhere(self, exchange: int | None) -> LinkVerdict:
         name = "for another answer"

@@ -23,6 +23,10 @@ class Contribution(Struct, frozen=True):
     sides: BothSides
 
 
+ComparedPairs = Sequence[tuple[Contribution, Contribution]]
+"""What was compared with what."""
+
+
 def _matches(side: Side, given: Contribution) -> bool:
     wanted = (side.role or given.role, side.hop or given.hop, side.view)
     return wanted == (given.role, given.hop, given.view)
@@ -32,7 +36,7 @@ def compare(
     form: Compare, given: Sequence[Contribution]
 ) -> tuple[Verdict, str, tuple[Violation, ...]]:
     """Verdict, reason and violations over all exchanges of a run."""
-    pairs = _pairs(form, given)
+    pairs = compared_pairs(form, given)
     if not pairs:
         return Verdict.NOT_APPLICABLE, "no exchange has the role, hop or view it names", ()
     results = [_result(form, *pair) for pair in pairs]
@@ -62,7 +66,8 @@ def _result(
     return (Verdict.FAIL if violation else Verdict.PASS), "", violation
 
 
-def _pairs(form: Compare, given: Sequence[Contribution]) -> list[tuple[Contribution, Contribution]]:
+def compared_pairs(form: Compare, given: Sequence[Contribution]) -> ComparedPairs:
+    """What is compared with what: one answer of each role, or two views of each exchange."""
     lefts = [each for each in given if _matches(form.left, each)]
     rights = [each for each in given if _matches(form.right, each)]
     if (form.left.role, form.left.hop) != (form.right.role, form.right.hop):

@@ -143,3 +143,23 @@ def test_hostile_content_is_read(content: Any) -> None:
     assert not dialects.get("mistral.chat").recognises(
         Frame("body", "", "", "", 0), body({"content": content}, USAGE)
     )
+
+
+@pytest.mark.parametrize(
+    ("payload", "said"),
+    [
+        ({"object": "error", "message": "No such effort.", "code": "3000"}, "No such effort."),
+        ({"object": "error", "message": {"detail": [{"msg": "Not a list"}]}}, "Not a list"),
+        ({"detail": [{"msg": "Not a list"}, {"msg": "Too short"}]}, "Not a list; Too short"),
+        ({"detail": "Not found"}, "Not found"),
+        ({"error": {"message": "No such effort."}}, "No such effort."),
+        ({"fault": {"faultstring": "bad"}}, None),
+    ],
+)
+def test_a_refusal_is_read_in_each_form_that_the_api_has(
+    payload: dict[str, Any], said: str | None
+) -> None:
+    reader = dialects.get("mistral.chat").reader(Reading())
+    events = reader.read(Frame("body", "", "", "", 0), payload, 1)
+    errors = [each.data["message"] for each in events if each.type == "error"]
+    assert errors == ([] if said is None else [said])

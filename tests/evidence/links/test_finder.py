@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, Final
 
 import pytest
@@ -151,8 +152,30 @@ def test_of_one_broken_turn_one_finding_is_told() -> None:
         exchanges[at] = with_history(exchanges[at], "messages", history)
     results = checked(exchanges, MESSAGES.dialect, MESSAGES.profile)
     found = [(each.exchange, f.rule) for each in results for f in each.findings]
-    assert [each for each in found if each[1] == UNCHANGED] == [(2, UNCHANGED)]
+    assert [each for each in found if each[1].startswith("history/")] == [(2, UNCHANGED)]
     assert results[2].reasons.get(UNCHANGED, "") in ("", "reported in exchange 2")
+
+
+def of_openrouter(*sealed: Sequence[int]) -> list[tuple[int, str, Any]]:
+    """What is found where each request but the first lacks the seals of these entries."""
+    talker = TALKERS["openrouter"]
+    exchanges = talk(talker)
+    for at, entries in enumerate(sealed, 1):
+        history = history_of(exchanges[at], "messages")
+        for each in entries:
+            history = cut(seal(each))(history)
+        exchanges[at] = with_history(exchanges[at], "messages", history)
+    results = checked(exchanges, talker.dialect, talker.profile)
+    every = [(each.exchange, f) for each in results for f in each.findings]
+    return [(n, f.rule, f.slice) for n, f in every if f.rule.startswith("history/")]
+
+
+def test_a_turn_that_is_broken_beside_its_calls_is_no_second_finding_later() -> None:
+    beside_calls = (2, "history/chat/details-signed", {"exchange": 1})
+    assert of_openrouter((1,), (1,), (1,)) == [beside_calls]
+    # What only a later turn breaks is a fault of its own.
+    later = (4, "history/chat/earlier-details-signed", {"exchange": 1})
+    assert of_openrouter((), (), (1,)) == [later]
 
 
 def test_a_finding_shows_both_places() -> None:

@@ -1,0 +1,131 @@
+"""What becomes of data that is never displayed: signatures, and thinking that is sealed.
+
+Rule 1: it is kept if the interface gets it, in any place, or if a later request to the provider has
+        it. Of several values of one block the last one counts.
+Rule 2: a protocol without a place for it is judged by later requests alone. If these continue
+        answers that the provider keeps, the data need not be sent back.
+Rule 3: an application that keeps its history itself sends the data back with its next request. If
+        none was asked of it, what the last answer sealed cannot be judged. It keeps its history if
+        its request holds what an earlier turn's answer sealed, and what it was asked does not.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from conformance.core.events import Request
+from conformance.dialects.history_calls import goes_on_from_kept
+from conformance.evidence.hop_sides import (
+    TELLING,
+    ApplicationHops,
+    Compared,
+    HopDifference,
+    ReadAnswer,
+)
+from conformance.evidence.said import OpaqueValue, read_content
+from conformance.judging import hop_rules as rules
+
+NOT_ASKED_AGAIN: Final = (
+    "the application keeps its history itself, and no later request shows whether this is kept"
+)
+"""Why nothing is known of what the last answer sealed."""
+
+
+def brings_back(
+    asked: Request | None, request: Request | None, earlier: Iterable[ReadAnswer]
+) -> bool:
+    """Whether a request has what an earlier answer sealed, and what the user asked has not."""
+    if asked is None or asked.json is None or request is None or request.json is None:
+        return False
+    given, sent = (json.dumps(each.json, ensure_ascii=False) for each in (asked, request))
+    sealed = (value.data for each in earlier for value in read_content([each.transcript]).opaque)
+    return any(len(each) >= TELLING and each in sent and each not in given for each in sealed)
+
+
+def opaque_kept(hops: ApplicationHops) -> Compared:
+    """Every value is kept in the interface, or by the application for the model."""
+    lost = _lost_values(hops)
+    if isinstance(lost, str):
+        return lost
+    if not lost:
+        return lost is not None
+    # The kind is a value: who has no place for such data loses all kinds of it.
+    message = f"expected the provider's {lost[0].kind!r} data, got it nowhere"
+    return HopDifference(message, lost[0].place, hops.sent.last)
+
+
+def _lost_values(hops: ApplicationHops) -> list[OpaqueValue] | str | None:
+    """The values kept nowhere, or why that is unknown; None if there was nothing to keep."""
+    if hops.hides or not hops.are_whole:
+        return None
+    values = [each for each in _last_values(hops.said.opaque) if each.data]
+    if values and hops.has_no_place:
+        return f"this release of {hops.shown.dialect.name} {rules.NO_PLACE}"
+    if values and not hops.shown.dialect.carries_opaque and not hops.later:
+        why = "no later request shows whether they are kept"
+        return f"{hops.shown.dialect.name} {rules.NO_PLACE}, and {why}"
+    if values and _continues_stored_answers(hops):
+        return "the provider keeps what it sealed"
+    kept = list(_kept_strings(hops)) if values else []
+    lost = [each for each in values if not any(each.data in text for text in kept)]
+    if lost and not hops.later and hops.keeps_history():
+        lost = [each for each in lost if _goes_back_within(hops, each)]
+        return lost or NOT_ASKED_AGAIN
+    return lost if values else None
+
+
+def _goes_back_within(hops: ApplicationHops, value: OpaqueValue) -> bool:
+    """Whether a later call of the same turn has to bring a value back."""
+    answer = value.owner[0]
+    return answer < len(hops.behind) - 1 and bool(hops.behind[answer].transcript.own_tools)
+
+
+def _continues_stored_answers(hops: ApplicationHops) -> bool:
+    """Whether a later request goes on from answers that the provider keeps."""
+    first, *others = hops.behind
+    later = (*(each.exchange.request for each in others), *hops.later)
+    bodies = (request.json for request in later if request is not None)
+    return any(goes_on_from_kept(first.exchange.dialect or "", body) for body in bodies)
+
+
+def opaque_returned(hops: ApplicationHops) -> Compared:
+    """The opaque data that came before a tool call is in the request with the call's result.
+
+    Data that is kept nowhere has its own rule.
+    """
+    lost = _lost_values(hops)
+    nowhere = [] if lost is None or isinstance(lost, str) else lost
+    found = is_reported = False
+    for number, (answer, later) in enumerate(pairwise(hops.behind)):
+        request = later.exchange.request
+        if request is None or request.json is None or not answer.transcript.own_tools:
+            continue
+        if number in hops.tries or goes_on_from_kept(later.exchange.dialect or "", request.json):
+            continue
+        text = json.dumps(request.json, ensure_ascii=False)
+        for value in _last_values([e for e in hops.said.opaque if e.owner[0] == number]):
+            if value in nowhere:
+                is_reported = True
+                continue
+            found = True
+            if value.data and value.data not in text:
+                message = f"expected the {value.kind!r} data in the next request, got it nowhere"
+                return HopDifference(message, value.place, hops.sent.last)
+    why = f"{rules.OPAQUE.id} reports what is kept nowhere"
+    return found or (is_reported and why)
+
+
+def _last_values(values: Sequence[OpaqueValue]) -> Iterator[OpaqueValue]:
+    yield from {(each.owner, each.kind): each for each in values}.values()
+
+
+def _kept_strings(hops: ApplicationHops) -> Iterator[str]:
+    yield from (each.data for each in hops.sent.opaque)
+    for pieces in hops.strings.values():
+        yield from (piece for _, piece in pieces)
+    for request in (*(answer.exchange.request for answer in hops.behind), *hops.later):
+        if request is not None and request.json is not None:
+            yield json.dumps(request.json, ensure_ascii=False)
