@@ -48,6 +48,8 @@ class BoundRules(Struct, frozen=True):
 # By dialect, name and file of the profile.
 _BoundByProfile = dict[tuple[str, str, str], BoundRules]
 _ALL_SHIPPED: Final[_BoundByProfile] = {}  # compiled once per process
+_ChangedRules = dict[tuple[RuleSet, RuleSet], RuleSet]
+_CHANGED_SHIPPED: Final[_ChangedRules] = {}  # of all shipped rules, as above
 
 
 class Rulebook:
@@ -71,7 +73,7 @@ class Rulebook:
         )
         self.notes = _left_out_notes(len(selected) - len(self.rules), as_of)
         self._bound: _BoundByProfile = {}
-        self._changed: dict[tuple[RuleSet, RuleSet], RuleSet] = {}
+        self._changed: _ChangedRules = {}
         self._profiles: dict[tuple[str, str, tuple[Path, ...]], Profile] = {}
 
     @classmethod
@@ -80,7 +82,7 @@ class Rulebook:
     ) -> Rulebook:
         book = cls(load_suites(suites), globs, as_of)
         if not (suites or globs or as_of):
-            book._bound = _ALL_SHIPPED
+            book._bound, book._changed = _ALL_SHIPPED, _CHANGED_SHIPPED
         return book
 
     def narrowed(self, result: StreamResult) -> StreamResult:

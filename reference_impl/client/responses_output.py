@@ -15,7 +15,7 @@ from .payload import count_of, objects_of, text_of
 from .responses_items import CALLS, OURS, Item, ReadCall, ReadMessage, ReadReasoning, ReportedTexts
 from .speech import Call, Speech
 
-ItemKind = TypeVar("ItemKind", ReadReasoning, ReadMessage, ReadCall)
+ItemKind = TypeVar("ItemKind", bound=Item)
 
 
 class Output:

@@ -148,21 +148,21 @@ class MessagesBody(AnswerBody):
         self._message: dict[str, Any] = {}
         self._blocks: list[dict[str, Any]] = []
 
-    def _add(self, _: str, event: Mapping[str, Any]) -> None:
-        match event["type"]:
+    def _add(self, _: str, data: Mapping[str, Any]) -> None:
+        match data["type"]:
             case "message_start":
-                self._message = dict(event["message"])
+                self._message = dict(data["message"])
             case "content_block_start":
-                block = dict(event["content_block"])
+                block = dict(data["content_block"])
                 self._blocks.append({**block, "input": ""} if "input" in block else block)
             case "content_block_delta":
-                taken, field = _ADDS[event["delta"]["type"]]
-                self._blocks[-1][field] += event["delta"][taken]
+                taken, field = _ADDS[data["delta"]["type"]]
+                self._blocks[-1][field] += data["delta"][taken]
             case "message_delta":
-                counted = {name: event[name] for name in ("usage",) if name in event}
-                self._message |= {**event["delta"], **counted}
+                counted = {name: data[name] for name in ("usage",) if name in data}
+                self._message |= {**data["delta"], **counted}
             case "error":
-                self._error = event
+                self._error = data
 
     def _whole(self) -> dict[str, Any]:
         for block in self._blocks:
