@@ -23,6 +23,7 @@ from conformance.dialects.codex_exec import DIALECT as CODEX_EXEC
 from conformance.dialects.cohere_v2 import DIALECT as COHERE_V2
 from conformance.dialects.copilot_cli import DIALECT as COPILOT_CLI
 from conformance.dialects.endpoint import BASE, Endpoint
+from conformance.dialects.gemini_cli import DIALECT as GEMINI_CLI
 from conformance.dialects.gemini_generate import DIALECT as GEMINI_GENERATE
 from conformance.dialects.gemini_interactions import DIALECT as GEMINI_INTERACTIONS
 from conformance.dialects.google_adk import DIALECT as GOOGLE_ADK
@@ -70,6 +71,7 @@ SUPPORTED: Final[Mapping[str, Dialect]] = {
         GEMINI_INTERACTIONS,
         LMSTUDIO_CHAT,
         COPILOT_CLI,
+        GEMINI_CLI,
         OPENCODE_RUN,
         OPENCODE_SERVE,
     )

@@ -107,6 +107,10 @@ def test_a_dialect_without_a_reader_is_told_apart_from_a_wrong_name() -> None:
         ({"type": "text", "part": {"type": "text", "text": "a"}}, None),
         ({"type": "assistant.reasoning_delta", "data": {}}, "copilot.cli"),
         ({"type": "session.idle", "data": {}}, None),
+        ({"type": "init", "session_id": "s", "model": "m"}, "gemini.cli"),
+        ({"type": "tool_use", "tool_name": "read", "tool_id": "t"}, "gemini.cli"),
+        ({"type": "result", "status": "error", "stats": {}}, "gemini.cli"),
+        ({"type": "message", "role": "assistant", "content": "a", "delta": True}, None),
         ({"type": "session.idle", "properties": {"sessionID": "ses_1"}}, "opencode.serve"),
         ({"payload": {"type": "server.connected", "properties": {}}}, "opencode.serve"),
         ({"type": "session.created", "session": {}}, "openai.realtime"),
@@ -289,7 +293,7 @@ def test_neutral_suites_bind_without_any_knob_of_the_profile() -> None:
 
 def test_who_is_only_listened_to_is_asked_nothing() -> None:
     listened_to = set(dialects.APPLICATIONS) - set(dialects.ASKED_APPLICATIONS)
-    assert listened_to == {"copilot.cli", "langchain.events", "opencode.serve"}
+    assert listened_to == {"copilot.cli", "gemini.cli", "langchain.events", "opencode.serve"}
     assert dialects.AGENTS.keys() <= set(dialects.ASKED_APPLICATIONS)
 
 

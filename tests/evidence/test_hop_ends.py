@@ -221,6 +221,12 @@ def _copilot(_: str) -> str:
     return _lines(*({"type": kind, "data": data} for kind, data in told))
 
 
+def _gemini_cli(_: str) -> str:
+    said = {"type": "message", "role": "assistant", "content": TEXT, "delta": True}
+    begun = {"type": "init", "session_id": "s", "model": "m"}
+    return _lines(begun, said, {"type": "result", "status": "success", "stats": {}})
+
+
 # How each protocol says that an answer is finished, cut at a limit, and cut by a filter.
 STATING: Final[Mapping[str, tuple[Callable[[Any], str], str, str, str]]] = {
     "vercel.ui": (_vercel, "stop", "length", "content-filter"),
@@ -237,6 +243,7 @@ SILENT: Final[Mapping[str, Callable[[str], str]]] = {
     "codex.exec": _codex_exec,
     "codex.app-server": _codex_server,
     "copilot.cli": _copilot,
+    "gemini.cli": _gemini_cli,
     "opal.rpc": _opal,
 }
 FILTERED: Final = {dialect: word for dialect, (_, word) in REASONS.items() if word}

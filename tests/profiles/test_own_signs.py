@@ -11,12 +11,12 @@ from conformance.recordings.check import check_paths
 from tests.profiles.identifying import chunk, written
 
 ROLE_ONCE: Final = "wire/chat/role-once"
-NOTE: Final = {"note": "Written by a machine.", "system_fingerprint": ""}
-ARK: Final = {"id": f"02{1_764_682_994_508}{'a1' * 12}", "service_tier": "default"}
-CLI: Final = {"id": "resp_0811"}
+NOTE: Final[dict[str, Any]] = {"note": "Written by a machine.", "system_fingerprint": ""}
+ARK: Final[dict[str, Any]] = {"id": f"02{1_764_682_994_508}{'a1' * 12}", "service_tier": "default"}
+CLI: Final[dict[str, Any]] = {"id": "resp_0811"}
 
 
-def answered(native: bool, finish_key: bool = True, **more: Any) -> list[dict[str, Any]]:
+def answered(*, native: bool, finish_key: bool = True, **more: Any) -> list[dict[str, Any]]:
     deltas = ({"reasoning_content": "Hm."}, {"content": "Yes."})
     chunks = [chunk({"role": "assistant", **each}, **more) for each in deltas]
     chunks.append(chunk({}, "stop", **more))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,10 +14,10 @@ PART_ONCE = "wire/opencode-run/part-once"
 LINE_ONCE = "wire/stream-json/line-once"
 
 
-def run_of(part_id: str) -> list[dict[str, object]]:
+def run_of(part_id: str) -> list[dict[str, Any]]:
     """The lines of a run of opencode whose parts all have this id."""
-    kept = {"id": part_id, "messageID": "msg_0", "sessionID": "ses_0"}
-    span = {"start": 1, "end": 2}
+    kept: dict[str, Any] = {"id": part_id, "messageID": "msg_0", "sessionID": "ses_0"}
+    span: dict[str, Any] = {"start": 1, "end": 2}
     parts = [
         ("step_start", {"type": "step-start"}),
         ("text", {"type": "text", "text": "Two.", "time": span}),
@@ -28,7 +29,7 @@ def run_of(part_id: str) -> list[dict[str, object]]:
     ]
 
 
-def lines_of(uuid: str) -> list[dict[str, object]]:
+def lines_of(uuid: str) -> list[dict[str, Any]]:
     """Two lines of Claude Code with this id."""
     said = {"role": "assistant", "content": [{"type": "text", "text": "Two."}]}
     return [

@@ -138,7 +138,8 @@ class AcpReader(ProgramReader[TurnMessages]):
         self._sink.wire(method if method in _OF_TURNS else f"{side}.request", {**fields, **stated})
         if side == "client":
             self._note_session(params)
-        if self._note_waiting(side, number, method) and method in _OPENING:
+        is_kept = self._note_waiting(side, number, method)
+        if is_kept and method in _OPENING and number is not None:
             self._opening.add(number)
 
     def _note_waiting(self, side: str, number: Any, method: str) -> bool:
