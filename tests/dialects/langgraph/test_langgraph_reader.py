@@ -66,7 +66,9 @@ def test_a_message_is_said_once_however_it_comes(name: str) -> None:
 @pytest.mark.parametrize("name", ["thinking-then-text", "chat", "tool-round"])
 def test_pieces_that_langgraph_js_calls_ai_are_pieces(name: str) -> None:
     """The server of LangGraph.js (1.5.1) does so; its client (1.15.0) joins them by their id."""
-    renamed = [_as_javascript(message) for message in DRAFTS[name].pieces]
+    pieces = DRAFTS[name].pieces
+    renamed = [_as_javascript(each) for each in pieces if isinstance(each, Message)]
+    assert len(renamed) == len(pieces)
     events = read(renamed)
     assert spoken(events) == spoken(of(name))
     assert not [each for each in wired(events, "graph.message") if each.get("again")]
