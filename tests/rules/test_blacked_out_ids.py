@@ -18,7 +18,7 @@ def run_of(part_id: str) -> list[dict[str, Any]]:
     """The lines of a run of opencode whose parts all have this id."""
     kept: dict[str, Any] = {"id": part_id, "messageID": "msg_0", "sessionID": "ses_0"}
     span: dict[str, Any] = {"start": 1, "end": 2}
-    parts = [
+    parts: list[tuple[str, dict[str, Any]]] = [
         ("step_start", {"type": "step-start"}),
         ("text", {"type": "text", "text": "Two.", "time": span}),
         ("step_finish", {"type": "step-finish", "reason": "stop", "cost": 0}),

@@ -138,17 +138,15 @@ class AcpReader(ProgramReader[TurnMessages]):
         self._sink.wire(method if method in _OF_TURNS else f"{side}.request", {**fields, **stated})
         if side == "client":
             self._note_session(params)
-        is_kept = self._note_waiting(side, number, method)
-        if is_kept and method in _OPENING and number is not None:
-            self._opening.add(number)
+        self._note_waiting(side, number, method)
 
-    def _note_waiting(self, side: str, number: Any, method: str) -> bool:
-        """Takes a request that wants a response; whether it is one, and was kept."""
+    def _note_waiting(self, side: str, number: Any, method: str) -> None:
+        """Takes a request that wants a response."""
         pending = self._pending[side]
-        keeps = isinstance(number, str | int) and len(pending) < _MOST_REQUESTS
-        if keeps:
+        if isinstance(number, str | int) and len(pending) < _MOST_REQUESTS:
             pending[number] = method
-        return keeps
+            if method in _OPENING:
+                self._opening.add(number)
 
     def _announce_turn(self, number: Any, session: str) -> None:
         """A prompt begins a turn, except one of another session beside a turn under way."""

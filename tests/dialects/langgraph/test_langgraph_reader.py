@@ -67,7 +67,8 @@ def test_a_message_is_said_once_however_it_comes(name: str) -> None:
 def test_pieces_that_langgraph_js_calls_ai_are_pieces(name: str) -> None:
     """The server of LangGraph.js (1.5.1) does so; its client (1.15.0) joins them by their id."""
     pieces = DRAFTS[name].pieces
-    renamed = [_as_javascript(each) if isinstance(each, Message) else each for each in pieces]
+    renamed = [_as_javascript(each) for each in pieces if isinstance(each, Message)]
+    assert len(renamed) == len(pieces)
     events = read(renamed)
     assert spoken(events) == spoken(of(name))
     assert not [each for each in wired(events, "graph.message") if each.get("again")]
