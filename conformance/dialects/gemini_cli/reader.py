@@ -125,7 +125,9 @@ def recognises(frame: Frame, payload: Any) -> bool:
     del frame
     fields = mapping(payload)
     marks = _MARKS.get(string(fields.get("type")))
-    return bool(marks) and all(isinstance(fields.get(key), is_a) for key, is_a in marks.items())
+    if marks is None:
+        return False
+    return all(isinstance(fields.get(key), is_a) for key, is_a in marks.items())
 
 
 COLUMNS: Final = LINES.columns(
