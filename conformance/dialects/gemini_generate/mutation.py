@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from conformance.core.json_values import list_at, put_at, text_at, value_at
+from conformance.dialects.gemini_generate.candidate import reason_of
 from conformance.editing.edits import (
     ask_otherwise,
     drop_value,
@@ -161,10 +162,16 @@ def _answers_alone(stream: Stream) -> list[int]:
     return [0] if stream.is_body and places_with("candidates")(stream) else []
 
 
+def _reasons(stream: Stream) -> list[int]:
+    """Where an answer states why it ended; the default value of the enum states nothing."""
+    found = places_with(*_REASON)(stream)
+    return [n for n in found if reason_of(value_at(stream.pieces[n].payload, *_REASON))]
+
+
 def _later_reasons(stream: Stream) -> list[int]:
     """Where an answer ends that began in a chunk before."""
     first = min(places_with("candidates")(stream), default=0)
-    found = [n for n in places_with(*_REASON)(stream) if n > first]
+    found = [n for n in _reasons(stream) if n > first]
     return [n for n in found if value_at(stream.pieces[n].payload, *_FIRST_CALL) is None]
 
 
@@ -232,7 +239,7 @@ OPERATORS.add("N11-no-candidates", "An answer has no candidates.")(
     _answers_alone, drop_value("candidates")
 )
 OPERATORS.add("U4-no-finish-reason", "The answer ends for no reason.")(
-    places_with(*_REASON), drop_value(*_REASON)
+    _reasons, drop_value(*_REASON)
 )
 OPERATORS.add("I10-finish-of-another", "The reason comes for a candidate that said nothing.")(
     _later_reasons, set_value(1, "candidates", 0, "index")
