@@ -74,12 +74,7 @@ def corpus_command(context: typer.Context) -> None:
 def check_command(  # noqa: PLR0917  # typer makes options of parameters
     source: _SourceArgument,
     out: Annotated[
-        Path,
-        typer.Option(
-            "--out",
-            metavar="DIR",
-            help="Folder for the verdicts; an earlier run there is continued.",
-        ),
+        Path, typer.Option("--out", metavar="DIR", help="Folder of verdicts, new or continued.")
     ],
     map_: _MapOption = None,
     keep: Annotated[
@@ -88,13 +83,9 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
     ] = None,
     processes: Annotated[
         int | None,
-        typer.Option(
-            "-j", "--processes", min=1, help="Number of workers; default: one per processor."
-        ),
+        typer.Option("-j", "--processes", min=1, help="Workers; default: one per processor."),
     ] = None,
-    engine: Annotated[
-        str, typer.Option(metavar="ENGINE", help="Where workers run: local or ray.")
-    ] = "local",
+    engine: Annotated[str, typer.Option(metavar="ENGINE", help="local or ray.")] = "local",
     ray_address: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Address of a Ray cluster.")
     ] = None,

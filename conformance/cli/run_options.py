@@ -45,8 +45,7 @@ class RunArguments(Struct, frozen=True, kw_only=True):
         str | None,
         typer.Option(
             metavar="URL",
-            help="Base URL of a server, http or ws; if it has no path, the API's own (/v1) is"
-            " added.",
+            help="Base URL of a server, http or ws; without a path, the API's own (/v1) is added.",
         ),
     ] = None
     asgi_app: Annotated[
@@ -59,7 +58,7 @@ class RunArguments(Struct, frozen=True, kw_only=True):
         str | None,
         typer.Option(
             metavar="URL",
-            help="Base URL of a gateway; this tool plays its provider at --upstream-port.",
+            help="Base URL of a gateway, whose provider is played at --upstream-port.",
         ),
     ] = None
     app_url: Annotated[
@@ -135,9 +134,7 @@ class RunArguments(Struct, frozen=True, kw_only=True):
     ] = None
     cases: Annotated[
         Literal["quick", "full"],
-        typer.Option(
-            help="quick: each recording once; full: with every chunking, cut and edit, too."
-        ),
+        typer.Option(help="quick: each recording once; full: also each chunking, cut and edit."),
     ] = "full"
     only: Annotated[
         str,
@@ -147,9 +144,7 @@ class RunArguments(Struct, frozen=True, kw_only=True):
     ] = ""
     model: Annotated[
         str | None,
-        typer.Option(
-            metavar="ID", help="Model to ask for; default: the only one that the target lists."
-        ),
+        typer.Option(metavar="ID", help="Model to ask for; default: the only one it lists."),
     ] = None
     api: Annotated[
         list[str] | None,
@@ -180,14 +175,12 @@ class RunArguments(Struct, frozen=True, kw_only=True):
         list[str] | None,
         typer.Option(
             metavar="CAPABILITY",
-            help="Capability that the target lacks: thinking, tools, summary, encrypted, effort"
-            " or models; repeatable.",
+            help="What the target lacks: thinking, tools, summary, encrypted, effort or models.",
         ),
     ] = None
     target: shared.TargetOption = ""
     save: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Save all exchanges as cassettes in this folder."),
+        Path | None, typer.Option(metavar="DIR", help="Save all exchanges here, as cassettes.")
     ] = None
     show_plan: Annotated[
         bool, typer.Option("--plan", help="Print the requests, and send nothing.")
@@ -202,32 +195,19 @@ class RunArguments(Struct, frozen=True, kw_only=True):
         float, typer.Option(min=0, help="Longest Retry-After to obey, in seconds.")
     ] = 60.0
     max_tokens: shared.TokensOption = 2048
-    jobs: Annotated[
-        int, typer.Option(min=1, max=1024, help="Scenarios to run at the same time.")
-    ] = 1
+    jobs: Annotated[int, typer.Option(min=1, max=1024, help="Scenarios run at once.")] = 1
     repeat: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            max=10_000,
-            help="Run the scenarios this often; from 2 on, also look for answers to other"
-            " requests.",
-        ),
+        int, typer.Option(min=1, max=10_000, help="Rounds; from 2 on, answers are also compared.")
     ] = 1
     soak: Annotated[
         str | None,
         typer.Option(
             metavar="TIME",
-            help="Then repeat the scenarios for this long, --jobs at a time: 90s, 2m.",
+            help="Then repeat the scenarios for a time, --jobs at once: 90s, 2m.",
         ),
     ] = None
     confirm: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            max=100,
-            help="Send the request of each finding N times, and report in how many it recurs.",
-        ),
+        int, typer.Option(min=1, max=100, help="Repeat the request of each finding so often.")
     ] = 1
     timeout: shared.TimeoutOption = LIMITS.timeout
     idle_timeout: Annotated[
