@@ -85,7 +85,7 @@ ROLES: Final = (
         "start/gateway.md",
         "You run a gateway",
         (
-            ("live.md#gateways", "How a gateway is compared with what it was told"),
+            ("live.md#gateways", "How a gateway is compared with its upstream"),
             ("real-targets.md", "What was found in gateways that anyone can install"),
             ("ci.md", "In continuous integration"),
         ),
@@ -95,11 +95,11 @@ ROLES: Final = (
 _ROWS: Final[Mapping[str, str]] = {
     "the author of a server": "start/server.md",
     "the author of a client or SDK": "start/client.md",
-    "testing an application with pytest": "start/application.md",
-    "keeping recordings": "start/recordings.md",
-    "running a gateway or proxy": "start/gateway.md",
-    "building an application on a model": "applications.md",
-    "sitting on a million streams": "corpora.md",
+    "a tester of an application with pytest": "start/application.md",
+    "a keeper of recordings": "start/recordings.md",
+    "an operator of a gateway or proxy": "start/gateway.md",
+    "the author of an application on a model": "applications.md",
+    "the owner of a million streams": "corpora.md",
 }
 
 
