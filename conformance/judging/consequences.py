@@ -19,6 +19,7 @@ _END: Final = "end of "  # what a rule got where something never came
 # What shows where a call goes on, before it shows that the call was not closed.
 _SHOWN_BEFORE: Final = ("/output-of-call", "/result-after-call")
 _OF_CLIENT: Final = "thinking/client/agrees-with-wire"
+_OF_REPORTS: Final = "/client/"
 _UNPLACED: Final = ("carries", "message-identified", "type-known", "tuple", "last-comes")
 _NO_COUNTS: Final = (
     *("usage-present", "counts-are-whole", "counts-stated", "body-fields", "result-fields"),
@@ -170,6 +171,8 @@ def _may_cause(ledger: Ledger, leader: str, rule: str) -> bool:
 
 
 def _comes_first(cause: Finding, finding: Finding) -> bool:
+    if _OF_REPORTS in cause.rule:
+        return True  # it compares the whole report, and shows at its end
     if finding.unit and set(cause.answers).isdisjoint(finding.answers):
         return False
     if finding.rule == THINKING_PARTS.id:

@@ -208,7 +208,7 @@ def test_a_self_signed_certificate_is_reported_and_can_be_trusted(
     [
         (301, "text/html", "The target's URL must be the one that it redirects to."),
         (200, "text/html", "The target's URL must be the base of its API"),
-        (418, JSON, "--without CAPABILITY leaves out"),
+        (418, JSON, "--without CAPABILITY"),
     ],
 )
 def test_a_finding_names_the_option_of_its_case_and_shows_the_request(

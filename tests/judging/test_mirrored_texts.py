@@ -97,7 +97,8 @@ def test_what_is_joined_repeats_its_text_everywhere(delta: Any) -> None:
 def test_details_that_come_back_whole_are_those_that_came(tmp_path: Path) -> None:
     text = "".join(f" step {number}" for number in range(FRAMES))
     detail = {"type": "reasoning.text", "text": text, "format": "example-v1", "index": 0}
-    answer = {"role": "assistant", "content": "Noon.", "reasoning_details": [detail]}
+    signed = {**detail, "signature": "c2lnbmVk"}
+    answer = {"role": "assistant", "content": "Noon.", "reasoning_details": [signed]}
     asked = [{"role": "user", "content": "When does the sun stand highest?"}]
     more = [*asked, answer, {"role": "user", "content": "Thanks."}]
     exchanges = tuple(

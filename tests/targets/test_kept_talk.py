@@ -55,6 +55,10 @@ def chunk(finish: str | None = None, **delta: Any) -> dict[str, Any]:
 
 
 SPOKEN = [chunk(reasoning_content="The vane points north."), chunk("stop", content="To the north.")]
+CUT = [
+    chunk(tool_calls=[{**CALL, "index": 0, "function": {"name": "vane", "arguments": '{"at'}}]),
+    chunk("length"),
+]
 CALLING = [chunk("tool_calls", tool_calls=[{"index": 0, **CALL}])]
 SAID = {"role": "assistant", "content": "To the north."}
 CALLED = {"role": "assistant", "content": None, "tool_calls": [CALL]}
@@ -74,6 +78,8 @@ def called_with(arguments: str) -> dict[str, Any]:
         (SPOKEN, [ASKED, {**SAID, "content": " To the\nnorth. "}, AGAIN]),
         (CALLING, [ASKED, CALLED, RESULT]),
         (CALLING, [ASKED, called_with('{"at":2}'), RESULT]),
+        (CUT, [ASKED, called_with("{}"), RESULT]),
+        (CUT, [ASKED, AGAIN]),
     ],
 )
 def test_what_comes_back_as_it_was_is_right(chunks: Any, sent: Any) -> None:
@@ -95,6 +101,7 @@ def test_what_comes_back_as_it_was_is_right(chunks: Any, sent: Any) -> None:
         (SPOKEN, [AGAIN, ASKED, SAID], "what came after the answer", "an entry of the model"),
         (CALLING, [ASKED, called_with('{"at": 7}'), RESULT], 'vane({"at":2})', 'vane({"at":7})'),
         (CALLING, [ASKED], 'vane({"at":2})', "it nowhere"),
+        (CUT, [ASKED, *[called_with("{}")] * 2, AGAIN], "the call vane({}) once", "more than once"),
         (CALLING, [ASKED, CALLED, CALLED, RESULT], 'vane({"at":2})', "more than once"),
     ],
 )

@@ -2,7 +2,8 @@
 
 Rule 1: the words of the user before the answer are in the request, and no entry of the model is
         the last one.
-Rule 2: the answer goes back with its text, once, and with its calls as the model wrote them.
+Rule 2: the answer goes back with its text, once, and with its calls as the model wrote them. A call
+        whose arguments were cut, and are no JSON, may go back in another form, or not at all.
 Rule 3: what was thought is none of the text that goes back.
 Rule 4: white space between words, and how turns are cut into entries, are free. Of an answer with
         several choices, or a refusal, and where the server keeps the history, nothing is known.
@@ -20,6 +21,7 @@ from conformance.core.spelling import one_spelling
 from conformance.dialects.base import Dialect
 from conformance.dialects.history_calls import goes_on_from_kept
 from conformance.dialects.turns import SaidEntry, Speaker, said_call
+from conformance.evidence.hop_calls import value_of
 from conformance.evidence.links.requests import RepeatedTalk
 from conformance.judging.transcript import Transcript
 from conformance.targets.client.client_judge import HarnessFault
@@ -76,8 +78,11 @@ def _altered_calls(
         said_call(each.get("id"), each.get("name"), each.get("arguments"))
         for each in sent.own_tools
     ]
-    wanted = Counter(call.shown for call in made)
+    cut = [call for call in made if call.arguments and value_of(call.arguments) is None]
+    wanted = Counter(call.shown for call in made if call not in cut)
     left = _called(now) - _called(before)
+    for call in cut:
+        left -= Counter([shown for shown in left if shown.startswith(f"{call.name}(")][:1])
     lost, other = list((wanted - left).elements()), list((left - wanted).elements())
     if lost:
         return f"the call {lost[0]} to go back", other[0] if other else "it nowhere"
