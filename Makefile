@@ -22,22 +22,11 @@ INSTALL   := $(PYTHON) requirements/install.py
 DEV_STEPS ?= --lock requirements/dev.txt --named "$(TORCH)" --editable ""
 
 NEEDS_NOTHING := not long and not live and not hostile and not docs
-# Processes that have nothing left to do take cases of the others.
-TESTS = $(RUN)/python -m pytest -n $(JOBS) --dist worksteal
-
-define BESIDE_CHECK
-mkdir -p build; $(MAKE) --no-print-directory check > build/check.log 2>&1 & check=$$!; \
-	trap 'kill $$check 2>/dev/null' INT TERM; failed=; \
-	$(TESTS) -m "$(1)" || failed="$$failed tests"; \
-	wait $$check || failed="$$failed check"; \
-	cat build/check.log; \
-	[ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; }
-endef
 
 # Without compiled files every process that a test starts would compile the package anew: 1 second.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo demo-live test test-all test-slow costs test-docs test-newest test-oldest site dist lock test-live test-long test-hostile check format bench fuzz cassettes docs clean
+.PHONY: demo demo-live test test-slow costs test-docs test-newest test-oldest site dist lock test-live test-long test-hostile check format bench fuzz cassettes docs clean
 
 demo: $(DEMO)/installed      ## judge what ships, from the installed wheel with base dependencies only
 	$(DEMO)/$(SCRIPTS)/conformance demo
@@ -46,10 +35,12 @@ demo-live: $(DEV)/installed  ## the reference server: a thinking answer in every
 	$(RUN)/python -m tests.live.demo
 
 test: $(DEV)/installed       ## in minutes every mutant and a part of each large family of cases, with lint and types beside
-	@$(call BESIDE_CHECK,not slow and $(NEEDS_NOTHING))
-
-test-all: $(DEV)/installed   ## `make test` and `make test-slow` at once: what each process imports, collects and loads, it does once
-	@$(call BESIDE_CHECK,$(NEEDS_NOTHING))
+	@mkdir -p build; $(MAKE) --no-print-directory check > build/check.log 2>&1 & check=$$!; \
+	trap 'kill $$check 2>/dev/null' INT TERM; failed=; \
+	$(RUN)/python -m pytest -n $(JOBS) -m "not slow and $(NEEDS_NOTHING)" || failed="$$failed tests"; \
+	wait $$check || failed="$$failed check"; \
+	cat build/check.log; \
+	[ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; }
 
 test-newest:                 ## `make test` with the newest of everything, not of the lock, in an environment made anew
 	rm -rf .venv-newest
@@ -68,11 +59,11 @@ test-oldest: $(LOCK)/installed  ## the tests with the lower bounds of pyproject.
 
 costs:                       ## measure anew what the cases of `make test` and `make test-slow` take: tests/costs.json
 	rm -rf build/costs
-	$(TESTS) --write-costs=build/costs -m "$(NEEDS_NOTHING)"
+	$(RUN)/python -m pytest -n $(JOBS) --write-costs=build/costs -m "$(NEEDS_NOTHING)"
 	$(RUN)/python -m tests.costs build/costs
 
 test-slow: $(DEV)/installed  ## what `make test` leaves out for its time: no GPU and no other server either
-	$(TESTS) -m "slow and $(NEEDS_NOTHING)"
+	$(RUN)/python -m pytest -n $(JOBS) -m "slow and $(NEEDS_NOTHING)"
 
 test-docs: $(DEV)/installed  ## every command and code block of README and docs, in a fresh environment
 	$(RUN)/python -m pytest tests/docs -m docs

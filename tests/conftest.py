@@ -5,8 +5,8 @@ from __future__ import annotations
 import gc
 from collections import defaultdict
 from collections.abc import Generator, Mapping
-from math import inf
 from pathlib import Path
+from typing import Final
 from zlib import crc32
 
 import pytest
@@ -18,6 +18,9 @@ from tests import costs
 
 GARBAGE = 100_000
 """Objects that are made between two looks for garbage; a few tests leave so many, most few."""
+
+LONG: Final = 5.0
+"""Seconds of processor time; a case that takes more of them begins before the others."""
 
 pytest_plugins = ["pytester"]
 
@@ -61,9 +64,7 @@ def _outside_ci() -> Generator[None]:
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_collection_modifyitems(
-    config: pytest.Config, items: list[pytest.Item]
-) -> Generator[None]:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
     """Marks as slow what every run cannot afford, before others select and sort."""
     families: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
@@ -73,8 +74,8 @@ def pytest_collection_modifyitems(
         for item in _left_out(family, known.get(name)):
             item.add_marker(pytest.mark.slow)
     yield
-    workers = getattr(config, "workerinput", {}).get("workercount", 1)
-    items[:] = costs.dealt(items, [_seconds(item, known) for item in items], workers)
+    # One that began last would leave the other processes idle.
+    items.sort(key=lambda item: not _is_long(item, known))
 
 
 def pytest_collection_finish() -> None:
@@ -91,11 +92,9 @@ def pytest_sessionfinish() -> None:
     gc.freeze()
 
 
-def _seconds(item: pytest.Item, known: Mapping[str, tuple[float, int]]) -> float:
-    if item.get_closest_marker("first") is not None:
-        return inf
+def _is_long(item: pytest.Item, known: Mapping[str, tuple[float, int]]) -> bool:
     seconds, cases = known.get(item.nodeid.partition("[")[0], (0.0, 1))
-    return seconds / cases
+    return item.get_closest_marker("first") is not None or seconds / cases > LONG
 
 
 def _left_out(family: list[pytest.Item], cost: tuple[float, int] | None) -> list[pytest.Item]:

@@ -11,19 +11,15 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
-from collections.abc import Generator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Generator, Mapping
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 import pytest
 
 FILE: Final = Path(__file__).parent / "costs.json"
 DEAR: Final = 1.0
 SHARE: Final = 0.5
-LONG: Final = 5.0
-"""Seconds of processor time; a case that takes more of them begins before the others."""
-_Item = TypeVar("_Item")
 _OPTION: Final = "--write-costs"
 
 
@@ -37,23 +33,6 @@ def affordable(seconds: float, cases: int) -> int:
     """How many cases of a function every run affords; none of one whose every case is dear."""
     each = seconds / cases
     return max(int(SHARE / each), int(each <= DEAR))
-
-
-def dealt(items: Sequence[_Item], seconds: Sequence[float], workers: int) -> list[_Item]:
-    """Each worker begins with its share of the long cases: one that began last would run alone.
-
-    `--dist worksteal` cuts the list into equal parts, one a worker, and later moves cases from the
-    end of one part to another worker. With all long cases in the first part it would end last.
-    """
-    costs = sorted(zip(seconds, items, strict=True), key=lambda cost: -cost[0])
-    long = [item for cost, item in costs if cost > LONG]
-    others = iter([item for cost, item in zip(seconds, items, strict=True) if cost <= LONG])
-    found: list[_Item] = []
-    for number in range(workers):
-        end = len(items) * (number + 1) // workers
-        found += long[number::workers]
-        found += islice(others, max(0, end - len(found)))
-    return [*found, *others]
 
 
 def add_option(parser: pytest.Parser) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.costs import affordable, dealt, is_there, known_costs, updated
+from tests.costs import affordable, is_there, known_costs, updated
 
 HERE = "tests/test_costs.py::test_as_many_cases_as_fit_are_kept"
 GONE = "tests/test_costs.py::test_of_yesterday"
@@ -40,21 +40,3 @@ def test_a_list_follows_what_is_measured(
     listed: dict[str, tuple[float, int]],
 ) -> None:
     assert updated(known, measured) == listed
-
-
-@pytest.mark.parametrize(
-    ("seconds", "workers", "order"),
-    [
-        ([0, 9, 0, 7, 0, 8, 0, 0], 1, [1, 5, 3, 0, 2, 4, 6, 7]),
-        # Three workers, whose parts begin at 0, 2 and 5, or two, whose parts begin at 0 and 4.
-        ([0, 9, 0, 7, 0, 8, 0, 0], 3, [1, 0, 5, 2, 4, 3, 6, 7]),
-        ([0, 9, 0, 7, 0, 8, 0, 0], 2, [1, 3, 0, 2, 5, 4, 6, 7]),
-        ([9, 8, 7, 6], 2, [0, 2, 1, 3]),
-        ([0, 0], 3, [0, 1]),
-        ([], 2, []),
-    ],
-)
-def test_each_worker_begins_with_its_share_of_the_long(
-    seconds: list[float], workers: int, order: list[int]
-) -> None:
-    assert dealt(range(len(seconds)), seconds, workers) == order
