@@ -5,8 +5,9 @@ Rule 1: it is kept if the interface gets it, in any place, or if a later request
 Rule 2: a protocol without a place for it is judged by later requests alone. If these continue
         answers that the provider keeps, the data need not be sent back.
 Rule 3: an application that keeps its history itself sends the data back with its next request. If
-        none was asked of it, what the last answer sealed cannot be judged. It keeps its history if
-        its request holds what an earlier turn's answer sealed, and what it was asked does not.
+        there is no next request, the data of the last answer cannot be judged. An application keeps
+        its history if its request to the model holds data of an earlier answer, and the user's
+        request does not.
 """
 
 from __future__ import annotations

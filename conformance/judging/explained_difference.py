@@ -1,9 +1,9 @@
-"""Whether a fault of one answer is all why its text differs from that of another answer.
+"""Whether a fault of one answer explains all that differs between its text and another one.
 
 Rule 1: markers, texts so far and letters that were decoded wrongly are taken out of the broken
         text. If the rest is the other text, the fault is why; else something else differs, too.
 Rule 2: thinking that one of both answers lacks altogether is all that differs of it.
-Rule 3: a text that repeats thinking begins or ends with the other one.
+Rule 3: a text that repeats thinking begins or ends with the other one, which is not empty.
 Rule 4: of any other fault nothing is taken out: it may be why.
 """
 
@@ -37,7 +37,8 @@ def _without_markers(found: Sequence[Finding], broken: GatheredSide, other: str)
 def _unmarked(found: Sequence[Finding], text: str) -> Iterator[str]:
     """The text without markers, without what stands between them, and what is around them."""
     for pieces in (*(text.split(each.got) for each in found if each.got), _MARKER.split(text)):
-        yield from ("".join(pieces), pieces[0] + pieces[-1], pieces[0], pieces[-1])
+        yield from ("".join(pieces), pieces[0] + pieces[-1])
+        yield from filter(None, (pieces[0], pieces[-1]))
 
 
 def _is_last_delta(found: Sequence[Finding], broken: GatheredSide, other: str) -> bool:
@@ -59,7 +60,7 @@ def _is_lacking(found: Sequence[Finding], broken: GatheredSide, other: str) -> b
 def _is_at_an_end(found: Sequence[Finding], broken: GatheredSide, other: str) -> bool:
     del found
     text = str(broken.value()).strip()
-    return text.startswith(other) or text.endswith(other)
+    return bool(other) and (text.startswith(other) or text.endswith(other))
 
 
 _OF_RULE: Final[Mapping[str, _Explains]] = {

@@ -6,9 +6,9 @@ Rule 2: a finding follows from an earlier one on the same event, on the same val
 `output_index` of -1 breaks whatever is sliced by it), or on the same missing field. A later place
 in the same slice is not enough: an item may be wrong in many ways.
 A joined text that differs follows from an event whose text could not be read.
-What a gateway asked of its upstream, or made of its words, is no matter of the event it shows at,
-which is the last one: only words that are lost follow from how the answer ended. Nor is what a
-request brings back, which shows at no event, a matter of what else it asks for.
+A comparison with another hop shows at the last event, but does not depend on it: of these findings
+only lost words follow from how the answer ended. A history that was altered shows at no event, and
+does not follow from other faults of its request.
 Rule 3: thinking that never came as thinking follows from its markers in the text: it came there.
 Rule 4: nothing follows from a less severe finding, and ERROR neither causes nor follows.
 """

@@ -56,10 +56,10 @@ class Variant(Struct, frozen=True, dict=True):
         if request is None or not isinstance(request.json, Mapping):
             return False
         body = request.json
-        return all(test(get(body), body, NO_REQUEST) for get, test in self._tests)
+        return all(test(get(body), body, NO_REQUEST) for get, test in self._request_tests)
 
     @cached_property
-    def _tests(self) -> Sequence[tuple[Getter, Test]]:
+    def _request_tests(self) -> Sequence[tuple[Getter, Test]]:
         """What the request holds, compiled once for the answers of a run."""
         return [(getter(path), compile_value(pattern, {})) for path, pattern in self.request]
 

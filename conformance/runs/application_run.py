@@ -221,10 +221,10 @@ def _note_faults(run: ApiRun, outcome: ScenarioOutcome) -> None:
     for role, why in outcome.silent.items():
         if role in broken:
             # Who shows no thinking shows a user nothing to stop, while the model is silent.
-            told = f"was not answered, as its model broke off: {why}"
+            fault = f"was not answered, as its model broke off: {why}"
             if broken[role].stops:
-                told = f"showed nothing for its user to stop, while its model was silent: {why}"
-            run.faults.append(StepFault(f"{name}/{role}", told))
+                fault = f"showed nothing for its user to stop, while its model was silent: {why}"
+            run.faults.append(StepFault(f"{name}/{role}", fault))
         else:
             run.silent.append(f"{name}/{role}: {why}")
     faults = ((role, facts.get("fault")) for role, facts in outcome.step_facts.items())

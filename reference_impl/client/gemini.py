@@ -60,7 +60,7 @@ class GeminiReader(AnswerReader):
         candidates = [self._candidate(given) for given in objects_of(chunk.get("candidates"))]
         for candidate, reason in candidates:
             candidate.finish(reason)
-        if _stated(object_of(chunk.get("promptFeedback")).get("blockReason")):
+        if _stated_reason(object_of(chunk.get("promptFeedback")).get("blockReason")):
             self._is_refused = True
             finish(self._report, "content_filter")
         self._count(object_of(chunk.get("usageMetadata")))
@@ -91,10 +91,10 @@ class GeminiReader(AnswerReader):
             candidate.speech.begin()
         for part in objects_of(content.get("parts")):
             candidate.read(part)
-        return candidate, _stated(given.get("finishReason"))
+        return candidate, _stated_reason(given.get("finishReason"))
 
 
-def _stated(reason: Any) -> str:
+def _stated_reason(reason: Any) -> str:
     """A reason by its name; empty for the default value of the enum, which states nothing."""
     name = text_of(reason)
     return "" if name.endswith("_UNSPECIFIED") else name

@@ -198,6 +198,10 @@ def compared_answer(number: int, *parts: str) -> Contribution:
         ("stripping/visible-text/no-thinking-body", SPEAKS, ["Hm. ", "Four."], ["Four."], True),
         ("stripping/visible-text/no-thinking-body", SPEAKS, ["Hm. ", "Four."], ["For."], False),
         ("wire/sse/utf8", SPEAKS, ["Four."], ["For."], False),
+        # The body lost its text, which no fault of the stream explains.
+        (MARKED, SPEAKS, ["<think>Hm.</think>", "Four."], [], False),
+        (MARKED, SPEAKS, ["<think>Hm.</think>"], [], True),
+        ("stripping/visible-text/no-thinking-body", SPEAKS, ["Hm. ", "Four."], [], False),
     ],
 )
 def test_two_answers_differ_because_one_of_them_is_broken(

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, Final, NamedTuple
 
 from conformance.cassette.header import Cassette, Header
@@ -75,12 +75,14 @@ def _read_timed(file: ForeignFile) -> ImportedRecording | None:
     """Objects with a time and a chunk, in lines or in an array. Raises CassetteError."""
     if not _is_timed(file):
         return None
-    return _recording_of(file, [_unwrap_chunk(file, each) for each in _parts(file)], timed=True)
+    return _recording_of(
+        file, [_unwrap_chunk(file, each) for each in _outer_parts(file)], timed=True
+    )
 
 
-def _parts(file: ForeignFile) -> list[TextPart]:
+def _outer_parts(file: ForeignFile) -> Iterable[TextPart]:
     is_array = file.head.lstrip().startswith(b"[")
-    return _array_parts(file) if is_array else list(_line_parts(file))
+    return _array_parts(file) if is_array else _line_parts(file)
 
 
 def _is_wrapped(file: ForeignFile) -> bool:
@@ -88,7 +90,7 @@ def _is_wrapped(file: ForeignFile) -> bool:
     if _WRAPPED.match(file.head) is None:
         return False
     try:
-        outer = _parts(file)[:_LOOKED_AT]
+        outer = list(islice(_outer_parts(file), _LOOKED_AT))
         kept = [_unwrap_chunk(file, each, _WRAPS) for each in outer]
     except CassetteError:
         return False
@@ -102,7 +104,7 @@ def _read_wrapped(file: ForeignFile) -> ImportedRecording | None:
     """Objects that hold a payload each, in lines or in an array. Raises CassetteError."""
     if not _is_wrapped(file):
         return None
-    kept = [_unwrap_chunk(file, each, _WRAPS) for each in _parts(file)]
+    kept = [_unwrap_chunk(file, each, _WRAPS) for each in _outer_parts(file)]
     return _recording_of(file, kept, timed=False)
 
 
