@@ -123,7 +123,7 @@ class Draft(Struct, eq=False):
             hop=record.hop,
             after=record.after,
             seen=self.seen,
-            user_choices=record.asked if record.user_choices is None else record.user_choices,
+            user_choices=record.user_choices,
             touched=self.touched,
             close_code=self.close_code,
         )

@@ -60,7 +60,6 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     hop: Literal["upstream", "downstream", "app", ""] = ""
     after: _Number | None = None
     user_choices: dict[str, Any] | None = None
-    asked: dict[str, Any] | None = None  # the old word for `user_choices`, still read
     chunks: _Count | None = None
     bytes: _Count | None = None
     sha256: str | None = None

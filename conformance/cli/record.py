@@ -114,9 +114,6 @@ class RecordArguments(Struct, frozen=True, kw_only=True):
     header_env: shared.HeaderEnvOption = None
     api_key_env: shared.KeyOption = None
     api_key_header: shared.KeyHeaderOption = None
-    key_header: Annotated[
-        str | None, typer.Option(hidden=True, help="Old name of --api-key-header.")
-    ] = None
     aws_region: shared.AwsRegionOption = None
     profile: shared.ProfileOption = None
     target: shared.TargetOption = ""
@@ -220,7 +217,7 @@ def _record_asking(given: RecordArguments, terms: RecordingOptions) -> None:
     if given.url is None or (given.request is None) is (given.scenario is None):
         expected = "--url URL with --request FILE or --scenario NAME, or --proxy with --upstream"
         raise UsageError(f"expected {expected}")
-    secrets = credential_headers(given.api_key_env, given.api_key_header or given.key_header)
+    secrets = credential_headers(given.api_key_env, given.api_key_header)
     origin, path = _parse_endpoint(given.url, given)
     headers = sent_headers(given.header or (), given.header_env or ())
     if given.request is not None:

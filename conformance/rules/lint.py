@@ -17,11 +17,10 @@ from conformance.rules.language import grammar_faults
 from conformance.rules.lint_events import event_faults
 from conformance.rules.lint_knobs import knob_faults
 from conformance.rules.lint_texts import authority_faults, text_faults
-from conformance.rules.load import OLD_KEY, OLD_SCOPE, joined_vocabulary
+from conformance.rules.load import joined_vocabulary
 from conformance.rules.model import Rule, Suite
 from conformance.rules.names import Names
 from conformance.rules.node import Node
-from conformance.rules.patterns import OLD_CHOICES, references
 
 Severity = Literal["error", "warning"]
 
@@ -88,24 +87,6 @@ def _faults(rule: Rule, node: Node, known: Known) -> Iterator[tuple[Severity, Sp
     yield from event_faults(rule, node)
     yield from grammar_faults(rule, node)
     yield from knob_faults(rule, node, known.knobs)
-    yield from _old_words(rule, node)
-
-
-def _old_words(rule: Rule, node: Node) -> Iterator[tuple[Severity, SpecError]]:
-    """Words that are read for one version more."""
-    renamed = "is now called {}; the next version no longer reads the old word"
-    applies = node.get("applies")
-    if applies is not None and OLD_KEY in applies.mapping():
-        yield (
-            "warning",
-            applies.key(OLD_KEY).error(f"`{OLD_KEY}` {renamed.format('`user_choices`')}"),
-        )
-    scope = node.get("scope")
-    if scope is not None and scope.value == OLD_SCOPE:
-        yield "warning", scope.error(f"`{OLD_SCOPE}` {renamed.format('`connection`')}")
-    conditions = (value for alias in rule.aliases.values() for _, value in alias.conditions)
-    if any(name.startswith(OLD_CHOICES) for value in conditions for name in references(value)):
-        yield "warning", node.error(f"`${OLD_CHOICES}` {renamed.format('`$user_choices.`')}")
 
 
 def _alias_faults(suite: Suite, root: Node, known: Known) -> Iterator[Problem]:

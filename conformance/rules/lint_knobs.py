@@ -25,7 +25,7 @@ def knobs_read(rule: Rule) -> frozenset[str]:
     patterns += applies.of_exchange()
     patterns += rule.form.knob_values()
     named = frozenset[str]().union(*(references(pattern) for pattern in patterns))
-    return frozenset(name for name in named if not name.startswith((REQUEST, *CHOICES)))
+    return frozenset(name for name in named if not name.startswith((REQUEST, CHOICES)))
 
 
 def knob_faults(rule: Rule, node: Node, declared: Knobs) -> Iterator[Fault]:

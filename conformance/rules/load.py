@@ -20,11 +20,6 @@ from conformance.rules.node import Node
 from conformance.rules.stream_example import EXPECTED, read_examples
 from conformance.rules.verdicts import Level
 
-OLD_KEY: Final = "asked"
-"""The old word for `user_choices` in `applies`, read for one version."""
-OLD_SCOPE: Final = "exchange"
-"""The old word for the scope `connection`, read for one version."""
-
 MOST_EXAMPLES: Final = 1000
 """Examples in one file."""
 SUITE_KEYS: Final = frozenset({"suite", "title", "dialect", "events", "rules"})
@@ -130,9 +125,7 @@ def _rule(node: Node, suite: str, dialects: tuple[str, ...], names: Names) -> Ru
 
 
 def _scope(node: Node | None) -> Scope:
-    if node is None:
-        return "answer"
-    return "connection" if node.value == OLD_SCOPE else chosen(node, SCOPES)
+    return "answer" if node is None else chosen(node, SCOPES)
 
 
 def _subject(names: Names, form: Form, node: Node | None) -> Mapping[str, Alias]:
@@ -178,16 +171,14 @@ def _source(node: Node) -> tuple[Mapping[str, str], ...]:
 def _applies(node: Node | None) -> Applies:
     if node is None:
         return Applies()
-    known = {"request", "response", "stated", "profile", "user_choices", OLD_KEY, "view"}
+    known = {"request", "response", "stated", "profile", "user_choices", "view"}
     entries = node.mapping(known)
-    if OLD_KEY in entries and "user_choices" in entries:
-        raise node.key(OLD_KEY).error(f"{OLD_KEY!r} is the old word for 'user_choices'")
     return Applies(
         request=_conditions(entries.get("request")),
         response=_conditions(entries.get("response")),
         stated=_conditions(entries.get("stated")),
         profile=_conditions(entries.get("profile")),
-        user_choices=_conditions(entries.get("user_choices") or entries.get(OLD_KEY)),
+        user_choices=_conditions(entries.get("user_choices")),
         view=chosen(entries["view"], VIEWS) if "view" in entries else "wire",
     )
 

@@ -83,7 +83,7 @@ class Names:
     def _layer(self, node: Node, kind: object, stated: Node | None) -> Layer:
         if isinstance(kind, Mapping):
             pattern_at(node)
-            if any(name.startswith((REQUEST, *CHOICES)) for name in references(kind)):
+            if any(name.startswith((REQUEST, CHOICES)) for name in references(kind)):
                 # Which rules an event wakes is worked out once for all exchanges.
                 raise node.error("a type cannot depend on the request")
             chosen = stated.one_of(LAYERS) if stated else "wire"

@@ -28,9 +28,8 @@ from conformance.rules.schemas import compile_simple
 
 SPECIAL: Final = frozenset({"field", "sum", "above", "not", "absent"})
 REQUEST: Final = "request."
-OLD_CHOICES: Final = "asked."
-CHOICES: Final = ("user_choices.", OLD_CHOICES)
-"""What begins a reference to what a client's user chose; the old word is read for one version."""
+CHOICES: Final = "user_choices."
+"""Prefix of a reference to what a client's user chose."""
 
 
 class RequestValues(Protocol):
@@ -138,7 +137,7 @@ def _reference(text: str, knobs: Mapping[str, Any]) -> Test:
 
 def is_of_exchange(text: str) -> bool:
     """Whether a `$name` refers to the exchange rather than to a knob."""
-    return text.removeprefix("$").startswith((REQUEST, *CHOICES))
+    return text.removeprefix("$").startswith((REQUEST, CHOICES))
 
 
 def _looked_up(text: str) -> Callable[[RequestValues], Any]:

@@ -293,17 +293,3 @@ def test_a_verb_that_takes_one_refuses_several(capsys: pytest.CaptureFixture[str
     configured("targets: {here: {url: 'http://127.0.0.1:1', api: [chat, responses]}}\n")
     assert main(["record", "--target", "here", "-o", "a.cassette.jsonl"]) == 2
     assert "conformance.yaml:1:50: record takes one api, this names 2" in capsys.readouterr().err
-
-
-def test_the_old_word_for_the_header_of_the_key_is_read_and_not_shown(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("MY_KEY", "drawn-4f5Ab1cAb1cAb1c")
-    call = ["record", "--url", "http://127.0.0.1:1/v1/chat/completions", "-o", "a.cassette.jsonl"]
-    key = ["--scenario", "think", "--model", "m", "--api-key-env", "MY_KEY"]
-    for word in ("--api-key-header", "--key-header"):
-        assert main([*call, *key, word, "x-key"]) == 3
-    assert main(["record", "--help"]) == 0
-    out = capsys.readouterr().out
-    assert "--api-key-header" in out
-    assert " --key-header" not in out

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -71,12 +70,3 @@ def test_nobody_is_held_to_what_the_profile_does_not_promise() -> None:
     strict = find("strict", "openai.chat")
     plain = replace(setting, profile=strict, bound=rulebook().bound(strict))
     assert verdict(plain, replace(low, user_choices=None)) is Verdict.NOT_APPLICABLE
-
-
-def test_the_old_word_in_a_cassette_is_still_read(tmp_path: Path) -> None:
-    source = shipped.cassettes() / f"{CHOSEN[0]}.cassette.jsonl"
-    text = source.read_text(encoding="utf-8")
-    old = tmp_path / source.name
-    old.write_text(text.replace('"user_choices":', '"asked":'), encoding="utf-8")
-    assert old.read_text(encoding="utf-8") != text
-    assert open_recording(old).exchanges == open_recording(source).exchanges

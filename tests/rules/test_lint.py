@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from conformance.core import shipped
-from conformance.core.errors import SpecError
 from conformance.core.events import Vocabulary
 from conformance.linting import lint_paths
 from conformance.rules import document
@@ -242,23 +241,6 @@ def test_two_suites_of_one_name_are_told_once() -> None:
 def test_shipped_files_have_no_error() -> None:
     errors = [p for p in lint_paths([shipped.specs()]) if p.severity == "error"]
     assert [f"{problem.place}: {problem.message}" for problem in errors] == []
-
-
-def test_the_old_word_for_what_a_user_chose_is_read_and_told() -> None:
-    head = "events: {hit: {type: item.done, v: {not: $asked.effort}}}\n"
-    problems = linted(text(head, never="hit", slice="", applies="{asked: {effort: low}}"))
-    assert [each.severity for each in problems] == ["warning", "warning"]
-    assert [each.message.partition(";")[0] for each in problems] == [
-        "`asked` is now called `user_choices`",
-        "`$asked.` is now called `$user_choices.`",
-    ]
-    new = head.replace("asked", "user_choices")
-    assert not linted(text(new, never="hit", slice="", applies="{user_choices: {effort: low}}"))
-
-
-def test_both_words_for_what_a_user_chose_are_one_too_many() -> None:
-    with pytest.raises(SpecError, match="the old word for 'user_choices'"):
-        linted(text(never="item.done", slice="", applies="{asked: {a: 1}, user_choices: {a: 1}}"))
 
 
 @pytest.mark.parametrize("source", ["", "{advice: a hunch}", "{observed: 2 of 2 streams}"])
