@@ -11,10 +11,10 @@ from conformance.judging.result import Finding
 _LONGEST: Final = 2000  # characters of a message that are looked at
 _REPLAYS: Final = re.compile(r" \(in \d+ of \d+ replays?: [^)]*\)")
 _CODE_POINT: Final = re.compile(r" \(U\+[0-9A-F]{4,6}\)")
-# Texts as Python and JSON quote them, whole or clipped. The name of a missing key is not a value.
+# Texts as Python and JSON quote them, whole or clipped.
 _TEXT: Final = re.compile(
     r"""
-    "(?:[^"\\]|\\.)*" (?=[\s,.:;)\]}…]|$) (?!\ is\ a\ required)
+    "(?:[^"\\]|\\.)*" (?=[\s,.:;)\]}…]|$)
     | (?<!\w)'(?:[^'\\]|\\.)*' (?=[\s,.:;)\]}…]|$)
     | "[^"]*?\.\.\.
     """,

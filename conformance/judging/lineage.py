@@ -28,7 +28,8 @@ _LEVELS: Final = {level: rank for rank, level in enumerate(Level)}
 # Every semantic event has a choice, every comparison an exchange: such a slice is not a part.
 _WHOLE: Final = frozenset({"choice", "exchange"})
 _WORD: Final = re.compile(r"-?[\w.]*\w")
-_MISSING: Final = re.compile(r'"(\w+)" is a required property')
+_MISSING: Final = re.compile(r"^(?:[\w.]+\.)?(\w+) of \S+: expected a value, got nothing$")
+_NOTHING: Final = "nothing"  # what a missing field has: no value that others could share
 _JUDGED: Final = re.compile(r"^([\w.]+) of ")  # the field that a message speaks of
 _UNREAD: Final = re.compile(r"^[\w.]+ of \S+: expected .+, found ")
 _JOINED: Final = re.compile(r"\b(?:joined|streamed)\b|^expected JSON\b")
@@ -68,7 +69,7 @@ def direct_causes(ordered: Sequence[Finding]) -> Iterator[list[int]]:
     """
     pairs = {pair for finding in ordered for pair in _slice_pairs(finding)}
     fields = {name for name, _ in pairs}.union(*(_JUDGED.findall(f.message) for f in ordered))
-    values = {value for _, value in pairs}.union(finding.got for finding in ordered)
+    values = {value for _, value in pairs}.union(finding.got for finding in ordered) - {_NOTHING}
     first: dict[Sign, int] = {}
     for place, finding in enumerate(ordered):
         if finding.verdict is Verdict.ERROR:
@@ -77,7 +78,7 @@ def direct_causes(ordered: Sequence[Finding]) -> Iterator[list[int]]:
         words = _words(finding)
         lost = _MISSING.findall(finding.message[:_LONGEST])
         missing: list[Sign] = [("missing", name) for name in lost]
-        lacking: list[Sign] = [("missing", name) for name in (*finding.slice, *words)]
+        lacking: list[Sign] = [("missing", name) for name in (*finding.slice, *words, *lost)]
         named: list[Sign] = list(
             product(filter(fields.__contains__, words), filter(values.__contains__, words))
         )

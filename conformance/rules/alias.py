@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
 from conformance.core.errors import Place
 from conformance.core.events import Layer
+from conformance.rules.schema_faults import TYPE_WORDS
 
 
 class Alias(Struct, frozen=True, dict=True):
@@ -38,11 +39,41 @@ class Alias(Struct, frozen=True, dict=True):
         return f"{kind} ({', '.join(f'{path} {_spell(v)}' for path, v in self.conditions)})"
 
 
+_PHRASES: Final[Mapping[str, str]] = {
+    "pattern": "that matches {}",
+    "minimum": "of {} or more",
+    "maximum": "of {} or less",
+    "minLength": "of {} characters or more",
+    "maxLength": "of {} characters or less",
+    "minItems": "of {} elements or more",
+    "minProperties": "with {} keys or more",
+    "required": "with {}",
+    "const": "{}",
+    "above": "more than {}",
+    "field": "the same as {}",
+}
+"""Keywords of a pattern; any other is written as it is."""
+
+
 def _spell(value: Any) -> str:
+    if value == {"absent": True}:
+        return "absent"
+    if value == {"absent": False}:
+        return "present"
     if isinstance(value, Mapping):
-        return " ".join(f"{key} {_spell(each)}".strip() for key, each in value.items())
+        return " ".join(_phrase(key, each) for key, each in value.items())
     if isinstance(value, list | tuple):
         return " or ".join(_spell(each) for each in value)
     if value is None or isinstance(value, bool):
         return str(value).lower()
     return str(value) or '""'
+
+
+def _phrase(keyword: str, argument: Any) -> str:
+    if keyword == "type":
+        kinds = [argument] if isinstance(argument, str) else argument
+        return " or ".join(TYPE_WORDS.get(kind, str(kind)) for kind in kinds)
+    phrase = _PHRASES.get(keyword)
+    if phrase is None:
+        return f"{keyword} {_spell(argument)}".strip()
+    return phrase.format(_spell(argument)).replace("of 1 characters or more", "that is not empty")

@@ -17,8 +17,8 @@ SHAPES = [
         "output_index of item.added: expected 1, got -1",
         "output_index of item.added: expected …, got …",
     ),
-    ('payload of chunk: "finish_reason" is a required property', None),
-    ('payload of chunk: null is not of type "object"', "payload of chunk: … is not of type …"),
+    ("finish_reason of chunk: expected a value, got nothing", None),
+    ("payload of chunk: expected an object, got null", "payload of chunk: expected an object, got …"),
     ("content.0.type of item: 'a' is wrong", "content.….type of item: … is wrong"),
     ("'</think>' in text (…'</think>\\n\\nThey are'…)", "… in text (…)"),
     (

@@ -8,7 +8,7 @@ from tests.each import each_row
 from tests.plain_results import plain_finding
 
 INDEX = "output_index of item.added: expected 1, got -1"
-MISSING = 'payload of text.delta: "part_index" is a required property'
+MISSING = "part_index of text.delta: expected a value, got nothing"
 
 # An earlier finding and a later one, and whether the later one follows.
 PAIRS: list[tuple[str, dict[str, Any], dict[str, Any], bool]] = [

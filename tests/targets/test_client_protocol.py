@@ -50,7 +50,7 @@ def test_what_the_protocol_does_not_have_is_never_sent(more: dict[str, Any]) -> 
         (b"", "not JSON"),
         (b"[1]", "no JSON object"),
         (b'{"seq":"1"}', "expected one of"),
-        (b'{"seq":1,"end":{"how":"completed"}}', "seq: 1 is not of type"),
+        (b'{"seq":1,"end":{"how":"completed"}}', "seq: expected text, got 1"),
         (b'{"seq":"1","end":{"how":"ok"}}', "end.how"),
         (b'{"seq":"1","event":{"type":"thought"}}', "event.type"),
         (b'{"seq":"1","event":{"type":"text.delta","text":7}}', "event.text"),

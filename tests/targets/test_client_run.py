@@ -187,7 +187,7 @@ def test_a_malformed_report_costs_its_case_and_no_other() -> None:
     outcome = fake("second-no-text", extent="full")
     (found,) = [each for each in outcome.report.findings if each.rule == ANSWERS]
     assert found.verdict is Verdict.FAIL
-    assert "event.text: 7 is not of type" in found.message
+    assert "event.text: expected text, got 7" in found.message
     assert int(found.message.partition("(in ")[2].partition(" of")[0]) > 2 * MOST_FAULTS
     (stream,) = [each for each in outcome.report.streams if ANSWERS in each.verdicts]
     assert stream.verdicts["thinking/client/agrees-with-wire"] in (Verdict.PASS, Verdict.FAIL)

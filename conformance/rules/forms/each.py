@@ -27,10 +27,12 @@ from conformance.rules.forms.base import (
     Step,
     listed,
 )
+from conformance.rules.forms.differences import view
 from conformance.rules.forms.reading import FormReader, must_compile
 from conformance.rules.node import Node
 from conformance.rules.patterns import SchemaTest, probe, schema_test
 from conformance.rules.repetition import Columns, Stretch, column_schemas
+from conformance.rules.schema_faults import schema_fault
 from conformance.rules.schemas import Check
 
 
@@ -93,10 +95,12 @@ class _CheckSchema(Act):
         del slice_
         if self._is_valid(event.data):
             return FIRED if self.is_first and self._asks(event.data) else None
-        error = self.test.first_error(event.data)
-        path = ".".join(str(part) for part in error.instance_path) or "payload"
-        what = beginning(str(error.message), 300, "")
-        return Breach(f"{path} of {event.type}: {what}", (_broken_keyword(error),), what)
+        fault = schema_fault(self.test.first_error(event.data), view)
+        # A long value is clipped with its path, as the message has both.
+        shown = beginning(f"{fault.path or 'payload'}={view(fault.value)}", 300, "")
+        path, _, got = shown.partition("=")
+        message = f"{path} of {event.type}: expected {fault.wanted}, got {got}"
+        return Breach(message, (fault.wanted,), got)
 
     @cached_property
     def _asks(self) -> Check:
@@ -164,8 +168,3 @@ def _column_tests(schema: Any, columns: Columns) -> tuple[tuple[str, Check], ...
     if parts is None or any(name in str(inner) for _, inner in parts for name in _REFERENCES):
         return None
     return tuple((path, SchemaTest(inner).is_valid) for path, inner in parts)
-
-
-def _broken_keyword(error: Any) -> str:
-    keyword = str(error.schema_path[-1]) if error.schema_path else "schema"
-    return ".".join(map(str, error.schema_path)) if keyword.isdecimal() else keyword

@@ -189,11 +189,11 @@ class Fold(Form, frozen=True):
         if self.unlike is not None:
             (pattern,) = texts(self.unlike, knobs)
             finds = regex(pattern)
-            return Wanted(f"no match of {self.unlike!r}", lambda text: not finds(text))
+            return Wanted(f"text that does not match {self.unlike!r}", lambda text: not finds(text))
         return (
             None
             if self.matches is None
-            else Wanted(f"a match of {self.matches!r}", regex(self.matches))
+            else Wanted(f"text that matches {self.matches!r}", regex(self.matches))
         )
 
 

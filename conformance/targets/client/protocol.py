@@ -20,6 +20,8 @@ from conformance.core.errors import AdapterError, HarnessError
 from conformance.core.events import Request
 from conformance.core.excerpts import beginning
 from conformance.rules.forms.compare import MERGED_FIELDS
+from conformance.rules.forms.differences import view
+from conformance.rules.schema_faults import schema_fault
 
 VERSION: Final = 1
 STREAM: Final = "stream"
@@ -142,8 +144,9 @@ def _schema_fault(value: Mapping[str, Any], kind: str) -> str:
         return "a text of it is no Unicode"
     if error is None:
         return "it is none of the answers that there are"
-    path = ".".join(map(str, error.instance_path))
-    return f"{path}: {error.message}" if path else str(error.message)
+    fault = schema_fault(error, view)
+    said = f"expected {fault.wanted}, got {view(fault.value)}"
+    return f"{fault.path}: {said}" if fault.path else said
 
 
 @cache

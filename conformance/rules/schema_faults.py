@@ -1,0 +1,128 @@
+"""What breaks a JSON Schema, in words: the path, what was expected there, and the value.
+
+jsonschema-rs names keywords ("is not valid under any of the schemas listed in the 'anyOf'
+keyword"); a reader of a finding knows fields and types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from conformance.rules.paths import MISSING
+
+_Words = Callable[[Mapping[str, Any], Callable[[Any], str]], str]
+
+_MOST_SHOWN: Final = 6  # of several values or forms
+TYPE_WORDS: Final[Mapping[str, str]] = {
+    "string": "text",
+    "object": "an object",
+    "array": "a list",
+    "boolean": "true or false",
+    "null": "null",
+    "number": "a number",
+    "integer": "a whole number",
+}
+
+
+class SchemaFault(NamedTuple):
+    """`place` is empty for the whole value; `value` is MISSING where a field is absent."""
+
+    place: tuple[str | int, ...]
+    wanted: str
+    value: Any
+
+    @property
+    def path(self) -> str:
+        """Keys and indices, joined by dots."""
+        return ".".join(map(str, self.place))
+
+
+def schema_fault(error: Any, show: Callable[[Any], str]) -> SchemaFault:
+    """The fault that an error of jsonschema-rs describes; `show` writes values."""
+    place = tuple(error.instance_path)
+    if _kind(error) == "Required":
+        return SchemaFault((*place, error.kind.as_dict()["property"]), "a value", MISSING)
+    return SchemaFault(place, _wanted(error, show), error.instance)
+
+
+def _wanted(error: Any, show: Callable[[Any], str]) -> str:
+    kind, said = _kind(error), error.kind.as_dict()
+    if kind in ("AnyOf", "OneOfNotValid"):
+        return _one_of_forms(error, show)
+    if kind == "Not":
+        return _anything_but(said["schema"], show)
+    make = _WANTED.get(kind)
+    return make(said, show) if make is not None else f"a value that fits ({error.message})"
+
+
+def _one_of_forms(error: Any, show: Callable[[Any], str]) -> str:
+    """What each form lacks; `at` names a place inside the value."""
+    depth = len(error.instance_path)
+    faults = [schema_fault(branch[0], show) for branch in error.kind.as_dict()["context"]]
+    inside = [fault._replace(place=fault.place[depth:]) for fault in faults]
+    forms = [f"{each.wanted} at {each.path}" if each.place else each.wanted for each in inside]
+    return _either(list(dict.fromkeys(forms)))
+
+
+def _anything_but(schema: Any, show: Callable[[Any], str]) -> str:
+    excluded = dict(schema) if isinstance(schema, Mapping) else {}
+    if excluded.keys() == {"const"}:
+        return f"anything but {show(excluded['const'])}"
+    if excluded.keys() == {"enum"}:
+        return f"anything but {_either([show(each) for each in excluded['enum']])}"
+    if excluded.keys() == {"type"} and isinstance(excluded["type"], str):
+        return f"anything but {TYPE_WORDS[excluded['type']]}"
+    return "a value that the rule does not exclude"
+
+
+def _type(said: Mapping[str, Any], _show: Callable[[Any], str]) -> str:
+    return _either([TYPE_WORDS[each] for each in said["types"]])
+
+
+def _enum(said: Mapping[str, Any], show: Callable[[Any], str]) -> str:
+    return _either([show(each) for each in said["options"]])
+
+
+def _bound(words: str, unit: str) -> _Words:
+    def bounded(said: Mapping[str, Any], _show: Callable[[Any], str]) -> str:
+        return f"{words} {said['limit']} {unit}{'' if said['limit'] == 1 else 's'}"
+
+    return bounded
+
+
+def _unknown_keys(said: Mapping[str, Any], show: Callable[[Any], str]) -> str:
+    return f"no key {_either([show(each) for each in said['unexpected']])}"
+
+
+_WANTED: Final[Mapping[str, _Words]] = {
+    "Type": _type,
+    "Enum": _enum,
+    "Constant": lambda said, show: show(said["expected_value"]),
+    "Pattern": lambda said, show: f"text that matches {show(said['pattern'])}",
+    "Minimum": lambda said, _: f"{said['limit']} or more",
+    "Maximum": lambda said, _: f"{said['limit']} or less",
+    "ExclusiveMinimum": lambda said, _: f"more than {said['limit']}",
+    "ExclusiveMaximum": lambda said, _: f"less than {said['limit']}",
+    "MinLength": _bound("at least", "character"),
+    "MaxLength": _bound("at most", "character"),
+    "MinItems": _bound("at least", "element"),
+    "MaxItems": _bound("at most", "element"),
+    "MinProperties": _bound("at least", "key"),
+    "MaxProperties": _bound("at most", "key"),
+    "FalseSchema": lambda _said, _show: "nothing",
+    "UniqueItems": lambda _said, _show: "elements that differ",
+    "AdditionalProperties": _unknown_keys,
+    "UnevaluatedProperties": _unknown_keys,
+}
+
+
+def _either(words: Sequence[str]) -> str:
+    """`a, b or c`; of many, the first ones and how many follow."""
+    if len(words) > _MOST_SHOWN:
+        return f"{', '.join(words[:_MOST_SHOWN])} or one of {len(words) - _MOST_SHOWN} others"
+    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+def _kind(error: Any) -> str:
+    return type(error.kind).__name__
