@@ -73,7 +73,8 @@ def _phrase(keyword: str, argument: Any) -> str:
     if keyword == "type":
         kinds = [argument] if isinstance(argument, str) else argument
         return " or ".join(TYPE_WORDS.get(kind, str(kind)) for kind in kinds)
+    if argument == 1 and keyword in ("minLength", "minItems", "minProperties"):
+        return "that is not empty"
     phrase = _PHRASES.get(keyword)
-    if phrase is None:
-        return f"{keyword} {_spell(argument)}".strip()
-    return phrase.format(_spell(argument)).replace("of 1 characters or more", "that is not empty")
+    spelt = _spell(argument)
+    return f"{keyword} {spelt}".strip() if phrase is None else phrase.format(spelt)
