@@ -55,8 +55,8 @@ SHAPES = [
         "… as the client saw it and … are not equal",
     ),
     (
-        "exchange 1 of a b.c-7 gave 'a', but messages.1 sends back 'b' (not equal, at 0)",
-        "… gave …, but messages.… sends back … (not equal, at …)",
+        "exchange 1 of a b.c-7 gave 'a', but messages.1 sends back 'b' (they differ at 0)",
+        "… gave …, but messages.… sends back … (they differ at …)",
     ),
     (
         "exchange 3 of turn-1.sse received 'a', but 'b' comes before messages.1 (at text)",

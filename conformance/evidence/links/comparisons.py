@@ -195,8 +195,7 @@ def _difference(
         return f"exchange {name} received {had}, but {has} comes before {where} (at {at})"
     if not back.taken.parts:
         return f"exchange {name} gave {had}, but {where} sends nothing of it back"
-    relation = form.are.removesuffix("-or-none")
-    return f"exchange {name} gave {had}, but {where} sends back {has} (not {relation}, at {at})"
+    return f"exchange {name} gave {had}, but {where} sends back {has} (they differ at {at})"
 
 
 def _listed(numbers: Sequence[Any]) -> str:
