@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from tests.fakes.hostile import (
@@ -43,7 +44,8 @@ USAGE: Final = 2
 REMOTE: Final = 3
 BEYOND_A_CAP: Final = 4  # rules end with ERROR where a stream opens more than is followed
 QUICK: Final = ("--timeout", "6", "--idle-timeout", "1")
-CHAT: Final = ("--api", "chat", "--scenario", "think", "--profile", "strict")
+QUESTION: Final = str(Path(__file__).with_name("question.json"))  # asks for a stream
+CHAT: Final = ("--api", "chat", "--request", QUESTION, "--profile", "strict")
 
 
 @dataclass(frozen=True, slots=True)
