@@ -68,14 +68,13 @@ def duplicate(where: Where, nth: int = 0) -> Step:
     return step
 
 
-def move(where: Where, nth: int = 0, *, by: int) -> Step:
-    """The piece that many places later, or earlier."""
+def move(where: Where, nth: int = 0, *, by: int, count: int = 1) -> Step:
+    """The piece, and those after it that `count` names, that many places later, or earlier."""
 
     def step(pieces: Pieces) -> list[Piece]:
-        rest = list(pieces)
         spot = place(pieces, where, nth)
-        rest.insert(spot + by, rest.pop(spot))
-        return rest
+        rest = [*pieces[:spot], *pieces[spot + count :]]
+        return [*rest[: spot + by], *pieces[spot : spot + count], *rest[spot + by :]]
 
     return step
 
@@ -88,6 +87,29 @@ def insert(new: Piece, where: Where, nth: int = 0, *, after: bool = False) -> St
         return [*pieces[:spot], new, *pieces[spot:]]
 
     return step
+
+
+def insert_like(payload: Any, where: Where, nth: int = 0, *, after: bool = False) -> Step:
+    """As `insert`, an event written as that one is; `{data, event}` gives it a name, too."""
+
+    def step(pieces: Pieces) -> list[Piece]:
+        spot = place(pieces, where, nth)
+        new = _written_as(pieces[spot], payload)
+        return [*pieces[: spot + after], new, *pieces[spot + after :]]
+
+    return step
+
+
+def become(where: Where, payload: Any, nth: int = 0) -> Step:
+    """Another event in the place of one, written as that was."""
+    return _edit(where, nth, lambda message: _written_as(message, payload))
+
+
+def _written_as(piece: Piece, payload: Any) -> Message:
+    assert isinstance(piece, Message)
+    named = isinstance(payload, dict) and payload.keys() == {"data", "event"}
+    data, event = (payload["data"], payload["event"]) if named else (payload, "")
+    return replace(piece, payload=data, event=event)
 
 
 def change(where: Where, path: str, value: Any, nth: int = 0) -> Step:

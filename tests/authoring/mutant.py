@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from tests.authoring.draft import Draft
 from tests.authoring.edits import Step
+from tests.authoring.pieces import Message
 from tests.authoring.turns import Turn
 
 Reported = list[dict[str, Any]]
@@ -30,6 +31,8 @@ class Mutant:
     steps: tuple[Step, ...] = ()
     also: tuple[str, ...] = ()
     retold: Callable[[Reported], Reported] | None = None
+    reported: tuple[Step, ...] = ()
+    answer_of: str | Mapping[int, Any] = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
     turns: Mapping[int, Turn] = field(default_factory=dict)
     name: str = ""
@@ -37,7 +40,7 @@ class Mutant:
     def draft(self, drafts: Mapping[str, Draft]) -> Draft:
         """The cassette, with its verdicts declared."""
         base = drafts[self.base]
-        turns = [base, *base.then]
+        turns = self._answers(drafts)
         for number, edited in self.turns.items():
             turns[number - 1] = edited(turns[number - 1])
         first, *then = turns
@@ -47,6 +50,8 @@ class Mutant:
         seen = base.seen
         if self.retold is not None:
             seen = tuple(self.retold([dict(event) for event in base.seen or ()]))
+        if self.reported:
+            seen = self._reported(base.seen or ())
         return replace(
             first,
             name=f"mutants/{self.name or self.rule}",
@@ -57,3 +62,20 @@ class Mutant:
             base=self.base,
             **self.facts,
         )
+
+    def _answers(self, drafts: Mapping[str, Draft]) -> list[Draft]:
+        """The exchanges of the base, some of them with the answer of another draft."""
+        turns = [drafts[self.base], *drafts[self.base].then]
+        stated = {1: self.answer_of} if isinstance(self.answer_of, str) else self.answer_of
+        for number, source in stated.items():
+            if source:
+                name, of = source if isinstance(source, list) else (source, 1)
+                other = (drafts[name], *drafts[name].then)[of - 1]
+                turns[number - 1] = replace(turns[number - 1], pieces=other.pieces)
+        return turns
+
+    def _reported(self, seen: Sequence[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
+        pieces: Sequence[Any] = [Message(dict(event)) for event in seen]
+        for step in self.reported:
+            pieces = step(pieces)
+        return tuple(piece.payload for piece in pieces)

@@ -20,7 +20,7 @@ import yaml
 from tests.authoring import edits
 from tests.authoring.edits import Step, Where
 from tests.authoring.mutant import Mutant
-from tests.authoring.pieces import Message, at, compact
+from tests.authoring.pieces import at, compact
 from tests.authoring.turns import Turn, answers, asks, asks_not, both, in_body, not_in_body
 
 
@@ -43,10 +43,13 @@ _OF_VALUES: Final[Mapping[str, Callable[..., Any]]] = {
     "!before": lambda old, text: f"{text}{old}",
     "!after": lambda old, text: f"{old}{text}",
     "!json": compact,
+    "!with": lambda old, place, new: [*old[:place], new, *old[place:]],
+    "!without": lambda old, place: [*old[:place], *old[place + 1 :]],
 }
 _OF_BODIES: Final[Mapping[str, Callable[..., Step]]] = {
     "in_body": in_body,
     "not_in_body": not_in_body,
+    "whole": lambda text: lambda _pieces: [text.encode()] if text else [],
 }
 _OF_ALL: Final[Mapping[str, Callable[..., Step]]] = {
     "change_all": edits.change_all,
@@ -61,14 +64,18 @@ _OF_ONE: Final[Mapping[str, Callable[..., Step]]] = {
     "rename": edits.rename,
     "retype": edits.retype,
     "move": lambda where, by, nth: edits.move(where, nth, by=by),
+    "move_run": lambda where, count, by, nth: edits.move(where, nth, by=by, count=count),
+    "become": edits.become,
     "raw": lambda where, old, new, nth: edits.raw(where, old.encode(), new.encode(), nth),
-    "insert": lambda where, payload, nth: edits.insert(_message(payload), where, nth),
-    "insert_after": lambda where, payload, nth: edits.insert(
-        _message(payload), where, nth, after=True
+    "insert": lambda where, payload, nth: edits.insert_like(payload, where, nth),
+    "insert_after": lambda where, payload, nth: edits.insert_like(payload, where, nth, after=True),
+    "insert_raw": lambda where, text, nth: edits.insert(text.encode(), where, nth),
+    "insert_raw_after": lambda where, text, nth: edits.insert(
+        text.encode(), where, nth, after=True
     ),
 }
 _OF_REQUESTS: Final[Mapping[str, Callable[..., Turn]]] = {"asks": asks, "asks_not": asks_not}
-_OF_MUTANTS: Final = ("rule", "base", "also", "name", "facts")
+_OF_MUTANTS: Final = ("rule", "base", "also", "name", "facts", "answer_of")
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -86,9 +93,14 @@ _Loader.add_multi_constructor("!", _value)
 def mutants() -> Iterator[Mutant]:
     """All rows, file by file in the order of the alphabet."""
     for path in sorted(FOLDER.glob("*.yaml")):
-        table = read(path.read_text(encoding="utf-8"))
-        for row in table["mutants"]:
-            yield mutant(row, table.get("bases", {}), table.get("where", {}))
+        yield from rows(path)
+
+
+def rows(path: Path) -> Iterator[Mutant]:
+    """The mutants of one file."""
+    table = read(path.read_text(encoding="utf-8"))
+    for row in table["mutants"]:
+        yield mutant(row, table.get("bases", {}), table.get("where", {}))
 
 
 def read(text: str) -> Mapping[str, Any]:
@@ -102,10 +114,17 @@ def mutant(row: Mapping[str, Any], bases: Names, places: Names) -> Mutant:
     facts = {key: value for key, value in row.items() if key in _OF_MUTANTS}
     rest = {key: value for key, value in row.items() if key not in _OF_MUTANTS}
     turns = {number: _turn(each, places) for number, each in rest.pop("turns", {}).items()}
-    steps = tuple(_step(each, places) for each in rest.pop("steps", [rest] if rest else []))
+    reported = _steps(rest.pop("reported", []), places)
+    steps = _steps(rest.pop("steps", rest), places)
     base = bases.get(row["base"], row["base"])
     also = tuple(row.get("also", ()))
-    return Mutant(**{**facts, "base": base, "also": also, "steps": steps, "turns": turns})
+    facts["facts"] = {key: _tuples(each) for key, each in facts.get("facts", {}).items()}
+    edited = {"steps": steps, "turns": turns, "reported": reported}
+    return Mutant(**{**facts, "base": base, "also": also, **edited})
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def where(text: str) -> Where:
@@ -134,6 +153,12 @@ def _condition(text: str) -> Where:
     return conditions[kind]
 
 
+def _steps(stated: Any, places: Names) -> tuple[Step, ...]:
+    """One edit, or several."""
+    rows = stated if isinstance(stated, list) else [stated] if stated else []
+    return tuple(_step(row, places) for row in rows)
+
+
 def _step(row: Mapping[str, Any], places: Names) -> Step:
     ((operator, stated),) = row.items()
     if operator == "renumber":
@@ -160,10 +185,3 @@ def _edit_of_turn(row: Mapping[str, Any], places: Names) -> Turn:
     if operator not in _OF_REQUESTS:
         return answers(_step(row, places))
     return _OF_REQUESTS[operator](*(stated if isinstance(stated, list) else [stated]))
-
-
-def _message(payload: Any) -> Message:
-    """An event without a name; a JSON object names it by its `event`, beside its `data`."""
-    if isinstance(payload, dict) and payload.keys() == {"data", "event"}:
-        return Message(payload["data"], payload["event"])
-    return Message(payload)

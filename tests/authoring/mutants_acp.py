@@ -6,7 +6,7 @@ from typing import Final
 
 from tests.authoring import edits
 from tests.authoring.acp import chunks
-from tests.authoring.edits import Where, having
+from tests.authoring.edits import Where
 from tests.authoring.mutant import Mutant
 from tests.authoring.pieces import at
 
@@ -24,7 +24,6 @@ def told(kind: str) -> Where:
 
 
 THOUGHT: Final = told("agent_thought_chunk")
-STOPPED: Final = having("result.stopReason")
 
 MUTANTS: Final = (
     Mutant(

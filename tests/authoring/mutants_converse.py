@@ -10,22 +10,15 @@ from tests.authoring import converse as aws
 from tests.authoring import edits
 from tests.authoring.edits import Pieces, Where, having
 from tests.authoring.mutant import Mutant
-from tests.authoring.pieces import Fields, Message, Piece
-from tests.authoring.turns import asks
+from tests.authoring.pieces import Message, Piece
 
 CLAUDE: Final = "bedrock.converse/claude"
 TEXT: Final = f"{CLAUDE}/thinking-then-text"
-TOOLS: Final = f"{CLAUDE}/thinking-then-tools"
 FAILED: Final = f"{CLAUDE}/exception-in-text"
-DISABLED: Final = f"{CLAUDE}/thinking-disabled"
-BODY: Final = f"{CLAUDE}/body"
-ROUND: Final = f"{CLAUDE}/tool-round"
-LEFT_OUT: Final = "bedrock.converse/never-sends-back/second-turn"
 SUITE: Final = "wire/converse"
 FRAMES: Final = "wire/binary"
 
 SPOKEN: Final = having("delta.text")
-ROLE: Final = having("role")
 
 
 def named(event: str) -> Where:
@@ -33,22 +26,6 @@ def named(event: str) -> Where:
 
 
 RAISED: Final = named("modelStreamErrorException")
-
-
-def _of_calls(message: Message) -> bool:
-    return int(message.payload.get("contentBlockIndex", 0)) > 1
-
-
-def _flipped(where: Where, at: int) -> edits.Step:
-    """One bit of a message is another one: counted from its beginning, or from its end."""
-
-    def step(pieces: Pieces) -> list[Piece]:
-        spot = edits.place(pieces, where)
-        raw = bytearray(_bytes_of(pieces[spot]))
-        raw[at] ^= 1
-        return [*pieces[:spot], bytes(raw), *pieces[spot + 1 :]]
-
-    return step
 
 
 def _bytes_of(piece: Piece) -> bytes:
@@ -109,29 +86,12 @@ def _as_plain_event(where: Where) -> edits.Step:
     return step
 
 
-def _retyped(where: Where, event: str) -> edits.Step:
-    def step(pieces: Pieces) -> list[Piece]:
-        spot = edits.place(pieces, where)
-        piece = pieces[spot]
-        assert isinstance(piece, Message)
-        return [*pieces[:spot], replace(piece, event=event), *pieces[spot + 1 :]]
-
-    return step
-
-
 _MESSAGES: Final = (
-    # A proxy that masks texts as they pass leaves the checksum as it was.
-    Mutant(f"{FRAMES}/checksums", TEXT, (_flipped(SPOKEN, -8),)),
     Mutant(f"{FRAMES}/headers-readable", TEXT, (_broken_header(SPOKEN),)),
     Mutant(
         f"{FRAMES}/last-message-whole", TEXT, (_half_of_last,), also=(f"{SUITE}/metadata-present",)
     ),
     Mutant(f"{FRAMES}/message-typed", TEXT, (_untyped(SPOKEN),)),
-    Mutant(
-        f"{FRAMES}/data-is-json",
-        TEXT,
-        (edits.insert(aws.Framed("ping", "contentBlockDelta"), SPOKEN),),
-    ),
     Mutant(
         f"{FRAMES}/utf8",
         TEXT,
@@ -141,69 +101,21 @@ _MESSAGES: Final = (
 )
 
 _ANSWERS: Final = (
-    Mutant(f"{SUITE}/answer-present", TEXT, (lambda _pieces: [],)),
     Mutant(
         f"{SUITE}/framed-as-messages",
         TEXT,
         (_as_events,),
         facts={"content_type": "text/event-stream"},
     ),
-    # A gateway tried again and did not hold back what had come before.
-    Mutant(f"{SUITE}/start-once", TEXT, (edits.insert(aws.started(), SPOKEN),)),
-    # The calls were lost on the way.
-    Mutant(f"{SUITE}/tool-stop-has-tool", TOOLS, (edits.drop_all(_of_calls),)),
-    Mutant(f"{SUITE}/exception-known", FAILED, (_retyped(RAISED, "overloadedException"),)),
     Mutant(
         f"{SUITE}/exception-is-raised",
         FAILED,
         (_as_plain_event(RAISED),),
         also=(f"{SUITE}/stop-present", "wire/converse-blocks/block-lifecycle"),
     ),
-    # The stream goes on as if nothing had happened.
-    Mutant(f"{SUITE}/exception-last", FAILED, (edits.insert(aws.stopped(1), RAISED, after=True),)),
 )
 
 
-def _by_text(block: Fields) -> bool:
-    """Blocks of text sort before others."""
-    return "text" not in block
-
-
-_REQUESTS: Final = (
-    Mutant(
-        "effort/converse/disabled-is-silent",
-        DISABLED,
-        (
-            edits.change(SPOKEN, "contentBlockIndex", 1),
-            edits.change(SPOKEN, "contentBlockIndex", 1, nth=1),
-            edits.change(named("contentBlockStop"), "contentBlockIndex", 1),
-            *(
-                edits.insert(piece, ROLE, after=True)
-                for piece in reversed(aws.thought(0, "Lentils need no soaking.", "soup"))
-            ),
-        ),
-    ),
-    # Bytes that were kept as text, and encoded once more.
-    Mutant(
-        "history/converse/redacted-unchanged",
-        ROUND,
-        turns={2: asks("messages.1.content.1.reasoningContent.redactedContent", aws.encoded_again)},
-    ),
-    Mutant(
-        "history/converse/reasoning-first",
-        ROUND,
-        turns={2: asks("messages.1.content", lambda content: sorted(content, key=_by_text))},
-    ),
-    Mutant(
-        "history/converse/never-sent",
-        LEFT_OUT,
-        turns={
-            1: asks(
-                "messages.1.content",
-                lambda content: [aws.reasoning("Lentils need no soaking.", "soup"), *content],
-            )
-        },
-    ),
-)
+_REQUESTS: Final = ()
 
 MUTANTS: Final = (*_MESSAGES, *_ANSWERS, *_REQUESTS)

@@ -7,7 +7,6 @@ from typing import Final
 from tests.authoring import edits
 from tests.authoring.edits import Pieces, renumber
 from tests.authoring.mutant import Mutant
-from tests.authoring.mutants_chat import SAID
 from tests.authoring.mutants_responses import COMPLETED, THINKING_CLOSED
 from tests.authoring.pieces import Message, Piece
 from tests.authoring.request_streams import KNOTS_TEXT
@@ -15,17 +14,6 @@ from tests.authoring.responses import Answer, Item, message, raw_thinking, strea
 from tests.authoring.turns import answers
 
 SUMMARIES: Final = "openai.responses/reference/summary-on-request"
-
-
-def _as_thinking(pieces: Pieces) -> list[Piece]:
-    """The whole answer lands in the field of the thinking."""
-    return [_moved(p) if isinstance(p, Message) and SAID(p) else p for p in pieces]
-
-
-def _moved(said: Message) -> Message:
-    (choice,) = said.payload["choices"]
-    delta = {"reasoning_content": choice["delta"]["content"]}
-    return edits.changed(said, "choices.0.delta", delta)
 
 
 def _answer_in_thinking(pieces: Pieces) -> list[Piece]:
@@ -41,9 +29,6 @@ def _of_summary(message: Message) -> bool:
 
 
 MUTANTS: Final = (
-    Mutant("effort/chat/none-means-none", "openai.chat/vllm/effort-none", (_as_thinking,)),
-    Mutant("effort/chat/excluded", "openai.chat/openrouter/thinking-excluded", (_as_thinking,)),
-    Mutant("effort/chat/switched-off", "openai.chat/vllm/switched-off", (_as_thinking,)),
     Mutant(
         "effort/responses/none-means-none",
         "openai.responses/openai/effort-none",

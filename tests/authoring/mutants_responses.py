@@ -11,7 +11,6 @@ from tests.authoring.pieces import Message, Piece
 
 SUMMARY: Final = "openai.responses/demo/summary"
 HIDDEN: Final = "openai.responses/openai/reasoning-not-shown"
-CALL: Final = "openai.responses/openai/summary-then-call"
 INCOMPLETE: Final = "openai.responses/openai/incomplete-in-text"
 
 CREATED: Final = typed("response.created")
@@ -21,10 +20,6 @@ MESSAGE_ADDED: Final = typed("response.output_item.added", "message")
 MESSAGE_CLOSED: Final = typed("response.output_item.done", "message")
 THINKING_CLOSED: Final = typed("response.output_item.done", "reasoning")
 DELTA: Final = typed("response.output_text.delta")
-
-
-def _numbered_later(message: Message) -> bool:
-    return bool(message.payload["sequence_number"] > 9)
 
 
 def _of_item(message: Message) -> bool:
@@ -44,40 +39,9 @@ def _reasoning_last(pieces: Pieces) -> list[Piece]:
     return edits.change_all(_of_item, "output_index", lambda index: 1 - index)(reordered)
 
 
-def _plus_one(value: int) -> int:
-    return value + 1
-
-
-ANNOTATION: Final = Message(
-    {
-        "type": "response.output_text.annotation.added",
-        "item_id": "msg_02",
-        "output_index": 1,
-        "content_index": 0,
-        "annotation_index": 0,
-        "annotation": {"type": "url_citation", "url": "https://example.org/dusk"},
-        "sequence_number": 0,
-    },
-    "response.output_text.annotation.added",
-)
 KEEPALIVE: Final = Message({"type": "keepalive", "sequence_number": 0}, "keepalive")
 
 MUTANTS: Final = (
-    Mutant(
-        "wire/responses/sequence-from-zero",
-        SUMMARY,
-        (edits.change_all(_numbered_later, "sequence_number", _plus_one),),
-    ),
-    Mutant(
-        "wire/responses/sequence-rises",
-        "openai.responses/openai/resumed",
-        (edits.change_all(_numbered_later, "sequence_number", _plus_one),),
-    ),
-    Mutant(
-        "wire/responses/item-done-last",
-        SUMMARY,
-        (edits.insert(ANNOTATION, MESSAGE_CLOSED, after=True), renumber),
-    ),
     # The reasoning item comes when the answer is complete.
     Mutant(
         "wire/responses/reasoning-before-message",

@@ -14,10 +14,9 @@ from conformance.judging.checker import Checker
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.rules.verdicts import Verdict
-from tests.authoring import mutants_turns
+from tests.authoring import mutant_rows
 from tests.authoring.catalogue import good
 from tests.authoring.draft import Draft
-from tests.authoring.mutants_turns import MUTANTS
 from tests.authoring.pieces import encoded
 from tests.fuzz.both import difference, fast, setting_for, slow
 
@@ -60,6 +59,7 @@ def drafts() -> dict[str, Draft]:
     return {draft.name: draft for draft in good()}
 
 
+MUTANTS: Final = [each for each in mutant_rows.mutants() if each.name.startswith("turns/")]
 FOLLOWERS = {"thinking/stream/before-finish"}
 
 
@@ -88,7 +88,7 @@ def test_legal_turns_raise_nothing(name: str, answers: int) -> None:
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_fault_is_found_in_its_turn(mutant: Any) -> None:
     result = judged(mutant.draft(drafts()))
-    turn = 1 if mutant in mutants_turns.IN_FIRST else 2
+    turn = 1 if "/first-" in mutant.name else 2
     wanted = {mutant.rule, *mutant.also}
     # `check` withdraws what follows from the fault; a checker, which sees one stream, does not.
     assert {found.rule for found in result.findings} - FOLLOWERS == wanted
@@ -141,7 +141,8 @@ def test_one_cause_in_many_turns_is_one_finding() -> None:
 
 
 def test_a_rule_has_the_worst_verdict_of_its_answers() -> None:
-    result = judged(mutants_turns.IN_SECOND[1].draft(drafts()))
+    unanswered = next(each for each in MUTANTS if each.name == "turns/acp/not-answered")
+    result = judged(unanswered.draft(drafts()))
     assert result.verdicts["wire/acp/prompt-answered"] is Verdict.FAIL
     assert result.verdicts["thinking/stream/before-finish"] is Verdict.PASS
 

@@ -12,9 +12,10 @@ from tests.authoring.allowance_streams import billed_behind_the_end
 from tests.authoring.catalogue import good
 from tests.authoring.draft import write
 from tests.authoring.mutant import Mutant
-from tests.authoring.mutants_allowances import BESIDE
+from tests.authoring.mutant_rows import rows
 
 BILL = billed_behind_the_end()
+BESIDE = tuple(rows(Path(__file__).with_name("beside_allowances.yaml")))
 DRAFTS = {draft.name: draft for draft in (BILL, *good())}
 
 
