@@ -1,4 +1,11 @@
-"""Interactions: the fields of a request, and how it is answered."""
+"""Interactions: a request becomes a plan; engine events become events of steps.
+
+Rule 1: one step is open at a time; steps count from 0.
+Rule 2: a thought ends with its signature; its summary, here the thought itself, is sent to who
+        asked for it. Where the model did not think there is no thought.
+Rule 3: the last event says what became of the interaction, and counts; thoughts are counted beside
+        the output. After an error there is none.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +17,24 @@ import msgspec
 from msgspec import Meta
 from starlette.requests import HTTPConnection
 
-from .ask import EngineRequest, check_model, engine_request
 from .defects import Scene
 from .effort import Effort, effort
-from .fields import Count, Fields, Sampling, StopStrings, lets_call, typed, unsupported
-from .interactions_stream import SIGNATURE, InteractionBody, InteractionStream
-from .plan import Plan, planned
-from .refusal import Refusal
+from .engine import Finish, ToolCall, Usage
+from .fields import Count, Fields, Sampling, StopStrings, offered, typed, unsupported
+from .plan import EngineRequest, Plan, check_model, engine_request, planned
+from .projection import AnswerBody, AnswerProjection, Stamp, call_arguments, utc_text
+from .refusal import Refusal, interactions_error
 from .service import Service
-from .turns import Turn, assistant, function_call, function_tool
+from .turns import (
+    Turn,
+    assistant,
+    function_call,
+    function_tool,
+    joined_text,
+    result_turn,
+    text_turn,
+)
+from .wire import DONE, Wire
 
 LEVELS: Final = ("minimal", "low", "medium", "high")
 SUMMARIES: Final = ("auto", "none")
@@ -51,6 +67,13 @@ class InteractionTool(msgspec.Struct):
     name: str = ""
     description: str = ""
     parameters: dict[str, Any] | None = None
+
+    @property
+    def declared(self) -> Mapping[str, Any]:
+        """Raises Refusal for a tool that the server would have to run."""
+        if self.type != "function":
+            raise unsupported(f"a tool of type {self.type!r}", "tools")
+        return function_tool(self.name, self.description, self.parameters or {})
 
 
 class InteractionConfig(Sampling):
@@ -117,12 +140,12 @@ def _ask(request: InteractionRequest, wanted: Effort) -> EngineRequest:
     if request.response_format is not None:
         raise unsupported("an output format", "response_format")
     config, instruction = request.config, request.system_instruction
-    before = [{"role": "system", "content": instruction}] if instruction else []
-    offered = request.tools if lets_call(config.tool_choice, "tool_choice") else None
+    before = [text_turn("system", instruction)] if instruction else []
+    choice = config.tool_choice
+    word = choice.lower() if isinstance(choice, str) else choice
+    tools = offered(request.tools, word, "tool_choice")
     turns = (*before, *_turns(request.steps))
-    return engine_request(
-        turns, map(_tool, offered or ()), wanted, config, config.max_output_tokens
-    )
+    return engine_request(turns, tools, wanted, config, config.max_output_tokens)
 
 
 def _check_thoughts(request: InteractionRequest) -> None:
@@ -162,22 +185,145 @@ def _answer(steps: list[InteractionStep]) -> Turn:
 
 def _given(step: InteractionStep) -> Turn:
     if step.type == "user_input":
-        return {"role": "user", "content": _text(step.content)}
+        return text_turn("user", _text(step.content))
     text = step.result if isinstance(step.result, str) else json.dumps(step.result)
-    return {"role": "tool", "tool_call_id": step.call_id, "content": text}
+    return result_turn(step.call_id, text)
 
 
 def _text(content: str | list[StepContent]) -> str:
     """Raises Refusal for what is no text."""
-    if isinstance(content, str):
-        return content
-    for piece in content:
+    for piece in () if isinstance(content, str) else content:
         if piece.type != "text":
             raise unsupported(f"content of type {piece.type!r}", "input")
-    return "".join(piece.text for piece in content)
+    return joined_text(content)
 
 
-def _tool(tool: InteractionTool) -> Mapping[str, Any]:
-    if tool.type != "function":
-        raise unsupported(f"a tool of type {tool.type!r}", "tools")
-    return function_tool(tool.name, tool.description, tool.parameters or {})
+SIGNATURE: Final = "cmVmZXJlbmNlIHNpZ25hdHVyZSBvZiBhIHRob3VnaHQ="
+"""What stands for a signature here: the server keeps nothing, and knows its own again."""
+
+
+class InteractionStream(AnswerProjection):
+    def __init__(self, model: str, stamp: Stamp, *, shows: bool) -> None:
+        super().__init__()
+        at = utc_text(stamp.now())
+        self._stamp = stamp
+        self._head = {"id": stamp.new("v1_"), "object": "interaction", "model": model}
+        self._times = {"created": at, "updated": at}
+        self._shows = shows
+        self._steps = 0
+        self._open = ""  # the type of the step that is open
+
+    def opening(self) -> Iterator[Wire]:
+        begun = {**self._head, "status": "in_progress"}
+        yield _event("interaction.created", interaction=begun)
+        name, status = begun["id"], begun["status"]
+        yield _event("interaction.status_update", interaction_id=name, status=status)
+
+    def _think(self, text: str) -> Iterator[Wire]:
+        yield from self._enter("thought")
+        if self._shows:
+            yield self._delta("thought_summary", content={"type": "text", "text": text})
+
+    def _say(self, text: str) -> Iterator[Wire]:
+        yield from self._enter("model_output")
+        yield self._delta("text", text=text)
+
+    def _fail(self, refusal: Refusal) -> Iterator[Wire]:
+        yield _event("error", **interactions_error(refusal))
+
+    def _enter(self, kind: str) -> Iterator[Wire]:
+        if self._open != kind:
+            yield from self._leave()
+            yield from self._begin(kind)
+
+    def _begin(self, kind: str, **more: Any) -> Iterator[Wire]:
+        self._open = kind
+        yield _event("step.start", index=self._steps, step={"type": kind, **more})
+
+    def _delta(self, kind: str, **said: Any) -> Wire:
+        return _event("step.delta", index=self._steps, delta={"type": kind, **said})
+
+    def _leave(self) -> Iterator[Wire]:
+        if self._open == "thought":
+            yield self._delta("thought_signature", signature=SIGNATURE)
+        if self._open:
+            self._open = ""
+            yield _event("step.stop", index=self._steps)
+            self._steps += 1
+
+    def _call(self, call: ToolCall) -> Iterator[Wire]:
+        named = {"id": self._stamp.new(""), "name": call.name, "arguments": {}}
+        yield from self._leave()
+        yield from self._begin("function_call", **named)
+        yield self._delta("arguments_delta", arguments=call.arguments)
+        yield from self._leave()
+
+    def _finish(self, finish: Finish) -> Iterator[Wire]:
+        yield from self._leave()
+        status = "incomplete" if finish.reason == "length" else "completed"
+        ended = {"status": "requires_action" if finish.reason == "tool_calls" else status}
+        counted = {"usage": _counts(finish.usage)}
+        yield _event(
+            "interaction.completed", interaction={**self._head, **ended, **counted, **self._times}
+        )
+        yield Wire(DONE, "done")
+
+
+def _event(kind: str, **fields: Any) -> Wire:
+    return Wire({"event_type": kind, **fields}, kind)
+
+
+def _counts(usage: Usage) -> dict[str, int]:
+    return {
+        "total_tokens": usage.prompt + usage.completion,
+        "total_input_tokens": usage.prompt,
+        "total_cached_tokens": 0,
+        "total_output_tokens": usage.completion - usage.reasoning,
+        "total_tool_use_tokens": 0,
+        "total_thought_tokens": usage.reasoning,
+    }
+
+
+class InteractionBody(AnswerBody):
+    """What is not stored has no id."""
+
+    def __init__(self, *, stores: bool) -> None:
+        super().__init__(interactions_error)
+        self._stores = stores
+        self._steps: list[dict[str, Any]] = []
+        self._end: Mapping[str, Any] = {}
+
+    def _add(self, _: str, data: Mapping[str, Any]) -> None:
+        match data["event_type"]:
+            case "step.start":
+                self._steps.append(dict(data["step"]))
+            case "step.delta":
+                _add_delta(self._steps[-1], data["delta"])
+            case "interaction.completed":
+                self._end = data["interaction"]
+            case "error":
+                self._error = {"error": data["error"]}
+
+    def _whole(self) -> dict[str, Any]:
+        for step in self._steps:
+            if "arguments" in step:
+                step["arguments"] = call_arguments(step["arguments"])
+        named = {key: self._end[key] for key in self._end if key != "id" or self._stores}
+        return {**named, "steps": self._steps}
+
+
+def _add_delta(step: dict[str, Any], delta: Mapping[str, Any]) -> None:
+    match delta["type"]:
+        case "thought_signature":
+            step["signature"] = delta["signature"]
+        case "thought_summary":
+            step["summary"] = _joined(step.get("summary"), delta["content"]["text"])
+        case "text":
+            step["content"] = _joined(step.get("content"), delta["text"])
+        case "arguments_delta":
+            step["arguments"] = delta["arguments"]
+
+
+def _joined(before: list[Any] | None, text: str) -> list[Any]:
+    said = "".join(piece["text"] for piece in before or ())
+    return [{"type": "text", "text": said + text}]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .ask import check_model
+from .plan import check_model
 from .service import Service
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import secrets
+import time
 from abc import ABC, abstractmethod
 from collections.abc import (
     AsyncGenerator,
@@ -14,6 +16,8 @@ from collections.abc import (
     Mapping,
 )
 from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Final, Protocol, TypeVar
 
 import msgspec
@@ -22,6 +26,28 @@ from .engine import EngineError, Finish, ReasoningDelta, Start, TextDelta, ToolC
 from .refusal import Refusal, failed
 from .summary import AnswerEvent
 from .wire import Wire
+
+
+def utc_text(seconds: float, timespec: str = "auto") -> str:
+    """A time since 1970, as Google and Ollama write it."""
+    at = datetime.fromtimestamp(seconds, UTC)
+    return at.isoformat(timespec=timespec).replace("+00:00", "Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """`token` gives another unused word each time, `clock` seconds since 1970."""
+
+    token: Callable[[], str] = lambda: secrets.token_hex(12)
+    clock: Callable[[], float] = time.time
+
+    def new(self, prefix: str) -> str:
+        return f"{prefix}{self.token()}"
+
+    def now(self) -> int:
+        """Whole seconds since 1970."""
+        return int(self.clock())
+
 
 _log: Final = logging.getLogger(__name__)
 

@@ -8,10 +8,9 @@ from typing import Any
 
 from starlette.requests import HTTPConnection
 
-from .ask import EngineRequest, check_model, prompted
 from .defects import Scene
 from .fields import Fields, typed
-from .plan import Plan
+from .plan import EngineRequest, Plan, check_model, prompted
 from .projection import AnswerBody, Events, projected
 from .refusal import failed, openai_error
 from .responses_input import turns

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .engine import Finish, ReasoningDelta, Start, TextDelta, ToolCall, Usage
+from .projection import Stamp
 from .responses_items import (
     CLOSED,
     CallItem,
@@ -24,7 +25,6 @@ from .responses_items import (
     ThinkingShape,
 )
 from .responses_request import Resource
-from .stamp import Stamp
 from .summary import AnswerEvent, SummaryDelta, SummaryEnd, SummaryFailed
 from .turns import Turn, assistant, function_call
 from .wire import Wire

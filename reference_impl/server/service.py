@@ -13,11 +13,10 @@ from typing import Final
 from starlette.datastructures import Headers
 
 from .defects import Scene, ServerDefect, hooked
-from .projection import Events
+from .projection import Events, Stamp
 from .refusal import Refusal
 from .sealing import Seal
 from .settings import Model, Settings
-from .stamp import Stamp
 from .summary import AnswerEvent
 from .turns import Turn
 from .wire import encoded

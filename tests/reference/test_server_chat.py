@@ -21,9 +21,9 @@ from reference_impl.server.engine import (
     ToolCall,
     Usage,
 )
+from reference_impl.server.projection import Stamp
 from reference_impl.server.service import Service
 from reference_impl.server.settings import Settings
-from reference_impl.server.stamp import Stamp
 from reference_impl.server.wire import DONE, Wire
 from tests.reference.driving import Answer, told
 from tests.reference.scripted_engine import ScriptedEngine

@@ -19,11 +19,11 @@ from reference_impl.server.engine import (
     ToolCall,
     Usage,
 )
-from reference_impl.server.messages_stream import Display, MessagesShape, MessagesStream
+from reference_impl.server.messages import Display, MessagesShape, MessagesStream
+from reference_impl.server.projection import Stamp
 from reference_impl.server.sealing import Seal
 from reference_impl.server.service import Service
 from reference_impl.server.settings import Settings
-from reference_impl.server.stamp import Stamp
 from reference_impl.server.wire import Wire
 from tests.reference.driving import Answer, told
 from tests.reference.scripted_engine import ScriptedEngine
