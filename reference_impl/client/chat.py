@@ -16,7 +16,6 @@ from .event import Report
 from .frame import Frame
 from .likeness import FIELD
 from .markers import Splitter
-from .outcome import error, finish, usage
 from .payload import arguments_text, count_of, object_of, objects_of, text_of
 from .speech import Call, Speech
 from .turn import Called, Thought, Turn, Words
@@ -53,7 +52,7 @@ class ChatChoice:
         if text_of(reason):
             self.close()
             self.is_finished = True
-            finish(self._report, reason, self.number)
+            self._report.finish(reason, self.number)
 
     def close(self) -> None:
         self._speech.speak(self._splitter.flush())
@@ -164,7 +163,7 @@ class ChatReader(AnswerReader):
     def _read_body(self, payload: dict[str, Any]) -> None:
         self._chunk(payload, "message")
         if not (isinstance(payload.get("choices"), list) or payload.get("error")):
-            error(self._report, "neither a completion nor an error")
+            self._report.error("neither a completion nor an error")
         self._close()
         self._done(explicit=False)
 
@@ -185,9 +184,9 @@ class ChatReader(AnswerReader):
                 self._echo.add(delta)
             reason, message_id = given.get("finish_reason"), text_of(chunk.get("id"))
             choice.read(delta, reason, message_id, whole=key == "message")
-        usage(self._report, chunk.get("usage"))
+        self._report.usage(chunk.get("usage"))
         if chunk.get("error"):
-            error(self._report, chunk["error"])
+            self._report.error(chunk["error"])
 
     def _choice(self, index: int) -> ChatChoice:
         if index not in self._choices:

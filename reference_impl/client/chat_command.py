@@ -13,7 +13,6 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from . import calculator
-from .answer import Answer
 from .apis import APIS, request
 from .ask import Options, UnknownOption
 from .defects import Defect
@@ -21,7 +20,7 @@ from .likeness import Likeness
 from .record import Store, StoreError
 from .screen import Screen
 from .transport import Exchange, Server, Unreachable
-from .turn import Called, Turn, result_turn, text_turn
+from .turn import Answer, Called, Turn, result_turn, text_turn
 from .wire import Api
 
 COMPLETED: Final = 0

@@ -17,7 +17,6 @@ from .ask import Ask
 from .chat import limits_and_tools, message_to_model
 from .content_blocks import BlockReader, ContentBlock
 from .frame import Frame
-from .outcome import error, finish, tokens
 from .payload import arguments_text, count_of, object_of, objects_of, text_of
 from .turn import Called, Thought, Turn, Words
 from .wire import Reading
@@ -63,13 +62,13 @@ class CohereReader(BlockReader):
             self._done(explicit=True)
         elif kind not in _SILENT and _names_error(frame, event):
             self._close()
-            error(self._report, event.get("error") or event)
+            self._report.error(event.get("error") or event)
 
     def _read_body(self, payload: dict[str, Any]) -> None:
         message = payload.get("message")
         if not isinstance(message, dict):
             fault = payload.get("error") or "neither an answer nor an error"
-            error(self._report, payload if text_of(message) else fault)
+            self._report.error(payload if text_of(message) else fault)
         else:
             self._begin(payload, message)
             self._think(text_of(message.get(PLAN)))
@@ -121,11 +120,11 @@ class CohereReader(BlockReader):
         reason, said = text_of(ending.get("finish_reason")), text_of(ending.get("error"))
         has_failed = reason in _FAILURES or bool(said)
         if not has_failed:
-            finish(self._report, reason)
+            self._report.finish(reason)
         counts = object_of(object_of(ending.get("usage")).get("tokens"))
-        tokens(self._report, {name: counts.get(key) for name, key in _COUNTS.items()})
+        self._report.tokens(**{name: counts.get(key) for name, key in _COUNTS.items()})
         if has_failed:
-            error(self._report, {"code": reason, "message": said})
+            self._report.error({"code": reason, "message": said})
 
     def _close(self) -> None:
         self._speech.end_thinking()

@@ -19,7 +19,6 @@ from . import effort
 from .ask import Ask
 from .content_blocks import BlockReader, ContentBlock
 from .frame import Frame
-from .outcome import error, finish, tokens
 from .payload import compact, count_of, decode, object_of, objects_of, present, text_of
 from .turn import Called, HistoryForm, Piece, Turn, Words, result_turn, text_turn
 from .wire import Reading
@@ -45,7 +44,7 @@ class ConverseReader(BlockReader):
             self._block(frame.name, event)
         elif frame.name == "messageStop":
             self._close()
-            finish(self._report, event.get("stopReason"))
+            self._report.finish(event.get("stopReason"))
             self._has_stopped = True
         elif frame.name == "metadata":
             self._count(event)
@@ -58,12 +57,12 @@ class ConverseReader(BlockReader):
         if not message:
             said = text_of(payload.get("message")) or text_of(payload.get("Message"))
             fault = payload.get("error") or said
-            error(self._report, fault or "neither an answer nor an error")
+            self._report.error(fault or "neither an answer nor an error")
             return
         self._begin(message)
         for given in objects_of(message.get("content")):
             _whole(self._blocks.whole(), given)
-        finish(self._report, payload.get("stopReason"))
+        self._report.finish(payload.get("stopReason"))
         self._count(payload)
         self._done(explicit=False)
 
@@ -84,12 +83,12 @@ class ConverseReader(BlockReader):
 
     def _count(self, given: Fields) -> None:
         usage = object_of(given.get("usage"))
-        tokens(self._report, {name: usage.get(key) for name, key in _COUNTS.items()})
+        self._report.tokens(**{name: usage.get(key) for name, key in _COUNTS.items()})
 
     def _raise(self, kind: str, fault: Fields) -> None:
         message = text_of(fault.get("message")) or text_of(fault.get("originalMessage"))
         status = fault.get("originalStatusCode")
-        error(self._report, {"code": kind, "message": message, "status": status})
+        self._report.error({"code": kind, "message": message, "status": status})
 
     def _has_ended(self) -> bool:
         return self._has_stopped

@@ -14,12 +14,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final
 
-from .answer import Answer
 from .apis import APIS
 from .chat_fields import BLOCKS, PARTS, Echo, opaque_of, part_text
 from .event import Event
 from .payload import arguments_text, decode, object_of, objects_of, text_of
 from .turn import (
+    Answer,
     Called,
     HistoryForm,
     Piece,

@@ -20,8 +20,7 @@ from . import effort
 from .ask import Ask
 from .event import Report
 from .frame import Frame
-from .outcome import added, error, finish, tokens
-from .payload import compact, count_of, decode, object_of, objects_of, present, text_of
+from .payload import added, compact, count_of, decode, object_of, objects_of, present, text_of
 from .speech import Call, Speech
 from .turn import Called, HistoryForm, Piece, Results, Thought, Turn, Words, result_turn, text_turn
 from .wire import AnswerReader, Reading
@@ -44,7 +43,7 @@ class GeminiReader(AnswerReader):
 
     def _read_body(self, payload: dict[str, Any]) -> None:
         if not {"candidates", "promptFeedback", "error"} & payload.keys():
-            error(self._report, "neither an answer nor an error")
+            self._report.error("neither an answer nor an error")
         self._chunk(payload)
 
     def _close(self) -> None:
@@ -62,23 +61,20 @@ class GeminiReader(AnswerReader):
             candidate.finish(reason)
         if _stated_reason(object_of(chunk.get("promptFeedback")).get("blockReason")):
             self._is_refused = True
-            finish(self._report, "content_filter")
+            self._report.finish("content_filter")
         self._count(object_of(chunk.get("usageMetadata")))
         if chunk.get("error"):
             self._has_failed = True
             self._close()
-            error(self._report, chunk["error"])
+            self._report.error(chunk["error"])
 
     def _count(self, usage: Mapping[str, Any]) -> None:
         """Counts are those so far; thinking is counted beside the answer."""
-        tokens(
-            self._report,
-            {
-                "input": added(usage, _PROMPT) if _PROMPT[0] in usage else None,
-                "output": added(usage, _ANSWER),
-                "reasoning": usage.get("thoughtsTokenCount"),
-                "total": usage.get("totalTokenCount"),
-            },
+        self._report.tokens(
+            input=added(usage, _PROMPT) if _PROMPT[0] in usage else None,
+            output=added(usage, _ANSWER),
+            reasoning=usage.get("thoughtsTokenCount"),
+            total=usage.get("totalTokenCount"),
         )
 
     def _candidate(self, given: Mapping[str, Any]) -> tuple[_Candidate, str]:
@@ -129,7 +125,7 @@ class _Candidate:
         if reason:
             self.close()
             self.is_finished = True
-            finish(self._report, reason, self._number)
+            self._report.finish(reason, self._number)
 
     def close(self) -> None:
         self.speech.pause()

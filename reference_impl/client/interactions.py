@@ -18,8 +18,8 @@ from . import effort
 from .ask import Ask
 from .content_blocks import BlockReader, ContentBlock
 from .frame import Frame
-from .outcome import added, error, finish, tokens
 from .payload import (
+    added,
     arguments_text,
     compact,
     count_of,
@@ -65,11 +65,11 @@ class InteractionsReader(BlockReader):
             self._step(kind, event)
         elif event and kind != "interaction.status_update" and _names_error(frame, event):
             self._close()
-            error(self._report, event.get("error") or event)
+            self._report.error(event.get("error") or event)
 
     def _read_body(self, payload: dict[str, Any]) -> None:
         if not (payload.get("object") == "interaction" or isinstance(payload.get("steps"), list)):
-            error(self._report, payload.get("error") or "neither an interaction nor an error")
+            self._report.error(payload.get("error") or "neither an interaction nor an error")
             self._done(explicit=False)
             return
         self._start({}, payload.get("id"))
@@ -94,22 +94,19 @@ class InteractionsReader(BlockReader):
         """Report why, and what it cost: thoughts and tools are counted beside the rest."""
         status = text_of(interaction.get("status"))
         if status not in (*_FAILURES, *_RUNNING):
-            finish(self._report, _STATES.get(status, status))
+            self._report.finish(_STATES.get(status, status))
         self._count(object_of(interaction.get("usage")))
         if status in _FAILURES:
             said = [text_of(each.get("message")) for each in objects_of(interaction.get("errors"))]
-            error(self._report, {"code": status, "message": next(iter(said), "")})
+            self._report.error({"code": status, "message": next(iter(said), "")})
 
     def _count(self, usage: Fields) -> None:
         given = added(usage, _INPUT) if count_of(usage.get(_INPUT[0])) is not None else None
-        tokens(
-            self._report,
-            {
-                "input": given,
-                "output": added(usage, _OUTPUT),
-                "reasoning": usage.get("total_thought_tokens"),
-                "total": usage.get("total_tokens"),
-            },
+        self._report.tokens(
+            input=given,
+            output=added(usage, _OUTPUT),
+            reasoning=usage.get("total_thought_tokens"),
+            total=usage.get("total_tokens"),
         )
 
 

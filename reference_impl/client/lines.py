@@ -11,33 +11,30 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from .frame import Frame, TooLong
+from .frame import MOST_BYTES, Frame, FrameReader
 from .payload import decode
 
-MOST_ELEMENT_BYTES: Final = 16 * 1024 * 1024
 _OUTSIDE: Final = re.compile(rb'["{}\[\]]')
 _INSIDE: Final = re.compile(rb'["\\]')
 _ELEMENT: Final = 1  # how deep the elements stand
-MOST_LINE_BYTES: Final = 16 * 1024 * 1024
 _NO_VALUE: Final = " \t\r\n\ufeff\x1e"
 
 
-class LineReader:
-    """Reads one stream. `most` bounds the bytes of a line."""
+class LineReader(FrameReader):
+    """A frame is a line."""
 
-    def __init__(self, *, most: int = MOST_LINE_BYTES) -> None:
-        self._most = most
+    def __init__(self, *, most: int = MOST_BYTES) -> None:
+        super().__init__(most=most)
         self._line = bytearray()
 
     def feed(self, chunk: bytes) -> Iterator[Frame]:
-        """The lines that these bytes complete. Raises TooLong after those before it."""
         *lines, rest = chunk.split(b"\n")
         for line in lines:
             self._line += line
-            self._bound()
+            self._bound(len(self._line), "a line")
             yield from self._taken()
         self._line += rest
-        self._bound()
+        self._bound(len(self._line), "a line")
 
     def close(self) -> Iterator[Frame]:
         """The last line, where only its end is missing."""
@@ -49,26 +46,18 @@ class LineReader:
         if text:
             yield Frame("message", text)
 
-    def _bound(self) -> None:
-        if len(self._line) > self._most:
-            raise TooLong(f"a line of the stream is longer than {self._most} bytes")
 
+class ElementReader(FrameReader):
+    """A frame is an object of one array, given as soon as it is whole. Time is linear."""
 
-class ElementReader:
-    """Reads one array, an object as soon as it is whole. Time is linear.
-
-    `most` bounds the bytes of an element.
-    """
-
-    def __init__(self, *, most: int = MOST_ELEMENT_BYTES) -> None:
-        self._most = most
+    def __init__(self, *, most: int = MOST_BYTES) -> None:
+        super().__init__(most=most)
         self._element = bytearray()
         self._at = 0  # up to where the element was looked at
         self._depth = 0
         self._is_text = False
 
     def feed(self, chunk: bytes) -> Iterator[Frame]:
-        """The objects that these bytes complete. Raises TooLong after those before it."""
         self._element += chunk
         while found := (_INSIDE if self._is_text else _OUTSIDE).search(self._element, self._at):
             self._at = found.end()
@@ -88,12 +77,7 @@ class ElementReader:
                     self._drop(self._at)
         # A backslash at the end has its character in the next chunk.
         self._at = max(self._at, len(self._element))
-        if len(self._element) > self._most:
-            raise TooLong(f"an element of the stream is longer than {self._most} bytes")
-
-    def close(self) -> Iterator[Frame]:
-        """Nothing: a torn element says nothing."""
-        yield from ()
+        self._bound(len(self._element), "an element")
 
     def _drop(self, size: int) -> None:
         del self._element[:size]

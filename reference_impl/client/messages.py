@@ -15,7 +15,6 @@ from . import effort
 from .ask import Ask
 from .content_blocks import BlockReader, ContentBlock
 from .frame import Frame
-from .outcome import error, finish, usage
 from .payload import count_of, decode, object_of, objects_of, present, text_of
 from .turn import Called, Piece, Thought, Words
 from .wire import Reading
@@ -41,25 +40,25 @@ class MessagesReader(BlockReader):
             self._speech.begin()
             self._block(kind, event)
         elif kind == "message_delta":
-            finish(self._report, object_of(event.get("delta")).get("stop_reason"))
+            self._report.finish(object_of(event.get("delta")).get("stop_reason"))
             self._usage(event.get("usage"))
         elif kind == "message_stop":
             self._close()
             self._done(explicit=True)
         elif event.get("error") and kind in ("", "error"):
-            error(self._report, event["error"])
+            self._report.error(event["error"])
 
     def _read_body(self, payload: dict[str, Any]) -> None:
         if payload.get("error"):
-            error(self._report, payload["error"])
+            self._report.error(payload["error"])
         elif payload.get("type") == "message":
             self._speech.meet(text_of(payload.get("id")))
             self._speech.begin(text_of(payload.get("role")))
             self._content(payload)
-            finish(self._report, payload.get("stop_reason"))
-            usage(self._report, payload.get("usage"))
+            self._report.finish(payload.get("stop_reason"))
+            self._report.usage(payload.get("usage"))
         else:
-            error(self._report, "neither a message nor an error")
+            self._report.error("neither a message nor an error")
         self._done(explicit=False)
 
     def _begin(self, message: Fields) -> None:
@@ -72,7 +71,7 @@ class MessagesReader(BlockReader):
         """Report the counts so far: what a later event does not repeat still holds."""
         if isinstance(given, dict):
             self._counts = {**self._counts, **given}
-            usage(self._report, self._counts)
+            self._report.usage(self._counts)
 
     def _content(self, message: Fields) -> None:
         for given in objects_of(message.get("content")):

@@ -16,7 +16,6 @@ from . import effort
 from .ask import Ask
 from .frame import Frame
 from .markers import Splitter
-from .outcome import error, finish, tokens
 from .payload import arguments_text, decode, object_of, objects_of, text_of
 from .speech import Call
 from .turn import Called, HistoryForm, Results, Turn
@@ -62,13 +61,13 @@ class OllamaReader(AnswerReader):
         if line.get("done") is True:
             self._close()
             self._context = line.get("context")
-            finish(self._report, line.get("done_reason"))
-            counted = {"input": line.get("prompt_eval_count"), "output": line.get("eval_count")}
-            tokens(self._report, counted)
+            self._report.finish(line.get("done_reason"))
+            given, written = line.get("prompt_eval_count"), line.get("eval_count")
+            self._report.tokens(input=given, output=written)
             self._done(explicit=True)
         if line.get("error"):
             self._close()
-            error(self._report, line["error"])
+            self._report.error(line["error"])
 
     def _close(self) -> None:
         self._speech.speak(self._splitter.flush())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, NoReturn
 
 MOST_DIGITS: Final = 18
@@ -73,3 +73,9 @@ def objects_of(value: Any) -> list[dict[str, Any]]:
 def arguments_text(value: Any) -> str:
     """Arguments as text; some servers send the object where its JSON is due."""
     return compact(value) if isinstance(value, dict) else text_of(value)
+
+
+def added(counts: Mapping[str, Any], names: Iterable[str]) -> int | None:
+    """The sum of the counts of these names; None where there is none."""
+    known = [number for name in names if (number := count_of(counts.get(name))) is not None]
+    return sum(known) if known else None

@@ -14,7 +14,6 @@ from typing import Any, Final
 from . import effort
 from .ask import Ask
 from .frame import Frame
-from .outcome import error, finish, usage
 from .payload import count_of, object_of, text_of
 from .responses_items import ReadCall, ReadMessage, ReadReasoning
 from .responses_output import Output
@@ -45,14 +44,14 @@ class ResponsesReader(AnswerReader):
             self._terminal(response, failed=kind == "response.failed")
             self._report.add("done", explicit=True)
         elif kind == "error" or (not kind and event.get("error")):
-            error(self._report, event.get("error") or event)
+            self._report.error(event.get("error") or event)
         elif kind in READERS:
             self._speech.begin()
             READERS[kind](self._output, event)
 
     def _read_body(self, payload: dict[str, Any]) -> None:
         if payload.get("error") and "output" not in payload:
-            error(self._report, payload["error"])
+            self._report.error(payload["error"])
             self._report.add("done", explicit=False)
             self._is_done = True
         elif text_of(payload.get("status")) in _ENDED:
@@ -75,11 +74,11 @@ class ResponsesReader(AnswerReader):
         self._output.complete(response)
         failed = failed or response.get("status") == "failed"
         if not failed:
-            finish(self._report, self._reason(response))
-        usage(self._report, response.get("usage"))
+            self._report.finish(self._reason(response))
+        self._report.usage(response.get("usage"))
         # A response may fail without saying why.
         if failed or response.get("error"):
-            error(self._report, response.get("error"))
+            self._report.error(response.get("error"))
         self._is_done = True
 
     def _reason(self, response: Fields) -> str:

@@ -18,18 +18,17 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from .frame import Frame, TooLong
+from .frame import MOST_BYTES, Frame, FrameReader
 
 _LINE_END: Final = re.compile(rb"\r\n|\n|\r")
 _BOM: Final = b"\xef\xbb\xbf"
-MOST_EVENT_BYTES: Final = 16 * 1024 * 1024
 
 
-class SseReader:
-    """Reads one stream. `most` bounds the bytes between two blank lines."""
+class SseReader(FrameReader):
+    """A frame is what stands between two blank lines."""
 
-    def __init__(self, *, most: int = MOST_EVENT_BYTES) -> None:
-        self._most = most
+    def __init__(self, *, most: int = MOST_BYTES) -> None:
+        super().__init__(most=most)
         self._started = False
         self._after_cr = False
         self._line = bytearray()
@@ -38,7 +37,6 @@ class SseReader:
         self._size = 0
 
     def feed(self, chunk: bytes) -> Iterator[Frame]:
-        """The events that these bytes complete. Raises TooLong after those before it."""
         chunk = self._begin(chunk)
         if self._after_cr and chunk:
             self._after_cr = False
@@ -51,15 +49,7 @@ class SseReader:
             yield from self._taken()
             start = end.end()
         self._line += chunk[start:]
-        self._bound(len(self._line))
-
-    def close(self) -> Iterator[Frame]:
-        """Nothing: by rule 3 a torn event is dropped."""
-        yield from ()
-
-    def _bound(self, more: int) -> None:
-        if self._size + more > self._most:
-            raise TooLong(f"an event of the stream is longer than {self._most} bytes")
+        self._bound(self._size + len(self._line), "an event")
 
     def _begin(self, chunk: bytes) -> bytes:
         """Drop the byte order mark; hold the bytes back while they may be part of one."""
@@ -77,8 +67,8 @@ class SseReader:
         """Process the line that has just ended; the event that it dispatches."""
         line = bytes(self._line)
         self._line.clear()
-        self._bound(len(line))
         self._size += len(line)
+        self._bound(self._size, "an event")
         field, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
         if not line:

@@ -44,6 +44,7 @@ _TYPES: Final[Mapping[Framing, str]] = {
 Planner = Callable[[Service, Fields, HTTPConnection], Plan]
 Envelope = Callable[[Refusal], Mapping[str, Any]]
 Endpoint = Callable[[Request], Awaitable[ASGIApp]]
+LookUp = Callable[[Service, Fields], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +97,11 @@ def application(service: Service) -> Starlette:
         routes=[
             *(Route(api.path, _answering(service, api), methods=["POST"]) for api in _APIS),
             WebSocketRoute("/v1/responses", _conversing(service)),
-            Route("/v1beta/models", _reading(service, lambda _: google_list(service))),
-            Route("/api/show", _describing(service), methods=["POST"]),
-            Route("/api/tags", _reading(service, lambda _: ollama.tags(service))),
-            Route("/v1/models", _reading(service, lambda _: listed(service))),
-            Route("/v1/models/{model:path}", _reading(service, lambda at: entry(service, at))),
+            Route("/v1beta/models", _looking_up(service, google_list)),
+            Route("/api/show", _looking_up(service, ollama.shown, ollama_error), methods=["POST"]),
+            Route("/api/tags", _looking_up(service, ollama.tags)),
+            Route("/v1/models", _looking_up(service, listed)),
+            Route("/v1/models/{model:path}", _looking_up(service, entry)),
             Route("/health", _health),
         ],
         exception_handlers={HTTPException: _misdirected, Exception: _broken},
@@ -132,9 +133,7 @@ def _conversing(service: Service) -> Callable[[WebSocket], Awaitable[None]]:
 
 
 def _answer(plan: Plan, defect: ServerDefect | None) -> ASGIApp:
-    wires = plan.wires
-    if defect is not None and defect.wires is not None:
-        wires = hooked(wires, defect.wires, plan.scene)
+    wires = plan.faulty_wires(defect)
     if plan.whole is not None:
         return Body(wires, plan.whole)
     frames = _frames(wires, plan)
@@ -159,29 +158,18 @@ async def _frames(wires: AsyncGenerator[Wire, None], plan: Plan) -> AsyncGenerat
         yield element(None, is_first=is_first)
 
 
-def _describing(service: Service) -> Endpoint:
-    """The endpoint that says what a model can do."""
+def _looking_up(service: Service, look_up: LookUp, envelope: Envelope = openai_error) -> Endpoint:
+    """An endpoint that says what is there, or what it can do."""
 
     async def endpoint(request: Request) -> ASGIApp:
+        fields: Fields = {}
         try:
             check_key(service.settings.api_key, request.headers)
-            fields = decoded(await read(request, service.settings.max_body))
-            return _json(ollama.shown(service, fields))
+            if request.method == "POST":
+                fields = decoded(await read(request, service.settings.max_body))
+            return _json(look_up(service, {**fields, **request.path_params}))
         except Refusal as refusal:
-            return _json(ollama_error(refusal), refusal.status)
-
-    return endpoint
-
-
-def _reading(service: Service, look_up: Callable[[str], Mapping[str, Any]]) -> Endpoint:
-    """An endpoint that says what is there."""
-
-    async def endpoint(request: Request) -> ASGIApp:
-        try:
-            check_key(service.settings.api_key, request.headers)
-            return _json(look_up(request.path_params.get("model", "")))
-        except Refusal as refusal:
-            return _json(openai_error(refusal), refusal.status)
+            return _json(envelope(refusal), refusal.status)
 
     return endpoint
 

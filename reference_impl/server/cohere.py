@@ -19,7 +19,7 @@ from .effort import Effort
 from .engine import Finish, Start, ToolCall, Usage
 from .fields import Count, Fields, Sampling, Share, StopStrings, Tool, offered, typed, unsupported
 from .plan import EngineRequest, Plan, check_model, engine_request, planned
-from .projection import AnswerBody, AnswerProjection, Stamp
+from .projection import AnswerBody, BlockProjection, Stamp
 from .refusal import Refusal, failed, message_error
 from .service import Service
 from .turns import Turn, assistant, function_calls, result_turn, text_turn
@@ -133,13 +133,11 @@ def _texts(content: str | list[CohereBlock] | None) -> tuple[str, str]:
 _REASONS: Final = {"stop": "COMPLETE", "length": "MAX_TOKENS", "tool_calls": "TOOL_CALL"}
 
 
-class CohereStream(AnswerProjection):
+class CohereStream(BlockProjection):
     def __init__(self, stamp: Stamp) -> None:
         super().__init__()
         self._stamp = stamp
-        self._blocks = 0
         self._calls = 0
-        self._open = ""  # the type of the block that is open
 
     def _think(self, text: str) -> Iterator[Wire]:
         return self._add("thinking", text)
@@ -158,14 +156,17 @@ class CohereStream(AnswerProjection):
         )
 
     def _add(self, kind: str, text: str) -> Iterator[Wire]:
-        if self._open != kind:
-            yield from self._leave()
-            self._open = kind
-            yield self._content("content-start", {"type": kind, kind: ""})
+        yield from self._enter(kind)
         yield self._content("content-delta", {kind: text})
 
+    def _begin(self, kind: str, **_: Any) -> Iterator[Wire]:
+        yield self._content("content-start", {"type": kind, kind: ""})
+
+    def _end(self, _: str) -> Iterator[Wire]:
+        yield _event("content-end", index=self._index)
+
     def _content(self, event: str, content: Mapping[str, Any]) -> Wire:
-        return _message_event(event, {"content": content}, index=self._blocks)
+        return _message_event(event, {"content": content}, index=self._index)
 
     def _call(self, call: ToolCall) -> Iterator[Wire]:
         yield from self._leave()
@@ -184,12 +185,6 @@ class CohereStream(AnswerProjection):
             reason = "STOP_SEQUENCE"
         yield _event("message-end", delta={"finish_reason": reason, "usage": _counts(finish.usage)})
         yield Wire(DONE)
-
-    def _leave(self) -> Iterator[Wire]:
-        if self._open:
-            self._open = ""
-            yield _event("content-end", index=self._blocks)
-            self._blocks += 1
 
 
 class CohereBody(AnswerBody):

@@ -22,7 +22,7 @@ from .effort import Effort, effort
 from .engine import Finish, ToolCall, Usage
 from .fields import Count, Fields, Sampling, StopStrings, offered, typed, unsupported
 from .plan import EngineRequest, Plan, check_model, engine_request, planned
-from .projection import AnswerBody, AnswerProjection, Stamp, call_arguments, utc_text
+from .projection import AnswerBody, BlockProjection, Stamp, call_arguments, utc_text
 from .refusal import Refusal, interactions_error
 from .service import Service
 from .turns import (
@@ -202,7 +202,7 @@ SIGNATURE: Final = "cmVmZXJlbmNlIHNpZ25hdHVyZSBvZiBhIHRob3VnaHQ="
 """What stands for a signature here: the server keeps nothing, and knows its own again."""
 
 
-class InteractionStream(AnswerProjection):
+class InteractionStream(BlockProjection):
     def __init__(self, model: str, stamp: Stamp, *, shows: bool) -> None:
         super().__init__()
         at = utc_text(stamp.now())
@@ -210,8 +210,6 @@ class InteractionStream(AnswerProjection):
         self._head = {"id": stamp.new("v1_"), "object": "interaction", "model": model}
         self._times = {"created": at, "updated": at}
         self._shows = shows
-        self._steps = 0
-        self._open = ""  # the type of the step that is open
 
     def opening(self) -> Iterator[Wire]:
         begun = {**self._head, "status": "in_progress"}
@@ -231,30 +229,21 @@ class InteractionStream(AnswerProjection):
     def _fail(self, refusal: Refusal) -> Iterator[Wire]:
         yield _event("error", **interactions_error(refusal))
 
-    def _enter(self, kind: str) -> Iterator[Wire]:
-        if self._open != kind:
-            yield from self._leave()
-            yield from self._begin(kind)
-
-    def _begin(self, kind: str, **more: Any) -> Iterator[Wire]:
-        self._open = kind
-        yield _event("step.start", index=self._steps, step={"type": kind, **more})
+    def _begin(self, kind: str, **fields: Any) -> Iterator[Wire]:
+        yield _event("step.start", index=self._index, step={"type": kind, **fields})
 
     def _delta(self, kind: str, **said: Any) -> Wire:
-        return _event("step.delta", index=self._steps, delta={"type": kind, **said})
+        return _event("step.delta", index=self._index, delta={"type": kind, **said})
 
-    def _leave(self) -> Iterator[Wire]:
-        if self._open == "thought":
+    def _end(self, kind: str) -> Iterator[Wire]:
+        if kind == "thought":
             yield self._delta("thought_signature", signature=SIGNATURE)
-        if self._open:
-            self._open = ""
-            yield _event("step.stop", index=self._steps)
-            self._steps += 1
+        yield _event("step.stop", index=self._index)
 
     def _call(self, call: ToolCall) -> Iterator[Wire]:
         named = {"id": self._stamp.new(""), "name": call.name, "arguments": {}}
         yield from self._leave()
-        yield from self._begin("function_call", **named)
+        yield from self._enter("function_call", **named)
         yield self._delta("arguments_delta", arguments=call.arguments)
         yield from self._leave()
 

@@ -33,7 +33,7 @@ from .fields import (
     unsupported,
 )
 from .plan import EngineRequest, Plan, check_model, engine_request, planned
-from .projection import AnswerBody, AnswerProjection, Stamp, call_arguments
+from .projection import AnswerBody, BlockProjection, Stamp, call_arguments
 from .refusal import Refusal, anthropic_error
 from .sealing import BrokenSeal, Seal
 from .service import Service
@@ -260,17 +260,15 @@ class MessagesShape:
     display: Display = "shown"
 
 
-class MessagesStream(AnswerProjection):
+class MessagesStream(BlockProjection):
     def __init__(self, shape: MessagesShape, stamp: Stamp) -> None:
         super().__init__()
         self._shape = shape
         self._stamp = stamp
-        self._index = 0
-        self._open = ""  # the kind of block that is open
         self._thought: list[str] = []
 
     def _say(self, text: str) -> Iterator[Wire]:
-        yield from self._enter("text", {"type": "text", "text": ""})
+        yield from self._enter("text", text="")
         yield self._delta({"type": "text_delta", "text": text})
 
     def _fail(self, refusal: Refusal) -> Iterator[Wire]:
@@ -297,14 +295,14 @@ class MessagesStream(AnswerProjection):
         if self._shape.display == "redacted":
             self._open = "redacted"
             return
-        yield from self._enter("thinking", {"type": "thinking", "thinking": "", "signature": ""})
+        yield from self._enter("thinking", thinking="", signature="")
         if self._shape.display == "shown":
             yield self._delta({"type": "thinking_delta", "thinking": text})
 
     def _call(self, call: ToolCall) -> Iterator[Wire]:
         yield from self._leave()
-        tool = {"type": "tool_use", "id": self._stamp.new("toolu_"), "name": call.name}
-        yield from self._enter("tool_use", {**tool, "input": {}})
+        tool = {"id": self._stamp.new("toolu_"), "name": call.name, "input": {}}
+        yield from self._enter("tool_use", **tool)
         yield self._delta({"type": "input_json_delta", "partial_json": call.arguments})
         yield from self._leave()
 
@@ -317,33 +315,23 @@ class MessagesStream(AnswerProjection):
         yield _wire("message_delta", {"delta": delta, "usage": anthropic_usage(finish.usage)})
         yield _wire("message_stop", {})
 
-    def _enter(self, kind: str, block: dict[str, Any]) -> Iterator[Wire]:
-        """Open a block of that kind unless one is open."""
-        if self._open != kind:
-            yield from self._leave()
-            self._open = kind
-            yield from self._started(block)
-
-    def _started(self, block: dict[str, Any]) -> Iterator[Wire]:
+    def _begin(self, kind: str, **fields: Any) -> Iterator[Wire]:
         """The start of a block; a ping follows the first, where the API has its own."""
+        block = {"type": kind, **fields}
         yield _wire("content_block_start", {"index": self._index, "content_block": block})
         if self._index == 0:
             yield _wire("ping", {})
 
-    def _leave(self) -> Iterator[Wire]:
-        kind, self._open = self._open, ""
-        if not kind:
-            return
+    def _end(self, kind: str) -> Iterator[Wire]:
         thought = "".join(self._thought)
         self._thought.clear()
         if kind == "thinking":
             signature = self._shape.signature.seal(thought)
             yield self._delta({"type": "signature_delta", "signature": signature})
         elif kind == "redacted":
-            block = {"type": "redacted_thinking", "data": self._shape.redaction.seal(thought)}
-            yield from self._started(block)
+            data = self._shape.redaction.seal(thought)
+            yield from self._begin("redacted_thinking", data=data)
         yield _wire("content_block_stop", {"index": self._index})
-        self._index += 1
 
     def _delta(self, delta: dict[str, Any]) -> Wire:
         return _wire("content_block_delta", {"index": self._index, "delta": delta})

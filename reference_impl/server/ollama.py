@@ -157,7 +157,7 @@ def _turn(message: OllamaMessage) -> Turn:
     raise Refusal(f"unknown role {message.role!r}", param="messages")
 
 
-def tags(service: Service) -> dict[str, Any]:
+def tags(service: Service, _: Fields) -> dict[str, Any]:
     at = utc_text(service.started)
     named = {"name": service.model_id, "model": service.model_id, "modified_at": at}
     return {"models": [{**named, "size": 0, "digest": "", "details": {"format": "safetensors"}}]}

@@ -6,14 +6,13 @@ from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from .defects import Scene
+from .defects import Scene, ServerDefect, hooked
 from .effort import Effort
-from .engine import Limits, Prompt, PromptError, PromptTooLong
+from .engine import Limits, Model, Prompt, PromptError, PromptTooLong
 from .fields import stops
 from .projection import AnswerBody, Projection, projected
 from .refusal import Refusal
 from .service import Service
-from .settings import Model
 from .turns import Turn
 from .wire import Wire
 
@@ -90,6 +89,12 @@ class Plan:
     scene: Scene
     event_lines: bool = True
     framing: Framing = "events"
+
+    def faulty_wires(self, defect: ServerDefect | None) -> AsyncGenerator[Wire, None]:
+        """The events to send, with the fault that a defect has there."""
+        if defect is None or defect.wires is None:
+            return self.wires
+        return hooked(self.wires, defect.wires, self.scene)
 
 
 def planned(

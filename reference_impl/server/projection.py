@@ -138,6 +138,34 @@ class AnswerProjection(ABC):
     def _fail(self, refusal: Refusal) -> Iterator[Wire]: ...
 
 
+class BlockProjection(AnswerProjection):
+    """One block is open at a time; blocks count from 0, and none is reopened."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._index = 0
+        self._open = ""  # the kind of block that is open
+
+    def _enter(self, kind: str, **fields: Any) -> Iterator[Wire]:
+        """Open a block of that kind, with these fields, unless one is open."""
+        if self._open != kind:
+            yield from self._leave()
+            self._open = kind
+            yield from self._begin(kind, **fields)
+
+    def _leave(self) -> Iterator[Wire]:
+        kind, self._open = self._open, ""
+        if kind:
+            yield from self._end(kind)
+            self._index += 1
+
+    @abstractmethod
+    def _begin(self, kind: str, **fields: Any) -> Iterator[Wire]: ...
+
+    @abstractmethod
+    def _end(self, kind: str) -> Iterator[Wire]: ...
+
+
 class AnswerBody(ABC):
     """Adds up the events of a stream; `body` is the whole answer, or the error that ended it."""
 

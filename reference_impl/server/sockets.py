@@ -20,7 +20,6 @@ from starlette.responses import Response
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from . import responses
-from .defects import hooked
 from .fields import Fields, decoded
 from .refusal import Refusal, openai_error
 from .sending import JSON
@@ -88,10 +87,7 @@ class ResponsesSocket:
 
     async def _stream(self, fields: Fields, lane: Mapping[str, Any]) -> None:
         plan = responses.plan(self._service, fields, self._websocket)
-        defect, wires = self._service.defect, plan.wires
-        if defect is not None and defect.wires is not None:
-            wires = hooked(wires, defect.wires, plan.scene)
-        async with aclosing(wires):
+        async with aclosing(plan.faulty_wires(self._service.defect)) as wires:
             async for wire in wires:
                 if not isinstance(wire.data, str):  # [DONE] is of HTTP
                     await self._send({**wire.data, **lane})

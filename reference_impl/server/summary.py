@@ -20,12 +20,13 @@ from .engine import (
     EngineEvent,
     Finish,
     Limits,
+    Model,
     ReasoningDelta,
     Stream,
     TextDelta,
     Usage,
 )
-from .settings import Model, SummaryFailure, SummaryStyle
+from .settings import SummaryFailure, SummaryStyle
 
 _log: Final = logging.getLogger(__name__)
 

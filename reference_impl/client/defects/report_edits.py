@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import count
 from typing import Any, Final
 
 from ..event import Event
@@ -22,6 +23,37 @@ def without(*kinds: str) -> Callable[[], EventEdit]:
     return _each(lambda event: () if event.type in kinds else (event,))
 
 
+def _first_after_thinking(edit: EventEdit) -> Callable[[], EventEdit]:
+    """A door for the first delta of text that follows thinking."""
+
+    def door() -> EventEdit:
+        after_thinking = False
+
+        def edit_first(event: Event) -> Iterable[Event]:
+            nonlocal after_thinking
+            after_thinking = after_thinking or event.type == "thinking.delta"
+            if event.type != "text.delta" or not after_thinking:
+                return (event,)
+            after_thinking = False
+            return edit(event)
+
+        return edit_first
+
+    return door
+
+
+def _numbered(
+    edit: Callable[[Event, Iterator[int]], Iterable[Event]],
+) -> Callable[[], EventEdit]:
+    """A door that makes blocks up; `edit` is given their numbers."""
+
+    def door() -> EventEdit:
+        blocks = count(_MADE_UP + 1)
+        return lambda event: edit(event, blocks)
+
+    return door
+
+
 def _with(event: Event, **fields: Any) -> Event:
     return Event(event.type, {**event.data, **fields}, event.choice)
 
@@ -30,21 +62,16 @@ def _beside(event: Event, kind: str, /, **data: Any) -> Event:
     return Event(kind, data, event.choice)
 
 
-def start_per_chunk() -> EventEdit:
-    block = _MADE_UP
-
-    def edit(event: Event) -> Iterator[Event]:
-        nonlocal block
-        if event.type == "thinking.delta":
-            block += 1
-            channel = event.data["channel"]
-            yield _beside(event, "thinking.start", block=block, channel=channel, explicit=False)
-            yield _with(event, block=block)
-            yield _beside(event, "thinking.end", block=block, explicit=False)
-        elif event.type not in ("thinking.start", "thinking.end"):
-            yield event
-
-    return edit
+@_numbered
+def start_per_chunk(event: Event, blocks: Iterator[int]) -> Iterator[Event]:
+    if event.type == "thinking.delta":
+        block = next(blocks)
+        channel = event.data["channel"]
+        yield _beside(event, "thinking.start", block=block, channel=channel, explicit=False)
+        yield _with(event, block=block)
+        yield _beside(event, "thinking.end", block=block, explicit=False)
+    elif event.type not in ("thinking.start", "thinking.end"):
+        yield event
 
 
 @_each
@@ -54,21 +81,10 @@ def thinking_start_twice(event: Event) -> Iterator[Event]:
         yield event
 
 
-def drop_on_boundary_chunk() -> EventEdit:
-    """The first delta of text after thinking is lost: it came in the chunk that ended it."""
-    after_thinking = False
-
-    def edit(event: Event) -> Iterator[Event]:
-        nonlocal after_thinking
-        if event.type == "text.delta" and after_thinking:
-            after_thinking = False
-            return
-        after_thinking = event.type == "thinking.delta" or (
-            after_thinking and event.type != "text.delta"
-        )
-        yield event
-
-    return edit
+@_first_after_thinking
+def drop_on_boundary_chunk(_: Event) -> Iterator[Event]:
+    """The text is lost: it came in the chunk that ended the thinking."""
+    yield from ()
 
 
 @_each
@@ -94,19 +110,10 @@ def completed_on_cut(event: Event) -> Iterator[Event]:
         yield event
 
 
-def marker_leak() -> EventEdit:
-    """The close marker of the thinking shows in front of the text that follows it."""
-    after_thinking = False
-
-    def edit(event: Event) -> Iterator[Event]:
-        nonlocal after_thinking
-        after_thinking = after_thinking or event.type == "thinking.delta"
-        if event.type == "text.delta" and after_thinking:
-            after_thinking = False
-            event = _with(event, text="</think>" + event.data["text"])
-        yield event
-
-    return edit
+@_first_after_thinking
+def marker_leak(event: Event) -> Iterator[Event]:
+    """The close marker of the thinking shows in front of the text."""
+    yield _with(event, text="</think>" + event.data["text"])
 
 
 @_each
@@ -126,21 +133,15 @@ def opaque_shown(event: Event) -> Iterator[Event]:
         yield _beside(event, "text.end", block=_MADE_UP)
 
 
-def start_on_opaque_only() -> EventEdit:
-    block = _MADE_UP
-
-    def edit(event: Event) -> Iterator[Event]:
-        nonlocal block
-        if event.type == "thinking.opaque":
-            block += 1
-            start = {"block": block, "channel": "raw", "explicit": False}
-            yield _beside(event, "thinking.start", **start)
-            yield event
-            yield _beside(event, "thinking.end", block=block, explicit=False)
-        else:
-            yield event
-
-    return edit
+@_numbered
+def start_on_opaque_only(event: Event, blocks: Iterator[int]) -> Iterator[Event]:
+    if event.type != "thinking.opaque":
+        yield event
+        return
+    block = next(blocks)
+    yield _beside(event, "thinking.start", block=block, channel="raw", explicit=False)
+    yield event
+    yield _beside(event, "thinking.end", block=block, explicit=False)
 
 
 def thinking_after_text_reopened_same_block() -> EventEdit:

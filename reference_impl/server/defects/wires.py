@@ -91,12 +91,6 @@ async def tool_id_repeated(wires: Source, _: Scene) -> Source:
 # Responses
 
 
-@_each
-def index_reuse(payload: Payload) -> Payload | None:
-    """Every item is announced, and goes on, at the index of the first."""
-    return {**payload, "output_index": 0} if "output_index" in payload else None
-
-
 @_counted
 def item_id_changes(payload: Payload, number: int) -> Payload | None:
     """Every event of an item carries another id than the one before."""
