@@ -50,6 +50,11 @@ class Ask:
         """What the system says, for APIs that have a field for it."""
         return "\n\n".join(turn.text for turn in self.turns if turn.role == "system")
 
+    @property
+    def flat_tools(self) -> list[dict[str, Any]]:
+        """The tools as Google and Responses have them: without a level of their own."""
+        return [{"type": "function", **tool["function"]} for tool in self.tools]
+
     def rounds(self) -> Iterator[tuple[bool, Iterator[Turn]]]:
         """The turns but those of the system, results of tools together: `True` for such."""
         turns = (turn for turn in self.turns if turn.role != "system")

@@ -16,7 +16,7 @@ from .event import Report
 from .frame import Frame
 from .likeness import FIELD
 from .markers import Splitter
-from .payload import arguments_text, count_of, object_of, objects_of, text_of
+from .payload import arguments_text, count_of, object_of, objects_of, present, text_of
 from .speech import Call, Speech
 from .turn import Called, Thought, Turn, Words
 from .wire import AnswerReader, Reading
@@ -204,22 +204,20 @@ _MISTRAL_OWN: Final = ("role", "tool_calls")
 
 
 def chat_request(ask: Ask) -> dict[str, Any]:
-    made: dict[str, Any] = {
+    return {
         "model": ask.model,
         "messages": [_message(turn, ask) for turn in ask.turns],
         "stream": True,
         "stream_options": {"include_usage": True},
         **effort.chat(ask),
         **ask.sampling,
+        **limits_and_tools(ask),
     }
-    return {**made, **limits_and_tools(ask)}
 
 
 def limits_and_tools(ask: Ask) -> dict[str, Any]:
     """How long an answer may be and what it may call, where either was said."""
-    limits = {} if ask.max_tokens is None else {"max_tokens": ask.max_tokens}
-    tools = [dict(tool) for tool in ask.tools]
-    return {**limits, "tools": tools} if tools else limits
+    return present(max_tokens=ask.max_tokens, tools=list(map(dict, ask.tools)))
 
 
 def message_to_model(turn: Turn) -> dict[str, Any]:
@@ -252,9 +250,13 @@ def _thinking(turn: Turn, ask: Ask) -> dict[str, Any]:
 
 
 def _call(call: Called, extra: Mapping[str, Any] | None) -> dict[str, Any]:
-    function = {"name": call.name, "arguments": call.arguments}
-    made = {"id": call.id, "type": "function", "function": function}
-    return {**made, "extra_content": extra} if extra else made
+    made = function_call(call.id, call.name, call.arguments)
+    return {**made, **present(extra_content=extra)}
+
+
+def function_call(call_id: str, name: str, arguments: str) -> dict[str, Any]:
+    function = {"name": name, "arguments": arguments}
+    return {"id": call_id, "type": "function", "function": function}
 
 
 def mistral_request(ask: Ask) -> dict[str, Any]:
@@ -287,7 +289,7 @@ def _parts(turn: Turn) -> list[dict[str, Any]]:
         if isinstance(piece, Words):
             parts.append({"type": "text", "text": piece.text})
         elif isinstance(piece, Thought) and piece.text:
-            signed = {"signature": piece.signature} if piece.signature else {}
+            signed = present(signature=piece.signature)
             thinking = [{"type": "text", "text": piece.text}]
             parts.append({"type": "thinking", "thinking": thinking, "closed": True, **signed})
     return parts

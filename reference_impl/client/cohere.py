@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from . import effort
 from .ask import Ask
-from .chat import limits_and_tools, message_to_model
+from .chat import function_call, limits_and_tools, message_to_model
 from .content_blocks import BlockReader, ContentBlock
 from .frame import Frame
-from .payload import arguments_text, count_of, object_of, objects_of, text_of
+from .payload import arguments_text, count_of, object_of, objects_of, present, text_of
 from .turn import Called, Thought, Turn, Words
 from .wire import Reading
 
@@ -171,16 +171,10 @@ def cohere_request(ask: Ask) -> dict[str, Any]:
 def _message(turn: Turn, ask: Ask) -> dict[str, Any]:
     if turn.role != "assistant":
         return message_to_model(turn)
-    message: dict[str, Any] = {"role": "assistant"}
     plan = turn.echo.get(PLAN) if ask.sends_thinking("cohere") else None
-    if plan:
-        message[PLAN] = plan
+    message: dict[str, Any] = {"role": "assistant", **present(**{PLAN: plan})}
     blocks = list(_blocks(turn, plan, sends=ask.sends_thinking("cohere")))
-    if blocks:
-        message["content"] = blocks
-    if turn.calls:
-        message["tool_calls"] = [_call(call) for call in turn.calls]
-    return message
+    return {**message, **present(content=blocks, tool_calls=[_call(each) for each in turn.calls])}
 
 
 def _blocks(turn: Turn, plan: Any, *, sends: bool) -> Iterator[dict[str, Any]]:
@@ -192,5 +186,4 @@ def _blocks(turn: Turn, plan: Any, *, sends: bool) -> Iterator[dict[str, Any]]:
 
 
 def _call(call: Called) -> dict[str, Any]:
-    function = {"name": call.name, "arguments": call.arguments or "{}"}
-    return {"id": call.id, "type": "function", "function": function}
+    return function_call(call.id, call.name, call.arguments or "{}")

@@ -19,7 +19,7 @@ from . import effort
 from .ask import Ask
 from .content_blocks import BlockReader, ContentBlock
 from .frame import Frame
-from .payload import compact, count_of, decode, object_of, objects_of, present, text_of
+from .payload import compact, count_of, object_of, objects_of, present, text_of
 from .turn import Called, HistoryForm, Piece, Turn, Words, result_turn, text_turn
 from .wire import Reading
 
@@ -169,8 +169,7 @@ def _of_piece(piece: Piece, *, sends: bool) -> Iterator[dict[str, Any]]:
         if piece.text.strip():
             yield {"text": piece.text}
     elif isinstance(piece, Called):
-        arguments = object_of(decode(piece.arguments))
-        yield {"toolUse": {"toolUseId": piece.id, "name": piece.name, "input": arguments}}
+        yield {"toolUse": {"toolUseId": piece.id, "name": piece.name, "input": piece.values}}
     elif sends:
         if piece.redacted:
             yield {"reasoningContent": {"redactedContent": piece.redacted}}

@@ -20,7 +20,7 @@ from . import effort
 from .ask import Ask
 from .event import Report
 from .frame import Frame
-from .payload import added, compact, count_of, decode, object_of, objects_of, present, text_of
+from .payload import added, compact, count_of, object_of, objects_of, present, text_of
 from .speech import Call, Speech
 from .turn import Called, HistoryForm, Piece, Results, Thought, Turn, Words, result_turn, text_turn
 from .wire import AnswerReader, Reading
@@ -154,9 +154,8 @@ _SPELLED: Final = {
 
 
 def gemini_request(ask: Ask) -> dict[str, Any]:
-    config = {**ask.sampled(_SAMPLING), **effort.gemini(ask)}
-    if ask.max_tokens is not None:
-        config["maxOutputTokens"] = ask.max_tokens
+    limit = present(maxOutputTokens=ask.max_tokens)
+    config = {**ask.sampled(_SAMPLING), **effort.gemini(ask), **limit}
     declared = [dict(each["function"]) for each in ask.tools]
     system = [{"text": ask.instructions}] if ask.instructions else []
     return {
@@ -185,7 +184,7 @@ def _contents(ask: Ask) -> Iterator[dict[str, Any]]:
 
 
 def _response(call: Called, text: str) -> dict[str, Any]:
-    named = {"id": call.known_id} if call.known_id else {}
+    named = present(id=call.known_id)
     return {"functionResponse": {**named, "name": call.name, "response": {"result": text}}}
 
 
@@ -209,11 +208,10 @@ def _part(piece: Piece) -> dict[str, Any]:
         return {"text": piece.text, "thought": True} if piece.text else {}
     if isinstance(piece, Words):
         return {"text": piece.text}
-    arguments = object_of(decode(piece.arguments))
     if piece.name == CODE and not piece.known_id:
-        return {"executableCode": arguments}
-    named = {"id": piece.known_id} if piece.known_id else {}
-    return {"functionCall": {**named, "name": piece.name, "args": arguments}}
+        return {"executableCode": piece.values}
+    named = present(id=piece.known_id)
+    return {"functionCall": {**named, "name": piece.name, "args": piece.values}}
 
 
 def _answer(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

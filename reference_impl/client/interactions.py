@@ -23,7 +23,6 @@ from .payload import (
     arguments_text,
     compact,
     count_of,
-    decode,
     object_of,
     objects_of,
     present,
@@ -153,16 +152,14 @@ _ANSWERED: Final = HOSTED_CALLS | {"thought", "model_output", CALL}
 
 def interactions_request(ask: Ask) -> dict[str, Any]:
     config = {**ask.sampled(_SAMPLING), **effort.interactions(ask)}
-    if ask.max_tokens is not None:
-        config["max_output_tokens"] = ask.max_tokens
     return {
         "model": ask.model,
         "input": list(_steps(ask)),
         "stream": True,
         **present(
-            generation_config=config,
+            generation_config={**config, **present(max_output_tokens=ask.max_tokens)},
             system_instruction=ask.instructions,
-            tools=[{"type": "function", **each["function"]} for each in ask.tools],
+            tools=ask.flat_tools,
         ),
     }
 
@@ -189,8 +186,7 @@ def _step(piece: Piece) -> dict[str, Any]:
     if isinstance(piece, Called):
         if piece.name in _HOSTED:
             return {}
-        arguments = object_of(decode(piece.arguments))
-        return {"type": CALL, "id": piece.id, "name": piece.name, "arguments": arguments}
+        return {"type": CALL, "id": piece.id, "name": piece.name, "arguments": piece.values}
     return _thought(piece) if piece.signature else {}
 
 

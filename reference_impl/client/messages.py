@@ -15,7 +15,7 @@ from . import effort
 from .ask import Ask
 from .content_blocks import BlockReader, ContentBlock
 from .frame import Frame
-from .payload import count_of, decode, object_of, objects_of, present, text_of
+from .payload import count_of, object_of, objects_of, present, text_of
 from .turn import Called, Piece, Thought, Words
 from .wire import Reading
 
@@ -167,8 +167,7 @@ def _blocks(piece: Piece, *, sends: bool) -> Iterator[dict[str, Any]]:
     if isinstance(piece, Words):
         yield {"type": "text", "text": piece.text}
     elif isinstance(piece, Called):
-        arguments = object_of(decode(piece.arguments))
-        yield {"type": "tool_use", "id": piece.id, "name": piece.name, "input": arguments}
+        yield {"type": "tool_use", "id": piece.id, "name": piece.name, "input": piece.values}
     elif sends:
         yield from _sealed(piece)
 

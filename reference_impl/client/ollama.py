@@ -16,7 +16,7 @@ from . import effort
 from .ask import Ask
 from .frame import Frame
 from .markers import Splitter
-from .payload import arguments_text, decode, object_of, objects_of, text_of
+from .payload import arguments_text, object_of, objects_of, present, text_of
 from .speech import Call
 from .turn import Called, HistoryForm, Results, Turn
 from .wire import AnswerReader, Reading
@@ -95,10 +95,8 @@ class CompletionReader(OllamaReader):
 
 def ollama_request(ask: Ask) -> dict[str, Any]:
     """The JSON of a chat request."""
-    made = {**_common_fields(ask), "messages": list(_messages(ask))}
-    if ask.tools:
-        made["tools"] = [dict(tool) for tool in ask.tools]
-    return made
+    tools = present(tools=list(map(dict, ask.tools)))
+    return {**_common_fields(ask), "messages": list(_messages(ask)), **tools}
 
 
 def completion_request(ask: Ask) -> dict[str, Any]:
@@ -106,20 +104,14 @@ def completion_request(ask: Ask) -> dict[str, Any]:
     spoken = [turn for turn in ask.turns if turn.role != "system"]
     made = {**_common_fields(ask), "prompt": spoken[-1].text if spoken else ""}
     contexts = [turn.echo["context"] for turn in spoken if "context" in turn.echo]
-    if contexts:
-        made["context"] = contexts[-1]
-    if ask.instructions:
-        made["system"] = ask.instructions
-    return made
+    context = {"context": contexts[-1]} if contexts else {}
+    return {**made, **context, **present(system=ask.instructions)}
 
 
 def _common_fields(ask: Ask) -> dict[str, Any]:
     """What both have; a stream comes unless it is switched off."""
-    options = {**ask.sampling}
-    if ask.max_tokens is not None:
-        options["num_predict"] = ask.max_tokens
-    made = {"model": ask.model, "stream": True, **effort.ollama(ask)}
-    return {**made, "options": options} if options else made
+    options = {**ask.sampling, **present(num_predict=ask.max_tokens)}
+    return {"model": ask.model, "stream": True, **effort.ollama(ask), **present(options=options)}
 
 
 def _messages(ask: Ask) -> Iterator[dict[str, Any]]:
@@ -127,7 +119,7 @@ def _messages(ask: Ask) -> Iterator[dict[str, Any]]:
     for turn in ask.turns:
         if turn.role == "tool":
             call = results.called(turn)
-            named = {"tool_call_id": call.known_id} if call.known_id else {}
+            named = present(tool_call_id=call.known_id)
             yield {"role": "tool", "tool_name": call.name, "content": turn.text, **named}
         elif turn.role == "assistant":
             results.expect(turn)
@@ -137,18 +129,15 @@ def _messages(ask: Ask) -> Iterator[dict[str, Any]]:
 
 
 def _answer(turn: Turn, *, sends: bool) -> dict[str, Any]:
-    message: dict[str, Any] = {"role": "assistant", "content": turn.text}
-    if sends and turn.thinking:
-        message["thinking"] = turn.thinking
-    if turn.calls:
-        message["tool_calls"] = [_call(call) for call in turn.calls]
-    return message
+    thinking = turn.thinking if sends else ""
+    calls = [_call(call) for call in turn.calls]
+    said = present(thinking=thinking, tool_calls=calls)
+    return {"role": "assistant", "content": turn.text, **said}
 
 
 def _call(call: Called) -> dict[str, Any]:
-    function = {"name": call.name, "arguments": object_of(decode(call.arguments))}
-    named = {"id": call.known_id} if call.known_id else {}
-    return {**named, "function": function}
+    function = {"name": call.name, "arguments": call.values}
+    return {**present(id=call.known_id), "function": function}
 
 
 COMPLETION_HISTORY: Final = HistoryForm(

@@ -14,7 +14,7 @@ from typing import Any, Final
 from . import effort
 from .ask import Ask
 from .frame import Frame
-from .payload import count_of, object_of, text_of
+from .payload import count_of, object_of, present, text_of
 from .responses_items import ReadCall, ReadMessage, ReadReasoning
 from .responses_output import Output
 from .turn import Piece, Thought, Turn, Words
@@ -202,27 +202,22 @@ READERS: Final[Mapping[str, Callable[[Output, Fields], object]]] = {
 
 
 def responses_request(ask: Ask) -> dict[str, Any]:
-    made: dict[str, Any] = {
+    like = ask.like
+    seals = like.keeps_items and ask.sends_thinking("responses") and like.takes_effort(ask.model)
+    return {
         "model": ask.model,
         "input": list(_items(ask)),
         "stream": True,
         "store": False,
         **effort.responses(ask),
         **ask.sampling,
+        **present(
+            include=["reasoning.encrypted_content"] if seals else [],
+            instructions=ask.instructions if like.instructions == "instructions" else "",
+            max_output_tokens=ask.max_tokens,
+            tools=ask.flat_tools,
+        ),
     }
-    if (
-        ask.like.keeps_items
-        and ask.sends_thinking("responses")
-        and ask.like.takes_effort(ask.model)
-    ):
-        made["include"] = ["reasoning.encrypted_content"]
-    if system := [turn.text for turn in ask.turns if _is_instructed(turn, ask)]:
-        made["instructions"] = "\n\n".join(system)
-    if ask.max_tokens is not None:
-        made["max_output_tokens"] = ask.max_tokens
-    if ask.tools:
-        made["tools"] = [{"type": "function", **tool["function"]} for tool in ask.tools]
-    return made
 
 
 def _items(ask: Ask) -> Iterator[dict[str, Any]]:

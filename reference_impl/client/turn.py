@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from .event import Event, Report
+from .payload import decode, object_of
 
 Role = Literal["system", "user", "assistant", "tool"]
 _MADE_UP: Final = re.compile(r"call_\d+")
@@ -53,6 +54,11 @@ class Called:
     id: str
     name: str
     arguments: str
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The arguments as an object; what the model wrote otherwise is none."""
+        return object_of(decode(self.arguments))
 
     @property
     def known_id(self) -> str:
