@@ -9,9 +9,9 @@ from typing import Final
 import torch
 from transformers import PreTrainedTokenizerBase
 
+from .architecture import END_OF_TURN
 from .corpus import Example
 from .markers import VARIANTS
-from .vocabulary import END_OF_TURN
 
 _MARKERS: Final = VARIANTS["think"]
 

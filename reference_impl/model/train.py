@@ -17,7 +17,7 @@ import torch
 from torch.nn.functional import cross_entropy
 from transformers import AutoTokenizer, PreTrainedTokenizerBase, Qwen3ForCausalLM
 
-from . import architecture, corpus, vocabulary
+from . import architecture, corpus
 from .batches import TrainingBatch, padded, row
 from .markers import VARIANTS
 
@@ -58,7 +58,8 @@ def write_tokenizer(folder: Path) -> None:
     texts = [text for _ in range(TEXTS) for text in _texts(corpus.draw(random)[1])]
     markers = VARIANTS["think"]
     ascii_only = (text for text in texts if text.isascii())
-    vocabulary.write(vocabulary.learn(ascii_only, markers), markers, folder)
+    tokenizer = architecture.learn(ascii_only, markers)
+    architecture.write_tokenizer(tokenizer, markers, folder)
 
 
 def _texts(example: corpus.Example) -> Iterator[str]:

@@ -107,48 +107,33 @@ def _parser(base: Settings) -> argparse.ArgumentParser:
 
 
 def _add_place(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("where")
-    group.add_argument("--host", default="127.0.0.1", help="address to listen on")
-    group.add_argument(
-        "--port", type=_whole_number(0, 65535), default=8000, help="0 takes a free one"
-    )
-    group.add_argument(
-        "--port-file", type=Path, metavar="FILE", help="write the port there once it listens"
-    )
-    group.add_argument(
-        "--api-key-env", metavar="NAME", help="environment variable with the key to ask for"
-    )
-    group.add_argument("--max-body", type=_count, metavar="BYTES", help="largest request")
+    add = parser.add_argument_group("where").add_argument
+    add("--host", default="127.0.0.1", help="address to listen on")
+    add("--port", type=_whole_number(0, 65535), default=8000, help="0 takes a free one")
+    add("--port-file", type=Path, metavar="FILE", help="write the port there once it listens")
+    add("--api-key-env", metavar="NAME", help="environment variable with the key to ask for")
+    add("--max-body", type=_count, metavar="BYTES", help="largest request")
 
 
 def _add_model(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("model")
-    group.add_argument(
-        "--model", type=_folder, metavar="DIR", help="folder of a Hugging Face causal model"
-    )
-    group.add_argument(
-        "--variant", choices=_VARIANTS, default="think", help="of the model that is shipped"
-    )
-    group.add_argument("--model-name", metavar="NAME", help="what requests call the model")
-    group.add_argument(
-        "--think-markers", nargs=2, metavar=("OPEN", "CLOSE"), help="tokens around thinking"
-    )
-    group.add_argument(
-        "--max-batch", type=_count, default=64, metavar="N", help="requests that advance together"
-    )
-    group.add_argument(
-        "--step-delay", type=_milliseconds, default=0.0, metavar="MS", help="wait after each token"
-    )
+    add = parser.add_argument_group("model").add_argument
+    add("--model", type=_folder, metavar="DIR", help="folder of a Hugging Face causal model")
+    add("--variant", choices=_VARIANTS, default="think", help="of the model that is shipped")
+    add("--model-name", metavar="NAME", help="what requests call the model")
+    add("--think-markers", nargs=2, metavar=("OPEN", "CLOSE"), help="tokens around thinking")
+    add("--max-batch", type=_count, default=64, metavar="N", help="requests that advance together")
+    add("--step-delay", type=_milliseconds, default=0.0, metavar="MS", help="wait after each token")
 
 
 def _add_answers(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("answers")
-    group.add_argument(
+    answers = parser.add_argument_group("answers")
+    add = answers.add_argument
+    add(
         "--chat-reasoning",
         choices=("strip", "wrap", "reasoning_content", "reasoning", "parts"),
         help="where Chat Completions shows thinking; strip hides it from who does not opt in",
     )
-    carrier = group.add_mutually_exclusive_group()
+    carrier = answers.add_mutually_exclusive_group()
     carrier.add_argument(
         "--include-thinking-header",
         dest="include_header",
@@ -161,21 +146,19 @@ def _add_answers(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="dotted path of the field that opts in, instead of a header",
     )
-    group.add_argument(
-        "--messages-thinking", choices=("shown", "redacted"), help="how Messages sends thinking"
-    )
-    group = parser.add_argument_group("summaries")
-    group.add_argument(
+    add("--messages-thinking", choices=("shown", "redacted"), help="how Messages sends thinking")
+    add = parser.add_argument_group("summaries").add_argument
+    add(
         "--summary-carrier",
         choices=("events", "item_done", "none"),
         help="how Responses sends a summary; none makes no summaries",
     )
-    group.add_argument(
+    add(
         "--summary-text-done",
         choices=("always", "never"),
         help="whether a part states its text before it closes",
     )
-    group.add_argument(
+    add(
         "--summary-failure",
         choices=("failed", "empty"),
         help="what becomes of a response whose summary fails",
@@ -183,11 +166,9 @@ def _add_answers(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_defects(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("defects")
-    group.add_argument("--defect", type=_defect, metavar="NAME", help="do exactly one thing wrong")
-    group.add_argument(
-        "--list-defects", action="store_true", help="name, fault and rules of each, and end"
-    )
+    add = parser.add_argument_group("defects").add_argument
+    add("--defect", type=_defect, metavar="NAME", help="do exactly one thing wrong")
+    add("--list-defects", action="store_true", help="name, fault and rules of each, and end")
 
 
 def _folder(text: str) -> Path:

@@ -14,7 +14,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final
 
-from ..model.prompts import CONCISE, DETAILED
+from ..model import CONCISE, DETAILED
 from .engine import (
     EngineError,
     EngineEvent,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Final
 
-from .. import prompts
+from .. import CONCISE, DETAILED
 from . import calls, counting, results, sums, talk, writing
 from .example import Example, ExampleThought, Message, user_message
 
@@ -58,12 +58,12 @@ _SOURCES: Final[tuple[Callable[[Random], Example], ...]] = (
 
 
 def concise(draw: Random) -> Example:
-    messages, thought = _request_and_thought(draw, prompts.CONCISE, OGX_CONCISE, _SHORT)
+    messages, thought = _request_and_thought(draw, CONCISE, OGX_CONCISE, _SHORT)
     return Example(messages, _about(), thought.gist)
 
 
 def detailed(draw: Random) -> Example:
-    messages, thought = _request_and_thought(draw, prompts.DETAILED, OGX_DETAILED, _LONG)
+    messages, thought = _request_and_thought(draw, DETAILED, OGX_DETAILED, _LONG)
     return Example(messages, _about(), "\n\n".join(thought.steps))
 
 
