@@ -79,9 +79,7 @@ def test_detailed_summaries_are_paragraphs() -> None:
         assert all(paragraph.strip() == paragraph != "" for paragraph in paragraphs)
 
 
-@pytest.mark.parametrize(
-    "form", [CONCISE, DETAILED, summaries.OGX_CONCISE, summaries.OGX_DETAILED]
-)
+@pytest.mark.parametrize("form", [CONCISE, DETAILED, summaries.OGX_CONCISE, summaries.OGX_DETAILED])
 def test_every_form_of_summary_is_learnt(form: str) -> None:
     name = "detailed summary" if form in (DETAILED, summaries.OGX_DETAILED) else "summary"
     start = form.format(reasoning="")
