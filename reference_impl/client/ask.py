@@ -139,13 +139,13 @@ class Options:
 
     def reading(self) -> Reading:
         """How to read the answer: an opt-in shows thinking between markers, inside the text."""
-        pairs = [_pair(pair) for pair in self.given.get("markers") or ()]
+        pairs = [_marker_pair(pair) for pair in self.given.get("markers") or ()]
         if not pairs and self.given.get("include_thinking"):
             pairs = list(MARKERS)
         return Reading(tuple(pairs), opened_by_prompt=self.given.get("opened_by_prompt", False))
 
 
-def _pair(given: Any) -> Pair:
+def _marker_pair(given: Any) -> Pair:
     match given:
         case [str(opens), str(closes)]:
             return opens, closes

@@ -45,7 +45,7 @@ class MessageReader(FrameReader):
             while length := self._length(start):
                 message = bytes(self._rest[start : start + length])
                 start += length
-                yield _frame(message)
+                yield _frame_of_message(message)
         finally:
             del self._rest[:start]
 
@@ -62,12 +62,12 @@ class MessageReader(FrameReader):
         return int(length) if len(self._rest) - start >= length else 0
 
 
-def _frame(message: bytes) -> Frame:
+def _frame_of_message(message: bytes) -> Frame:
     if crc32(message[:-4]) != _CHECKSUM.unpack(message[-4:])[0]:
         raise BrokenStream("the checksum of a message is wrong")
     stop = _PRELUDE.size + int(_PRELUDE.unpack_from(message)[1])
     try:
-        headers = dict(_headers(message[_PRELUDE.size : stop]))
+        headers = dict(_text_headers(message[_PRELUDE.size : stop]))
     except (IndexError, KeyError, UnicodeDecodeError, struct.error) as fault:
         raise BrokenStream("the headers of a message are broken") from fault
     name = next((headers[each] for each in _NAMES if each in headers), "message")
@@ -75,7 +75,7 @@ def _frame(message: bytes) -> Frame:
     return Frame(name, message[stop:-4].decode("utf-8", "replace"), raised)
 
 
-def _headers(raw: bytes) -> Iterator[tuple[str, str]]:
+def _text_headers(raw: bytes) -> Iterator[tuple[str, str]]:
     """Names and values of the headers that are texts."""
     at = 0
     while at < len(raw):

@@ -206,7 +206,7 @@ _MISTRAL_OWN: Final = ("role", "tool_calls")
 def chat_request(ask: Ask) -> dict[str, Any]:
     return {
         "model": ask.model,
-        "messages": [_message(turn, ask) for turn in ask.turns],
+        "messages": [_message_of_turn(turn, ask) for turn in ask.turns],
         "stream": True,
         "stream_options": {"include_usage": True},
         **effort.chat(ask),
@@ -227,17 +227,19 @@ def message_to_model(turn: Turn) -> dict[str, Any]:
     return {"role": turn.role, "content": turn.text}
 
 
-def _message(turn: Turn, ask: Ask) -> dict[str, Any]:
+def _message_of_turn(turn: Turn, ask: Ask) -> dict[str, Any]:
     if turn.role != "assistant":
         return message_to_model(turn)
-    message = {"role": "assistant", "content": turn.text, **_thinking(turn, ask)}
+    message = {"role": "assistant", "content": turn.text, **_thinking_fields(turn, ask)}
     if turn.calls:
         kept = turn.echo.get(EXTRAS, {}) if DETAILS in ask.like.opaque_fields else {}
-        message["tool_calls"] = [_call(call, kept.get(str(n))) for n, call in enumerate(turn.calls)]
+        message["tool_calls"] = [
+            _call_of(call, kept.get(str(n))) for n, call in enumerate(turn.calls)
+        ]
     return message
 
 
-def _thinking(turn: Turn, ask: Ask) -> dict[str, Any]:
+def _thinking_fields(turn: Turn, ask: Ask) -> dict[str, Any]:
     like, sends, fields = ask.like, ask.sends_thinking("chat"), dict[str, Any]()
     if sends and turn.thinking:
         fields[FIELD] = turn.thinking
@@ -249,7 +251,7 @@ def _thinking(turn: Turn, ask: Ask) -> dict[str, Any]:
     return fields
 
 
-def _call(call: Called, extra: Mapping[str, Any] | None) -> dict[str, Any]:
+def _call_of(call: Called, extra: Mapping[str, Any] | None) -> dict[str, Any]:
     made = function_call(call.id, call.name, call.arguments)
     return {**made, **present(extra_content=extra)}
 
@@ -280,10 +282,10 @@ def _mistral_message(turn: Turn, message: dict[str, Any], *, sends: bool) -> dic
         return message
     kept: dict[str, Any] = {key: message[key] for key in _MISTRAL_OWN if key in message}
     thinks = sends and any(thought.text for thought in turn.thoughts)
-    return {**kept, "content": _parts(turn) if thinks else turn.text}
+    return {**kept, "content": _content_parts(turn) if thinks else turn.text}
 
 
-def _parts(turn: Turn) -> list[dict[str, Any]]:
+def _content_parts(turn: Turn) -> list[dict[str, Any]]:
     parts: list[dict[str, Any]] = []
     for piece in turn.pieces:
         if isinstance(piece, Words):

@@ -98,8 +98,8 @@ class CohereReader(BlockReader):
         elif part == "content":
             thought, text = text_of(given.get("thinking")), text_of(given.get("text"))
             if thought or text:
-                _say(self._blocks.block(index, part), thought, text)
-        elif arguments := _arguments(given):
+                _report_texts(self._blocks.block(index, part), thought, text)
+        elif arguments := _arguments_of_call(given):
             self._blocks.block(index, part).argue(arguments)
 
     def _content(self, message: Fields) -> None:
@@ -135,18 +135,18 @@ def _start_part(block: ContentBlock, part: str, given: Fields) -> None:
     if part == "content":
         if given.get("type") == "thinking":
             block.open()
-        _say(block, text_of(given.get("thinking")), text_of(given.get("text")))
+        _report_texts(block, text_of(given.get("thinking")), text_of(given.get("text")))
     else:
         block.call(text_of(given.get("id")), text_of(object_of(given.get("function")).get("name")))
-        block.argue(_arguments(given))
+        block.argue(_arguments_of_call(given))
 
 
-def _say(block: ContentBlock, thought: str, text: str) -> None:
+def _report_texts(block: ContentBlock, thought: str, text: str) -> None:
     block.think(thought)
     block.say(text)
 
 
-def _arguments(call: Fields) -> str:
+def _arguments_of_call(call: Fields) -> str:
     return arguments_text(object_of(call.get("function")).get("arguments"))
 
 
@@ -160,7 +160,7 @@ _SAMPLING: Final = {"top_p": "p", "stop": "stop_sequences"}
 def cohere_request(ask: Ask) -> dict[str, Any]:
     return {
         "model": ask.model,
-        "messages": [_message(turn, ask) for turn in ask.turns],
+        "messages": [_message_of_turn(turn, ask) for turn in ask.turns],
         "stream": True,
         **effort.cohere(ask),
         **ask.sampled(_SAMPLING),
@@ -168,16 +168,19 @@ def cohere_request(ask: Ask) -> dict[str, Any]:
     }
 
 
-def _message(turn: Turn, ask: Ask) -> dict[str, Any]:
+def _message_of_turn(turn: Turn, ask: Ask) -> dict[str, Any]:
     if turn.role != "assistant":
         return message_to_model(turn)
     plan = turn.echo.get(PLAN) if ask.sends_thinking("cohere") else None
     message: dict[str, Any] = {"role": "assistant", **present(**{PLAN: plan})}
-    blocks = list(_blocks(turn, plan, sends=ask.sends_thinking("cohere")))
-    return {**message, **present(content=blocks, tool_calls=[_call(each) for each in turn.calls])}
+    blocks = list(_blocks_of(turn, plan, sends=ask.sends_thinking("cohere")))
+    return {
+        **message,
+        **present(content=blocks, tool_calls=[_call_of(each) for each in turn.calls]),
+    }
 
 
-def _blocks(turn: Turn, plan: Any, *, sends: bool) -> Iterator[dict[str, Any]]:
+def _blocks_of(turn: Turn, plan: Any, *, sends: bool) -> Iterator[dict[str, Any]]:
     for piece in turn.pieces:
         if isinstance(piece, Words):
             yield {"type": "text", "text": piece.text}
@@ -185,5 +188,5 @@ def _blocks(turn: Turn, plan: Any, *, sends: bool) -> Iterator[dict[str, Any]]:
             yield {"type": "thinking", "thinking": piece.text}
 
 
-def _call(call: Called) -> dict[str, Any]:
+def _call_of(call: Called) -> dict[str, Any]:
     return function_call(call.id, call.name, call.arguments or "{}")

@@ -182,10 +182,10 @@ class Report:
         """Report the tokens that an API counted, under whichever names it has for them."""
         counts = object_of(given)
         self.tokens(
-            input=_count(counts, "prompt_tokens", "input_tokens"),
-            output=_count(counts, "completion_tokens", "output_tokens"),
-            reasoning=_reasoning(counts),
-            total=_count(counts, "total_tokens"),
+            input=_first_count(counts, "prompt_tokens", "input_tokens"),
+            output=_first_count(counts, "completion_tokens", "output_tokens"),
+            reasoning=_reasoning_count(counts),
+            total=_first_count(counts, "total_tokens"),
         )
 
     def tokens(self, **given: Any) -> None:
@@ -206,15 +206,15 @@ class Report:
         self.add("error", code=code, message=text_of(fields.get("message")), status=status)
 
 
-def _count(counts: Mapping[str, Any], *names: str) -> int | None:
+def _first_count(counts: Mapping[str, Any], *names: str) -> int | None:
     found = (count_of(counts.get(name)) for name in names)
     return next((value for value in found if value is not None), None)
 
 
-def _reasoning(counts: Mapping[str, Any]) -> int | None:
+def _reasoning_count(counts: Mapping[str, Any]) -> int | None:
     details = (counts.get("output_tokens_details"), counts.get("completion_tokens_details"))
     places = (*map(object_of, details), counts)
-    found = (_count(place, "reasoning_tokens", "thinking_tokens") for place in places)
+    found = (_first_count(place, "reasoning_tokens", "thinking_tokens") for place in places)
     return next((value for value in found if value is not None), None)
 
 

@@ -159,7 +159,7 @@ def gemini_request(ask: Ask) -> dict[str, Any]:
     declared = [dict(each["function"]) for each in ask.tools]
     system = [{"text": ask.instructions}] if ask.instructions else []
     return {
-        "contents": list(_contents(ask)),
+        "contents": list(_contents_of(ask)),
         **present(
             generationConfig=config,
             systemInstruction=present(parts=system),
@@ -168,41 +168,41 @@ def gemini_request(ask: Ask) -> dict[str, Any]:
     }
 
 
-def _contents(ask: Ask) -> Iterator[dict[str, Any]]:
+def _contents_of(ask: Ask) -> Iterator[dict[str, Any]]:
     """All results of one turn are in one content, and so do all calls of an answer."""
     results = Results()
     for is_tool, turns in ask.rounds():
         if is_tool:
-            parts = [_response(results.called(turn), turn.text) for turn in turns]
+            parts = [_result_of(results.called(turn), turn.text) for turn in turns]
             yield {"role": "user", "parts": parts}
         for turn in () if is_tool else turns:
             results.expect(turn)
             pieces = turn.pieces if ask.sends_thinking("gemini") else turn.spoken
-            parts = list(_parts(pieces)) if turn.role == "assistant" else [{"text": turn.text}]
+            parts = list(_parts_of(pieces)) if turn.role == "assistant" else [{"text": turn.text}]
             if parts:
                 yield {"role": "model" if turn.role == "assistant" else "user", "parts": parts}
 
 
-def _response(call: Called, text: str) -> dict[str, Any]:
+def _result_of(call: Called, text: str) -> dict[str, Any]:
     named = present(id=call.known_id)
     return {"functionResponse": {**named, "name": call.name, "response": {"result": text}}}
 
 
-def _parts(pieces: Sequence[Piece]) -> Iterator[dict[str, Any]]:
+def _parts_of(pieces: Sequence[Piece]) -> Iterator[dict[str, Any]]:
     signed: dict[str, str] = {}
     for piece in pieces:
         if isinstance(piece, Thought) and piece.signature:
             if signed:
                 yield {"text": "", **signed}
             signed = {"thoughtSignature": piece.signature}
-        if part := _part(piece):
+        if part := _part_of_piece(piece):
             yield {**part, **signed}
             signed = {}
     if signed:
         yield {"text": "", **signed}
 
 
-def _part(piece: Piece) -> dict[str, Any]:
+def _part_of_piece(piece: Piece) -> dict[str, Any]:
     """The part that a piece was; none for a signature alone."""
     if isinstance(piece, Thought):
         return {"text": piece.text, "thought": True} if piece.text else {}
@@ -214,15 +214,15 @@ def _part(piece: Piece) -> dict[str, Any]:
     return {"functionCall": {**named, "name": piece.name, "args": piece.values}}
 
 
-def _answer(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    parts = [_spelled(part) for entry in entries for part in objects_of(entry.get("parts"))]
+def _answer_of(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    parts = [_in_camel(part) for entry in entries for part in objects_of(entry.get("parts"))]
     return {"candidates": [{"content": {"role": "model", "parts": parts}}]}
 
 
-def _given(entry: Mapping[str, Any]) -> list[Turn] | None:
+def _turns_of(entry: Mapping[str, Any]) -> list[Turn] | None:
     if "parts" not in entry:
         return None
-    parts = [_spelled(part) for part in objects_of(entry.get("parts"))]
+    parts = [_in_camel(part) for part in objects_of(entry.get("parts"))]
     results = [object_of(part["functionResponse"]) for part in parts if "functionResponse" in part]
     outcomes = [
         result_turn(text_of(each.get("id") or each.get("name")), _result_text(each))
@@ -237,9 +237,11 @@ def _result_text(result: Mapping[str, Any]) -> str:
     return text_of(response.get("result") or response.get("output")) or compact(response)
 
 
-def _spelled(part: Mapping[str, Any]) -> dict[str, Any]:
+def _in_camel(part: Mapping[str, Any]) -> dict[str, Any]:
     """Requests may be written with underscores, answers never are."""
     return {_SPELLED.get(key, key): value for key, value in part.items()}
 
 
-GEMINI_HISTORY: Final = HistoryForm(lambda entry: entry.get("role") == "model", _answer, _given)
+GEMINI_HISTORY: Final = HistoryForm(
+    lambda entry: entry.get("role") == "model", _answer_of, _turns_of
+)

@@ -98,7 +98,7 @@ class Harness:
         about = {
             "name": NAME if like is REFERENCE else f"{NAME} like {like.name}",
             "language": "python",
-            "version": _version(),
+            "version": _own_version(),
             "dialects": [APIS[api].dialect for api in like.apis],
             "ops": list(self._ops),
             "events": list(like.events),
@@ -210,7 +210,7 @@ class Harness:
         self._output.flush()
 
 
-def _version() -> str:
+def _own_version() -> str:
     try:
         return version("reasoning-conformance")
     except PackageNotFoundError:

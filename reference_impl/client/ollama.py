@@ -96,7 +96,7 @@ class CompletionReader(OllamaReader):
 def ollama_request(ask: Ask) -> dict[str, Any]:
     """The JSON of a chat request."""
     tools = present(tools=list(map(dict, ask.tools)))
-    return {**_common_fields(ask), "messages": list(_messages(ask)), **tools}
+    return {**_common_fields(ask), "messages": list(_messages_of_ask(ask)), **tools}
 
 
 def completion_request(ask: Ask) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def _common_fields(ask: Ask) -> dict[str, Any]:
     return {"model": ask.model, "stream": True, **effort.ollama(ask), **present(options=options)}
 
 
-def _messages(ask: Ask) -> Iterator[dict[str, Any]]:
+def _messages_of_ask(ask: Ask) -> Iterator[dict[str, Any]]:
     results = Results()
     for turn in ask.turns:
         if turn.role == "tool":
@@ -123,19 +123,19 @@ def _messages(ask: Ask) -> Iterator[dict[str, Any]]:
             yield {"role": "tool", "tool_name": call.name, "content": turn.text, **named}
         elif turn.role == "assistant":
             results.expect(turn)
-            yield _answer(turn, sends=ask.sends_thinking("ollama"))
+            yield _message_of_answer(turn, sends=ask.sends_thinking("ollama"))
         else:
             yield {"role": turn.role, "content": turn.text}
 
 
-def _answer(turn: Turn, *, sends: bool) -> dict[str, Any]:
+def _message_of_answer(turn: Turn, *, sends: bool) -> dict[str, Any]:
     thinking = turn.thinking if sends else ""
-    calls = [_call(call) for call in turn.calls]
+    calls = [_call_to_model(call) for call in turn.calls]
     said = present(thinking=thinking, tool_calls=calls)
     return {"role": "assistant", "content": turn.text, **said}
 
 
-def _call(call: Called) -> dict[str, Any]:
+def _call_to_model(call: Called) -> dict[str, Any]:
     function = {"name": call.name, "arguments": call.values}
     return {**present(id=call.known_id), "function": function}
 

@@ -14,7 +14,7 @@ MOST_DEPTH: Final = 256
 def decode(text: str) -> Any:
     """The JSON value of a text; None if it is none, nests too deep, or holds NaN."""
     try:
-        value = json.loads(text, parse_constant=_refuse)
+        value = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         return None
     return None if text.count("[") + text.count("{") > MOST_DEPTH and _is_deep(value) else value
@@ -23,19 +23,19 @@ def decode(text: str) -> Any:
 def _is_deep(value: Any) -> bool:
     level = [value]
     for _ in range(MOST_DEPTH):
-        level = [inner for each in level for inner in _inside(each)]
+        level = [inner for each in level for inner in _values_inside(each)]
         if not level:
             return False
     return True
 
 
-def _inside(value: Any) -> Iterable[Any]:
+def _values_inside(value: Any) -> Iterable[Any]:
     if isinstance(value, dict):
         return value.values()
     return value if isinstance(value, list) else ()
 
 
-def _refuse(name: str) -> NoReturn:
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
 
 

@@ -129,7 +129,7 @@ def events_of(turn: Turn) -> list[Event]:
     calls = iter(range(len(turn.pieces)))
     for piece in turn.pieces:
         if isinstance(piece, Thought):
-            _thought(report, piece, blocks)
+            _report_thought(report, piece, blocks)
         elif isinstance(piece, Words):
             block = next(blocks)
             report.add("text.start", block=block)
@@ -143,7 +143,7 @@ def events_of(turn: Turn) -> list[Event]:
     return report.take()
 
 
-def _thought(report: Report, thought: Thought, blocks: Iterator[int]) -> None:
+def _report_thought(report: Report, thought: Thought, blocks: Iterator[int]) -> None:
     """A block of thinking, its opaque data after its end; redacted thinking is no block."""
     block: int | None = None
     if thought.text or thought.signature or thought.encrypted:

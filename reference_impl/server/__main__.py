@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.lists_defects:
         return _list_defects()
     try:
-        engine = _engine(options)
+        engine = _loaded_engine(options)
     except EngineError as err:
         sys.stderr.write(f"error: {err}\n")
         return 2
@@ -100,7 +100,7 @@ def _list_defects() -> int:
     return 0
 
 
-def _engine(options: ServerOptions) -> Engine:
+def _loaded_engine(options: ServerOptions) -> Engine:
     return Engine.load(
         options.model or folder(options.variant),
         max_batch=options.max_batch,

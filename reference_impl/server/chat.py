@@ -152,10 +152,12 @@ def wanted_effort(request: ChatRequest, levels: Collection[str]) -> Effort:
 
 def ask_of(request: ChatRequest, wanted: Effort) -> EngineRequest:
     tools = offered(request.tools, request.tool_choice, "tool_choice")
-    return engine_request(map(_turn, request.messages), tools, wanted, request, request.most_tokens)
+    return engine_request(
+        map(_turn_of_message, request.messages), tools, wanted, request, request.most_tokens
+    )
 
 
-def _turn(message: Message) -> Turn:
+def _turn_of_message(message: Message) -> Turn:
     match message:
         case System() | Developer():
             return text_turn("system", joined_text(message.content))
@@ -165,12 +167,12 @@ def _turn(message: Message) -> Turn:
             return result_turn(message.tool_call_id, joined_text(message.content))
         case Assistant():
             own = message.reasoning_content or message.reasoning
-            thought = own or _thought(message.content)
+            thought = own or _thought_in(message.content)
             calls = function_calls(message.tool_calls)
             return assistant(joined_text(message.content), thought, calls)
 
 
-def _thought(content: Content | None) -> str:
+def _thought_in(content: Content | None) -> str:
     """Thinking that came back among the parts of a turn."""
     if content is None or isinstance(content, str):
         return ""
@@ -186,8 +188,8 @@ def plan(service: Service, fields: Fields, connection: HTTPConnection) -> Plan:
     check_model(service, request.model)
     check_supported(request)
     opted_in = opts_in(service.settings, fields, connection.headers)
-    ask = ask_of(request, _wanted(service.settings, request, opted_in=opted_in))
-    shape = _shape(service, request, opted_in=opted_in)
+    ask = ask_of(request, _effort_for_request(service.settings, request, opted_in=opted_in))
+    shape = _shape_of_stream(service, request, opted_in=opted_in)
     has_parts = shape.showing == "parts"
     scene = Scene(
         "mistral" if has_parts else "chat",
@@ -204,12 +206,12 @@ def plan(service: Service, fields: Fields, connection: HTTPConnection) -> Plan:
 def opts_in(settings: Settings, fields: Fields, headers: Headers) -> bool:
     """Whether the request asks to see thinking: 1, true or yes, in any case, blanks around it."""
     if settings.include_field:
-        value = _at(fields, settings.include_field)
+        value = _field_at_path(fields, settings.include_field)
         return value is True or str(value).strip().lower() in _YES
     return headers.get(settings.include_header, "").strip().lower() in _YES
 
 
-def _at(fields: Fields, path: str) -> Any:
+def _field_at_path(fields: Fields, path: str) -> Any:
     """What stands at a dotted path, None where there is nothing."""
     value: Any = fields
     for name in path.split("."):
@@ -217,7 +219,7 @@ def _at(fields: Fields, path: str) -> Any:
     return value
 
 
-def _wanted(settings: Settings, request: ChatRequest, *, opted_in: bool) -> Effort:
+def _effort_for_request(settings: Settings, request: ChatRequest, *, opted_in: bool) -> Effort:
     """How hard to think; thinking that nobody sees may be switched off, or must leave room."""
     wanted = wanted_effort(request, settings.levels)
     if settings.chat_reasoning != "strip":
@@ -227,11 +229,11 @@ def _wanted(settings: Settings, request: ChatRequest, *, opted_in: bool) -> Effo
     return leaving_room(wanted, request.most_tokens)
 
 
-def _shape(service: Service, request: ChatRequest, *, opted_in: bool) -> ChatShape:
+def _shape_of_stream(service: Service, request: ChatRequest, *, opted_in: bool) -> ChatShape:
     markers = service.model.markers
     return ChatShape(
         model=service.model_id,
-        showing=_showing(service.settings, request, opted_in=opted_in),
+        showing=_showing_of(service.settings, request, opted_in=opted_in),
         markers=(markers.open, markers.close) if markers else ("", ""),
         # A body always has its usage.
         with_usage=request.wants_usage or not request.stream or service.settings.usage_unasked,
@@ -240,7 +242,7 @@ def _shape(service: Service, request: ChatRequest, *, opted_in: bool) -> ChatSha
     )
 
 
-def _showing(settings: Settings, request: ChatRequest, *, opted_in: bool) -> Showing:
+def _showing_of(settings: Settings, request: ChatRequest, *, opted_in: bool) -> Showing:
     if request.excludes_reasoning:
         return "hidden"
     if opted_in and settings.opt_in_wraps:

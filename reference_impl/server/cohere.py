@@ -80,12 +80,12 @@ class CohereRequest(Sampling, kw_only=True):
 def plan(service: Service, fields: Fields, _: HTTPConnection) -> Plan:
     request = typed(fields, CohereRequest)
     check_model(service, request.model)
-    ask = _ask(request, _effort(request))
+    ask = _ask_of(request, _effort_of_request(request))
     scene = Scene("cohere", thinks=ask.thinks, streams=request.stream)
     return planned(service, ask, CohereStream(service.stamp), CohereBody(), scene)
 
 
-def _effort(request: CohereRequest) -> Effort:
+def _effort_of_request(request: CohereRequest) -> Effort:
     """How hard to think; on where the request does not say. Raises Refusal."""
     thinking = request.thinking
     if thinking is None:
@@ -96,7 +96,7 @@ def _effort(request: CohereRequest) -> Effort:
     return Effort(thinks=thinking.type == "enabled", budget=thinking.token_budget)
 
 
-def _ask(request: CohereRequest, wanted: Effort) -> EngineRequest:
+def _ask_of(request: CohereRequest, wanted: Effort) -> EngineRequest:
     """What the engine is to do. Raises Refusal for what would have to be ignored."""
     if request.documents:
         raise unsupported("a document", "documents")
@@ -104,11 +104,13 @@ def _ask(request: CohereRequest, wanted: Effort) -> EngineRequest:
         raise unsupported("a response format", "response_format")
     choice = request.tool_choice and request.tool_choice.lower()
     tools = offered(request.tools, choice, "tool_choice")
-    return engine_request(map(_turn, request.messages), tools, wanted, request, request.max_tokens)
+    return engine_request(
+        map(_turn_of_message, request.messages), tools, wanted, request, request.max_tokens
+    )
 
 
-def _turn(message: CohereMessage) -> Turn:
-    text, thought = _texts(message.content)
+def _turn_of_message(message: CohereMessage) -> Turn:
+    text, thought = _text_and_thought(message.content)
     match message.role:
         case "system" | "user":
             return text_turn(message.role, text)
@@ -120,7 +122,7 @@ def _turn(message: CohereMessage) -> Turn:
     raise Refusal(f"unknown role {message.role!r}", param="messages")
 
 
-def _texts(content: str | list[CohereBlock] | None) -> tuple[str, str]:
+def _text_and_thought(content: str | list[CohereBlock] | None) -> tuple[str, str]:
     """Visible text and thinking of a turn. Raises Refusal."""
     if content is None or isinstance(content, str):
         return content or "", ""
@@ -146,7 +148,7 @@ class CohereStream(BlockProjection):
         return self._add("text", text)
 
     def _fail(self, refusal: Refusal) -> Iterator[Wire]:
-        yield _event("message-end", delta={"finish_reason": "ERROR", "error": refusal.message})
+        yield _wire_of("message-end", delta={"finish_reason": "ERROR", "error": refusal.message})
         yield Wire(DONE)
 
     def _start(self, _: Start) -> Iterator[Wire]:
@@ -163,7 +165,7 @@ class CohereStream(BlockProjection):
         yield self._content("content-start", {"type": kind, kind: ""})
 
     def _end(self, _: str) -> Iterator[Wire]:
-        yield _event("content-end", index=self._index)
+        yield _wire_of("content-end", index=self._index)
 
     def _content(self, event: str, content: Mapping[str, Any]) -> Wire:
         return _message_event(event, {"content": content}, index=self._index)
@@ -176,14 +178,16 @@ class CohereStream(BlockProjection):
         yield _message_event("tool-call-start", {"tool_calls": begun}, index=index)
         arguments = {"function": {"arguments": call.arguments}}
         yield _message_event("tool-call-delta", {"tool_calls": arguments}, index=index)
-        yield _event("tool-call-end", index=index)
+        yield _wire_of("tool-call-end", index=index)
 
     def _finish(self, finish: Finish) -> Iterator[Wire]:
         yield from self._leave()
         reason = _REASONS[finish.reason]
         if finish.reason == "stop" and finish.stop_string is not None:
             reason = "STOP_SEQUENCE"
-        yield _event("message-end", delta={"finish_reason": reason, "usage": _counts(finish.usage)})
+        yield _wire_of(
+            "message-end", delta={"finish_reason": reason, "usage": _usage_counts(finish.usage)}
+        )
         yield Wire(DONE)
 
 
@@ -228,14 +232,14 @@ class CohereBody(AnswerBody):
 
 
 def _message_event(kind: str, message: Mapping[str, Any], **fields: Any) -> Wire:
-    return _event(kind, **fields, delta={"message": message})
+    return _wire_of(kind, **fields, delta={"message": message})
 
 
-def _event(kind: str, **fields: Any) -> Wire:
+def _wire_of(kind: str, **fields: Any) -> Wire:
     return Wire({"type": kind, **fields}, kind)
 
 
-def _counts(usage: Usage) -> dict[str, Any]:
+def _usage_counts(usage: Usage) -> dict[str, Any]:
     """Tokens, and those that are billed, which here are the same."""
     counted = {"input_tokens": usage.prompt, "output_tokens": usage.completion}
     return {"billed_units": counted, "tokens": {**counted, "reasoning_tokens": usage.reasoning}}

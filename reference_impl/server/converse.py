@@ -130,8 +130,8 @@ def _as_messages(fields: Fields) -> Fields:
         "temperature": config.temperature,
         "top_p": config.top_p,
         "stop_sequences": config.stop_sequences,
-        "tools": list(_tools(request.tool_config)),
-        "tool_choice": _choice(request.tool_config),
+        "tools": list(_offered_tools(request.tool_config)),
+        "tool_choice": _tool_choice(request.tool_config),
         "output_config": request.output_config and {"effort": request.output_config.effort},
     }
     return {
@@ -139,13 +139,13 @@ def _as_messages(fields: Fields) -> Fields:
         **request.additional_model_request_fields,
         "system": [{"type": "text", "text": block.text} for block in request.system],
         "messages": [
-            {"role": turn.role, "content": list(_blocks(turn, f"messages.{number}"))}
+            {"role": turn.role, "content": list(_blocks_of_turn(turn, f"messages.{number}"))}
             for number, turn in enumerate(request.messages)
         ],
     }
 
 
-def _blocks(turn: ConverseTurn, place: str) -> Iterator[dict[str, Any]]:
+def _blocks_of_turn(turn: ConverseTurn, place: str) -> Iterator[dict[str, Any]]:
     for number, block in enumerate(turn.content):
         at = f"{place}.content.{number}"
         if block.text is not None:
@@ -155,7 +155,7 @@ def _blocks(turn: ConverseTurn, place: str) -> Iterator[dict[str, Any]]:
         elif block.reasoning_content is not None:
             if turn.role == "user":
                 raise Refusal("User messages cannot contain reasoning content.", param=at)
-            yield _reasoning(block.reasoning_content, at)
+            yield _thinking_block(block.reasoning_content, at)
         elif block.tool_use is not None:
             use = block.tool_use
             named = {"id": use.tool_use_id, "name": use.name}
@@ -168,7 +168,7 @@ def _blocks(turn: ConverseTurn, place: str) -> Iterator[dict[str, Any]]:
             raise Refusal(f"The ContentBlock object at {at} must set one member.", param=at)
 
 
-def _reasoning(reasoning: ReasoningContent, place: str) -> dict[str, Any]:
+def _thinking_block(reasoning: ReasoningContent, place: str) -> dict[str, Any]:
     if reasoning.redacted_content is not None:
         try:
             data = base64.b64decode(reasoning.redacted_content, validate=True).decode()
@@ -181,14 +181,14 @@ def _reasoning(reasoning: ReasoningContent, place: str) -> dict[str, Any]:
     return {"type": "thinking", "thinking": thought.text, "signature": thought.signature}
 
 
-def _tools(config: ConverseTools | None) -> Iterator[dict[str, Any]]:
+def _offered_tools(config: ConverseTools | None) -> Iterator[dict[str, Any]]:
     for tool in config.tools if config is not None else ():
         spec = tool.tool_spec
         said = {} if spec.description is None else {"description": spec.description}
         yield {"name": spec.name, "input_schema": spec.input_schema.json, **said}
 
 
-def _choice(config: ConverseTools | None) -> dict[str, str] | None:
+def _tool_choice(config: ConverseTools | None) -> dict[str, str] | None:
     choice = config.tool_choice if config is not None else None
     return None if choice is None else {"type": next(iter(choice), "auto")}
 
@@ -235,7 +235,7 @@ class ConverseStream:
             case "content_block_start":
                 yield from self._started(place, data["content_block"])
             case "content_block_delta":
-                yield Wire({**place, "delta": _member(data["delta"])}, "contentBlockDelta")
+                yield Wire({**place, "delta": _delta_member(data["delta"])}, "contentBlockDelta")
             case "content_block_stop":
                 yield Wire(place, "contentBlockStop")
             case "message_delta":
@@ -262,7 +262,7 @@ class ConverseStream:
         return {"usage": usage, "metrics": {"latencyMs": took}}
 
 
-def _member(delta: Mapping[str, Any]) -> dict[str, Any]:
+def _delta_member(delta: Mapping[str, Any]) -> dict[str, Any]:
     field, path = _MEMBERS[delta["type"]]
     made: Any = delta[field]
     for key in reversed(path):

@@ -133,7 +133,7 @@ def plan(
     request = typed(_in_camel_case(fields), GeminiRequest)
     check_model(service, model)
     _check_signatures(request)
-    ask = _ask(request, _effort(request))
+    ask = _ask_of(request, _effort_of_request(request))
     scene = Scene("gemini", thinks=ask.thinks, streams=streams)
     stream = GeminiStream(model, service.stamp, thinks=ask.thinks, shows=request.shows_thoughts)
     has_events = connection.query_params.get("alt") == "sse"
@@ -148,16 +148,16 @@ def _in_camel_case(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     free = ("args", "response", "parameters", "parametersJsonSchema")
-    spelled = {_camel(key): each for key, each in value.items()}
+    spelled = {_camel_case(key): each for key, each in value.items()}
     return {key: each if key in free else _in_camel_case(each) for key, each in spelled.items()}
 
 
-def _camel(key: str) -> str:
+def _camel_case(key: str) -> str:
     first, *rest = key.split("_")
     return first + "".join(map(str.title, rest))
 
 
-def _effort(request: GeminiRequest) -> Effort:
+def _effort_of_request(request: GeminiRequest) -> Effort:
     """How hard to think; on where the request does not say. Raises Refusal."""
     thinking = request.config.thinking_config or ThinkingConfig()
     level, budget = thinking.thinking_level, thinking.thinking_budget
@@ -170,24 +170,24 @@ def _effort(request: GeminiRequest) -> Effort:
     return effort(level.lower() if level else None, "thinkingLevel", LEVELS)
 
 
-def _ask(request: GeminiRequest, wanted: Effort) -> EngineRequest:
+def _ask_of(request: GeminiRequest, wanted: Effort) -> EngineRequest:
     """What the engine is to do. Raises Refusal for what would have to be ignored."""
     config = request.config
     if config.response_mime_type not in ("", "text/plain"):
         raise unsupported("an output format", "responseMimeType")
     system = request.system_instruction
-    before = [text_turn("system", _texts(system.parts))] if system else []
+    before = [text_turn("system", _text_in(system.parts))] if system else []
     functions = [each for tool in request.tools or () for each in tool.function_declarations]
     mode = request.calling_mode and request.calling_mode.lower()
     tools = offered(functions, mode, "functionCallingConfig")
-    turns = (*before, *_turns(request.contents))
+    turns = (*before, *_turns_of_contents(request.contents))
     return engine_request(turns, tools, wanted, config, config.most_tokens)
 
 
 def _check_signatures(request: GeminiRequest) -> None:
     """Raises Refusal unless the first call of every step of the current turn is signed."""
     contents = request.contents
-    asked_at = max((n for n, each in enumerate(contents) if _asks(each)), default=-1)
+    asked_at = max((n for n, each in enumerate(contents) if _asks_something(each)), default=-1)
     for number, content in enumerate(contents[asked_at + 1 :], asked_at + 2):
         call = next((part for part in content.parts if part.function_call), None)
         if content.role == "model" and call and call.function_call:
@@ -196,11 +196,11 @@ def _check_signatures(request: GeminiRequest) -> None:
                 raise Refusal(f"{_MISSING}, function call `default_api:{name}`, position {number}.")
 
 
-def _asks(content: GeminiContent) -> bool:
+def _asks_something(content: GeminiContent) -> bool:
     return content.role != "model" and any(part.text is not None for part in content.parts)
 
 
-def _turns(contents: list[GeminiContent]) -> Iterator[Turn]:
+def _turns_of_contents(contents: list[GeminiContent]) -> Iterator[Turn]:
     for content in contents:
         if any(part.inline_data is not None for part in content.parts):
             raise unsupported("an image", "contents")
@@ -208,7 +208,7 @@ def _turns(contents: list[GeminiContent]) -> Iterator[Turn]:
             made = [part.function_call for part in content.parts if part.function_call]
             calls = [function_call(call.id or call.name, call.name, call.args) for call in made]
             thoughts = "".join(part.text or "" for part in content.parts if part.thought)
-            yield assistant(_texts(content.parts), thoughts, calls)
+            yield assistant(_text_in(content.parts), thoughts, calls)
             continue
         results = [part.function_response for part in content.parts if part.function_response]
         for result in results:
@@ -216,10 +216,10 @@ def _turns(contents: list[GeminiContent]) -> Iterator[Turn]:
             text = said if isinstance(said, str) else json.dumps(said)
             yield result_turn(result.id or result.name, text)
         if not results:
-            yield text_turn("user", _texts(content.parts))
+            yield text_turn("user", _text_in(content.parts))
 
 
-def _texts(parts: list[GeminiPart]) -> str:
+def _text_in(parts: list[GeminiPart]) -> str:
     return "".join(part.text or "" for part in parts if not part.thought)
 
 
@@ -258,7 +258,7 @@ class GeminiStream(AnswerProjection):
         reason = "MAX_TOKENS" if finish.reason == "length" else "STOP"
         last = self._chunk({"text": "", **signed}, reason)
         assert not isinstance(last.data, str)
-        yield Wire({**last.data, "usageMetadata": _counts(finish.usage)})
+        yield Wire({**last.data, "usageMetadata": _usage_counts(finish.usage)})
 
     def _chunk(self, part: Mapping[str, Any], reason: str = "") -> Wire:
         candidate: dict[str, Any] = {"content": {"parts": [part], "role": "model"}, "index": 0}
@@ -268,7 +268,7 @@ class GeminiStream(AnswerProjection):
         return Wire({"candidates": [candidate], **head})
 
 
-def _counts(usage: Usage) -> dict[str, int]:
+def _usage_counts(usage: Usage) -> dict[str, int]:
     thoughts = usage.reasoning
     counts = {
         "promptTokenCount": usage.prompt,

@@ -114,14 +114,14 @@ class InteractionRequest(msgspec.Struct):
 def plan(service: Service, fields: Fields, _: HTTPConnection) -> Plan:
     request = typed(fields, InteractionRequest)
     check_model(service, request.model)
-    ask = _ask(request, _effort(request))
+    ask = _ask_of(request, _effort_of_request(request))
     _check_thoughts(request)
     scene = Scene("interactions", thinks=ask.thinks, streams=request.stream)
     stream = InteractionStream(request.model, service.stamp, shows=request.shows_summaries)
     return planned(service, ask, stream, InteractionBody(stores=request.store), scene)
 
 
-def _effort(request: InteractionRequest) -> Effort:
+def _effort_of_request(request: InteractionRequest) -> Effort:
     """How hard to think; on where the request does not say. Raises Refusal."""
     summaries = request.config.thinking_summaries
     if summaries not in (None, *SUMMARIES):
@@ -133,7 +133,7 @@ def _effort(request: InteractionRequest) -> Effort:
     return effort(level, "thinking_level", LEVELS)
 
 
-def _ask(request: InteractionRequest, wanted: Effort) -> EngineRequest:
+def _ask_of(request: InteractionRequest, wanted: Effort) -> EngineRequest:
     """What the engine is to do. Raises Refusal for what would have to be ignored."""
     if request.previous_interaction_id is not None:
         raise Refusal("nothing is stored here: send the steps of the interaction", status=404)
@@ -144,7 +144,7 @@ def _ask(request: InteractionRequest, wanted: Effort) -> EngineRequest:
     choice = config.tool_choice
     word = choice.lower() if isinstance(choice, str) else choice
     tools = offered(request.tools, word, "tool_choice")
-    turns = (*before, *_turns(request.steps))
+    turns = (*before, *_turns_of_steps(request.steps))
     return engine_request(turns, tools, wanted, config, config.max_output_tokens)
 
 
@@ -155,7 +155,7 @@ def _check_thoughts(request: InteractionRequest) -> None:
             raise Refusal(f"{_MISSING}: step {number}")
 
 
-def _turns(steps: list[InteractionStep]) -> Iterator[Turn]:
+def _turns_of_steps(steps: list[InteractionStep]) -> Iterator[Turn]:
     """Turns of a conversation: what the model did from one input to the next is one of its own."""
     held: list[InteractionStep] = []
     for step in steps:
@@ -165,32 +165,32 @@ def _turns(steps: list[InteractionStep]) -> Iterator[Turn]:
                 continue
             case "user_input" | "function_result":
                 if held:
-                    yield _answer(held)
+                    yield _turn_of_answer(held)
                     held = []
             case other:
                 raise unsupported(f"a step of type {other!r}", "input")
-        yield _given(step)
+        yield _turn_of_input(step)
     if held:
-        yield _answer(held)
+        yield _turn_of_answer(held)
 
 
-def _answer(steps: list[InteractionStep]) -> Turn:
-    said = "".join(_text(step.content) for step in steps)
-    thought = "".join(_text(step.summary) for step in steps)
+def _turn_of_answer(steps: list[InteractionStep]) -> Turn:
+    said = "".join(_content_text(step.content) for step in steps)
+    thought = "".join(_content_text(step.summary) for step in steps)
     made = (step for step in steps if step.type == "function_call")
     return assistant(
         said, thought, [function_call(call.id, call.name, call.arguments) for call in made]
     )
 
 
-def _given(step: InteractionStep) -> Turn:
+def _turn_of_input(step: InteractionStep) -> Turn:
     if step.type == "user_input":
-        return text_turn("user", _text(step.content))
+        return text_turn("user", _content_text(step.content))
     text = step.result if isinstance(step.result, str) else json.dumps(step.result)
     return result_turn(step.call_id, text)
 
 
-def _text(content: str | list[StepContent]) -> str:
+def _content_text(content: str | list[StepContent]) -> str:
     """Raises Refusal for what is no text."""
     for piece in () if isinstance(content, str) else content:
         if piece.type != "text":
@@ -213,9 +213,9 @@ class InteractionStream(BlockProjection):
 
     def opening(self) -> Iterator[Wire]:
         begun = {**self._head, "status": "in_progress"}
-        yield _event("interaction.created", interaction=begun)
+        yield _wire_of("interaction.created", interaction=begun)
         name, status = begun["id"], begun["status"]
-        yield _event("interaction.status_update", interaction_id=name, status=status)
+        yield _wire_of("interaction.status_update", interaction_id=name, status=status)
 
     def _think(self, text: str) -> Iterator[Wire]:
         yield from self._enter("thought")
@@ -227,18 +227,18 @@ class InteractionStream(BlockProjection):
         yield self._delta("text", text=text)
 
     def _fail(self, refusal: Refusal) -> Iterator[Wire]:
-        yield _event("error", **interactions_error(refusal))
+        yield _wire_of("error", **interactions_error(refusal))
 
     def _begin(self, kind: str, **fields: Any) -> Iterator[Wire]:
-        yield _event("step.start", index=self._index, step={"type": kind, **fields})
+        yield _wire_of("step.start", index=self._index, step={"type": kind, **fields})
 
     def _delta(self, kind: str, **said: Any) -> Wire:
-        return _event("step.delta", index=self._index, delta={"type": kind, **said})
+        return _wire_of("step.delta", index=self._index, delta={"type": kind, **said})
 
     def _end(self, kind: str) -> Iterator[Wire]:
         if kind == "thought":
             yield self._delta("thought_signature", signature=SIGNATURE)
-        yield _event("step.stop", index=self._index)
+        yield _wire_of("step.stop", index=self._index)
 
     def _call(self, call: ToolCall) -> Iterator[Wire]:
         named = {"id": self._stamp.new(""), "name": call.name, "arguments": {}}
@@ -251,18 +251,18 @@ class InteractionStream(BlockProjection):
         yield from self._leave()
         status = "incomplete" if finish.reason == "length" else "completed"
         ended = {"status": "requires_action" if finish.reason == "tool_calls" else status}
-        counted = {"usage": _counts(finish.usage)}
-        yield _event(
+        counted = {"usage": _usage_counts(finish.usage)}
+        yield _wire_of(
             "interaction.completed", interaction={**self._head, **ended, **counted, **self._times}
         )
         yield Wire(DONE, "done")
 
 
-def _event(kind: str, **fields: Any) -> Wire:
+def _wire_of(kind: str, **fields: Any) -> Wire:
     return Wire({"event_type": kind, **fields}, kind)
 
 
-def _counts(usage: Usage) -> dict[str, int]:
+def _usage_counts(usage: Usage) -> dict[str, int]:
     return {
         "total_tokens": usage.prompt + usage.completion,
         "total_input_tokens": usage.prompt,
@@ -306,13 +306,13 @@ def _add_delta(step: dict[str, Any], delta: Mapping[str, Any]) -> None:
         case "thought_signature":
             step["signature"] = delta["signature"]
         case "thought_summary":
-            step["summary"] = _joined(step.get("summary"), delta["content"]["text"])
+            step["summary"] = _joined_content(step.get("summary"), delta["content"]["text"])
         case "text":
-            step["content"] = _joined(step.get("content"), delta["text"])
+            step["content"] = _joined_content(step.get("content"), delta["text"])
         case "arguments_delta":
             step["arguments"] = delta["arguments"]
 
 
-def _joined(before: list[Any] | None, text: str) -> list[Any]:
+def _joined_content(before: list[Any] | None, text: str) -> list[Any]:
     said = "".join(piece["text"] for piece in before or ())
     return [{"type": "text", "text": said + text}]

@@ -131,7 +131,7 @@ class MessagesRequest(msgspec.Struct):
 def plan(service: Service, fields: Fields, _: HTTPConnection) -> Plan:
     request = typed(fields, MessagesRequest)
     check_model(service, request.model)
-    shape = shape_of(service, _display(service.settings, request))
+    shape = shape_of(service, _display_of_thinking(service.settings, request))
     ask = ask_of(request, shape)
     scene = Scene("messages", thinks=ask.thinks, streams=bool(request.stream))
     return planned(service, ask, MessagesStream(shape, service.stamp), MessagesBody(), scene)
@@ -143,13 +143,13 @@ def shape_of(service: Service, display: Display) -> MessagesShape:
     return MessagesShape(service.model_id, *seals, display)
 
 
-def _display(settings: Settings, request: MessagesRequest) -> Display:
+def _display_of_thinking(settings: Settings, request: MessagesRequest) -> Display:
     if settings.messages_thinking == "redacted":
         return "redacted"
     return "omitted" if request.omits_thinking else "shown"
 
 
-def _effort(request: MessagesRequest) -> Effort:
+def _effort_of_request(request: MessagesRequest) -> Effort:
     """Thinking is off unless it is asked for. Raises Refusal."""
     config = request.output_config
     level = effort(config.effort if config is not None else None, "output_config.effort")
@@ -169,10 +169,10 @@ def _effort(request: MessagesRequest) -> Effort:
 
 def ask_of(request: MessagesRequest, shape: MessagesShape) -> EngineRequest:
     """What the engine is to do. Raises Refusal for thinking that this server did not write."""
-    wanted = _effort(request)
+    wanted = _effort_of_request(request)
     choice = request.tool_choice and request.tool_choice.type
     tools = offered(request.tools, choice, "tool_choice.type")
-    turns = _turns(request, _History(shape.signature, shape.redaction))
+    turns = _turns_of_request(request, _History(shape.signature, shape.redaction))
     return engine_request(turns, tools, wanted, request, request.max_tokens)
 
 
@@ -204,14 +204,14 @@ class _History:
                     thought += self._thinking(block, f"{place}.content.{number}")
                 case RedactedBlock():
                     what, at = "`data` in `redacted_thinking`", f"{place}.content.{number}"
-                    thought += _opened(self._redaction, block.data, what, at)
+                    thought += _opened_seal(self._redaction, block.data, what, at)
                 case ToolUseBlock():
                     calls.append(function_call(block.id, block.name, block.input))
         return assistant(text, thought, tuple(calls))
 
     def _thinking(self, block: ThinkingBlock, place: str) -> str:
         """Empty thinking is thinking that was omitted; its signature still holds it."""
-        written = _opened(self._signature, block.signature, "`signature` in `thinking`", place)
+        written = _opened_seal(self._signature, block.signature, "`signature` in `thinking`", place)
         if block.thinking not in ("", written):
             raise Refusal(
                 f"{place}: `thinking` blocks cannot be modified; send back what was received",
@@ -220,14 +220,14 @@ class _History:
         return written
 
 
-def _opened(seal: Seal, data: str, what: str, place: str) -> str:
+def _opened_seal(seal: Seal, data: str, what: str, place: str) -> str:
     try:
         return seal.open(data)
     except BrokenSeal as err:
         raise Refusal(f"{place}: Invalid {what} block", param=place) from err
 
 
-def _turns(request: MessagesRequest, history: _History) -> Iterator[Turn]:
+def _turns_of_request(request: MessagesRequest, history: _History) -> Iterator[Turn]:
     if system := joined_text(request.system):
         yield text_turn("system", system)
     for number, message in enumerate(request.messages):
@@ -272,7 +272,7 @@ class MessagesStream(BlockProjection):
         yield self._delta({"type": "text_delta", "text": text})
 
     def _fail(self, refusal: Refusal) -> Iterator[Wire]:
-        yield _wire("error", anthropic_error(refusal))
+        yield _named_wire("error", anthropic_error(refusal))
 
     def _start(self, start: Start) -> Iterator[Wire]:
         usage = anthropic_usage(Usage(start.prompt_tokens, 0, 0))
@@ -286,7 +286,7 @@ class MessagesStream(BlockProjection):
             "stop_sequence": None,
             "usage": usage,
         }
-        yield _wire("message_start", {"message": message})
+        yield _named_wire("message_start", {"message": message})
 
     def _think(self, text: str) -> Iterator[Wire]:
         if self._open == "text":
@@ -312,15 +312,15 @@ class MessagesStream(BlockProjection):
         if finish.reason == "stop" and finish.stop_string is not None:
             reason = "stop_sequence"
         delta = {"stop_reason": reason, "stop_sequence": finish.stop_string}
-        yield _wire("message_delta", {"delta": delta, "usage": anthropic_usage(finish.usage)})
-        yield _wire("message_stop", {})
+        yield _named_wire("message_delta", {"delta": delta, "usage": anthropic_usage(finish.usage)})
+        yield _named_wire("message_stop", {})
 
     def _begin(self, kind: str, **fields: Any) -> Iterator[Wire]:
         """The start of a block; a ping follows the first, where the API has its own."""
         block = {"type": kind, **fields}
-        yield _wire("content_block_start", {"index": self._index, "content_block": block})
+        yield _named_wire("content_block_start", {"index": self._index, "content_block": block})
         if self._index == 0:
-            yield _wire("ping", {})
+            yield _named_wire("ping", {})
 
     def _end(self, kind: str) -> Iterator[Wire]:
         thought = "".join(self._thought)
@@ -331,13 +331,13 @@ class MessagesStream(BlockProjection):
         elif kind == "redacted":
             data = self._shape.redaction.seal(thought)
             yield from self._begin("redacted_thinking", data=data)
-        yield _wire("content_block_stop", {"index": self._index})
+        yield _named_wire("content_block_stop", {"index": self._index})
 
     def _delta(self, delta: dict[str, Any]) -> Wire:
-        return _wire("content_block_delta", {"index": self._index, "delta": delta})
+        return _named_wire("content_block_delta", {"index": self._index, "delta": delta})
 
 
-def _wire(kind: str, fields: dict[str, Any]) -> Wire:
+def _named_wire(kind: str, fields: dict[str, Any]) -> Wire:
     return Wire({"type": kind, **fields}, kind)
 
 

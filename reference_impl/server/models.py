@@ -12,7 +12,7 @@ from .service import Service
 def listed(service: Service, _: Fields) -> dict[str, Any]:
     """All models, of which there is one: as OpenAI lists them, and as Cohere does."""
     named = {"name": service.model_id, "endpoints": ["chat"]}
-    return {"object": "list", "data": [_card(service)], "models": [named]}
+    return {"object": "list", "data": [_model_card(service)], "models": [named]}
 
 
 def google_list(service: Service, _: Fields) -> dict[str, Any]:
@@ -24,10 +24,10 @@ def google_list(service: Service, _: Fields) -> dict[str, Any]:
 def entry(service: Service, fields: Fields) -> dict[str, Any]:
     """One model. Raises Refusal for one that is not served."""
     check_model(service, fields["model"])
-    return _card(service)
+    return _model_card(service)
 
 
-def _card(service: Service) -> dict[str, Any]:
+def _model_card(service: Service) -> dict[str, Any]:
     """Thinking and its levels come from one fact: whether the tokenizer marks thinking."""
     thinks = service.model.markers is not None
     return {

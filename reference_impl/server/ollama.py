@@ -91,9 +91,9 @@ class GenerateRequest(OllamaFields, kw_only=True):
 
 def plan(service: Service, fields: Fields, _: HTTPConnection) -> Plan:
     request = typed(fields, OllamaRequest)
-    wanted = _effort(service, request)
+    wanted = _effort_of_request(service, request)
     tools = offered(request.tools, None, "tools")
-    ask = _ask(request, map(_turn, request.messages), tools, wanted)
+    ask = _ask_of(request, map(_turn_of_message, request.messages), tools, wanted)
     scene = Scene("ollama", thinks=ask.thinks, streams=request.streams)
     stream = OllamaStream(request.model, service.stamp)
     return planned(service, ask, stream, OllamaBody(), scene, framing="lines")
@@ -102,17 +102,17 @@ def plan(service: Service, fields: Fields, _: HTTPConnection) -> Plan:
 def completion_plan(service: Service, fields: Fields, _: HTTPConnection) -> Plan:
     """How to complete a prompt; the talk so far is not read again. Raises Refusal."""
     request = typed(fields, GenerateRequest)
-    wanted = _effort(service, request)
+    wanted = _effort_of_request(service, request)
     if request.images or request.suffix or request.raw:
         raise unsupported("an image, a suffix or a raw prompt", "prompt")
     system = [text_turn("system", request.system)] if request.system else []
-    ask = _ask(request, (*system, text_turn("user", request.prompt)), (), wanted)
+    ask = _ask_of(request, (*system, text_turn("user", request.prompt)), (), wanted)
     scene = Scene("ollama-generate", thinks=ask.thinks, streams=request.streams)
     stream = GenerateStream(request.model, service.stamp)
     return planned(service, ask, stream, GenerateBody(), scene, framing="lines")
 
 
-def _effort(service: Service, request: OllamaFields) -> Effort:
+def _effort_of_request(service: Service, request: OllamaFields) -> Effort:
     """How hard to think; on where the request does not say and the model can. Raises Refusal."""
     check_model(service, request.model)
     think, can_think = request.think, service.model.markers is not None
@@ -127,7 +127,7 @@ def _effort(service: Service, request: OllamaFields) -> Effort:
     return Effort() if think is True else effort(think, "think", LEVELS)
 
 
-def _ask(
+def _ask_of(
     request: OllamaFields,
     messages: Iterable[Turn],
     tools: Iterable[Mapping[str, Any]],
@@ -143,7 +143,7 @@ def _ask(
     return engine_request(turns, tools, wanted, options, limit)
 
 
-def _turn(message: OllamaMessage) -> Turn:
+def _turn_of_message(message: OllamaMessage) -> Turn:
     if message.images:
         raise unsupported("an image", "messages")
     match message.role:

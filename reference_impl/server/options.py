@@ -40,8 +40,8 @@ class ServerOptions:
 
 def parse(arguments: Sequence[str] | None = None) -> ServerOptions:
     """Ends the process with a usage message where an argument is wrong."""
-    like, _ = _likeness().parse_known_args(arguments)
-    parser = _parser(LIKENESSES[like.like])
+    like, _ = _likeness_parser().parse_known_args(arguments)
+    parser = _whole_parser(LIKENESSES[like.like])
     given = parser.parse_args(arguments)
     markers: list[str] | None = given.think_markers
     return ServerOptions(
@@ -55,11 +55,11 @@ def parse(arguments: Sequence[str] | None = None) -> ServerOptions:
         think_markers=(markers[0], markers[1]) if markers is not None else None,
         lists_defects=given.list_defects,
         defect=given.defect,
-        settings=_settings(parser, given),
+        settings=_chosen_settings(parser, given),
     )
 
 
-def _settings(parser: argparse.ArgumentParser, given: argparse.Namespace) -> Settings:
+def _chosen_settings(parser: argparse.ArgumentParser, given: argparse.Namespace) -> Settings:
     api_key = ""
     if given.api_key_env is not None:
         api_key = os.environ.get(given.api_key_env, "")
@@ -75,7 +75,7 @@ def _settings(parser: argparse.ArgumentParser, given: argparse.Namespace) -> Set
     )
 
 
-def _likeness() -> argparse.ArgumentParser:
+def _likeness_parser() -> argparse.ArgumentParser:
     """The preset alone: what it chooses is what the other options begin with."""
     # A prefix of an option is none here: `--l` could be another one of the whole parser.
     parser = argparse.ArgumentParser(prog=_PROG, add_help=False, allow_abbrev=False)
@@ -88,9 +88,9 @@ def _likeness() -> argparse.ArgumentParser:
     return parser
 
 
-def _parser(base: Settings) -> argparse.ArgumentParser:
+def _whole_parser(base: Settings) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        parents=[_likeness()],
+        parents=[_likeness_parser()],
         allow_abbrev=False,
         prog=_PROG,
         description="A server that thinks: Chat Completions, Responses and Messages.",
@@ -167,7 +167,7 @@ def _add_answers(parser: argparse.ArgumentParser) -> None:
 
 def _add_defects(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("defects").add_argument
-    add("--defect", type=_defect, metavar="NAME", help="do exactly one thing wrong")
+    add("--defect", type=_named_defect, metavar="NAME", help="do exactly one thing wrong")
     add("--list-defects", action="store_true", help="name, fault and rules of each, and end")
 
 
@@ -178,7 +178,7 @@ def _folder(text: str) -> Path:
     return folder
 
 
-def _defect(text: str) -> ServerDefect:
+def _named_defect(text: str) -> ServerDefect:
     if text not in DEFECTS:
         raise argparse.ArgumentTypeError(f"no defect {text!r}; see --list-defects")
     return DEFECTS[text]

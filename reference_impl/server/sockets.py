@@ -80,7 +80,7 @@ class ResponsesSocket:
         try:
             fields = decoded(message if isinstance(message, bytes) else message.encode())
             lane = {key: fields[key] for key in ("stream_id",) if key in fields}
-            await self._stream(_asked(fields, is_text=isinstance(message, str)), lane)
+            await self._stream(_request_of_message(fields, is_text=isinstance(message, str)), lane)
         except Refusal as refusal:
             about = {"status": refusal.status, **openai_error(refusal)}
             await self._send({"type": "error", **about, **lane})
@@ -96,7 +96,7 @@ class ResponsesSocket:
         await self._websocket.send_text(encoded(event).decode())
 
 
-def _asked(fields: Fields, *, is_text: bool) -> Fields:
+def _request_of_message(fields: Fields, *, is_text: bool) -> Fields:
     """The body of a request. Raises Refusal for any other message."""
     kind = fields.get("type")
     if not is_text or kind != _CREATE:

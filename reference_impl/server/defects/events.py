@@ -132,7 +132,7 @@ async def summary_unasked(events: Source, _: Scene) -> Source:
         yield event
 
 
-def _cumulative(kind: type[TextDelta | ReasoningDelta]) -> EventHook:
+def _cumulative_deltas(kind: type[TextDelta | ReasoningDelta]) -> EventHook:
     """Every delta of a kind repeats what came before it."""
 
     async def hook(events: Source, _: Scene) -> Source:
@@ -147,16 +147,16 @@ def _cumulative(kind: type[TextDelta | ReasoningDelta]) -> EventHook:
     return hook
 
 
-text_cumulative = _cumulative(TextDelta)
-reasoning_cumulative = _cumulative(ReasoningDelta)
+text_cumulative = _cumulative_deltas(TextDelta)
+reasoning_cumulative = _cumulative_deltas(ReasoningDelta)
 
 
-def _unsent(kind: type[ReasoningDelta | SummaryDelta]) -> EventHook:
+def _never_sent(kind: type[ReasoningDelta | SummaryDelta]) -> EventHook:
     return each(lambda event: iter(() if isinstance(event, kind) else (event,)))
 
 
-opt_in_ignored = _unsent(ReasoningDelta)
-summary_missing = _unsent(SummaryDelta)
+opt_in_ignored = _never_sent(ReasoningDelta)
+summary_missing = _never_sent(SummaryDelta)
 
 
 @each
@@ -173,7 +173,7 @@ def stop_on_tools(event: AnswerEvent) -> Iterator[AnswerEvent]:
     yield event
 
 
-def _miscounted(reasoning: Callable[[Usage], int]) -> EventHook:
+def _miscounted_reasoning(reasoning: Callable[[Usage], int]) -> EventHook:
     """Usage counts another number of tokens of reasoning."""
 
     def edit(event: AnswerEvent) -> Iterator[AnswerEvent]:
@@ -185,8 +185,8 @@ def _miscounted(reasoning: Callable[[Usage], int]) -> EventHook:
     return each(edit)
 
 
-reasoning_tokens_over_total = _miscounted(lambda usage: usage.completion + 100_000)
-reasoning_uncounted = _miscounted(lambda _: 0)
+reasoning_tokens_over_total = _miscounted_reasoning(lambda usage: usage.completion + 100_000)
+reasoning_uncounted = _miscounted_reasoning(lambda _: 0)
 
 
 @each

@@ -13,17 +13,17 @@ from .edits import Source, fields, moved, value_at
 Payload = dict[str, Any]
 
 
-def _each(edit: Callable[[Payload], Payload | None]) -> WireHook:
+def _each_payload(edit: Callable[[Payload], Payload | None]) -> WireHook:
     """A fault of one payload at a time; None where it is not meant."""
-    return _counted(lambda payload, _: edit(payload))
+    return _each_with_number(lambda payload, _: edit(payload))
 
 
 def _each_part(edit: Callable[[Payload], Payload]) -> WireHook:
     """A fault of every part of a chunk of generateContent."""
-    return _each(lambda payload: _with_parts(payload, map(edit, _parts(payload))))
+    return _each_payload(lambda payload: _with_parts(payload, map(edit, _parts_of_chunk(payload))))
 
 
-def _counted(edit: Callable[[Payload, int], Payload | None]) -> WireHook:
+def _each_with_number(edit: Callable[[Payload, int], Payload | None]) -> WireHook:
     """As `_each`, with the number of the event."""
 
     async def hook(wires: Source, _: Scene) -> Source:
@@ -36,7 +36,7 @@ def _counted(edit: Callable[[Payload, int], Payload | None]) -> WireHook:
     return hook
 
 
-def _with(payload: Payload, key: str, **more: Any) -> Payload:
+def _payload_with(payload: Payload, key: str, **more: Any) -> Payload:
     return {**payload, key: {**payload[key], **more}}
 
 
@@ -48,7 +48,7 @@ async def usage_missing(wires: Source, _: Scene) -> Source:
     async for wire in wires:
         payload = fields(wire)
         if value_at(payload, "response.usage"):
-            yield Wire(_with(payload, "response", usage=None), wire.event)
+            yield Wire(_payload_with(payload, "response", usage=None), wire.event)
         elif payload.get("choices") != [] or not payload.pop("usage", None):
             without = {key: payload[key] for key in payload if key != "usage"}
             yield wire if without == payload else Wire(without, wire.event)
@@ -64,7 +64,7 @@ async def wrap_unclosed(wires: Source, scene: Scene) -> Source:
             yield wire
 
 
-@_each
+@_each_payload
 def role_on_every_chunk(payload: Payload) -> Payload | None:
     """Every chunk with a choice says the role."""
     choices = [
@@ -91,7 +91,7 @@ async def tool_id_repeated(wires: Source, _: Scene) -> Source:
 # Responses
 
 
-@_counted
+@_each_with_number
 def item_id_changes(payload: Payload, number: int) -> Payload | None:
     """Every event of an item carries another id than the one before."""
     named = payload.get("item_id")
@@ -168,14 +168,14 @@ async def start_holds_text(wires: Source, _: Scene) -> Source:
         elif held is not None and wire.event != "ping":
             delta = fields(wire).get("delta", {})
             known = {name: delta[name] for name in ("text", "thinking") if name in delta}
-            yield Wire(_with(held, "content_block", **known), "content_block_start")
+            yield Wire(_payload_with(held, "content_block", **known), "content_block_start")
             yield wire
             held = None
         elif held is None:
             yield wire
 
 
-def _late(stops: str, until: str, *, behind: bool) -> WireHook:
+def _late_stop(stops: str, until: str, *, behind: bool) -> WireHook:
     """A block stops only when something of the next one has come, at the latest `until`."""
 
     async def hook(wires: Source, _: Scene) -> Source:
@@ -195,30 +195,30 @@ def _late(stops: str, until: str, *, behind: bool) -> WireHook:
     return hook
 
 
-two_blocks_open = _late("content_block_stop", "content_block_start", behind=True)
-block_stops_late = _late("contentBlockStop", "messageStop", behind=False)
+two_blocks_open = _late_stop("content_block_stop", "content_block_start", behind=True)
+block_stops_late = _late_stop("contentBlockStop", "messageStop", behind=False)
 
 
 # Ollama
 
 
-@_each
+@_each_payload
 def arguments_as_text(payload: Payload) -> Payload | None:
     """The arguments of a call are the text that the model wrote."""
     given = value_at(payload, "message.tool_calls")
     if not given:
         return None
     calls = [
-        _with(call, "function", arguments=json.dumps(call["function"]["arguments"]))
+        _payload_with(call, "function", arguments=json.dumps(call["function"]["arguments"]))
         for call in given
     ]
-    return _with(payload, "message", tool_calls=calls)
+    return _payload_with(payload, "message", tool_calls=calls)
 
 
 # generateContent
 
 
-def _parts(payload: Payload) -> list[Payload]:
+def _parts_of_chunk(payload: Payload) -> list[Payload]:
     parts: list[Payload] = value_at(payload, "candidates.0.content.parts") or []
     return parts
 
@@ -228,7 +228,7 @@ def _with_parts(payload: Payload, parts: Any) -> Payload | None:
     if not payload.get("candidates"):
         return None
     (candidate,) = payload["candidates"]
-    return {**payload, "candidates": [_with(candidate, "content", parts=list(parts))]}
+    return {**payload, "candidates": [_payload_with(candidate, "content", parts=list(parts))]}
 
 
 @_each_part
@@ -250,17 +250,17 @@ def args_as_text(part: Payload) -> Payload:
     return part if call is None else {**part, "functionCall": {**call, "args": json.dumps(call)}}
 
 
-@_each
+@_each_payload
 def total_without_thoughts(payload: Payload) -> Payload | None:
     """The total is that of an API that counts thoughts as part of the answer."""
     if not value_at(payload, "candidates.0.finishReason"):
         return None
     usage = payload["usageMetadata"]
     total = usage["totalTokenCount"] - usage.get("thoughtsTokenCount", 0)
-    return _with(payload, "usageMetadata", totalTokenCount=total)
+    return _payload_with(payload, "usageMetadata", totalTokenCount=total)
 
 
-@_counted
+@_each_with_number
 def response_changes(payload: Payload, number: int) -> Payload:
     """Every chunk is of a response of its own."""
     return {**payload, "responseId": f"{payload.get('responseId')}{number}"}
@@ -271,9 +271,9 @@ async def signature_on_every_part(wires: Source, _: Scene) -> Source:
     signature = ""
     async for wire in wires:
         payload = fields(wire)
-        for part in _parts(payload):
+        for part in _parts_of_chunk(payload):
             signature = part.get("thoughtSignature", signature)
-        signed = ({**part, "thoughtSignature": signature} for part in _parts(payload))
+        signed = ({**part, "thoughtSignature": signature} for part in _parts_of_chunk(payload))
         changed = _with_parts(payload, signed) if signature else None
         yield wire if changed is None else Wire(changed, wire.event)
 
@@ -283,7 +283,7 @@ async def thoughts_unasked(wires: Source, _: Scene) -> Source:
     has_begun = False
     async for wire in wires:
         payload = fields(wire)
-        thinking = [{"text": "Hm.", "thought": True}, *_parts(payload)]
+        thinking = [{"text": "Hm.", "thought": True}, *_parts_of_chunk(payload)]
         changed = None if has_begun else _with_parts(payload, thinking)
         has_begun = has_begun or changed is not None
         yield wire if changed is None else Wire(changed, wire.event)
