@@ -20,7 +20,7 @@ from .ask import Ask
 from .content_blocks import BlockReader, ContentBlock
 from .frame import Frame
 from .payload import compact, count_of, object_of, objects_of, present, text_of
-from .turn import Called, HistoryForm, Piece, Turn, Words, result_turn, text_turn
+from .turn import Called, HistoryForm, Piece, Turn, Words, turns_to_model
 from .wire import Reading
 
 Fields = Mapping[str, Any]
@@ -194,9 +194,8 @@ def _turns_of(entry: Mapping[str, Any]) -> list[Turn] | None:
     if any("type" in block for block in blocks) or not blocks:
         return None
     results = [object_of(block["toolResult"]) for block in blocks if "toolResult" in block]
-    outcomes = [result_turn(text_of(each.get("toolUseId")), _result_text(each)) for each in results]
-    text = "".join(text_of(block.get("text")) for block in blocks)
-    return [*outcomes, text_turn("user", text)] if text else outcomes
+    answered = ((text_of(each.get("toolUseId")), _result_text(each)) for each in results)
+    return turns_to_model(answered, "".join(text_of(block.get("text")) for block in blocks))
 
 
 def _result_text(result: Mapping[str, Any]) -> str:

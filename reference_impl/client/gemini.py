@@ -22,7 +22,7 @@ from .event import Report
 from .frame import Frame
 from .payload import added, compact, count_of, object_of, objects_of, present, text_of
 from .speech import Call, Speech
-from .turn import Called, HistoryForm, Piece, Results, Thought, Turn, Words, result_turn, text_turn
+from .turn import Called, HistoryForm, Piece, Results, Thought, Turn, Words, turns_to_model
 from .wire import AnswerReader, Reading
 
 CODE: Final = "code_execution"
@@ -224,12 +224,10 @@ def _turns_of(entry: Mapping[str, Any]) -> list[Turn] | None:
         return None
     parts = [_in_camel(part) for part in objects_of(entry.get("parts"))]
     results = [object_of(part["functionResponse"]) for part in parts if "functionResponse" in part]
-    outcomes = [
-        result_turn(text_of(each.get("id") or each.get("name")), _result_text(each))
-        for each in results
-    ]
-    text = "".join(text_of(part.get("text")) for part in parts)
-    return [*outcomes, text_turn("user", text)] if text else outcomes
+    answered = (
+        (text_of(each.get("id") or each.get("name")), _result_text(each)) for each in results
+    )
+    return turns_to_model(answered, "".join(text_of(part.get("text")) for part in parts))
 
 
 def _result_text(result: Mapping[str, Any]) -> str:

@@ -121,6 +121,12 @@ def result_turn(call_id: str, text: str) -> Turn:
     return Turn("tool", (Words(text),), call_id)
 
 
+def turns_to_model(results: Iterable[tuple[str, str]], text: str) -> list[Turn]:
+    """What one entry of a user holds: results by the ids of their calls, then a text."""
+    outcomes = [result_turn(*result) for result in results]
+    return [*outcomes, text_turn("user", text)] if text else outcomes
+
+
 def events_of(turn: Turn) -> list[Event]:
     """The events of a turn that is known whole, its texts in one delta each."""
     report = Report()

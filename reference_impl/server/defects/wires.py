@@ -13,9 +13,21 @@ from .edits import Source, fields, moved, value_at
 Payload = dict[str, Any]
 
 
+def _remembering(edit: Callable[[Payload, Payload], Payload | None]) -> WireHook:
+    """A fault of one payload at a time, with what it keeps of a stream; None: not meant."""
+
+    async def hook(wires: Source, _: Scene) -> Source:
+        memory: Payload = {}
+        async for wire in wires:
+            payload = edit(fields(wire), memory)
+            yield wire if payload is None else Wire(payload, wire.event)
+
+    return hook
+
+
 def _each_payload(edit: Callable[[Payload], Payload | None]) -> WireHook:
-    """A fault of one payload at a time; None where it is not meant."""
-    return _each_with_number(lambda payload, _: edit(payload))
+    """As `_remembering`, with nothing kept."""
+    return _remembering(lambda payload, _: edit(payload))
 
 
 def _each_part(edit: Callable[[Payload], Payload]) -> WireHook:
@@ -23,17 +35,10 @@ def _each_part(edit: Callable[[Payload], Payload]) -> WireHook:
     return _each_payload(lambda payload: _with_parts(payload, map(edit, _parts_of_chunk(payload))))
 
 
-def _each_with_number(edit: Callable[[Payload, int], Payload | None]) -> WireHook:
-    """As `_each`, with the number of the event."""
-
-    async def hook(wires: Source, _: Scene) -> Source:
-        number = 0
-        async for wire in wires:
-            number += 1
-            payload = edit(fields(wire), number)
-            yield wire if payload is None else Wire(payload, wire.event)
-
-    return hook
+def _number_of_event(memory: Payload) -> int:
+    """How many events there were with this one."""
+    memory["events"] = memory.get("events", 0) + 1
+    return int(memory["events"])
 
 
 def _payload_with(payload: Payload, key: str, **more: Any) -> Payload:
@@ -74,27 +79,24 @@ def role_on_every_chunk(payload: Payload) -> Payload | None:
     return {**payload, "choices": choices} if choices else None
 
 
-async def tool_id_repeated(wires: Source, _: Scene) -> Source:
+@_remembering
+def tool_id_repeated(payload: Payload, memory: Payload) -> Payload | None:
     """Every fragment of a call repeats its id."""
-    known = ""
-    async for wire in wires:
-        call = value_at(wire.data, "choices.0.delta.tool_calls.0")
-        if not call:
-            yield wire
-            continue
-        known = call.get("id", known)
-        payload = fields(wire)
-        choice = {**payload["choices"][0], "delta": {"tool_calls": [{**call, "id": known}]}}
-        yield Wire({**payload, "choices": [choice]}, wire.event)
+    call = value_at(payload, "choices.0.delta.tool_calls.0")
+    if not call:
+        return None
+    memory["id"] = call.get("id", memory.get("id", ""))
+    choice = {**payload["choices"][0], "delta": {"tool_calls": [{**call, **memory}]}}
+    return {**payload, "choices": [choice]}
 
 
 # Responses
 
 
-@_each_with_number
-def item_id_changes(payload: Payload, number: int) -> Payload | None:
+@_remembering
+def item_id_changes(payload: Payload, memory: Payload) -> Payload | None:
     """Every event of an item carries another id than the one before."""
-    named = payload.get("item_id")
+    number, named = _number_of_event(memory), payload.get("item_id")
     return None if named is None else {**payload, "item_id": f"{named}-{number}"}
 
 
@@ -104,30 +106,23 @@ def sequence_gap(wire: Wire) -> Iterator[Wire]:
     yield moved(wire, 1) if fields(wire).get("sequence_number", 0) > 2 else wire
 
 
-async def content_index_grows(wires: Source, _: Scene) -> Source:
+@_remembering
+def content_index_grows(payload: Payload, memory: Payload) -> Payload | None:
     """Every delta of a content part has the next index."""
-    number = 0
-    async for wire in wires:
-        payload = fields(wire)
-        if "content_index" in payload and "delta" in payload:
-            yield Wire({**payload, "content_index": number}, wire.event)
-            number += 1
-        else:
-            yield wire
+    if "content_index" not in payload or "delta" not in payload:
+        return None
+    return {**payload, "content_index": _number_of_event(memory) - 1}
 
 
-async def summary_delta_cumulative(wires: Source, _: Scene) -> Source:
+@_remembering
+def summary_delta_cumulative(payload: Payload, memory: Payload) -> Payload | None:
     """Every delta of a summary repeats its part so far."""
-    text = ""
-    async for wire in wires:
-        if wire.event == "response.reasoning_summary_part.added":
-            text = ""
-        if wire.event != "response.reasoning_summary_text.delta":
-            yield wire
-            continue
-        payload = fields(wire)
-        text += payload["delta"]
-        yield Wire({**payload, "delta": text}, wire.event)
+    if payload.get("type") == "response.reasoning_summary_part.added":
+        memory.clear()
+    if payload.get("type") != "response.reasoning_summary_text.delta":
+        return None
+    memory["delta"] = memory.get("delta", "") + payload["delta"]
+    return {**payload, **memory}
 
 
 # Messages
@@ -260,33 +255,28 @@ def total_without_thoughts(payload: Payload) -> Payload | None:
     return _payload_with(payload, "usageMetadata", totalTokenCount=total)
 
 
-@_each_with_number
-def response_changes(payload: Payload, number: int) -> Payload:
+@_remembering
+def response_changes(payload: Payload, memory: Payload) -> Payload:
     """Every chunk is of a response of its own."""
-    return {**payload, "responseId": f"{payload.get('responseId')}{number}"}
+    return {**payload, "responseId": f"{payload.get('responseId')}{_number_of_event(memory)}"}
 
 
-async def signature_on_every_part(wires: Source, _: Scene) -> Source:
+@_remembering
+def signature_on_every_part(payload: Payload, memory: Payload) -> Payload | None:
     """The signature of a call stands on every part that comes after it, too."""
-    signature = ""
-    async for wire in wires:
-        payload = fields(wire)
-        for part in _parts_of_chunk(payload):
-            signature = part.get("thoughtSignature", signature)
-        signed = ({**part, "thoughtSignature": signature} for part in _parts_of_chunk(payload))
-        changed = _with_parts(payload, signed) if signature else None
-        yield wire if changed is None else Wire(changed, wire.event)
+    for part in _parts_of_chunk(payload):
+        memory.update({key: part[key] for key in ("thoughtSignature",) if key in part})
+    signed = ({**part, **memory} for part in _parts_of_chunk(payload))
+    return _with_parts(payload, signed) if memory.get("thoughtSignature") else None
 
 
-async def thoughts_unasked(wires: Source, _: Scene) -> Source:
+@_remembering
+def thoughts_unasked(payload: Payload, memory: Payload) -> Payload | None:
     """An answer begins with a thought, whether it was asked for or not."""
-    has_begun = False
-    async for wire in wires:
-        payload = fields(wire)
-        thinking = [{"text": "Hm.", "thought": True}, *_parts_of_chunk(payload)]
-        changed = None if has_begun else _with_parts(payload, thinking)
-        has_begun = has_begun or changed is not None
-        yield wire if changed is None else Wire(changed, wire.event)
+    thinking = [{"text": "Hm.", "thought": True}, *_parts_of_chunk(payload)]
+    changed = None if memory else _with_parts(payload, thinking)
+    memory.update(changed or {})
+    return changed
 
 
 async def sentinel_added(wires: Source, scene: Scene) -> Source:

@@ -18,9 +18,8 @@ import torch
 from torch import Tensor
 
 from .events import EngineError
-from .sampling import choose
 from .slots import Batch
-from .work import Outcome, Work
+from .work import Outcome, Work, choose
 
 PREFILL: Final = 8192
 """Cells (prompts times the longest of them) that one prefill may have, unless it is one prompt."""
