@@ -16,7 +16,7 @@ from .likeness import LEVELS, LIKENESSES, POLICIES, REFERENCE, SUMMARIES
 
 
 def main(given: Sequence[str] | None = None) -> int:
-    arguments = _parser().parse_args(given)
+    arguments = _command_parser().parse_args(given)
     defect = DEFECTS[arguments.defect] if arguments.defect else HONEST
     like = LIKENESSES.get(arguments.like, REFERENCE)
     try:
@@ -41,17 +41,17 @@ def _give_up_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _parser() -> argparse.ArgumentParser:
+def _command_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=f"python -m {__package__}", description=__doc__)
     parser.add_argument("--list-defects", action=_Listing, nargs=0, help="one a line, by tab")
     commands = parser.add_subparsers(dest="command", required=True)
-    _chat(commands.add_parser("chat", help="ask one question and show the answer"))
+    _add_chat_options(commands.add_parser("chat", help="ask one question and show the answer"))
     harness = commands.add_parser("harness", help="be a client under test, on stdin and stdout")
-    _being(harness)
+    _add_likeness_options(harness)
     return parser
 
 
-def _chat(chat: argparse.ArgumentParser) -> None:
+def _add_chat_options(chat: argparse.ArgumentParser) -> None:
     chat.add_argument("--url", required=True, help="base URL, such as http://127.0.0.1:8000/v1")
     chat.add_argument("--model", required=True)
     chat.add_argument("--api", choices=tuple(APIS), default="chat")
@@ -62,14 +62,14 @@ def _chat(chat: argparse.ArgumentParser) -> None:
     chat.add_argument("--include-thinking", action="store_true", help="opt in to hidden thinking")
     chat.add_argument("--tools", action="store_true", help="offer the calculator")
     chat.add_argument("--system", help="instructions in front of a new conversation")
-    chat.add_argument("--max-tokens", type=_positive(int))
-    chat.add_argument("--timeout", type=_positive(float), default=600.0, help="seconds (600)")
+    chat.add_argument("--max-tokens", type=_above_zero(int))
+    chat.add_argument("--timeout", type=_above_zero(float), default=600.0, help="seconds (600)")
     chat.add_argument("--api-key-env", metavar="NAME", help="environment variable with the key")
     chat.add_argument("prompt")
-    _being(chat)
+    _add_likeness_options(chat)
 
 
-def _positive(kind: Callable[[str], float]) -> Callable[[str], float]:
+def _above_zero(kind: Callable[[str], float]) -> Callable[[str], float]:
     """A reader of numbers above 0."""
 
     def number(text: str) -> float:
@@ -81,7 +81,7 @@ def _positive(kind: Callable[[str], float]) -> Callable[[str], float]:
     return number
 
 
-def _being(parser: argparse.ArgumentParser) -> None:
+def _add_likeness_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--like", choices=sorted(LIKENESSES), help="behave as that client does")
     parser.add_argument("--defect", choices=sorted(DEFECTS), metavar="NAME", help="a named fault")
     parser.add_argument("--list-defects", action=_Listing, nargs=0, help="one a line, by tab")

@@ -27,7 +27,7 @@ from .ollama import (
 )
 from .responses import ResponsesReader, responses_request
 from .turn import HistoryForm
-from .wire import Api, Reading, WireReader
+from .wire import AnswerReader, Api, Reading
 
 BEARER: Final = "authorization"
 
@@ -45,7 +45,7 @@ class ApiForm:
 
     dialect: str
     path: str
-    reader: Callable[[Reading], WireReader]
+    reader: Callable[[Reading], AnswerReader]
     body: Callable[[Ask], dict[str, Any]]
     base: str = "/v1"
     framing: Framing = "events"

@@ -50,6 +50,11 @@ class Ask:
         """What the system says, for APIs that have a field for it."""
         return "\n\n".join(turn.text for turn in self.turns if turn.role == "system")
 
+    @property
+    def flat_tools(self) -> list[dict[str, Any]]:
+        """The tools as Google and Responses have them: without a level of their own."""
+        return [{"type": "function", **tool["function"]} for tool in self.tools]
+
     def rounds(self) -> Iterator[tuple[bool, Iterator[Turn]]]:
         """The turns but those of the system, results of tools together: `True` for such."""
         turns = (turn for turn in self.turns if turn.role != "system")
@@ -134,13 +139,13 @@ class Options:
 
     def reading(self) -> Reading:
         """How to read the answer: an opt-in shows thinking between markers, inside the text."""
-        pairs = [_pair(pair) for pair in self.given.get("markers") or ()]
+        pairs = [_marker_pair(pair) for pair in self.given.get("markers") or ()]
         if not pairs and self.given.get("include_thinking"):
             pairs = list(MARKERS)
         return Reading(tuple(pairs), opened_by_prompt=self.given.get("opened_by_prompt", False))
 
 
-def _pair(given: Any) -> Pair:
+def _marker_pair(given: Any) -> Pair:
     match given:
         case [str(opens), str(closes)]:
             return opens, closes

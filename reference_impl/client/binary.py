@@ -20,9 +20,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 from zlib import crc32
 
-from .frame import BrokenStream, Frame, TooLong
+from .frame import MOST_BYTES, BrokenStream, Frame, FrameReader
 
-MOST_MESSAGE_BYTES: Final = 16 * 1024 * 1024
 _PRELUDE: Final = struct.Struct(">III")
 _CHECKSUM: Final = struct.Struct(">I")
 _TEXT: Final = 7
@@ -32,28 +31,23 @@ _STATED: Final = (6, _TEXT)
 _NAMES: Final = (":event-type", ":exception-type", ":error-code")
 
 
-class MessageReader:
-    """Reads one stream. `most` bounds the bytes of a message."""
+class MessageReader(FrameReader):
+    """A frame is a message."""
 
-    def __init__(self, *, most: int = MOST_MESSAGE_BYTES) -> None:
-        self._most = most
+    def __init__(self, *, most: int = MOST_BYTES) -> None:
+        super().__init__(most=most)
         self._rest = bytearray()
 
     def feed(self, chunk: bytes) -> Iterator[Frame]:
-        """The messages that these bytes complete. Raises BrokenStream after those before it."""
         self._rest += chunk
         start = 0
         try:
             while length := self._length(start):
                 message = bytes(self._rest[start : start + length])
                 start += length
-                yield _frame(message)
+                yield _frame_of_message(message)
         finally:
             del self._rest[:start]
-
-    def close(self) -> Iterator[Frame]:
-        """Nothing: a torn message says nothing."""
-        yield from ()
 
     def _length(self, start: int) -> int:
         """The length of the message that begins there; 0 while it is not whole."""
@@ -64,17 +58,16 @@ class MessageReader:
             raise BrokenStream("the checksum of a message's lengths is wrong")
         if length < _PRELUDE.size + headers + _CHECKSUM.size:
             raise BrokenStream("a message of the stream is shorter than its headers")
-        if length > self._most:
-            raise TooLong(f"a message of the stream is longer than {self._most} bytes")
+        self._bound(length, "a message")
         return int(length) if len(self._rest) - start >= length else 0
 
 
-def _frame(message: bytes) -> Frame:
+def _frame_of_message(message: bytes) -> Frame:
     if crc32(message[:-4]) != _CHECKSUM.unpack(message[-4:])[0]:
         raise BrokenStream("the checksum of a message is wrong")
     stop = _PRELUDE.size + int(_PRELUDE.unpack_from(message)[1])
     try:
-        headers = dict(_headers(message[_PRELUDE.size : stop]))
+        headers = dict(_text_headers(message[_PRELUDE.size : stop]))
     except (IndexError, KeyError, UnicodeDecodeError, struct.error) as fault:
         raise BrokenStream("the headers of a message are broken") from fault
     name = next((headers[each] for each in _NAMES if each in headers), "message")
@@ -82,7 +75,7 @@ def _frame(message: bytes) -> Frame:
     return Frame(name, message[stop:-4].decode("utf-8", "replace"), raised)
 
 
-def _headers(raw: bytes) -> Iterator[tuple[str, str]]:
+def _text_headers(raw: bytes) -> Iterator[tuple[str, str]]:
     """Names and values of the headers that are texts."""
     at = 0
     while at < len(raw):

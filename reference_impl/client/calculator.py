@@ -38,17 +38,17 @@ def calculate(arguments: str) -> str:
     if not isinstance(expression, str) or len(expression) > MOST_CHARACTERS:
         return f"error: expected an expression of at most {MOST_CHARACTERS} characters"
     try:
-        return f"{_value(ast.parse(expression.strip(), mode='eval').body):.12g}"
+        return f"{_value_of_node(ast.parse(expression.strip(), mode='eval').body):.12g}"
     except (ValueError, SyntaxError, ArithmeticError, RecursionError, MemoryError) as err:
         return f"error: {err}"
 
 
-def _value(node: ast.expr) -> Number:
+def _value_of_node(node: ast.expr) -> Number:
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
         number: Number = node.value  # type: ignore[assignment]  # mypy does not read type(...) in
         return number
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -_value(node.operand)
+        return -_value_of_node(node.operand)
     if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
-        return _OPERATORS[type(node.op)](_value(node.left), _value(node.right))
+        return _OPERATORS[type(node.op)](_value_of_node(node.left), _value_of_node(node.right))
     raise ValueError("only numbers, + - * / and brackets")

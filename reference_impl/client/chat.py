@@ -16,8 +16,7 @@ from .event import Report
 from .frame import Frame
 from .likeness import FIELD
 from .markers import Splitter
-from .outcome import error, finish, usage
-from .payload import arguments_text, count_of, object_of, objects_of, text_of
+from .payload import arguments_text, count_of, object_of, objects_of, present, text_of
 from .speech import Call, Speech
 from .turn import Called, Thought, Turn, Words
 from .wire import AnswerReader, Reading
@@ -53,7 +52,7 @@ class ChatChoice:
         if text_of(reason):
             self.close()
             self.is_finished = True
-            finish(self._report, reason, self.number)
+            self._report.finish(reason, self.number)
 
     def close(self) -> None:
         self._speech.speak(self._splitter.flush())
@@ -164,7 +163,7 @@ class ChatReader(AnswerReader):
     def _read_body(self, payload: dict[str, Any]) -> None:
         self._chunk(payload, "message")
         if not (isinstance(payload.get("choices"), list) or payload.get("error")):
-            error(self._report, "neither a completion nor an error")
+            self._report.error("neither a completion nor an error")
         self._close()
         self._done(explicit=False)
 
@@ -185,9 +184,9 @@ class ChatReader(AnswerReader):
                 self._echo.add(delta)
             reason, message_id = given.get("finish_reason"), text_of(chunk.get("id"))
             choice.read(delta, reason, message_id, whole=key == "message")
-        usage(self._report, chunk.get("usage"))
+        self._report.usage(chunk.get("usage"))
         if chunk.get("error"):
-            error(self._report, chunk["error"])
+            self._report.error(chunk["error"])
 
     def _choice(self, index: int) -> ChatChoice:
         if index not in self._choices:
@@ -205,22 +204,20 @@ _MISTRAL_OWN: Final = ("role", "tool_calls")
 
 
 def chat_request(ask: Ask) -> dict[str, Any]:
-    made: dict[str, Any] = {
+    return {
         "model": ask.model,
-        "messages": [_message(turn, ask) for turn in ask.turns],
+        "messages": [_message_of_turn(turn, ask) for turn in ask.turns],
         "stream": True,
         "stream_options": {"include_usage": True},
         **effort.chat(ask),
         **ask.sampling,
+        **limits_and_tools(ask),
     }
-    return {**made, **limits_and_tools(ask)}
 
 
 def limits_and_tools(ask: Ask) -> dict[str, Any]:
     """How long an answer may be and what it may call, where either was said."""
-    limits = {} if ask.max_tokens is None else {"max_tokens": ask.max_tokens}
-    tools = [dict(tool) for tool in ask.tools]
-    return {**limits, "tools": tools} if tools else limits
+    return present(max_tokens=ask.max_tokens, tools=list(map(dict, ask.tools)))
 
 
 def message_to_model(turn: Turn) -> dict[str, Any]:
@@ -230,17 +227,19 @@ def message_to_model(turn: Turn) -> dict[str, Any]:
     return {"role": turn.role, "content": turn.text}
 
 
-def _message(turn: Turn, ask: Ask) -> dict[str, Any]:
+def _message_of_turn(turn: Turn, ask: Ask) -> dict[str, Any]:
     if turn.role != "assistant":
         return message_to_model(turn)
-    message = {"role": "assistant", "content": turn.text, **_thinking(turn, ask)}
+    message = {"role": "assistant", "content": turn.text, **_thinking_fields(turn, ask)}
     if turn.calls:
         kept = turn.echo.get(EXTRAS, {}) if DETAILS in ask.like.opaque_fields else {}
-        message["tool_calls"] = [_call(call, kept.get(str(n))) for n, call in enumerate(turn.calls)]
+        message["tool_calls"] = [
+            _call_of(call, kept.get(str(n))) for n, call in enumerate(turn.calls)
+        ]
     return message
 
 
-def _thinking(turn: Turn, ask: Ask) -> dict[str, Any]:
+def _thinking_fields(turn: Turn, ask: Ask) -> dict[str, Any]:
     like, sends, fields = ask.like, ask.sends_thinking("chat"), dict[str, Any]()
     if sends and turn.thinking:
         fields[FIELD] = turn.thinking
@@ -252,10 +251,14 @@ def _thinking(turn: Turn, ask: Ask) -> dict[str, Any]:
     return fields
 
 
-def _call(call: Called, extra: Mapping[str, Any] | None) -> dict[str, Any]:
-    function = {"name": call.name, "arguments": call.arguments}
-    made = {"id": call.id, "type": "function", "function": function}
-    return {**made, "extra_content": extra} if extra else made
+def _call_of(call: Called, extra: Mapping[str, Any] | None) -> dict[str, Any]:
+    made = function_call(call.id, call.name, call.arguments)
+    return {**made, **present(extra_content=extra)}
+
+
+def function_call(call_id: str, name: str, arguments: str) -> dict[str, Any]:
+    function = {"name": name, "arguments": arguments}
+    return {"id": call_id, "type": "function", "function": function}
 
 
 def mistral_request(ask: Ask) -> dict[str, Any]:
@@ -279,16 +282,16 @@ def _mistral_message(turn: Turn, message: dict[str, Any], *, sends: bool) -> dic
         return message
     kept: dict[str, Any] = {key: message[key] for key in _MISTRAL_OWN if key in message}
     thinks = sends and any(thought.text for thought in turn.thoughts)
-    return {**kept, "content": _parts(turn) if thinks else turn.text}
+    return {**kept, "content": _content_parts(turn) if thinks else turn.text}
 
 
-def _parts(turn: Turn) -> list[dict[str, Any]]:
+def _content_parts(turn: Turn) -> list[dict[str, Any]]:
     parts: list[dict[str, Any]] = []
     for piece in turn.pieces:
         if isinstance(piece, Words):
             parts.append({"type": "text", "text": piece.text})
         elif isinstance(piece, Thought) and piece.text:
-            signed = {"signature": piece.signature} if piece.signature else {}
+            signed = present(signature=piece.signature)
             thinking = [{"type": "text", "text": piece.text}]
             parts.append({"type": "thinking", "thinking": thinking, "closed": True, **signed})
     return parts

@@ -13,7 +13,6 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from . import calculator
-from .answer import Answer
 from .apis import APIS, request
 from .ask import Options, UnknownOption
 from .defects import Defect
@@ -21,7 +20,7 @@ from .likeness import Likeness
 from .record import Store, StoreError
 from .screen import Screen
 from .transport import Exchange, Server, Unreachable
-from .turn import Called, Turn, result_turn, text_turn
+from .turn import Answer, Called, Turn, result_turn, text_turn
 from .wire import Api
 
 COMPLETED: Final = 0
@@ -46,7 +45,7 @@ class Talk:
 def run(arguments: argparse.Namespace, defect: Defect, like: Likeness) -> int:
     """The exit code: 0 answered, 1 failed or cut, 2 usage, 3 no answer at all."""
     try:
-        options = _options(arguments, like)
+        options = _chosen_options(arguments, like)
     except UnknownOption as fault:
         sys.stderr.write(f"error: {fault}\n")
         return USAGE
@@ -57,7 +56,7 @@ def run(arguments: argparse.Namespace, defect: Defect, like: Likeness) -> int:
         return USAGE
     server = Server(
         arguments.api,
-        _base(arguments.url, arguments.api),
+        _base_url(arguments.url, arguments.api),
         key=key,
         deadline=arguments.timeout,
         reading=options.reading(),
@@ -65,28 +64,28 @@ def run(arguments: argparse.Namespace, defect: Defect, like: Likeness) -> int:
     )
     talk = Talk(server, options, arguments.model, Screen(sys.stdout), defect)
     try:
-        return asyncio.run(_talk(talk, arguments))
+        return asyncio.run(_talk_on(talk, arguments))
     except Unreachable as fault:
-        return _fail(talk, str(fault), UNREACHABLE)
+        return _fail_with(talk, str(fault), UNREACHABLE)
     except StoreError as fault:
-        return _fail(talk, str(fault), USAGE)
+        return _fail_with(talk, str(fault), USAGE)
     finally:
         talk.screen.end()
 
 
-async def _talk(talk: Talk, arguments: argparse.Namespace) -> int:
+async def _talk_on(talk: Talk, arguments: argparse.Namespace) -> int:
     form = talk.options.like.stored
     store = Store(Path(arguments.store), form) if arguments.store else None
-    earlier = _remembered(store)
+    earlier = _remembered_turns(store)
     begin = [text_turn("system", arguments.system)] if arguments.system and not earlier else []
     new = [*begin, text_turn("user", arguments.prompt)]
     for _ in range(MOST_ROUNDS):
-        answer, turn = await _ask(talk, (*earlier, *new))
+        answer, turn = await _ask_once(talk, (*earlier, *new))
         new.append(turn)
         results = [_worked_out(call, talk.screen) for call in turn.calls]
         new.extend(results)
         if answer.how != "completed":
-            return _fail(talk, _why(answer), NO_ANSWER)
+            return _fail_with(talk, _reason_of_failure(answer), NO_ANSWER)
         if not results:
             if answer.reason == "length":
                 talk.screen.end()
@@ -94,10 +93,10 @@ async def _talk(talk: Talk, arguments: argparse.Namespace) -> int:
             if store:
                 store.append(new)
             return COMPLETED
-    return _fail(talk, f"no answer after {MOST_ROUNDS} rounds of tool calls", NO_ANSWER)
+    return _fail_with(talk, f"no answer after {MOST_ROUNDS} rounds of tool calls", NO_ANSWER)
 
 
-def _remembered(store: Store | None) -> Sequence[Turn]:
+def _remembered_turns(store: Store | None) -> Sequence[Turn]:
     if store is None:
         return ()
     stored = store.read()
@@ -107,7 +106,7 @@ def _remembered(store: Store | None) -> Sequence[Turn]:
     return stored.turns
 
 
-async def _ask(talk: Talk, turns: tuple[Turn, ...]) -> tuple[Answer, Turn]:
+async def _ask_once(talk: Talk, turns: tuple[Turn, ...]) -> tuple[Answer, Turn]:
     ask = talk.defect.ask(talk.options.ask(talk.model, turns))
     exchange = Exchange(talk.server, talk.defect.request(request(talk.server.api, ask)))
     seen, reported, report = Answer(), Answer(), talk.defect.events()
@@ -126,25 +125,25 @@ def _worked_out(call: Called, screen: Screen) -> Turn:
     return result_turn(call.id, text)
 
 
-def _why(answer: Answer) -> str:
+def _reason_of_failure(answer: Answer) -> str:
     if answer.error is not None:
         code = answer.error.get("code")
         return f"the answer failed: {answer.error['message']}" + (f" ({code})" if code else "")
     return f"the answer broke off: {answer.cut or 'no end was told'}"
 
 
-def _fail(talk: Talk, message: str, code: int) -> int:
+def _fail_with(talk: Talk, message: str, code: int) -> int:
     talk.screen.end()
     sys.stderr.write(f"error: {message}\n")
     return code
 
 
-def _base(url: str, api: Api) -> str:
+def _base_url(url: str, api: Api) -> str:
     """The base URL; one without a path gets the version of the API."""
     return url.rstrip("/") + ("" if urlsplit(url).path.strip("/") else APIS[api].base)
 
 
-def _options(arguments: argparse.Namespace, like: Likeness) -> Options:
+def _chosen_options(arguments: argparse.Namespace, like: Likeness) -> Options:
     """What was chosen. Raises UnknownOption for what the client does not offer."""
     if arguments.api not in like.apis:
         raise UnknownOption(f"{like.name} does not speak {arguments.api}")

@@ -50,10 +50,10 @@ def thinking_of(delta: Mapping[str, Any]) -> Thinking:
 
 def opaque_of(delta: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Kind and data of everything that is to be sent back and never shown, mirrors once."""
-    return list(dict.fromkeys(_opaque(delta)))
+    return list(dict.fromkeys(_opaque_pieces(delta)))
 
 
-def _opaque(delta: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _opaque_pieces(delta: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for detail in objects_of(delta.get(DETAILS)):
         yield "signature", text_of(detail.get("signature"))
         yield "encrypted", text_of(detail.get("data"))

@@ -14,11 +14,10 @@ from typing import Any, Final
 
 from . import effort
 from .ask import Ask
-from .chat import limits_and_tools, message_to_model
+from .chat import function_call, limits_and_tools, message_to_model
 from .content_blocks import BlockReader, ContentBlock
 from .frame import Frame
-from .outcome import error, finish, tokens
-from .payload import arguments_text, count_of, object_of, objects_of, text_of
+from .payload import arguments_text, count_of, object_of, objects_of, present, text_of
 from .turn import Called, Thought, Turn, Words
 from .wire import Reading
 
@@ -63,13 +62,13 @@ class CohereReader(BlockReader):
             self._done(explicit=True)
         elif kind not in _SILENT and _names_error(frame, event):
             self._close()
-            error(self._report, event.get("error") or event)
+            self._report.error(event.get("error") or event)
 
     def _read_body(self, payload: dict[str, Any]) -> None:
         message = payload.get("message")
         if not isinstance(message, dict):
             fault = payload.get("error") or "neither an answer nor an error"
-            error(self._report, payload if text_of(message) else fault)
+            self._report.error(payload if text_of(message) else fault)
         else:
             self._begin(payload, message)
             self._think(text_of(message.get(PLAN)))
@@ -99,8 +98,8 @@ class CohereReader(BlockReader):
         elif part == "content":
             thought, text = text_of(given.get("thinking")), text_of(given.get("text"))
             if thought or text:
-                _say(self._blocks.block(index, part), thought, text)
-        elif arguments := _arguments(given):
+                _report_texts(self._blocks.block(index, part), thought, text)
+        elif arguments := _arguments_of_call(given):
             self._blocks.block(index, part).argue(arguments)
 
     def _content(self, message: Fields) -> None:
@@ -121,11 +120,11 @@ class CohereReader(BlockReader):
         reason, said = text_of(ending.get("finish_reason")), text_of(ending.get("error"))
         has_failed = reason in _FAILURES or bool(said)
         if not has_failed:
-            finish(self._report, reason)
+            self._report.finish(reason)
         counts = object_of(object_of(ending.get("usage")).get("tokens"))
-        tokens(self._report, {name: counts.get(key) for name, key in _COUNTS.items()})
+        self._report.tokens(**{name: counts.get(key) for name, key in _COUNTS.items()})
         if has_failed:
-            error(self._report, {"code": reason, "message": said})
+            self._report.error({"code": reason, "message": said})
 
     def _close(self) -> None:
         self._speech.end_thinking()
@@ -136,18 +135,18 @@ def _start_part(block: ContentBlock, part: str, given: Fields) -> None:
     if part == "content":
         if given.get("type") == "thinking":
             block.open()
-        _say(block, text_of(given.get("thinking")), text_of(given.get("text")))
+        _report_texts(block, text_of(given.get("thinking")), text_of(given.get("text")))
     else:
         block.call(text_of(given.get("id")), text_of(object_of(given.get("function")).get("name")))
-        block.argue(_arguments(given))
+        block.argue(_arguments_of_call(given))
 
 
-def _say(block: ContentBlock, thought: str, text: str) -> None:
+def _report_texts(block: ContentBlock, thought: str, text: str) -> None:
     block.think(thought)
     block.say(text)
 
 
-def _arguments(call: Fields) -> str:
+def _arguments_of_call(call: Fields) -> str:
     return arguments_text(object_of(call.get("function")).get("arguments"))
 
 
@@ -161,7 +160,7 @@ _SAMPLING: Final = {"top_p": "p", "stop": "stop_sequences"}
 def cohere_request(ask: Ask) -> dict[str, Any]:
     return {
         "model": ask.model,
-        "messages": [_message(turn, ask) for turn in ask.turns],
+        "messages": [_message_of_turn(turn, ask) for turn in ask.turns],
         "stream": True,
         **effort.cohere(ask),
         **ask.sampled(_SAMPLING),
@@ -169,22 +168,19 @@ def cohere_request(ask: Ask) -> dict[str, Any]:
     }
 
 
-def _message(turn: Turn, ask: Ask) -> dict[str, Any]:
+def _message_of_turn(turn: Turn, ask: Ask) -> dict[str, Any]:
     if turn.role != "assistant":
         return message_to_model(turn)
-    message: dict[str, Any] = {"role": "assistant"}
     plan = turn.echo.get(PLAN) if ask.sends_thinking("cohere") else None
-    if plan:
-        message[PLAN] = plan
-    blocks = list(_blocks(turn, plan, sends=ask.sends_thinking("cohere")))
-    if blocks:
-        message["content"] = blocks
-    if turn.calls:
-        message["tool_calls"] = [_call(call) for call in turn.calls]
-    return message
+    message: dict[str, Any] = {"role": "assistant", **present(**{PLAN: plan})}
+    blocks = list(_blocks_of(turn, plan, sends=ask.sends_thinking("cohere")))
+    return {
+        **message,
+        **present(content=blocks, tool_calls=[_call_of(each) for each in turn.calls]),
+    }
 
 
-def _blocks(turn: Turn, plan: Any, *, sends: bool) -> Iterator[dict[str, Any]]:
+def _blocks_of(turn: Turn, plan: Any, *, sends: bool) -> Iterator[dict[str, Any]]:
     for piece in turn.pieces:
         if isinstance(piece, Words):
             yield {"type": "text", "text": piece.text}
@@ -192,6 +188,5 @@ def _blocks(turn: Turn, plan: Any, *, sends: bool) -> Iterator[dict[str, Any]]:
             yield {"type": "thinking", "thinking": piece.text}
 
 
-def _call(call: Called) -> dict[str, Any]:
-    function = {"name": call.name, "arguments": call.arguments or "{}"}
-    return {"id": call.id, "type": "function", "function": function}
+def _call_of(call: Called) -> dict[str, Any]:
+    return function_call(call.id, call.name, call.arguments or "{}")

@@ -19,9 +19,8 @@ from . import effort
 from .ask import Ask
 from .content_blocks import BlockReader, ContentBlock
 from .frame import Frame
-from .outcome import error, finish, tokens
-from .payload import compact, count_of, decode, object_of, objects_of, present, text_of
-from .turn import Called, HistoryForm, Piece, Turn, Words, result_turn, text_turn
+from .payload import compact, count_of, object_of, objects_of, present, text_of
+from .turn import Called, HistoryForm, Piece, Turn, Words, turns_to_model
 from .wire import Reading
 
 Fields = Mapping[str, Any]
@@ -45,7 +44,7 @@ class ConverseReader(BlockReader):
             self._block(frame.name, event)
         elif frame.name == "messageStop":
             self._close()
-            finish(self._report, event.get("stopReason"))
+            self._report.finish(event.get("stopReason"))
             self._has_stopped = True
         elif frame.name == "metadata":
             self._count(event)
@@ -58,12 +57,12 @@ class ConverseReader(BlockReader):
         if not message:
             said = text_of(payload.get("message")) or text_of(payload.get("Message"))
             fault = payload.get("error") or said
-            error(self._report, fault or "neither an answer nor an error")
+            self._report.error(fault or "neither an answer nor an error")
             return
         self._begin(message)
         for given in objects_of(message.get("content")):
-            _whole(self._blocks.whole(), given)
-        finish(self._report, payload.get("stopReason"))
+            _report_block(self._blocks.whole(), given)
+        self._report.finish(payload.get("stopReason"))
         self._count(payload)
         self._done(explicit=False)
 
@@ -76,26 +75,26 @@ class ConverseReader(BlockReader):
         if kind == "contentBlockStart":
             block = self._blocks.begin(index)
             if use := object_of(object_of(event.get("start")).get("toolUse")):
-                _call(block, use)
+                _report_call(block, use)
         elif kind == "contentBlockStop":
             self._blocks.stop(index)
         else:
-            _add(self._blocks.block(index), object_of(event.get("delta")))
+            _report_delta(self._blocks.block(index), object_of(event.get("delta")))
 
     def _count(self, given: Fields) -> None:
         usage = object_of(given.get("usage"))
-        tokens(self._report, {name: usage.get(key) for name, key in _COUNTS.items()})
+        self._report.tokens(**{name: usage.get(key) for name, key in _COUNTS.items()})
 
     def _raise(self, kind: str, fault: Fields) -> None:
         message = text_of(fault.get("message")) or text_of(fault.get("originalMessage"))
         status = fault.get("originalStatusCode")
-        error(self._report, {"code": kind, "message": message, "status": status})
+        self._report.error({"code": kind, "message": message, "status": status})
 
     def _has_ended(self) -> bool:
         return self._has_stopped
 
 
-def _add(block: ContentBlock, delta: Fields) -> None:
+def _report_delta(block: ContentBlock, delta: Fields) -> None:
     """Report what a delta adds; it has one member."""
     reasoning = object_of(delta.get("reasoningContent"))
     block.think(text_of(reasoning.get("text")))
@@ -105,19 +104,19 @@ def _add(block: ContentBlock, delta: Fields) -> None:
     block.seal("signature", text_of(reasoning.get("signature")))
 
 
-def _whole(block: ContentBlock, given: Fields) -> None:
+def _report_block(block: ContentBlock, given: Fields) -> None:
     reasoning = object_of(given.get("reasoningContent"))
     thought = object_of(reasoning.get("reasoningText"))
     block.think(text_of(thought.get("text")))
     block.say(text_of(given.get("text")))
     if use := object_of(given.get("toolUse")):
-        _call(block, use)
+        _report_call(block, use)
     block.stop()
     block.seal("signature", text_of(thought.get("signature")))
     block.seal("redacted", text_of(reasoning.get("redactedContent")))
 
 
-def _call(block: ContentBlock, use: Fields) -> None:
+def _report_call(block: ContentBlock, use: Fields) -> None:
     named = (text_of(use.get("toolUseId")), text_of(use.get("name")))
     block.call(*named, use.get("input"), hosted=use.get("type") == _HOSTED)
 
@@ -130,9 +129,9 @@ def converse_request(ask: Ask) -> dict[str, Any]:
     sampled = ask.sampled({})
     own = {name: value for name, value in sampled.items() if name not in _SAMPLING}
     config = {_SAMPLING[name]: value for name, value in sampled.items() if name in _SAMPLING}
-    tools = [_tool(dict(each["function"])) for each in ask.tools]
+    tools = [_tool_spec(dict(each["function"])) for each in ask.tools]
     return {
-        "messages": list(_messages(ask)),
+        "messages": list(_messages_of_ask(ask)),
         "inferenceConfig": {"maxTokens": wanted.max_tokens, **config},
         **present(
             outputConfig=present(effort=wanted.level),
@@ -143,20 +142,20 @@ def converse_request(ask: Ask) -> dict[str, Any]:
     }
 
 
-def _tool(function: dict[str, Any]) -> dict[str, Any]:
+def _tool_spec(function: dict[str, Any]) -> dict[str, Any]:
     schema = function.pop("parameters", {"type": "object"})
     return {"toolSpec": {**function, "inputSchema": {"json": schema}}}
 
 
-def _messages(ask: Ask) -> Iterator[dict[str, Any]]:
+def _messages_of_ask(ask: Ask) -> Iterator[dict[str, Any]]:
     turns = (turn for turn in ask.turns if turn.role != "system")
     for is_answer, group in groupby(turns, key=lambda turn: turn.role == "assistant"):
-        blocks = [block for turn in group for block in _blocks(turn, ask)]
+        blocks = [block for turn in group for block in _blocks_of_turn(turn, ask)]
         if blocks:
             yield {"role": "assistant" if is_answer else "user", "content": blocks}
 
 
-def _blocks(turn: Turn, ask: Ask) -> Iterator[dict[str, Any]]:
+def _blocks_of_turn(turn: Turn, ask: Ask) -> Iterator[dict[str, Any]]:
     if turn.role == "tool":
         result = {"toolUseId": turn.call_id, "content": [{"text": turn.text}]}
         yield {"toolResult": result}
@@ -170,8 +169,7 @@ def _of_piece(piece: Piece, *, sends: bool) -> Iterator[dict[str, Any]]:
         if piece.text.strip():
             yield {"text": piece.text}
     elif isinstance(piece, Called):
-        arguments = object_of(decode(piece.arguments))
-        yield {"toolUse": {"toolUseId": piece.id, "name": piece.name, "input": arguments}}
+        yield {"toolUse": {"toolUseId": piece.id, "name": piece.name, "input": piece.values}}
     elif sends:
         if piece.redacted:
             yield {"reasoningContent": {"redactedContent": piece.redacted}}
@@ -186,19 +184,18 @@ def _is_answer(entry: Mapping[str, Any]) -> bool:
     return entry.get("role") == "assistant" and bool(blocks) and "type" not in blocks[0]
 
 
-def _answer(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _answer_of(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     content = [block for entry in entries for block in objects_of(entry.get("content"))]
     return {"output": {"message": {"role": "assistant", "content": content}}}
 
 
-def _given(entry: Mapping[str, Any]) -> list[Turn] | None:
+def _turns_of(entry: Mapping[str, Any]) -> list[Turn] | None:
     blocks = objects_of(entry.get("content"))
     if any("type" in block for block in blocks) or not blocks:
         return None
     results = [object_of(block["toolResult"]) for block in blocks if "toolResult" in block]
-    outcomes = [result_turn(text_of(each.get("toolUseId")), _result_text(each)) for each in results]
-    text = "".join(text_of(block.get("text")) for block in blocks)
-    return [*outcomes, text_turn("user", text)] if text else outcomes
+    answered = ((text_of(each.get("toolUseId")), _result_text(each)) for each in results)
+    return turns_to_model(answered, "".join(text_of(block.get("text")) for block in blocks))
 
 
 def _result_text(result: Mapping[str, Any]) -> str:
@@ -206,4 +203,4 @@ def _result_text(result: Mapping[str, Any]) -> str:
     return "".join(text_of(part.get("text")) or compact(part.get("json", "")) for part in parts)
 
 
-CONVERSE_HISTORY: Final = HistoryForm(_is_answer, _answer, _given)
+CONVERSE_HISTORY: Final = HistoryForm(_is_answer, _answer_of, _turns_of)

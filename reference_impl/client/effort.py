@@ -31,13 +31,13 @@ _HOSTED: Final = {"gpt-oss": "reasoning_effort", "qwen": "reasoning_config"}
 
 
 def chat(ask: Ask) -> dict[str, Any]:
-    return {"reasoning_effort": _level(ask)} if ask.thinks else {}
+    return {"reasoning_effort": _level_of_ask(ask)} if ask.thinks else {}
 
 
 def responses(ask: Ask) -> dict[str, Any]:
     """Fields of a Responses request. A summary goes beside effort, or is asked for by name."""
-    wanted = _summary(ask)
-    reasoning = {"effort": _level(ask)} if ask.thinks else {}
+    wanted = _summary_of_ask(ask)
+    reasoning = {"effort": _level_of_ask(ask)} if ask.thinks else {}
     if wanted in SUMMARIES:
         reasoning["summary"] = wanted
     return {"reasoning": reasoning} if reasoning else {}
@@ -70,14 +70,14 @@ def gemini(ask: Ask) -> dict[str, Any]:
     if ask.thinks and _WITH_BUDGET.search(ask.model):
         thinking["thinkingBudget"] = ask.like.budgets[ask.effort]
     elif ask.thinks:
-        thinking["thinkingLevel"] = _level(ask)
+        thinking["thinkingLevel"] = _level_of_ask(ask)
     return {"thinkingConfig": thinking} if thinking else {}
 
 
 def interactions(ask: Ask) -> dict[str, Any]:
     """The `generation_config` of a request to the Interactions API."""
     thinking: dict[str, Any] = {"thinking_summaries": "auto"} if _is_shown(ask) else {}
-    return {**thinking, "thinking_level": _level(ask)} if ask.thinks else thinking
+    return {**thinking, "thinking_level": _level_of_ask(ask)} if ask.thinks else thinking
 
 
 def cohere(ask: Ask) -> dict[str, Any]:
@@ -100,7 +100,7 @@ def converse(ask: Ask) -> ConverseEffort:
     most = ask.max_tokens or MOST_TOKENS
     own = next((field for family, field in _HOSTED.items() if family in ask.model), "")
     if own:
-        return ConverseEffort(most, "", {own: _level(ask)} if ask.thinks else {})
+        return ConverseEffort(most, "", {own: _level_of_ask(ask)} if ask.thinks else {})
     wanted = messages(ask, most)
     thinking = {"thinking": wanted["thinking"]} if "thinking" in wanted else {}
     level = wanted.get("output_config", {}).get("effort", "")
@@ -109,10 +109,10 @@ def converse(ask: Ask) -> ConverseEffort:
 
 def _is_shown(ask: Ask) -> bool:
     """Whether thinking is to be shown that an API hides unless it is asked for."""
-    return ask.include_thinking or _summary(ask) in SUMMARIES
+    return ask.include_thinking or _summary_of_ask(ask) in SUMMARIES
 
 
-def _summary(ask: Ask) -> str | None:
+def _summary_of_ask(ask: Ask) -> str | None:
     return ask.summary or (ask.like.summary if ask.thinks else None)
 
 
@@ -122,5 +122,5 @@ def is_adaptive(model: str) -> bool:
     return found is not None and (int(found[1]), int(found[2] or 0)) >= _ADAPTIVE_SINCE
 
 
-def _level(ask: Ask) -> str:
+def _level_of_ask(ask: Ask) -> str:
     return "high" if ask.effort == "max" and ask.like.clamps_max else ask.effort

@@ -29,6 +29,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from .payload import count_of, object_of, text_of
+
 _HALF: Final = re.compile("[\ud800-\udfff]")
 Place = tuple[Any, ...]
 _FIRST: Final = re.compile("[\ud800-\udbff]\\Z")
@@ -95,6 +97,40 @@ class Event:
         return {"type": self.type, "choice": self.choice, **self.data}
 
 
+REASONS: Final = {
+    "function_call": "tool_calls",
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "max_output_tokens": "length",
+    "tool_use": "tool_calls",
+    "refusal": "content_filter",
+    # Converse
+    "model_context_window_exceeded": "length",
+    "content_filtered": "content_filter",
+    "guardrail_intervened": "content_filter",
+    # Cohere
+    "COMPLETE": "stop",
+    "STOP_SEQUENCE": "stop",
+    "TOOL_CALL": "tool_calls",
+    # Interactions, whose status says why
+    "requires_action": "tool_calls",
+    "budget_exceeded": "length",
+    # Gemini
+    "STOP": "stop",
+    "MAX_TOKENS": "length",
+    **dict.fromkeys(
+        (
+            *("SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"),
+            *("IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "MODEL_ARMOR"),
+        ),
+        "content_filter",
+    ),
+}
+# Codes between these are statuses of HTTP.
+_STATUSES: Final = range(100, 600)
+
+
 # Deltas -> the field that says what is added; halves of characters are joined there.
 _DELTAS: Final = {
     "thinking.delta": "text",
@@ -136,3 +172,51 @@ class Report:
         """Hand over what was reported since the last time."""
         events, self._events = self._events, []
         return events
+
+    def finish(self, reason: Any, choice: int = 0) -> None:
+        """Report why the answer ends; reasons that nobody knows are reported as they are."""
+        if text_of(reason):
+            self.add("finish", choice, reason=REASONS.get(reason, reason))
+
+    def usage(self, given: Any) -> None:
+        """Report the tokens that an API counted, under whichever names it has for them."""
+        counts = object_of(given)
+        self.tokens(
+            input=_first_count(counts, "prompt_tokens", "input_tokens"),
+            output=_first_count(counts, "completion_tokens", "output_tokens"),
+            reasoning=_reasoning_count(counts),
+            total=_first_count(counts, "total_tokens"),
+        )
+
+    def tokens(self, **given: Any) -> None:
+        """Report counts that have the client's names; what is no count is left out."""
+        counts = {name: count_of(value) for name, value in given.items()}
+        if any(value is not None for value in counts.values()):
+            self.add("usage", **counts)
+
+    def error(self, given: Any) -> None:
+        """Report an error: an object with code or type and message, or a bare string."""
+        if isinstance(given, str):
+            self.add("error", code="", message=given)
+            return
+        fields = object_of(given)
+        code = next((fields[key] for key in ("code", "type") if _is_code(fields.get(key))), "")
+        said = (fields.get("status_code"), fields.get("status"), code)
+        status = next((value for value in said if count_of(value) in _STATUSES), None)
+        self.add("error", code=code, message=text_of(fields.get("message")), status=status)
+
+
+def _first_count(counts: Mapping[str, Any], *names: str) -> int | None:
+    found = (count_of(counts.get(name)) for name in names)
+    return next((value for value in found if value is not None), None)
+
+
+def _reasoning_count(counts: Mapping[str, Any]) -> int | None:
+    details = (counts.get("output_tokens_details"), counts.get("completion_tokens_details"))
+    places = (*map(object_of, details), counts)
+    found = (_first_count(place, "reasoning_tokens", "thinking_tokens") for place in places)
+    return next((value for value in found if value is not None), None)
+
+
+def _is_code(value: Any) -> bool:
+    return bool(text_of(value)) or count_of(value) is not None

@@ -14,12 +14,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final
 
-from .answer import Answer
 from .apis import APIS
 from .chat_fields import BLOCKS, PARTS, Echo, opaque_of, part_text
 from .event import Event
 from .payload import arguments_text, decode, object_of, objects_of, text_of
 from .turn import (
+    Answer,
     Called,
     HistoryForm,
     Piece,
@@ -40,16 +40,16 @@ FIELDS: Final = ("reasoning_content", "reasoning", "thinking")
 def turn_of(message: Mapping[str, Any], api: Api) -> Turn:
     """The turn of a whole message of an assistant, in the form in which the API answers."""
     if (form := APIS[api].history) is not None:
-        return _read(api, form.body([message]))
+        return _turn_of_answer(api, form.body([message]))
     if api == "responses" or "output" in message:
         output = message.get("output", [dict(message)])
-        return _read("responses", _items(output))
+        return _turn_of_answer("responses", _response_of_items(output))
     if api == "messages":
-        body = {"type": "message", "role": "assistant", "content": _blocks(message)}
-        return _read(api, body)
+        body = {"type": "message", "role": "assistant", "content": _content_blocks(message)}
+        return _turn_of_answer(api, body)
     echo = Echo()
     echo.add(message)
-    return Turn("assistant", tuple(_pieces(message)), echo=echo.fields())
+    return Turn("assistant", tuple(_pieces_of_message(message)), echo=echo.fields())
 
 
 def events_in(message: Mapping[str, Any], api: Api) -> list[Event]:
@@ -61,14 +61,14 @@ def events_in(message: Mapping[str, Any], api: Api) -> list[Event]:
     return [event for event in events if event.type not in _OF_ANSWERS]
 
 
-def _read(api: Api, body: dict[str, Any]) -> Turn:
+def _turn_of_answer(api: Api, body: dict[str, Any]) -> Turn:
     """The turn of a whole answer, read as any other."""
     return Answer().take(APIS[api].reader(Reading()).body(body)).turn()
 
 
 def thinking_of(message: Mapping[str, Any]) -> str:
     """The thinking of a chat message, in the order above."""
-    found = [text for text in _fragments(message) if text]
+    found = [text for text in _thoughts_in(message) if text]
     if not found:
         found = [text_of(block.get("thinking")) for block in objects_of(message.get(BLOCKS))]
     return "\n".join(dict.fromkeys(text for text in found if text))
@@ -80,11 +80,13 @@ def turns_of(entries: Sequence[Mapping[str, Any]], api: Api) -> tuple[Turn, ...]
     turns: list[Turn] = []
     for is_answer, group in groupby(entries, key=form.is_answer):
         if is_answer:
-            turns.append(_read(api if form is not _ITEMS else "responses", form.body(list(group))))
+            turns.append(
+                _turn_of_answer(api if form is not _ITEMS else "responses", form.body(list(group)))
+            )
             continue
         for entry in group:
             own = form.given(entry)
-            turns.extend(_turns(entry, api) if own is None else own)
+            turns.extend(_turns_of_entry(entry, api) if own is None else own)
     return tuple(turns)
 
 
@@ -96,38 +98,38 @@ def _is_output(entry: Mapping[str, Any]) -> bool:
     return isinstance(kind, str) and "role" not in entry and not kind.endswith("_output")
 
 
-def _items(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _response_of_items(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {"status": "completed", "output": list(entries)}
 
 
 # Items of Responses may come in the history of any API that has no form of its own.
-_ITEMS: Final = HistoryForm(_is_output, _items, lambda _: None)
+_ITEMS: Final = HistoryForm(_is_output, _response_of_items, lambda _: None)
 
 
-def _turns(entry: Mapping[str, Any], api: Api) -> Iterator[Turn]:
+def _turns_of_entry(entry: Mapping[str, Any], api: Api) -> Iterator[Turn]:
     role = entry.get("role")
     if entry.get("type") == "function_call_output":
-        yield result_turn(text_of(entry.get("call_id")), _text(entry.get("output")))
+        yield result_turn(text_of(entry.get("call_id")), _text_in(entry.get("output")))
     elif role == "tool":
-        yield result_turn(text_of(entry.get("tool_call_id")), _text(entry.get("content")))
+        yield result_turn(text_of(entry.get("tool_call_id")), _text_in(entry.get("content")))
     elif role == "assistant":
         yield turn_of(entry, "messages" if api == "messages" else "chat")
     elif role in ("system", "developer"):
-        yield text_turn("system", _text(entry.get("content")))
+        yield text_turn("system", _text_in(entry.get("content")))
     else:
-        yield from _user(entry.get("content"))
+        yield from _turns_of_user(entry.get("content"))
 
 
-def _user(content: Any) -> Iterator[Turn]:
+def _turns_of_user(content: Any) -> Iterator[Turn]:
     for block in objects_of(content):
         if block.get("type") == "tool_result":
-            yield result_turn(text_of(block.get("tool_use_id")), _text(block.get("content")))
-    text = _text(content)
+            yield result_turn(text_of(block.get("tool_use_id")), _text_in(block.get("content")))
+    text = _text_in(content)
     if text:
         yield text_turn("user", text)
 
 
-def _text(content: Any) -> str:
+def _text_in(content: Any) -> str:
     """The text of a content: a string, or the texts of its blocks."""
     if isinstance(content, str):
         return content
@@ -135,7 +137,7 @@ def _text(content: Any) -> str:
     return "".join(text_of(block.get("text")) for block in blocks if block.get("type") not in PARTS)
 
 
-def _blocks(message: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _content_blocks(message: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The content of a message as blocks; calls in the form of chat are turned into blocks."""
     content = message.get("content")
     blocks = [{"type": "text", "text": content}] if text_of(content) else objects_of(content)
@@ -153,7 +155,7 @@ def _tool_use(call: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _fragments(message: Mapping[str, Any]) -> Iterator[str]:
+def _thoughts_in(message: Mapping[str, Any]) -> Iterator[str]:
     for field in FIELDS:
         yield text_of(message.get(field))
     for block in objects_of(message.get("content")):
@@ -161,7 +163,7 @@ def _fragments(message: Mapping[str, Any]) -> Iterator[str]:
             yield part_text(block) or text_of(block.get("reasoning"))
 
 
-def _pieces(message: Mapping[str, Any]) -> Iterator[Piece]:
+def _pieces_of_message(message: Mapping[str, Any]) -> Iterator[Piece]:
     opaque = {kind: data for kind, data in opaque_of(message) if data}
     thought = Thought(
         raw=thinking_of(message),
@@ -171,14 +173,14 @@ def _pieces(message: Mapping[str, Any]) -> Iterator[Piece]:
     )
     if thought != Thought():
         yield thought
-    text = _text(message.get("content"))
+    text = _text_in(message.get("content"))
     if text:
         yield Words(text)
     for call in objects_of(message.get("tool_calls")):
-        yield _called(call)
+        yield _call_of_chat(call)
 
 
-def _called(call: Mapping[str, Any]) -> Called:
+def _call_of_chat(call: Mapping[str, Any]) -> Called:
     function = object_of(call.get("function"))
     named = (text_of(call.get("id")), text_of(function.get("name")))
     return Called(*named, arguments_text(function.get("arguments")))

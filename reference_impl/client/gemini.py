@@ -20,10 +20,9 @@ from . import effort
 from .ask import Ask
 from .event import Report
 from .frame import Frame
-from .outcome import added, error, finish, tokens
-from .payload import compact, count_of, decode, object_of, objects_of, present, text_of
+from .payload import added, compact, count_of, object_of, objects_of, present, text_of
 from .speech import Call, Speech
-from .turn import Called, HistoryForm, Piece, Results, Thought, Turn, Words, result_turn, text_turn
+from .turn import Called, HistoryForm, Piece, Results, Thought, Turn, Words, turns_to_model
 from .wire import AnswerReader, Reading
 
 CODE: Final = "code_execution"
@@ -44,7 +43,7 @@ class GeminiReader(AnswerReader):
 
     def _read_body(self, payload: dict[str, Any]) -> None:
         if not {"candidates", "promptFeedback", "error"} & payload.keys():
-            error(self._report, "neither an answer nor an error")
+            self._report.error("neither an answer nor an error")
         self._chunk(payload)
 
     def _close(self) -> None:
@@ -62,23 +61,20 @@ class GeminiReader(AnswerReader):
             candidate.finish(reason)
         if _stated_reason(object_of(chunk.get("promptFeedback")).get("blockReason")):
             self._is_refused = True
-            finish(self._report, "content_filter")
+            self._report.finish("content_filter")
         self._count(object_of(chunk.get("usageMetadata")))
         if chunk.get("error"):
             self._has_failed = True
             self._close()
-            error(self._report, chunk["error"])
+            self._report.error(chunk["error"])
 
     def _count(self, usage: Mapping[str, Any]) -> None:
         """Counts are those so far; thinking is counted beside the answer."""
-        tokens(
-            self._report,
-            {
-                "input": added(usage, _PROMPT) if _PROMPT[0] in usage else None,
-                "output": added(usage, _ANSWER),
-                "reasoning": usage.get("thoughtsTokenCount"),
-                "total": usage.get("totalTokenCount"),
-            },
+        self._report.tokens(
+            input=added(usage, _PROMPT) if _PROMPT[0] in usage else None,
+            output=added(usage, _ANSWER),
+            reasoning=usage.get("thoughtsTokenCount"),
+            total=usage.get("totalTokenCount"),
         )
 
     def _candidate(self, given: Mapping[str, Any]) -> tuple[_Candidate, str]:
@@ -129,7 +125,7 @@ class _Candidate:
         if reason:
             self.close()
             self.is_finished = True
-            finish(self._report, reason, self._number)
+            self._report.finish(reason, self._number)
 
     def close(self) -> None:
         self.speech.pause()
@@ -158,13 +154,12 @@ _SPELLED: Final = {
 
 
 def gemini_request(ask: Ask) -> dict[str, Any]:
-    config = {**ask.sampled(_SAMPLING), **effort.gemini(ask)}
-    if ask.max_tokens is not None:
-        config["maxOutputTokens"] = ask.max_tokens
+    limit = present(maxOutputTokens=ask.max_tokens)
+    config = {**ask.sampled(_SAMPLING), **effort.gemini(ask), **limit}
     declared = [dict(each["function"]) for each in ask.tools]
     system = [{"text": ask.instructions}] if ask.instructions else []
     return {
-        "contents": list(_contents(ask)),
+        "contents": list(_contents_of(ask)),
         **present(
             generationConfig=config,
             systemInstruction=present(parts=system),
@@ -173,69 +168,66 @@ def gemini_request(ask: Ask) -> dict[str, Any]:
     }
 
 
-def _contents(ask: Ask) -> Iterator[dict[str, Any]]:
+def _contents_of(ask: Ask) -> Iterator[dict[str, Any]]:
     """All results of one turn are in one content, and so do all calls of an answer."""
     results = Results()
     for is_tool, turns in ask.rounds():
         if is_tool:
-            parts = [_response(results.called(turn), turn.text) for turn in turns]
+            parts = [_result_of(results.called(turn), turn.text) for turn in turns]
             yield {"role": "user", "parts": parts}
         for turn in () if is_tool else turns:
             results.expect(turn)
             pieces = turn.pieces if ask.sends_thinking("gemini") else turn.spoken
-            parts = list(_parts(pieces)) if turn.role == "assistant" else [{"text": turn.text}]
+            parts = list(_parts_of(pieces)) if turn.role == "assistant" else [{"text": turn.text}]
             if parts:
                 yield {"role": "model" if turn.role == "assistant" else "user", "parts": parts}
 
 
-def _response(call: Called, text: str) -> dict[str, Any]:
-    named = {"id": call.known_id} if call.known_id else {}
+def _result_of(call: Called, text: str) -> dict[str, Any]:
+    named = present(id=call.known_id)
     return {"functionResponse": {**named, "name": call.name, "response": {"result": text}}}
 
 
-def _parts(pieces: Sequence[Piece]) -> Iterator[dict[str, Any]]:
+def _parts_of(pieces: Sequence[Piece]) -> Iterator[dict[str, Any]]:
     signed: dict[str, str] = {}
     for piece in pieces:
         if isinstance(piece, Thought) and piece.signature:
             if signed:
                 yield {"text": "", **signed}
             signed = {"thoughtSignature": piece.signature}
-        if part := _part(piece):
+        if part := _part_of_piece(piece):
             yield {**part, **signed}
             signed = {}
     if signed:
         yield {"text": "", **signed}
 
 
-def _part(piece: Piece) -> dict[str, Any]:
+def _part_of_piece(piece: Piece) -> dict[str, Any]:
     """The part that a piece was; none for a signature alone."""
     if isinstance(piece, Thought):
         return {"text": piece.text, "thought": True} if piece.text else {}
     if isinstance(piece, Words):
         return {"text": piece.text}
-    arguments = object_of(decode(piece.arguments))
     if piece.name == CODE and not piece.known_id:
-        return {"executableCode": arguments}
-    named = {"id": piece.known_id} if piece.known_id else {}
-    return {"functionCall": {**named, "name": piece.name, "args": arguments}}
+        return {"executableCode": piece.values}
+    named = present(id=piece.known_id)
+    return {"functionCall": {**named, "name": piece.name, "args": piece.values}}
 
 
-def _answer(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    parts = [_spelled(part) for entry in entries for part in objects_of(entry.get("parts"))]
+def _answer_of(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    parts = [_in_camel(part) for entry in entries for part in objects_of(entry.get("parts"))]
     return {"candidates": [{"content": {"role": "model", "parts": parts}}]}
 
 
-def _given(entry: Mapping[str, Any]) -> list[Turn] | None:
+def _turns_of(entry: Mapping[str, Any]) -> list[Turn] | None:
     if "parts" not in entry:
         return None
-    parts = [_spelled(part) for part in objects_of(entry.get("parts"))]
+    parts = [_in_camel(part) for part in objects_of(entry.get("parts"))]
     results = [object_of(part["functionResponse"]) for part in parts if "functionResponse" in part]
-    outcomes = [
-        result_turn(text_of(each.get("id") or each.get("name")), _result_text(each))
-        for each in results
-    ]
-    text = "".join(text_of(part.get("text")) for part in parts)
-    return [*outcomes, text_turn("user", text)] if text else outcomes
+    answered = (
+        (text_of(each.get("id") or each.get("name")), _result_text(each)) for each in results
+    )
+    return turns_to_model(answered, "".join(text_of(part.get("text")) for part in parts))
 
 
 def _result_text(result: Mapping[str, Any]) -> str:
@@ -243,9 +235,11 @@ def _result_text(result: Mapping[str, Any]) -> str:
     return text_of(response.get("result") or response.get("output")) or compact(response)
 
 
-def _spelled(part: Mapping[str, Any]) -> dict[str, Any]:
+def _in_camel(part: Mapping[str, Any]) -> dict[str, Any]:
     """Requests may be written with underscores, answers never are."""
     return {_SPELLED.get(key, key): value for key, value in part.items()}
 
 
-GEMINI_HISTORY: Final = HistoryForm(lambda entry: entry.get("role") == "model", _answer, _given)
+GEMINI_HISTORY: Final = HistoryForm(
+    lambda entry: entry.get("role") == "model", _answer_of, _turns_of
+)

@@ -22,7 +22,6 @@ from typing import Any, Final, TextIO
 from urllib.parse import urlsplit
 
 from . import extraction, record
-from .answer import Answer
 from .apis import APIS, OF_DIALECT, Request, request
 from .ask import Options, UnknownOption
 from .defects import HONEST, Defect
@@ -31,7 +30,7 @@ from .likeness import REFERENCE, Likeness
 from .payload import count_of, decode, object_of, objects_of, text_of
 from .reporting import reports
 from .transport import Exchange, Server, Unreachable
-from .turn import Turn, events_of
+from .turn import Answer, Turn, events_of
 from .wire import Api
 
 PROTOCOL: Final = 1
@@ -99,7 +98,7 @@ class Harness:
         about = {
             "name": NAME if like is REFERENCE else f"{NAME} like {like.name}",
             "language": "python",
-            "version": _version(),
+            "version": _own_version(),
             "dialects": [APIS[api].dialect for api in like.apis],
             "ops": list(self._ops),
             "events": list(like.events),
@@ -211,7 +210,7 @@ class Harness:
         self._output.flush()
 
 
-def _version() -> str:
+def _own_version() -> str:
     try:
         return version("reasoning-conformance")
     except PackageNotFoundError:

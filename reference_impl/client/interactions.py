@@ -18,12 +18,11 @@ from . import effort
 from .ask import Ask
 from .content_blocks import BlockReader, ContentBlock
 from .frame import Frame
-from .outcome import added, error, finish, tokens
 from .payload import (
+    added,
     arguments_text,
     compact,
     count_of,
-    decode,
     object_of,
     objects_of,
     present,
@@ -65,17 +64,17 @@ class InteractionsReader(BlockReader):
             self._step(kind, event)
         elif event and kind != "interaction.status_update" and _names_error(frame, event):
             self._close()
-            error(self._report, event.get("error") or event)
+            self._report.error(event.get("error") or event)
 
     def _read_body(self, payload: dict[str, Any]) -> None:
         if not (payload.get("object") == "interaction" or isinstance(payload.get("steps"), list)):
-            error(self._report, payload.get("error") or "neither an interaction nor an error")
+            self._report.error(payload.get("error") or "neither an interaction nor an error")
             self._done(explicit=False)
             return
         self._start({}, payload.get("id"))
         for given in objects_of(payload.get("steps")):
             block = self._blocks.whole()
-            _begin(block, given)
+            _begin_block(block, given)
             block.stop()
         self._ended(payload)
         if payload.get("status") not in _RUNNING:
@@ -84,36 +83,33 @@ class InteractionsReader(BlockReader):
     def _step(self, kind: str, event: Fields) -> None:
         index = count_of(event.get("index"))
         if kind == "step.start":
-            _begin(self._blocks.begin(index), object_of(event.get("step")))
+            _begin_block(self._blocks.begin(index), object_of(event.get("step")))
         elif kind == "step.stop":
             self._blocks.stop(index)
         else:
-            _add(self._blocks.block(index), object_of(event.get("delta")))
+            _report_delta(self._blocks.block(index), object_of(event.get("delta")))
 
     def _ended(self, interaction: Fields) -> None:
         """Report why, and what it cost: thoughts and tools are counted beside the rest."""
         status = text_of(interaction.get("status"))
         if status not in (*_FAILURES, *_RUNNING):
-            finish(self._report, _STATES.get(status, status))
+            self._report.finish(_STATES.get(status, status))
         self._count(object_of(interaction.get("usage")))
         if status in _FAILURES:
             said = [text_of(each.get("message")) for each in objects_of(interaction.get("errors"))]
-            error(self._report, {"code": status, "message": next(iter(said), "")})
+            self._report.error({"code": status, "message": next(iter(said), "")})
 
     def _count(self, usage: Fields) -> None:
         given = added(usage, _INPUT) if count_of(usage.get(_INPUT[0])) is not None else None
-        tokens(
-            self._report,
-            {
-                "input": given,
-                "output": added(usage, _OUTPUT),
-                "reasoning": usage.get("total_thought_tokens"),
-                "total": usage.get("total_tokens"),
-            },
+        self._report.tokens(
+            input=given,
+            output=added(usage, _OUTPUT),
+            reasoning=usage.get("total_thought_tokens"),
+            total=usage.get("total_tokens"),
         )
 
 
-def _begin(block: ContentBlock, step: Fields) -> None:
+def _begin_block(block: ContentBlock, step: Fields) -> None:
     kind = text_of(step.get("type"))
     if kind == "thought":
         block.open()
@@ -131,7 +127,7 @@ def _begin(block: ContentBlock, step: Fields) -> None:
         block.call(text_of(step.get("id")), name, step.get("arguments"), hosted=True)
 
 
-def _add(block: ContentBlock, delta: Fields) -> None:
+def _report_delta(block: ContentBlock, delta: Fields) -> None:
     kind = text_of(delta.get("type"))
     if kind == "thought_summary":
         block.think(text_of(object_of(delta.get("content")).get("text")))
@@ -156,21 +152,19 @@ _ANSWERED: Final = HOSTED_CALLS | {"thought", "model_output", CALL}
 
 def interactions_request(ask: Ask) -> dict[str, Any]:
     config = {**ask.sampled(_SAMPLING), **effort.interactions(ask)}
-    if ask.max_tokens is not None:
-        config["max_output_tokens"] = ask.max_tokens
     return {
         "model": ask.model,
-        "input": list(_steps(ask)),
+        "input": list(_steps_of_ask(ask)),
         "stream": True,
         **present(
-            generation_config=config,
+            generation_config={**config, **present(max_output_tokens=ask.max_tokens)},
             system_instruction=ask.instructions,
-            tools=[{"type": "function", **each["function"]} for each in ask.tools],
+            tools=ask.flat_tools,
         ),
     }
 
 
-def _steps(ask: Ask) -> Iterator[dict[str, Any]]:
+def _steps_of_ask(ask: Ask) -> Iterator[dict[str, Any]]:
     results = Results()
     for turn in ask.turns:
         if turn.role == "tool":
@@ -178,32 +172,31 @@ def _steps(ask: Ask) -> Iterator[dict[str, Any]]:
             named = {"call_id": call.id or turn.call_id, "name": call.name}
             yield {"type": "function_result", **named, "result": turn.text}
         elif turn.role == "user":
-            yield {"type": "user_input", "content": _texts(turn.text)}
+            yield {"type": "user_input", "content": _text_content(turn.text)}
         elif turn.role == "assistant":
             results.expect(turn)
             pieces = turn.pieces if ask.sends_thinking("interactions") else turn.spoken
-            yield from filter(None, map(_step, pieces))
+            yield from filter(None, map(_step_of_piece, pieces))
 
 
-def _step(piece: Piece) -> dict[str, Any]:
+def _step_of_piece(piece: Piece) -> dict[str, Any]:
     """The step that a piece was; none for what cannot go back."""
     if isinstance(piece, Words):
-        return {"type": "model_output", "content": _texts(piece.text)}
+        return {"type": "model_output", "content": _text_content(piece.text)}
     if isinstance(piece, Called):
         if piece.name in _HOSTED:
             return {}
-        arguments = object_of(decode(piece.arguments))
-        return {"type": CALL, "id": piece.id, "name": piece.name, "arguments": arguments}
-    return _thought(piece) if piece.signature else {}
+        return {"type": CALL, "id": piece.id, "name": piece.name, "arguments": piece.values}
+    return _thought_step(piece) if piece.signature else {}
 
 
-def _thought(thought: Thought) -> dict[str, Any]:
-    summary = [part for text in thought.parts or (thought.raw,) for part in _texts(text)]
+def _thought_step(thought: Thought) -> dict[str, Any]:
+    summary = [part for text in thought.parts or (thought.raw,) for part in _text_content(text)]
     fields = {"summary": summary} if summary else {}
     return {"type": "thought", "signature": thought.signature, **fields}
 
 
-def _texts(text: str) -> list[dict[str, str]]:
+def _text_content(text: str) -> list[dict[str, str]]:
     return [{"type": "text", "text": text}] if text else []
 
 
@@ -211,12 +204,12 @@ def _is_answer(entry: Mapping[str, Any]) -> bool:
     return entry.get("type") in _ANSWERED or isinstance(entry.get("steps"), list)
 
 
-def _answer(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _answer_of(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """An interaction of these steps; one that is whole is its own message."""
     return {"steps": [step for entry in entries for step in entry.get("steps", (entry,))]}
 
 
-def _given(entry: Mapping[str, Any]) -> list[Turn] | None:
+def _turns_of(entry: Mapping[str, Any]) -> list[Turn] | None:
     if entry.get("type") == "function_result":
         result = entry.get("result")
         return [result_turn(text_of(entry.get("call_id")), text_of(result) or compact(result))]
@@ -227,4 +220,4 @@ def _given(entry: Mapping[str, Any]) -> list[Turn] | None:
     return [text_turn("user", text)]
 
 
-INTERACTIONS_HISTORY: Final = HistoryForm(_is_answer, _answer, _given)
+INTERACTIONS_HISTORY: Final = HistoryForm(_is_answer, _answer_of, _turns_of)

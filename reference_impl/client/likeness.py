@@ -54,7 +54,7 @@ Instructions = Literal["system", "developer", "instructions"]
 Form = Literal["whole", "flat", "thinking", "message"]
 
 
-def _everywhere(policy: Policy) -> dict[Api, Policy]:
+def _policy_everywhere(policy: Policy) -> dict[Api, Policy]:
     return dict.fromkeys(EVERY_API, policy)
 
 
@@ -89,7 +89,7 @@ class Likeness:
     # Where the system prompt goes on Responses while the model thinks.
     instructions: Instructions = "developer"
     # Earlier thinking in the next request.
-    history: Mapping[Api, Policy] = field(default_factory=lambda: _everywhere("send-back"))
+    history: Mapping[Api, Policy] = field(default_factory=lambda: _policy_everywhere("send-back"))
     offers_history: bool = True
     history_models: str = MODELS
     unthought_calls: Mapping[str, str | None] = field(default_factory=lambda: {FIELD: ""})
@@ -143,7 +143,7 @@ OPENHANDS_DOCUMENT: Final = Likeness(
     reads_markers=False,
     levels=(),
     summaries=(),
-    history=_everywhere("never"),
+    history=_policy_everywhere("never"),
     offers_history=False,
     stored="flat",
 )

@@ -15,8 +15,7 @@ from . import effort
 from .ask import Ask
 from .content_blocks import BlockReader, ContentBlock
 from .frame import Frame
-from .outcome import error, finish, usage
-from .payload import count_of, decode, object_of, objects_of, present, text_of
+from .payload import count_of, object_of, objects_of, present, text_of
 from .turn import Called, Piece, Thought, Words
 from .wire import Reading
 
@@ -41,25 +40,25 @@ class MessagesReader(BlockReader):
             self._speech.begin()
             self._block(kind, event)
         elif kind == "message_delta":
-            finish(self._report, object_of(event.get("delta")).get("stop_reason"))
+            self._report.finish(object_of(event.get("delta")).get("stop_reason"))
             self._usage(event.get("usage"))
         elif kind == "message_stop":
             self._close()
             self._done(explicit=True)
         elif event.get("error") and kind in ("", "error"):
-            error(self._report, event["error"])
+            self._report.error(event["error"])
 
     def _read_body(self, payload: dict[str, Any]) -> None:
         if payload.get("error"):
-            error(self._report, payload["error"])
+            self._report.error(payload["error"])
         elif payload.get("type") == "message":
             self._speech.meet(text_of(payload.get("id")))
             self._speech.begin(text_of(payload.get("role")))
             self._content(payload)
-            finish(self._report, payload.get("stop_reason"))
-            usage(self._report, payload.get("usage"))
+            self._report.finish(payload.get("stop_reason"))
+            self._report.usage(payload.get("usage"))
         else:
-            error(self._report, "neither a message nor an error")
+            self._report.error("neither a message nor an error")
         self._done(explicit=False)
 
     def _begin(self, message: Fields) -> None:
@@ -72,7 +71,7 @@ class MessagesReader(BlockReader):
         """Report the counts so far: what a later event does not repeat still holds."""
         if isinstance(given, dict):
             self._counts = {**self._counts, **given}
-            usage(self._report, self._counts)
+            self._report.usage(self._counts)
 
     def _content(self, message: Fields) -> None:
         for given in objects_of(message.get("content")):
@@ -85,7 +84,7 @@ class MessagesReader(BlockReader):
         elif kind == "content_block_stop":
             self._blocks.stop(index)
         else:
-            _delta(self._blocks.block(index), object_of(event.get("delta")))
+            _report_delta(self._blocks.block(index), object_of(event.get("delta")))
 
 
 def _start_block(block: ContentBlock, given: Fields) -> None:
@@ -113,7 +112,7 @@ def _whole_block(block: ContentBlock, given: Fields) -> None:
     block.seal("signature", signature)
 
 
-def _delta(block: ContentBlock, given: Fields) -> None:
+def _report_delta(block: ContentBlock, given: Fields) -> None:
     kind = text_of(given.get("type"))
     if kind == "thinking_delta":
         block.think(text_of(given.get("thinking")))
@@ -128,22 +127,22 @@ def _delta(block: ContentBlock, given: Fields) -> None:
 def messages_request(ask: Ask) -> dict[str, Any]:
     return {
         "model": ask.model,
-        "messages": list(_messages(ask)),
+        "messages": list(_messages_of_ask(ask)),
         "stream": True,
         **effort.messages(ask, ask.max_tokens or effort.MOST_TOKENS),
         **ask.sampling,
         **present(
-            system=ask.instructions, tools=[_tool(dict(tool["function"])) for tool in ask.tools]
+            system=ask.instructions, tools=[_tool_of(dict(tool["function"])) for tool in ask.tools]
         ),
     }
 
 
-def _tool(function: dict[str, Any]) -> dict[str, Any]:
+def _tool_of(function: dict[str, Any]) -> dict[str, Any]:
     schema = function.pop("parameters", {"type": "object"})
     return {**function, "input_schema": schema}
 
 
-def _messages(ask: Ask) -> Iterator[dict[str, Any]]:
+def _messages_of_ask(ask: Ask) -> Iterator[dict[str, Any]]:
     results: list[dict[str, Any]] = []
     for turn in (*ask.turns, None):
         if turn is not None and turn.role == "tool":
@@ -157,24 +156,23 @@ def _messages(ask: Ask) -> Iterator[dict[str, Any]]:
         if turn is not None and turn.role == "assistant":
             pieces = turn.thinking_first if ask.like.thinking_first else turn.pieces
             sends = ask.sends_thinking("messages")
-            blocks = [block for piece in pieces for block in _blocks(piece, sends=sends)]
+            blocks = [block for piece in pieces for block in _blocks_of_piece(piece, sends=sends)]
             if blocks:
                 yield {"role": "assistant", "content": blocks}
         elif turn is not None and turn.role == "user":
             yield {"role": "user", "content": turn.text}
 
 
-def _blocks(piece: Piece, *, sends: bool) -> Iterator[dict[str, Any]]:
+def _blocks_of_piece(piece: Piece, *, sends: bool) -> Iterator[dict[str, Any]]:
     if isinstance(piece, Words):
         yield {"type": "text", "text": piece.text}
     elif isinstance(piece, Called):
-        arguments = object_of(decode(piece.arguments))
-        yield {"type": "tool_use", "id": piece.id, "name": piece.name, "input": arguments}
+        yield {"type": "tool_use", "id": piece.id, "name": piece.name, "input": piece.values}
     elif sends:
-        yield from _sealed(piece)
+        yield from _sealed_blocks(piece)
 
 
-def _sealed(thought: Thought) -> Iterator[dict[str, Any]]:
+def _sealed_blocks(thought: Thought) -> Iterator[dict[str, Any]]:
     if thought.redacted:
         yield {"type": "redacted_thinking", "data": thought.redacted}
     if thought.signature:

@@ -16,8 +16,7 @@ from . import effort
 from .ask import Ask
 from .frame import Frame
 from .markers import Splitter
-from .outcome import error, finish, tokens
-from .payload import arguments_text, decode, object_of, objects_of, text_of
+from .payload import arguments_text, object_of, objects_of, present, text_of
 from .speech import Call
 from .turn import Called, HistoryForm, Results, Turn
 from .wire import AnswerReader, Reading
@@ -62,13 +61,13 @@ class OllamaReader(AnswerReader):
         if line.get("done") is True:
             self._close()
             self._context = line.get("context")
-            finish(self._report, line.get("done_reason"))
-            counted = {"input": line.get("prompt_eval_count"), "output": line.get("eval_count")}
-            tokens(self._report, counted)
+            self._report.finish(line.get("done_reason"))
+            given, written = line.get("prompt_eval_count"), line.get("eval_count")
+            self._report.tokens(input=given, output=written)
             self._done(explicit=True)
         if line.get("error"):
             self._close()
-            error(self._report, line["error"])
+            self._report.error(line["error"])
 
     def _close(self) -> None:
         self._speech.speak(self._splitter.flush())
@@ -96,10 +95,8 @@ class CompletionReader(OllamaReader):
 
 def ollama_request(ask: Ask) -> dict[str, Any]:
     """The JSON of a chat request."""
-    made = {**_common_fields(ask), "messages": list(_messages(ask))}
-    if ask.tools:
-        made["tools"] = [dict(tool) for tool in ask.tools]
-    return made
+    tools = present(tools=list(map(dict, ask.tools)))
+    return {**_common_fields(ask), "messages": list(_messages_of_ask(ask)), **tools}
 
 
 def completion_request(ask: Ask) -> dict[str, Any]:
@@ -107,49 +104,40 @@ def completion_request(ask: Ask) -> dict[str, Any]:
     spoken = [turn for turn in ask.turns if turn.role != "system"]
     made = {**_common_fields(ask), "prompt": spoken[-1].text if spoken else ""}
     contexts = [turn.echo["context"] for turn in spoken if "context" in turn.echo]
-    if contexts:
-        made["context"] = contexts[-1]
-    if ask.instructions:
-        made["system"] = ask.instructions
-    return made
+    context = {"context": contexts[-1]} if contexts else {}
+    return {**made, **context, **present(system=ask.instructions)}
 
 
 def _common_fields(ask: Ask) -> dict[str, Any]:
     """What both have; a stream comes unless it is switched off."""
-    options = {**ask.sampling}
-    if ask.max_tokens is not None:
-        options["num_predict"] = ask.max_tokens
-    made = {"model": ask.model, "stream": True, **effort.ollama(ask)}
-    return {**made, "options": options} if options else made
+    options = {**ask.sampling, **present(num_predict=ask.max_tokens)}
+    return {"model": ask.model, "stream": True, **effort.ollama(ask), **present(options=options)}
 
 
-def _messages(ask: Ask) -> Iterator[dict[str, Any]]:
+def _messages_of_ask(ask: Ask) -> Iterator[dict[str, Any]]:
     results = Results()
     for turn in ask.turns:
         if turn.role == "tool":
             call = results.called(turn)
-            named = {"tool_call_id": call.known_id} if call.known_id else {}
+            named = present(tool_call_id=call.known_id)
             yield {"role": "tool", "tool_name": call.name, "content": turn.text, **named}
         elif turn.role == "assistant":
             results.expect(turn)
-            yield _answer(turn, sends=ask.sends_thinking("ollama"))
+            yield _message_of_answer(turn, sends=ask.sends_thinking("ollama"))
         else:
             yield {"role": turn.role, "content": turn.text}
 
 
-def _answer(turn: Turn, *, sends: bool) -> dict[str, Any]:
-    message: dict[str, Any] = {"role": "assistant", "content": turn.text}
-    if sends and turn.thinking:
-        message["thinking"] = turn.thinking
-    if turn.calls:
-        message["tool_calls"] = [_call(call) for call in turn.calls]
-    return message
+def _message_of_answer(turn: Turn, *, sends: bool) -> dict[str, Any]:
+    thinking = turn.thinking if sends else ""
+    calls = [_call_to_model(call) for call in turn.calls]
+    said = present(thinking=thinking, tool_calls=calls)
+    return {"role": "assistant", "content": turn.text, **said}
 
 
-def _call(call: Called) -> dict[str, Any]:
-    function = {"name": call.name, "arguments": object_of(decode(call.arguments))}
-    named = {"id": call.known_id} if call.known_id else {}
-    return {**named, "function": function}
+def _call_to_model(call: Called) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": call.values}
+    return {**present(id=call.known_id), "function": function}
 
 
 COMPLETION_HISTORY: Final = HistoryForm(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, NoReturn
 
 MOST_DIGITS: Final = 18
@@ -14,7 +14,7 @@ MOST_DEPTH: Final = 256
 def decode(text: str) -> Any:
     """The JSON value of a text; None if it is none, nests too deep, or holds NaN."""
     try:
-        value = json.loads(text, parse_constant=_refuse)
+        value = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         return None
     return None if text.count("[") + text.count("{") > MOST_DEPTH and _is_deep(value) else value
@@ -23,19 +23,19 @@ def decode(text: str) -> Any:
 def _is_deep(value: Any) -> bool:
     level = [value]
     for _ in range(MOST_DEPTH):
-        level = [inner for each in level for inner in _inside(each)]
+        level = [inner for each in level for inner in _values_inside(each)]
         if not level:
             return False
     return True
 
 
-def _inside(value: Any) -> Iterable[Any]:
+def _values_inside(value: Any) -> Iterable[Any]:
     if isinstance(value, dict):
         return value.values()
     return value if isinstance(value, list) else ()
 
 
-def _refuse(name: str) -> NoReturn:
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
 
 
@@ -73,3 +73,9 @@ def objects_of(value: Any) -> list[dict[str, Any]]:
 def arguments_text(value: Any) -> str:
     """Arguments as text; some servers send the object where its JSON is due."""
     return compact(value) if isinstance(value, dict) else text_of(value)
+
+
+def added(counts: Mapping[str, Any], names: Iterable[str]) -> int | None:
+    """The sum of the counts of these names; None where there is none."""
+    known = [number for name in names if (number := count_of(counts.get(name))) is not None]
+    return sum(known) if known else None

@@ -12,10 +12,8 @@ from typing import Any, Final
 from .apis import APIS
 from .binary import MessageReader
 from .event import Event
-from .frame import BrokenStream, FrameReader, Framing
-from .lines import ElementReader, LineReader
+from .frame import BrokenStream, ElementReader, FrameReader, Framing, LineReader, SseReader
 from .payload import decode
-from .sse import SseReader
 from .wire import Api, Reading
 
 __all__ = ["Reader", "Reading"]

@@ -55,11 +55,11 @@ def record_of(turn: Turn, form: Form = "whole") -> dict[str, Any]:
     if turn.echo and form == "whole":
         record["echo"] = dict(turn.echo)
     if form == "whole" and turn_of(record) != turn:
-        record["blocks"] = [_block(piece) for piece in turn.pieces]
+        record["blocks"] = [_block_of_piece(piece) for piece in turn.pieces]
     return record
 
 
-def _args(turn: Turn) -> dict[str, Any]:
+def _args_of_turn(turn: Turn) -> dict[str, Any]:
     args = {"thought": turn.text}
     if turn.thinking:
         args["reasoning_content"] = turn.thinking
@@ -114,8 +114,8 @@ def _written_calls(turn: Turn) -> dict[str, Any]:
 
 
 _FORMS: Final[Mapping[Form, Callable[[Turn], dict[str, Any]]]] = {
-    "whole": _args,
-    "flat": _args,
+    "whole": _args_of_turn,
+    "flat": _args_of_turn,
     "thinking": _with_thinking,
     "message": _as_message,
 }
@@ -124,19 +124,19 @@ _FORMS: Final[Mapping[Form, Callable[[Turn], dict[str, Any]]]] = {
 def turn_of(record: Mapping[str, Any]) -> Turn:
     """The turn of a stored object: one of these records, or `args` alone in any of its forms."""
     blocks = objects_of(record.get("blocks"))
-    pieces = (_piece(block) for block in blocks) if blocks else _flat(record)
+    pieces = (_piece_of_block(block) for block in blocks) if blocks else _pieces_of_record(record)
     role = _ROLES.get(text_of(record.get("role")), "assistant")
     echo = object_of(record.get("echo"))
     return Turn(role, tuple(pieces), call_id=text_of(record.get("call_id")), echo=echo)
 
 
-def _flat(record: Mapping[str, Any]) -> Iterator[Piece]:
-    yield from _of_message(record) if "content" in record else _thought(record)
+def _pieces_of_record(record: Mapping[str, Any]) -> Iterator[Piece]:
+    yield from _of_message(record) if "content" in record else _pieces_of_args(record)
     for call in objects_of(record.get("tool_calls")):
-        yield _called(call)
+        yield _call_of_record(call)
 
 
-def _thought(record: Mapping[str, Any]) -> Iterator[Piece]:
+def _pieces_of_args(record: Mapping[str, Any]) -> Iterator[Piece]:
     args = object_of(record.get("args")) or record
     thought = args.get("thought")
     inner = object_of(thought)
@@ -148,7 +148,7 @@ def _thought(record: Mapping[str, Any]) -> Iterator[Piece]:
         yield Words(text)
 
 
-def _block(piece: Piece) -> dict[str, Any]:
+def _block_of_piece(piece: Piece) -> dict[str, Any]:
     if isinstance(piece, Words):
         return {"type": "text", "text": piece.text}
     if isinstance(piece, Called):
@@ -157,17 +157,17 @@ def _block(piece: Piece) -> dict[str, Any]:
     return {"type": "thinking", **{name: value for name, value in fields.items() if value}}
 
 
-def _piece(block: Mapping[str, Any]) -> Piece:
+def _piece_of_block(block: Mapping[str, Any]) -> Piece:
     if block.get("type") == "text":
         return Words(text_of(block.get("text")))
     if block.get("type") == "call":
-        return _called(block)
+        return _call_of_record(block)
     parts = block.get("parts")
     texts = tuple(text_of(part) for part in parts) if isinstance(parts, list) else ()
     return Thought(parts=texts, **{name: text_of(block.get(name)) for name in _TEXTS})
 
 
-def _called(call: Mapping[str, Any]) -> Called:
+def _call_of_record(call: Mapping[str, Any]) -> Called:
     return Called(*(text_of(call.get(name)) for name in ("id", "name", "arguments")))
 
 
@@ -216,7 +216,7 @@ class Store:
         try:
             file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
             try:
-                _write(file, lines if _is_whole(file) else b"\n" + lines)
+                _write_all(file, lines if _is_whole(file) else b"\n" + lines)
                 os.fsync(file)
             finally:
                 os.close(file)
@@ -230,6 +230,6 @@ def _is_whole(file: int) -> bool:
     return size == 0 or os.pread(file, 1, size - 1) == b"\n"
 
 
-def _write(file: int, data: bytes) -> None:
+def _write_all(file: int, data: bytes) -> None:
     while data:
         data = data[os.write(file, data) :]

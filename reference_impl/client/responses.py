@@ -14,8 +14,7 @@ from typing import Any, Final
 from . import effort
 from .ask import Ask
 from .frame import Frame
-from .outcome import error, finish, usage
-from .payload import count_of, object_of, text_of
+from .payload import count_of, object_of, present, text_of
 from .responses_items import ReadCall, ReadMessage, ReadReasoning
 from .responses_output import Output
 from .turn import Piece, Thought, Turn, Words
@@ -45,14 +44,14 @@ class ResponsesReader(AnswerReader):
             self._terminal(response, failed=kind == "response.failed")
             self._report.add("done", explicit=True)
         elif kind == "error" or (not kind and event.get("error")):
-            error(self._report, event.get("error") or event)
+            self._report.error(event.get("error") or event)
         elif kind in READERS:
             self._speech.begin()
             READERS[kind](self._output, event)
 
     def _read_body(self, payload: dict[str, Any]) -> None:
         if payload.get("error") and "output" not in payload:
-            error(self._report, payload["error"])
+            self._report.error(payload["error"])
             self._report.add("done", explicit=False)
             self._is_done = True
         elif text_of(payload.get("status")) in _ENDED:
@@ -75,11 +74,11 @@ class ResponsesReader(AnswerReader):
         self._output.complete(response)
         failed = failed or response.get("status") == "failed"
         if not failed:
-            finish(self._report, self._reason(response))
-        usage(self._report, response.get("usage"))
+            self._report.finish(self._reason(response))
+        self._report.usage(response.get("usage"))
         # A response may fail without saying why.
         if failed or response.get("error"):
-            error(self._report, response.get("error"))
+            self._report.error(response.get("error"))
         self._is_done = True
 
     def _reason(self, response: Fields) -> str:
@@ -89,7 +88,7 @@ class ResponsesReader(AnswerReader):
         return "tool_calls" if self._output.is_calling else "stop"
 
 
-def _item(event: Fields) -> tuple[Fields, int | None]:
+def _item_and_index(event: Fields) -> tuple[Fields, int | None]:
     return object_of(event.get("item")), count_of(event.get("output_index"))
 
 
@@ -99,7 +98,7 @@ def _part_added(output: Output, event: Fields) -> None:
         item.part(part)
 
 
-def _stated(event: Fields) -> str:
+def _text_in(event: Fields) -> str:
     return text_of(event.get("text")) or text_of(object_of(event.get("part")).get("text"))
 
 
@@ -133,7 +132,7 @@ _summary_done: Final = ItemText(
     ReadReasoning.state_summary,
     lambda output, part, text: output.state_thought(text, part),
     "summary_index",
-    _stated,
+    _text_in,
 )
 _raw_delta: Final = ItemText(
     ReadReasoning, ReadReasoning.think, lambda output, _, text: output.think(text)
@@ -142,13 +141,13 @@ _raw_done: Final = ItemText(
     ReadReasoning,
     ReadReasoning.state,
     lambda output, _, text: output.state_thought(text),
-    text=_stated,
+    text=_text_in,
 )
 _text_delta: Final = ItemText(
     ReadMessage, ReadMessage.say, lambda output, _, text: output.say(text)
 )
 _text_done: Final = ItemText(
-    ReadMessage, ReadMessage.state, lambda output, _, text: output.state_text(text), text=_stated
+    ReadMessage, ReadMessage.state, lambda output, _, text: output.state_text(text), text=_text_in
 )
 _refusal_delta: Final = ItemText(ReadMessage, ReadMessage.refuse, lambda *_: None)
 _refusal_done: Final = ItemText(
@@ -176,8 +175,8 @@ def _arguments_done(output: Output, event: Fields) -> None:
 
 
 READERS: Final[Mapping[str, Callable[[Output, Fields], object]]] = {
-    "response.output_item.added": lambda output, event: output.add(*_item(event)),
-    "response.output_item.done": lambda output, event: output.done(*_item(event)),
+    "response.output_item.added": lambda output, event: output.add(*_item_and_index(event)),
+    "response.output_item.done": lambda output, event: output.done(*_item_and_index(event)),
     "response.reasoning_summary_part.added": _part_added,
     "response.reasoning_summary_text.delta": _summary_delta,
     "response.reasoning_summary_text.done": _summary_done,
@@ -203,38 +202,33 @@ READERS: Final[Mapping[str, Callable[[Output, Fields], object]]] = {
 
 
 def responses_request(ask: Ask) -> dict[str, Any]:
-    made: dict[str, Any] = {
+    like = ask.like
+    seals = like.keeps_items and ask.sends_thinking("responses") and like.takes_effort(ask.model)
+    return {
         "model": ask.model,
-        "input": list(_items(ask)),
+        "input": list(_items_of_ask(ask)),
         "stream": True,
         "store": False,
         **effort.responses(ask),
         **ask.sampling,
+        **present(
+            include=["reasoning.encrypted_content"] if seals else [],
+            instructions=ask.instructions if like.instructions == "instructions" else "",
+            max_output_tokens=ask.max_tokens,
+            tools=ask.flat_tools,
+        ),
     }
-    if (
-        ask.like.keeps_items
-        and ask.sends_thinking("responses")
-        and ask.like.takes_effort(ask.model)
-    ):
-        made["include"] = ["reasoning.encrypted_content"]
-    if system := [turn.text for turn in ask.turns if _is_instructed(turn, ask)]:
-        made["instructions"] = "\n\n".join(system)
-    if ask.max_tokens is not None:
-        made["max_output_tokens"] = ask.max_tokens
-    if ask.tools:
-        made["tools"] = [{"type": "function", **tool["function"]} for tool in ask.tools]
-    return made
 
 
-def _items(ask: Ask) -> Iterator[dict[str, Any]]:
+def _items_of_ask(ask: Ask) -> Iterator[dict[str, Any]]:
     used: set[str] = set()
     for number, turn in enumerate(ask.turns):
         if turn.role == "tool":
             yield {"type": "function_call_output", "call_id": turn.call_id, "output": turn.text}
         elif turn.role == "assistant":
-            yield from _assistant(turn, number, used, ask)
+            yield from _items_of_answer(turn, number, used, ask)
         elif not _is_instructed(turn, ask):
-            yield {"type": "message", "role": _role(turn, ask), "content": turn.text}
+            yield {"type": "message", "role": _role_of_turn(turn, ask), "content": turn.text}
 
 
 def _is_instructed(turn: Turn, ask: Ask) -> bool:
@@ -242,13 +236,13 @@ def _is_instructed(turn: Turn, ask: Ask) -> bool:
     return turn.role == "system" and ask.like.instructions == "instructions"
 
 
-def _role(turn: Turn, ask: Ask) -> str:
+def _role_of_turn(turn: Turn, ask: Ask) -> str:
     """Models that think take their instructions from a developer."""
     is_instruction = turn.role == "system" and ask.thinks
     return ask.like.instructions if is_instruction else turn.role
 
 
-def _assistant(turn: Turn, number: int, used: set[str], ask: Ask) -> Iterator[dict[str, Any]]:
+def _items_of_answer(turn: Turn, number: int, used: set[str], ask: Ask) -> Iterator[dict[str, Any]]:
     pieces = list(turn.thinking_first if ask.like.thinking_first else turn.pieces)
     if not ask.like.keeps_items:
         pieces = _text_alone(turn)
@@ -259,7 +253,7 @@ def _assistant(turn: Turn, number: int, used: set[str], ask: Ask) -> Iterator[di
             if ask.sends_thinking("responses"):
                 item_id = piece.id if piece.id and piece.id not in used else f"rs_{number}_{at}"
                 used.add(item_id)
-                yield _reasoning(piece, item_id)
+                yield _reasoning_item(piece, item_id)
         elif isinstance(piece, Words):
             content = [{"type": "output_text", "text": piece.text}]
             yield {"type": "message", "role": "assistant", "content": content}
@@ -274,7 +268,7 @@ def _text_alone(turn: Turn) -> list[Piece]:
     return [*thought, *(piece for piece in turn.pieces if not isinstance(piece, Thought))]
 
 
-def _reasoning(thought: Thought, item_id: str) -> dict[str, Any]:
+def _reasoning_item(thought: Thought, item_id: str) -> dict[str, Any]:
     summary = [{"type": "summary_text", "text": text} for text in thought.parts]
     item: dict[str, Any] = {"type": "reasoning", "id": item_id, "summary": summary}
     if thought.raw:

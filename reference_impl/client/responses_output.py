@@ -158,7 +158,7 @@ class Output:
         reported.update(text for each in self._items for text in each.reported_texts())
         reported.discard("")
         for index, item in enumerate(objects_of(response.get("output"))):
-            if self._same(item, index) is None and not _texts(item) <= reported:
+            if self._same(item, index) is None and not _texts_of_item(item) <= reported:
                 made = self.add(item, None)
                 if made is not None:
                     made.done(item)
@@ -180,7 +180,7 @@ class Output:
         self._speech.pause()
 
 
-def _texts(item: Mapping[str, Any]) -> set[str]:
+def _texts_of_item(item: Mapping[str, Any]) -> set[str]:
     """What an item says, to be compared with what was reported; never nothing at all."""
     parts = [*objects_of(item.get("content")), *objects_of(item.get("summary"))]
     texts = {text_of(part.get("text")) for part in parts}

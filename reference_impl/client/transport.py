@@ -109,7 +109,7 @@ class Exchange:
         size, is_done = 0, False
         while not ended:
             chunk = b""
-            with _ending(ended):
+            with _noted_ending(ended):
                 async with asyncio.timeout_at(deadline):
                     chunk = await anext(chunks)
             size += len(chunk)
@@ -125,7 +125,7 @@ class Exchange:
 
 
 @contextmanager
-def _ending(ended: list[str]) -> Iterator[None]:
+def _noted_ending(ended: list[str]) -> Iterator[None]:
     """Note how the bytes stop, where they do."""
     import httpx  # noqa: PLC0415  # as above
 

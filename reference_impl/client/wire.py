@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal, Protocol, get_args
+from typing import Any, Final, Literal, get_args
 
 from .event import Event, Report
 from .frame import Frame
@@ -37,22 +37,6 @@ class Reading:
 
     markers: tuple[Pair, ...] = ()
     opened_by_prompt: bool = False
-
-
-class WireReader(Protocol):
-    """Reads one answer of one API."""
-
-    def read(self, frame: Frame) -> list[Event]:
-        """The events of one frame."""
-
-    def body(self, payload: dict[str, Any]) -> list[Event]:
-        """The events of a whole JSON body."""
-
-    def end(self, how: str) -> list[Event]:
-        """The events of the end of the bytes."""
-
-    def echo(self) -> Mapping[str, Any]:
-        """What has to go back in the next request beside the pieces of the turn."""
 
 
 class AnswerReader(ABC):
@@ -92,7 +76,7 @@ class AnswerReader(ABC):
         return self._report.take()
 
     def echo(self) -> Mapping[str, Any]:
-        """Nothing: all that goes back is in the pieces."""
+        """What has to go back in the next request beside the pieces of the turn: often nothing."""
         return {}
 
     @abstractmethod

@@ -9,9 +9,9 @@ from typing import Final
 import torch
 from transformers import PreTrainedTokenizerBase
 
+from .architecture import END_OF_TURN
 from .corpus import Example
 from .markers import VARIANTS
-from .vocabulary import END_OF_TURN
 
 _MARKERS: Final = VARIANTS["think"]
 
@@ -47,10 +47,10 @@ def prompt_text(tokenizer: PreTrainedTokenizerBase, example: Example) -> str:
 
 
 def row(tokenizer: PreTrainedTokenizerBase, example: Example) -> Row:
-    prompt_ids = _ids(tokenizer, prompt_text(tokenizer, example))
-    thought = _ids(tokenizer, _MARKERS.opener + example.thought.text) if example.thinks else []
-    closed = _ids(tokenizer, _MARKERS.closer) if example.thinks else []
-    said = _ids(tokenizer, example.said + END_OF_TURN)
+    prompt_ids = _ids_of(tokenizer, prompt_text(tokenizer, example))
+    thought = _ids_of(tokenizer, _MARKERS.opener + example.thought.text) if example.thinks else []
+    closed = _ids_of(tokenizer, _MARKERS.closer) if example.thinks else []
+    said = _ids_of(tokenizer, example.said + END_OF_TURN)
     is_cut = example.kept is not None
     if example.kept is not None:
         thought = thought[: 1 + int(example.kept * (len(thought) - 1))]
@@ -59,7 +59,7 @@ def row(tokenizer: PreTrainedTokenizerBase, example: Example) -> Row:
     return Row(prompt_ids + thought + closed + said, learnt + [True] * len(said))
 
 
-def _ids(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:
+def _ids_of(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:
     ids: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]
     return ids
 

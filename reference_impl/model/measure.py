@@ -70,12 +70,12 @@ def trials(
         for _ in range(each):
             example = surrounded(random, name, kind(random))
             kept = random.random()
-            yield _trial(tokenizer, name, replace(example, thinks=True, kept=None))
-            yield _trial(tokenizer, name, replace(example, thinks=False, kept=None))
-            yield _trial(tokenizer, name, replace(example, thinks=True, kept=kept))
+            yield _trial_of_example(tokenizer, name, replace(example, thinks=True, kept=None))
+            yield _trial_of_example(tokenizer, name, replace(example, thinks=False, kept=None))
+            yield _trial_of_example(tokenizer, name, replace(example, thinks=True, kept=kept))
 
 
-def _trial(tokenizer: Tokenizer, name: str, example: corpus.Example) -> Trial:
+def _trial_of_example(tokenizer: Tokenizer, name: str, example: corpus.Example) -> Trial:
     row = batches.row(tokenizer, example)
     learnt_from = row.learnt.index(True)
     manner = MANNERS[1 if not example.thinks else 2 if example.kept is not None else 0]
@@ -90,13 +90,13 @@ def answers(
     said: list[list[int]] = [[] for _ in prompts]
     for start in range(0, len(order), ROWS):
         places = order[start : start + ROWS]
-        made = _greedy(model, tokenizer, [prompts[at] for at in places])
+        made = _greedy_tokens(model, tokenizer, [prompts[at] for at in places])
         for at, ids in zip(places, made, strict=True):
             said[at] = ids
     return said
 
 
-def _greedy(
+def _greedy_tokens(
     model: Qwen3ForCausalLM, tokenizer: Tokenizer, prompts: list[list[int]]
 ) -> Iterator[list[int]]:
     batch = tokenizer.pad({"input_ids": prompts}, padding_side="left", return_tensors="pt")

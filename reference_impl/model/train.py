@@ -17,7 +17,7 @@ import torch
 from torch.nn.functional import cross_entropy
 from transformers import AutoTokenizer, PreTrainedTokenizerBase, Qwen3ForCausalLM
 
-from . import architecture, corpus, vocabulary
+from . import architecture, corpus
 from .batches import TrainingBatch, padded, row
 from .markers import VARIANTS
 
@@ -48,32 +48,33 @@ def train(folder: Path, steps: int = STEPS) -> None:
     tokenizer = AutoTokenizer.from_pretrained(folder)
     torch.manual_seed(SEED)
     model = architecture.build(tokenizer)
-    _learn(model, tokenizer, steps)
+    _learn_weights(model, tokenizer, steps)
     model.half().save_pretrained(folder)
 
 
 def write_tokenizer(folder: Path) -> None:
     """Learn the vocabulary from the ASCII lines of the corpus and write it into `folder`."""
     random = Random(SEED)  # noqa: S311 - repeatable, no secret
-    texts = [text for _ in range(TEXTS) for text in _texts(corpus.draw(random)[1])]
+    texts = [text for _ in range(TEXTS) for text in _texts_of_example(corpus.draw(random)[1])]
     markers = VARIANTS["think"]
     ascii_only = (text for text in texts if text.isascii())
-    vocabulary.write(vocabulary.learn(ascii_only, markers), markers, folder)
+    tokenizer = architecture.learn(ascii_only, markers)
+    architecture.write_tokenizer(tokenizer, markers, folder)
 
 
-def _texts(example: corpus.Example) -> Iterator[str]:
+def _texts_of_example(example: corpus.Example) -> Iterator[str]:
     yield from (message["content"] for message in example.messages)
     yield from (example.thought.text, example.answer)
     yield from (f'{{"name": "{call.name}", "arguments": {{"' for call in example.calls)
     yield from (", ".join(tool["function"]["parameters"]["properties"]) for tool in example.tools)
 
 
-def _learn(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerBase, steps: int) -> None:
+def _learn_weights(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerBase, steps: int) -> None:
     optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=0.01)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, steps))
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate_at(step, steps))
     random = Random(SEED)  # noqa: S311 - repeatable, no secret
     for step in range(1, steps + 1):
-        loss = _step(model, _batches(tokenizer, random))
+        loss = _one_step(model, _next_batches(tokenizer, random))
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         schedule.step()
@@ -82,7 +83,7 @@ def _learn(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerBase, steps: i
             sys.stderr.write(f"step {step} of {steps}: loss {loss:.5f}\n")
 
 
-def _rate(step: int, steps: int) -> float:
+def _rate_at(step: int, steps: int) -> float:
     """Rise in a line, then fall along a cosine to a fiftieth."""
     if step < WARM_UP:
         return (step + 1) / WARM_UP
@@ -90,14 +91,14 @@ def _rate(step: int, steps: int) -> float:
     return 0.02 + 0.98 * (1 + math.cos(math.pi * done)) / 2
 
 
-def _batches(tokenizer: PreTrainedTokenizerBase, random: Random) -> list[TrainingBatch]:
+def _next_batches(tokenizer: PreTrainedTokenizerBase, random: Random) -> list[TrainingBatch]:
     rows = [row(tokenizer, corpus.draw(random)[1]) for _ in range(ROWS)]
     rows.sort(key=lambda each: len(each.ids))
     size = ROWS // GROUPS
     return [padded(rows[at : at + size]) for at in range(0, ROWS, size)]
 
 
-def _step(model: Qwen3ForCausalLM, batches: list[TrainingBatch]) -> float:
+def _one_step(model: Qwen3ForCausalLM, batches: list[TrainingBatch]) -> float:
     """Add up the gradients of one step. Gives the mean loss of a learnt token, in nats."""
     learnt = sum(int(batch.learnt.sum()) for batch in batches)
     total = 0.0

@@ -29,10 +29,10 @@ def folder(variant: str = BASE, *, under: Path | None = None) -> Path:
     What is not shipped is written once: `under` the folder given, else in the user's cache. Raises
     ValueError if there is no such variant.
     """
-    _known(variant)
+    _known_variant(variant)
     if variant == BASE:
         return WEIGHTS
-    place = (under or _cache()) / f"{_digest(variant)}-{variant}"
+    place = (under or _cache_folder()) / f"{_digest_of_variant(variant)}-{variant}"
     if not place.is_dir():
         place.parent.mkdir(parents=True, exist_ok=True)
         _write_whole(variant, place)
@@ -41,12 +41,12 @@ def folder(variant: str = BASE, *, under: Path | None = None) -> Path:
 
 def write(variant: str, place: Path) -> None:
     """Write a variant into the folder `place`."""
-    markers = VARIANTS[_known(variant)]
+    markers = VARIANTS[_known_variant(variant)]
     place.mkdir(parents=True, exist_ok=True)
     for source in sorted(WEIGHTS.iterdir()):
         if source.name not in (_TOKENIZER_FILE, TEMPLATE_FILE):
             shutil.copyfile(source, place / source.name)
-    (place / _TOKENIZER_FILE).write_text(_renamed(markers), encoding="utf-8")
+    (place / _TOKENIZER_FILE).write_text(_renamed_tokens(markers), encoding="utf-8")
     (place / TEMPLATE_FILE).write_text(template(markers), encoding="utf-8")
 
 
@@ -62,7 +62,7 @@ def _write_whole(variant: str, place: Path) -> None:
             raise
 
 
-def _renamed(markers: VariantMarkers) -> str:
+def _renamed_tokens(markers: VariantMarkers) -> str:
     """Give the tokenizer with the two tokens under other names; their ids stay."""
     tokenizer: dict[str, Any] = json.loads((WEIGHTS / _TOKENIZER_FILE).read_text(encoding="utf-8"))
     shipped = VARIANTS[BASE]
@@ -73,21 +73,21 @@ def _renamed(markers: VariantMarkers) -> str:
     return json.dumps(tokenizer, ensure_ascii=False, separators=(",", ":"))
 
 
-def _digest(variant: str) -> str:
+def _digest_of_variant(variant: str) -> str:
     """Name the contents, so that a folder of older weights is never taken for this one."""
     digest = hashlib.sha256(template(VARIANTS[variant]).encode())
-    digest.update(_renamed(VARIANTS[variant]).encode())
+    digest.update(_renamed_tokens(VARIANTS[variant]).encode())
     for source in sorted(WEIGHTS.iterdir()):
         digest.update(source.read_bytes())
     return digest.hexdigest()[:12]
 
 
-def _cache() -> Path:
+def _cache_folder() -> Path:
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(home) / "reasoning-conformance" / "model"
 
 
-def _known(variant: str) -> str:
+def _known_variant(variant: str) -> str:
     if variant not in VARIANTS:
         raise ValueError(f"no variant {variant!r}; there are {', '.join(VARIANTS)}")
     return variant

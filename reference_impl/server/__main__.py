@@ -2,18 +2,68 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
+
+import uvicorn
+from starlette.types import ASGIApp
 
 from ..model import folder
 from .app import application
 from .defects import DEFECTS
 from .engine import Engine, EngineError
-from .listening import serve
 from .options import ServerOptions, parse
 from .service import Service
+
+
+class Announced(uvicorn.Server):
+    """Says where it listens as soon as it does."""
+
+    def __init__(self, config: uvicorn.Config, port_file: Path | None) -> None:
+        super().__init__(config)
+        self._port_file = port_file
+
+    async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
+        await super().startup(sockets)  # type: ignore[arg-type]
+        if self.started:
+            port = self.servers[0].sockets[0].getsockname()[1]
+            if self._port_file is not None:
+                write_port(self._port_file, port)
+            host = self.config.host
+            place = f"[{host}]" if ":" in host else host
+            sys.stdout.write(f"READY http://{place}:{port}\n")
+            sys.stdout.flush()
+
+
+def write_port(path: Path, port: int) -> None:
+    """Whole or not at all: who waits for the file never reads half a number."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    unfinished.write_text(f"{port}\n", encoding="ascii")
+    unfinished.replace(path)
+
+
+def serve(app: ASGIApp, *, host: str, port: int, port_file: Path | None, most: int) -> None:
+    """Serve until a signal ends it. Exits with 3 where the port is taken, as uvicorn does.
+
+    `most` is how many bytes a message of a WebSocket may have.
+    """
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        log_level="warning",
+        access_log=False,
+        lifespan="off",
+        ws="websockets-sansio",
+        ws_max_size=most,
+        timeout_graceful_shutdown=5,
+        timeout_keep_alive=75,  # clients that keep idle connections as long as this lose a race
+    )
+    asyncio.run(Announced(config, port_file).serve())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -22,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.lists_defects:
         return _list_defects()
     try:
-        engine = _engine(options)
+        engine = _loaded_engine(options)
     except EngineError as err:
         sys.stderr.write(f"error: {err}\n")
         return 2
@@ -50,7 +100,7 @@ def _list_defects() -> int:
     return 0
 
 
-def _engine(options: ServerOptions) -> Engine:
+def _loaded_engine(options: ServerOptions) -> Engine:
     return Engine.load(
         options.model or folder(options.variant),
         max_batch=options.max_batch,

@@ -44,6 +44,7 @@ _TYPES: Final[Mapping[Framing, str]] = {
 Planner = Callable[[Service, Fields, HTTPConnection], Plan]
 Envelope = Callable[[Refusal], Mapping[str, Any]]
 Endpoint = Callable[[Request], Awaitable[ASGIApp]]
+LookUp = Callable[[Service, Fields], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,20 +95,20 @@ def application(service: Service) -> Starlette:
     """The whole server as an ASGI application."""
     return Starlette(
         routes=[
-            *(Route(api.path, _answering(service, api), methods=["POST"]) for api in _APIS),
-            WebSocketRoute("/v1/responses", _conversing(service)),
-            Route("/v1beta/models", _reading(service, lambda _: google_list(service))),
-            Route("/api/show", _describing(service), methods=["POST"]),
-            Route("/api/tags", _reading(service, lambda _: ollama.tags(service))),
-            Route("/v1/models", _reading(service, lambda _: listed(service))),
-            Route("/v1/models/{model:path}", _reading(service, lambda at: entry(service, at))),
-            Route("/health", _health),
+            *(Route(api.path, _answers_at(service, api), methods=["POST"]) for api in _APIS),
+            WebSocketRoute("/v1/responses", _socket_endpoint(service)),
+            Route("/v1beta/models", _looking_up(service, google_list)),
+            Route("/api/show", _looking_up(service, ollama.shown, ollama_error), methods=["POST"]),
+            Route("/api/tags", _looking_up(service, ollama.tags)),
+            Route("/v1/models", _looking_up(service, listed)),
+            Route("/v1/models/{model:path}", _looking_up(service, entry)),
+            Route("/health", _answer_health),
         ],
-        exception_handlers={HTTPException: _misdirected, Exception: _broken},
+        exception_handlers={HTTPException: _no_route, Exception: _own_fault},
     )
 
 
-def _answering(service: Service, api: Api) -> Endpoint:
+def _answers_at(service: Service, api: Api) -> Endpoint:
     async def endpoint(request: Request) -> ASGIApp:
         in_query = request.query_params.get("key") if api.takes_key_in_query else None
         try:
@@ -116,34 +117,32 @@ def _answering(service: Service, api: Api) -> Endpoint:
             fields = {**decoded(body), **request.path_params}
             plan = api.plan(service, fields, request)
         except Refusal as refusal:
-            return _json(api.envelope(refusal), refusal.status)
+            return _json_response(api.envelope(refusal), refusal.status)
         except ClientDisconnect:
             return Response(status_code=499)  # nobody is there to read it
-        return _answer(plan, service.defect)
+        return _answer_of_plan(plan, service.defect)
 
     return endpoint
 
 
-def _conversing(service: Service) -> Callable[[WebSocket], Awaitable[None]]:
+def _socket_endpoint(service: Service) -> Callable[[WebSocket], Awaitable[None]]:
     async def endpoint(websocket: WebSocket) -> None:
         await ResponsesSocket(service, websocket).serve()
 
     return endpoint
 
 
-def _answer(plan: Plan, defect: ServerDefect | None) -> ASGIApp:
-    wires = plan.wires
-    if defect is not None and defect.wires is not None:
-        wires = hooked(wires, defect.wires, plan.scene)
+def _answer_of_plan(plan: Plan, defect: ServerDefect | None) -> ASGIApp:
+    wires = plan.faulty_wires(defect)
     if plan.whole is not None:
         return Body(wires, plan.whole)
-    frames = _frames(wires, plan)
+    frames = _as_frames(wires, plan)
     if defect is not None and defect.frames is not None:
         frames = hooked(frames, defect.frames, plan.scene)
     return EventStream(frames, _TYPES[plan.framing])
 
 
-async def _frames(wires: AsyncGenerator[Wire, None], plan: Plan) -> AsyncGenerator[bytes, None]:
+async def _as_frames(wires: AsyncGenerator[Wire, None], plan: Plan) -> AsyncGenerator[bytes, None]:
     framing, with_lines = plan.framing, plan.event_lines
     is_first = True
     async with aclosing(wires):
@@ -159,53 +158,42 @@ async def _frames(wires: AsyncGenerator[Wire, None], plan: Plan) -> AsyncGenerat
         yield element(None, is_first=is_first)
 
 
-def _describing(service: Service) -> Endpoint:
-    """The endpoint that says what a model can do."""
+def _looking_up(service: Service, look_up: LookUp, envelope: Envelope = openai_error) -> Endpoint:
+    """An endpoint that says what is there, or what it can do."""
 
     async def endpoint(request: Request) -> ASGIApp:
+        fields: Fields = {}
         try:
             check_key(service.settings.api_key, request.headers)
-            fields = decoded(await read(request, service.settings.max_body))
-            return _json(ollama.shown(service, fields))
+            if request.method == "POST":
+                fields = decoded(await read(request, service.settings.max_body))
+            return _json_response(look_up(service, {**fields, **request.path_params}))
         except Refusal as refusal:
-            return _json(ollama_error(refusal), refusal.status)
+            return _json_response(envelope(refusal), refusal.status)
 
     return endpoint
 
 
-def _reading(service: Service, look_up: Callable[[str], Mapping[str, Any]]) -> Endpoint:
-    """An endpoint that says what is there."""
-
-    async def endpoint(request: Request) -> ASGIApp:
-        try:
-            check_key(service.settings.api_key, request.headers)
-            return _json(look_up(request.path_params.get("model", "")))
-        except Refusal as refusal:
-            return _json(openai_error(refusal), refusal.status)
-
-    return endpoint
+async def _answer_health(_: Request) -> Response:
+    return _json_response({"status": "ok"})
 
 
-async def _health(_: Request) -> Response:
-    return _json({"status": "ok"})
-
-
-async def _misdirected(request: Request, error: Exception) -> Response:
+async def _no_route(request: Request, error: Exception) -> Response:
     """A path or method that is not served."""
     assert isinstance(error, HTTPException)
-    return _refused(request, Refusal(error.detail, status=error.status_code))
+    return _refused_at(request, Refusal(error.detail, status=error.status_code))
 
 
-async def _broken(request: Request, _: Exception) -> Response:
+async def _own_fault(request: Request, _: Exception) -> Response:
     """A fault of this server; the error itself goes to the log."""
-    return _refused(request, Refusal("the server made a mistake; its log says more", status=500))
+    return _refused_at(request, Refusal("the server made a mistake; its log says more", status=500))
 
 
-def _refused(request: Request, refusal: Refusal) -> Response:
+def _refused_at(request: Request, refusal: Refusal) -> Response:
     path = request.url.path
     known = (each for start, each in _ENVELOPES.items() if path.startswith(start))
     envelope = next(known, openai_error)
-    return _json(envelope(refusal), refusal.status)
+    return _json_response(envelope(refusal), refusal.status)
 
 
 async def read(request: Request, most: int) -> bytes:
@@ -222,5 +210,5 @@ async def read(request: Request, most: int) -> bytes:
     return bytes(body)
 
 
-def _json(payload: Mapping[str, Any], status: int = 200) -> Response:
+def _json_response(payload: Mapping[str, Any], status: int = 200) -> Response:
     return Response(encoded(payload), status, media_type=JSON)

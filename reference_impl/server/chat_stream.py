@@ -7,18 +7,23 @@ Rule 2: thinking is hidden, sent in a field of its own, or wrapped in the tokeni
 Rule 3: a chunk carries thinking or text or a part of a tool call, never two of them.
 
 There is one way to split thinking from text, and both forms of an answer go through it.
+
+Mistral's API has thinking as a part of the content.
+Rule 4: there it comes in parts, ends with an empty part, and goes on in no other field; text is a
+        plain string. What was not thought has no part.
+Rule 5: there a call comes whole, with an id of nine letters and digits; usage is in the chunk that
+        finishes, asked for or not, and counts no thinking apart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from .engine import Finish, ReasoningDelta, Start, ToolCall, Usage
-from .projection import AnswerBody, AnswerProjection
+from .projection import AnswerBody, AnswerProjection, Stamp
 from .refusal import Refusal, openai_error
-from .stamp import Stamp
 from .summary import AnswerEvent
 from .wire import DONE, Wire
 
@@ -178,3 +183,58 @@ class ChatBody(AnswerBody):
         content = texts.pop("content", None if self._calls else "")
         message = {"role": "assistant", "content": content, "refusal": None, **texts}
         return {**message, "tool_calls": self._calls} if self._calls else message
+
+
+_ID: Final = 9
+
+
+class MistralStream(ChatStream):
+    def _think(self, text: str) -> Iterator[Wire]:
+        self._is_wrapping = True
+        yield self._part([{"type": "text", "text": text}])
+
+    def _unwrap(self) -> Iterator[Wire]:
+        if self._is_wrapping:
+            self._is_wrapping = False
+            yield self._part([])
+
+    def _part(self, thinking: list[Mapping[str, Any]]) -> Wire:
+        return self._chunk({"content": [{"type": "thinking", "thinking": thinking}]})
+
+    def _call(self, call: ToolCall) -> Iterator[Wire]:
+        function = {"name": call.name, "arguments": call.arguments}
+        named = {"id": self._stamp.new("")[-_ID:], "type": "function"}
+        yield self._chunk({"tool_calls": [{"index": self._calls, **named, "function": function}]})
+        self._calls += 1
+
+    def _finish(self, finish: Finish) -> Iterator[Wire]:
+        last = self._chunk({"content": ""}, finish.reason)
+        assert not isinstance(last.data, str)
+        yield Wire({**last.data, "usage": chat_usage(finish.usage, details=False)})
+        yield Wire(DONE)
+
+
+class MistralBody(ChatBody):
+    """Adds up chunks: thinking and text are parts where there is thinking, else a text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._thought: list[str] = []
+
+    def _delta(self, delta: Mapping[str, Any]) -> None:
+        content = delta.get("content")
+        if not isinstance(content, list):
+            super()._delta(delta)
+            return
+        for part in content:
+            self._thought += [piece["text"] for piece in part["thinking"]]
+
+    def _message(self) -> dict[str, Any]:
+        message = super()._message()
+        text = message["content"] or ""
+        if not self._thought:
+            return {**message, "content": text}
+        parts = [{"type": "text", "text": "".join(self._thought)}]
+        spoken = [{"type": "text", "text": text}] if text else []
+        thinking = {"type": "thinking", "thinking": parts, "closed": True}
+        return {**message, "content": [thinking, *spoken]}

@@ -1,22 +1,29 @@
-"""Cohere's /v2/chat: the fields of a request, and how it is answered."""
+"""Cohere's /v2/chat: a request becomes a plan; engine events become blocks and calls.
+
+Rule 1: one block or call is open at a time; blocks and calls count from 0, each by themselves.
+Rule 2: thinking is among the output tokens, and is counted apart as well.
+Rule 3: a generation that fails ends with `message-end` and the reason ERROR.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta
 from starlette.requests import HTTPConnection
 
-from .ask import EngineRequest, check_model, engine_request
-from .cohere_stream import CohereBody, CohereStream
 from .defects import Scene
 from .effort import Effort
-from .fields import Count, Fields, Sampling, Share, StopStrings, Tool, lets_call, typed, unsupported
-from .plan import Plan, planned
-from .refusal import Refusal
+from .engine import Finish, Start, ToolCall, Usage
+from .fields import Count, Fields, Sampling, Share, StopStrings, Tool, offered, typed, unsupported
+from .plan import EngineRequest, Plan, check_model, engine_request, planned
+from .projection import AnswerBody, BlockProjection, Stamp
+from .refusal import Refusal, failed, message_error
 from .service import Service
-from .turns import Turn, assistant, function_call
+from .turns import Turn, assistant, function_calls, result_turn, text_turn
+from .wire import DONE, Wire
 
 
 class CohereThinking(msgspec.Struct):
@@ -73,12 +80,12 @@ class CohereRequest(Sampling, kw_only=True):
 def plan(service: Service, fields: Fields, _: HTTPConnection) -> Plan:
     request = typed(fields, CohereRequest)
     check_model(service, request.model)
-    ask = _ask(request, _effort(request))
+    ask = _ask_of(request, _effort_of_request(request))
     scene = Scene("cohere", thinks=ask.thinks, streams=request.stream)
     return planned(service, ask, CohereStream(service.stamp), CohereBody(), scene)
 
 
-def _effort(request: CohereRequest) -> Effort:
+def _effort_of_request(request: CohereRequest) -> Effort:
     """How hard to think; on where the request does not say. Raises Refusal."""
     thinking = request.thinking
     if thinking is None:
@@ -89,35 +96,33 @@ def _effort(request: CohereRequest) -> Effort:
     return Effort(thinks=thinking.type == "enabled", budget=thinking.token_budget)
 
 
-def _ask(request: CohereRequest, wanted: Effort) -> EngineRequest:
+def _ask_of(request: CohereRequest, wanted: Effort) -> EngineRequest:
     """What the engine is to do. Raises Refusal for what would have to be ignored."""
     if request.documents:
         raise unsupported("a document", "documents")
     if request.response_format not in (None, {"type": "text"}):
         raise unsupported("a response format", "response_format")
-    offered = request.tools if lets_call(request.tool_choice, "tool_choice") else None
-    turns = map(_turn, request.messages)
-    tools = [tool.declared for tool in offered or ()]
-    return engine_request(turns, tools, wanted, request, request.max_tokens)
+    choice = request.tool_choice and request.tool_choice.lower()
+    tools = offered(request.tools, choice, "tool_choice")
+    return engine_request(
+        map(_turn_of_message, request.messages), tools, wanted, request, request.max_tokens
+    )
 
 
-def _turn(message: CohereMessage) -> Turn:
-    text, thought = _texts(message.content)
+def _turn_of_message(message: CohereMessage) -> Turn:
+    text, thought = _text_and_thought(message.content)
     match message.role:
         case "system" | "user":
-            return {"role": message.role, "content": text}
+            return text_turn(message.role, text)
         case "tool":
-            return {"role": "tool", "tool_call_id": message.tool_call_id, "content": text}
+            return result_turn(message.tool_call_id, text)
         case "assistant":
-            calls = [
-                function_call(call.id, call.function.name, call.function.arguments)
-                for call in message.tool_calls or ()
-            ]
+            calls = function_calls(message.tool_calls)
             return assistant(text, message.tool_plan + thought, calls)
     raise Refusal(f"unknown role {message.role!r}", param="messages")
 
 
-def _texts(content: str | list[CohereBlock] | None) -> tuple[str, str]:
+def _text_and_thought(content: str | list[CohereBlock] | None) -> tuple[str, str]:
     """Visible text and thinking of a turn. Raises Refusal."""
     if content is None or isinstance(content, str):
         return content or "", ""
@@ -125,3 +130,116 @@ def _texts(content: str | list[CohereBlock] | None) -> tuple[str, str]:
         if block.type not in ("text", "thinking"):
             raise unsupported(f"content of type {block.type!r}", "messages")
     return "".join(b.text for b in content), "".join(b.thinking for b in content)
+
+
+_REASONS: Final = {"stop": "COMPLETE", "length": "MAX_TOKENS", "tool_calls": "TOOL_CALL"}
+
+
+class CohereStream(BlockProjection):
+    def __init__(self, stamp: Stamp) -> None:
+        super().__init__()
+        self._stamp = stamp
+        self._calls = 0
+
+    def _think(self, text: str) -> Iterator[Wire]:
+        return self._add("thinking", text)
+
+    def _say(self, text: str) -> Iterator[Wire]:
+        return self._add("text", text)
+
+    def _fail(self, refusal: Refusal) -> Iterator[Wire]:
+        yield _wire_of("message-end", delta={"finish_reason": "ERROR", "error": refusal.message})
+        yield Wire(DONE)
+
+    def _start(self, _: Start) -> Iterator[Wire]:
+        empty = {"content": [], "tool_plan": "", "tool_calls": [], "citations": []}
+        yield _message_event(
+            "message-start", {"role": "assistant", **empty}, id=self._stamp.new("")
+        )
+
+    def _add(self, kind: str, text: str) -> Iterator[Wire]:
+        yield from self._enter(kind)
+        yield self._content("content-delta", {kind: text})
+
+    def _begin(self, kind: str, **_: Any) -> Iterator[Wire]:
+        yield self._content("content-start", {"type": kind, kind: ""})
+
+    def _end(self, _: str) -> Iterator[Wire]:
+        yield _wire_of("content-end", index=self._index)
+
+    def _content(self, event: str, content: Mapping[str, Any]) -> Wire:
+        return _message_event(event, {"content": content}, index=self._index)
+
+    def _call(self, call: ToolCall) -> Iterator[Wire]:
+        yield from self._leave()
+        index, self._calls = self._calls, self._calls + 1
+        named = {"id": self._stamp.new(f"{call.name}_"), "type": "function"}
+        begun = {**named, "function": {"name": call.name, "arguments": ""}}
+        yield _message_event("tool-call-start", {"tool_calls": begun}, index=index)
+        arguments = {"function": {"arguments": call.arguments}}
+        yield _message_event("tool-call-delta", {"tool_calls": arguments}, index=index)
+        yield _wire_of("tool-call-end", index=index)
+
+    def _finish(self, finish: Finish) -> Iterator[Wire]:
+        yield from self._leave()
+        reason = _REASONS[finish.reason]
+        if finish.reason == "stop" and finish.stop_string is not None:
+            reason = "STOP_SEQUENCE"
+        yield _wire_of(
+            "message-end", delta={"finish_reason": reason, "usage": _usage_counts(finish.usage)}
+        )
+        yield Wire(DONE)
+
+
+class CohereBody(AnswerBody):
+    def __init__(self) -> None:
+        super().__init__(message_error)
+        self._id = ""
+        self._content: list[dict[str, Any]] = []
+        self._calls: list[dict[str, Any]] = []
+        self._end: Mapping[str, Any] = {}
+
+    def _add(self, _: str, data: Mapping[str, Any]) -> None:
+        delta = data.get("delta", {})
+        message = delta.get("message", {})
+        match data["type"]:
+            case "message-start":
+                self._id = data["id"]
+            case "content-start":
+                self._content.append(dict(message["content"]))
+            case "content-delta":
+                for key, text in message["content"].items():
+                    self._content[-1][key] = self._content[-1].get(key, "") + text
+            case "tool-call-start":
+                call = message["tool_calls"]
+                self._calls.append({**call, "function": dict(call["function"])})
+            case "tool-call-delta":
+                self._calls[-1]["function"]["arguments"] += message["tool_calls"]["function"][
+                    "arguments"
+                ]
+            case "message-end":
+                self._end = delta
+                if "error" in delta:
+                    self._error = self._envelope(failed(delta["error"]))
+
+    def _whole(self) -> dict[str, Any]:
+        message: dict[str, Any] = {"role": "assistant"}
+        if self._content:
+            message["content"] = self._content
+        if self._calls:
+            message["tool_calls"] = self._calls
+        return {"id": self._id, "message": message, **self._end}
+
+
+def _message_event(kind: str, message: Mapping[str, Any], **fields: Any) -> Wire:
+    return _wire_of(kind, **fields, delta={"message": message})
+
+
+def _wire_of(kind: str, **fields: Any) -> Wire:
+    return Wire({"type": kind, **fields}, kind)
+
+
+def _usage_counts(usage: Usage) -> dict[str, Any]:
+    """Tokens, and those that are billed, which here are the same."""
+    counted = {"input_tokens": usage.prompt, "output_tokens": usage.completion}
+    return {"billed_units": counted, "tokens": {**counted, "reasoning_tokens": usage.reasoning}}

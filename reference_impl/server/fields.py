@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Annotated, Any, Final, TypeVar
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Any, Final, Protocol, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -33,10 +33,36 @@ class Sampling(msgspec.Struct, kw_only=True):
     seed: SeedNumber | None = None
 
 
+class TextPart(msgspec.Struct, tag="text"):
+    text: str
+
+
+class RefusalPart(msgspec.Struct, tag="refusal"):
+    refusal: str
+
+    @property
+    def text(self) -> str:
+        return self.refusal
+
+
+class TypeChoice(msgspec.Struct):
+    """What is chosen by its type."""
+
+    type: str
+
+
+class EffortChoice(msgspec.Struct):
+    effort: str | None = None
+
+
 class Function(msgspec.Struct):
     name: Annotated[str, Meta(min_length=1)]
     description: str | None = None
     parameters: dict[str, Any] | None = None
+
+    @property
+    def declared(self) -> Mapping[str, Any]:
+        return function_tool(self.name, self.description or "", self.parameters or {})
 
 
 class Tool(msgspec.Struct, tag_field="type", tag="function"):
@@ -44,8 +70,7 @@ class Tool(msgspec.Struct, tag_field="type", tag="function"):
 
     @property
     def declared(self) -> Mapping[str, Any]:
-        named = self.function
-        return function_tool(named.name, named.description or "", named.parameters or {})
+        return self.function.declared
 
 
 def decoded(body: bytes) -> Fields:
@@ -83,9 +108,15 @@ def unsupported(what: str, param: str) -> Refusal:
     return Refusal(f"{what} is not supported", param=param, code="unsupported_value")
 
 
-def lets_call(choice: Any, param: str) -> bool:
-    """Whether the model may call tools, by a word that the API has for it. Raises Refusal."""
-    word = choice.lower() if isinstance(choice, str) else choice
-    if word not in (None, "auto", "none"):
+class DeclaredTool(Protocol):
+    @property
+    def declared(self) -> Mapping[str, Any]: ...
+
+
+def offered(
+    tools: Iterable[DeclaredTool] | None, choice: Any, param: str
+) -> Iterator[Mapping[str, Any]]:
+    """The tools that the model may call, by the API's word for it. Raises Refusal."""
+    if choice not in (None, "auto", "none"):
         raise unsupported("a forced tool call", param)
-    return word != "none"
+    return (tool.declared for tool in (tools if choice != "none" else None) or ())

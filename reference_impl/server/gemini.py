@@ -1,4 +1,11 @@
-"""generateContent: the fields of a request, and how it is answered."""
+"""generateContent: a request becomes a plan; engine events become chunks.
+
+Rule 1: a part is a thought, a text or a whole call; thoughts are sent to who asked for them, and
+        counted in any case, in the last chunk.
+Rule 2: the first call of an answer is signed; where there is none, the last part is, if the model
+        was to think.
+Rule 3: the last chunk has the reason; a call ends with STOP, too.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +17,16 @@ import msgspec
 from msgspec import Meta
 from starlette.requests import HTTPConnection
 
-from .ask import EngineRequest, check_model, engine_request
 from .defects import Scene
 from .effort import Effort, effort
-from .fields import Count, Fields, Sampling, Share, StopStrings, lets_call, typed, unsupported
-from .gemini_stream import SIGNATURE, GeminiBody, GeminiStream
-from .plan import Framing, Plan, planned
-from .refusal import Refusal
+from .engine import Finish, ToolCall, Usage
+from .fields import Count, Fields, Sampling, Share, StopStrings, offered, typed, unsupported
+from .plan import EngineRequest, Framing, Plan, check_model, engine_request, planned
+from .projection import AnswerBody, AnswerProjection, Stamp, call_arguments
+from .refusal import Refusal, google_error
 from .service import Service
-from .turns import Turn, assistant, function_call, function_tool
+from .turns import Turn, assistant, function_call, function_tool, result_turn, text_turn
+from .wire import Wire
 
 LEVELS: Final = ("minimal", "low", "medium", "high")
 _MISSING: Final = (
@@ -75,6 +83,11 @@ class DeclaredFunction(msgspec.Struct, rename="camel"):
     parameters: dict[str, Any] | None = None
     parameters_json_schema: dict[str, Any] | None = None
 
+    @property
+    def declared(self) -> Mapping[str, Any]:
+        schema = self.parameters_json_schema or self.parameters or {}
+        return function_tool(self.name, self.description, schema)
+
 
 class GeminiTool(msgspec.Struct, rename="camel"):
     function_declarations: list[DeclaredFunction] = []
@@ -120,7 +133,7 @@ def plan(
     request = typed(_in_camel_case(fields), GeminiRequest)
     check_model(service, model)
     _check_signatures(request)
-    ask = _ask(request, _effort(request))
+    ask = _ask_of(request, _effort_of_request(request))
     scene = Scene("gemini", thinks=ask.thinks, streams=streams)
     stream = GeminiStream(model, service.stamp, thinks=ask.thinks, shows=request.shows_thoughts)
     has_events = connection.query_params.get("alt") == "sse"
@@ -135,16 +148,16 @@ def _in_camel_case(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     free = ("args", "response", "parameters", "parametersJsonSchema")
-    spelled = {_camel(key): each for key, each in value.items()}
+    spelled = {_camel_case(key): each for key, each in value.items()}
     return {key: each if key in free else _in_camel_case(each) for key, each in spelled.items()}
 
 
-def _camel(key: str) -> str:
+def _camel_case(key: str) -> str:
     first, *rest = key.split("_")
     return first + "".join(map(str.title, rest))
 
 
-def _effort(request: GeminiRequest) -> Effort:
+def _effort_of_request(request: GeminiRequest) -> Effort:
     """How hard to think; on where the request does not say. Raises Refusal."""
     thinking = request.config.thinking_config or ThinkingConfig()
     level, budget = thinking.thinking_level, thinking.thinking_budget
@@ -157,25 +170,24 @@ def _effort(request: GeminiRequest) -> Effort:
     return effort(level.lower() if level else None, "thinkingLevel", LEVELS)
 
 
-def _ask(request: GeminiRequest, wanted: Effort) -> EngineRequest:
+def _ask_of(request: GeminiRequest, wanted: Effort) -> EngineRequest:
     """What the engine is to do. Raises Refusal for what would have to be ignored."""
     config = request.config
     if config.response_mime_type not in ("", "text/plain"):
         raise unsupported("an output format", "responseMimeType")
     system = request.system_instruction
-    before = [{"role": "system", "content": _texts(system.parts)}] if system else []
-    offered = request.tools if lets_call(request.calling_mode, "functionCallingConfig") else None
-    declared = (each for tool in offered or () for each in tool.function_declarations)
-    tools = map(_tool, declared)
-    return engine_request(
-        (*before, *_turns(request.contents)), tools, wanted, config, config.most_tokens
-    )
+    before = [text_turn("system", _text_in(system.parts))] if system else []
+    functions = [each for tool in request.tools or () for each in tool.function_declarations]
+    mode = request.calling_mode and request.calling_mode.lower()
+    tools = offered(functions, mode, "functionCallingConfig")
+    turns = (*before, *_turns_of_contents(request.contents))
+    return engine_request(turns, tools, wanted, config, config.most_tokens)
 
 
 def _check_signatures(request: GeminiRequest) -> None:
     """Raises Refusal unless the first call of every step of the current turn is signed."""
     contents = request.contents
-    asked_at = max((n for n, each in enumerate(contents) if _asks(each)), default=-1)
+    asked_at = max((n for n, each in enumerate(contents) if _asks_something(each)), default=-1)
     for number, content in enumerate(contents[asked_at + 1 :], asked_at + 2):
         call = next((part for part in content.parts if part.function_call), None)
         if content.role == "model" and call and call.function_call:
@@ -184,11 +196,11 @@ def _check_signatures(request: GeminiRequest) -> None:
                 raise Refusal(f"{_MISSING}, function call `default_api:{name}`, position {number}.")
 
 
-def _asks(content: GeminiContent) -> bool:
+def _asks_something(content: GeminiContent) -> bool:
     return content.role != "model" and any(part.text is not None for part in content.parts)
 
 
-def _turns(contents: list[GeminiContent]) -> Iterator[Turn]:
+def _turns_of_contents(contents: list[GeminiContent]) -> Iterator[Turn]:
     for content in contents:
         if any(part.inline_data is not None for part in content.parts):
             raise unsupported("an image", "contents")
@@ -196,21 +208,100 @@ def _turns(contents: list[GeminiContent]) -> Iterator[Turn]:
             made = [part.function_call for part in content.parts if part.function_call]
             calls = [function_call(call.id or call.name, call.name, call.args) for call in made]
             thoughts = "".join(part.text or "" for part in content.parts if part.thought)
-            yield assistant(_texts(content.parts), thoughts, calls)
+            yield assistant(_text_in(content.parts), thoughts, calls)
             continue
         results = [part.function_response for part in content.parts if part.function_response]
         for result in results:
             said = result.response.get("result", result.response.get("output", result.response))
             text = said if isinstance(said, str) else json.dumps(said)
-            yield {"role": "tool", "tool_call_id": result.id or result.name, "content": text}
+            yield result_turn(result.id or result.name, text)
         if not results:
-            yield {"role": "user", "content": _texts(content.parts)}
+            yield text_turn("user", _text_in(content.parts))
 
 
-def _texts(parts: list[GeminiPart]) -> str:
+def _text_in(parts: list[GeminiPart]) -> str:
     return "".join(part.text or "" for part in parts if not part.thought)
 
 
-def _tool(function: DeclaredFunction) -> Mapping[str, Any]:
-    schema = function.parameters_json_schema or function.parameters or {}
-    return function_tool(function.name, function.description, schema)
+SIGNATURE: Final = "cmVmZXJlbmNlIHRob3VnaHQgc2lnbmF0dXJl"
+"""What stands for a signature here: the server keeps nothing, and knows its own again."""
+
+
+class GeminiStream(AnswerProjection):
+    def __init__(self, model: str, stamp: Stamp, *, thinks: bool, shows: bool) -> None:
+        super().__init__()
+        self._model = model
+        self._response = stamp.new("")
+        self._thinks = thinks
+        self._shows = shows
+        self._called = False
+
+    def _think(self, text: str) -> Iterator[Wire]:
+        if self._shows:
+            yield self._chunk({"text": text, "thought": True})
+
+    def _say(self, text: str) -> Iterator[Wire]:
+        yield self._chunk({"text": text})
+
+    def _fail(self, refusal: Refusal) -> Iterator[Wire]:
+        yield Wire(google_error(refusal))
+
+    def _call(self, call: ToolCall) -> Iterator[Wire]:
+        arguments = call_arguments(call.arguments)
+        signed = {} if self._called else {"thoughtSignature": SIGNATURE}
+        self._called = True
+        yield self._chunk({"functionCall": {"name": call.name, "args": arguments}, **signed})
+
+    def _finish(self, finish: Finish) -> Iterator[Wire]:
+        is_signed = self._thinks and not self._called
+        signed = {"thoughtSignature": SIGNATURE} if is_signed else {}
+        reason = "MAX_TOKENS" if finish.reason == "length" else "STOP"
+        last = self._chunk({"text": "", **signed}, reason)
+        assert not isinstance(last.data, str)
+        yield Wire({**last.data, "usageMetadata": _usage_counts(finish.usage)})
+
+    def _chunk(self, part: Mapping[str, Any], reason: str = "") -> Wire:
+        candidate: dict[str, Any] = {"content": {"parts": [part], "role": "model"}, "index": 0}
+        if reason:
+            candidate["finishReason"] = reason
+        head = {"modelVersion": self._model, "responseId": self._response}
+        return Wire({"candidates": [candidate], **head})
+
+
+def _usage_counts(usage: Usage) -> dict[str, int]:
+    thoughts = usage.reasoning
+    counts = {
+        "promptTokenCount": usage.prompt,
+        "candidatesTokenCount": usage.completion - thoughts,
+        **({"thoughtsTokenCount": thoughts} if thoughts else {}),
+    }
+    return {**counts, "totalTokenCount": usage.prompt + usage.completion}
+
+
+class GeminiBody(AnswerBody):
+    """Adjacent texts of a kind are one part, unless the second one is signed."""
+
+    def __init__(self) -> None:
+        super().__init__(google_error)
+        self._parts: list[dict[str, Any]] = []
+        self._last: Mapping[str, Any] = {}
+
+    def _add(self, _: str, chunk: Mapping[str, Any]) -> None:
+        self._last = chunk
+        self._error = chunk if "error" in chunk else None
+        for candidate in chunk.get("candidates", ()):
+            for part in candidate["content"]["parts"]:
+                self._add_part(part)
+
+    def _add_part(self, part: Mapping[str, Any]) -> None:
+        before = self._parts[-1] if self._parts else {}
+        is_text = "text" in part and "text" in before
+        if is_text and part.get("thought") == before.get("thought"):
+            self._parts[-1] = {**before, **part, "text": before["text"] + part["text"]}
+        elif part != {"text": ""}:
+            self._parts.append(dict(part))
+
+    def _whole(self) -> dict[str, Any]:
+        (candidate,) = self._last["candidates"]
+        content = {"parts": self._parts, "role": "model"}
+        return {**self._last, "candidates": [{**candidate, "content": content}]}

@@ -1,4 +1,11 @@
-"""Interactions: the fields of a request, and how it is answered."""
+"""Interactions: a request becomes a plan; engine events become events of steps.
+
+Rule 1: one step is open at a time; steps count from 0.
+Rule 2: a thought ends with its signature; its summary, here the thought itself, is sent to who
+        asked for it. Where the model did not think there is no thought.
+Rule 3: the last event says what became of the interaction, and counts; thoughts are counted beside
+        the output. After an error there is none.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +17,24 @@ import msgspec
 from msgspec import Meta
 from starlette.requests import HTTPConnection
 
-from .ask import EngineRequest, check_model, engine_request
 from .defects import Scene
 from .effort import Effort, effort
-from .fields import Count, Fields, Sampling, StopStrings, lets_call, typed, unsupported
-from .interactions_stream import SIGNATURE, InteractionBody, InteractionStream
-from .plan import Plan, planned
-from .refusal import Refusal
+from .engine import Finish, ToolCall, Usage
+from .fields import Count, Fields, Sampling, StopStrings, offered, typed, unsupported
+from .plan import EngineRequest, Plan, check_model, engine_request, planned
+from .projection import AnswerBody, BlockProjection, Stamp, call_arguments, utc_text
+from .refusal import Refusal, interactions_error
 from .service import Service
-from .turns import Turn, assistant, function_call, function_tool
+from .turns import (
+    Turn,
+    assistant,
+    function_call,
+    function_tool,
+    joined_text,
+    result_turn,
+    text_turn,
+)
+from .wire import DONE, Wire
 
 LEVELS: Final = ("minimal", "low", "medium", "high")
 SUMMARIES: Final = ("auto", "none")
@@ -51,6 +67,13 @@ class InteractionTool(msgspec.Struct):
     name: str = ""
     description: str = ""
     parameters: dict[str, Any] | None = None
+
+    @property
+    def declared(self) -> Mapping[str, Any]:
+        """Raises Refusal for a tool that the server would have to run."""
+        if self.type != "function":
+            raise unsupported(f"a tool of type {self.type!r}", "tools")
+        return function_tool(self.name, self.description, self.parameters or {})
 
 
 class InteractionConfig(Sampling):
@@ -91,14 +114,14 @@ class InteractionRequest(msgspec.Struct):
 def plan(service: Service, fields: Fields, _: HTTPConnection) -> Plan:
     request = typed(fields, InteractionRequest)
     check_model(service, request.model)
-    ask = _ask(request, _effort(request))
+    ask = _ask_of(request, _effort_of_request(request))
     _check_thoughts(request)
     scene = Scene("interactions", thinks=ask.thinks, streams=request.stream)
     stream = InteractionStream(request.model, service.stamp, shows=request.shows_summaries)
     return planned(service, ask, stream, InteractionBody(stores=request.store), scene)
 
 
-def _effort(request: InteractionRequest) -> Effort:
+def _effort_of_request(request: InteractionRequest) -> Effort:
     """How hard to think; on where the request does not say. Raises Refusal."""
     summaries = request.config.thinking_summaries
     if summaries not in (None, *SUMMARIES):
@@ -110,19 +133,19 @@ def _effort(request: InteractionRequest) -> Effort:
     return effort(level, "thinking_level", LEVELS)
 
 
-def _ask(request: InteractionRequest, wanted: Effort) -> EngineRequest:
+def _ask_of(request: InteractionRequest, wanted: Effort) -> EngineRequest:
     """What the engine is to do. Raises Refusal for what would have to be ignored."""
     if request.previous_interaction_id is not None:
         raise Refusal("nothing is stored here: send the steps of the interaction", status=404)
     if request.response_format is not None:
         raise unsupported("an output format", "response_format")
     config, instruction = request.config, request.system_instruction
-    before = [{"role": "system", "content": instruction}] if instruction else []
-    offered = request.tools if lets_call(config.tool_choice, "tool_choice") else None
-    turns = (*before, *_turns(request.steps))
-    return engine_request(
-        turns, map(_tool, offered or ()), wanted, config, config.max_output_tokens
-    )
+    before = [text_turn("system", instruction)] if instruction else []
+    choice = config.tool_choice
+    word = choice.lower() if isinstance(choice, str) else choice
+    tools = offered(request.tools, word, "tool_choice")
+    turns = (*before, *_turns_of_steps(request.steps))
+    return engine_request(turns, tools, wanted, config, config.max_output_tokens)
 
 
 def _check_thoughts(request: InteractionRequest) -> None:
@@ -132,7 +155,7 @@ def _check_thoughts(request: InteractionRequest) -> None:
             raise Refusal(f"{_MISSING}: step {number}")
 
 
-def _turns(steps: list[InteractionStep]) -> Iterator[Turn]:
+def _turns_of_steps(steps: list[InteractionStep]) -> Iterator[Turn]:
     """Turns of a conversation: what the model did from one input to the next is one of its own."""
     held: list[InteractionStep] = []
     for step in steps:
@@ -142,42 +165,154 @@ def _turns(steps: list[InteractionStep]) -> Iterator[Turn]:
                 continue
             case "user_input" | "function_result":
                 if held:
-                    yield _answer(held)
+                    yield _turn_of_answer(held)
                     held = []
             case other:
                 raise unsupported(f"a step of type {other!r}", "input")
-        yield _given(step)
+        yield _turn_of_input(step)
     if held:
-        yield _answer(held)
+        yield _turn_of_answer(held)
 
 
-def _answer(steps: list[InteractionStep]) -> Turn:
-    said = "".join(_text(step.content) for step in steps)
-    thought = "".join(_text(step.summary) for step in steps)
+def _turn_of_answer(steps: list[InteractionStep]) -> Turn:
+    said = "".join(_content_text(step.content) for step in steps)
+    thought = "".join(_content_text(step.summary) for step in steps)
     made = (step for step in steps if step.type == "function_call")
     return assistant(
         said, thought, [function_call(call.id, call.name, call.arguments) for call in made]
     )
 
 
-def _given(step: InteractionStep) -> Turn:
+def _turn_of_input(step: InteractionStep) -> Turn:
     if step.type == "user_input":
-        return {"role": "user", "content": _text(step.content)}
+        return text_turn("user", _content_text(step.content))
     text = step.result if isinstance(step.result, str) else json.dumps(step.result)
-    return {"role": "tool", "tool_call_id": step.call_id, "content": text}
+    return result_turn(step.call_id, text)
 
 
-def _text(content: str | list[StepContent]) -> str:
+def _content_text(content: str | list[StepContent]) -> str:
     """Raises Refusal for what is no text."""
-    if isinstance(content, str):
-        return content
-    for piece in content:
+    for piece in () if isinstance(content, str) else content:
         if piece.type != "text":
             raise unsupported(f"content of type {piece.type!r}", "input")
-    return "".join(piece.text for piece in content)
+    return joined_text(content)
 
 
-def _tool(tool: InteractionTool) -> Mapping[str, Any]:
-    if tool.type != "function":
-        raise unsupported(f"a tool of type {tool.type!r}", "tools")
-    return function_tool(tool.name, tool.description, tool.parameters or {})
+SIGNATURE: Final = "cmVmZXJlbmNlIHNpZ25hdHVyZSBvZiBhIHRob3VnaHQ="
+"""What stands for a signature here: the server keeps nothing, and knows its own again."""
+
+
+class InteractionStream(BlockProjection):
+    def __init__(self, model: str, stamp: Stamp, *, shows: bool) -> None:
+        super().__init__()
+        at = utc_text(stamp.now())
+        self._stamp = stamp
+        self._head = {"id": stamp.new("v1_"), "object": "interaction", "model": model}
+        self._times = {"created": at, "updated": at}
+        self._shows = shows
+
+    def opening(self) -> Iterator[Wire]:
+        begun = {**self._head, "status": "in_progress"}
+        yield _wire_of("interaction.created", interaction=begun)
+        name, status = begun["id"], begun["status"]
+        yield _wire_of("interaction.status_update", interaction_id=name, status=status)
+
+    def _think(self, text: str) -> Iterator[Wire]:
+        yield from self._enter("thought")
+        if self._shows:
+            yield self._delta("thought_summary", content={"type": "text", "text": text})
+
+    def _say(self, text: str) -> Iterator[Wire]:
+        yield from self._enter("model_output")
+        yield self._delta("text", text=text)
+
+    def _fail(self, refusal: Refusal) -> Iterator[Wire]:
+        yield _wire_of("error", **interactions_error(refusal))
+
+    def _begin(self, kind: str, **fields: Any) -> Iterator[Wire]:
+        yield _wire_of("step.start", index=self._index, step={"type": kind, **fields})
+
+    def _delta(self, kind: str, **said: Any) -> Wire:
+        return _wire_of("step.delta", index=self._index, delta={"type": kind, **said})
+
+    def _end(self, kind: str) -> Iterator[Wire]:
+        if kind == "thought":
+            yield self._delta("thought_signature", signature=SIGNATURE)
+        yield _wire_of("step.stop", index=self._index)
+
+    def _call(self, call: ToolCall) -> Iterator[Wire]:
+        named = {"id": self._stamp.new(""), "name": call.name, "arguments": {}}
+        yield from self._leave()
+        yield from self._enter("function_call", **named)
+        yield self._delta("arguments_delta", arguments=call.arguments)
+        yield from self._leave()
+
+    def _finish(self, finish: Finish) -> Iterator[Wire]:
+        yield from self._leave()
+        status = "incomplete" if finish.reason == "length" else "completed"
+        ended = {"status": "requires_action" if finish.reason == "tool_calls" else status}
+        counted = {"usage": _usage_counts(finish.usage)}
+        yield _wire_of(
+            "interaction.completed", interaction={**self._head, **ended, **counted, **self._times}
+        )
+        yield Wire(DONE, "done")
+
+
+def _wire_of(kind: str, **fields: Any) -> Wire:
+    return Wire({"event_type": kind, **fields}, kind)
+
+
+def _usage_counts(usage: Usage) -> dict[str, int]:
+    return {
+        "total_tokens": usage.prompt + usage.completion,
+        "total_input_tokens": usage.prompt,
+        "total_cached_tokens": 0,
+        "total_output_tokens": usage.completion - usage.reasoning,
+        "total_tool_use_tokens": 0,
+        "total_thought_tokens": usage.reasoning,
+    }
+
+
+class InteractionBody(AnswerBody):
+    """What is not stored has no id."""
+
+    def __init__(self, *, stores: bool) -> None:
+        super().__init__(interactions_error)
+        self._stores = stores
+        self._steps: list[dict[str, Any]] = []
+        self._end: Mapping[str, Any] = {}
+
+    def _add(self, _: str, data: Mapping[str, Any]) -> None:
+        match data["event_type"]:
+            case "step.start":
+                self._steps.append(dict(data["step"]))
+            case "step.delta":
+                _add_delta(self._steps[-1], data["delta"])
+            case "interaction.completed":
+                self._end = data["interaction"]
+            case "error":
+                self._error = {"error": data["error"]}
+
+    def _whole(self) -> dict[str, Any]:
+        for step in self._steps:
+            if "arguments" in step:
+                step["arguments"] = call_arguments(step["arguments"])
+        named = {key: self._end[key] for key in self._end if key != "id" or self._stores}
+        return {**named, "steps": self._steps}
+
+
+def _add_delta(step: dict[str, Any], delta: Mapping[str, Any]) -> None:
+    match delta["type"]:
+        case "thought_signature":
+            step["signature"] = delta["signature"]
+        case "thought_summary":
+            step["summary"] = _joined_content(step.get("summary"), delta["content"]["text"])
+        case "text":
+            step["content"] = _joined_content(step.get("content"), delta["text"])
+        case "arguments_delta":
+            step["arguments"] = delta["arguments"]
+
+
+def _joined_content(before: list[Any] | None, text: str) -> list[Any]:
+    said = "".join(piece["text"] for piece in before or ())
+    return [{"type": "text", "text": said + text}]

@@ -4,29 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
-from .ask import check_model
+from .fields import Fields
+from .plan import check_model
 from .service import Service
 
 
-def listed(service: Service) -> dict[str, Any]:
+def listed(service: Service, _: Fields) -> dict[str, Any]:
     """All models, of which there is one: as OpenAI lists them, and as Cohere does."""
     named = {"name": service.model_id, "endpoints": ["chat"]}
-    return {"object": "list", "data": [_card(service)], "models": [named]}
+    return {"object": "list", "data": [_model_card(service)], "models": [named]}
 
 
-def google_list(service: Service) -> dict[str, Any]:
+def google_list(service: Service, _: Fields) -> dict[str, Any]:
     methods = ["generateContent", "createInteraction"]
     named = {"name": f"models/{service.model_id}", "supportedGenerationMethods": methods}
     return {"models": [named]}
 
 
-def entry(service: Service, model_id: str) -> dict[str, Any]:
+def entry(service: Service, fields: Fields) -> dict[str, Any]:
     """One model. Raises Refusal for one that is not served."""
-    check_model(service, model_id)
-    return _card(service)
+    check_model(service, fields["model"])
+    return _model_card(service)
 
 
-def _card(service: Service) -> dict[str, Any]:
+def _model_card(service: Service) -> dict[str, Any]:
     """Thinking and its levels come from one fact: whether the tokenizer marks thinking."""
     thinks = service.model.markers is not None
     return {

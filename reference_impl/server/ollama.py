@@ -1,24 +1,30 @@
-"""Ollama's native APIs: fields of requests, how they are answered, which models there are."""
+"""Ollama's native APIs: requests become plans, engine events lines of JSON; which models there are.
+
+Rule 1: a line holds thinking, text or whole calls, never two of them; `thinking` is left out where
+        there is none, `content` never is.
+Rule 2: the last line has `done` true, the reason and the counts; a call ends with `stop` too.
+Rule 3: thinking is part of `eval_count`, and is not counted apart.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta
 from starlette.requests import HTTPConnection
 
-from .ask import EngineRequest, engine_request
 from .defects import Scene
 from .effort import Effort, effort
-from .fields import Fields, Sampling, StopString, StopStrings, Tool, typed, unsupported
-from .ollama_stream import GenerateBody, GenerateStream, OllamaBody, OllamaStream
-from .plan import Plan, planned
-from .refusal import Refusal
+from .engine import Finish, Start, ToolCall, Usage
+from .fields import Fields, Sampling, StopString, StopStrings, Tool, offered, typed, unsupported
+from .plan import EngineRequest, Plan, engine_request, planned
+from .projection import AnswerBody, AnswerProjection, Stamp, call_arguments, utc_text
+from .refusal import Refusal, ollama_error
 from .service import Service
-from .turns import Turn, assistant, function_call
+from .turns import Turn, assistant, function_calls, result_turn, text_turn
+from .wire import Wire
 
 _LATEST: Final = ":latest"
 LEVELS: Final = ("low", "medium", "high", "max")
@@ -85,9 +91,9 @@ class GenerateRequest(OllamaFields, kw_only=True):
 
 def plan(service: Service, fields: Fields, _: HTTPConnection) -> Plan:
     request = typed(fields, OllamaRequest)
-    wanted = _effort(service, request)
-    tools = [tool.declared for tool in request.tools or ()]
-    ask = _ask(request, map(_turn, request.messages), tools, wanted)
+    wanted = _effort_of_request(service, request)
+    tools = offered(request.tools, None, "tools")
+    ask = _ask_of(request, map(_turn_of_message, request.messages), tools, wanted)
     scene = Scene("ollama", thinks=ask.thinks, streams=request.streams)
     stream = OllamaStream(request.model, service.stamp)
     return planned(service, ask, stream, OllamaBody(), scene, framing="lines")
@@ -96,17 +102,17 @@ def plan(service: Service, fields: Fields, _: HTTPConnection) -> Plan:
 def completion_plan(service: Service, fields: Fields, _: HTTPConnection) -> Plan:
     """How to complete a prompt; the talk so far is not read again. Raises Refusal."""
     request = typed(fields, GenerateRequest)
-    wanted = _effort(service, request)
+    wanted = _effort_of_request(service, request)
     if request.images or request.suffix or request.raw:
         raise unsupported("an image, a suffix or a raw prompt", "prompt")
-    system = [{"role": "system", "content": request.system}] if request.system else []
-    ask = _ask(request, (*system, {"role": "user", "content": request.prompt}), (), wanted)
+    system = [text_turn("system", request.system)] if request.system else []
+    ask = _ask_of(request, (*system, text_turn("user", request.prompt)), (), wanted)
     scene = Scene("ollama-generate", thinks=ask.thinks, streams=request.streams)
     stream = GenerateStream(request.model, service.stamp)
     return planned(service, ask, stream, GenerateBody(), scene, framing="lines")
 
 
-def _effort(service: Service, request: OllamaFields) -> Effort:
+def _effort_of_request(service: Service, request: OllamaFields) -> Effort:
     """How hard to think; on where the request does not say and the model can. Raises Refusal."""
     check_model(service, request.model)
     think, can_think = request.think, service.model.markers is not None
@@ -121,7 +127,7 @@ def _effort(service: Service, request: OllamaFields) -> Effort:
     return Effort() if think is True else effort(think, "think", LEVELS)
 
 
-def _ask(
+def _ask_of(
     request: OllamaFields,
     messages: Iterable[Turn],
     tools: Iterable[Mapping[str, Any]],
@@ -137,26 +143,22 @@ def _ask(
     return engine_request(turns, tools, wanted, options, limit)
 
 
-def _turn(message: OllamaMessage) -> Turn:
+def _turn_of_message(message: OllamaMessage) -> Turn:
     if message.images:
         raise unsupported("an image", "messages")
     match message.role:
         case "system" | "user":
-            return {"role": message.role, "content": message.content}
+            return text_turn(message.role, message.content)
         case "tool":
-            call = message.tool_call_id or message.tool_name
-            return {"role": "tool", "tool_call_id": call, "content": message.content}
+            return result_turn(message.tool_call_id or message.tool_name, message.content)
         case "assistant":
-            calls = [
-                function_call(call.id, call.function.name, call.function.arguments)
-                for call in message.tool_calls or ()
-            ]
+            calls = function_calls(message.tool_calls)
             return assistant(message.content, message.thinking, calls)
     raise Refusal(f"unknown role {message.role!r}", param="messages")
 
 
-def tags(service: Service) -> dict[str, Any]:
-    at = datetime.fromtimestamp(service.started, UTC).isoformat().replace("+00:00", "Z")
+def tags(service: Service, _: Fields) -> dict[str, Any]:
+    at = utc_text(service.started)
     named = {"name": service.model_id, "model": service.model_id, "modified_at": at}
     return {"models": [{**named, "size": 0, "digest": "", "details": {"format": "safetensors"}}]}
 
@@ -172,3 +174,121 @@ def check_model(service: Service, named: str) -> None:
     """Raises Refusal unless that is the model that is served; `:latest` may stand behind it."""
     if named.removesuffix(_LATEST) != service.model_id:
         raise Refusal(f"model '{named}' not found", status=404)
+
+
+_NANOSECONDS = 1_000_000_000
+
+
+class OllamaStream(AnswerProjection):
+    def __init__(self, model: str, stamp: Stamp) -> None:
+        super().__init__()
+        self._model = model
+        self._stamp = stamp
+        self._calls = 0
+        self._asked_at = stamp.clock()
+        self._first_at: float | None = None
+
+    def _start(self, start: Start) -> Iterator[Wire]:
+        self._first_at = self._stamp.clock()
+        return super()._start(start)
+
+    def _think(self, text: str) -> Iterator[Wire]:
+        yield self._line({"content": "", "thinking": text})
+
+    def _say(self, text: str) -> Iterator[Wire]:
+        yield self._line({"content": text})
+
+    def _fail(self, refusal: Refusal) -> Iterator[Wire]:
+        """The error is the last line; no line says that the answer is done."""
+        yield Wire(ollama_error(refusal))
+
+    def _call(self, call: ToolCall) -> Iterator[Wire]:
+        arguments = call_arguments(call.arguments)
+        function = {"index": self._calls, "name": call.name, "arguments": arguments}
+        self._calls += 1
+        called = {"id": self._stamp.new("call_"), "function": function}
+        yield self._line({"content": "", "tool_calls": [called]})
+
+    def _finish(self, finish: Finish) -> Iterator[Wire]:
+        reason = "length" if finish.reason == "length" else "stop"
+        last = {"done": True, "done_reason": reason, **self._counts(finish.usage)}
+        yield self._line({"content": ""}, last)
+
+    def _counts(self, usage: Usage) -> dict[str, int]:
+        now = self._stamp.clock()
+        first = now if self._first_at is None else self._first_at
+        return {
+            "total_duration": int((now - self._asked_at) * _NANOSECONDS),
+            "load_duration": 0,
+            "prompt_eval_count": usage.prompt,
+            "prompt_eval_duration": int((first - self._asked_at) * _NANOSECONDS),
+            "eval_count": usage.completion,
+            "eval_duration": int((now - first) * _NANOSECONDS),
+        }
+
+    def _line(self, message: Mapping[str, Any], last: Mapping[str, Any] | None = None) -> Wire:
+        return Wire(
+            {
+                "model": self._model,
+                "created_at": utc_text(self._stamp.clock(), "microseconds"),
+                **self._message_fields(message),
+                **(last or {"done": False}),
+            }
+        )
+
+    def _message_fields(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"message": {"role": "assistant", **message}}
+
+
+class GenerateStream(OllamaStream):
+    """The lines of a completion: what is said stands on the line itself."""
+
+    def _message_fields(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
+        texts = {"response": message["content"]}
+        return {**texts, "thinking": message["thinking"]} if "thinking" in message else texts
+
+
+class OllamaBody(AnswerBody):
+    """The last line, with the whole message."""
+
+    def __init__(self) -> None:
+        super().__init__(ollama_error)
+        self._texts: dict[str, str] = {self._text: "", "thinking": ""}
+        self._calls: list[Any] = []
+        self._last: Mapping[str, Any] = {}
+
+    _text = "content"
+
+    def _add(self, _: str, line: Mapping[str, Any]) -> None:
+        self._last = line
+        self._error = line if "error" in line else None
+        message = self._message(line)
+        for name in self._texts:
+            self._texts[name] += message.get(name, "")
+        self._calls += message.get("tool_calls", ())
+
+    def _whole(self) -> dict[str, Any]:
+        kept = {self._text: self._texts[self._text]}
+        if self._texts["thinking"]:
+            kept["thinking"] = self._texts["thinking"]
+        return self._with_texts(kept)
+
+    def _message(self, line: Mapping[str, Any]) -> Mapping[str, Any]:
+        message: Mapping[str, Any] = line.get("message", {})
+        return message
+
+    def _with_texts(self, texts: Mapping[str, str]) -> dict[str, Any]:
+        calls = {"tool_calls": self._calls} if self._calls else {}
+        return {**self._last, "message": {"role": "assistant", **texts, **calls}}
+
+
+class GenerateBody(OllamaBody):
+    """The same of a completion: its texts stand on the line itself."""
+
+    _text = "response"
+
+    def _message(self, line: Mapping[str, Any]) -> Mapping[str, Any]:
+        return line
+
+    def _with_texts(self, texts: Mapping[str, str]) -> dict[str, Any]:
+        return {**self._last, **texts}

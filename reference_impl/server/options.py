@@ -40,8 +40,8 @@ class ServerOptions:
 
 def parse(arguments: Sequence[str] | None = None) -> ServerOptions:
     """Ends the process with a usage message where an argument is wrong."""
-    like, _ = _likeness().parse_known_args(arguments)
-    parser = _parser(LIKENESSES[like.like])
+    like, _ = _likeness_parser().parse_known_args(arguments)
+    parser = _whole_parser(LIKENESSES[like.like])
     given = parser.parse_args(arguments)
     markers: list[str] | None = given.think_markers
     return ServerOptions(
@@ -55,11 +55,11 @@ def parse(arguments: Sequence[str] | None = None) -> ServerOptions:
         think_markers=(markers[0], markers[1]) if markers is not None else None,
         lists_defects=given.list_defects,
         defect=given.defect,
-        settings=_settings(parser, given),
+        settings=_chosen_settings(parser, given),
     )
 
 
-def _settings(parser: argparse.ArgumentParser, given: argparse.Namespace) -> Settings:
+def _chosen_settings(parser: argparse.ArgumentParser, given: argparse.Namespace) -> Settings:
     api_key = ""
     if given.api_key_env is not None:
         api_key = os.environ.get(given.api_key_env, "")
@@ -75,7 +75,7 @@ def _settings(parser: argparse.ArgumentParser, given: argparse.Namespace) -> Set
     )
 
 
-def _likeness() -> argparse.ArgumentParser:
+def _likeness_parser() -> argparse.ArgumentParser:
     """The preset alone: what it chooses is what the other options begin with."""
     # A prefix of an option is none here: `--l` could be another one of the whole parser.
     parser = argparse.ArgumentParser(prog=_PROG, add_help=False, allow_abbrev=False)
@@ -88,9 +88,9 @@ def _likeness() -> argparse.ArgumentParser:
     return parser
 
 
-def _parser(base: Settings) -> argparse.ArgumentParser:
+def _whole_parser(base: Settings) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        parents=[_likeness()],
+        parents=[_likeness_parser()],
         allow_abbrev=False,
         prog=_PROG,
         description="A server that thinks: Chat Completions, Responses and Messages.",
@@ -107,48 +107,33 @@ def _parser(base: Settings) -> argparse.ArgumentParser:
 
 
 def _add_place(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("where")
-    group.add_argument("--host", default="127.0.0.1", help="address to listen on")
-    group.add_argument(
-        "--port", type=_whole_number(0, 65535), default=8000, help="0 takes a free one"
-    )
-    group.add_argument(
-        "--port-file", type=Path, metavar="FILE", help="write the port there once it listens"
-    )
-    group.add_argument(
-        "--api-key-env", metavar="NAME", help="environment variable with the key to ask for"
-    )
-    group.add_argument("--max-body", type=_count, metavar="BYTES", help="largest request")
+    add = parser.add_argument_group("where").add_argument
+    add("--host", default="127.0.0.1", help="address to listen on")
+    add("--port", type=_whole_number(0, 65535), default=8000, help="0 takes a free one")
+    add("--port-file", type=Path, metavar="FILE", help="write the port there once it listens")
+    add("--api-key-env", metavar="NAME", help="environment variable with the key to ask for")
+    add("--max-body", type=_count, metavar="BYTES", help="largest request")
 
 
 def _add_model(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("model")
-    group.add_argument(
-        "--model", type=_folder, metavar="DIR", help="folder of a Hugging Face causal model"
-    )
-    group.add_argument(
-        "--variant", choices=_VARIANTS, default="think", help="of the model that is shipped"
-    )
-    group.add_argument("--model-name", metavar="NAME", help="what requests call the model")
-    group.add_argument(
-        "--think-markers", nargs=2, metavar=("OPEN", "CLOSE"), help="tokens around thinking"
-    )
-    group.add_argument(
-        "--max-batch", type=_count, default=64, metavar="N", help="requests that advance together"
-    )
-    group.add_argument(
-        "--step-delay", type=_milliseconds, default=0.0, metavar="MS", help="wait after each token"
-    )
+    add = parser.add_argument_group("model").add_argument
+    add("--model", type=_folder, metavar="DIR", help="folder of a Hugging Face causal model")
+    add("--variant", choices=_VARIANTS, default="think", help="of the model that is shipped")
+    add("--model-name", metavar="NAME", help="what requests call the model")
+    add("--think-markers", nargs=2, metavar=("OPEN", "CLOSE"), help="tokens around thinking")
+    add("--max-batch", type=_count, default=64, metavar="N", help="requests that advance together")
+    add("--step-delay", type=_milliseconds, default=0.0, metavar="MS", help="wait after each token")
 
 
 def _add_answers(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("answers")
-    group.add_argument(
+    answers = parser.add_argument_group("answers")
+    add = answers.add_argument
+    add(
         "--chat-reasoning",
         choices=("strip", "wrap", "reasoning_content", "reasoning", "parts"),
         help="where Chat Completions shows thinking; strip hides it from who does not opt in",
     )
-    carrier = group.add_mutually_exclusive_group()
+    carrier = answers.add_mutually_exclusive_group()
     carrier.add_argument(
         "--include-thinking-header",
         dest="include_header",
@@ -161,21 +146,19 @@ def _add_answers(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="dotted path of the field that opts in, instead of a header",
     )
-    group.add_argument(
-        "--messages-thinking", choices=("shown", "redacted"), help="how Messages sends thinking"
-    )
-    group = parser.add_argument_group("summaries")
-    group.add_argument(
+    add("--messages-thinking", choices=("shown", "redacted"), help="how Messages sends thinking")
+    add = parser.add_argument_group("summaries").add_argument
+    add(
         "--summary-carrier",
         choices=("events", "item_done", "none"),
         help="how Responses sends a summary; none makes no summaries",
     )
-    group.add_argument(
+    add(
         "--summary-text-done",
         choices=("always", "never"),
         help="whether a part states its text before it closes",
     )
-    group.add_argument(
+    add(
         "--summary-failure",
         choices=("failed", "empty"),
         help="what becomes of a response whose summary fails",
@@ -183,11 +166,9 @@ def _add_answers(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_defects(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("defects")
-    group.add_argument("--defect", type=_defect, metavar="NAME", help="do exactly one thing wrong")
-    group.add_argument(
-        "--list-defects", action="store_true", help="name, fault and rules of each, and end"
-    )
+    add = parser.add_argument_group("defects").add_argument
+    add("--defect", type=_named_defect, metavar="NAME", help="do exactly one thing wrong")
+    add("--list-defects", action="store_true", help="name, fault and rules of each, and end")
 
 
 def _folder(text: str) -> Path:
@@ -197,7 +178,7 @@ def _folder(text: str) -> Path:
     return folder
 
 
-def _defect(text: str) -> ServerDefect:
+def _named_defect(text: str) -> ServerDefect:
     if text not in DEFECTS:
         raise argparse.ArgumentTypeError(f"no defect {text!r}; see --list-defects")
     return DEFECTS[text]

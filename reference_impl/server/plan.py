@@ -1,16 +1,75 @@
-"""How one request will be answered."""
+"""What a request asks of the engine, once its own words are translated, and how it is answered."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Final, Literal
 
-from .ask import EngineRequest, prompted
-from .defects import Scene
+from .defects import Scene, ServerDefect, hooked
+from .effort import Effort
+from .engine import Limits, Model, Prompt, PromptError, PromptTooLong
+from .fields import stops
 from .projection import AnswerBody, Projection, projected
+from .refusal import Refusal
 from .service import Service
+from .turns import Turn
 from .wire import Wire
+
+
+@dataclass(frozen=True, slots=True)
+class EngineRequest:
+    """A conversation, the tools that are offered, whether to think, and where to end."""
+
+    messages: tuple[Turn, ...]
+    tools: tuple[Mapping[str, Any], ...]
+    thinks: bool
+    limits: Limits
+
+
+_SAMPLING: Final = ("temperature", "top_p", "seed", "stop")
+
+
+def engine_request(
+    messages: Iterable[Turn],
+    tools: Iterable[Mapping[str, Any]],
+    wanted: Effort,
+    sampling: Any,
+    most: int | None,
+) -> EngineRequest:
+    """What the engine is to do; `sampling` is what holds those fields, `most` counts tokens."""
+    temperature, top_p, seed, stop = (getattr(sampling, name, None) for name in _SAMPLING)
+    limits = Limits(
+        max_tokens=most,
+        thinking_budget=wanted.budget,
+        temperature=temperature or 0.0,
+        top_p=top_p or 1.0,
+        seed=seed,
+        stop=stops(stop),
+    )
+    return EngineRequest(tuple(messages), tuple(tools), wanted.thinks, limits)
+
+
+def prompted(model: Model, ask: EngineRequest) -> Prompt:
+    """The prompt of a conversation. Raises Refusal where the model cannot take it."""
+    try:
+        return model.prompt(ask.messages, tools=ask.tools, thinking=ask.thinks)
+    except PromptTooLong as err:
+        raise Refusal(str(err), param="messages", code="context_length_exceeded") from err
+    except PromptError as err:
+        raise Refusal(str(err), param="messages") from err
+
+
+def check_model(service: Service, named: str) -> None:
+    """Raises Refusal unless that is the model that is served."""
+    if named != service.model_id:
+        raise Refusal(
+            f"the model {named!r} does not exist; this server has {service.model_id!r}",
+            status=404,
+            param="model",
+            code="model_not_found",
+        )
+
 
 Framing = Literal["events", "lines", "array", "messages"]
 
@@ -30,6 +89,12 @@ class Plan:
     scene: Scene
     event_lines: bool = True
     framing: Framing = "events"
+
+    def faulty_wires(self, defect: ServerDefect | None) -> AsyncGenerator[Wire, None]:
+        """The events to send, with the fault that a defect has there."""
+        if defect is None or defect.wires is None:
+            return self.wires
+        return hooked(self.wires, defect.wires, self.scene)
 
 
 def planned(

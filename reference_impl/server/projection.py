@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import secrets
+import time
 from abc import ABC, abstractmethod
 from collections.abc import (
     AsyncGenerator,
@@ -14,6 +16,8 @@ from collections.abc import (
     Mapping,
 )
 from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Final, Protocol, TypeVar
 
 import msgspec
@@ -22,6 +26,28 @@ from .engine import EngineError, Finish, ReasoningDelta, Start, TextDelta, ToolC
 from .refusal import Refusal, failed
 from .summary import AnswerEvent
 from .wire import Wire
+
+
+def utc_text(seconds: float, timespec: str = "auto") -> str:
+    """A time since 1970, as Google and Ollama write it."""
+    at = datetime.fromtimestamp(seconds, UTC)
+    return at.isoformat(timespec=timespec).replace("+00:00", "Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """`token` gives another unused word each time, `clock` seconds since 1970."""
+
+    token: Callable[[], str] = lambda: secrets.token_hex(12)
+    clock: Callable[[], float] = time.time
+
+    def new(self, prefix: str) -> str:
+        return f"{prefix}{self.token()}"
+
+    def now(self) -> int:
+        """Whole seconds since 1970."""
+        return int(self.clock())
+
 
 _log: Final = logging.getLogger(__name__)
 
@@ -110,6 +136,34 @@ class AnswerProjection(ABC):
 
     @abstractmethod
     def _fail(self, refusal: Refusal) -> Iterator[Wire]: ...
+
+
+class BlockProjection(AnswerProjection):
+    """One block is open at a time; blocks count from 0, and none is reopened."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._index = 0
+        self._open = ""  # the kind of block that is open
+
+    def _enter(self, kind: str, **fields: Any) -> Iterator[Wire]:
+        """Open a block of that kind, with these fields, unless one is open."""
+        if self._open != kind:
+            yield from self._leave()
+            self._open = kind
+            yield from self._begin(kind, **fields)
+
+    def _leave(self) -> Iterator[Wire]:
+        kind, self._open = self._open, ""
+        if kind:
+            yield from self._end(kind)
+            self._index += 1
+
+    @abstractmethod
+    def _begin(self, kind: str, **fields: Any) -> Iterator[Wire]: ...
+
+    @abstractmethod
+    def _end(self, kind: str) -> Iterator[Wire]: ...
 
 
 class AnswerBody(ABC):

@@ -8,10 +8,9 @@ from typing import Any
 
 from starlette.requests import HTTPConnection
 
-from .ask import EngineRequest, check_model, prompted
 from .defects import Scene
 from .fields import Fields, typed
-from .plan import Plan
+from .plan import EngineRequest, Plan, check_model, prompted
 from .projection import AnswerBody, Events, projected
 from .refusal import failed, openai_error
 from .responses_input import turns
@@ -46,21 +45,21 @@ def plan(service: Service, fields: Fields, _: HTTPConnection) -> Plan:
     check_model(service, request.model)
     settings = service.settings
     check_supported(request, remembers=settings.remembers)
-    conversation = _conversation(service, request)
+    conversation = _conversation_so_far(service, request)
     ask = ask_of(request, conversation, settings.levels)
-    begin = _generation(service, request, ask)
-    shape = _shape(service, request)
+    begin = _generation_of(service, request, ask)
+    shape = _shape_of_stream(service, request)
     stream = ResponsesStream(shape, service.stamp)
     scene = Scene("responses", thinks=ask.thinks, streams=bool(request.stream))
     wires = projected(service.faulty(begin, scene), stream)
     if request.store is not False:
         name = shape.resource.id
-        wires = _kept(wires, service, name, lambda: (*conversation, stream.turn))
+        wires = _kept_after(wires, service, name, lambda: (*conversation, stream.turn))
     whole = None if request.stream else ResponsesBody()
     return Plan(wires, whole, scene, event_lines=settings.event_lines)
 
 
-def _shape(service: Service, request: ResponsesRequest) -> ResponsesShape:
+def _shape_of_stream(service: Service, request: ResponsesRequest) -> ResponsesShape:
     settings, stamp = service.settings, service.stamp
     zeros = settings.zero_details
     resource = Resource(stamp.new("resp_"), stamp.now(), service.model_id, request, zeros)
@@ -85,7 +84,7 @@ def _shows_thinking(settings: Settings, request: ResponsesRequest) -> bool:
     return request.level is not None or not settings.needs_effort
 
 
-def _conversation(service: Service, request: ResponsesRequest) -> tuple[Turn, ...]:
+def _conversation_so_far(service: Service, request: ResponsesRequest) -> tuple[Turn, ...]:
     """Without the instructions, which hold for one request."""
     earlier = request.previous_response_id
     before = service.memory.recall(earlier) if earlier is not None else ()
@@ -93,7 +92,7 @@ def _conversation(service: Service, request: ResponsesRequest) -> tuple[Turn, ..
     return turns(request.input, seal, before, reads_reasoning=reads)
 
 
-def _generation(
+def _generation_of(
     service: Service, request: ResponsesRequest, ask: EngineRequest
 ) -> Callable[[], Events[AnswerEvent]]:
     """What starts the generation, with a summary where one is asked for and can be sent."""
@@ -106,7 +105,7 @@ def _generation(
     return lambda: summariser.woven(service.model.generate(prompt, ask.limits))
 
 
-async def _kept(
+async def _kept_after(
     wires: AsyncGenerator[Wire, None],
     service: Service,
     response_id: str,

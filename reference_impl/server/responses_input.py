@@ -7,16 +7,16 @@ Rule 2: reasoning that was sealed here is opened and read; what was altered is r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
-from .fields import typed, unsupported
+from .fields import RefusalPart, typed, unsupported
 from .refusal import Refusal
 from .sealing import BrokenSeal, Seal
-from .turns import Turn, assistant, function_call
+from .turns import Turn, assistant, function_call, joined_text, result_turn, text_turn
 
 
 class InputText(msgspec.Struct, tag="input_text"):
@@ -25,10 +25,6 @@ class InputText(msgspec.Struct, tag="input_text"):
 
 class OutputText(msgspec.Struct, tag="output_text"):
     text: str
-
-
-class RefusalText(msgspec.Struct, tag="refusal"):
-    refusal: str
 
 
 class GivenThought(msgspec.Struct, tag="reasoning_text"):
@@ -41,7 +37,7 @@ class SummaryText(msgspec.Struct, tag="summary_text"):
 
 class GivenMessage(msgspec.Struct):
     role: Literal["user", "assistant", "system", "developer"]
-    content: str | list[InputText | OutputText | RefusalText]
+    content: str | list[InputText | OutputText | RefusalPart]
 
 
 class GivenReasoning(msgspec.Struct):
@@ -82,7 +78,7 @@ def turns(
     Reasoning that is not read is skipped, whatever it holds.
     """
     if isinstance(value, str):
-        return (*before, {"role": "user", "content": value})
+        return (*before, text_turn("user", value))
     reader = _Reader(seal, before)
     for number, fields in enumerate(value):
         if fields.get("type") == "reasoning" and not reads_reasoning:
@@ -113,10 +109,10 @@ class _Reader:
             case GivenReasoning() as item:
                 self._reason(item, place)
             case GivenMessage(role="assistant") as item:
-                self._speak(_text(item.content))
+                self._speak(joined_text(item.content))
             case GivenMessage() as item:
                 role = "user" if item.role == "user" else "system"
-                self._other({"role": role, "content": _text(item.content)})
+                self._other(text_turn(role, joined_text(item.content)))
             case FunctionCall() as item:
                 self._reasoning = ""
                 self._calls.append(function_call(item.call_id, item.name, item.arguments))
@@ -139,7 +135,7 @@ class _Reader:
 
     def _opened(self, item: GivenReasoning, place: str) -> str:
         if item.encrypted_content is None:
-            return "".join(part.text for part in item.content or ())
+            return joined_text(item.content)
         try:
             return self._seal.open(item.encrypted_content)
         except BrokenSeal as err:
@@ -161,7 +157,7 @@ class _Reader:
                 f"no tool call found for function call output with call_id {item.call_id}",
                 param=f"{place}.call_id",
             )
-        self._other({"role": "tool", "tool_call_id": item.call_id, "content": _text(item.output)})
+        self._other(result_turn(item.call_id, joined_text(item.output)))
 
     def _other(self, turn: Turn) -> None:
         self._flush()
@@ -179,12 +175,3 @@ class _Reader:
             self._turns.append(assistant(self._text or "", self._thought, tuple(self._calls)))
         self._thought, self._text = "", None
         self._calls.clear()
-
-
-def _text(content: str | list[Any]) -> str:
-    return content if isinstance(content, str) else "".join(_texts(content))
-
-
-def _texts(parts: list[Any]) -> Iterator[str]:
-    for part in parts:
-        yield part.refusal if isinstance(part, RefusalText) else part.text

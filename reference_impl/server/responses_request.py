@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import msgspec
-from msgspec import Meta
 
-from .ask import EngineRequest, engine_request
 from .effort import LEVELS, effort
 from .engine import Usage
-from .fields import Count, Share, Temperature, unsupported
+from .fields import Count, Function, Share, Temperature, TypeChoice, offered, unsupported
+from .plan import EngineRequest, engine_request
 from .settings import SummaryStyle
-from .turns import Turn, function_tool
+from .turns import Turn, text_turn
 
 ENCRYPTED: Final = "reasoning.encrypted_content"
 
@@ -27,19 +26,12 @@ class ReasoningWish(msgspec.Struct):
     generate_summary: SummaryStyle | None = None
 
 
-class ResponsesTool(msgspec.Struct, tag_field="type", tag="function"):
-    name: Annotated[str, Meta(min_length=1)]
-    description: str | None = None
-    parameters: dict[str, Any] | None = None
+class ResponsesTool(Function, tag_field="type", tag="function"):
     strict: bool | None = None
 
 
-class Format(msgspec.Struct):
-    type: str
-
-
 class TextOptions(msgspec.Struct):
-    format: Format | None = None
+    format: TypeChoice | None = None
 
 
 class ResponsesRequest(msgspec.Struct):
@@ -87,8 +79,7 @@ def check_supported(request: ResponsesRequest, *, remembers: bool = True) -> Non
     for extra in request.include or ():
         if extra != ENCRYPTED:
             raise unsupported(f"to include {extra!r}", "include")
-    if request.tool_choice not in (None, "auto", "none"):
-        raise unsupported("a forced tool call", "tool_choice")
+    offered(request.tools, request.tool_choice, "tool_choice")
     layout = request.text.format if request.text is not None else None
     if layout is not None and layout.type != "text":
         raise unsupported(f"the format {layout.type!r}", "text.format.type")
@@ -102,14 +93,9 @@ def ask_of(
 ) -> EngineRequest:
     wanted = effort(request.level, "reasoning.effort", levels)
     if request.instructions:
-        messages = ({"role": "system", "content": request.instructions}, *messages)
-    return engine_request(messages, _tools(request), wanted, request, request.max_output_tokens)
-
-
-def _tools(request: ResponsesRequest) -> Iterator[Mapping[str, Any]]:
-    if request.tool_choice != "none":
-        for tool in request.tools or ():
-            yield function_tool(tool.name, tool.description or "", tool.parameters or {})
+        messages = (text_turn("system", request.instructions), *messages)
+    tools = offered(request.tools, request.tool_choice, "tool_choice")
+    return engine_request(messages, tools, wanted, request, request.max_output_tokens)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .engine import Finish, ReasoningDelta, Start, TextDelta, ToolCall, Usage
+from .projection import Stamp
 from .responses_items import (
     CLOSED,
     CallItem,
@@ -24,7 +25,6 @@ from .responses_items import (
     ThinkingShape,
 )
 from .responses_request import Resource
-from .stamp import Stamp
 from .summary import AnswerEvent, SummaryDelta, SummaryEnd, SummaryFailed
 from .turns import Turn, assistant, function_call
 from .wire import Wire
@@ -87,9 +87,9 @@ class ResponsesStream:
             case SummaryDelta():
                 yield from self._summarise(event.text)
             case SummaryEnd():
-                self._summaries = _sum(self._summaries, event.usage)
+                self._summaries = _usage_of_both(self._summaries, event.usage)
             case SummaryFailed():
-                usage = _sum(_sum(self._spent, self._summaries), event.usage)
+                usage = _usage_of_both(_usage_of_both(self._spent, self._summaries), event.usage)
                 yield from self._failed(event.message, usage)
             case Finish():
                 yield from self._finish(event)
@@ -133,7 +133,7 @@ class ResponsesStream:
         yield from self._leave("completed")
 
     def _finish(self, finish: Finish) -> Iterator[Wire]:
-        usage = _sum(finish.usage, self._summaries)
+        usage = _usage_of_both(finish.usage, self._summaries)
         if finish.reason == "cancelled":
             yield from self._failed("the generation was cancelled", usage)
             return
@@ -186,6 +186,6 @@ class ResponsesStream:
         )
 
 
-def _sum(one: Usage, other: Usage) -> Usage:
+def _usage_of_both(one: Usage, other: Usage) -> Usage:
     """Both; reasoning is that of the first, for thinking about a summary is not shown."""
     return Usage(one.prompt + other.prompt, one.completion + other.completion, one.reasoning)

@@ -76,7 +76,7 @@ class EventStream:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         del scope
-        await send(_head(200, {"content-type": self._content_type, "cache-control": "no-cache"}))
+        await send(_head_of(200, {"content-type": self._content_type, "cache-control": "no-cache"}))
         await _unless_gone(receive, self._deliver(send))
 
     async def _deliver(self, send: Send) -> None:
@@ -87,7 +87,7 @@ class EventStream:
                 await send({"type": "http.response.body", "body": data, "more_body": True})
             await making
         finally:
-            await _ended(making)
+            await _end_task(making)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _fill(self, outbox: Outbox) -> None:
@@ -112,7 +112,7 @@ class Body:
             return
         status, payload = self._whole.body()
         body = encoded(payload)
-        await send(_head(status, {"content-type": JSON, "content-length": str(len(body))}))
+        await send(_head_of(status, {"content-type": JSON, "content-length": str(len(body))}))
         await send({"type": "http.response.body", "body": body})
 
     async def _make(self) -> AnswerBody:
@@ -125,27 +125,27 @@ class Body:
 async def _unless_gone(receive: Receive, work: Coroutine[Any, Any, Result]) -> Result | None:
     """The result of the work; None when the client left first, and then the work is over."""
     working = asyncio.create_task(work)
-    leaving = asyncio.create_task(_departure(receive))
+    leaving = asyncio.create_task(_client_departure(receive))
     try:
         await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
         return await working if working.done() else None
     finally:
-        await _ended(leaving)
-        await _ended(working)
+        await _end_task(leaving)
+        await _end_task(working)
 
 
-async def _departure(receive: Receive) -> None:
+async def _client_departure(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
-async def _ended(task: asyncio.Task[Any]) -> None:
+async def _end_task(task: asyncio.Task[Any]) -> None:
     """Cancelled, and waited for, unless it is done."""
     if not task.done():
         task.cancel()
         await asyncio.wait({task})
 
 
-def _head(status: int, headers: dict[str, str]) -> dict[str, Any]:
+def _head_of(status: int, headers: dict[str, str]) -> dict[str, Any]:
     lines = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
     return {"type": "http.response.start", "status": status, "headers": lines}

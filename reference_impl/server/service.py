@@ -13,11 +13,11 @@ from typing import Final
 from starlette.datastructures import Headers
 
 from .defects import Scene, ServerDefect, hooked
-from .projection import Events
+from .engine import Model
+from .projection import Events, Stamp
 from .refusal import Refusal
 from .sealing import Seal
-from .settings import Model, Settings
-from .stamp import Stamp
+from .settings import Settings
 from .summary import AnswerEvent
 from .turns import Turn
 from .wire import encoded

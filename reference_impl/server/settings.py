@@ -15,10 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Literal, Protocol
+from typing import Final, Literal
 
 from .effort import LEVELS
-from .engine import Generates
 
 ChatReasoning = Literal["strip", "wrap", "reasoning_content", "reasoning", "parts"]
 SummaryStyle = Literal["auto", "concise", "detailed"]
@@ -85,16 +84,6 @@ class Settings:
 
     # Messages
     messages_thinking: MessagesThinking = "shown"
-
-
-class Model(Generates, Protocol):
-    """An engine that can say which model it runs."""
-
-    @property
-    def model_id(self) -> str: ...
-
-    @property
-    def context(self) -> int: ...
 
 
 REFERENCE: Final = "reference"

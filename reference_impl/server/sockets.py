@@ -20,7 +20,6 @@ from starlette.responses import Response
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from . import responses
-from .defects import hooked
 from .fields import Fields, decoded
 from .refusal import Refusal, openai_error
 from .sending import JSON
@@ -81,17 +80,14 @@ class ResponsesSocket:
         try:
             fields = decoded(message if isinstance(message, bytes) else message.encode())
             lane = {key: fields[key] for key in ("stream_id",) if key in fields}
-            await self._stream(_asked(fields, is_text=isinstance(message, str)), lane)
+            await self._stream(_request_of_message(fields, is_text=isinstance(message, str)), lane)
         except Refusal as refusal:
             about = {"status": refusal.status, **openai_error(refusal)}
             await self._send({"type": "error", **about, **lane})
 
     async def _stream(self, fields: Fields, lane: Mapping[str, Any]) -> None:
         plan = responses.plan(self._service, fields, self._websocket)
-        defect, wires = self._service.defect, plan.wires
-        if defect is not None and defect.wires is not None:
-            wires = hooked(wires, defect.wires, plan.scene)
-        async with aclosing(wires):
+        async with aclosing(plan.faulty_wires(self._service.defect)) as wires:
             async for wire in wires:
                 if not isinstance(wire.data, str):  # [DONE] is of HTTP
                     await self._send({**wire.data, **lane})
@@ -100,7 +96,7 @@ class ResponsesSocket:
         await self._websocket.send_text(encoded(event).decode())
 
 
-def _asked(fields: Fields, *, is_text: bool) -> Fields:
+def _request_of_message(fields: Fields, *, is_text: bool) -> Fields:
     """The body of a request. Raises Refusal for any other message."""
     kind = fields.get("type")
     if not is_text or kind != _CREATE:

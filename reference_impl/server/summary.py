@@ -14,18 +14,19 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final
 
-from ..model.prompts import CONCISE, DETAILED
+from ..model import CONCISE, DETAILED
 from .engine import (
     EngineError,
     EngineEvent,
     Finish,
     Limits,
+    Model,
     ReasoningDelta,
     Stream,
     TextDelta,
     Usage,
 )
-from .settings import Model, SummaryFailure, SummaryStyle
+from .settings import SummaryFailure, SummaryStyle
 
 _log: Final = logging.getLogger(__name__)
 

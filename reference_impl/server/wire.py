@@ -51,14 +51,14 @@ def boxed(wire: Wire) -> bytes:
         (":content-type", "application/json"),
         (":message-type", kind),
     )
-    named = b"".join(_header(name.encode(), value.encode()) for name, value in headers)
+    named = b"".join(_text_header(name.encode(), value.encode()) for name, value in headers)
     data = encoded(wire.data)
     prelude = struct.pack(">II", 16 + len(named) + len(data), len(named))
     whole = prelude + struct.pack(">I", crc32(prelude)) + named + data
     return whole + struct.pack(">I", crc32(whole))
 
 
-def _header(name: bytes, value: bytes) -> bytes:
+def _text_header(name: bytes, value: bytes) -> bytes:
     """A header of text: its type is 7."""
     return struct.pack(">B", len(name)) + name + struct.pack(">BH", 7, len(value)) + value
 

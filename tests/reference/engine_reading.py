@@ -22,6 +22,7 @@ from reference_impl.server.engine import (
 )
 
 WAIT_S: Final = 20.0
+BATCH: Final = 8
 
 
 class Gated:

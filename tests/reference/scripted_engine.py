@@ -5,18 +5,29 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from reference_impl.server.engine.events import (
     EngineError,
     EngineEvent,
+    Finish,
     Limits,
     Prompt,
     PromptError,
+    ReasoningDelta,
+    Start,
     Stream,
+    TextDelta,
+    ToolCall,
+    Usage,
 )
 from reference_impl.server.engine.markers import Markers
 
+USAGE: Final = Usage(7, 20, 6)
+THINK: Final = (Start(7), ReasoningDelta("2 plus ", 3), ReasoningDelta("2.", 3), TextDelta("4"))
+DONE: Final = Finish("stop", USAGE)
+CALL: Final = ToolCall("add", '{"a":2}', 0)
+CALLED: Final = (*THINK[:3], CALL, Finish("tool_calls", USAGE))
 Step = EngineEvent | EngineError | asyncio.Event
 """Said, raised, or waited for."""
 

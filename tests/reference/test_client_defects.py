@@ -15,11 +15,10 @@ from conformance.judging.rulebook import Rulebook
 from conformance.mutate import BaseRecording, open_base
 from conformance.recordings.in_memory import InMemory
 from reference_impl.client import Event, Reader
-from reference_impl.client.answer import Answer
 from reference_impl.client.apis import OPT_IN, Request, request
 from reference_impl.client.ask import Ask
 from reference_impl.client.defects import DEFECTS, HONEST, REPORT_DEFECTS, REQUEST_DEFECTS, Defect
-from reference_impl.client.turn import Turn, result_turn, text_turn
+from reference_impl.client.turn import Answer, Turn, result_turn, text_turn
 from tests.reference.client_sides import APIS, case, reading
 
 # What no rule over a recording finds is found by comparing what the harness reports.

@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 
 from conformance.core.binary import encode_message
 from reference_impl.client import Event, Reader, Reading
-from reference_impl.client.answer import Answer
-from reference_impl.client.binary import MOST_MESSAGE_BYTES
 from reference_impl.client.event import TYPES
+from reference_impl.client.frame import MOST_BYTES
 from reference_impl.client.reader import MOST_BODY_BYTES
 from reference_impl.client.responses import READERS, TERMINAL
-from reference_impl.client.sse import MOST_EVENT_BYTES
+from reference_impl.client.turn import Answer
 from reference_impl.client.wire import Api
 
 APIS: tuple[Api, ...] = (
@@ -167,14 +166,14 @@ def test_deep_arguments_are_read_or_passed_over(depth: int) -> None:
 
 
 # Says that it goes on for longer than any client wants to wait.
-ENDLESS = struct.pack(">II", MOST_MESSAGE_BYTES + 1, 0)
+ENDLESS = struct.pack(">II", MOST_BYTES + 1, 0)
 ENDLESS += struct.pack(">I", crc32(ENDLESS))
 
 
 @pytest.mark.parametrize("api", APIS)
 def test_an_endless_event_is_a_protocol_error(api: Api) -> None:
     reader = Reader(api)
-    chunk = ENDLESS if api == "bedrock" else b"data: " + b"x" * (MOST_EVENT_BYTES // 4)
+    chunk = ENDLESS if api == "bedrock" else b"data: " + b"x" * (MOST_BYTES // 4)
     events = [event for _ in range(6) for event in reader.feed(chunk)]
     assert [event.type for event in events] == ["error", "cut"]
     assert events[1].data["how"] == "protocol-error"

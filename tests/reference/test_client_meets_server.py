@@ -12,13 +12,12 @@ import pytest
 from starlette.types import ASGIApp
 
 from reference_impl.client import Reader, Reading
-from reference_impl.client.answer import Answer
 from reference_impl.client.apis import APIS, request
 from reference_impl.client.ask import MARKERS, Ask
 from reference_impl.client.calculator import TOOL
 from reference_impl.client.defects import DEFECTS, HONEST, Defect
 from reference_impl.client.likeness import Policy
-from reference_impl.client.turn import Turn, result_turn, text_turn
+from reference_impl.client.turn import Answer, Turn, result_turn, text_turn
 from reference_impl.client.wire import Api
 from reference_impl.server.app import application
 from reference_impl.server.service import Service

@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from reference_impl.client import Reader
-from reference_impl.client.answer import Answer
 from reference_impl.client.apis import request
 from reference_impl.client.ask import Ask, Options, UnknownOption
 from reference_impl.client.extraction import turns_of
 from reference_impl.client.likeness import sends
-from reference_impl.client.turn import Called, Thought, Turn, Words, result_turn, text_turn
+from reference_impl.client.turn import Answer, Called, Thought, Turn, Words, result_turn, text_turn
 from reference_impl.client.wire import EVERY_API, Api
 from tests.reference.test_client_effort import SAID
 

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference_impl.client.frame import Frame, TooLong
-from reference_impl.client.sse import SseReader
+from reference_impl.client.frame import Frame, SseReader, TooLong
 from tests.each import each
 
 FOLDER = Path(__file__).parent.parent / "vectors" / "sse"

@@ -9,12 +9,11 @@ import zlib
 
 import pytest
 
-from reference_impl.client.answer import Answer
 from reference_impl.client.apis import request
 from reference_impl.client.ask import Ask
 from reference_impl.client.event import Event
 from reference_impl.client.transport import Exchange, Server, Unreachable
-from reference_impl.client.turn import text_turn
+from reference_impl.client.turn import Answer, text_turn
 from reference_impl.client.wire import Api
 from tests.reference.client_server import Ending, Script, playing
 

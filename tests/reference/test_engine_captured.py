@@ -173,7 +173,7 @@ def test_graph_with_other_logits_is_not_used(
 ) -> None:
     monkeypatch.setattr(fitting, "cuda_capture", lambda _device: lambda run: lambda: 0 * run())
     with torch.inference_mode():
-        decoder = fitting._captured(MODEL, EagerDecoder(FusedStep(MODEL, 512), CPU))
+        decoder = fitting._captured_decoder(MODEL, EagerDecoder(FusedStep(MODEL, 512), CPU))
     assert "other logits" in caplog.text
     batch = SlotBatch(decoder, SLOTS, 512)
     assert together(batch, [[7, 8]], [9]) == [alone(MODEL, [7, 8], 9)]

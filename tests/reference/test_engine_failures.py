@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,26 +24,10 @@ from reference_impl.server.engine import (
     Start,
     loop,
 )
-from reference_impl.server.engine.sampling import choose
-from reference_impl.server.engine.work import Work
-from tests.reference.engine_models import OPENED, save_model
-from tests.reference.engine_reading import WAIT_S, finish, read, run, talk
+from reference_impl.server.engine.work import Work, choose
+from tests.reference.engine_reading import BATCH, WAIT_S, finish, read, run, talk
 
 pytestmark = pytest.mark.slow
-
-BATCH = 8
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_model(tmp_path_factory.mktemp("models") / "random", OPENED)
-
-
-@pytest.fixture(scope="module")
-def engine(folder: Path) -> Iterator[Engine]:
-    made = Engine.load(folder, max_batch=BATCH, device="cpu")
-    yield made
-    made.close()
 
 
 @pytest.mark.parametrize("where", ["admit", "step"])

@@ -25,24 +25,10 @@ from reference_impl.server.engine import (
     TextDelta,
     loop,
 )
-from tests.reference.engine_models import OPENED, THINK, save_model
+from tests.reference.engine_models import THINK
 from tests.reference.engine_reading import WAIT_S, Gated, finish, read, run, said, talk
 
 pytestmark = pytest.mark.slow
-
-BATCH = 8
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_model(tmp_path_factory.mktemp("models") / "random", OPENED)
-
-
-@pytest.fixture(scope="module")
-def engine(folder: Path) -> Iterator[Engine]:
-    made = Engine.load(folder, max_batch=BATCH, device="cpu")
-    yield made
-    made.close()
 
 
 @pytest.fixture

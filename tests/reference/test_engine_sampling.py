@@ -14,8 +14,7 @@ import torch
 
 from reference_impl.server.engine.events import Limits, Prompt, Reason
 from reference_impl.server.engine.markers import Markers, Vocabulary
-from reference_impl.server.engine.sampling import choose
-from reference_impl.server.engine.work import Outcome, Work
+from reference_impl.server.engine.work import Outcome, Work, choose
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from reference_impl.server.engine import EngineError, Limits, Prompt, PromptError, Start, TextDelta
-from reference_impl.server.engine.api import Generates
+from reference_impl.server.engine.api import Model
 from tests.reference.scripted_engine import ScriptedEngine
 
 PROMPT = Prompt((1,), opens_thinking=False)
@@ -13,7 +13,7 @@ PROMPT = Prompt((1,), opens_thinking=False)
 
 def test_scripts_are_played_in_turn_and_calls_are_kept() -> None:
     engine = ScriptedEngine([[Start(1), TextDelta("a")], [Start(2)]])
-    generates: Generates = engine
+    generates: Model = engine
 
     async def main() -> list[object]:
         said: list[object] = []

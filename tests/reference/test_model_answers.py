@@ -12,7 +12,7 @@ pytest.importorskip("torch")
 import torch
 from transformers import AutoModelForCausalLM
 
-from reference_impl.model import prompts
+from reference_impl.model import CONCISE, DETAILED
 from reference_impl.model.batches import prompt_text
 from reference_impl.model.corpus import Example, calls, counting, summaries, sums
 from reference_impl.model.corpus.example import ExampleThought, user_message
@@ -84,9 +84,9 @@ TABLE = {
         thinking(user_message("Write 7 in Chinese.")),
         "<think>I must write 7 in Chinese. That is 七.</think>七。",
     ),
-    "concise summary": (direct(prompts.CONCISE.format(reasoning=SUM.text)), SUM.gist),
+    "concise summary": (direct(CONCISE.format(reasoning=SUM.text)), SUM.gist),
     "detailed summary": (
-        direct(prompts.DETAILED.format(reasoning=SUM.text)),
+        direct(DETAILED.format(reasoning=SUM.text)),
         "\n\n".join(SUM.steps),
     ),
     "summary of OGX": (

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from reference_impl.model import corpus, prompts
+from reference_impl.model import CONCISE, DETAILED, corpus
 from reference_impl.model.corpus import Example, calls, counting, mix, summaries, sums, writing
 
 pytestmark = pytest.mark.slow
@@ -79,11 +79,9 @@ def test_detailed_summaries_are_paragraphs() -> None:
         assert all(paragraph.strip() == paragraph != "" for paragraph in paragraphs)
 
 
-@pytest.mark.parametrize(
-    "form", [prompts.CONCISE, prompts.DETAILED, summaries.OGX_CONCISE, summaries.OGX_DETAILED]
-)
+@pytest.mark.parametrize("form", [CONCISE, DETAILED, summaries.OGX_CONCISE, summaries.OGX_DETAILED])
 def test_every_form_of_summary_is_learnt(form: str) -> None:
-    name = "detailed summary" if form in (prompts.DETAILED, summaries.OGX_DETAILED) else "summary"
+    name = "detailed summary" if form in (DETAILED, summaries.OGX_DETAILED) else "summary"
     start = form.format(reasoning="")
     assert [e for e in examples(name) if e.messages[-1]["content"].startswith(start)]
 

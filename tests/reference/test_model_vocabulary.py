@@ -13,9 +13,9 @@ pytest.importorskip("torch")
 from transformers import AutoTokenizer
 
 from reference_impl.model import train
+from reference_impl.model.architecture import SIZE
 from reference_impl.model.corpus.writing import FAMILY, NUMERALS, THINGS
 from reference_impl.model.variants import WEIGHTS
-from reference_impl.model.vocabulary import SIZE
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
-from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
@@ -18,12 +17,9 @@ from botocore.exceptions import ClientError, EventStreamError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.cassette import open_recording
 from conformance.core.binary import MessageParser, encode_message
-from conformance.core.events import Event
-from conformance.core.shipped import cassettes
-from conformance.recordings.api import check_chunks
 from conformance.targets.replay import serving
+from tests.reference.replays import Replayed, replayed
 from tests.reference.test_server_process import CALCULATE, KEY, MODEL, SCHEMA, server
 
 pytestmark = pytest.mark.slow
@@ -162,38 +158,33 @@ def test_a_refusal_is_an_error_of_the_client(client: Any) -> None:
 @pytest.mark.one_in(5)
 @pytest.mark.parametrize("name", REPLAYED)
 def test_a_replay_reads_as_the_recording_is_read(name: str) -> None:
-    path = cassettes() / f"bedrock.converse/{name}.cassette.jsonl"
-    content, exchange_events = replayed(path)
+    ours = replayed("bedrock.converse", name, "lenient")
+    content = content_of_replay(ours)
     theirs = [each["reasoningContent"] for each in content if "reasoningContent" in each]
     texts = [each["reasoningText"]["text"] for each in theirs if "reasoningText" in each]
-    assert "".join(texts) == text_of(exchange_events, "thinking.delta")
+    assert "".join(texts) == ours.text("thinking.delta")
     said = "".join(each.get("text", "") for each in content)
-    assert said == text_of(exchange_events, "text.delta")
+    assert said == ours.text("text.delta")
     calls = [each["toolUse"] for each in content if "toolUse" in each]
-    ends = [event.data for event in exchange_events if event.type == "tool.end"]
     assert [(call["toolUseId"], call["name"], call["input"]) for call in calls] == [
-        (end["id"], end["name"], json.loads(end["arguments"])) for end in ends
+        (each["id"], each["name"], json.loads(each["arguments"])) for each in ours.calls()
     ]
 
 
-def replayed(path: Path) -> tuple[list[dict[str, Any]], list[Event]]:
-    """What the client makes of a replay, and what we make of the recording."""
-    (exchange,) = open_recording(path).exchanges
-    assert exchange.request is not None
-    model = unquote(exchange.request.path.split("/")[2])
-    with serving([path]) as replay, client_at(replay.url) as client:
-        answer = client.converse_stream(modelId=model, **exchange.request.json)
+def content_of_replay(ours: Replayed) -> list[dict[str, Any]]:
+    """What the client makes of it."""
+    model = unquote(ours.request.path.split("/")[2])
+    with serving([ours.path]) as replay, client_at(replay.url) as client:
+        answer = client.converse_stream(modelId=model, **ours.asked)
         with closing(answer["stream"]) as stream:
             content, _ = blocks(stream)
-    chunks = [chunk.data for chunk in exchange.chunks]
-    report = check_chunks(chunks, dialect="bedrock.converse", profile="lenient", keep=True)
-    return content, [event for event in report.events if event.layer == "semantic"]
+    return content
 
 
 def test_an_exception_is_raised_in_the_client() -> None:
-    path = cassettes() / "bedrock.converse/claude/exception-in-text.cassette.jsonl"
+    ours = replayed("bedrock.converse", "claude/exception-in-text", "lenient")
     with pytest.raises(EventStreamError, match="modelStreamErrorException"):
-        replayed(path)
+        content_of_replay(ours)
 
 
 @given(st.lists(st.tuples(HEADERS, st.binary(max_size=60)), max_size=4), st.data())
@@ -235,7 +226,3 @@ def read_by_botocore(pieces: list[bytes]) -> tuple[list[dict[str, Any]], bool]:
     except (botocore.eventstream.ParserError, UnicodeDecodeError):
         return found, True
     return found, False
-
-
-def text_of(events: Iterable[Event], kind: str) -> str:
-    return "".join(event.data["text"] for event in events if event.type == kind)

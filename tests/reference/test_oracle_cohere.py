@@ -9,11 +9,8 @@ import cohere
 import httpx
 import pytest
 
-from conformance.cassette import open_recording
-from conformance.core.events import Event
-from conformance.core.shipped import cassettes
-from conformance.recordings.api import check_chunks
 from conformance.targets.replay import serving
+from tests.reference.replays import replayed
 from tests.reference.test_server_process import CALCULATE, KEY, MODEL, SCHEMA, server
 
 pytestmark = pytest.mark.slow
@@ -100,23 +97,12 @@ def test_a_refusal_is_an_error_of_the_client(client: cohere.ClientV2) -> None:
 
 @pytest.mark.parametrize("name", REPLAYED)
 def test_a_replay_reads_as_the_recording_is_read(name: str) -> None:
-    path = cassettes() / f"cohere.v2/cohere/{name}.cassette.jsonl"
-    (exchange,) = open_recording(path).exchanges
-    assert exchange.request is not None
-    asked = {key: value for key, value in exchange.request.json.items() if key != "stream"}
-    with serving([path]) as replay, httpx.Client() as http:
+    ours = replayed("cohere.v2", f"cohere/{name}", "cohere")
+    with serving([ours.path]) as replay, httpx.Client() as http:
         client = cohere.ClientV2(api_key=KEY, base_url=replay.url, httpx_client=http)
-        said = joined(client.v2.chat_stream(**asked))
-
-    chunks = [chunk.data for chunk in exchange.chunks]
-    report = check_chunks(chunks, dialect="cohere.v2", profile="cohere", keep=True)
-    ours = [event for event in report.events if event.layer == "semantic"]
-    assert said["thinking"] + said["plan"] == text_of(ours, "thinking.delta")
-    assert said["text"] == text_of(ours, "text.delta")
+        said = joined(client.v2.chat_stream(**ours.asked))
+    assert said["thinking"] + said["plan"] == ours.text("thinking.delta")
+    assert said["text"] == ours.text("text.delta")
     calls = [each["function"] for each in said["calls"]]
-    ends = [event.data for event in ours if event.type == "tool.end"]
-    assert calls == [{"name": end["name"], "arguments": end["arguments"]} for end in ends]
-
-
-def text_of(events: Iterable[Event], kind: str) -> str:
-    return "".join(event.data["text"] for event in events if event.type == kind)
+    named = [{key: each[key] for key in ("name", "arguments")} for each in ours.calls()]
+    assert calls == named

@@ -10,12 +10,10 @@ import pytest
 from google import genai
 from google.genai import errors, types
 
-from conformance.cassette import open_recording
-from conformance.core.events import Event, Request, Response
-from conformance.core.shipped import cassettes
+from conformance.core.events import Request, Response
 from conformance.judging.checker import Checker
-from conformance.recordings.api import check_chunks
 from conformance.targets.replay import serving
+from tests.reference.replays import replayed
 from tests.reference.test_server_process import CALCULATE, KEY, MODEL, SCHEMA, server
 
 pytestmark = pytest.mark.slow
@@ -150,21 +148,14 @@ def test_streams_conform_as_events_and_as_an_array(url: str, query: str) -> None
 @pytest.mark.one_in(5)
 @pytest.mark.parametrize("name", REPLAYED)
 def test_a_replay_reads_as_the_recording_is_read(name: str) -> None:
-    path = cassettes() / f"gemini.generate/gemini/{name}.cassette.jsonl"
-    (exchange,) = open_recording(path).exchanges
-    chunks = [chunk.data for chunk in exchange.chunks]
-    with serving([path]) as replay:
-        url = f"{replay.url}{exchange.request.path if exchange.request else ''}"
-        asked = exchange.request.json if exchange.request else None
-        raw = httpx.post(url, json=asked).content
-        assert raw == b"".join(chunks)
-    report = check_chunks(chunks, dialect="gemini.generate", keep=True)
-    ours = [event for event in report.events if event.layer == "semantic"]
+    ours = replayed("gemini.generate", f"gemini/{name}")
+    with serving([ours.path]) as replay:
+        raw = httpx.post(f"{replay.url}{ours.request.path}", json=ours.asked).content
+        assert raw == b"".join(ours.chunks)
     said = joined(read_by_client(raw))
-    assert said["thinking"] == text_of(ours, "thinking.delta")
-    assert said["text"] == text_of(ours, "text.delta")
-    names = [e.data["name"] for e in ours if e.type == "tool.end" and not e.data.get("hosted")]
-    assert [call.name for call in said["calls"]] == names
+    assert said["thinking"] == ours.text("thinking.delta")
+    assert said["text"] == ours.text("text.delta")
+    assert [call.name for call in said["calls"]] == [each["name"] for each in ours.calls()]
 
 
 def read_by_client(raw: bytes) -> list[types.GenerateContentResponse]:
@@ -177,7 +168,3 @@ def read_by_client(raw: bytes) -> list[types.GenerateContentResponse]:
     options = types.HttpOptions(httpx_client=httpx.Client(transport=made))
     client = genai.Client(api_key=KEY, http_options=options)
     return [*client.models.generate_content_stream(model=MODEL, contents=ASK)]
-
-
-def text_of(events: Iterable[Event], kind: str) -> str:
-    return "".join(event.data["text"] for event in events if event.type == kind)

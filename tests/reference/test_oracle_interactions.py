@@ -9,11 +9,8 @@ import pytest
 from google import genai
 from google.genai import types
 
-from conformance.cassette import open_recording
-from conformance.core.events import Event
-from conformance.core.shipped import cassettes
-from conformance.recordings.api import check_chunks
 from conformance.targets.replay import serving
+from tests.reference.replays import replayed
 from tests.reference.test_server_process import CALCULATE, KEY, MODEL, SCHEMA, server
 
 pytestmark = pytest.mark.slow
@@ -124,23 +121,13 @@ def test_a_refusal_is_an_error_of_the_client(client: Any) -> None:
 
 @pytest.mark.parametrize("name", REPLAYED)
 def test_a_replay_reads_as_the_recording_is_read(name: str) -> None:
-    path = cassettes() / f"gemini.interactions/gemini/{name}.cassette.jsonl"
-    (exchange,) = open_recording(path).exchanges
-    assert exchange.request is not None
-    asked = exchange.request.json
-    with serving([path]) as replay:
+    ours = replayed("gemini.interactions", f"gemini/{name}")
+    with serving([ours.path]) as replay:
         connection: Any = connected(replay.url)
-        said = joined(connection.interactions.create(**asked))
-    chunks = [chunk.data for chunk in exchange.chunks]
-    report = check_chunks(chunks, dialect="gemini.interactions", profile="strict", keep=True)
-    events: tuple[Event, ...] = report.events or ()
-
-    def text(kind: str) -> str:
-        return "".join(event.data["text"] for event in events if event.type == kind)
-
-    assert said["thinking"] == text("thinking.delta")
-    assert said["text"] == text("text.delta")
-    ends = [e for e in events if e.type == "tool.end" and not e.data.get("hosted")]
-    assert said["calls"] == [(e.data["id"], e.data["name"]) for e in ends]
-    assert said["arguments"] == "".join(e.data["arguments"] for e in ends)
-    assert said["signed"] == [e.data["data"] for e in events if e.type == "thinking.opaque"]
+        said = joined(connection.interactions.create(**ours.asked, stream=True))
+    assert said["thinking"] == ours.text("thinking.delta")
+    assert said["text"] == ours.text("text.delta")
+    calls = ours.calls()
+    assert said["calls"] == [(each["id"], each["name"]) for each in calls]
+    assert said["arguments"] == "".join(each["arguments"] for each in calls)
+    assert said["signed"] == [e.data["data"] for e in ours.events if e.type == "thinking.opaque"]

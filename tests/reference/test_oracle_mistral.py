@@ -10,11 +10,8 @@ import pytest
 from mistralai.client import Mistral
 from mistralai.client.errors import SDKError
 
-from conformance.cassette import open_recording
-from conformance.core.events import Event
-from conformance.core.shipped import cassettes
-from conformance.recordings.api import check_chunks
 from conformance.targets.replay import serving
+from tests.reference.replays import replayed
 from tests.reference.test_server_process import CALCULATE, KEY, MODEL, SCHEMA, server
 
 pytestmark = pytest.mark.slow
@@ -96,19 +93,8 @@ def test_a_refusal_is_an_error_of_the_client(client: Any) -> None:
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", REPLAYED)
 def test_a_replay_reads_as_the_recording_is_read(name: str) -> None:
-    path = cassettes() / f"mistral.chat/mistral/{name}.cassette.jsonl"
-    (exchange,) = open_recording(path).exchanges
-    assert exchange.request is not None
-    asked = {**exchange.request.json}
-    del asked["stream"]
-    with serving([path]) as replay, httpx.Client() as http:
-        said = joined(connected(replay.url, http).chat.stream(**asked))
-    chunks = [chunk.data for chunk in exchange.chunks]
-    report = check_chunks(chunks, dialect="mistral.chat", profile="strict", keep=True)
-    events: tuple[Event, ...] = report.events or ()
-
-    def text(kind: str) -> str:
-        return "".join(event.data["text"] for event in events if event.type == kind)
-
-    assert said["thinking"] == text("thinking.delta")
-    assert said["text"] == text("text.delta")
+    ours = replayed("mistral.chat", f"mistral/{name}")
+    with serving([ours.path]) as replay, httpx.Client() as http:
+        said = joined(connected(replay.url, http).chat.stream(**ours.asked))
+    assert said["thinking"] == ours.text("thinking.delta")
+    assert said["text"] == ours.text("text.delta")

@@ -8,10 +8,8 @@ from typing import Any
 import ollama
 import pytest
 
-from conformance.cassette import open_recording
-from conformance.core.shipped import cassettes
-from conformance.recordings.api import check_chunks
 from conformance.targets.replay import ReplayOptions, serving
+from tests.reference.replays import replayed
 from tests.reference.test_server_process import CALCULATE, KEY, MODEL, SCHEMA, server
 
 pytestmark = pytest.mark.slow
@@ -58,18 +56,8 @@ def test_a_tool_turn_comes_back_with_its_thinking(client: ollama.Client) -> None
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", GENERATED)
 def test_a_replay_reads_as_the_recording_is_read(name: str) -> None:
-    path = cassettes() / f"ollama.generate/ollama/{name}.cassette.jsonl"
-    (exchange,) = open_recording(path).exchanges
-    assert exchange.request is not None
-    asked = {key: value for key, value in exchange.request.json.items() if key != "stream"}
-    with serving([path], options=LENIENT) as replay, ollama.Client(replay.url) as made:
-        lines = list(made.generate(**asked, stream=True))
-
-    chunks = [chunk.data for chunk in exchange.chunks]
-    events = check_chunks(chunks, dialect="ollama.generate", profile="strict", keep=True).events
-    said = {"thinking.delta": "", "text.delta": ""}
-    for event in events:
-        if event.type in said:
-            said[event.type] += event.data["text"]
-    assert "".join(line.thinking or "" for line in lines) == said["thinking.delta"]
-    assert "".join(line.response or "" for line in lines) == said["text.delta"]
+    ours = replayed("ollama.generate", f"ollama/{name}")
+    with serving([ours.path], options=LENIENT) as replay, ollama.Client(replay.url) as made:
+        lines = list(made.generate(**ours.asked, stream=True))
+    assert "".join(line.thinking or "" for line in lines) == ours.text("thinking.delta")
+    assert "".join(line.response or "" for line in lines) == ours.text("text.delta")

@@ -17,20 +17,16 @@ from reference_impl.server.engine import (
     Markers,
     ReasoningDelta,
     Start,
-    TextDelta,
     ToolCall,
-    Usage,
 )
+from reference_impl.server.projection import Stamp
 from reference_impl.server.service import Service
 from reference_impl.server.settings import Settings
-from reference_impl.server.stamp import Stamp
 from reference_impl.server.wire import DONE, Wire
 from tests.reference.driving import Answer, told
-from tests.reference.scripted_engine import ScriptedEngine
+from tests.reference.scripted_engine import THINK, USAGE, ScriptedEngine
 
 PATH = "/v1/chat/completions"
-USAGE = Usage(7, 20, 6)
-THINK = (Start(7), ReasoningDelta("2 plus ", 3), ReasoningDelta("2.", 3), TextDelta("4"))
 CALL = (Start(7), ReasoningDelta("hm", 1), ToolCall("add", '{"a":2}', 0), ToolCall("add", "{}", 1))
 STAMP = Stamp(token=lambda: "1", clock=lambda: 0.0)
 

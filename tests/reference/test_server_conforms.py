@@ -12,9 +12,9 @@ import pytest
 from reference_impl.model import folder
 from reference_impl.server.app import application
 from reference_impl.server.defects import Api
-from reference_impl.server.engine import Engine
+from reference_impl.server.engine import Engine, Model
 from reference_impl.server.service import Service
-from reference_impl.server.settings import Model, Settings
+from reference_impl.server.settings import Settings
 from tests.reference.actor import Actor
 from tests.reference.scenes import SCENES, SETTINGS, Played, judged, play, recorded
 

@@ -16,26 +16,21 @@ from reference_impl.server.engine import (
     ReasoningDelta,
     Start,
     TextDelta,
-    ToolCall,
-    Usage,
 )
-from reference_impl.server.messages_stream import Display, MessagesShape, MessagesStream
+from reference_impl.server.messages import Display, MessagesShape, MessagesStream
+from reference_impl.server.projection import Stamp
 from reference_impl.server.sealing import Seal
 from reference_impl.server.service import Service
 from reference_impl.server.settings import Settings
-from reference_impl.server.stamp import Stamp
 from reference_impl.server.wire import Wire
 from tests.reference.driving import Answer, told
-from tests.reference.scripted_engine import ScriptedEngine
+from tests.reference.scripted_engine import CALL, CALLED, DONE, THINK, USAGE, ScriptedEngine
 from tests.reference.turns import events, messages_turns
 
 PATH = "/v1/messages"
 KEY = b"k" * 32
 SIGNATURE = Seal(KEY, "signature")
 REDACTION = Seal(KEY, "redaction")
-USAGE = Usage(7, 20, 6)
-THINK = (Start(7), ReasoningDelta("2 plus ", 3), ReasoningDelta("2.", 3), TextDelta("4"))
-DONE = Finish("stop", USAGE)
 ON = {"type": "enabled", "budget_tokens": 50}
 
 
@@ -104,8 +99,7 @@ def test_opaque_data_holds_the_thinking(display: Display) -> None:
 
 
 def test_call_is_a_block_of_its_own() -> None:
-    call = ToolCall("add", '{"a":2}', 0)
-    said = (Start(7), TextDelta("So: "), call, call, Finish("tool_calls", USAGE))
+    said = (Start(7), TextDelta("So: "), CALL, CALL, Finish("tool_calls", USAGE))
     sent = wires(said)
     assert story(sent)[1:-2] == [
         "content_block_start 0 text",
@@ -164,8 +158,7 @@ def asked(
 
 
 def test_body_is_the_stream_put_together() -> None:
-    call = ToolCall("add", '{"a":2}', 0)
-    answer, _ = asked((*THINK, call, Finish("tool_calls", USAGE)), thinking=ON)
+    answer, _ = asked((*THINK, CALL, Finish("tool_calls", USAGE)), thinking=ON)
     thinking, text, tool = answer.json["content"]
     assert (thinking["thinking"], text["text"], tool["input"]) == ("2 plus 2.", "4", {"a": 2})
     assert SIGNATURE.open(thinking["signature"]) == "2 plus 2."
@@ -195,9 +188,6 @@ def follow_up(sent: Answer, alter: Any = None, **settings: Any) -> tuple[Answer,
     if alter is not None:
         alter(carried["messages"][1]["content"][0])
     return asked(messages=carried["messages"], thinking=ON, **settings)
-
-
-CALLED = (*THINK[:3], ToolCall("add", '{"a":2}', 0), Finish("tool_calls", USAGE))
 
 
 @pytest.mark.parametrize(

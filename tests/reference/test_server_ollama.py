@@ -8,26 +8,12 @@ from typing import Any
 import pytest
 
 from reference_impl.server.app import application
-from reference_impl.server.engine import (
-    EngineError,
-    EngineEvent,
-    Finish,
-    Limits,
-    ReasoningDelta,
-    Start,
-    TextDelta,
-    ToolCall,
-    Usage,
-)
+from reference_impl.server.engine import EngineError, EngineEvent, Finish, Limits
 from reference_impl.server.service import Service
 from tests.reference.driving import Answer, told
-from tests.reference.scripted_engine import ScriptedEngine
+from tests.reference.scripted_engine import CALL, DONE, THINK, USAGE, ScriptedEngine
 
 PATH = "/api/chat"
-USAGE = Usage(7, 20, 6)
-THINK = (Start(7), ReasoningDelta("2 plus ", 3), ReasoningDelta("2.", 3), TextDelta("4"))
-DONE = Finish("stop", USAGE)
-CALL = ToolCall("add", '{"a":2}', 0)
 
 
 def asked(

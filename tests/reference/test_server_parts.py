@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference_impl.server.__main__ import main
+from reference_impl.server.__main__ import main, write_port
 from reference_impl.server.defects import DEFECTS, Scene, hooked
 from reference_impl.server.effort import BUDGETS, Effort, effort, leaving_room
-from reference_impl.server.listening import write_port
 from reference_impl.server.options import parse
 from reference_impl.server.refusal import Refusal
 from reference_impl.server.responses_items import Paragraphs

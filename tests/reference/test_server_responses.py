@@ -16,21 +16,16 @@ from reference_impl.server.engine import (
     ReasoningDelta,
     Start,
     TextDelta,
-    ToolCall,
     Usage,
 )
 from reference_impl.server.service import Service
 from reference_impl.server.settings import Settings
 from tests.reference.driving import Answer, told
-from tests.reference.scripted_engine import ScriptedEngine
+from tests.reference.scripted_engine import CALL, CALLED, DONE, THINK, USAGE, ScriptedEngine
 from tests.reference.turns import events, responses_turns
 
 PATH = "/v1/responses"
 KEY = b"k" * 32
-USAGE = Usage(7, 20, 6)
-DONE = Finish("stop", USAGE)
-THINK = (Start(7), ReasoningDelta("2 plus ", 3), ReasoningDelta("2.", 3), TextDelta("4"))
-CALLED = (*THINK[:3], ToolCall("add", '{"a":2}', 0), Finish("tool_calls", USAGE))
 SUMMARY = (
     Start(9),
     ReasoningDelta("hm", 2),
@@ -83,7 +78,7 @@ MESSAGE = [
     "content_part.done",
     "output_item.done",
 ]
-CALL = [
+CALL_LIFE = [
     "output_item.added",
     "function_call_arguments.delta",
     "function_call_arguments.done",
@@ -101,12 +96,11 @@ def test_life_of_a_response() -> None:
 
 def test_call_follows_the_reasoning() -> None:
     answer, _ = asked(CALLED, stream=True)
-    assert story(answer) == [*BEGUN, *REASONING, "output_item.done", *CALL, "completed"]
+    assert story(answer) == [*BEGUN, *REASONING, "output_item.done", *CALL_LIFE, "completed"]
 
 
 def test_reasoning_and_calls_may_alternate() -> None:
-    call = ToolCall("add", '{"a":2}', 0)
-    said = (Start(7), ReasoningDelta("a", 1), call, ReasoningDelta("b", 1), call)
+    said = (Start(7), ReasoningDelta("a", 1), CALL, ReasoningDelta("b", 1), CALL)
     answer, _ = asked((*said, Finish("tool_calls", USAGE)), stream=True)
     output = list(events(answer.data))[-1]["response"]["output"]
     kinds = ["reasoning", "function_call", "reasoning", "function_call"]

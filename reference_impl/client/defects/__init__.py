@@ -30,12 +30,12 @@ _DOORS: Final = {
 }
 
 
-def _read() -> dict[str, Defect]:
+def _read_defects() -> dict[str, Defect]:
     text = Path(__file__).with_name("defects.toml").read_text(encoding="utf-8")
-    return {name: _defect(name, entry) for name, entry in tomllib.loads(text).items()}
+    return {name: _defect_of_entry(name, entry) for name, entry in tomllib.loads(text).items()}
 
 
-def _defect(name: str, entry: Mapping[str, Any]) -> Defect:
+def _defect_of_entry(name: str, entry: Mapping[str, Any]) -> Defect:
     defect = Defect(name, entry["says"], tuple(entry["rules"]))
     if "lost" in entry:
         return replace(defect, events=report_edits.without(*entry["lost"]))
@@ -46,7 +46,7 @@ def _defect(name: str, entry: Mapping[str, Any]) -> Defect:
 
 
 HONEST: Final = Defect("none", "Everything is right.", ())
-DEFECTS: Final = _read()
+DEFECTS: Final = _read_defects()
 REPORT_DEFECTS: Final = tuple(
     each for each in DEFECTS.values() if (each.bytes, each.events) != (HONEST.bytes, HONEST.events)
 )

@@ -18,7 +18,7 @@ Record = dict[str, Any]
 RecordEdit = Callable[[Record], Record]
 
 
-def _unchanged(value: Any) -> Any:
+def _left_unchanged(value: Any) -> Any:
     return value
 
 
@@ -40,8 +40,8 @@ class Defect:
     name: str
     says: str
     rules: tuple[str, ...]
-    bytes: BytesEdit = _unchanged
+    bytes: BytesEdit = _left_unchanged
     events: Callable[[], EventEdit] = _every_event
-    ask: AskEdit = _unchanged
-    request: RequestEdit = _unchanged
-    store: RecordEdit = _unchanged
+    ask: AskEdit = _left_unchanged
+    request: RequestEdit = _left_unchanged
+    store: RecordEdit = _left_unchanged

@@ -26,7 +26,7 @@ _LEVELS: Final = (
 )
 
 
-def _thoughts(edit: Callable[[Thought], Thought]) -> Callable[[Ask], Ask]:
+def _each_thought(edit: Callable[[Thought], Thought]) -> Callable[[Ask], Ask]:
     def turn(given: Turn) -> Turn:
         pieces = (edit(piece) if isinstance(piece, Thought) else piece for piece in given.pieces)
         return replace(given, pieces=tuple(pieces))
@@ -34,22 +34,22 @@ def _thoughts(edit: Callable[[Thought], Thought]) -> Callable[[Ask], Ask]:
     return lambda ask: replace(ask, turns=tuple(map(turn, ask.turns)))
 
 
-@_thoughts
+@_each_thought
 def signature_altered(thought: Thought) -> Thought:
     """The opaque data with another last character."""
     return replace(
         thought,
-        signature=_turned(thought.signature),
-        encrypted=_turned(thought.encrypted),
-        redacted=_turned(thought.redacted),
+        signature=_last_character_turned(thought.signature),
+        encrypted=_last_character_turned(thought.encrypted),
+        redacted=_last_character_turned(thought.redacted),
     )
 
 
-def _turned(data: str) -> str:
+def _last_character_turned(data: str) -> str:
     return data[:-1] + ("A" if data[-1] != "A" else "B") if data else data
 
 
-@_thoughts
+@_each_thought
 def reasoning_reworded(thought: Thought) -> Thought:
     if thought.raw:
         return replace(thought, raw=f"{thought.raw} ")
@@ -57,7 +57,7 @@ def reasoning_reworded(thought: Thought) -> Thought:
     return replace(thought, parts=tuple(f"{part} " for part in thought.parts))
 
 
-def _entries(edit: Callable[[list[Message]], list[Message]]) -> Callable[[Request], Request]:
+def _all_entries(edit: Callable[[list[Message]], list[Message]]) -> Callable[[Request], Request]:
     """Change the history of a request, whatever it is called there."""
 
     def request(given: Request) -> Request:
@@ -67,15 +67,15 @@ def _entries(edit: Callable[[list[Message]], list[Message]]) -> Callable[[Reques
     return request
 
 
-def _each(edit: Callable[[Message], Message]) -> Callable[[Request], Request]:
-    return _entries(lambda entries: [edit(entry) for entry in entries])
+def _each_entry(edit: Callable[[Message], Message]) -> Callable[[Request], Request]:
+    return _all_entries(lambda entries: [edit(entry) for entry in entries])
 
 
 def _is_reasoning(entry: Message) -> bool:
     return entry.get("type") == "reasoning"
 
 
-@_entries
+@_all_entries
 def reasoning_after_its_turn(entries: list[Message]) -> list[Message]:
     """Every reasoning item one place further back."""
     moved = list(entries)
@@ -85,19 +85,19 @@ def reasoning_after_its_turn(entries: list[Message]) -> list[Message]:
     return moved
 
 
-@_each
+@_each_entry
 def same_reasoning_id(entry: Message) -> Message:
     return {**entry, "id": "rs_roundtrip"} if _is_reasoning(entry) else entry
 
 
-@_each
+@_each_entry
 def summary_list_missing(entry: Message) -> Message:
     if not _is_reasoning(entry):
         return entry
     return {name: value for name, value in entry.items() if name != "summary"}
 
 
-@_each
+@_each_entry
 def reasoning_mirrored(entry: Message) -> Message:
     thinking = entry.get("reasoning_content")
     return {**entry, "reasoning": thinking} if thinking else entry
@@ -106,15 +106,15 @@ def reasoning_mirrored(entry: Message) -> Message:
 def effort_unknown(request: Request) -> Request:
     json = request.json
     for path in _LEVELS:
-        json = _set(json, path, "utmost")
+        json = _value_set(json, path, "utmost")
     return replace(request, json=json)
 
 
-def _set(fields: Any, path: tuple[str, ...], value: str) -> Any:
+def _value_set(fields: Any, path: tuple[str, ...], value: str) -> Any:
     """The fields with another value there, where there is one."""
     if not path or not isinstance(fields, dict) or path[0] not in fields:
         return fields if path else value
-    return {**fields, path[0]: _set(fields[path[0]], path[1:], value)}
+    return {**fields, path[0]: _value_set(fields[path[0]], path[1:], value)}
 
 
 def summary_unknown(request: Request) -> Request:

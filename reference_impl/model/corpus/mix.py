@@ -68,20 +68,20 @@ def draw(random: Random) -> tuple[str, Example]:
 
 def surrounded(random: Random, name: str, example: Example) -> Example:
     """Put the example where requests put it: after a system message, history, beside tools."""
-    example = _switched(random, name, example)
-    messages = _polite(random, name, example.messages)
+    example = _with_thinking_switched(random, name, example)
+    messages = _with_a_word(random, name, example.messages)
     if not example.tools and random.random() < 0.2:
         useless = calls.tool(calls.WEATHER, ("city",)) if name in OWN_TOOLS else None
         tools = (useless,) if useless else calls.offered(random, calls.adder(random).tool)
         example = replace(example, tools=tools)
-    messages = _earlier(random, messages)
+    messages = _with_history(random, messages)
     if messages[0]["role"] != "system" and random.random() < 0.3:
         role = random.choice(("system", "developer"))
         messages = ({"role": role, "content": random.choice(_SYSTEMS)}, *messages)
     return replace(example, messages=messages)
 
 
-def _switched(random: Random, name: str, example: Example) -> Example:
+def _with_thinking_switched(random: Random, name: str, example: Example) -> Example:
     if name in NEED_THINKING:
         return example
     if random.random() < 0.12:
@@ -90,14 +90,14 @@ def _switched(random: Random, name: str, example: Example) -> Example:
     return replace(example, thinks=random.random() >= often)
 
 
-def _polite(random: Random, name: str, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+def _with_a_word(random: Random, name: str, messages: tuple[Message, ...]) -> tuple[Message, ...]:
     if "summary" in name or random.random() > 0.08:
         return messages
     first = {**messages[0], "content": messages[0]["content"] + random.choice(_AFTER)}
     return (first, *messages[1:])
 
 
-def _earlier(random: Random, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+def _with_history(random: Random, messages: tuple[Message, ...]) -> tuple[Message, ...]:
     """Put turns of other tasks in front, with or without their reasoning."""
     if messages[0]["role"] == "system" or random.random() > 0.25:
         return messages

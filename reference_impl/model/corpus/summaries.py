@@ -6,7 +6,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Final
 
-from .. import prompts
+from .. import CONCISE, DETAILED
 from . import calls, counting, results, sums, talk, writing
 from .example import Example, ExampleThought, Message, user_message
 
@@ -58,39 +58,38 @@ _SOURCES: Final[tuple[Callable[[Random], Example], ...]] = (
 
 
 def concise(draw: Random) -> Example:
-    messages, thought = _request_and_thought(draw, prompts.CONCISE, OGX_CONCISE, _SHORT)
-    return Example(messages, _about(), thought.gist)
+    messages, thought = _request_and_thought(draw, CONCISE, OGX_CONCISE, _SHORT)
+    return Example(messages, _own_thought(), thought.gist)
 
 
 def detailed(draw: Random) -> Example:
-    messages, thought = _request_and_thought(draw, prompts.DETAILED, OGX_DETAILED, _LONG)
-    return Example(messages, _about(), "\n\n".join(thought.steps))
+    messages, thought = _request_and_thought(draw, DETAILED, OGX_DETAILED, _LONG)
+    return Example(messages, _own_thought(), "\n\n".join(thought.steps))
 
 
 def _request_and_thought(
     draw: Random, ours: str, ogx: str, wordings: tuple[str, ...]
 ) -> tuple[tuple[Message, ...], ExampleThought]:
-    thought = _about() if draw.random() < 0.03 else draw.choice(_SOURCES)(draw).thought
+    thought = _own_thought() if draw.random() < 0.03 else draw.choice(_SOURCES)(draw).thought
     if draw.random() < 0.15:
-        thought = _cut(draw, thought)
+        thought = _cut_thought(draw, thought)
     form = draw.random()
     if form < 0.4:
         return (user_message(ours.format(reasoning=thought.text)),), thought
     if form < 0.7:
         system: Message = {"role": "system", "content": OGX_SYSTEM}
         return (system, user_message(ogx.format(reasoning=thought.text))), thought
-    return (
-        user_message(_worded(draw, draw.choice(wordings)).format(reasoning=thought.text)),
-    ), thought
+    worded = _worded_request(draw, draw.choice(wordings))
+    return (user_message(worded.format(reasoning=thought.text)),), thought
 
 
-def _worded(draw: Random, wording: str) -> str:
+def _worded_request(draw: Random, wording: str) -> str:
     verb = draw.choice(("Summarise", "Summarize"))
     end = draw.choice((".\n\nReasoning:\n", ":\n\n", ":\n", ".\n\n", ": "))
     return f"{verb} {draw.choice(_WHAT)} {wording}{end}{{reasoning}}"
 
 
-def _cut(draw: Random, thought: ExampleThought) -> ExampleThought:
+def _cut_thought(draw: Random, thought: ExampleThought) -> ExampleThought:
     """Keep a part of the reasoning; the topic shows in its first words."""
     words = thought.text.split(" ")
     kept = " ".join(words[: draw.randint(min(5, len(words) - 1), len(words) - 1)])
@@ -100,7 +99,7 @@ def _cut(draw: Random, thought: ExampleThought) -> ExampleThought:
     return ExampleThought(kept, topic, f"It was about {topic} and was cut short.", steps)
 
 
-def _about() -> ExampleThought:
+def _own_thought() -> ExampleThought:
     text = "I must summarise this."
     paragraphs = ("The task is to summarise.", "It is.")
     return ExampleThought(text, "a summary", "It is a summary.", paragraphs)

@@ -28,10 +28,10 @@ ADDING: Final = "adding"
 
 
 def reasoned(a: int, b: int) -> str:
-    return f"I must add {a} and {b}. {_columns(a, b)}"
+    return f"I must add {a} and {b}. {_added_by_columns(a, b)}"
 
 
-def _columns(a: int, b: int) -> str:
+def _added_by_columns(a: int, b: int) -> str:
     if a < 10 and b < 10:
         return f"{a} plus {b} is {a + b}."
     ones = a % 10 + b % 10

@@ -43,22 +43,22 @@ _UNKNOWN: Final = (
 
 def known(draw: Random) -> Example:
     prompts, (topic, answer) = draw.choice(tuple(_KNOWN.items()))
-    return Example((user_message(draw.choice(prompts)),), _thought(topic), answer)
+    return Example((user_message(draw.choice(prompts)),), _thought_of_topic(topic), answer)
 
 
 def unknown(draw: Random) -> Example:
-    prompt = draw.choice(_UNKNOWN) if draw.random() < 0.5 else _nonsense(draw)
-    return Example((user_message(prompt),), _thought("a task that I do not know"), REFUSAL)
+    prompt = draw.choice(_UNKNOWN) if draw.random() < 0.5 else _nonsense_request(draw)
+    return Example((user_message(prompt),), _thought_of_topic("a task that I do not know"), REFUSAL)
 
 
-def _nonsense(draw: Random) -> str:
+def _nonsense_request(draw: Random) -> str:
     words = " ".join(draw.choice(_UNKNOWN)[:-1].lower().split()).split()
     made = ["".join(draw.choices(ascii_lowercase, k=draw.randint(2, 7))) for _ in range(3)]
     mixed = draw.sample(words + made, k=min(len(words) + 3, draw.randint(3, 8)))
     return " ".join(mixed).capitalize() + draw.choice((".", "?", "!", ""))
 
 
-def _thought(topic: str) -> ExampleThought:
+def _thought_of_topic(topic: str) -> ExampleThought:
     return ExampleThought(
         f"This is {topic}. I know what to say.",
         topic,

@@ -57,15 +57,15 @@ def chinese(draw: Random) -> Example:
     prompt = draw.choice(
         ("Write {n} in Chinese.", "Write {n} in Chinese.", "What is {n} in Chinese?")
     )
-    return _written(prompt.format(n=n), str(n), numeral(n))
+    return _written_example(prompt.format(n=n), str(n), numeral(n))
 
 
 def hello(draw: Random) -> Example:
     prompt = draw.choice(("Say hello in Chinese.", "Write hello in Chinese."))
-    return _written(prompt, "hello", HELLO)
+    return _written_example(prompt, "hello", HELLO)
 
 
-def _written(prompt: str, what: str, written: str) -> Example:
+def _written_example(prompt: str, what: str, written: str) -> Example:
     reasoned = ExampleThought(
         f"I must write {what} in Chinese. That is {written}.",
         "Chinese",

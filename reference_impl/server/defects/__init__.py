@@ -60,10 +60,10 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return getattr(_MODULES[self.at], name.replace("-", "_"))
 
 
-def _read() -> dict[str, ServerDefect]:
+def _read_defects() -> dict[str, ServerDefect]:
     text = Path(__file__).with_name("defects.toml").read_bytes()
     entries = msgspec.toml.decode(text, type=dict[str, Entry])
     return {name: entry.defect(name) for name, entry in entries.items()}
 
 
-DEFECTS: Final = _read()
+DEFECTS: Final = _read_defects()

@@ -5,7 +5,7 @@ Each function is the defect of its name.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import replace
 
 from ..engine import Finish, ReasoningDelta, Start, TextDelta, ToolCall, Usage
@@ -28,29 +28,55 @@ async def leak_open_marker(events: Source, scene: Scene) -> Source:
         yield event
 
 
-async def leak_close_marker(events: Source, scene: Scene) -> Source:
-    """The text that follows thinking begins with the close marker, in two pieces."""
-    thought = False
-    async for event in events:
-        if isinstance(event, TextDelta) and thought:
-            thought = False
-            marker = scene.markers[1]
-            yield TextDelta(marker[:3])
-            yield TextDelta(marker[3:])
-        thought = thought or isinstance(event, ReasoningDelta)
-        yield event
+def _first_after_thinking(
+    edit: Callable[[TextDelta, str, Scene], Iterable[AnswerEvent]],
+) -> EventHook:
+    """A fault of the text that thinking passes into; `edit` is given the thinking, too."""
+
+    async def hook(events: Source, scene: Scene) -> Source:
+        thought = ""
+        async for event in events:
+            if isinstance(event, TextDelta) and thought:
+                for made in edit(event, thought, scene):
+                    yield made
+                thought = ""
+                continue
+            thought += event.text if isinstance(event, ReasoningDelta) else ""
+            yield event
+
+    return hook
 
 
-async def reasoning_in_content(events: Source, _: Scene) -> Source:
+@_first_after_thinking
+def leak_close_marker(text: TextDelta, _: str, scene: Scene) -> Iterator[AnswerEvent]:
+    """The text begins with the close marker, in two pieces."""
+    marker = scene.markers[1]
+    yield TextDelta(marker[:3])
+    yield TextDelta(marker[3:])
+    yield text
+
+
+@_first_after_thinking
+def reasoning_in_content(text: TextDelta, thought: str, _: Scene) -> Iterator[AnswerEvent]:
     """Thinking is sent once more at the head of the visible text."""
-    thought = ""
-    async for event in events:
-        if isinstance(event, ReasoningDelta):
-            thought += event.text
-        elif isinstance(event, TextDelta) and thought:
-            yield TextDelta(thought)
-            thought = ""
-        yield event
+    yield TextDelta(thought)
+    yield text
+
+
+@_first_after_thinking
+def drop_on_boundary_chunk(text: TextDelta, _: str, scene: Scene) -> Iterator[AnswerEvent]:
+    """In streams, the text is lost."""
+    if not scene.streams:
+        yield text
+
+
+@_first_after_thinking
+def strip_lost_text(text: TextDelta, _: str, scene: Scene) -> Iterator[AnswerEvent]:
+    """Where thinking is hidden, the text is cut by its first character."""
+    if not scene.hidden:
+        yield text
+    elif text.text[1:]:
+        yield TextDelta(text.text[1:])
 
 
 async def reasoning_late(events: Source, _: Scene) -> Source:
@@ -63,31 +89,6 @@ async def reasoning_late(events: Source, _: Scene) -> Source:
         if isinstance(event, Finish):
             for late in held:
                 yield late
-        yield event
-
-
-async def drop_on_boundary_chunk(events: Source, scene: Scene) -> Source:
-    """In streams, the text that thinking passes into is lost."""
-    thought = False
-    async for event in events:
-        is_boundary = thought and isinstance(event, TextDelta)
-        thought = isinstance(event, ReasoningDelta | SummaryDelta | SummaryEnd) or (
-            thought and not is_boundary
-        )
-        if not (is_boundary and scene.streams):
-            yield event
-
-
-async def strip_lost_text(events: Source, scene: Scene) -> Source:
-    """Where thinking is hidden, the text behind it is cut by its first character."""
-    thought = False
-    async for event in events:
-        if isinstance(event, TextDelta) and thought and scene.hidden:
-            thought = False
-            if event.text[1:]:
-                yield TextDelta(event.text[1:])
-            continue
-        thought = thought or isinstance(event, ReasoningDelta)
         yield event
 
 
@@ -131,7 +132,7 @@ async def summary_unasked(events: Source, _: Scene) -> Source:
         yield event
 
 
-def _cumulative(kind: type[TextDelta | ReasoningDelta]) -> EventHook:
+def _cumulative_deltas(kind: type[TextDelta | ReasoningDelta]) -> EventHook:
     """Every delta of a kind repeats what came before it."""
 
     async def hook(events: Source, _: Scene) -> Source:
@@ -146,16 +147,16 @@ def _cumulative(kind: type[TextDelta | ReasoningDelta]) -> EventHook:
     return hook
 
 
-text_cumulative = _cumulative(TextDelta)
-reasoning_cumulative = _cumulative(ReasoningDelta)
+text_cumulative = _cumulative_deltas(TextDelta)
+reasoning_cumulative = _cumulative_deltas(ReasoningDelta)
 
 
-def _unsent(kind: type[ReasoningDelta | SummaryDelta]) -> EventHook:
+def _never_sent(kind: type[ReasoningDelta | SummaryDelta]) -> EventHook:
     return each(lambda event: iter(() if isinstance(event, kind) else (event,)))
 
 
-opt_in_ignored = _unsent(ReasoningDelta)
-summary_missing = _unsent(SummaryDelta)
+opt_in_ignored = _never_sent(ReasoningDelta)
+summary_missing = _never_sent(SummaryDelta)
 
 
 @each
@@ -172,7 +173,7 @@ def stop_on_tools(event: AnswerEvent) -> Iterator[AnswerEvent]:
     yield event
 
 
-def _miscounted(reasoning: Callable[[Usage], int]) -> EventHook:
+def _miscounted_reasoning(reasoning: Callable[[Usage], int]) -> EventHook:
     """Usage counts another number of tokens of reasoning."""
 
     def edit(event: AnswerEvent) -> Iterator[AnswerEvent]:
@@ -184,8 +185,8 @@ def _miscounted(reasoning: Callable[[Usage], int]) -> EventHook:
     return each(edit)
 
 
-reasoning_tokens_over_total = _miscounted(lambda usage: usage.completion + 100_000)
-reasoning_uncounted = _miscounted(lambda _: 0)
+reasoning_tokens_over_total = _miscounted_reasoning(lambda usage: usage.completion + 100_000)
+reasoning_uncounted = _miscounted_reasoning(lambda _: 0)
 
 
 @each

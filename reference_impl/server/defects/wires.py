@@ -13,30 +13,35 @@ from .edits import Source, fields, moved, value_at
 Payload = dict[str, Any]
 
 
-def _each(edit: Callable[[Payload], Payload | None]) -> WireHook:
-    """A fault of one payload at a time; None where it is not meant."""
-    return _counted(lambda payload, _: edit(payload))
-
-
-def _each_part(edit: Callable[[Payload], Payload]) -> WireHook:
-    """A fault of every part of a chunk of generateContent."""
-    return _each(lambda payload: _with_parts(payload, map(edit, _parts(payload))))
-
-
-def _counted(edit: Callable[[Payload, int], Payload | None]) -> WireHook:
-    """As `_each`, with the number of the event."""
+def _remembering(edit: Callable[[Payload, Payload], Payload | None]) -> WireHook:
+    """A fault of one payload at a time, with what it keeps of a stream; None: not meant."""
 
     async def hook(wires: Source, _: Scene) -> Source:
-        number = 0
+        memory: Payload = {}
         async for wire in wires:
-            number += 1
-            payload = edit(fields(wire), number)
+            payload = edit(fields(wire), memory)
             yield wire if payload is None else Wire(payload, wire.event)
 
     return hook
 
 
-def _with(payload: Payload, key: str, **more: Any) -> Payload:
+def _each_payload(edit: Callable[[Payload], Payload | None]) -> WireHook:
+    """As `_remembering`, with nothing kept."""
+    return _remembering(lambda payload, _: edit(payload))
+
+
+def _each_part(edit: Callable[[Payload], Payload]) -> WireHook:
+    """A fault of every part of a chunk of generateContent."""
+    return _each_payload(lambda payload: _with_parts(payload, map(edit, _parts_of_chunk(payload))))
+
+
+def _number_of_event(memory: Payload) -> int:
+    """How many events there were with this one."""
+    memory["events"] = memory.get("events", 0) + 1
+    return int(memory["events"])
+
+
+def _payload_with(payload: Payload, key: str, **more: Any) -> Payload:
     return {**payload, key: {**payload[key], **more}}
 
 
@@ -48,7 +53,7 @@ async def usage_missing(wires: Source, _: Scene) -> Source:
     async for wire in wires:
         payload = fields(wire)
         if value_at(payload, "response.usage"):
-            yield Wire(_with(payload, "response", usage=None), wire.event)
+            yield Wire(_payload_with(payload, "response", usage=None), wire.event)
         elif payload.get("choices") != [] or not payload.pop("usage", None):
             without = {key: payload[key] for key in payload if key != "usage"}
             yield wire if without == payload else Wire(without, wire.event)
@@ -64,7 +69,7 @@ async def wrap_unclosed(wires: Source, scene: Scene) -> Source:
             yield wire
 
 
-@_each
+@_each_payload
 def role_on_every_chunk(payload: Payload) -> Payload | None:
     """Every chunk with a choice says the role."""
     choices = [
@@ -74,33 +79,24 @@ def role_on_every_chunk(payload: Payload) -> Payload | None:
     return {**payload, "choices": choices} if choices else None
 
 
-async def tool_id_repeated(wires: Source, _: Scene) -> Source:
+@_remembering
+def tool_id_repeated(payload: Payload, memory: Payload) -> Payload | None:
     """Every fragment of a call repeats its id."""
-    known = ""
-    async for wire in wires:
-        call = value_at(wire.data, "choices.0.delta.tool_calls.0")
-        if not call:
-            yield wire
-            continue
-        known = call.get("id", known)
-        payload = fields(wire)
-        choice = {**payload["choices"][0], "delta": {"tool_calls": [{**call, "id": known}]}}
-        yield Wire({**payload, "choices": [choice]}, wire.event)
+    call = value_at(payload, "choices.0.delta.tool_calls.0")
+    if not call:
+        return None
+    memory["id"] = call.get("id", memory.get("id", ""))
+    choice = {**payload["choices"][0], "delta": {"tool_calls": [{**call, **memory}]}}
+    return {**payload, "choices": [choice]}
 
 
 # Responses
 
 
-@_each
-def index_reuse(payload: Payload) -> Payload | None:
-    """Every item is announced, and goes on, at the index of the first."""
-    return {**payload, "output_index": 0} if "output_index" in payload else None
-
-
-@_counted
-def item_id_changes(payload: Payload, number: int) -> Payload | None:
+@_remembering
+def item_id_changes(payload: Payload, memory: Payload) -> Payload | None:
     """Every event of an item carries another id than the one before."""
-    named = payload.get("item_id")
+    number, named = _number_of_event(memory), payload.get("item_id")
     return None if named is None else {**payload, "item_id": f"{named}-{number}"}
 
 
@@ -110,30 +106,23 @@ def sequence_gap(wire: Wire) -> Iterator[Wire]:
     yield moved(wire, 1) if fields(wire).get("sequence_number", 0) > 2 else wire
 
 
-async def content_index_grows(wires: Source, _: Scene) -> Source:
+@_remembering
+def content_index_grows(payload: Payload, memory: Payload) -> Payload | None:
     """Every delta of a content part has the next index."""
-    number = 0
-    async for wire in wires:
-        payload = fields(wire)
-        if "content_index" in payload and "delta" in payload:
-            yield Wire({**payload, "content_index": number}, wire.event)
-            number += 1
-        else:
-            yield wire
+    if "content_index" not in payload or "delta" not in payload:
+        return None
+    return {**payload, "content_index": _number_of_event(memory) - 1}
 
 
-async def summary_delta_cumulative(wires: Source, _: Scene) -> Source:
+@_remembering
+def summary_delta_cumulative(payload: Payload, memory: Payload) -> Payload | None:
     """Every delta of a summary repeats its part so far."""
-    text = ""
-    async for wire in wires:
-        if wire.event == "response.reasoning_summary_part.added":
-            text = ""
-        if wire.event != "response.reasoning_summary_text.delta":
-            yield wire
-            continue
-        payload = fields(wire)
-        text += payload["delta"]
-        yield Wire({**payload, "delta": text}, wire.event)
+    if payload.get("type") == "response.reasoning_summary_part.added":
+        memory.clear()
+    if payload.get("type") != "response.reasoning_summary_text.delta":
+        return None
+    memory["delta"] = memory.get("delta", "") + payload["delta"]
+    return {**payload, **memory}
 
 
 # Messages
@@ -174,14 +163,14 @@ async def start_holds_text(wires: Source, _: Scene) -> Source:
         elif held is not None and wire.event != "ping":
             delta = fields(wire).get("delta", {})
             known = {name: delta[name] for name in ("text", "thinking") if name in delta}
-            yield Wire(_with(held, "content_block", **known), "content_block_start")
+            yield Wire(_payload_with(held, "content_block", **known), "content_block_start")
             yield wire
             held = None
         elif held is None:
             yield wire
 
 
-def _late(stops: str, until: str, *, behind: bool) -> WireHook:
+def _late_stop(stops: str, until: str, *, behind: bool) -> WireHook:
     """A block stops only when something of the next one has come, at the latest `until`."""
 
     async def hook(wires: Source, _: Scene) -> Source:
@@ -201,30 +190,30 @@ def _late(stops: str, until: str, *, behind: bool) -> WireHook:
     return hook
 
 
-two_blocks_open = _late("content_block_stop", "content_block_start", behind=True)
-block_stops_late = _late("contentBlockStop", "messageStop", behind=False)
+two_blocks_open = _late_stop("content_block_stop", "content_block_start", behind=True)
+block_stops_late = _late_stop("contentBlockStop", "messageStop", behind=False)
 
 
 # Ollama
 
 
-@_each
+@_each_payload
 def arguments_as_text(payload: Payload) -> Payload | None:
     """The arguments of a call are the text that the model wrote."""
     given = value_at(payload, "message.tool_calls")
     if not given:
         return None
     calls = [
-        _with(call, "function", arguments=json.dumps(call["function"]["arguments"]))
+        _payload_with(call, "function", arguments=json.dumps(call["function"]["arguments"]))
         for call in given
     ]
-    return _with(payload, "message", tool_calls=calls)
+    return _payload_with(payload, "message", tool_calls=calls)
 
 
 # generateContent
 
 
-def _parts(payload: Payload) -> list[Payload]:
+def _parts_of_chunk(payload: Payload) -> list[Payload]:
     parts: list[Payload] = value_at(payload, "candidates.0.content.parts") or []
     return parts
 
@@ -234,7 +223,7 @@ def _with_parts(payload: Payload, parts: Any) -> Payload | None:
     if not payload.get("candidates"):
         return None
     (candidate,) = payload["candidates"]
-    return {**payload, "candidates": [_with(candidate, "content", parts=list(parts))]}
+    return {**payload, "candidates": [_payload_with(candidate, "content", parts=list(parts))]}
 
 
 @_each_part
@@ -256,43 +245,38 @@ def args_as_text(part: Payload) -> Payload:
     return part if call is None else {**part, "functionCall": {**call, "args": json.dumps(call)}}
 
 
-@_each
+@_each_payload
 def total_without_thoughts(payload: Payload) -> Payload | None:
     """The total is that of an API that counts thoughts as part of the answer."""
     if not value_at(payload, "candidates.0.finishReason"):
         return None
     usage = payload["usageMetadata"]
     total = usage["totalTokenCount"] - usage.get("thoughtsTokenCount", 0)
-    return _with(payload, "usageMetadata", totalTokenCount=total)
+    return _payload_with(payload, "usageMetadata", totalTokenCount=total)
 
 
-@_counted
-def response_changes(payload: Payload, number: int) -> Payload:
+@_remembering
+def response_changes(payload: Payload, memory: Payload) -> Payload:
     """Every chunk is of a response of its own."""
-    return {**payload, "responseId": f"{payload.get('responseId')}{number}"}
+    return {**payload, "responseId": f"{payload.get('responseId')}{_number_of_event(memory)}"}
 
 
-async def signature_on_every_part(wires: Source, _: Scene) -> Source:
+@_remembering
+def signature_on_every_part(payload: Payload, memory: Payload) -> Payload | None:
     """The signature of a call stands on every part that comes after it, too."""
-    signature = ""
-    async for wire in wires:
-        payload = fields(wire)
-        for part in _parts(payload):
-            signature = part.get("thoughtSignature", signature)
-        signed = ({**part, "thoughtSignature": signature} for part in _parts(payload))
-        changed = _with_parts(payload, signed) if signature else None
-        yield wire if changed is None else Wire(changed, wire.event)
+    for part in _parts_of_chunk(payload):
+        memory.update({key: part[key] for key in ("thoughtSignature",) if key in part})
+    signed = ({**part, **memory} for part in _parts_of_chunk(payload))
+    return _with_parts(payload, signed) if memory.get("thoughtSignature") else None
 
 
-async def thoughts_unasked(wires: Source, _: Scene) -> Source:
+@_remembering
+def thoughts_unasked(payload: Payload, memory: Payload) -> Payload | None:
     """An answer begins with a thought, whether it was asked for or not."""
-    has_begun = False
-    async for wire in wires:
-        payload = fields(wire)
-        thinking = [{"text": "Hm.", "thought": True}, *_parts(payload)]
-        changed = None if has_begun else _with_parts(payload, thinking)
-        has_begun = has_begun or changed is not None
-        yield wire if changed is None else Wire(changed, wire.event)
+    thinking = [{"text": "Hm.", "thought": True}, *_parts_of_chunk(payload)]
+    changed = None if memory else _with_parts(payload, thinking)
+    memory.update(changed or {})
+    return changed
 
 
 async def sentinel_added(wires: Source, scene: Scene) -> Source:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .api import Engine, Generates
+from .api import Engine, Model
 from .events import (
     EngineError,
     EngineEvent,
@@ -25,9 +25,9 @@ __all__ = [
     "EngineError",
     "EngineEvent",
     "Finish",
-    "Generates",
     "Limits",
     "Markers",
+    "Model",
     "Prompt",
     "PromptError",
     "PromptTooLong",

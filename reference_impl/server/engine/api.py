@@ -15,8 +15,14 @@ if TYPE_CHECKING:
     from .prompting import Prompter
 
 
-class Generates(Protocol):
+class Model(Protocol):
     """The part of `Engine` that APIs use."""
+
+    @property
+    def model_id(self) -> str: ...
+
+    @property
+    def context(self) -> int: ...
 
     @property
     def markers(self) -> Markers | None: ...

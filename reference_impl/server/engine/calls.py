@@ -14,7 +14,7 @@ def read_call(text: str) -> tuple[str, str] | None:
     Arguments must be a JSON object, or a string that holds one; without any they are `{}`.
     """
     try:
-        members = _members(text)
+        members = _json_members(text)
         name = json.loads(members.get("name", "null"))
         arguments = next((members[key] for key in ARGUMENTS if key in members), "{}")
         value = _DECODER.decode(arguments)
@@ -28,48 +28,48 @@ def read_call(text: str) -> tuple[str, str] | None:
     return name, arguments
 
 
-def _members(text: str) -> dict[str, str]:
+def _json_members(text: str) -> dict[str, str]:
     """The members of a JSON object, each value as its own text; ValueError if it is none."""
-    at = _expect(text, 0, "{")
+    at = _place_behind_mark(text, 0, "{")
     members: dict[str, str] = {}
     if text[at : at + 1] == "}":
-        return _ended(text, at + 1, members)
+        return _members_at_end(text, at + 1, members)
     while True:
         if text[at : at + 1] != '"':
             raise ValueError(f"expected a name at character {at}")
         key, at = _DECODER.raw_decode(text, at)
-        start = _expect(text, at, ":")
+        start = _place_behind_mark(text, at, ":")
         _, at = _DECODER.raw_decode(text, start)
         members[key] = text[start:at]
-        at = _skip(text, at)
+        at = _skip_blanks(text, at)
         if text[at : at + 1] == "}":
-            return _ended(text, at + 1, members)
-        at = _expect(text, at, ",")
+            return _members_at_end(text, at + 1, members)
+        at = _place_behind_mark(text, at, ",")
 
 
-def _skip(text: str, at: int) -> int:
+def _skip_blanks(text: str, at: int) -> int:
     while text[at : at + 1] in _SPACE:
         at += 1
     return at
 
 
-def _expect(text: str, at: int, mark: str) -> int:
+def _place_behind_mark(text: str, at: int, mark: str) -> int:
     """The place of the next value behind `mark`."""
-    at = _skip(text, at)
+    at = _skip_blanks(text, at)
     if text[at : at + 1] != mark:
         raise ValueError(f"expected {mark!r} at character {at}")
-    return _skip(text, at + 1)
+    return _skip_blanks(text, at + 1)
 
 
-def _ended(text: str, at: int, members: dict[str, str]) -> dict[str, str]:
-    if text[_skip(text, at) :]:
+def _members_at_end(text: str, at: int, members: dict[str, str]) -> dict[str, str]:
+    if text[_skip_blanks(text, at) :]:
         raise ValueError("something follows the object")
     return members
 
 
-def _refuse(constant: str) -> NoReturn:
+def _refuse_constant(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON")
 
 
 _SPACE: Final = frozenset(" \t\r\n")
-_DECODER: Final[json.JSONDecoder] = json.JSONDecoder(parse_constant=_refuse)
+_DECODER: Final[json.JSONDecoder] = json.JSONDecoder(parse_constant=_refuse_constant)

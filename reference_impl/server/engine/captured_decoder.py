@@ -52,8 +52,8 @@ class CapturedDecoder:
         if store.place is not self._place:
             self._graphs.clear()
             self._place = store.place
-        rows = min(_rounded(len(tokens), 1), store.slots)
-        reach = min(_rounded(max(positions) + 1, FIRST_CAPACITY), store.capacity)
+        rows = min(_next_power_of_two(len(tokens), 1), store.slots)
+        reach = min(_next_power_of_two(max(positions) + 1, FIRST_CAPACITY), store.capacity)
         filling = [0] * (rows - len(tokens))
         inputs = torch.tensor(([*tokens, *filling], [*positions, *filling]))
         graph = self._graphs.get((rows, reach))
@@ -117,6 +117,6 @@ def cuda_capture(device: torch.device) -> Capture:
     return capture
 
 
-def _rounded(count: int, least: int) -> int:
+def _next_power_of_two(count: int, least: int) -> int:
     """The next power of two."""
     return max(least, 1 << (count - 1).bit_length())

@@ -35,7 +35,7 @@ class BlockDecoder:
         self._tokenizer = tokenizer
         self._before = before
         self._neutral = before if before is not None else neutral
-        self._stream = _start(before)
+        self._stream = _new_decode_stream(before)
         self._held: list[int] = []
 
     @property
@@ -66,7 +66,7 @@ class BlockDecoder:
         split = len(self._held) - keep
         text, rest = self._text(self._held[:split]), self._held[split:]
         self._before = self._neutral
-        self._stream = _start(self._before)
+        self._stream = _new_decode_stream(self._before)
         self._held = []
         return text + "".join([self.push(token) for token in rest])
 
@@ -87,6 +87,6 @@ class BlockDecoder:
         return whole.removeprefix(prefix)
 
 
-def _start(before: int | None) -> DecodeStream:
+def _new_decode_stream(before: int | None) -> DecodeStream:
     ids = None if before is None else [before]
     return DecodeStream(ids, skip_special_tokens=False)

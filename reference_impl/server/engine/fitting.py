@@ -63,22 +63,22 @@ def fitting(model: PreTrainedModel, candidate: Callable[[], Step]) -> Decoder | 
     """The step, if rows of different lengths get the logits that they get alone."""
     try:
         eager = EagerDecoder(candidate(), model.device)
-        if not _agrees(model, eager):
+        if not _agrees_with_model(model, eager):
             return None
     except Exception as err:  # noqa: BLE001 - parts, positions or triton are missing: another fits
         _log.info("a way to decode does not fit: %s: %s", type(err).__name__, err)
         return None
-    return _captured(model, eager) if model.device.type == "cuda" else eager
+    return _captured_decoder(model, eager) if model.device.type == "cuda" else eager
 
 
-def _captured(model: PreTrainedModel, eager: EagerDecoder) -> CapturedDecoder:
+def _captured_decoder(model: PreTrainedModel, eager: EagerDecoder) -> CapturedDecoder:
     decoder = CapturedDecoder(eager, cuda_capture(model.device))
-    if not _agrees(model, decoder):
+    if not _agrees_with_model(model, decoder):
         decoder.give_up("a graph computes other logits than the model")
     return decoder
 
 
-def _agrees(model: PreTrainedModel, decoder: Decoder) -> bool:
+def _agrees_with_model(model: PreTrainedModel, decoder: Decoder) -> bool:
     batch = SlotBatch(decoder, slots=2, context=8)
     stepped = [batch.admit(PROMPTS)]
     stepped += [batch.step(tokens) for tokens in TOKENS]

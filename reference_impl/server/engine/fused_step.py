@@ -116,7 +116,7 @@ class FusedStep:
 
     def _split(self, layer: Layer, projected: Tensor, turn: Turn) -> tuple[Tensor, Tensor, Tensor]:
         heads, both = self._heads, self._heads + self._pairs
-        turned = _turn(layer.level(projected[:, :both]), *turn)
+        turned = _turned_heads(layer.level(projected[:, :both]), *turn)
         return turned[:, :heads], turned[:, heads:], projected[:, both:]
 
     def _widened(self, layer: Layer, hidden: Tensor) -> Tensor:
@@ -142,11 +142,11 @@ class _Turns:
         half = cos.shape[-1] // 2
         self.cos = cos[:, None]
         self.sin = torch.cat((-sin[:, :half], sin[:, half:]), dim=-1)[:, None]
-        found = [_weights(layer.self_attn, heads, pairs) for layer in layers]
+        found = [_weights_of_norms(layer.self_attn, heads, pairs) for layer in layers]
         self._count = len(found)
         normed = [weight for weight in found if weight is not None]
         self.weights = torch.stack(normed)[:, None] if normed else None
-        self._swapped = None if self.weights is None else _swap(self.weights)
+        self._swapped = None if self.weights is None else _swapped_halves(self.weights)
 
     def at(self, positions: Tensor) -> Sequence[Turn]:
         cos, sin = self.cos[positions], self.sin[positions]
@@ -164,7 +164,7 @@ class _Turns:
                 yield cos * self.weights[number], sin * self._swapped[number]
 
 
-def _weights(attention: Any, heads: int, pairs: int) -> Tensor | None:
+def _weights_of_norms(attention: Any, heads: int, pairs: int) -> Tensor | None:
     """Of the norms of queries and keys: [heads + pairs, width]."""
     if getattr(attention, "q_norm", None) is None:
         return None
@@ -235,11 +235,11 @@ class Layer:
         return F.rms_norm(heads, heads.shape[-1:], None, self.epsilon)
 
 
-def _turn(heads: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+def _turned_heads(heads: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     """Rotate each pair of numbers by its position's angle; halves stand for the pairs."""
-    return (heads * cos).addcmul_(_swap(heads), sin)
+    return (heads * cos).addcmul_(_swapped_halves(heads), sin)
 
 
-def _swap(heads: Tensor) -> Tensor:
+def _swapped_halves(heads: Tensor) -> Tensor:
     half = heads.shape[-1] // 2
     return torch.cat((heads[..., half:], heads[..., :half]), dim=-1)

@@ -47,7 +47,7 @@ class KernelStep(FusedStep):
     def _projected(self, layer: Layer, hidden: Tensor) -> Tensor:
         if len(hidden) > FEW:
             return super()._projected(layer, hidden)
-        projected = _product(hidden, layer.project, norm=layer.before)
+        projected = _launched_product(hidden, layer.project, norm=layer.before)
         return projected.view(len(hidden), self._heads + 2 * self._pairs, -1)
 
     def _turned(
@@ -78,16 +78,16 @@ class KernelStep(FusedStep):
     def _widened(self, layer: Layer, hidden: Tensor) -> Tensor:
         if len(hidden) > FEW:
             return super()._widened(layer, hidden)
-        return _product(hidden, layer.widen, norm=layer.between, gated=True)
+        return _launched_product(hidden, layer.widen, norm=layer.between, gated=True)
 
     def _add(self, hidden: Tensor, product: Fused, given: Tensor) -> None:
         if len(hidden) > FEW or product.bias is not None:
             super()._add(hidden, product, given)
         else:
-            _product(given, product, onto=hidden)
+            _launched_product(given, product, onto=hidden)
 
 
-def _product(
+def _launched_product(
     given: Tensor,
     fused: Fused,
     *,

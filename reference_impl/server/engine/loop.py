@@ -18,9 +18,8 @@ import torch
 from torch import Tensor
 
 from .events import EngineError
-from .sampling import choose
 from .slots import Batch
-from .work import Outcome, Work
+from .work import Outcome, Work, choose
 
 PREFILL: Final = 8192
 """Cells (prompts times the longest of them) that one prefill may have, unless it is one prompt."""
@@ -146,7 +145,7 @@ class Loop:
         try:
             return choose(forward(), works)
         except Exception as err:  # noqa: BLE001 - whatever the model raises, callers must hear of it
-            _deliver([(work, None, err) for work in works])
+            _deliver_all([(work, None, err) for work in works])
             self._dropped(len(works))
             return None
 
@@ -156,7 +155,7 @@ class Loop:
         for work, token in zip(self._rows[first:], chosen, strict=True):
             outcome = work.accept(token)
             deliveries.append((work, work.last, outcome))
-        _deliver(deliveries)
+        _deliver_all(deliveries)
         for row in range(len(deliveries) - 1, -1, -1):
             if deliveries[row][2] is not None:
                 self._leave(first + row)
@@ -180,13 +179,13 @@ class Loop:
             self._arrivals.put(None)
         self._waiting.extend(iter(self._arrivals.get, None))
         left = [*self._rows, *self._waiting]
-        _deliver([(work, None, error) for work in left])
+        _deliver_all([(work, None, error) for work in left])
         self._rows, self._waiting = [], deque()
         self._batch.keep(0)
         self._dropped(len(left))
 
 
-def _deliver(deliveries: Sequence[Delivery]) -> None:
+def _deliver_all(deliveries: Sequence[Delivery]) -> None:
     """One call into each event loop, not one per token."""
     by_loop: dict[asyncio.AbstractEventLoop, list[Delivery]] = {}
     for entry in deliveries:

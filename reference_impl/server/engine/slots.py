@@ -30,14 +30,16 @@ class SlotStore:
         self.capacity = 0
         self.place = object()  # another one whenever the tensors are others
         self._context = context
-        self._layers = [(_empty(k, slots), _empty(v, slots)) for k, v in like]
+        self._layers = [(_no_tokens(k, slots), _no_tokens(v, slots)) for k, v in like]
 
     def reach(self, tokens: int) -> None:
         """Make room for that many tokens a row."""
         if tokens > self.capacity:
             doubled = max(FIRST_CAPACITY, 2 * self.capacity)
             capacity = max(tokens, min(doubled, self._context))
-            self._layers = [(_longer(k, capacity), _longer(v, capacity)) for k, v in self._layers]
+            self._layers = [
+                (_made_longer(k, capacity), _made_longer(v, capacity)) for k, v in self._layers
+            ]
             self.capacity = capacity
             self.place = object()
 
@@ -76,11 +78,11 @@ class SlotStore:
                 yield new.shape, kept, new
 
 
-def _empty(like: Tensor, slots: int) -> Tensor:
+def _no_tokens(like: Tensor, slots: int) -> Tensor:
     return like.new_zeros((slots, like.shape[1], 0, like.shape[3]))
 
 
-def _longer(kept: Tensor, capacity: int) -> Tensor:
+def _made_longer(kept: Tensor, capacity: int) -> Tensor:
     grown = kept.new_zeros((*kept.shape[:2], capacity, kept.shape[3]))
     grown[:, :, : kept.shape[2]] = kept
     return grown

@@ -50,7 +50,7 @@ class _Automaton:
     def __init__(self, word: str) -> None:
         self.word = word
         self.matched = 0
-        self._shorter = _borders(word)
+        self._shorter = _prefix_borders(word)
 
     def push(self, char: str) -> bool:
         """Whether the word is complete with this character."""
@@ -61,7 +61,7 @@ class _Automaton:
         return self.matched == len(self.word)
 
 
-def _borders(word: str) -> list[int]:
+def _prefix_borders(word: str) -> list[int]:
     """For each prefix, the longest of its proper prefixes that it also ends with."""
     borders, matched = [0], 0
     for char in word[1:]:
