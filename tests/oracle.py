@@ -7,14 +7,14 @@ runs. So where the two differ, one of those is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final, get_args
 
-from conformance.core.events import Ending, Event
+from conformance.core.events import Ending, Event, Layer
 from conformance.rules import judge as limits
 from conformance.rules.applies import Evidence
-from conformance.rules.compiled import CompiledRule, Outcome, Outcomes, compile_rule
+from conformance.rules.compiled import CompiledRule, NamedEvent, Outcome, Outcomes, compile_rule
 from conformance.rules.forms.base import (
     SILENT,
     Act,
@@ -36,6 +36,8 @@ from conformance.rules.paths import getter
 from conformance.rules.rule_set import RuleSet
 from conformance.rules.verdicts import Verdict
 
+LAYERS: Final[tuple[Layer, ...]] = get_args(Layer)
+
 
 class OracleJudge(Judge):
     """Judges one exchange as `Judge` does, every rule by itself."""
@@ -44,6 +46,8 @@ class OracleJudge(Judge):
         super().__init__(RuleSet([], rules.knobs), evidence)
         self.answer = 1
         self._alone = [_RuleAlone(each, self) for each in _compiled_alone(rules)]
+        speaking = [each for each in self._alone if not each.silent]
+        self._of_layer = {layer: [r for r in speaking if r.listens(layer)] for layer in LAYERS}
 
     def read(self, event: Event) -> None:
         self.last = event.number
@@ -54,8 +58,8 @@ class OracleJudge(Judge):
         is_overflow = event.layer == "wire" and event.type.endswith(".overflow")
         self.overflow = self.overflow or is_overflow
         self._order += 1
-        for each in self._alone:
-            each.guard(lambda each=each: each.hear(event, self._order))
+        for each in self._of_layer[event.layer]:
+            each.hear(event, self._order)
 
     def settle(self) -> None:
         for each in self._alone:
@@ -87,10 +91,14 @@ class OracleJudge(Judge):
         return [each.sides() for each in self._alone if each.is_side]
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def _compiled_alone(rules: RuleSet) -> list[CompiledRule]:
     """Rules with machines of their own, each the only one of its group."""
     return [compile_rule(each.rule, rules.knobs) for each in rules.rules]
+
+
+def _of_layer(names: Iterable[NamedEvent], layer: Layer) -> tuple[NamedEvent, ...]:
+    return tuple(each for each in names if each.alias.layer == layer)
 
 
 class _RuleAlone:
@@ -101,6 +109,9 @@ class _RuleAlone:
         self.is_side = isinstance(self.machine, CompareMachine) and not self.silent
         self.letters: dict[Names, Letter] = {}
         self.error = ""
+        subject = [name for each in compiled.subject for name in each.names]
+        self.names = {layer: _of_layer(compiled.names, layer) for layer in LAYERS}
+        self.subject = {layer: _of_layer(subject, layer) for layer in LAYERS}
         self.begin()
 
     def begin(self) -> None:
@@ -124,20 +135,33 @@ class _RuleAlone:
         try:
             attempt()
         except Exception as err:  # noqa: BLE001  # as the judge does
-            self.error = failure_text(err)
-            self.slices.clear()
+            self._fail(err)
+
+    def _fail(self, err: Exception) -> None:
+        self.error = failure_text(err)
+        self.slices.clear()
+
+    def listens(self, layer: Layer) -> bool:
+        """Whether events of that layer can mean anything to the rule."""
+        return bool(self.names[layer] or self.subject[layer] or self.machine.hears_all)
 
     def hear(self, event: Event, order: int) -> None:
-        judge, machine = self.judge, self.machine
-        self._see_subject(event)
-        named = [
-            each
-            for each in self.compiled.names
-            if each.alias.layer == event.layer and each.is_type(event.type, judge.context)
-        ]
-        names = frozenset(each.name for each in named if each.holds(event, judge.context))
-        if not (names or machine.hears_all):
+        """Takes an event; the guard is here, and not around it, as nearly all mean nothing."""
+        if self.error:
             return
+        try:
+            self._see_subject(event)
+            context, type_ = self.judge.context, event.type
+            named = [each for each in self.names[event.layer] if each.is_type(type_, context)]
+            if named or self.machine.hears_all:
+                names = frozenset(each.name for each in named if each.holds(event, context))
+                if names or self.machine.hears_all:
+                    self._take(event, order, names)
+        except Exception as err:  # noqa: BLE001  # as the judge does
+            self._fail(err)
+
+    def _take(self, event: Event, order: int, names: Names) -> None:
+        machine = self.machine
         letter = self.letters.setdefault(names, Letter((names,), -1))
         for slice_ in list(self._reached(event, names)):
             if slice_.state is SILENT:
@@ -153,8 +177,8 @@ class _RuleAlone:
 
     def _see_subject(self, event: Event) -> None:
         context = self.judge.context
-        for named in (name for each in self.compiled.subject for name in each.names):
-            if named.alias.layer == event.layer and named.is_type(event.type, context):
+        for named in () if self.saw_subject else self.subject[event.layer]:
+            if named.is_type(event.type, context):
                 self.saw_subject = self.saw_subject or named.holds(event, context)
 
     def _reached(self, event: Event, names: Names) -> Iterator[Slice]:
@@ -207,6 +231,8 @@ class _RuleAlone:
         self.judge.fresh.append((rule, found))
 
     def settle(self) -> None:
+        if not self.slices:
+            return
         end = Event("end of frame", {}, self.judge.last, "transport")
         for slice_ in self.slices.values():
             if slice_.state is not SILENT and self.machine.waits(slice_.state):

@@ -126,7 +126,8 @@ class _JudgedBase:
 
     def __init__(self, base: BaseRecording, rulebook: Rulebook) -> None:
         self.base = base
-        self.plain = base.judge(rulebook)
+        self._judge_wire = base.judge_wire()
+        self.plain = base.judge(rulebook, judge_wire=self._judge_wire)
         self._rulebook = rulebook
         self._found: dict[str, RuleOutcomes] = {}
 
@@ -141,7 +142,7 @@ class _JudgedBase:
     def _outcomes(self, edited: Exchange) -> RuleOutcomes:
         shown = repr(edited)  # where 1 and True are equal they are shown differently
         if shown not in self._found:
-            self._found[shown] = self.base.judge(self._rulebook, edited)
+            self._found[shown] = self.base.judge(self._rulebook, edited, self._judge_wire)
         return self._found[shown]
 
 

@@ -65,6 +65,7 @@ from conformance.recordings.redacted_result import without_sent_secrets
 from conformance.recordings.reread import ReadBytes
 from conformance.recordings.settings import RecordingSettings
 from conformance.recordings.trust import is_trusted, trusted_paths
+from conformance.recordings.unchanged import WireJudge
 from conformance.rules.applies import Evidence
 
 _OF_NO_API: Final = (NothingJudgedError, UnknownDialectError)
@@ -182,10 +183,16 @@ def _is_by_own_profile(result: StreamResult, choices: CheckChoices) -> bool:
 
 
 def check_trusted(
-    recording: Recording, rulebook: Rulebook, choices: CheckChoices
+    recording: Recording,
+    rulebook: Rulebook,
+    choices: CheckChoices,
+    judge_wire: WireJudge | None = None,
 ) -> list[StreamResult]:
-    """As `check_recording`, by all that the recording says of itself."""
-    settings = RecordingSettings(recording, rulebook, choices)
+    """As `check_recording`, by all that the recording says of itself.
+
+    `judge_wire` judges the bytes of each exchange; by default `check_wire` does.
+    """
+    settings = RecordingSettings(recording, rulebook, choices, judge_wire=judge_wire)
     return [with_lines(recording, each) for each in _judged_results(settings, trusted=True)]
 
 
@@ -258,7 +265,7 @@ def _judge_exchanges(
         judged = settings.reread(exchange) if linked is None else None
         if judged is None:
             looks = looks_at_answers(recording, exchange)
-            judged = check_wire(
+            judged = (settings.judge_wire or check_wire)(
                 *(setting, exchange, exchange.chunks, exchange.end),
                 scenario=scenario,
                 is_last=exchange is last,

@@ -31,13 +31,14 @@ from conformance.recordings.choices import (
 )
 from conformance.recordings.reread import ReadBytes, reread
 from conformance.recordings.sender import Sender, sender_of
+from conformance.recordings.unchanged import WireJudge
 
 
 class RecordingSettings(Struct, dict=True):
     """A recording, the rules and the user's choices; what follows is worked out once.
 
     `read` has what came of the bytes of each exchange, `before` that of the same bytes by another
-    profile.
+    profile. `judge_wire` judges bytes instead of `check_wire`.
     """
 
     recording: Recording
@@ -48,6 +49,7 @@ class RecordingSettings(Struct, dict=True):
     _dialects: dict[int, str | None] = field(default_factory=dict)
     _senders: dict[str, Sender | None] = field(default_factory=dict)
     _settings: dict[int, JudgeSetting] = field(default_factory=dict)
+    judge_wire: WireJudge | None = None
 
     def of_exchange(self, exchange: Exchange) -> JudgeSetting:
         """How an exchange of the recording is judged. Raises UsageError, SpecError."""

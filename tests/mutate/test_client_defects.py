@@ -9,7 +9,7 @@ import pytest
 
 from conformance.judging.rulebook import Rulebook
 from conformance.mutate import DEFECTS, BaseRecording, client_mutants, shipped_bases
-from conformance.mutate.allowances import load_allowances
+from conformance.mutate.allowances import Allowance, load_allowances
 
 SUITES = ("thinking/client", "thinking/start")
 MOST = 4
@@ -29,6 +29,11 @@ AT_ONCE = {"google.adk/adk/two-agents", "langgraph/langgraph/side-by-side"}
 def watched() -> tuple[BaseRecording, ...]:
     wire = [base for base in shipped_bases() if not base.has_client and base.name not in AT_ONCE]
     return tuple(base.with_client_view(rules()) for base in wire)
+
+
+@cache
+def allowances() -> tuple[Allowance, ...]:
+    return load_allowances()
 
 
 def test_names_are_unique() -> None:
@@ -57,4 +62,4 @@ def test_defect_is_caught(defect: object) -> None:
 
 
 def _may_live(operator: str, base: BaseRecording) -> bool:
-    return any(each.fits(operator, base.name) for each in load_allowances())
+    return any(each.fits(operator, base.name) for each in allowances())
