@@ -18,6 +18,7 @@ from conformance.rules.applies import Evidence
 from conformance.rules.compiled import Outcomes
 from conformance.rules.dispatch import Heard
 from conformance.rules.forms.base import (
+    FIRED,
     SILENT,
     Act,
     Breach,
@@ -191,17 +192,35 @@ class Judge:
         self, group: Group, slice_: Slice, acts: Sequence[PlacedAct], event: Event
     ) -> None:
         stopped: list[int] = []
+        fired: tuple[int, ...] = ()  # most reports say only this, and are taken together
         for position, perform, _ in acts:
             if stopped and position in stopped:
                 continue
             try:
                 report = perform(slice_, event)
             except Exception as err:  # noqa: BLE001  # one rule must not take the others along
+                fired = self._take_fired(group, slice_, fired)
                 self._fail(group, position, failure_text(err))
                 stopped.append(position)
                 continue
-            if report is not None and self._report(group, slice_, position, report, event):
+            if report is None:
+                continue
+            if report is FIRED:
+                fired = (*fired, position)
+                continue
+            fired = self._take_fired(group, slice_, fired)
+            if self._report(group, slice_, position, report, event):
                 stopped.append(position)
+        if fired:
+            self._take_fired(group, slice_, fired)
+
+    def _take_fired(self, group: Group, slice_: Slice, fired: tuple[int, ...]) -> tuple[()]:
+        """Rules that have looked at something, by position; those that failed stay silent."""
+        if errors := self._found.errors:
+            fired = tuple(each for each in fired if group.numbers[each] not in errors)
+        if fired:
+            slice_.state = group.with_fired(slice_.state, fired)
+        return ()
 
     def _report(
         self, group: Group, slice_: Slice, position: int, report: Any, event: Event
