@@ -287,7 +287,8 @@ class Judge:
                         if act.collects and (slice_, position) in collecting:
                             return None
                         collecting.add((slice_, position))
-                        acts.append((slice_, position, act))
+                        if act.takes(columns):
+                            acts.append((slice_, position, act))
             found.append((acts, letters))
         is_still = all(slice_.state.parts == state.parts for slice_, state in states.items())
         return found if is_still else None
