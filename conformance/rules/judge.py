@@ -35,7 +35,7 @@ from conformance.rules.group import OPENS, Group, JointState, JointStep, PlacedA
 from conformance.rules.model import Rule
 from conformance.rules.repetition import Repeated
 from conformance.rules.rule_set import QuietEnd, RuleSet
-from conformance.rules.slices import begun_slice, carried_on
+from conformance.rules.slices import begun_slice, carried_on, forget_alike
 
 MOST_SLICES: Final = 65_536
 MOST_VISITS: Final = 1_000_000
@@ -148,7 +148,8 @@ class Judge:
         slice_.frame = event.number
         if step.rare:
             self._take_rare(group, slice_, letter, step)
-        self._perform(group, slice_, step.acts, event)
+        if step.acts:
+            self._perform(group, slice_, step.acts, event)
         slice_.heard[letter] = (self._order, event.number, event.type)
         if slice_.state.waits:
             self._waiting.append((group, slice_))
@@ -166,7 +167,7 @@ class Judge:
         for position, text in step.failed:
             self._fail(group, position, text)
         if letter.code < 0:
-            _forget_alike(slice_.heard, letter)
+            forget_alike(slice_.heard, letter)
 
     def _agreeing(self, group: Group, key: Key, letter: Letter) -> Iterator[Slice]:
         """The slices that an event may belong to which lacks some slice fields."""
@@ -203,14 +204,12 @@ class Judge:
                 self._fail(group, position, failure_text(err))
                 stopped.append(position)
                 continue
-            if report is None:
-                continue
             if report is FIRED:
                 fired = (*fired, position)
-                continue
-            fired = self._take_fired(group, slice_, fired)
-            if self._report(group, slice_, position, report, event):
-                stopped.append(position)
+            elif report is not None:
+                fired = self._take_fired(group, slice_, fired)
+                if self._report(group, slice_, position, report, event):
+                    stopped.append(position)
         if fired:
             self._take_fired(group, slice_, fired)
 
@@ -287,8 +286,7 @@ class Judge:
                         if act.collects and (slice_, position) in collecting:
                             return None
                         collecting.add((slice_, position))
-                        if act.takes(columns):
-                            acts.append((slice_, position, act))
+                        acts.append((slice_, position, act))
             found.append((acts, letters))
         is_still = all(slice_.state.parts == state.parts for slice_, state in states.items())
         return found if is_still else None
@@ -399,9 +397,3 @@ class Judge:
 def _in_order(acts: list[tuple[Slice, PlacedAct]]) -> list[tuple[Slice, PlacedAct]]:
     """Acts in the order in which their rules opened the slices."""
     return sorted(acts, key=lambda pair: pair[0].opened[pair[1][0]])
-
-
-def _forget_alike(heard: dict[Letter, tuple[int, int, str]], letter: Letter) -> None:
-    """Past the cap equal letters may be different objects: the older one is dropped."""
-    for other in [each for each in heard if each.code < 0 and each.names == letter.names]:
-        del heard[other]

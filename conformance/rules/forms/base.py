@@ -214,12 +214,6 @@ class Act:
         del slice_, event, columns
         return False
 
-    def takes(self, columns: Columns) -> bool:
-        """Whether it has to be shown what such columns hold; most acts read none of them."""
-        del columns
-        own = type(self)
-        return own.fits is not Act.fits or own.extend is not Act.extend
-
     def fits(self, slice_: Slice, stretch: Stretch) -> bool:
         """Whether taking the stretch event by event would report nothing; changes nothing."""
         del slice_, stretch

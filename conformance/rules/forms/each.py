@@ -108,9 +108,6 @@ class _CheckSchema(Act):
         del slice_, event
         return self._column_tests(columns) is not None
 
-    def takes(self, columns: Columns) -> bool:
-        return bool(self._column_tests(columns))
-
     def fits(self, slice_: Slice, stretch: Stretch) -> bool:
         del slice_
         tests = self._column_tests(tuple(stretch.columns)) or ()

@@ -118,9 +118,6 @@ class ReadText(Act):
             return True
         return not (is_related(self.path, columns) or (value and value is not MISSING))
 
-    def takes(self, columns: Columns) -> bool:
-        return self.path in columns
-
 
 class _TakeNeedle(ReadText):
     """Takes the text that may not come again in the other."""
