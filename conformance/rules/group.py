@@ -54,13 +54,13 @@ def step_code(letter: Letter, *, ages: bool, opens: bool) -> int:
 class JointState:
     """The states of a group's rules in one slice, None for a rule that does not have the slice.
 
-    It caches its successors: by letter, at the beginning of the next frame (`aged`), and with
-    another part at one position (`replaced`).
+    It caches its successors: by letter, at the beginning of the next frame (`aged`), with another
+    part at one position (`replaced`), and where acts made rules fire (`fires`).
     """
 
     __slots__ = (
-        *("aged", "ends", "fired", "keeps", "parts", "placed", "replaced", "settled", "steps"),
-        "waits",
+        *("aged", "ends", "fired", "fires", "keeps", "parts", "placed", "replaced", "settled"),
+        *("steps", "waits"),
     )
 
     def __init__(self, parts: tuple[State, ...], *, waits: bool, fired: int) -> None:
@@ -70,6 +70,7 @@ class JointState:
         self.steps: dict[int, JointStep] = {}
         self.settled: dict[bool, JointStep] = {}
         self.replaced: dict[tuple[int, State], JointState] = {}
+        self.fires: dict[tuple[int, ...], JointState] = {}
         self.placed: int | None = None
         self.aged: tuple[State, ...] | None = None
         self.ends: tuple[PlacedAct, ...] | None = None
@@ -80,6 +81,7 @@ class JointState:
         self.steps.clear()
         self.settled.clear()
         self.replaced.clear()
+        self.fires.clear()
 
 
 class JointStep(NamedTuple):
@@ -191,6 +193,18 @@ class Group:
             found = self.state((*parts[:position], part, *parts[position + 1 :]))
             self._count_step()
             state.replaced[position, part] = found
+        return found
+
+    def with_fired(self, state: JointState, positions: tuple[int, ...]) -> JointState:
+        """The state in which the rules at these positions have looked at something."""
+        found = state.fires.get(positions)
+        if found is None:
+            parts = list(state.parts)
+            for position in positions:
+                parts[position] = FIRED
+            found = self.state(tuple(parts))
+            self._count_step()
+            state.fires[positions] = found
         return found
 
     def belonging(self, letter: Letter) -> int:

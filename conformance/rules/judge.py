@@ -18,6 +18,7 @@ from conformance.rules.applies import Evidence
 from conformance.rules.compiled import Outcomes
 from conformance.rules.dispatch import Heard
 from conformance.rules.forms.base import (
+    FIRED,
     SILENT,
     Act,
     Breach,
@@ -34,7 +35,7 @@ from conformance.rules.group import OPENS, Group, JointState, JointStep, PlacedA
 from conformance.rules.model import Rule
 from conformance.rules.repetition import Repeated
 from conformance.rules.rule_set import QuietEnd, RuleSet
-from conformance.rules.slices import begun_slice, carried_on
+from conformance.rules.slices import begun_slice, carried_on, forget_alike
 
 MOST_SLICES: Final = 65_536
 MOST_VISITS: Final = 1_000_000
@@ -147,7 +148,8 @@ class Judge:
         slice_.frame = event.number
         if step.rare:
             self._take_rare(group, slice_, letter, step)
-        self._perform(group, slice_, step.acts, event)
+        if step.acts:
+            self._perform(group, slice_, step.acts, event)
         slice_.heard[letter] = (self._order, event.number, event.type)
         if slice_.state.waits:
             self._waiting.append((group, slice_))
@@ -165,7 +167,7 @@ class Judge:
         for position, text in step.failed:
             self._fail(group, position, text)
         if letter.code < 0:
-            _forget_alike(slice_.heard, letter)
+            forget_alike(slice_.heard, letter)
 
     def _agreeing(self, group: Group, key: Key, letter: Letter) -> Iterator[Slice]:
         """The slices that an event may belong to which lacks some slice fields."""
@@ -191,17 +193,33 @@ class Judge:
         self, group: Group, slice_: Slice, acts: Sequence[PlacedAct], event: Event
     ) -> None:
         stopped: list[int] = []
+        fired: tuple[int, ...] = ()  # most reports say only this, and are taken together
         for position, perform, _ in acts:
             if stopped and position in stopped:
                 continue
             try:
                 report = perform(slice_, event)
             except Exception as err:  # noqa: BLE001  # one rule must not take the others along
+                fired = self._take_fired(group, slice_, fired)
                 self._fail(group, position, failure_text(err))
                 stopped.append(position)
                 continue
-            if report is not None and self._report(group, slice_, position, report, event):
-                stopped.append(position)
+            if report is FIRED:
+                fired = (*fired, position)
+            elif report is not None:
+                fired = self._take_fired(group, slice_, fired)
+                if self._report(group, slice_, position, report, event):
+                    stopped.append(position)
+        if fired:
+            self._take_fired(group, slice_, fired)
+
+    def _take_fired(self, group: Group, slice_: Slice, fired: tuple[int, ...]) -> tuple[()]:
+        """Rules that have looked at something, by position; those that failed stay silent."""
+        if errors := self._found.errors:
+            fired = tuple(each for each in fired if group.numbers[each] not in errors)
+        if fired:
+            slice_.state = group.with_fired(slice_.state, fired)
+        return ()
 
     def _report(
         self, group: Group, slice_: Slice, position: int, report: Any, event: Event
@@ -379,9 +397,3 @@ class Judge:
 def _in_order(acts: list[tuple[Slice, PlacedAct]]) -> list[tuple[Slice, PlacedAct]]:
     """Acts in the order in which their rules opened the slices."""
     return sorted(acts, key=lambda pair: pair[0].opened[pair[1][0]])
-
-
-def _forget_alike(heard: dict[Letter, tuple[int, int, str]], letter: Letter) -> None:
-    """Past the cap equal letters may be different objects: the older one is dropped."""
-    for other in [each for each in heard if each.code < 0 and each.names == letter.names]:
-        del heard[other]

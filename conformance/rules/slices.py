@@ -1,8 +1,11 @@
-"""How slices begin: the one of rules without slice fields, and those of the next answer."""
+"""How slices begin: the one of rules without slice fields, and those of the next answer.
+
+And what they forget of letters past the cap.
+"""
 
 from __future__ import annotations
 
-from conformance.rules.forms.base import Context, Slice
+from conformance.rules.forms.base import Context, Letter, Slice
 from conformance.rules.group import Group, JointState
 
 
@@ -26,3 +29,9 @@ def begun_slice(group: Group, begun: JointState, context: Context) -> Slice:
     for position, memory in group.kept_by(begun):
         slice_.memory[position] = memory()
     return slice_
+
+
+def forget_alike(heard: dict[Letter, tuple[int, int, str]], letter: Letter) -> None:
+    """Past the cap equal letters may be different objects: the older one is dropped."""
+    for other in [each for each in heard if each.code < 0 and each.names == letter.names]:
+        del heard[other]

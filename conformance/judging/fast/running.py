@@ -50,9 +50,9 @@ from conformance.judging.wire import WireView
 StreamParser = Parser | LineParser
 
 LONGEST_HELD: Final = 1 << 16  # bytes of one unfinished frame that a run waits for
-SHORT: Final = 8  # a run of fewer frames was not worth its beginning
-ENOUGH: Final = 12  # deltas at hand for which a run is begun
-MOST_ALONE: Final = 8  # deltas that are read by themselves before it is tried all the same
+SHORT: Final = 5  # a run of fewer frames was not worth its beginning
+ENOUGH: Final = 6  # deltas at hand for which a run is begun
+MOST_ALONE: Final = 4  # deltas that are read by themselves before it is tried all the same
 _BEGINNING: Final = 32  # similar frames are equal in so many first bytes
 MOST_PATIENCE: Final = 64
 MOST_WAITING: Final = 64  # chunks of a stream under way that wait inside a run

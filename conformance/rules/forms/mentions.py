@@ -183,9 +183,9 @@ class MentionSearch(Search):
             return True
         return bool(may_be_in(more) and finds(more))
 
-    def skip(self, column: Column, last: int) -> None:
-        start, whole = self._base, self._join_late() + column.joined
-        super().skip(column, last)
+    def _keep_skipped(self, column: Column, last: int) -> None:
+        start, whole = self._base, self._kept + column.joined
+        super()._keep_skipped(column, last)
         self._read_code(whole, start, self._base)
 
     def _first_hit(self, whole: str, begin: int) -> Hit | None:

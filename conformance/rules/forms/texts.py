@@ -62,7 +62,10 @@ class Needles(Struct, frozen=True):
 
     def may_be_in(self, text: str) -> bool:
         """Whether a text may hold a whole needle."""
-        return any(sign in text for sign in self.signs)
+        for sign in self.signs:  # noqa: SIM110  # a generator takes longer than the searches
+            if sign in text:
+                return True
+        return False
 
 
 class Search:
@@ -79,6 +82,7 @@ class Search:
         "_may_begin_in",
         "_needles",
         "_since",
+        "_skipped",
     )
 
     def __init__(self, needles: Needles) -> None:
@@ -91,6 +95,7 @@ class Search:
         self._ends: list[tuple[int, int]] = []  # where kept pieces end, and their events
         self._late: list[tuple[str, int]] = []  # pieces after the kept text, with their events
         self._late_size = 0
+        self._skipped: tuple[Column, int] | None = None  # pieces before those, in a column
         self._has_begun = False  # the kept text may end with the beginning of a needle
 
     @property
@@ -129,6 +134,10 @@ class Search:
 
     def _join_late(self) -> str:
         """All that is kept, with the pieces that came since."""
+        if self._skipped is not None:
+            self._keep_skipped(*self._skipped)
+        if not self._late:
+            return self._kept
         at = self._base + len(self._kept)
         for text, number in self._late:
             at += len(text)
@@ -167,7 +176,18 @@ class Search:
 
     def skip(self, column: Column, last: int) -> None:
         """Takes a column of pieces in which nothing is found; its last one came in event `last`."""
-        self._join_late()
+        kept, joined = self._join_late(), column.joined
+        needed = self._needles.longest - 1
+        near = joined if len(joined) >= needed else kept + joined
+        self._has_begun = bool(self._may_begin_in(near[max(0, len(near) - needed) :]))
+        # Which of its characters are kept is worked out if more text comes: often none does.
+        self._skipped = column, last
+        if len(joined) > _MOST_LATE_SIZE:
+            self._keep_skipped(column, last)
+
+    def _keep_skipped(self, column: Column, last: int) -> None:
+        """Keeps of a skipped column what may still be needed."""
+        self._skipped = None
         joined = column.joined
         ends: list[tuple[int, int]] = []
         at = end = self._base + len(self._kept) + len(joined)
@@ -182,10 +202,7 @@ class Search:
         self._earlier.add((self._kept, joined[-held - _WITHIN :]), held)
         self._base = at - len(kept)
         self._ends += reversed(ends)
-        whole = kept + joined[len(joined) - end + at :]
-        near = whole[max(0, len(whole) - self._needles.longest + 1) :]
-        self._has_begun = bool(self._may_begin_in(near))
-        self._trim(whole)
+        self._trim(kept + joined[len(joined) - end + at :])
 
     def _find(self, whole: str, needle: str) -> int:
         return whole.find(needle, max(0, self._since.get(needle, 0) - self._base))
