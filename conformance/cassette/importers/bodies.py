@@ -37,7 +37,7 @@ from conformance.core.lines import BOM
 from conformance.core.text import MARKER_BEGINNING
 from conformance.dialects import SUPPORTED
 from conformance.dialects.gemini_generate.sdk_objects import body_as_sent
-from conformance.dialects.lone_event import is_lone_event
+from conformance.dialects.lone_event import is_lone_event, is_lone_line
 
 _SSE_FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
 _LINES_TO_RECOGNISE: Final = 16
@@ -148,6 +148,8 @@ def _read_payloads(file: ForeignFile) -> ImportedRecording | None:
     if not (file.name.endswith((".jsonl", ".chunks.txt")) or _holds_payloads(file)):
         return None
     _refuse_token_ids(file)
+    if not _has_several_lines(file):
+        _refuse_lone_line(file)
     rebuilt = rebuild(str(file.path), file.data)
     return imported_body(file, rebuilt.body, "events", rebuilt.layout, notes=rebuilt.notes)
 
@@ -166,11 +168,21 @@ def _holds_answer(file: ForeignFile) -> bool:
 def _refuse_lone_event(file: ForeignFile, value: Any) -> None:
     """What came before one event and after it was not kept: there is no answer to judge."""
     if is_lone_event(value, file.dialect):
-        raise NothingJudgedError(
-            "holds one event of a stream, no whole answer",
-            place=Place(str(file.path)),
-            hint="keep the whole stream, its events one a line in a file NAME.jsonl",
-        )
+        raise _lone_event_error(file)
+
+
+def _refuse_lone_line(file: ForeignFile) -> None:
+    value = decode_json(file.data.decode("utf-8", "replace"))
+    if value is not NOT_JSON and is_lone_line(value, file.dialect):
+        raise _lone_event_error(file)
+
+
+def _lone_event_error(file: ForeignFile) -> NothingJudgedError:
+    return NothingJudgedError(
+        "holds one event of a stream, no whole answer",
+        place=Place(str(file.path)),
+        hint="keep the whole stream, its events one a line in a file NAME.jsonl",
+    )
 
 
 def _request_body(file: ForeignFile) -> dict[str, Any] | None:
