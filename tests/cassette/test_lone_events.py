@@ -115,3 +115,20 @@ def test_several_events_are_a_stream(tmp_path: Path) -> None:
     path = stored(tmp_path, "a.json", json.dumps([_CHUNK, _CHUNK]))
     [stream] = check_paths([path]).streams
     assert stream.framing == "sse"
+
+
+def test_notes_between_lines_are_left_out(tmp_path: Path) -> None:
+    lines = [
+        _ALONE["claude code, the first"],
+        {"_wait": 5},
+        _WHOLE["claude code"],
+        {"_": 1, "type": 2},
+    ]
+    path = stored(tmp_path, "a.jsonl", "".join(json.dumps(each) + "\n" for each in lines))
+    recording = open_recording(path)
+    assert [json.loads(each) for each in recording.exchanges[0].body.splitlines()] == [
+        lines[0],
+        lines[2],
+        lines[3],
+    ]
+    assert any("notes of who kept the file" in each for each in recording.notes)

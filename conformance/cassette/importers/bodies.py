@@ -44,6 +44,8 @@ _LINES_TO_RECOGNISE: Final = 16
 _BINARY_TYPE: Final = "application/vnd.amazon.eventstream"
 _LINES_TYPE: Final = "application/x-ndjson"
 _JSON_TYPE: Final = "application/json"
+_NOTE_BEGINNING: Final = b'{"_'
+_NOTES: Final = "lines whose keys all begin with _ are notes of who kept the file: left out"
 
 
 def imported_body(
@@ -118,8 +120,29 @@ def _holds_lines(file: ForeignFile) -> bool:
 def _read_lines(file: ForeignFile) -> ImportedRecording | None:
     if not (file.name.endswith(".ndjson") or _holds_lines(file)):
         return None
+    if _NOTE_BEGINNING in file.data:
+        lines = file.data.splitlines(keepends=True)
+        kept = [(line, n) for n, line in enumerate(lines, 1) if not _is_note(line)]
+        if 0 < len(kept) < len(lines):
+            rebuilt = join_frames([line for line, _ in kept], [n for _, n in kept], (_NOTES,))
+            return imported_body(
+                file,
+                rebuilt.body,
+                "events",
+                rebuilt.layout,
+                content_type=_LINES_TYPE,
+                notes=rebuilt.notes,
+            )
     fidelity: Fidelity = "events" if file.name.endswith(".jsonl") else "bytes"
     return imported_body(file, file.data, fidelity, content_type=_LINES_TYPE)
+
+
+def _is_note(line: bytes) -> bool:
+    """Whether who keeps the lines wrote this one beside them: all its keys begin with `_`."""
+    if not line.lstrip().startswith(_NOTE_BEGINNING):
+        return False
+    value = decode_json(line.decode("utf-8", "replace"))
+    return isinstance(value, dict) and all(key.startswith("_") for key in value)
 
 
 def _first_dialect(file: ForeignFile) -> str | None:
