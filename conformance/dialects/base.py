@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from msgspec import Struct, field
@@ -92,7 +92,8 @@ class Dialect(Struct, frozen=True):
     WebSocket mean, where it is spoken over one. `is_piece`: a payload says of itself that it is a
     piece of a stream, though a body may be spelled like it. `counts_within`: tokens of thinking
     are counted within those of the output. `echoes`: an answer may repeat parameters of its
-    request (`Reader.echo`).
+    request (`Reader.echo`). `doubts` says why the first payloads of a stream, though recognised,
+    are those of another protocol.
     """
 
     name: str
@@ -129,6 +130,7 @@ class Dialect(Struct, frozen=True):
     is_piece: Callable[[Any], bool] = lambda _payload: False
     counts_within: bool = False
     echoes: bool = False
+    doubts: Callable[[Sequence[Mapping[str, Any]]], str | None] = lambda _payloads: None
 
     def stated(self, request: Request | None) -> Request | None:
         """The request as rules know it: with its keys spelled as here, and what its path says.

@@ -17,6 +17,8 @@ _ALONE: Final = Frame("event", "message", "", "", 0)
 _WHOLE: Final = Frame("body", "message", "", "", 0)
 _UNKNOWN: Final = ".unknown"
 _STREAMED: Final = ("sse", "binary")  # where an event is no line, which a body may be as well
+_LINE: Final = Frame("line", "message", "", "", 0)
+_SPEAKING: Final = (".delta", ".start", ".end")
 
 
 def is_lone_event(value: Any, named: str | None = None) -> bool:
@@ -25,7 +27,11 @@ def is_lone_event(value: Any, named: str | None = None) -> bool:
     Where a dialect is named, an event of that one.
     """
     dialect = SUPPORTED.get(recognise(_ALONE, value) or "")
-    if dialect is None or dialect.framing not in _STREAMED or named not in (None, dialect.name):
+    if dialect is None or named not in (None, dialect.name):
+        return False
+    if _is_of_lines(dialect):
+        return "done" not in _first_semantics(dialect, value)
+    if dialect.framing not in _STREAMED:
         return False
     if dialect.is_piece(value):
         return True
@@ -36,6 +42,31 @@ def is_lone_event(value: Any, named: str | None = None) -> bool:
     # readers know an event anywhere.
     knows_anywhere = dialect.name in APPLICATIONS or dialect.framing == "binary"
     return whole.endswith(_UNKNOWN) or (knows_anywhere and whole == streamed)
+
+
+def is_lone_line(value: Any, named: str | None = None) -> bool:
+    """Whether the only line of a file speaks, with neither the beginning nor the end of a run.
+
+    A line that begins a run may be all that was written.
+    """
+    dialect = SUPPORTED.get(recognise(_LINE, value) or "")
+    if dialect is None or not _is_of_lines(dialect) or named not in (None, dialect.name):
+        return False
+    said = _first_semantics(dialect, value)
+    return "done" not in said and any(each.endswith(_SPEAKING) for each in said)
+
+
+def _is_of_lines(dialect: Dialect) -> bool:
+    """Whether it is the protocol of an application that writes lines, of which none is an answer.
+
+    Only the line that ends a run may be one.
+    """
+    return dialect.name in APPLICATIONS and dialect.framing == "lines"
+
+
+def _first_semantics(dialect: Dialect, value: Any) -> list[str]:
+    events = dialect.reader(Reading()).read(_LINE, value, 1)
+    return [each.type for each in events if each.layer == "semantic"]
 
 
 def _first_type(dialect: Dialect, frame: Frame, value: Any) -> str:

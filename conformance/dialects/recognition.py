@@ -11,6 +11,7 @@ from conformance.core.framing import exchange_frames
 from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.core.trace import frame_payload
 from conformance.dialects import REFINED, SUPPORTED, recognise
+from conformance.dialects.doubt import doubt
 from conformance.dialects.json_edge import mapping
 from conformance.dialects.unsupported import LOOKALIKES
 
@@ -21,8 +22,21 @@ _MESSAGE: Final = Frame("line", "message", "", "", 0)
 def recognised_dialect(exchange: Exchange) -> str | None:
     """The dialect that the first frames show, also one that is not supported yet.
 
-    Where another dialect refines it, a later frame may show that it is this one.
+    Where another dialect refines it, a later frame may show that it is this one. A stream that only
+    begins like a dialect shows none.
     """
+    shown = _shown_dialect(exchange)
+    return None if shown is None or doubt(exchange, shown) else shown
+
+
+def doubted_dialect(exchange: Exchange) -> str | None:
+    """The dialect that a stream only begins like, and why it is not of it, in one sentence."""
+    shown = _shown_dialect(exchange)
+    reason = None if shown is None else doubt(exchange, shown)
+    return None if reason is None else f"it begins like {shown}, but {reason}"
+
+
+def _shown_dialect(exchange: Exchange) -> str | None:
     if exchange.is_connection:
         return _shown_by_messages(exchange)
     shown, mark = None, ""

@@ -26,6 +26,23 @@ def _is_claude_completion(fields: dict[str, Any]) -> bool:
     return fields.get("type") == "completion" and isinstance(fields.get("completion"), str)
 
 
+def _is_dashscope(fields: dict[str, Any]) -> bool:
+    """DashScope's own API: an answer lies below `output`, beside the id of the request."""
+    output = mapping(fields.get("output"))
+    is_answer = isinstance(output.get("choices"), list) or isinstance(output.get("text"), str)
+    return is_answer and isinstance(fields.get("request_id"), str)
+
+
+def _is_workers_ai(fields: dict[str, Any]) -> bool:
+    """Cloudflare's own API: pieces with padding `p`, or a body in the envelope of its platform."""
+    if isinstance(fields.get("response"), str) and isinstance(fields.get("p"), str):
+        return True
+    is_enveloped = isinstance(fields.get("success"), bool) and isinstance(
+        fields.get("errors"), list
+    )
+    return is_enveloped and "response" in mapping(fields.get("result"))
+
+
 def _is_agents_event(fields: dict[str, Any]) -> bool:
     return string(fields.get("type")) in _OF_AGENTS
 
@@ -90,6 +107,8 @@ UNSUPPORTED: Final[Mapping[str, Callable[[dict[str, Any]], bool]]] = {
     "openai.completions": _is_text_completion,
     "openai.assistants": _is_assistants_event,
     "anthropic.complete": _is_claude_completion,
+    "model-studio": _is_dashscope,
+    "cloudflare.workers-ai": _is_workers_ai,
     "openai-agents": _is_agents_event,
     "pi-agent": _is_pi_event,
     "ai-sdk.model": _is_model_part,
@@ -129,5 +148,7 @@ def named(payload: Any) -> str | None:
 OTHER_APIS: Final[Mapping[str, str]] = {
     "openai.realtime": "the Realtime API",
     "openai.assistants": "the Assistants API",
+    "model-studio": "DashScope's own API",
+    "cloudflare.workers-ai": "the own API of Cloudflare Workers AI",
 }
 """Those that people know by another name."""

@@ -17,7 +17,7 @@ from conformance.cassette.header import Header
 from conformance.core.errors import Place, UsageError
 from conformance.core.events import Exchange
 from conformance.dialects.base import Dialect
-from conformance.dialects.recognition import recognised_dialect
+from conformance.dialects.recognition import doubted_dialect, recognised_dialect
 from conformance.judging.checker import ProfileFinder, choose_named_profile
 from conformance.profiles.lookup import find
 from conformance.profiles.profile import Profile, laid_over
@@ -69,9 +69,9 @@ def _unknown_dialect(exchange: Exchange, place: Place | None) -> UnknownDialectE
     if (found := described_content(exchange.body)) is not None:
         return UnknownDialectError(f"no answer of a model, but {found}", place=place)
     known = ", ".join(dialects.SUPPORTED)
-    return UnknownDialectError(
-        "no known dialect is recognised", place=place, hint=f"name one: --dialect {known}"
-    )
+    doubted = doubted_dialect(exchange)
+    message = "no known dialect is recognised" + (f": {doubted}" if doubted else "")
+    return UnknownDialectError(message, place=place, hint=f"name one: --dialect {known}")
 
 
 class ChosenProfile(Struct, frozen=True):

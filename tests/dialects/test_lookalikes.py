@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from conformance.core.events import Chunk, Exchange, Request, Response
-from conformance.dialects.recognition import recognised_dialect
+from conformance.dialects.recognition import doubted_dialect, recognised_dialect
 
 TEXT: list[dict[str, Any]] = [
     {"type": "text-start", "id": "t"},
@@ -47,3 +47,56 @@ def test_parts_of_a_model_are_no_ui_message_stream(
 )
 def test_a_ui_message_stream_stays_one(after: dict[str, Any]) -> None:
     assert shown({"type": "start"}, *TEXT, after) == "vercel.ui"
+
+
+SOMEBODYS_OPENING: dict[str, Any] = {
+    "type": "message_start",
+    "message": {"id": "m", "role": "assistant", "model": "x"},
+}
+SOMEBODYS: list[dict[str, Any]] = [
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "banner"}},
+    {"type": "content_block_stop", "index": 0},
+    {"type": "message_stop"},
+]
+
+
+def test_a_protocol_with_the_names_of_another_one_shows_none() -> None:
+    assert shown(SOMEBODYS_OPENING, *SOMEBODYS) is None
+
+
+@pytest.mark.parametrize("part", [{"type": "message"}, {"content": []}, {"usage": {}}])
+def test_a_message_that_lacks_fields_is_still_one(part: dict[str, Any]) -> None:
+    opening = {**SOMEBODYS_OPENING, "message": {**SOMEBODYS_OPENING["message"], **part}}
+    assert shown(opening, *SOMEBODYS) == "anthropic.messages"
+
+
+def test_a_message_that_says_why_it_ends_is_still_one() -> None:
+    end = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}}
+    assert shown(SOMEBODYS_OPENING, *SOMEBODYS[:2], end, SOMEBODYS[2]) == "anthropic.messages"
+
+
+@pytest.mark.parametrize(("unknown", "name"), [(6, None), (3, "agui")])
+def test_most_payloads_are_of_the_dialect_that_one_of_them_shows(
+    unknown: int, name: str | None
+) -> None:
+    """A log of several tools begins with a run of one of them, or holds one."""
+    others = [{"kind": "log", "n": n} for n in range(unknown)]
+    run = [{"type": "RUN_STARTED"}, {"type": "RUN_FINISHED"}]
+    assert shown(*run, *others) == name
+
+
+def test_unknown_types_below_an_open_prefix_and_errors_are_no_doubt() -> None:
+    opening = {"type": "response.created", "response": {}}
+    invented = [{"type": f"response.invented.{n}"} for n in range(6)]
+    refused = [{"error": {"message": "x"}}, {"type": "ping"}] * 4
+    assert shown(opening, *invented) == "openai.responses"
+    assert shown(opening, *refused) == "openai.responses"
+
+
+def test_a_doubted_stream_says_why() -> None:
+    body = "".join(f"data: {json.dumps(each)}\n\n" for each in (SOMEBODYS_OPENING, *SOMEBODYS))
+    exchange = Exchange(1, Request(), Response(200), (Chunk(body.encode()),))
+    assert doubted_dialect(exchange) == (
+        "it begins like anthropic.messages, but its message_start holds no type, content or usage, "
+        "and no message_delta comes"
+    )

@@ -37,13 +37,15 @@ from conformance.core.lines import BOM
 from conformance.core.text import MARKER_BEGINNING
 from conformance.dialects import SUPPORTED
 from conformance.dialects.gemini_generate.sdk_objects import body_as_sent
-from conformance.dialects.lone_event import is_lone_event
+from conformance.dialects.lone_event import is_lone_event, is_lone_line
 
 _SSE_FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
 _LINES_TO_RECOGNISE: Final = 16
 _BINARY_TYPE: Final = "application/vnd.amazon.eventstream"
 _LINES_TYPE: Final = "application/x-ndjson"
 _JSON_TYPE: Final = "application/json"
+_NOTE_BEGINNING: Final = b'{"_'
+_NOTES: Final = "lines whose keys all begin with _ are notes of who kept the file: left out"
 
 
 def imported_body(
@@ -118,8 +120,29 @@ def _holds_lines(file: ForeignFile) -> bool:
 def _read_lines(file: ForeignFile) -> ImportedRecording | None:
     if not (file.name.endswith(".ndjson") or _holds_lines(file)):
         return None
+    if _NOTE_BEGINNING in file.data:
+        lines = file.data.splitlines(keepends=True)
+        kept = [(line, n) for n, line in enumerate(lines, 1) if not _is_note(line)]
+        if 0 < len(kept) < len(lines):
+            rebuilt = join_frames([line for line, _ in kept], [n for _, n in kept], (_NOTES,))
+            return imported_body(
+                file,
+                rebuilt.body,
+                "events",
+                rebuilt.layout,
+                content_type=_LINES_TYPE,
+                notes=rebuilt.notes,
+            )
     fidelity: Fidelity = "events" if file.name.endswith(".jsonl") else "bytes"
     return imported_body(file, file.data, fidelity, content_type=_LINES_TYPE)
+
+
+def _is_note(line: bytes) -> bool:
+    """Whether who keeps the lines wrote this one beside them: all its keys begin with `_`."""
+    if not line.lstrip().startswith(_NOTE_BEGINNING):
+        return False
+    value = decode_json(line.decode("utf-8", "replace"))
+    return isinstance(value, dict) and all(key.startswith("_") for key in value)
 
 
 def _first_dialect(file: ForeignFile) -> str | None:
@@ -148,6 +171,8 @@ def _read_payloads(file: ForeignFile) -> ImportedRecording | None:
     if not (file.name.endswith((".jsonl", ".chunks.txt")) or _holds_payloads(file)):
         return None
     _refuse_token_ids(file)
+    if not _has_several_lines(file):
+        _refuse_lone_line(file)
     rebuilt = rebuild(str(file.path), file.data)
     return imported_body(file, rebuilt.body, "events", rebuilt.layout, notes=rebuilt.notes)
 
@@ -166,11 +191,21 @@ def _holds_answer(file: ForeignFile) -> bool:
 def _refuse_lone_event(file: ForeignFile, value: Any) -> None:
     """What came before one event and after it was not kept: there is no answer to judge."""
     if is_lone_event(value, file.dialect):
-        raise NothingJudgedError(
-            "holds one event of a stream, no whole answer",
-            place=Place(str(file.path)),
-            hint="keep the whole stream, its events one a line in a file NAME.jsonl",
-        )
+        raise _lone_event_error(file)
+
+
+def _refuse_lone_line(file: ForeignFile) -> None:
+    value = decode_json(file.data.decode("utf-8", "replace"))
+    if value is not NOT_JSON and is_lone_line(value, file.dialect):
+        raise _lone_event_error(file)
+
+
+def _lone_event_error(file: ForeignFile) -> NothingJudgedError:
+    return NothingJudgedError(
+        "holds one event of a stream, no whole answer",
+        place=Place(str(file.path)),
+        hint="keep the whole stream, its events one a line in a file NAME.jsonl",
+    )
 
 
 def _request_body(file: ForeignFile) -> dict[str, Any] | None:

@@ -8,6 +8,7 @@ from conformance.dialects.anthropic_messages.reader import (
     NAME,
     VOCABULARY,
     MessagesReader,
+    doubts,
     recognises,
 )
 from conformance.dialects.anthropic_messages.requests import REQUEST
@@ -28,6 +29,7 @@ DIALECT: Final = Dialect(
     vocabulary=VOCABULARY,
     reader=MessagesReader,
     recognises=recognises,
+    doubts=doubts,
     columns=EVENTS.columns(),
     keys=WIRE_KEYS,
     envelope=ENVELOPE,

@@ -14,6 +14,7 @@ Rule 5: beyond `MOST_BLOCKS` blocks of a message a wire event `anthropic.message
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from conformance.core.events import Frame, Vocabulary
@@ -45,6 +46,7 @@ VOCABULARY: Final = Vocabulary(
     },
 )
 
+_OF_A_MESSAGE: Final = ("type", "content", "usage")
 _REASONS: Final = {
     "end_turn": "stop",
     "stop_sequence": "stop",
@@ -167,3 +169,15 @@ def recognises(frame: Frame, payload: Any) -> bool:
         return False  # agents tell so of both sides
     is_message = kind == "message" and isinstance(fields.get("content"), list)
     return kind in OF_MESSAGE or (is_message and "stop_reason" in fields)
+
+
+def doubts(payloads: Sequence[Mapping[str, Any]]) -> str | None:
+    """Others have events of these names: their opening is no message, and no reason is stated."""
+    openings = [
+        mapping(each.get("message")) for each in payloads if each.get("type") == "message_start"
+    ]
+    is_message = any(key in each for each in openings for key in _OF_A_MESSAGE)
+    has_reason = any(each.get("type") == "message_delta" for each in payloads)
+    if not openings or is_message or has_reason:
+        return None
+    return "its message_start holds no type, content or usage, and no message_delta comes"

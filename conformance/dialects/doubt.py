@@ -1,0 +1,71 @@
+"""Why a stream that shows a dialect may still be of a protocol that nobody here knows.
+
+A first payload may have the name of another API's. So most payloads have to be of the dialect, and
+the one that opens an answer has to hold what the dialect needs there (`Dialect.doubts`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+from typing import Any, Final
+
+from conformance.core.events import STREAMED, Exchange, Frame
+from conformance.core.framing import exchange_frames
+from conformance.core.trace import frame_payload
+from conformance.dialects import REFINED, SUPPORTED
+from conformance.dialects.base import Dialect
+from conformance.dialects.json_edge import string
+
+PAYLOADS_LOOKED_AT: Final = 64
+FEWEST_UNKNOWN: Final = 4
+"""Unknown payloads that a stream may always have: an API may add types."""
+_OF_ANYBODY: Final = ("error", "jsonrpc")
+_TYPES_OF_ANYBODY: Final = ("error", "ping", "keepalive", "heartbeat")
+
+
+def doubt(exchange: Exchange, name: str) -> str | None:
+    """Why the stream is not of the dialect that it shows; None where nothing speaks against it."""
+    dialect = SUPPORTED.get(name)
+    if dialect is None or exchange.is_connection:
+        return None
+    frames = islice(exchange_frames(exchange), PAYLOADS_LOOKED_AT)
+    payloads = [
+        (frame, payload)
+        for frame, _ in frames
+        if frame.kind in STREAMED and isinstance(payload := frame_payload(frame), Mapping)
+    ]
+    return _unknown_ones(dialect, payloads) or dialect.doubts([each for _, each in payloads])
+
+
+def _unknown_ones(dialect: Dialect, payloads: list[tuple[Frame, Any]]) -> str | None:
+    family = _family(dialect)
+    unknown = sum(
+        not any(_knows(each, frame, payload) for each in family) and not _is_of_anybody(payload)
+        for frame, payload in payloads
+    )
+    if unknown < FEWEST_UNKNOWN or unknown * 2 <= len(payloads):
+        return None
+    return f"{unknown} of its first {len(payloads)} payloads are unknown there"
+
+
+def _family(dialect: Dialect) -> list[Dialect]:
+    """The dialect, and those that share payloads with it."""
+    finer = REFINED.get(dialect.name)
+    coarser = SUPPORTED.get(dialect.refines.dialect) if dialect.refines else None
+    return [each for each in (dialect, finer, coarser) if each is not None]
+
+
+def _knows(dialect: Dialect, frame: Frame, payload: Any) -> bool:
+    if dialect.recognises(frame, payload):
+        return True
+    names = (string(payload.get("type")), string(payload.get("event")), frame.event)
+    vocabulary = dialect.vocabulary
+    return any(
+        name and (name in vocabulary.wire or name.startswith(vocabulary.open)) for name in names
+    )
+
+
+def _is_of_anybody(payload: Mapping[str, Any]) -> bool:
+    is_named = string(payload.get("type")) in _TYPES_OF_ANYBODY
+    return not payload or is_named or any(key in payload for key in _OF_ANYBODY)
