@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -10,7 +10,7 @@ import msgspec
 from conformance.core.json_values import list_at, text_at
 from conformance.dialects.otel_genai.vocabulary import SAID
 from conformance.editing.edits import drop_value, places_with, set_value
-from conformance.editing.layout import StreamLayout
+from conformance.editing.layout import Delta, StreamLayout, TextKind
 from conformance.editing.operator import Edit, Mutation, OperatorTable, Sites
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
@@ -19,7 +19,19 @@ OPERATORS: Final = OperatorTable()
 _PARTS: Final = (SAID, 0, "parts")
 _MESSAGES: Final = places_with(*_PARTS)
 
+_KINDS: Final[Mapping[str, TextKind]] = {"reasoning": "thinking", "text": "text"}
+
 Part = dict[str, Any]
+
+
+def _part_deltas(place: int, piece: Piece) -> Iterator[Delta]:
+    """The texts of parts: an answer is whole, so that each is one piece."""
+    for choice, message in enumerate(list_at(piece.payload, SAID)):
+        for number, part in enumerate(list_at(message, "parts")):
+            kind = _KINDS.get(text_at(part, "type"))
+            if kind is not None and (text := text_at(part, "content")):
+                path = (SAID, choice, "parts", number, "content")
+                yield Delta(place, (path,), kind, (kind, choice, number), text, choice)
 
 
 def _error(message: str, code: str) -> dict[str, Any]:
@@ -126,6 +138,7 @@ OPERATORS.add("E8-error-sentence", "The class of an error is a sentence.")(
 )
 MUTATION: Final = Mutation(
     StreamLayout(
+        deltas=_part_deltas,
         error=_error,
         error_ends=False,
         opaque=_signature,

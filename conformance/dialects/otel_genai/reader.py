@@ -27,7 +27,6 @@ from conformance.dialects.json_edge import (
     elements,
     event_data,
     mapping,
-    objects,
     string,
     whole,
 )
@@ -48,7 +47,7 @@ from conformance.dialects.typed import TypedReader
 REASONS: Final = {"tool_call": "tool_calls"}
 _REASONED: Final = ("usage_reasoning_output_tokens", "usage_reasoning_tokens")
 _CALLS: Final = {"tool_call": "arguments", "server_tool_call": "server_tool_call"}
-_OWN_KEYS: Final = ("output_", "response_", "usage_", "error_type")
+_OF_OTHERS: Final = frozenset({"error", "type", "object", "choices", "message", "detail"})
 _MOST_MESSAGES: Final = 256
 _MOST_PARTS: Final = 4096
 
@@ -135,7 +134,7 @@ class TelemetryReader(TypedReader[AnswerState]):
         if not is_answer(fields):
             self._sink.wire(UNKNOWN, event_data(payload))
             return
-        messages = objects(fields.get(SAID))[:_MOST_MESSAGES]
+        messages = elements(fields.get(SAID))[:_MOST_MESSAGES]
         reasons = elements(fields.get("response_finish_reasons"))
         self._sink.wire(ANSWER, {**fields, **_agreements(fields, messages)})
         self._has_begun = bool(messages)
@@ -145,10 +144,11 @@ class TelemetryReader(TypedReader[AnswerState]):
             self._sink.say_error({"choice": 0, "code": code, "message": ""})
         self._count(fields)
 
-    def _say_message(self, choice: int, message: Mapping[str, Any], reasons: list[Any]) -> None:
-        parts = objects(message.get("parts"))
-        counts = Counter(string(part.get("type")) for part in parts)
-        self._sink.wire(MESSAGE, {**message, "choice": choice, "counts": dict(counts)})
+    def _say_message(self, choice: int, value: Any, reasons: list[Any]) -> None:
+        message = mapping(value)
+        parts = elements(message.get("parts"))
+        counts = Counter(string(mapping(part).get("type")) for part in parts)
+        self._sink.wire(MESSAGE, event_data(value, choice=choice, counts=dict(counts)))
         self._sink.start_message(string(message.get("role")), choice=choice)
         said = ChoiceParts(choice, self._sink)
         for part in parts:
@@ -158,8 +158,9 @@ class TelemetryReader(TypedReader[AnswerState]):
                     self._sink.wire(OVERFLOW, {})
                 self._content.is_over = True
                 break
-            self._sink.wire(PART, event_data(part, kind=part.get("type"), choice=choice))
-            said.say(part)
+            kind = mapping(part).get("type")
+            self._sink.wire(PART, event_data(part, kind=kind, choice=choice))
+            said.say(mapping(part))
         said.close()
         reason = string(message.get("finish_reason")) or _at(reasons, choice)
         if reason:
@@ -176,11 +177,13 @@ class TelemetryReader(TypedReader[AnswerState]):
         )
 
 
-def _agreements(fields: Mapping[str, Any], messages: list[dict[str, Any]]) -> dict[str, Any]:
+def _agreements(fields: Mapping[str, Any], messages: list[Any]) -> dict[str, Any]:
     """Rule 1: how many messages there are, and what of the answer agrees with itself."""
     found: dict[str, Any] = {"messages": len(messages)}
     if reasons := elements(fields.get("response_finish_reasons")):
-        found["reasons_match"] = reasons == [each.get("finish_reason") for each in messages]
+        found["reasons_match"] = reasons == [
+            mapping(each).get("finish_reason") for each in messages
+        ]
     output, reasoned = whole(fields.get("usage_output_tokens")), _reasoned(fields)
     if output is not None and reasoned is not None:
         found["reasoning_fits"] = reasoned <= output
@@ -208,7 +211,7 @@ def _given_parts(body: Any) -> Iterator[Event]:
 
 def is_answer(fields: Mapping[str, Any]) -> bool:
     """Whether a body is what telemetry keeps of an answer."""
-    is_failure = "error_type" in fields and all(key.startswith(_OWN_KEYS) for key in fields)
+    is_failure = isinstance(fields.get("error_type"), str) and not fields.keys() & _OF_OTHERS
     return isinstance(fields.get(SAID), list) or is_failure
 
 
