@@ -30,6 +30,7 @@ from conformance.cassette.importers.ogx import IMPORTER as OGX
 from conformance.cassette.importers.recorders.reading import importer_of
 from conformance.cassette.importers.recorders.table import ROWS
 from conformance.cassette.importers.session_logs import SESSION_LOGS
+from conformance.cassette.importers.telemetry import IMPORTER as TELEMETRY
 from conformance.cassette.read import read
 from conformance.core.errors import CassetteError
 
@@ -66,6 +67,7 @@ OWN: Final = (
         CURL_HEAD,
         EVENTS,
         *SESSION_LOGS,
+        TELEMETRY,
         MESSAGE_LINES,
         TIMED,
         WRAPPED,

@@ -40,6 +40,7 @@ from conformance.dialects.openai_chat import DIALECT as OPENAI_CHAT
 from conformance.dialects.openai_responses import DIALECT as OPENAI_RESPONSES
 from conformance.dialects.opencode_run import DIALECT as OPENCODE_RUN
 from conformance.dialects.opencode_serve import DIALECT as OPENCODE_SERVE
+from conformance.dialects.otel_genai import DIALECT as OTEL_GENAI
 from conformance.dialects.vercel_ui import DIALECT as VERCEL_UI
 
 _Facet = TypeVar("_Facet")
@@ -74,6 +75,7 @@ SUPPORTED: Final[Mapping[str, Dialect]] = {
         GEMINI_CLI,
         OPENCODE_RUN,
         OPENCODE_SERVE,
+        OTEL_GENAI,
     )
 }
 ENDPOINTS: Final[Mapping[str, Endpoint]] = {

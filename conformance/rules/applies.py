@@ -30,6 +30,7 @@ _FRAMINGS: Final[Mapping[Framing, str]] = {
     "lines": "lines are",
     "text": "raw text is",
     "binary": "binary messages are",
+    "body": "whole bodies are",
 }
 _FRAMES: Final = frozenset({"sse.frame", "line.frame", "element.frame", "binary.frame"})
 REBUILT: Final = "the framing was rebuilt, not recorded"

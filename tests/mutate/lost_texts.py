@@ -32,13 +32,17 @@ class TextKind(NamedTuple):
 
 
 def text_places(stream: Stream) -> dict[TextKind, Places]:
-    """Every text of the streamed events, by kind, with the places that hold it."""
+    """Every text of the streamed events, by kind, with the places that hold it.
+
+    Where nothing of a dialect is streamed, every text of its bodies.
+    """
     dialect = get(stream.dialect)
     keys = frozenset(dialect.keys.texts)
     free = frozenset(dialect.keys.free) - keys
     found: dict[TextKind, Places] = {}
     for place, piece in stream.events():
-        for path in _texts(piece.payload, keys, free) if piece.kind != "body" else ():
+        is_read = piece.kind != "body" or dialect.framing == "body"
+        for path in _texts(piece.payload, keys, free) if is_read else ():
             if path != _ECHOED:
                 stated = [piece.type or piece.name, *_types_around(piece.payload, path)]
                 kind = TextKind("/".join(filter(None, stated)), _shown(path))

@@ -26,6 +26,7 @@ _OWN_KINDS: Final = frozenset(
             "text",
             "json",
             "messages",
+            "otel",
             *(kind.name for kind in SESSION_LOGS),
             *(row.name for row in ROWS),
         ),

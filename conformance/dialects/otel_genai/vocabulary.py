@@ -1,0 +1,37 @@
+"""What telemetry keeps of a call of a model: the names of messages and parts, and their keys."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.core.events import Vocabulary
+from conformance.dialects.wire_keys import WireKeys
+
+NAME: Final = "otel.genai"
+ANSWER: Final = "otel.answer"
+MESSAGE: Final = "otel.message"
+PART: Final = "otel.part"
+UNKNOWN: Final = "otel.unknown"
+OVERFLOW: Final = "otel.overflow"
+GIVEN: Final = "input_messages"
+SAID: Final = "output_messages"
+THOUGHTS: Final = frozenset({"reasoning", "thinking"})
+"""Types of parts that hold thinking: the convention's, and the one of Pydantic AI."""
+VOCABULARY: Final = Vocabulary(
+    NAME,
+    frozenset(
+        {
+            *(ANSWER, MESSAGE, PART, UNKNOWN, OVERFLOW),
+            *("request", "request.item", "request.part", "[DONE]"),
+        }
+    ),
+)
+WIRE_KEYS: Final = WireKeys(
+    texts=("content", "arguments"),
+    shown=("content",),
+    opaque=("signature",),
+    words=("type", "role", "finish_reason"),
+    free=("arguments", "response", "result", "parameters"),
+    unrolled=("parts",),
+    unrolling=("otel.",),
+)
