@@ -76,8 +76,9 @@ class Disabled(msgspec.Struct, tag="disabled"):
     pass
 
 
-class EffortConfig(msgspec.Struct):
+class OutputConfig(msgspec.Struct):
     effort: str | None = None
+    format: Any = None
 
 
 class ToolChoice(msgspec.Struct):
@@ -96,7 +97,7 @@ class MessagesRequest(msgspec.Struct):
     temperature: Temperature | None = None
     top_p: Share | None = None
     thinking: Enabled | Adaptive | Disabled | None = None
-    output_config: EffortConfig | None = None
+    output_config: OutputConfig | None = None
     tools: list[MessagesTool] | None = None
     tool_choice: ToolChoice | None = None
 
@@ -149,6 +150,8 @@ def ask_of(request: MessagesRequest, shape: MessagesShape) -> EngineRequest:
     wanted = _effort(request)
     if request.tool_choice is not None and request.tool_choice.type not in ("auto", "none"):
         raise unsupported("a forced tool call", "tool_choice.type")
+    if request.output_config is not None and request.output_config.format is not None:
+        raise unsupported("an output format", "output_config.format")
     history = _History(shape.signature, shape.redaction)
     turns = _turns(request, history)
     return engine_request(turns, _tools(request), wanted, request, request.max_tokens)
