@@ -175,7 +175,8 @@ class RunArguments(Struct, frozen=True, kw_only=True):
         list[str] | None,
         typer.Option(
             metavar="CAPABILITY",
-            help="What the target lacks: thinking, tools, summary, encrypted, effort or models.",
+            help="What the target lacks: thinking, tools, stop, format, summary, encrypted, effort"
+            " or models.",
         ),
     ] = None
     target: shared.TargetOption = ""

@@ -18,7 +18,7 @@ from conformance.core.trace import frame_payload
 from conformance.dialects.base import Dialect, Reading
 from conformance.evidence.expectations import KEEPS_HISTORY, stated_run
 from conformance.evidence.hop_comparisons import COMPARISONS, overlap
-from conformance.evidence.hop_opaque import brings_back
+from conformance.evidence.hop_opaque import NOT_ASKED_AGAIN, SHOWN_ELSEWHERE, brings_back
 from conformance.evidence.hop_sides import ApplicationHops, Compared, HopDifference, ReadAnswer
 from conformance.evidence.hop_tries import try_replaced, without_tries
 from conformance.evidence.marked_answers import marked_readings
@@ -63,19 +63,23 @@ def later_requests(recording: Recording, shown: Exchange) -> list[Request]:
     return [request for request in requests if request is not None]
 
 
-def keeps_history(
-    recording: Recording, shown: Exchange, read: ReadExchange, is_trusted: bool
-) -> bool:
-    """Whether the application itself keeps the history, by what it sent to its model.
+def keeps_history(recording: Recording, shown: Exchange, read: ReadExchange) -> str:
+    """Why nothing is known of the last answer, where the application itself keeps the history.
 
-    If the user's own request has what the model sealed, the history is the user's. A run may state
-    it, where another scenario has shown it.
+    What it sent to its model shows that; if the user's own request has what the model sealed, the
+    history is the user's. A run states it, where another scenario has shown it: of a recording that
+    nobody trusts that is a claim.
     """
-    if is_trusted and (stated_run(recording.header) or {}).get(KEEPS_HISTORY) is True:
-        return True
     behind = answers_behind(recording, shown)
-    if not behind:
-        return False
+    if behind and _brings_back(recording, shown, behind, read):
+        return NOT_ASKED_AGAIN
+    is_stated = (stated_run(recording.header) or {}).get(KEEPS_HISTORY) is True
+    return SHOWN_ELSEWHERE if is_stated else ""
+
+
+def _brings_back(
+    recording: Recording, shown: Exchange, behind: Sequence[Exchange], read: ReadExchange
+) -> bool:
     known = {each.number for each in behind}
     exchanges = recording.exchanges
     earlier = [e for e in exchanges if e.hop == "upstream" and e.number < behind[0].number]
@@ -114,7 +118,7 @@ def compare_application(
     serial: frozenset[str] = frozenset(),
     has_no_place: bool = False,
     is_played: bool = False,
-    keeps_history: Callable[[], bool] = lambda: False,
+    keeps_history: Callable[[], str] = str,
 ) -> None:
     """Judges what an application sent by what its provider sent to it.
 

@@ -34,7 +34,7 @@ from conformance.dialects.asked_effort import (
 from conformance.dialects.repeated_answers import RepeatedAnswers, is_within, repeated_answers
 from conformance.dialects.user_turns import user_turns
 from conformance.dialects.wishes import ANY_CALL
-from conformance.evidence.asked_prompts import instructions, sealed, tool_texts
+from conformance.evidence.asked_prompts import asked_format, instructions, sealed, tool_texts
 from conformance.evidence.asked_sides import (
     NONE,
     PLAIN_NAME,
@@ -51,6 +51,7 @@ from conformance.judging.asked_rules import (
     ASKED_ANSWERS,
     ASKED_CHOICE,
     ASKED_EFFORT,
+    ASKED_FORMAT,
     ASKED_HISTORY,
     ASKED_LIMIT,
     ASKED_SEALED,
@@ -236,4 +237,5 @@ _COMPARED: Final[tuple[tuple[Rule, Callable[[AskedSide, AskedSide], Found]], ...
     (ASKED_SYSTEM_PROMPT, instructions),
     (ASKED_TOOL_TEXTS, tool_texts),
     (ASKED_SEALED, sealed),
+    (ASKED_FORMAT, asked_format),
 )

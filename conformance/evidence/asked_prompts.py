@@ -7,6 +7,8 @@ Rule 2: a tool keeps its description, and each parameter its description and its
         stand beside a description. A type may be spelled in capitals, be null as well, or be a
         number for an integer.
 Rule 3: sealed thinking counts where the upstream API has to be asked for it, and keeps nothing.
+Rule 4: JSON counts where the upstream API has a place for it. A call of one function that takes the
+        schema asks for it, too. Of a schema no property is lost.
 """
 
 from __future__ import annotations
@@ -87,3 +89,20 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, Mapping | list):
         for each in value.values() if isinstance(value, Mapping) else value:
             yield from _texts(each)
+
+
+def asked_format(asked: AskedSide, passed: AskedSide) -> Found:
+    """Rule 4."""
+    script = passed.dialect.script
+    wanted, got = wish_of(asked).schema, wish_of(passed)
+    if wanted is None or script is None or not (script.wishes.schemas or script.wishes.json):
+        return False
+    if not got.is_structured:
+        return Lost(f"JSON by {view(wanted)}" if wanted else "JSON", NONE)
+    lost = sorted(_properties(wanted) - _properties(got.schema)) if got.schema else []
+    return Lost(f"the property {shortened(lost[0])} of the JSON", NONE) if lost else True
+
+
+def _properties(schema: Mapping[str, Any] | None) -> set[str]:
+    named = (schema or {}).get("properties")
+    return {str(each) for each in named} if isinstance(named, Mapping) else set()

@@ -71,7 +71,7 @@ def judge_step(
         return
     judged = list(_all_found(dialect, expected, answer, counts.carried_by(exchange)))
     if not exchange.hop and answer.ending in WHOLE_ENDS:
-        judged += judged_usage(answer, counts.streamed(dialect.name))
+        judged += judged_usage(answer, counts.streamed(dialect.name), counts.thinking(dialect.name))
         body = _body(dialect, exchange)
         judged += judged_thinking(dialect, body, answer, counts.shown(dialect.name, exchange))
     if exchange.hop and answer.ending in ("refused", "failed"):

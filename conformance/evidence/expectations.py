@@ -20,6 +20,7 @@ from conformance.judging.result import Finding
 from conformance.judging.run_rules import ANSWER_SAID, ENDING, THINKING
 from conformance.judging.transcript import WHOLE_ENDS, Transcript, finding_at_end
 from conformance.rules.forms.compare import Compare
+from conformance.rules.forms.response import Answer
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Level, Verdict
 
@@ -116,7 +117,12 @@ def judges_requests(rule: Rule) -> bool:
 
 
 def judges_refusals(rule: Rule) -> bool:
-    """Whether a rule has something to say where no stream came: of request, error and ending."""
+    """Whether a rule has something to say where no stream came: of request, error and ending.
+
+    What an answer has to hold is said of responses that succeed.
+    """
+    if isinstance(rule.form, Answer):
+        return False
     types = _named_types(rule)
     has_error = any("error" in kind for kind in types)
     return has_error or types == _OF_ENDINGS or not _OF_REQUESTS.isdisjoint(types)

@@ -24,7 +24,11 @@ from conformance.rules.verdicts import Verdict
 LONGEST_PAUSE: Final = 60_000.0
 """Milliseconds between two tries of one request."""
 _ENDS_CLEANLY: Final = frozenset({"wire/lines/ends-cleanly", "wire/sse/ends-cleanly"})
-_COUNTED: Final = "thinking/stream/answer-counted"
+_COUNTS: Final = {
+    "thinking/stream/answer-counted": "output",
+    "thinking/answer/prompt-counted": "input",
+    "wire/messages/prompt-counted": "input",
+}
 _BROKE_OFF: Final = frozenset({"cut", "failed"})
 _NAME: Final = "hops"
 
@@ -46,14 +50,15 @@ def withdraw_explained(
     failed = frozenset(ledger.rules_with(Verdict.FAIL))
     bursts = {r.id for r in rules if isinstance(r.form, Timing) and r.form.burst is not None}
     unended = _ENDS_CLEANLY if exchange.end == "idle-timeout" else frozenset[str]()
-    excusable = failed & {*bursts, *unended, _COUNTED}
+    excusable = failed & {*bursts, *unended, *_COUNTS}
     behind = answers_behind(recording, exchange) if excusable else []
     if not behind:
         return
     if failed & bursts and (why := _came_at_once(behind)):
         ledger.withdraw(failed & bursts, why, _NAME)
-    if _COUNTED in failed and not any(_output_of(each, read) for each in behind):
-        ledger.withdraw([_COUNTED], "its model counted no tokens", _NAME)
+    for rule in failed & _COUNTS.keys():
+        if not any(_counted(each, _COUNTS[rule], read) for each in behind):
+            ledger.withdraw([rule], "its model counted no tokens", _NAME)
     clock = recording.cassette.clocks.get(exchange.number)
     silent = clock.end if clock else None
     is_short = silent is not None and silent < LONGEST_PAUSE
@@ -70,8 +75,8 @@ def _came_at_once(behind: Sequence[Exchange]) -> str:
     return f"the deltas of its model came at once, in {took:.0f} ms"
 
 
-def _output_of(answer: Exchange, read: ReadExchange) -> bool:
-    return bool(read(answer).transcript.usage.get("output"))
+def _counted(answer: Exchange, name: str, read: ReadExchange) -> bool:
+    return bool(read(answer).transcript.usage.get(name))
 
 
 def _may_ask_again(behind: Sequence[Exchange], read: ReadExchange) -> str:

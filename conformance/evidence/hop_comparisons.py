@@ -37,6 +37,7 @@ from conformance.evidence.hop_tries import is_of, own_words
 from conformance.evidence.said import EventPlace, SaidContent, SaidPart
 from conformance.evidence.thinking_due import thinking_due
 from conformance.judging import hop_rules as rules
+from conformance.judging.explained_difference import without_markers
 from conformance.rules.forms.texts import difference
 from conformance.rules.model import Rule
 
@@ -73,7 +74,26 @@ def _text(hops: ApplicationHops) -> Compared:
 
 
 def _thinking(hops: ApplicationHops) -> Compared:
-    return False if hops.hides else _texts(hops, _due(hops), hops.sent.of("thinking"))
+    if hops.hides:
+        return False
+    found = _texts(hops, _due(hops), hops.sent.of("thinking"))
+    if isinstance(found, HopDifference) and _is_in_text(hops):
+        return f"{rules.TEXT.id} reports it: all thinking is in the text"
+    return found
+
+
+def _is_in_text(hops: ApplicationHops) -> bool:
+    """Whether what was thought, with markers or none around it, is all that the text has more."""
+    due, said = _due(hops), "".join(each.text for each in hops.said.of("text"))
+    rest = "".join(each.text for each in hops.sent.of("text"))
+    if not due or hops.sent.of("thinking") or not hops.are_whole:
+        return False
+    for thought in (each.text.strip() for each in due):
+        before, found, behind = rest.partition(thought)
+        if not found or len(thought) < TELLING:
+            return False
+        rest = before + behind
+    return "".join(without_markers(rest).split()) == "".join(said.split())
 
 
 def _due(hops: ApplicationHops) -> Sequence[SaidPart]:

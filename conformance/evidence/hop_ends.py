@@ -20,6 +20,7 @@ from conformance.core.events import Event
 from conformance.evidence.hop_sides import TELLING, ApplicationHops, Compared, HopDifference
 from conformance.evidence.said import EventPlace
 from conformance.judging.hop_rules import NO_REASON
+from conformance.judging.transcript import is_refusal
 
 _TOLD: Final = frozenset({"error", "interrupted"})  # reasons that say that an answer broke off
 
@@ -75,7 +76,8 @@ def failure_told(hops: ApplicationHops) -> Compared:
     # Another rule reports an answer that never ended.
     if not (hops.was_heard or hung_up) or hops.shown.exchange.end == "idle-timeout":
         return False
-    if hops.sent.errors or _TOLD & set(hops.shown.transcript.finishes):
+    is_told = hops.sent.errors or _TOLD & set(hops.shown.transcript.finishes)
+    if is_told or is_refusal(hops.shown.exchange):
         return True
     message = f"expected an error, got none: {hops.behind[-1].transcript.ending} upstream"
     return HopDifference(message, hops.said.last, hops.sent.last)

@@ -33,6 +33,15 @@ NOT_ASKED_AGAIN: Final = (
     "the application keeps its history itself, and no later request shows whether this is kept"
 )
 """Why nothing is known of what the last answer sealed."""
+SHOWN_ELSEWHERE: Final = (
+    "the recording says that another scenario shows what the application does with this, and no"
+    " later request does here"
+)
+"""The same, where a run knows more than the one recording."""
+
+
+_CALL_LOST: Final = f"what breaks {rules.TALK_KEPT.id} may be why"
+"""Where an entry of the history is lost as a whole."""
 
 
 def brings_back(
@@ -72,10 +81,15 @@ def _lost_values(hops: ApplicationHops) -> list[OpaqueValue] | str | None:
         return "the provider keeps what it sealed"
     kept = list(_kept_strings(hops)) if values else []
     lost = [each for each in values if not any(each.data in text for text in kept)]
-    if lost and not hops.later and hops.keeps_history():
-        lost = [each for each in lost if _goes_back_within(hops, each)]
-        return lost or NOT_ASKED_AGAIN
-    return lost if values else None
+    return (_owed(hops, lost) if lost else lost) if values else None
+
+
+def _owed(hops: ApplicationHops, lost: list[OpaqueValue]) -> list[OpaqueValue] | str:
+    """Of the values that are lost those that have no other cause, or why nothing is known."""
+    if not (lost := [each for each in lost if not _is_of_lost_call(hops, each)]):
+        return _CALL_LOST
+    why = "" if hops.later else hops.keeps_history()
+    return lost if not why else [each for each in lost if _goes_back_within(hops, each)] or why
 
 
 def _goes_back_within(hops: ApplicationHops, value: OpaqueValue) -> bool:
@@ -107,6 +121,8 @@ def opaque_returned(hops: ApplicationHops) -> Compared:
         if number in hops.tries or goes_on_from_kept(later.exchange.dialect or "", request.json):
             continue
         text = json.dumps(request.json, ensure_ascii=False)
+        if hops.is_played and _lacks_calls(answer, text):
+            continue
         for value in _last_values([e for e in hops.said.opaque if e.owner[0] == number]):
             if value in nowhere:
                 is_reported = True
@@ -117,6 +133,21 @@ def opaque_returned(hops: ApplicationHops) -> Compared:
                 return HopDifference(message, value.place, hops.sent.last)
     why = f"{rules.OPAQUE.id} reports what is kept nowhere"
     return found or (is_reported and why)
+
+
+def _is_of_lost_call(hops: ApplicationHops, value: OpaqueValue) -> bool:
+    """Whether the next call of the turn lacks all that the answer said which sealed a value."""
+    number = value.owner[0]
+    following = hops.behind[number + 1 : number + 2] if hops.is_played else ()
+    requests = [each.exchange.request for each in following]
+    bodies = [each.json for each in requests if each is not None and each.json is not None]
+    shown = [json.dumps(body, ensure_ascii=False) for body in bodies]
+    return any(_lacks_calls(hops.behind[number], text) for text in shown)
+
+
+def _lacks_calls(answer: ReadAnswer, text: str) -> bool:
+    ids = [str(call.get("id") or "") for call in answer.transcript.own_tools]
+    return all(ids) and not any(each in text for each in ids)
 
 
 def _last_values(values: Sequence[OpaqueValue]) -> Iterator[OpaqueValue]:

@@ -40,8 +40,8 @@ class ReadAnswer(Struct, frozen=True):
         return self.transcript.ending in WHOLE_ENDS
 
 
-def _unknown() -> bool:
-    return False
+def _unknown() -> str:
+    return ""
 
 
 class ApplicationHops(Struct, frozen=True):
@@ -53,8 +53,8 @@ class ApplicationHops(Struct, frozen=True):
     `has_no_place`: by its profile it has no place for opaque data. `taken_back` is the last event
     by which the interface drops what it showed before; 0 if there is none. `tries` are the indices
     of answers that were retried, or broke off before the last one. `is_played`: the toolkit played
-    the provider, so its recording is complete. `keeps_history`: whether the application itself
-    keeps what its model said in earlier turns; that is read when somebody asks.
+    the provider, so its recording is complete. `keeps_history`: why nothing is known of the last
+    answer, where the application itself keeps what its model said; it is read when somebody asks.
     """
 
     behind: tuple[ReadAnswer, ...]
@@ -68,7 +68,7 @@ class ApplicationHops(Struct, frozen=True):
     taken_back: int = 0
     tries: frozenset[int] = frozenset()
     is_played: bool = False
-    keeps_history: Callable[[], bool] = _unknown
+    keeps_history: Callable[[], str] = _unknown
 
     @property
     def is_stopped(self) -> bool:

@@ -26,6 +26,7 @@ from conformance.dialects.turns import SaidCall, said_call
 from conformance.evidence.hop_calls import alters, value_of
 from conformance.evidence.hop_sides import TELLING, ApplicationHops, Compared, HopDifference
 from conformance.evidence.links.requests import RepeatedTalk
+from conformance.judging.hop_rules import LOST_TURN
 
 _SHOWN: Final = 60
 
@@ -120,7 +121,7 @@ def _altered_text(hops: ApplicationHops, later: list[RepeatedTalk]) -> str | Non
     has_text = bool(later) and len(text) >= TELLING
     if has_text and not any(text in _everything(talk) for talk in later):
         shown = beginning(said, _SHOWN, "...")
-        return f"expected the answer before in the next turn's request, got no {shown!r}"
+        return f"{LOST_TURN}, got no {shown!r}"
     is_inline = any(each.reading.markers for each in hops.behind)
     if len(thought) < TELLING or is_inline or thought in text:
         return "" if has_text else None

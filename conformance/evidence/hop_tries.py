@@ -1,7 +1,8 @@
 """Retried calls of a model, and what an application leaves of them on the screen.
 
-Rule 1: a try is replaced by a later call with the same request and any answer. If requests were not
-        recorded, a try is a call that broke off, and whose text begins the later answer.
+Rule 1: a try is replaced by a later call with the same request and any answer, unless it called a
+        tool: then the request lost the call (`hop_talk`). If requests were not recorded, a try is a
+        call that broke off, and whose text begins the later answer.
 Rule 2: if a try broke off, and it is unclear whether a later call continues it, the application may
         show its text or not.
 Rule 3: the text of a replaced try has to go before the answer is over, if the protocol can take it
@@ -64,7 +65,8 @@ def _is_retried(
     asked_later: Mapping[str, Any] | None,
 ) -> bool:
     if asked is not None and asked_later is not None:
-        return asked == asked_later and _has_content(later)
+        is_lost = answer.is_whole and bool(answer.transcript.own_tools)  # what was called
+        return asked == asked_later and _has_content(later) and not is_lost
     if answer.is_whole:
         return False
     first, second = answer.transcript, later.transcript

@@ -7,6 +7,7 @@ summary. The suites of the gateway's dialect judge ids and types of its answer, 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Any, Final
@@ -44,6 +45,7 @@ from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
 
 _NAME: Final = "hops"
+_SEAL: Final = re.compile(r"^wire/[\w-]+/signature-(?:filled|present|started|readable)$")
 CACHED: Final = "answered without asking the upstream, by words of an earlier call"
 _NOBODY: Final = "nothing was asked upstream"
 _BROKEN: Final = "the answer upstream broke off"
@@ -107,9 +109,30 @@ def compare_hops(
     for rule, pair in pairs:
         if rule.id in _THINKING and "thinking" in expected.without:
             continue
-        wanted, got = pair(hops)
-        if wanted or got:
-            _judge_pair(ledger, rule, answer, (wanted, got))
+        _judge_hop(ledger, rule, answer, pair(hops))
+
+
+def _judge_hop(ledger: Ledger, rule: Rule, answer: Transcript, pair: tuple[Any, Any]) -> None:
+    wanted, got = pair
+    if rule is HOP_OPAQUE and (why := _broken_seals(ledger, wanted, got)):
+        ledger.add(rule.id, Verdict.NOT_APPLICABLE, why, by=_NAME)
+    elif wanted or got:
+        _judge_pair(ledger, rule, answer, pair)
+    if rule is HOP_TOOLS and wanted and not got:  # the finish speaks of calls that were lost
+        _withdraw_finish(ledger)
+
+
+def _withdraw_finish(ledger: Ledger) -> None:
+    failing = ledger.rules_with(Verdict.FAIL)
+    of_finish = [each for each in failing if each.endswith("/finished-calls-there")]
+    ledger.withdraw(of_finish, f"what breaks {HOP_TOOLS.id} may be why", _NAME)
+
+
+def _broken_seals(ledger: Ledger, wanted: Sequence[Any], got: Sequence[Any]) -> str:
+    """The rule of the API that each seal which is missing breaks, as a reason."""
+    broken = [each.rule for each in ledger.findings if _SEAL.search(each.rule)]
+    is_why = 0 < len(wanted) - len(got) <= len(broken)
+    return f"what breaks {broken[0]} may be why" if is_why else ""
 
 
 def _leave_cached(ledger: Ledger, expected: ExpectedStep) -> None:

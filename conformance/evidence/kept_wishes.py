@@ -6,7 +6,8 @@ Rule 2: a stop sequence ends the text before it; thinking may hold it. vLLM and 
         where a field of their own says so.
 Rule 3: where the total is the sum of input and output, thinking is counted within the output, and
         text beside it is counted, too. APIs that count it apart are not judged.
-Rule 4: usage is missed in a body only if a stream before it in the recording states some.
+Rule 4: usage is missed in a body only if a stream before it in the recording states some, and the
+        count of thinking only if the body shows its thinking.
 Rule 5: thinking is missed where it is counted, within the output as raw thinking is, the request
         asks for it, and an answer before it in the recording shows its own.
 """
@@ -17,8 +18,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from conformance.core.framing import framing_of
+from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.dialects.asked_effort import asked_effort, passed_effort
 from conformance.dialects.base import Dialect
+from conformance.dialects.json_edge import elements
 from conformance.dialects.wishes import ANY_CALL, AnswerWish
 from conformance.evidence.step_counts import StepCount, count_of
 from conformance.judging.offered_tools import OfferedTools
@@ -26,6 +29,7 @@ from conformance.judging.transcript import Transcript
 from conformance.judging.wish_rules import (
     BODY_TYPED,
     CALL_AS_ASKED,
+    JSON_AS_ASKED,
     OFF_UNCOUNTED,
     STOPS_KEPT,
     TEXT_COUNTED,
@@ -53,17 +57,25 @@ def judged_wishes(dialect: Dialect, body: Mapping[str, Any], answer: Transcript)
     wish = wish_of(dialect, body)
     yield from _call(dialect, wish, answer)
     yield from _stops(body, wish, answer)
+    yield from _json(wish, answer)
     yield from _text_counted(dialect, answer)
     yield from _off_uncounted(body, answer)
     yield from _typed(answer)
 
 
-def judged_usage(answer: Transcript, streamed: StepCount | None) -> Iterator[Found]:
-    """Whether a whole body has usage, where a stream before it shows that there is some."""
+def judged_usage(
+    answer: Transcript, streamed: StepCount | None, thought: StepCount | None
+) -> Iterator[Found]:
+    """Whether a whole body has usage, where a stream before it shows that there is some.
+
+    `streamed` is that stream, `thought` one that counts its thinking.
+    """
     if framing_of(answer.exchange) != "body":
         return
     if count_of(answer, "output"):
-        yield USAGE_AS_STREAMED, ""
+        is_uncounted = answer.thought and "reasoning" not in answer.usage
+        has = f"{thought.role} has them ({thought.thought})" if thought and is_uncounted else ""
+        yield USAGE_AS_STREAMED, f"expected tokens of thinking, as {has}, got none" if has else ""
     elif streamed is not None:
         has = f"{streamed.role} has it ({streamed.written} tokens of output)"
         yield USAGE_AS_STREAMED, f"expected usage, as {has}, got none"
@@ -106,6 +118,19 @@ def _stops(body: Mapping[str, Any], wish: AnswerWish, answer: Transcript) -> Ite
         return
     found = next((stop for stop in wish.stops if stop in text), None)
     yield STOPS_KEPT, f"expected no text with {view(found)}, got {view(text)}" if found else ""
+
+
+def _json(wish: AnswerWish, answer: Transcript) -> Iterator[Found]:
+    text = "".join(answer.text).strip()
+    if wish.schema is None or answer.ending != "complete" or not text:
+        return
+    value = decode_json(text)
+    if value is NOT_JSON:
+        yield JSON_AS_ASKED, f"expected JSON and nothing beside it, got {view(text)}"
+        return
+    keys = [each for each in elements(wish.schema.get("required")) if isinstance(each, str)]
+    lacking = [each for each in keys if not isinstance(value, Mapping) or each not in value]
+    yield JSON_AS_ASKED, f"expected JSON with {lacking[0]!r}, got {view(text)}" if lacking else ""
 
 
 def _text_counted(dialect: Dialect, answer: Transcript) -> Iterator[Found]:

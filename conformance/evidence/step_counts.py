@@ -26,6 +26,7 @@ class StepCounts:
     def __init__(self) -> None:
         self._known: dict[int, StepCount] = {}
         self._streamed: dict[str, StepCount] = {}  # the first stream of each API with usage
+        self._thinking: dict[str, StepCount] = {}  # the first of them that counts thinking
         # The first answer of each API whose thinking shows and is counted, by whether it opted in.
         self._shown: dict[tuple[str, bool], StepCount] = {}
 
@@ -39,6 +40,8 @@ class StepCounts:
         self._known[exchange.number] = count
         if count.written and not exchange.hop and framing_of(exchange) != "body":
             self._streamed.setdefault(dialect, count)
+            if count.thought:
+                self._thinking.setdefault(dialect, count)
         if count.thought and "".join(answer.thinking).strip():
             self._shown.setdefault((dialect, _opted_in(exchange)), count)
 
@@ -49,6 +52,10 @@ class StepCounts:
     def streamed(self, dialect: str) -> StepCount | None:
         """A stream of this API that states its usage."""
         return self._streamed.get(dialect)
+
+    def thinking(self, dialect: str) -> StepCount | None:
+        """A stream of this API that counts its thinking."""
+        return self._thinking.get(dialect)
 
     def shown(self, dialect: str, exchange: Exchange) -> StepCount | None:
         """An answer whose thinking shows, and is counted, to a request that opted in alike."""

@@ -201,7 +201,7 @@ def write_application(ledger: Ledger, judged: JudgedExchange) -> None:
             serial=frozenset(r.id for r in judged.rules if _SERIAL in dict(r.applies.profile)),
             has_no_place=knobs.get("opaque") == "none",
             is_played=run.get("target") == APP,
-            keeps_history=partial(keeps_history, recording, exchange, read, judged.trusted),
+            keeps_history=partial(keeps_history, recording, exchange, read),
         )
 
 

@@ -118,7 +118,17 @@ ASKED_SEALED: Final = _asked_rule(
     ),
     "Without it a client that stores nothing on the server cannot send the thinking back.",
 )
+ASKED_FORMAT: Final = _asked_rule(
+    "format",
+    "A gateway asks upstream for the JSON that its client asks for.",
+    (
+        "https://github.com/openai/openai-openapi",
+        "An object specifying the format that the model must output.",
+    ),
+    "Without it the model answers in prose, which a program cannot read.",
+)
 ASKED_RULES: Final = (
     *(ASKED_EFFORT, ASKED_TOOLS, ASKED_LIMIT, ASKED_HISTORY, ASKED_ANSWERS),
     *(ASKED_CHOICE, ASKED_SETTINGS, ASKED_SYSTEM_PROMPT, ASKED_TOOL_TEXTS, ASKED_SEALED),
+    ASKED_FORMAT,
 )

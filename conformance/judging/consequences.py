@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from conformance.judging.explained_difference import explains
-from conformance.judging.hop_rules import OPAQUE, RETURNED, THINKING_PARTS
+from conformance.judging.hop_rules import LOST_TURN, OPAQUE, RETURNED, TALK_KEPT, THINKING_PARTS
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding, StreamResult
 from conformance.judging.run_rules import ANSWER_SAID
@@ -24,6 +24,11 @@ _UNPLACED: Final = ("carries", "message-identified", "type-known", "tuple", "las
 _NO_COUNTS: Final = (
     *("usage-present", "counts-are-whole", "counts-stated", "body-fields", "result-fields"),
     *("thinking/stream/answer-counted", "wire/responses/usage-present"),
+)
+_OF_SEALS: Final = (
+    *("*/signed-unchanged", "*/sealed-unchanged", "*/redacted-unchanged", "*/signed-calls"),
+    *("*/signature-present", "*/sealed-or-left-out", "*/signed-in-place", "*/turn-signed"),
+    *("*/turn-sealed", "*/details-signed", "*/details-sealed"),
 )
 # Rule -> the ones whose breach may be why; a bare name is that of a rule in the same suite, a name
 # behind `*/` that of one in any suite.
@@ -69,6 +74,8 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "earlier-details-signed": ("details-signed",),
     "earlier-details-sealed": ("details-sealed",),
     "turn-redacted": ("redacted-unchanged",),
+    # What a request lost of sealed data, an application lost.
+    **dict.fromkeys(("opaque", "opaque-returned"), _OF_SEALS),
     "turn-unchanged": ("text-unchanged", "summary-unchanged"),
     # What is closed twice is read as one part more.
     "thinking-parts": ("*/reasoning-over",),
@@ -216,8 +223,11 @@ def _why_they_differ(
 def withdraw_lost_seals(ledgers: Sequence[Ledger]) -> None:
     """Withdraws what an application lost of sealed data, if its request to the model is blamed.
 
-    A rule on that request says the same of the same event of the model's answer.
+    A rule on that request says the same of the same event of the model's answer, or the text of
+    that answer is lost, too.
     """
+    for ledger in ledgers:
+        _withdraw_lost_turn(ledger)
     findings = [found for each in ledgers for found in each.findings]
     of_requests = (each for each in findings if each.rule.startswith(_HISTORY) and each.upstream)
     history = {_answer_place(each): each.rule for each in of_requests}
@@ -228,6 +238,17 @@ def withdraw_lost_seals(ledgers: Sequence[Ledger]) -> None:
                 ledger.withdraw(
                     [rule], f"what breaks {history[places[0]]} may be why", "consequences"
                 )
+
+
+def _withdraw_lost_turn(ledger: Ledger) -> None:
+    """Of a turn that a request lacks altogether nothing is lost besides."""
+    by_rule = {found.rule: found for found in ledger.findings}
+    turn, sealed = by_rule.get(TALK_KEPT.id), by_rule.get(OPAQUE.id)
+    if turn is None or sealed is None or not turn.message.startswith(LOST_TURN):
+        return
+    lost, data = _answer_place(turn), _answer_place(sealed)
+    if lost is not None and data is not None and lost[:2] == data[:2]:
+        ledger.withdraw([OPAQUE.id], f"what breaks {TALK_KEPT.id} may be why", "consequences")
 
 
 def _answer_place(found: Finding) -> tuple[str, int, int] | None:

@@ -30,6 +30,11 @@ def explains(
     return known is None or known(found, broken, other.value().strip())
 
 
+def without_markers(text: str) -> str:
+    """The text, and nothing of what looks like a marker of thinking."""
+    return "".join(_MARKER.split(text))
+
+
 def _without_markers(found: Sequence[Finding], broken: GatheredSide, other: str) -> bool:
     return any(each.strip() == other for each in _unmarked(found, broken.value()))
 

@@ -7,6 +7,7 @@ import re
 from typing import Final
 
 from conformance.judging.result import Finding
+from conformance.judging.run_rules import ENDING
 
 _LONGEST: Final = 2000  # characters of a message that are looked at
 _REPLAYS: Final = re.compile(r" \(in \d+ of \d+ replays?: [^)]*\)")
@@ -37,6 +38,8 @@ _FATE: Final = re.compile(
     r"(?=all thinking is lost\b|the thinking is reported as text\b)",
     re.DOTALL,
 )
+# One refusal is one fault, whatever the steps expected that met it.
+_REFUSED: Final = re.compile(r"^expected [a-z]+(?: or [a-z]+)*(?=, got (?:refused|failed): )")
 _VALUES: Final = re.compile(r"[\[{]*…(?:[\s,:\[\]{}…]*…[\]}]*)?")
 
 
@@ -50,6 +53,8 @@ def group_id(finding: Finding) -> str:
 def message_without_values(finding: Finding) -> str:
     """The message with `…` for texts, numbers, exchanges, and the event that came before."""
     said = _FATE.sub(" are not equal; ", _REPLAYS.sub("", finding.message[:_LONGEST]))
+    if finding.rule == ENDING.id:
+        said = _REFUSED.sub("expected …", said)
     if finding.after:
         said = said.replace(finding.after, "…")
     for pattern in (_TEXT, _EXCHANGE, _VALUE):

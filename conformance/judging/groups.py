@@ -4,7 +4,8 @@ Rule 1: findings are of one group if rule, level and verdict are the same, their
 values only, and their slices have the same fields. What a baseline expects is apart from the rest.
 Rule 2: a group follows another one if in every stream that has it its first finding follows from a
 finding of the other, directly or over others (`lineage`). What follows is kept below its cause.
-What is altered of earlier turns follows what is altered beside calls, in other streams, too.
+What is altered of earlier turns follows what is altered beside calls in the same way
+(`alterations`), in other streams, too, and so does sealed data that an application lost.
 Rule 3: the circumstances of a group are reported where it came under one of them only, and chance
 would do that once in twenty times at most (`circumstances`).
 """
@@ -18,9 +19,11 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from conformance.judging.alterations import alteration
 from conformance.judging.circumstances import lone_circumstances
 from conformance.judging.consequences import follows
 from conformance.judging.group_id import group_id, message_without_values
+from conformance.judging.hop_rules import OPAQUE, RETURNED
 from conformance.judging.lineage import direct_causes, event_order, level_rank
 from conformance.judging.result import (
     Finding,
@@ -32,7 +35,7 @@ from conformance.judging.result import (
 )
 from conformance.rules.verdicts import Verdict
 
-_HISTORY: Final = "history/"
+_OF_TURNS: Final = ("history/", OPAQUE.id, RETURNED.id)
 _FIRED: Final = frozenset({Verdict.PASS, Verdict.FAIL, Verdict.ERROR})
 
 
@@ -128,14 +131,19 @@ class _Gathering:
         """Of groups without a cause those of turns that are altered as other ones are.
 
         Who alters a turn does so in every scenario, and each turn has a rule for its age.
+        Two ways to alter it are two causes.
         """
         first = {name: self.places[name][0].finding for name in alone}
-        of_turns = {name: found for name, found in first.items() if found.rule.startswith(_HISTORY)}
+        of_turns = {
+            name: found for name, found in first.items() if found.rule.startswith(_OF_TURNS)
+        }
         return {
             name: [
                 other
                 for other, cause in of_turns.items()
-                if follows(found.rule, cause.rule) and level_rank(cause) <= level_rank(found)
+                if follows(found.rule, cause.rule)
+                and level_rank(cause) <= level_rank(found)
+                and alteration(cause) == alteration(found)
             ]
             for name, found in of_turns.items()
         }

@@ -22,6 +22,7 @@ from typing import Final
 
 from conformance.judging.hop_rules import THINKING as HOP_THINKING
 from conformance.judging.result import Finding
+from conformance.judging.run_rules import THINKING
 from conformance.rules.verdicts import Level, Verdict
 
 _LEVELS: Final = {level: rank for rank, level in enumerate(Level)}
@@ -35,6 +36,9 @@ _UNREAD: Final = re.compile(r"^[\w.]+ of \S+: expected .+, found ")
 _JOINED: Final = re.compile(r"\b(?:joined|streamed)\b|^expected JSON\b")
 _MARKER: Final = re.compile("think|thought|reason|analysis", re.IGNORECASE)
 _STRAY: Final = ("stray",)  # the sign of a marker of thinking in the text
+# A marker that closes thinking, and stands first in the text: no thinking is in it.
+_NOTHING_BEFORE: Final = re.compile(r"^'(?:</|\[/)[^']*' in text \(…'(?:</|\[/)")
+_NONE: Final = "none"  # what a step got that was to think
 _NONE_OF_IT: Final = ", got '' at character 0"
 _LOST_WORDS: Final = re.compile(", got (?:'' at |nothing)")
 _HISTORY: Final = "history/"
@@ -107,6 +111,9 @@ def _matter(finding: Finding) -> str:
 
 
 def _is_stray_marker(finding: Finding) -> bool:
+    """Whether a marker of thinking stands in the text, and something on its inner side."""
+    if _NOTHING_BEFORE.search(finding.message[:_LONGEST]):
+        return False
     return finding.expected == ("text without it",) and bool(_MARKER.search(finding.got))
 
 
@@ -114,6 +121,8 @@ def _lacks_thinking(finding: Finding) -> bool:
     """Whether the stream lacks thinking that was expected, or that the model had sent."""
     if finding.rule == HOP_THINKING.id:
         return _NONE_OF_IT in finding.message[:_LONGEST]
+    if finding.rule == THINKING.id:
+        return finding.got == _NONE
     expects = any(each.startswith("thinking.") for each in finding.expected)
     return expects and finding.got.startswith("end of ")
 

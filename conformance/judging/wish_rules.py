@@ -23,9 +23,15 @@ STOPS_KEPT: Final = demand_rule(
     (_OPENAI, "The returned text will not contain the stop sequence."),
     "A server that does not support this must refuse it; --without stop skips it.",
 )
+JSON_AS_ASKED: Final = demand_rule(
+    "json-as-asked",
+    "Where a request asks for JSON, the answer's text is JSON, and nothing stands beside it.",
+    (_OPENAI, "ensures the message the model generates is valid JSON"),
+    "A server that does not support this must refuse it; --without format skips it.",
+)
 USAGE_AS_STREAMED: Final = demand_rule(
     "usage-as-streamed",
-    "A whole body states its usage where streams of the same target do.",
+    "A whole body states its usage, and its reasoning tokens, where streams of the target do.",
     (_OPENAI, "Usage statistics for the completion request."),
     "Without it, clients that count tokens for bills or limits miss those of whole bodies.",
 )
@@ -57,6 +63,6 @@ BODY_TYPED: Final = demand_rule(
     "Clients that obey the label read text, or wrong characters.",
 )
 WISH_RULES: Final = (
-    *(CALL_AS_ASKED, STOPS_KEPT),
+    *(CALL_AS_ASKED, STOPS_KEPT, JSON_AS_ASKED),
     *(USAGE_AS_STREAMED, TEXT_COUNTED, OFF_UNCOUNTED, THINKING_SHOWN, BODY_TYPED),
 )

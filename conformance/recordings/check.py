@@ -28,6 +28,7 @@ from conformance.evidence.hops import upstream_reading
 from conformance.evidence.links.exchanges import ExchangePlaces, LinkedExchanges, may_link
 from conformance.evidence.links.turns import with_turns
 from conformance.evidence.replaced_texts import ReplacedTexts
+from conformance.evidence.returned_answers import withdraw_returned
 from conformance.evidence.step_counts import StepCounts
 from conformance.evidence.writing import (
     JudgedExchange,
@@ -208,6 +209,7 @@ def _judged_results(settings: RecordingSettings, *, trusted: bool) -> list[Strea
     ledgers = [each.ledger for each in judged]
     withdraw_compared(ledgers, compared)
     withdraw_lost_seals(ledgers)
+    withdraw_returned(ledgers, recording)
     texts = None if trusted else partial(_replaced_texts, settings)
     withdraw_touched(judged, recording, rulebook.rules, texts)
     target = target_of(recording)

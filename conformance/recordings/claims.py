@@ -20,7 +20,9 @@ from msgspec.structs import replace
 from conformance.cassette import Recording
 from conformance.core.events import Exchange, Response
 from conformance.evidence.expectations import RUN, stated_run
+from conformance.evidence.hop_opaque import SHOWN_ELSEWHERE
 from conformance.judging.client_view import IMPLEMENTATION
+from conformance.judging.hop_rules import OPAQUE
 from conformance.judging.ledger import Ledger
 from conformance.judging.lineage import level_rank
 from conformance.judging.result import StreamResult
@@ -154,6 +156,8 @@ def _unseen_rules(recording: Recording, result: StreamResult) -> Iterator[tuple[
     for each in result.changes:
         if each.by == _REDACTION and each.was not in (None, each.verdict, Verdict.NOT_APPLICABLE):
             yield each.rule, each.was
+    if result.reasons.get(OPAQUE.id) == SHOWN_ELSEWHERE:
+        yield OPAQUE.id, Verdict.FAIL
     if _states_rebuilt(recording):
         untestable = (rule for rule, why in result.reasons.items() if why == REBUILT)
         yield from ((rule, result.verdicts[rule]) for rule in untestable)
@@ -181,6 +185,8 @@ def _what_silenced(result: StreamResult, rule: str, *, names_profile: bool) -> s
     """In words that go behind `by`."""
     writers = [each.by for each in result.changes if each.rule == rule]
     claims = [_CLAIM_OF[by] for by in writers if by in _CLAIM_OF]
+    if result.reasons.get(rule) == SHOWN_ELSEWHERE:
+        claims.append(RUN)
     if result.reasons.get(rule) == REBUILT:
         claims.append("fidelity")
     if not claims and result.profile != STRICT:

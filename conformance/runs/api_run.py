@@ -15,6 +15,7 @@ from conformance.core.events import Exchange
 from conformance.dialects import get
 from conformance.evidence.expectations import KEEPS_HISTORY, compares_answers
 from conformance.evidence.hop_opaque import NOT_ASKED_AGAIN
+from conformance.judging.consequences import follows
 from conformance.judging.hop_rules import OPAQUE
 from conformance.judging.result import ShowResults, StreamResult
 from conformance.judging.rulebook import Rulebook
@@ -86,7 +87,7 @@ class ApiRun(Struct):
     finding; `telling` names requests whose answers would show cross-talk; `asked` are the calls
     of an application to its model, by step. `varies_beside`: answers to one request differ, but
     only beside other requests; then `deterministic` is False, too. `keeps_history`: an application
-    showed in one scenario that it keeps the history itself.
+    showed in one scenario that it keeps the history itself, or what it loses of that.
     """
 
     target: ApiTarget
@@ -156,11 +157,15 @@ class ApiRun(Struct):
         """Restates the recordings in which what an application seals looks lost.
 
         One scenario shows that the application keeps its history; the others may have no next turn.
+        It shows so, too, by a request that lost what the model had sealed: what it loses of the
+        last answer is no second fault.
         """
         for name in self.kept:
             results = self.judge_kept_run(name)
             reasons = {each.reasons.get(OPAQUE.id) for each in results}
-            self.keeps_history = self.keeps_history or NOT_ASKED_AGAIN in reasons
+            broken = {found.rule for each in results for found in each.findings}
+            is_blamed = any(follows(OPAQUE.id, rule) for rule in broken)
+            self.keeps_history = self.keeps_history or is_blamed or NOT_ASKED_AGAIN in reasons
         for name, kept in self.kept.items() if self.keeps_history else ():
             if any(each.verdicts.get(OPAQUE.id) is Verdict.FAIL for each in kept.results):
                 evidence = restate_run(kept.evidence, **{KEEPS_HISTORY: True})

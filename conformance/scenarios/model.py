@@ -70,6 +70,7 @@ CAPABILITIES: Final = (
     "tools",
     "tool-choice",
     "stop",
+    "format",
     "summary",
     "encrypted",
     "effort",

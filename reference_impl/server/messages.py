@@ -107,6 +107,10 @@ class Disabled(msgspec.Struct, tag="disabled"):
     pass
 
 
+class OutputConfig(EffortChoice):
+    format: Any = None
+
+
 class MessagesRequest(msgspec.Struct):
     """The fields that mean something here; others are accepted and have no effect."""
 
@@ -119,7 +123,7 @@ class MessagesRequest(msgspec.Struct):
     temperature: Temperature | None = None
     top_p: Share | None = None
     thinking: Enabled | Adaptive | Disabled | None = None
-    output_config: EffortChoice | None = None
+    output_config: OutputConfig | None = None
     tools: list[MessagesTool] | None = None
     tool_choice: TypeChoice | None = None
 
@@ -169,6 +173,8 @@ def _effort_of_request(request: MessagesRequest) -> Effort:
 
 def ask_of(request: MessagesRequest, shape: MessagesShape) -> EngineRequest:
     """What the engine is to do. Raises Refusal for thinking that this server did not write."""
+    if request.output_config is not None and request.output_config.format is not None:
+        raise unsupported("an output format", "output_config.format")
     wanted = _effort_of_request(request)
     choice = request.tool_choice and request.tool_choice.type
     tools = offered(request.tools, choice, "tool_choice.type")

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import pytest
 
+from conformance.core.events import Response
 from conformance.dialects import SUPPORTED, get
 from conformance.dialects.script import ScriptedAnswer, encode_stream
 from conformance.evidence.hop_ends import FALSE_ENDS, MODEL_ENDS
@@ -350,3 +351,16 @@ def test_an_answer_that_was_cut_short_may_be_reported_as_an_error(
     ]
     found = judged_hops(("agui", sse(run)), chat({"content": TEXT}, reason=reason))
     assert ("hop/answer-whole" in broken_hops(found)) is is_blamed
+
+
+def test_a_status_of_failure_tells_the_user_though_nothing_stands_in_its_body() -> None:
+    """Seen of a server of VoltAgent 2.10: the client of the AI SDK raises for every such status."""
+    refused = ("openai.chat", json.dumps({"error": {"message": "no", "type": "invalid"}}))
+    json_head = (("content-type", "application/json"),)
+    heads = {1: Response(status=500), 2: Response(status=400, headers=json_head)}
+    result = judged_hops(("vercel.ui", ""), refused, heads=heads)
+    assert [each.rule for each in result.findings] == []
+    assert result.verdicts["hop/failure-told"] is Verdict.PASS
+    heads[1] = Response(status=200, headers=(("content-type", "text/event-stream"),))
+    broken = {each.rule for each in judged_hops(("vercel.ui", ""), refused, heads=heads).findings}
+    assert {"hop/failure-told", "wire/ui-message/answer-present"} & broken

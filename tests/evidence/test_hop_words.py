@@ -38,8 +38,11 @@ BROKEN: Final = {"hop/text", "hop/thinking"}
     ("said", "shown", "broken"),
     [
         (CLOSED, [("reasoning", "Two and two.\n"), ("text", "\n\nFour.")], set()),
-        (CLOSED, [("text", "".join(CLOSED))], BROKEN),
-        (CLOSED, [("text", "Two and two.\n\n\nFour.")], BROKEN),
+        # All thinking is in the text: that is one fault.
+        (CLOSED, [("text", "".join(CLOSED))], {"hop/text"}),
+        (CLOSED, [("text", "Two and two.\n\n\nFour.")], {"hop/text"}),
+        (CLOSED, [("text", "Two and two.\n\n\nFour. 8")], BROKEN),
+        (CLOSED, [("text", "Two and two.\n\n\nFo")], BROKEN),
         (SPOKEN_OF, [("text", "".join(SPOKEN_OF))], set()),
         # Markers behind other text are words, or a thought: an application may take it either way.
         ([ASIDE], [("text", ASIDE)], set()),

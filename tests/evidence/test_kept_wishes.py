@@ -90,6 +90,37 @@ def test_text_ends_before_a_stop_sequence(
     assert judged(tmp_path, body("4", thinking="2 + 2 = 4"), **asked) == set()
 
 
+SCHEMA: dict[str, Any] = {"type": "object", "required": ["answer"]}
+BY_SCHEMA: dict[str, Any] = {"type": "json_schema", "json_schema": {"name": "s", "schema": SCHEMA}}
+FORMATS: list[tuple[Any, str, bool]] = [
+    (BY_SCHEMA, '{"answer": "4"}', True),
+    (BY_SCHEMA, ' {"answer": "4"}\n', True),
+    (BY_SCHEMA, '{"sum": "4"}', False),
+    (BY_SCHEMA, "4", False),
+    (BY_SCHEMA, "It is 4.", False),
+    (BY_SCHEMA, '<think>2 and 2</think>{"answer": "4"}', False),
+    (BY_SCHEMA, '```json\n{"answer": "4"}\n```', False),
+    ({"type": "json_object"}, '{"sum": "4"}', True),
+    ({"type": "json_object"}, "It is 4.", False),
+    ({"type": "text"}, "It is 4.", True),
+]
+
+
+@pytest.mark.parametrize(("asked", "text", "is_right"), FORMATS)
+def test_an_answer_is_json_alone_where_the_request_asks_for_it(
+    asked: Any, text: str, is_right: bool, tmp_path: Path
+) -> None:
+    said = body(text, thinking="2 and 2")
+    expected = set() if is_right else {"json-as-asked"}
+    assert judged(tmp_path, said, response_format=asked) - {"no-markers"} == expected
+
+
+def test_an_answer_that_calls_or_was_cut_may_hold_no_json(tmp_path: Path) -> None:
+    assert judged(tmp_path, body("So:", called=True), response_format=BY_SCHEMA) == set()
+    cut = body('{"answer": ').replace('"stop"', '"length"')
+    assert judged(tmp_path, cut, response_format=BY_SCHEMA) == set()
+
+
 def test_an_answer_that_stopped_in_its_thinking_may_be_empty(tmp_path: Path) -> None:
     path = tmp_path / "own.cassette.jsonl"
     said = body("", thinking="2 + 2 ")

@@ -69,7 +69,8 @@ def judged_hops(
     """
     recording = open_recording(SIGNED)
     app, upstream = recording.exchanges
-    exchanges = [_exchange(app, 1, shown)]
+    first = _exchange(app, 1, shown)
+    exchanges = [replace(first, response=heads.get(1, first.response))]
     for number, answer in enumerate(behind, 2):
         request = asked[number - 2] if asked else None
         given = _exchange(upstream, number, answer)

@@ -221,6 +221,10 @@ def leaks(events: list[EngineEvent]) -> list[EngineEvent]:
     return [TextDelta(e.text) if isinstance(e, ReasoningDelta) else e for e in events]
 
 
+def loses_calls(events: list[EngineEvent]) -> list[EngineEvent]:
+    return [each for each in events if not isinstance(each, ToolCall)]
+
+
 def forgets(events: list[EngineEvent]) -> list[EngineEvent]:
     """Thinking is not passed on."""
     return [each for each in events if not isinstance(each, ReasoningDelta)]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
+from typing import Final
 
 import pytest
 from msgspec import structs
@@ -22,7 +24,17 @@ from conformance.targets.gateway import serve_upstream
 from conformance.targets.server import LiveServer
 from reference_impl.client.wire import Api
 from tests.fakes.gateway import Gateway
-from tests.fakes.translating import Translator, forgets, invents, leaks, loses, miscounts, reorders
+from tests.fakes.translating import (
+    Change,
+    Translator,
+    forgets,
+    invents,
+    leaks,
+    loses,
+    loses_calls,
+    miscounts,
+    reorders,
+)
 
 OPTIONS = RunOptions(model="scripted", dialects=("openai.chat",), profile="strict")
 
@@ -189,6 +201,34 @@ def test_what_a_translation_does_wrong_is_found(
 ) -> None:
     report = ran(gateway, tmp_path, dialects=("openai.responses",)).report
     assert rule in {found for found, _ in violated(report)}
+
+
+CHANGES: Final[dict[str, tuple[Change, str]]] = {
+    "loses": (loses, "scenario/hop-text"),
+    "forgets": (forgets, "scenario/hop-thinking"),
+    "miscounts": (miscounts, "scenario/hop-usage"),
+    "loses calls": (loses_calls, "scenario/hop-tools"),
+}
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize(("one", "other"), list(combinations(CHANGES, 2)))
+def test_of_two_losses_each_keeps_a_finding_of_its_own(
+    one: str, other: str, tmp_path: Path
+) -> None:
+    (first, rule), (second, own) = CHANGES[one], CHANGES[other]
+    gateway = Translator("chat", change=lambda events: second(first(events)))
+    scenarios = load_scenarios(["gateway-answer", "gateway-tools"])
+    found = {each for each, _ in violated(ran(gateway, tmp_path, scenarios).report)}
+    assert {rule, own} <= found
+
+
+def test_calls_that_are_lost_are_one_finding_though_the_finish_speaks_of_them(
+    tmp_path: Path,
+) -> None:
+    scenarios = load_scenarios(["gateway-two-calls"])
+    found = violated(ran(Translator("chat", change=loses_calls), tmp_path, scenarios).report)
+    assert {rule for rule, _ in found} == {"scenario/hop-tools"}
 
 
 def test_a_second_call_that_a_gateway_loses_is_found(tmp_path: Path) -> None:

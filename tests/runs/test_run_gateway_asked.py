@@ -18,7 +18,7 @@ from tests.fakes.translating import Translator
 from tests.runs.test_run_gateway import APIS, ran, violated
 
 OF_SETTINGS = {"scenario/asked-choice", "scenario/asked-settings"}
-OF_SEALS = {"scenario/asked-sealed"}
+OF_SEALS = {"scenario/asked-sealed", "scenario/asked-format"}
 ASKED = {rule.id for rule in ASKED_RULES} - OF_SETTINGS - OF_SEALS
 WAYS = [(here, behind) for here in APIS for behind in APIS]
 
@@ -81,6 +81,23 @@ def test_what_is_lost_is_found_by_its_rule_alone(
     found = violated(outcome.report)
     assert {each for each, _ in found} == {f"scenario/asked-{rule}"}
     assert violated(check_paths([tmp_path], trust=[tmp_path])) == found
+
+
+FORMATS: list[tuple[set[str], Rewrite]] = [
+    (set(), dict),
+    ({"scenario/asked-format"}, without("response_format")),
+    ({"scenario/asked-format"}, with_more(response_format={"type": "text"})),
+    (set(), with_more(response_format={"type": "json_object"})),
+    ({"scenario/asked-format"}, with_other_words('"answer"', '"result"')),
+]
+
+
+@pytest.mark.parametrize(("found", "rewrite"), FORMATS)
+def test_a_form_of_the_answer_goes_upstream(
+    found: set[str], rewrite: Rewrite, tmp_path: Path
+) -> None:
+    outcome = ran(Gateway(rewrites=rewrite), tmp_path, load_scenarios(["gateway-format"]))
+    assert {rule for rule, _ in violated(outcome.report)} == found
 
 
 def of_history(change: Callable[[list[Fields]], list[Fields]]) -> Rewrite:

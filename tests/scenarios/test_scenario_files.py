@@ -187,7 +187,7 @@ NAMING = {
     *("no-think", "opt-in", "refused-values", "stored-turn", "stop", "summary", "tools"),
     *("two-tools", "tool-choice", "unicode", "unknown-effort", "wrong-request", "models"),
     *("gateway-asked", "gateway-hidden", "gateway-length", "gateway-summary"),
-    *("gateway-sealed", "gateway-tools"),
+    *("gateway-sealed", "gateway-tools", "format", "gateway-format"),
 }
 
 
