@@ -18,7 +18,10 @@ SHAPES = [
         "output_index of item.added: expected …, got …",
     ),
     ("finish_reason of chunk: expected a value, got nothing", None),
-    ("payload of chunk: expected an object, got null", "payload of chunk: expected an object, got …"),
+    (
+        "payload of chunk: expected an object, got null",
+        "payload of chunk: expected an object, got …",
+    ),
     ("content.0.type of item: 'a' is wrong", "content.….type of item: … is wrong"),
     ("'</think>' in text (…'</think>\\n\\nThey are'…)", "… in text (…)"),
     (
