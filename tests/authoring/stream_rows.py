@@ -26,7 +26,7 @@ All else is as in `Draft`; what the file states, every row states.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, reduce
 from importlib import import_module
@@ -59,11 +59,11 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 
 
 def _tagged(loader: Any, tag: str, node: yaml.Node) -> Call:
-    given = {
-        yaml.SequenceNode: lambda: loader.construct_sequence(node, deep=True),
-        yaml.MappingNode: lambda: loader.construct_mapping(node, deep=True),
-        yaml.ScalarNode: lambda: [node.value],
-    }[type(node)]()
+    given: Any = [node.value]
+    if isinstance(node, yaml.SequenceNode):
+        given = loader.construct_sequence(node, deep=True)
+    elif isinstance(node, yaml.MappingNode):
+        given = loader.construct_mapping(node, deep=True)
     return Call(tag.removesuffix("*"), given, tag.endswith("*"))
 
 
@@ -74,7 +74,7 @@ _Loader.add_multi_constructor("!", _tagged)
 class Table:
     """What the rows of one file can name."""
 
-    calls: Mapping[str, Callable[..., Any]]
+    calls: Mapping[str, Any]
     names: Mapping[str, Any]
     requests: Mapping[str, Any]
 
@@ -124,7 +124,7 @@ def read(text: str) -> Iterator[Draft]:
     """The streams of one file."""
     stated = yaml.load(text, _Loader)
     writers = [import_module(f"tests.authoring.{each}") for each in stated.get("writers", ())]
-    calls = {each.__name__.rpartition(".")[2]: each for each in writers}
+    calls: dict[str, Any] = {each.__name__.rpartition(".")[2]: each for each in writers}
     for module in (common, *writers):
         calls |= {name: each for name, each in vars(module).items() if callable(each)}
     calls |= {"plain": str.encode, "json": _body}
@@ -147,9 +147,7 @@ def _draft(row: Mapping[str, Any], table: Table) -> Draft:
         "pieces": tuple(answer),
         "then": tuple(_draft({**again, **each}, table) for each in row.get("then", ())),
     }
-    return Draft(
-        **{"profile": "strict", "target": {"name": topic.partition("/")[0]}, **facts, **own}
-    )
+    return Draft(**{**facts, **own})
 
 
 def _body(payload: Any) -> bytes:
