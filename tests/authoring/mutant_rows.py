@@ -46,6 +46,7 @@ _OF_VALUES: Final[Mapping[str, Callable[..., Any]]] = {
     "!after": lambda old, text: f"{old}{text}",
     "!json": compact,
     "!with": lambda old, place, new: [*old[:place], new, *old[place:]],
+    "!again": lambda old, place: [*old, old[place]],
     "!without": lambda old, place: [*old[:place], *old[place + 1 :]],
 }
 _OF_BODIES: Final[Mapping[str, Callable[..., Step]]] = {
