@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from tests.authoring.draft import Draft
 from tests.authoring.mutant_rows import mutant, mutants, read, where
 from tests.authoring.pieces import Message
 
@@ -58,6 +61,9 @@ def test_bases_are_drafts_and_no_short_names() -> None:
         ("!reversed []", [3, 2, 1]),
         ("!swap [0, 1]", [2, 1, 3]),
         ("!list []", [[1, 2, 3]]),
+        ("!with [1, 4]", [1, 4, 2, 3]),
+        ("!without [1]", [1, 3]),
+        ("!again [-1]", [1, 2, 3, 3]),
         ("!json []", "[1,2,3]"),
     ],
 )
@@ -66,3 +72,38 @@ def test_value_made_from_the_old_one(value: str, new: object) -> None:
     (piece,) = mutant(row, {}, {}).steps[0]([Message({"old": [1, 2, 3]})])
     assert isinstance(piece, Message)
     assert piece.payload == {"old": new}
+
+
+PIECES = [Message({"at": n}, f"e{n}") for n in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("edit", "expected"),
+    [
+        ("move_run: ['at = 1', 2, -1]", [1, 2, 0, 3]),
+        ("become: ['at = 1', {at: 9}]", [0, 9, 2, 3]),
+        ("insert: ['at = 1', {data: {at: 9}, event: new}]", [0, 9, 1, 2, 3]),
+        ("insert_after: ['at = 1', {at: 9}]", [0, 1, 9, 2, 3]),
+        ("whole: ''", []),
+    ],
+)
+def test_edit_of_a_row(edit: str, expected: list[int]) -> None:
+    row = read(f"mutants: [{{rule: r, base: b, {edit}}}]")["mutants"][0]
+    (step,) = mutant(row, {}, {}).steps
+    made = step(PIECES)
+    assert [piece.payload["at"] for piece in made if isinstance(piece, Message)] == expected
+
+
+def test_bytes_that_a_row_inserts() -> None:
+    row = read("mutants: [{rule: r, base: b, insert_raw: ['at = 1', ': hi']}]")["mutants"][0]
+    assert mutant(row, {}, {}).steps[0](PIECES)[1] == b": hi"
+
+
+def test_a_row_edits_reports_and_takes_other_answers() -> None:
+    base = Draft("b", "d", "p", "", {}, (PIECES[0],), {}, seen=({"type": "a"}, {"type": "b"}))
+    other = replace(base, name="o", pieces=(PIECES[1],), then=(replace(base, pieces=()),))
+    row = {"rule": "r", "base": "b", "reported": {"drop": "type a"}, "answer_of": "o"}
+    made = mutant(row, {}, {}).draft({"b": base, "o": other})
+    assert (made.seen, made.pieces) == (({"type": "b"},), (PIECES[1],))
+    second = mutant({"rule": "r", "base": "b", "answer_of": {1: ["o", 2]}}, {}, {})
+    assert second.draft({"b": base, "o": other}).pieces == ()

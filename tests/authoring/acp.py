@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tests.authoring.pieces import Fields, Line, deltas
+from tests.authoring.pieces import Line, deltas
 
 SESSION: Final = "session-1"
 
@@ -24,13 +24,6 @@ def chunks(kind: str, text: str, message_id: str = "", session: str = SESSION) -
     named = {"messageId": message_id} if message_id else {}
     said = [{"type": "text", "text": piece} for piece in deltas(text)]
     return [update(f"agent_{kind}_chunk", session, content=block, **named) for block in said]
-
-
-def call(call_id: str, title: str, given: Fields) -> list[Line]:
-    """A call, from what is told of it to its end."""
-    begun = update("tool_call", toolCallId=call_id, title=title, status="pending", rawInput=given)
-    over = update("tool_call_update", toolCallId=call_id, status="completed")
-    return [begun, over]
 
 
 def asked(method: str, number: int, **params: Any) -> Line:

@@ -9,20 +9,21 @@ from typing import Any, Final
 
 from tests.authoring import (
     acp,
-    acp_streams,
+    acp_shared,
     agui,
-    agui_streams,
+    agui_shared,
     edits,
-    history_streams,
+    history_shared,
     messages,
-    messages_streams,
+    messages_shared,
     ollama_streams,
     responses_streams,
-    ui_message_streams,
+    stream_rows,
+    ui_message_shared,
 )
 from tests.authoring.draft import Draft
-from tests.authoring.history_streams import FERRY, FERRY_RESULT, FERRY_TEXT, FOUND
-from tests.authoring.messages_streams import BREAD, BREAD_TEXT
+from tests.authoring.history_shared import FERRY, FERRY_RESULT, FERRY_TEXT, FOUND
+from tests.authoring.messages_shared import BREAD, BREAD_TEXT
 from tests.authoring.ollama_streams import SOUP, SOUP_TEXT
 from tests.authoring.pieces import DONE, Fields, Message, Piece, deltas, opaque
 from tests.authoring.ui_message import (
@@ -38,8 +39,8 @@ from tests.authoring.ui_message import (
 )
 
 ASKED: Final = "How long does a loaf of bread take?"
-FERRY_THOUGHT: Final = f"**Asking the service**\n\n{history_streams.FERRY_THOUGHT}"
-FERRY_CALL: Final = ("call_fc_02", history_streams.NAME, {"line": "island"}, FERRY_RESULT)
+FERRY_THOUGHT: Final = f"**Asking the service**\n\n{history_shared.FERRY_THOUGHT}"
+FERRY_CALL: Final = ("call_fc_02", history_shared.NAME, {"line": "island"}, FERRY_RESULT)
 LIGHTHOUSE_ASKED: Final = "Which lighthouse is the oldest?"
 LIGHTHOUSE: Final = "I had better look this up."
 LIGHTHOUSE_TEXT: Final = "The Tower of Hercules in Spain."
@@ -67,8 +68,8 @@ def both_hops(shown: Draft, *behind: Draft) -> Draft:
 
 @cache
 def _providers() -> dict[str, Draft]:
-    modules = (messages_streams, history_streams, ollama_streams, responses_streams)
-    return {draft.name: draft for module in modules for draft in module.drafts()}
+    with_code = (*ollama_streams.drafts(), *responses_streams.drafts())
+    return {draft.name: draft for draft in (*stream_rows.drafts(), *with_code)}
 
 
 def _bread() -> Draft:
@@ -106,7 +107,7 @@ def _lighthouse() -> Draft:
     said = [{"role": "user", "content": LIGHTHOUSE_ASKED}]
     asked: Fields = {"model": "think-1", "max_tokens": 2048, "messages": said, "stream": True}
     pieces = messages.answer(blocks, (420, 90, 12), "tool_use")
-    return messages_streams.drafted("anthropic/search", asked, pieces)
+    return messages_shared.drafted("anthropic/search", asked, pieces)
 
 
 def _ferry() -> tuple[Draft, ...]:
@@ -118,7 +119,7 @@ def _ferry() -> tuple[Draft, ...]:
 def _ui(topic: str, asked: str, pieces: Sequence[Piece], **facts: Any) -> Draft:
     said = [{"id": "user-0", "role": "user", "parts": [{"type": "text", "text": asked}]}]
     body = {"id": "chat-1", "trigger": "submit-message", "messages": said}
-    return ui_message_streams.drafted(f"ai-sdk/hops-{topic}", body, pieces, **facts)
+    return ui_message_shared.drafted(f"ai-sdk/hops-{topic}", body, pieces, **facts)
 
 
 def _ui_messages() -> Iterator[Draft]:
@@ -219,7 +220,7 @@ def _agent_turn() -> Draft:
     thought = "".join(f"\n\n{each}" for each in responses_streams.DUSK)
     said = acp.chunks("message", responses_streams.DUSK_TEXT)
     lines = [*acp.chunks("thought", thought), *said, acp.stopped()]
-    shown = acp_streams.drafted("agent/hops-summary", lines)
+    shown = acp_shared.drafted("agent/hops-summary", lines)
     return both_hops(shown, _providers()["openai.responses/demo/summary"])
 
 
@@ -232,4 +233,4 @@ def _agui(topic: str, asked: str, pieces: Sequence[Piece]) -> Draft:
     said = [{"id": "user-1", "role": "user", "content": asked}]
     rest: Fields = {"state": {}, "tools": [], "context": [], "forwardedProps": {}}
     body = {**agui.RUN, "messages": said, **rest}
-    return agui_streams.drafted(f"agent/hops-{topic}", body, pieces)
+    return agui_shared.drafted(f"agent/hops-{topic}", body, pieces)

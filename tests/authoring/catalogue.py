@@ -1,7 +1,7 @@
 """Everything that ships: good streams, and mutants of them.
 
 Modules are found by their names: `*_streams` brings `drafts()`, `mutants_*` brings `MUTANTS`.
-Mutants that need no code are rows of `mutants/*.yaml`.
+What needs no code is a row: streams in `streams/*.yaml`, mutants in `mutants/*.yaml`.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from tests.authoring import clients, mutant_rows
+from tests.authoring import clients, mutant_rows, stream_rows
 from tests.authoring.draft import Draft
 
 
 @cache
 def good() -> tuple[Draft, ...]:
     """Streams that keep every rule of their profile."""
-    streams = tuple(draft for module in _modules("*_streams") for draft in module.drafts())
+    with_code = (draft for module in _modules("*_streams") for draft in module.drafts())
+    streams = (*stream_rows.drafts(), *with_code)
     return (*streams, *clients.drafts({draft.name: draft for draft in streams}))
 
 

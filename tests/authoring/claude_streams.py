@@ -9,7 +9,7 @@ from typing import Final
 
 from tests.authoring.claude import FAILURE, events, failed, line, lines, returned, run
 from tests.authoring.draft import Draft, output_draft
-from tests.authoring.history_streams import (
+from tests.authoring.history_shared import (
     ARGUMENTS,
     FERRY_RESULT,
     FERRY_TEXT,

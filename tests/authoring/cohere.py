@@ -11,7 +11,6 @@ from tests.authoring.pieces import DONE, Fields, Message, deltas
 Usage = tuple[int, int, int | None]
 """Input, output and (among these) thinking tokens; None where those are not counted."""
 
-MODEL: Final = "think-1"
 ANSWER_ID: Final = "5f1c7a2e-0000-4000-8000-000000000001"
 
 

@@ -112,13 +112,6 @@ def answer(
     return (started(), *blocks, padded("messageStop", stopReason=reason), end)
 
 
-def body(content: Sequence[Fields], usage: tuple[int, int], reason: str = "end_turn") -> Fields:
-    """The answer in one piece."""
-    message = {"role": "assistant", "content": list(content)}
-    counts = {"usage": counted(usage), "metrics": {"latencyMs": LATENCY}}
-    return {"output": {"message": message}, "stopReason": reason, **counts}
-
-
 def reasoning(text: str, label: str = "") -> Fields:
     """A block of reasoning as bodies and requests have it."""
     seal = {"signature": signature(label)} if label else {}

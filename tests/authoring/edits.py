@@ -38,10 +38,6 @@ def delta(name: str) -> Where:
     return having(f"choices.0.delta.{name}")
 
 
-def done(message: Message) -> bool:
-    return bool(message.payload == "[DONE]")
-
-
 def place(pieces: Pieces, where: Where, nth: int = 0) -> int:
     """Where the nth such piece stands; a negative nth counts from the end."""
     found = [n for n, piece in enumerate(pieces) if isinstance(piece, Message) and where(piece)]

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tests.authoring.pieces import Fields, Message, Piece, compact, deltas, opaque
+from tests.authoring.pieces import Fields, Message, Piece, compact, deltas
 
 MODEL: Final = "gemini-3-think"
 RESPONSE: Final = "Q2hhcHRlci1vbmU"
-SIGNATURE: Final = opaque("the answer")
-CALL_SIGNATURE: Final = opaque("first call")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +99,6 @@ def array(payloads: Sequence[Fields]) -> tuple[Piece, ...]:
     for payload in payloads:
         made += [b",\r\n" if made else b"[", Element(payload)]
     return (*made, b"]")
-
-
-def body(parts: Sequence[Fields], usage: Fields, reason: str = "STOP") -> Fields:
-    """The answer in one piece."""
-    return chunk(*parts, usage=usage, reason=reason)
 
 
 def error(message: str = "The model has stopped.", code: int = 500) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from tests.authoring.harmony import (
     streamed,
     thought,
 )
-from tests.authoring.history_streams import FERRY, FERRY_RESULT, FERRY_TEXT, FERRY_THOUGHT, FOUND
+from tests.authoring.history_shared import FERRY, FERRY_RESULT, FERRY_TEXT, FERRY_THOUGHT, FOUND
 from tests.authoring.pieces import DONE, Fields, Piece
 
 DIALECT: Final = "harmony"

@@ -12,8 +12,8 @@ from typing import Any, Final
 from tests.authoring import (
     chat_streams,
     converse,
-    converse_streams,
-    messages_streams,
+    converse_shared,
+    messages_shared,
     responses_streams,
 )
 from tests.authoring import messages as blocks
@@ -164,7 +164,7 @@ def _messages_talk(topic: str, beside: Fields) -> Draft:
             "stream": True,
             "tools": tools,
         }
-        return messages_streams.drafted(topic, asked, given)
+        return messages_shared.drafted(topic, asked, given)
 
     called = blocks.tool(2, NAME, ["", compact(ARGUMENTS)])
     thought = [blocks.thinking(0, THOUGHT), blocks.redacted(1)]
@@ -199,10 +199,10 @@ def _converse_talk(topic: str, sealed: str = "") -> Draft:
         asked: Fields = {
             "messages": [user(text=QUESTION), *history],
             "inferenceConfig": {"maxTokens": 2048},
-            "additionalModelRequestFields": converse_streams.ENABLED,
+            "additionalModelRequestFields": converse_shared.ENABLED,
             "toolConfig": tools,
         }
-        return converse_streams.drafted(topic, asked, given)
+        return converse_shared.drafted(topic, asked, given)
 
     redacted = converse.redacted(1, sealed) if sealed else []
     call_block = converse.call(2 if sealed else 1, NAME, ARGUMENTS)

@@ -6,7 +6,9 @@ A row names the rule that it breaks and its base, then one edit, or several in `
 
 An edit is an operator of `edits` with its arguments. `bases` and `where` give short names to
 drafts and to conditions on events; `done@-1` is the last event that fits `done`. A value that is
-made from the old one has a tag, as `!slice [0, 40]` (`_OF_VALUES`).
+made from the old one has a tag, as `!slice [0, 40]` (`_OF_VALUES`). `turns` edit exchanges by
+number, their requests by `asks`; `reported` edits what a client reported; `answer_of` is a draft,
+or by exchange a draft and a number, whose answer comes instead.
 """
 
 from __future__ import annotations
@@ -44,6 +46,7 @@ _OF_VALUES: Final[Mapping[str, Callable[..., Any]]] = {
     "!after": lambda old, text: f"{old}{text}",
     "!json": compact,
     "!with": lambda old, place, new: [*old[:place], new, *old[place:]],
+    "!again": lambda old, place: [*old, old[place]],
     "!without": lambda old, place: [*old[:place], *old[place + 1 :]],
 }
 _OF_BODIES: Final[Mapping[str, Callable[..., Step]]] = {

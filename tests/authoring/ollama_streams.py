@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 from tests.authoring.draft import Draft, body_draft, stream_draft
-from tests.authoring.history_streams import FERRY, FERRY_RESULT, FERRY_TEXT, FERRY_THOUGHT, FOUND
+from tests.authoring.history_shared import FERRY, FERRY_RESULT, FERRY_TEXT, FERRY_THOUGHT, FOUND
 from tests.authoring.ollama import MODEL, answer, body, call, spoken, thought
 from tests.authoring.pieces import LINES, Fields, Line, characters, cut
 

@@ -9,7 +9,7 @@ from tests.authoring.claude import events, grow, line, numbered, returned, whole
 from tests.authoring.claude import run as claude_run
 from tests.authoring.claude_streams import MOSS, MOSS_TEXT, USAGE, drafted
 from tests.authoring.draft import Draft
-from tests.authoring.history_streams import (
+from tests.authoring.history_shared import (
     ARGUMENTS,
     FERRY_RESULT,
     FERRY_TEXT,

@@ -1,0 +1,69 @@
+"""Streams as rows: what a row becomes, and which rows are refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.authoring.draft import Draft
+from tests.authoring.stream_rows import read
+
+HEAD = """
+writers: [chat]
+dialect: openai.chat
+path: /v1/chat/completions
+names: {SERVER: !Server {model: $MODEL}, MODEL: think-2}
+requests:
+  ask: {model: $MODEL, messages: [{role: user, content: $}], stream: true}
+streams:
+"""
+
+
+def stream(row: str) -> Draft:
+    (draft,) = read(f"{HEAD}  - {{name: maker/stream, {row}}}")
+    return draft
+
+
+def test_what_the_row_and_the_file_say_is_in_the_draft() -> None:
+    draft = stream("asked: {ask: Why?, stream: false}, answer: [$DONE], sizes: [1, 2]")
+    assert (draft.name, draft.target) == ("openai.chat/maker/stream", {"name": "maker"})
+    assert (draft.path, draft.sizes) == ("/v1/chat/completions", (1, 2))
+    assert draft.asked == {
+        "model": "think-2",
+        "messages": [{"role": "user", "content": "Why?"}],
+        "stream": False,
+    }
+
+
+@pytest.mark.parametrize(
+    ("answer", "body"),
+    [
+        ("[$DONE]", b"data: [DONE]\n\n"),
+        ("[!plain ': hi']", b": hi"),
+        ("[!json [{a: [1]}]]", b'{"a":[1]}'),
+        ("[!comment hi, !Message [{a: 1}, named]]", b': hi\n\nevent: named\ndata: {"a":1}\n\n'),
+        ("[!json [!deltas a b c]]", b'["a b"," c"]'),
+        ("[!json [[0, !deltas* a b c]]]", b'[0,"a b"," c"]'),
+        ("[!json [{id: !opaque {label: a, size: 4}}]]", b'{"id":"c3lu"}'),
+    ],
+)
+def test_calls_of_an_answer(answer: str, body: bytes) -> None:
+    assert stream(f"answer: {answer}").body() == body
+
+
+def test_method_of_a_named_object() -> None:
+    row = "answer: [!Server.said {of: [$SERVER], finish: stop}]"
+    assert b'"model":"think-2"' in stream(row).body()
+    assert b'"finish_reason":"stop"' in stream(row).body()
+
+
+def test_exchanges_after_the_first() -> None:
+    draft = stream("answer: [], scenario: s, then: [{asked: {ask: And?}, answer: [$DONE]}]")
+    (after,) = draft.then
+    assert (after.scenario, after.path) == ("s", draft.path)
+    assert after.asked["messages"][0]["content"] == "And?"
+
+
+@pytest.mark.parametrize("row", ["answer: [!unknown 1]", "answer: [$DONE], unknown: 1"])
+def test_row_with_what_does_not_exist(row: str) -> None:
+    with pytest.raises((KeyError, TypeError)):
+        stream(row)
