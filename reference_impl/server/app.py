@@ -54,7 +54,11 @@ class Api:
     path: str
     plan: Planner
     envelope: Envelope
-    takes_key_in_query: bool = False
+
+    @property
+    def takes_key_in_query(self) -> bool:
+        """As Google's older API does."""
+        return self.envelope is google_error
 
 
 _APIS: Final = (
@@ -63,17 +67,11 @@ _APIS: Final = (
     Api("/v1/messages", messages.plan, anthropic_error),
     Api("/v2/chat", cohere.plan, message_error),
     Api("/v1beta/interactions", interactions.plan, interactions_error),
-    Api(
-        "/v1beta/models/{model}:generateContent",
-        gemini.plan,
-        google_error,
-        takes_key_in_query=True,
-    ),
+    Api("/v1beta/models/{model}:generateContent", gemini.plan, google_error),
     Api(
         "/v1beta/models/{model}:streamGenerateContent",
         partial(gemini.plan, streams=True),
         google_error,
-        takes_key_in_query=True,
     ),
     Api("/api/chat", ollama.plan, ollama_error),
     Api("/api/generate", ollama.completion_plan, ollama_error),
