@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
+from conformance.core.shipped import cassettes
 from conformance.editing.operator import Operator
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.run_rules import ADDED_RULES
@@ -16,7 +18,7 @@ from conformance.mutate import (
     format_matrix,
     judge_matrix,
     matrix_faults,
-    shipped_bases,
+    open_base,
 )
 from conformance.mutate.allowances import Allowance, load_allowances
 from conformance.rules.verdicts import Level
@@ -30,8 +32,13 @@ UNFOUND = replace(find_operators("F6-no-space")[0], must="kill")
 
 
 def small(operator: Operator, allowances: tuple[Allowance, ...] = ()) -> Matrix:
-    bases = [base for base in shipped_bases() if base.name == BASE]
-    return judge_matrix(bases, operators=[operator], allowances=allowances)
+    base = open_base(cassettes() / f"{BASE}.cassette.jsonl", cassettes())
+    return judge_matrix([base], operators=[operator], allowances=allowances)
+
+
+@cache
+def duplicated() -> Matrix:
+    return small(DUPLICATE)
 
 
 def outcomes(found: Matrix, operator: str) -> set[str]:
@@ -62,7 +69,7 @@ def test_matrix_holds_and_its_page_is_current(tmp_path: Path) -> None:
 
 
 def test_duplicate_delta_is_killed_by_the_text_that_is_stated() -> None:
-    found = small(DUPLICATE)
+    found = duplicated()
     assert outcomes(found, DUPLICATE.name) == {"killed"}
     assert "summary/lifecycle/text-agrees" in found.kills(DUPLICATE.name)
 
@@ -92,6 +99,6 @@ def test_allowances_have_a_reason_and_name_operators() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["text", "markdown", "json"])
 def test_every_form_names_operator_and_killer(form: str) -> None:
-    shown = format_matrix(small(DUPLICATE), form)
+    shown = format_matrix(duplicated(), form)
     assert DUPLICATE.name in shown
     assert "summary/lifecycle/text-agrees" in shown
