@@ -80,15 +80,15 @@ def test_most_payloads_are_of_the_dialect_that_one_of_them_shows(
     unknown: int, name: str | None
 ) -> None:
     """A log of several tools begins with a run of one of them, or holds one."""
-    others = [{"kind": "log", "n": n} for n in range(unknown)]
-    run = [{"type": "RUN_STARTED"}, {"type": "RUN_FINISHED"}]
+    others: list[dict[str, Any]] = [{"kind": "log", "n": n} for n in range(unknown)]
+    run: list[dict[str, Any]] = [{"type": "RUN_STARTED"}, {"type": "RUN_FINISHED"}]
     assert shown(*run, *others) == name
 
 
 def test_unknown_types_below_an_open_prefix_and_errors_are_no_doubt() -> None:
     opening = {"type": "response.created", "response": {}}
-    invented = [{"type": f"response.invented.{n}"} for n in range(6)]
-    refused = [{"error": {"message": "x"}}, {"type": "ping"}] * 4
+    invented: list[dict[str, Any]] = [{"type": f"response.invented.{n}"} for n in range(6)]
+    refused: list[dict[str, Any]] = [{"error": {"message": "x"}}, {"type": "ping"}] * 4
     assert shown(opening, *invented) == "openai.responses"
     assert shown(opening, *refused) == "openai.responses"
 
