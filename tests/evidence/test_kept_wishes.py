@@ -177,6 +177,24 @@ def test_a_body_has_usage_where_streams_have_it(tmp_path: Path) -> None:
     assert "usage-as-streamed" not in found(tmp_path, uncounted, bare)
 
 
+def test_a_body_counts_the_thinking_that_it_shows_where_streams_count_theirs(
+    tmp_path: Path,
+) -> None:
+    own, of_thinking = (json.dumps(each) for each in (counted(5, 16), thought(9)))
+    streamed = exchange(stream().replace(own, of_thinking))
+    plain = counted(6, 7)
+
+    def answered(thinking: str, usage: dict[str, Any]) -> list[dict[str, Any]]:
+        said = body(thinking=thinking, usage=usage)
+        return exchange(said, kind=JSON, stream=False, role="second")
+
+    rule = "usage-as-streamed"
+    assert rule in found(tmp_path, streamed, answered("Two.", plain))
+    assert rule not in found(tmp_path, streamed, answered("Two.", thought(3)))
+    assert rule not in found(tmp_path, streamed, answered("", plain))  # nothing shows
+    assert rule not in found(tmp_path, exchange(stream()), answered("Two.", plain))
+
+
 SHOWN: list[tuple[dict[str, Any], dict[str, Any], bool]] = [
     ({"reasoning_effort": "low"}, {"reasoning_effort": "low"}, True),
     ({"reasoning_effort": "low"}, {}, False),

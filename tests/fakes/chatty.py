@@ -115,7 +115,8 @@ class Chatty:
                 [{"index": 0, "id": "call_1", "type": "function", "function": function}],
             )
         about = "" if self.mute else f" to {said['content']!r}"
-        return thinking, f"Answer{about}{salt}.", []
+        text = f"Answer{about}{salt}."
+        return thinking, json.dumps({"answer": text}) if "response_format" in body else text, []
 
 
 _MODEL: Final = {"id": "chatty", "object": "model", "created": 1, "owned_by": "tests"}
