@@ -10,6 +10,7 @@ from tests.authoring.turns import asks
 
 ANSWERED: Final = "history/calls/answered"
 ASKED: Final = "history/calls/asked"
+DISTINCT: Final = "history/calls/ids-distinct"
 LEFT_OPEN: Final = "history/calls/none-left-open"
 STOPPED: Final = "Leave it, and say what you know."
 WORDS: Final[Mapping[str, Any]] = {"role": "user", "content": STOPPED}
@@ -46,7 +47,20 @@ def _named(rule: str, base: str) -> str:
     )
 
 
+def _called_twice(entries: list[Any]) -> list[Any]:
+    """A history whose turn of the model has its last part, the call, once more."""
+    *before, turn, result = entries
+    return [*before, {**turn, "content": [*turn["content"], turn["content"][-1]]}, result]
+
+
 MUTANTS: Final = (
+    *(
+        Mutant(DISTINCT, base, name=name, turns={2: asks("messages", _called_twice)})
+        for base, name in (
+            ("anthropic.messages/anthropic/tool-round", DISTINCT),
+            ("bedrock.converse/claude/tool-round", f"{DISTINCT}-bedrock-converse"),
+        )
+    ),
     *(
         Mutant(
             _unanswered(base),
