@@ -215,6 +215,8 @@ def test_calls_without_any_result_are_left_open_where_the_api_takes_that(
     ],
 )
 def test_a_call_that_comes_twice_in_a_turn_is_doubled(entries: Any, expected: set[str]) -> None:
-    events = request_events(Request(json={"messages": entries}), "messages", PAIRINGS["openai.chat"])
+    events = request_events(
+        Request(json={"messages": entries}), "messages", PAIRINGS["openai.chat"]
+    )
     doubled = {each.data["id"] for each in events if each.data.get("doubled")}
     assert doubled == expected
