@@ -12,6 +12,7 @@ Rule 4: Gemini pairs by number: the id of a call is then its place in its turn, 
 Rule 5: Gemini takes a turn whose calls have no result at all: they are `left_open`.
 Rule 6: a call has one result: one more under the same id is not asked for, unless a call has that
         id again.
+Rule 7: a call whose id another one of the same turn has, too, is `doubled`.
 """
 
 from __future__ import annotations
@@ -63,6 +64,11 @@ class _SpareResults(Struct):
     calls: Counter[str] = field(default_factory=Counter)
     results: list[tuple[str, int]] = field(default_factory=list)
 
+    @property
+    def doubled(self) -> frozenset[str]:
+        """Rule 7: the ids that more than one call of the turn has."""
+        return frozenset(name for name, count in self.calls.items() if name and count > 1)
+
     def events(self) -> Iterator[Event]:
         """One for each result that comes again and has no call of its own."""
         seen: Counter[str] = Counter()
@@ -110,7 +116,7 @@ class CallPairing(Struct, frozen=True):
             is_kept = is_kept or string(fields.get("type")) in _REFERENCES
             is_model = string(fields.get("role")) in _MODEL
             if self.has_turns and is_model and not model_spoke:
-                yield from self._pairs(calls, results, is_kept=is_kept)
+                yield from self._pairs(calls, results, spare.doubled, is_kept=is_kept)
                 yield from () if is_kept else spare.events()
                 calls, results, spare = {}, {}, _SpareResults()
             model_spoke = is_model
@@ -120,11 +126,16 @@ class CallPairing(Struct, frozen=True):
             for name in self.results.ids(fields, numbered=self.is_numbered):
                 spare.results.append((name, position))
                 results.setdefault(name or str(len(results) + 1), position)
-        yield from self._pairs(calls, results, is_kept=is_kept)
+        yield from self._pairs(calls, results, spare.doubled, is_kept=is_kept)
         yield from () if is_kept else spare.events()
 
     def _pairs(
-        self, calls: dict[str, int], results: dict[str, int], *, is_kept: bool
+        self,
+        calls: dict[str, int],
+        results: dict[str, int],
+        doubled: frozenset[str],
+        *,
+        is_kept: bool,
     ) -> Iterator[Event]:
         # A result under another id is one fault, not two: the call has it, under a wrong name.
         strangers = sum(name not in calls for name in results)
@@ -133,6 +144,7 @@ class CallPairing(Struct, frozen=True):
             is_answered = name in results or strangers > 0
             strangers -= name not in results
             data = {"id": name, "position": position, "answered": is_answered, **left_open}
+            data |= {"doubled": True} if name in doubled else {}
             yield Event("request.call", data, 0, "wire")
         for name, position in results.items():
             asked = {"asked": name in calls} if name in calls or not is_kept else {}

@@ -92,6 +92,7 @@ def marker_knobs() -> Mapping[str, Any]:
         "swallowed_calls": [text for each in calls for text in _before_calls(each)],
         "opening_words": _joined(families, "opens"),
         "marked_line": _marked_line(thinking),
+        "marked_value": _marked_value(thinking),
     }
 
 
@@ -120,3 +121,13 @@ def _marked_line(markers: list[str]) -> str:
     """
     some = "|".join(re.escape(each) for each in markers if not each.isalpha())
     return rf"(?m)^\s*({some})|({some})\s*$|[.!?]({some})\w"
+
+
+def _marked_value(markers: list[str]) -> str:
+    """A regular expression for JSON with a text that begins or ends with one of the markers.
+
+    A text that is nothing but a marker speaks of it. Within a text no quotation mark is without a
+    backslash, so that code in it is not taken for a text of its own.
+    """
+    some = "|".join(re.escape(each) for each in markers if not each.isalpha())
+    return rf'[:,\[]\s*"(\s|\\n)*({some})[^"]|[^"\\]({some})(\s|\\n)*"\s*[,\]}}]'

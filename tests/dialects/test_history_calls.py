@@ -202,3 +202,21 @@ def test_calls_without_any_result_are_left_open_where_the_api_takes_that(
     events = request_events(Request(json={history: entries}), history, PAIRINGS[dialect])
     found = [each.data.get("left_open") for each in events if each.type == "request.call"]
     assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        ([called("a", "a"), said("a")], {"a"}),
+        ([called("a", "b"), said("a"), said("b")], set()),
+        # A turn may be several entries; the next one has ids of its own.
+        ([called("a"), called("a"), said("a")], {"a"}),
+        ([called("a"), said("a"), called("a"), said("a")], set()),
+    ],
+)
+def test_a_call_that_comes_twice_in_a_turn_is_doubled(entries: Any, expected: set[str]) -> None:
+    events = request_events(
+        Request(json={"messages": entries}), "messages", PAIRINGS["openai.chat"]
+    )
+    doubled = {each.data["id"] for each in events if each.data.get("doubled")}
+    assert doubled == expected

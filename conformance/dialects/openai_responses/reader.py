@@ -83,7 +83,10 @@ class ResponsesReader(TypedReader[Output]):
         kind = string(fields.get("type"))
         if kind in ANNOUNCEMENTS:
             self._announce_response(kind, string(mapping(fields.get("response")).get("id")))
-        self._sink.wire(kind or self.unknown, event_data(payload))
+        if kind:
+            self._sink.wire(kind, event_data(payload))
+        else:
+            self._sink.wire(self.unknown, event_data(payload, untyped=True))
         output = self._content
         if output.is_over:
             return
