@@ -66,6 +66,7 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     # What is lost of a turn, or altered, is none of what other rules compare in it.
     "always-carried": ("signed-unchanged", "signature-present", "turn-signed"),
+    "blocks-in-order": ("first-in-content",),
     "turn-sealed": ("sealed-unchanged", "sealed-or-left-out"),
     "summary-carried": ("sealed-unchanged", "sealed-or-left-out"),
     "turn-signed": ("signed-unchanged", "signature-present", "step-signed"),
