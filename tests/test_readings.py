@@ -39,6 +39,7 @@ Allowed = Mapping[str, tuple[int, str]]
 
 CHECK: Allowed = {
     "conformance.dialects.recognition": (1, "the first frames show the dialect"),
+    "conformance.dialects.doubt": (1, "the next frames are of the dialect, too"),
     "conformance.recordings.sender": (1, "signs name the profile, which the judge needs"),
     _JUDGE: (1, "the judge"),
 }
@@ -50,6 +51,7 @@ RUN: Allowed = {
 }
 CLIENT: Allowed = {
     "conformance.dialects.recognition": (1, "the first frames show the dialect"),
+    "conformance.dialects.doubt": (1, "the next frames are of the dialect, too"),
     "conformance.judging.transcript": (1, "what a correct client would see"),
     _JUDGE: (1, "the request that would follow is judged beside the answer"),
 }

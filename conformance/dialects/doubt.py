@@ -6,7 +6,7 @@ the one that opens an answer has to hold what the dialect needs there (`Dialect.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
@@ -17,7 +17,11 @@ from conformance.dialects import REFINED, SUPPORTED
 from conformance.dialects.base import Dialect
 from conformance.dialects.json_edge import string
 
+_Payload = tuple[Frame, Mapping[str, Any]]
+
 PAYLOADS_LOOKED_AT: Final = 64
+ENOUGH: Final = 8
+"""Payloads that settle it if nothing speaks against them: most streams are read no further."""
 FEWEST_UNKNOWN: Final = 4
 """Unknown payloads that a stream may always have: an API may add types."""
 _OF_ANYBODY: Final = ("error", "jsonrpc")
@@ -29,16 +33,25 @@ def doubt(exchange: Exchange, name: str) -> str | None:
     dialect = SUPPORTED.get(name)
     if dialect is None or exchange.is_connection:
         return None
-    frames = islice(exchange_frames(exchange), PAYLOADS_LOOKED_AT)
-    payloads = [
-        (frame, payload)
-        for frame, _ in frames
-        if frame.kind in STREAMED and isinstance(payload := frame_payload(frame), Mapping)
-    ]
+    payloads: list[_Payload] = []
+    for each in _payloads(exchange):
+        payloads.append(each)
+        if len(payloads) == ENOUGH and not _speaks_against(dialect, payloads):
+            return None
+    return _speaks_against(dialect, payloads)
+
+
+def _payloads(exchange: Exchange) -> Iterator[_Payload]:
+    for frame, _ in islice(exchange_frames(exchange), PAYLOADS_LOOKED_AT):
+        if frame.kind in STREAMED and isinstance(payload := frame_payload(frame), Mapping):
+            yield frame, payload
+
+
+def _speaks_against(dialect: Dialect, payloads: list[_Payload]) -> str | None:
     return _unknown_ones(dialect, payloads) or dialect.doubts([each for _, each in payloads])
 
 
-def _unknown_ones(dialect: Dialect, payloads: list[tuple[Frame, Any]]) -> str | None:
+def _unknown_ones(dialect: Dialect, payloads: list[_Payload]) -> str | None:
     family = _family(dialect)
     unknown = sum(
         not any(_knows(each, frame, payload) for each in family) and not _is_of_anybody(payload)

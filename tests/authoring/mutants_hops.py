@@ -29,7 +29,7 @@ MUTANTS: Final = (
         "hop/text",
         SOUP_SHOWN,
         (lambda _: list(answer([step(text("1", f"{SOUP}</think>{SOUP_TEXT}"))])),),
-        also=("hop/thinking", MARKED),
+        also=(MARKED,),
         turns={2: _closed_only},
         name="hop/closing-marker-shown",
     ),

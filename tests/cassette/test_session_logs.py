@@ -125,5 +125,6 @@ def test_a_log_without_an_answer_says_so(tmp_path: Path, lines: tuple[Line, ...]
 
 
 def test_lines_that_claude_code_prints_are_none_of_a_log(tmp_path: Path) -> None:
-    path = logged(tmp_path, {"type": "assistant", "session_id": "s", "message": {"content": []}})
-    assert open_recording(path).kind == "jsonl"
+    line: Line = {"type": "assistant", "session_id": "s", "message": {"content": []}}
+    path = logged(tmp_path, line, line)
+    assert open_recording(path).kind == "ndjson"

@@ -23,8 +23,8 @@ APIS = tuple(TURN.bodies)
 def test_every_api_says_the_same_in_its_own_words(here: str, behind: str) -> None:
     one, other = (sent(api, TURN.body(api, VALUES)) for api in (here, behind))
     said = found(one, other)
-    # A first turn repeats none, asks for none, and has no instructions.
-    for name in ("answers", "choice", "settings", "sealed", "system-prompt"):
+    # A first turn repeats none, asks for none, has no instructions and wants no JSON.
+    for name in ("answers", "choice", "settings", "sealed", "system-prompt", "format"):
         assert said.pop(name) is False
     assert set(said.values()) == {True}
 

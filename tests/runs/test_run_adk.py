@@ -27,7 +27,7 @@ def test_a_right_agent_has_no_finding_and_every_gemini_scenario_is_run(tmp_path:
 @pytest.mark.parametrize(
     ("fault", "scenario", "rules"),
     [
-        ("unmarked-thoughts", "app-answer", {"hop/text", "hop/thinking"}),
+        ("unmarked-thoughts", "app-answer", {"hop/text"}),
         ("cut-as-answer", ENDS, {"hop/failure-no-success", "wire/adk/finish-stated"}),
         (
             "doubled-aggregate",

@@ -75,7 +75,8 @@ class InteractionsReader(TypedReader[Steps]):
             kind = ERROR if is_error else self.unknown
         if kind == "interaction.created":
             self._announce(string(mapping(fields.get("interaction")).get("id")))
-        untyped = {} if string(fields.get("event_type")) else {"untyped": True}
+        is_typed = bool(string(fields.get("event_type"))) or fields.get("type") == "ping"
+        untyped = {} if is_typed else {"untyped": True}
         self._sink.wire(kind, event_data(payload, **untyped))
         if self._content.is_over:
             return

@@ -31,7 +31,7 @@ WIRE_KEYS: Final = WireKeys(
     shown=("content",),
     opaque=("signature",),
     words=("type", "role", "finish_reason"),
-    free=("arguments", "response", "result", "parameters"),
+    free=("arguments", "result", "parameters"),
     unrolled=("parts",),
     unrolling=("otel.",),
 )
