@@ -32,11 +32,13 @@ RUN = [
 ]
 JUDGED = ("thinking", "stripping", "summary")
 # No model of ours seals thinking in chat, and OGX ignores the wish for it. Its answers finish once,
-# nothing of them is flushed at the finish, and no summary part is cut.
+# nothing of them is flushed at the finish, and no summary part is cut. neuron of May sends raw
+# thinking without a summary.
 NOT_THERE = {
     "stripping/visible-text/no-opaque-data",
     "thinking/stream/one-reason",
     "thinking/stream/tail-kept",
+    "summary/lifecycle/after-raw",
     "summary/lifecycle/part-status",
 }
 
