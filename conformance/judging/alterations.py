@@ -12,9 +12,9 @@ from conformance.judging.result import Finding
 
 _LONGEST: Final = 2000  # characters of a message that are looked at
 _LOST: Final = re.compile(
-    r"sends nothing of it back|back without it|, got it nowhere|\bis a required property$"
+    r"sends nothing of it back|back without it|, got it nowhere|: expected a value, got nothing$"
 )
-_OTHER: Final = re.compile(r" gave '(.*)', but .* sends back '(.*)' \(not [\w-]+, at (.*)\)")
+_OTHER: Final = re.compile(r" gave '(.*)', but .* sends back '(.*)' \(they differ at (.*)\)")
 _PLACE: Final = re.compile(r"character (\d+)")
 
 

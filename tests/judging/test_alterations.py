@@ -11,14 +11,14 @@ GAVE = "exchange 2 gave 'c2lnbmVk'"
 MESSAGES = {
     f"{GAVE}, but messages.1 sends nothing of it back": "lost",
     f"{GAVE}, but input.1, 2 sends 'rs_3' back without it": "lost",
-    'content.0 of request.item: "signature" is a required property': "lost",
+    "content.0.signature of request.item: expected a value, got nothing": "lost",
     "expected the provider's 'signature' data, got it nowhere": "lost",
-    f"{GAVE}, but messages.1 sends back 'c2ln' (not equal, at text (character 4))": "cut",
-    f"{GAVE}, but messages.1 sends back 'c2lnbmVkIQ' (not equal, at text (character 8))": "longer",
-    f"{GAVE}, but messages.1 sends back 'QUFB' (not equal, at text (character 0))": (
+    f"{GAVE}, but messages.1 sends back 'c2ln' (they differ at text (character 4))": "cut",
+    f"{GAVE}, but messages.1 sends back 'c2lnbmVkIQ' (they differ at text (character 8))": "longer",
+    f"{GAVE}, but messages.1 sends back 'QUFB' (they differ at text (character 0))": (
         "begins otherwise"
     ),
-    f"{GAVE}, but messages.1 sends back 'c2lXXX' (not equal, at text (character 3))": "differs",
+    f"{GAVE}, but messages.1 sends back 'c2lXXX' (they differ at text (character 3))": "differs",
     "something else": "",
 }
 
