@@ -1,19 +1,19 @@
 """Why a stream that shows a dialect may still be of a protocol that nobody here knows.
 
-A first payload may have the name of another API's. So most payloads have to be of the dialect, and
-the one that opens an answer has to hold what the dialect needs there (`Dialect.doubts`).
+A payload may have the name of another API's. So most payloads have to be of the dialect, and the
+one that opens an answer has to hold what the dialect needs there (`Dialect.doubts`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
 from conformance.core.events import STREAMED, Exchange, Frame
 from conformance.core.framing import exchange_frames
 from conformance.core.trace import frame_payload
-from conformance.dialects import REFINED, SUPPORTED
+from conformance.dialects import REFINED, SUPPORTED, recognise
 from conformance.dialects.base import Dialect
 from conformance.dialects.json_edge import string
 
@@ -52,14 +52,22 @@ def _speaks_against(dialect: Dialect, payloads: list[_Payload]) -> str | None:
 
 
 def _unknown_ones(dialect: Dialect, payloads: list[_Payload]) -> str | None:
+    """A type that nobody knows is a fault in a stream that begins as the dialect does.
+
+    There only payloads of another dialect count, and those that share no key with a known one.
+    """
     family = _family(dialect)
-    unknown = sum(
-        not any(_knows(each, frame, payload) for each in family) and not _is_of_anybody(payload)
-        for frame, payload in payloads
-    )
-    if unknown < FEWEST_UNKNOWN or unknown * 2 <= len(payloads):
+    unknown = [each for each in payloads if not _is_known(family, each)]
+    if payloads and _is_known(family, payloads[0]):
+        keys = {key for each in payloads if _is_known(family, each) for key in each[1]}
+        unknown = [each for each in unknown if keys.isdisjoint(each[1]) or recognise(*each)]
+    if len(unknown) < FEWEST_UNKNOWN or len(unknown) * 2 <= len(payloads):
         return None
-    return f"{unknown} of its first {len(payloads)} payloads are unknown there"
+    return f"{len(unknown)} of its first {len(payloads)} payloads are of something else"
+
+
+def _is_known(family: Sequence[Dialect], each: _Payload) -> bool:
+    return any(_knows(dialect, *each) for dialect in family) or _is_of_anybody(each[1])
 
 
 def _family(dialect: Dialect) -> list[Dialect]:

@@ -85,6 +85,23 @@ def test_most_payloads_are_of_the_dialect_that_one_of_them_shows(
     assert shown(*run, *others) == name
 
 
+MISSPELT: list[dict[str, Any]] = [
+    {"type": "content_block_dleta", "index": 0, "delta": {"type": "text_delta", "text": "a"}}
+]
+
+
+def test_a_type_that_is_misspelt_in_every_delta_is_a_fault_and_no_doubt() -> None:
+    opening = {"type": "message_start", "message": {"id": "m", "type": "message", "content": []}}
+    assert shown(opening, *MISSPELT * 9, {"type": "message_stop"}) == "anthropic.messages"
+
+
+def test_payloads_of_another_dialect_are_a_doubt() -> None:
+    """A gateway writes a chunk of Chat before a stream of Responses."""
+    chunk = {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {}}]}
+    others = [{"type": f"response.{name}", "response": {}} for name in ("created", "completed")]
+    assert shown(chunk, *others * 3) is None
+
+
 def test_unknown_types_below_an_open_prefix_and_errors_are_no_doubt() -> None:
     opening = {"type": "response.created", "response": {}}
     invented: list[dict[str, Any]] = [{"type": f"response.invented.{n}"} for n in range(6)]
