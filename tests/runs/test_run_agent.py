@@ -42,7 +42,7 @@ FAULTS: Final[dict[AgentFault, tuple[str, set[str]]]] = {
     "own-stop-reason": ("app-parts", {f"{ACP}/stop-reason-known"}),
     "stopped-words": ("app-stop", {"hop/text"}),
     "success-after-cut": ("app-cut-in-thinking", {"hop/failure-no-success"}),
-    "thoughts-as-message": ("app-answer", {"hop/text", "hop/thinking"}),
+    "thoughts-as-message": ("app-answer", {"hop/text"}),
 }
 
 

@@ -31,13 +31,25 @@ class RegexOptions:
     """Chooses the engine of linear time, which is not to be had here."""
 
 
+class ErrorKind:
+    """What kind of error it is, by the name of its class, and what belongs to it."""
+
+    def __init__(self, facts: dict[str, Any]) -> None:
+        self._facts = facts
+
+    def as_dict(self) -> dict[str, Any]:
+        return self._facts
+
+
 class SchemaError:
     """One reason why a value is not valid."""
 
     def __init__(self, error: Any) -> None:
         self.message = error.message
+        self.instance = error.instance
         self.instance_path = list(error.absolute_path)
         self.schema_path = list(error.absolute_schema_path)
+        self.kind = _kind_of(error)
 
 
 class Validator:
@@ -76,6 +88,50 @@ def validator_for(
 
 
 Draft202012Validator = validator_for
+
+# Keyword -> the name of the kind, and of the fact that the keyword's argument is.
+_KINDS = {
+    "const": ("Constant", "expected_value"),
+    "enum": ("Enum", "options"),
+    "pattern": ("Pattern", "pattern"),
+    "not": ("Not", "schema"),
+    **{
+        name: (name[0].upper() + name[1:], "limit")
+        for name in (
+            *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+            *("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"),
+        )
+    },
+}
+
+
+def _kind_of(error: Any) -> Any:
+    name = "FalseSchema"
+    facts: dict[str, Any] = {}
+    if error.validator in ("anyOf", "oneOf") and error.context:
+        name = "AnyOf" if error.validator == "anyOf" else "OneOfNotValid"
+        facts = {"context": _branches(error)}
+    elif error.validator == "required":
+        lacking = (each for each in error.validator_value if each not in error.instance)
+        of_message = (each for each in lacking if error.message.startswith(repr(each)))
+        name, facts = "Required", {"property": next(of_message, "")}
+    elif error.validator == "type":
+        types = error.validator_value
+        name, facts = "Type", {"types": [types] if isinstance(types, str) else list(types)}
+    elif error.validator in _KINDS:
+        name, fact = _KINDS[error.validator]
+        facts = {fact: error.validator_value}
+    elif error.validator is not None:
+        name = str(error.validator)
+    return type(name, (ErrorKind,), {})(facts)
+
+
+def _branches(error: Any) -> list[list[SchemaError]]:
+    """The errors of each alternative."""
+    found: dict[Any, list[SchemaError]] = {}
+    for each in error.context:
+        found.setdefault(each.relative_schema_path[0], []).append(SchemaError(each))
+    return list(found.values())
 
 
 def _as_python(schema: Any) -> Any:
