@@ -168,6 +168,19 @@ def test_openinference_is_spelled_as_the_conventions_are(tmp_path: Path) -> None
     assert said == {**CALLED, "parts": [thought, CALL]}
 
 
+def test_openinference_need_not_say_why_an_answer_ended(tmp_path: Path) -> None:
+    flat = {
+        "llm.input_messages.0.message.role": "user",
+        "llm.input_messages.0.message.content": "When?",
+        "llm.output_messages.0.message.role": "assistant",
+        "llm.output_messages.0.message.content": "At nine.",
+        "llm.token_count.prompt": 9,
+        "llm.token_count.completion": 7,
+    }
+    [stream] = check_paths([written(tmp_path, [{"attributes": flat}])]).streams
+    assert [each.rule for each in stream.findings] == []
+
+
 @pytest.mark.parametrize(
     "text",
     [

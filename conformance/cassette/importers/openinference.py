@@ -43,9 +43,9 @@ def as_conventions(attributes: Fields) -> Fields:
     for side, name in _SIDES.items():
         listed = _numbered(_at(tree, "llm", f"{side}_messages"))
         named[name] = [_message(_at(each, "message")) for each in listed]
+    stated = _REASONS.get(reason, reason) if isinstance(reason, str) else ""
     for message in named[_SIDES["output"]]:
-        if isinstance(reason, str):
-            message["finish_reason"] = _REASONS.get(reason, reason)
+        message["finish_reason"] = stated  # empty: OpenInference asks for none
     return {**attributes, **named}
 
 
