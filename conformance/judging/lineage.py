@@ -36,7 +36,7 @@ _UNREAD: Final = re.compile(r"^[\w.]+ of \S+: expected .+, found ")
 _JOINED: Final = re.compile(r"\b(?:joined|streamed)\b|^expected JSON\b")
 _MARKER: Final = re.compile("think|thought|reason|analysis", re.IGNORECASE)
 _STRAY: Final = ("stray",)  # the sign of a marker of thinking in the text
-# A marker that closes thinking, and stands first in the text: no thinking is in it.
+# A marker that closes thinking at the very beginning of the text: no thinking is in it.
 _NOTHING_BEFORE: Final = re.compile(r"^'(?:</|\[/)[^']*' in text \(…'(?:</|\[/)")
 _NONE: Final = "none"  # what a step got that was to think
 _NONE_OF_IT: Final = ", got '' at character 0"
@@ -111,7 +111,7 @@ def _matter(finding: Finding) -> str:
 
 
 def _is_stray_marker(finding: Finding) -> bool:
-    """Whether a marker of thinking stands in the text, and something on its inner side."""
+    """Whether the text has a marker of thinking with something on its inner side."""
     if _NOTHING_BEFORE.search(finding.message[:_LONGEST]):
         return False
     return finding.expected == ("text without it",) and bool(_MARKER.search(finding.got))

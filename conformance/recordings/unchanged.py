@@ -8,7 +8,7 @@ are written to: each recording gets a view of its own.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import Protocol, TypedDict, Unpack
 
 from msgspec import Struct
 from msgspec.structs import fields, replace
@@ -20,6 +20,15 @@ from conformance.judging.transcript import Transcript
 from conformance.judging.view import EventListener, JudgedView, JudgeSetting
 
 
+class WireOptions(TypedDict, total=False):
+    """The options of `check_wire`."""
+
+    scenario: ScenarioJudge | None
+    is_last: bool
+    transcript: Transcript | None
+    listener: EventListener | None
+
+
 class WireJudge(Protocol):
     """Judges the bytes of one exchange, as `check_wire` does."""
 
@@ -29,11 +38,7 @@ class WireJudge(Protocol):
         exchange: Exchange,
         chunks: Iterable[Chunk],
         end: Ending,
-        *,
-        scenario: ScenarioJudge | None = None,
-        is_last: bool = True,
-        transcript: Transcript | None = None,
-        listener: EventListener | None = None,
+        **options: Unpack[WireOptions],
     ) -> JudgedView: ...
 
 
@@ -71,18 +76,13 @@ class UnchangedExchanges:
         exchange: Exchange,
         chunks: Iterable[Chunk],
         end: Ending,
-        *,
-        scenario: ScenarioJudge | None = None,
-        is_last: bool = True,
-        transcript: Transcript | None = None,
-        listener: EventListener | None = None,
+        **options: Unpack[WireOptions],
     ) -> JudgedView:
-        goes_on = scenario is not None and bool(setting.bound.scenario.rules)
-        how = setting, exchange, chunks, end
+        goes_on = options.get("scenario") is not None and bool(setting.bound.scenario.rules)
         if goes_on or id(exchange) not in self._shared:
-            return check_wire(
-                *how, scenario=scenario, is_last=is_last, transcript=transcript, listener=listener
-            )
+            return check_wire(setting, exchange, chunks, end, **options)
+        transcript, listener = options.get("transcript"), options.get("listener")
+        is_last = options.get("is_last", True)
         found = self._judged.get(id(exchange))
         kept = transcript is not None, listener is not None
         if found is None or not found.is_of(setting, is_last=is_last, kept=kept):

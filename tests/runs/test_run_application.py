@@ -7,7 +7,6 @@ import json
 import re
 import socket
 from collections.abc import Sequence
-from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
 
@@ -108,20 +107,6 @@ FAULTS: Final[dict[Fault, set[str]]] = {
 @pytest.mark.every_run
 def test_a_planted_fault_is_found_and_no_other(fault: Fault, tmp_path: Path) -> None:
     assert violated(ran(Application(faults=frozenset({fault})), tmp_path).report) == FAULTS[fault]
-
-
-# One rule of the first may follow from the second; it is below that, and no more.
-PAIRS: Final[tuple[tuple[Fault, Fault], ...]] = tuple(combinations(FAULTS, 2))
-
-
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize(("one", "other"), PAIRS)
-def test_of_two_planted_faults_each_keeps_a_finding_of_its_own(
-    one: Fault, other: Fault, tmp_path: Path
-) -> None:
-    found = violated(ran(Application(faults=frozenset({one, other})), tmp_path).report)
-    assert found & (FAULTS[one] - FAULTS[other])
-    assert found & (FAULTS[other] - FAULTS[one])
 
 
 def test_a_finding_is_shown_before_the_next_scenario_begins(tmp_path: Path) -> None:

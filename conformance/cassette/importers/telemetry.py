@@ -1,17 +1,17 @@
-"""What OpenTelemetry keeps of calls of a model: spans and events by its conventions for GenAI.
+"""Imports calls of a model from OpenTelemetry: spans and events by its conventions for GenAI.
 
-Each record with messages (`gen_ai.input.messages`, `gen_ai.output.messages`) is an exchange: what
-the model was given is its request, what it answered its body. Nothing of heads, chunks, pieces and
-ends was kept, so that only the content is judged, and what later calls repeat of it.
+Each record with messages (`gen_ai.input.messages`, `gen_ai.output.messages`) is an exchange: the
+input is its request, the output its body. Telemetry has no heads, chunks or ends, so the rules
+judge only the content, and what later calls repeat of it.
 
-Rule 1: a record is an object with `attributes`, a map or OTLP's list of keys and values, wherever
-it stands in the file: OTLP in JSON (one document, or one a line), what exporters for the console
-print, arrays of spans. An object that has such keys itself is one, too.
-Rule 2: attributes are named without `gen_ai.`, with underscores for dots; others are left out.
-Messages may be JSON in a text, as spans have them.
-Rule 3: a run of an agent and a tool repeat what their calls said, and are none. Span and event of
-one call are one: the first counts.
-Rule 4: calls are in the order in which they began, where every one of them says when.
+Rule 1: a record is an object at any depth of the file with `attributes` (a map, or OTLP's list of
+keys and values), or with such keys itself. A file is OTLP in JSON (one document, or one per line),
+the output of a console exporter, or an array of spans.
+Rule 2: attributes lose `gen_ai.`, and dots become underscores; others are left out. Messages may be
+JSON in a text, as in spans.
+Rule 3: records of agents and tools repeat their calls, and are skipped. Of a span and an event of
+one call the first counts.
+Rule 4: if every call has a time, calls are in the order in which they began.
 """
 
 from __future__ import annotations
