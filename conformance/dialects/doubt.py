@@ -6,20 +6,16 @@ one that opens an answer has to hold what the dialect needs there (`Dialect.doub
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from conformance.core.events import STREAMED, Exchange, Frame
-from conformance.core.framing import exchange_frames
-from conformance.core.trace import frame_payload
+from conformance.core.events import STREAMED, Frame
 from conformance.dialects import REFINED, SUPPORTED, recognise
 from conformance.dialects.base import Dialect
 from conformance.dialects.json_edge import string
 
 _Payload = tuple[Frame, Mapping[str, Any]]
 
-PAYLOADS_LOOKED_AT: Final = 64
 ENOUGH: Final = 8
 """Payloads that settle it if nothing speaks against them: most streams are read no further."""
 FEWEST_UNKNOWN: Final = 4
@@ -28,23 +24,18 @@ _OF_ANYBODY: Final = ("error", "jsonrpc")
 _TYPES_OF_ANYBODY: Final = ("error", "ping", "keepalive", "heartbeat")
 
 
-def doubt(exchange: Exchange, name: str) -> str | None:
-    """Why the stream is not of the dialect that it shows; None where nothing speaks against it."""
+def doubt(first: Iterable[tuple[Frame, Any]], name: str) -> str | None:
+    """Why a stream with these first payloads is not of the dialect that it shows, if so."""
     dialect = SUPPORTED.get(name)
-    if dialect is None or exchange.is_connection:
+    if dialect is None:
         return None
     payloads: list[_Payload] = []
-    for each in _payloads(exchange):
-        payloads.append(each)
-        if len(payloads) == ENOUGH and not _speaks_against(dialect, payloads):
-            return None
+    for frame, payload in first:
+        if frame.kind in STREAMED and isinstance(payload, Mapping):
+            payloads.append((frame, payload))
+            if len(payloads) == ENOUGH and not _speaks_against(dialect, payloads):
+                return None
     return _speaks_against(dialect, payloads)
-
-
-def _payloads(exchange: Exchange) -> Iterator[_Payload]:
-    for frame, _ in islice(exchange_frames(exchange), PAYLOADS_LOOKED_AT):
-        if frame.kind in STREAMED and isinstance(payload := frame_payload(frame), Mapping):
-            yield frame, payload
 
 
 def _speaks_against(dialect: Dialect, payloads: list[_Payload]) -> str | None:
@@ -58,7 +49,9 @@ def _unknown_ones(dialect: Dialect, payloads: list[_Payload]) -> str | None:
     """
     family = _family(dialect)
     unknown = [each for each in payloads if not _is_known(family, each)]
-    if payloads and _is_known(family, payloads[0]):
+    if len(unknown) < FEWEST_UNKNOWN:
+        return None
+    if _is_known(family, payloads[0]):
         keys = {key for each in payloads if _is_known(family, each) for key in each[1]}
         unknown = [each for each in unknown if keys.isdisjoint(each[1]) or recognise(*each)]
     if len(unknown) < FEWEST_UNKNOWN or len(unknown) * 2 <= len(payloads):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, Final
 
@@ -19,35 +19,55 @@ FRAMES_TO_RECOGNISE: Final = 64
 _MESSAGE: Final = Frame("line", "message", "", "", 0)
 
 
+class _FirstPayloads:
+    """The first frames of an exchange with their payloads; each is read once, when it is wanted."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        self._unread = islice(exchange_frames(exchange), FRAMES_TO_RECOGNISE)
+        self._read: list[tuple[Frame, Any]] = []
+
+    def __iter__(self) -> Iterator[tuple[Frame, Any]]:
+        yield from self._read
+        for frame, _ in self._unread:
+            if frame.kind in STREAMED or frame.kind == "body":
+                self._read.append((frame, frame_payload(frame)))
+                yield self._read[-1]
+
+
 def recognised_dialect(exchange: Exchange) -> str | None:
     """The dialect that the first frames show, also one that is not supported yet.
 
     Where another dialect refines it, a later frame may show that it is this one. A stream that only
     begins like a dialect shows none.
     """
-    shown = _shown_dialect(exchange)
-    return None if shown is None or doubt(exchange, shown) else shown
+    shown, why_not = _shown_dialect(exchange)
+    return None if why_not else shown
 
 
 def doubted_dialect(exchange: Exchange) -> str | None:
     """The dialect that a stream only begins like, and why it is not of it, in one sentence."""
-    shown = _shown_dialect(exchange)
-    reason = None if shown is None else doubt(exchange, shown)
-    return None if reason is None else f"it begins like {shown}, but {reason}"
+    shown, why_not = _shown_dialect(exchange)
+    return f"it begins like {shown}, but {why_not}" if why_not else None
 
 
-def _shown_dialect(exchange: Exchange) -> str | None:
+def _shown_dialect(exchange: Exchange) -> tuple[str | None, str | None]:
+    """The dialect that a stream begins like, and why it is not of it."""
     if exchange.is_connection:
-        return _shown_by_messages(exchange)
+        return _shown_by_messages(exchange), None
+    first = _FirstPayloads(exchange)
+    shown = _shown_by_first(exchange, first)
+    return shown, None if shown is None else doubt(first, shown)
+
+
+def _shown_by_first(exchange: Exchange, first: _FirstPayloads) -> str | None:
     shown, mark = None, ""
-    for frame, _ in islice(exchange_frames(exchange), FRAMES_TO_RECOGNISE):
-        if mark not in frame.data or (frame.kind not in STREAMED and frame.kind != "body"):
+    for frame, payload in first:
+        if mark not in frame.data:
             continue
-        payload = frame_payload(frame)
         name = None if payload is NOT_JSON else recognise(frame, payload)
         if name is not None and name != shown:
             if name in LOOKALIKES:
-                return _told_apart(exchange, name)
+                return _told_apart(exchange, first, name)
             finer = REFINED.get(name)
             if finer is None or finer.refines is None:
                 return name
@@ -57,15 +77,13 @@ def _shown_dialect(exchange: Exchange) -> str | None:
     return shown
 
 
-def _told_apart(exchange: Exchange, shown: str) -> str:
+def _told_apart(exchange: Exchange, first: _FirstPayloads, shown: str) -> str:
     """The dialect shown, or the one that begins alike, where an early payload is of that alone."""
     other = LOOKALIKES[shown]
     if not any(mark in exchange.body for mark in other.marks):
         return shown
-    for frame, _ in islice(exchange_frames(exchange), FRAMES_TO_RECOGNISE):
-        if other.claims(mapping(frame_payload(frame))):
-            return other.name
-    return shown
+    is_other = any(other.claims(mapping(payload)) for _, payload in first)
+    return other.name if is_other else shown
 
 
 def _shown_by_messages(connection: Exchange) -> str | None:

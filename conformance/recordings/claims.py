@@ -27,13 +27,13 @@ from conformance.judging.ledger import Ledger
 from conformance.judging.lineage import level_rank
 from conformance.judging.result import StreamResult
 from conformance.judging.transcript import is_refusal
+from conformance.recordings.reread import OPEN_VERDICTS
 from conformance.rules.applies import REBUILT
 from conformance.rules.verdicts import Verdict
 
 STRICT: Final = "strict"
 _EXCUSES: Final = frozenset({"excused", "broken", "untestable"})
 _CLAIMED: Final = frozenset({RUN, IMPLEMENTATION})
-_OPEN: Final = frozenset({Verdict.FAIL, Verdict.INCONCLUSIVE})
 _REDACTION: Final = "redaction"
 _STATUS: Final = "http status"
 _ANSWERED: Final = 200
@@ -177,7 +177,7 @@ def _silenced_rules(
             continue
         verdict = result.verdicts.get(rule, Verdict.NOT_APPLICABLE)
         is_kept = verdict is was or verdict in (Verdict.FAIL, Verdict.ERROR)
-        if was in _OPEN and (not is_kept or (was is Verdict.FAIL and rule in milder)):
+        if was in OPEN_VERDICTS and (not is_kept or (was is Verdict.FAIL and rule in milder)):
             yield rule, was
 
 

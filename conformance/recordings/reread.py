@@ -6,9 +6,14 @@ a handful of rules, and rules do not look at each other.
 Invariant: the view equals that of all bytes judged anew. So it is given only where nothing but the
 profile differs, and where verdicts of the bytes hang on single rules: one answer, no transcript,
 no rules over several exchanges.
+
+Most recordings need not even that: where the bytes leave none of these rules open, by neither
+profile, the evidence on all others is the same.
 """
 
 from __future__ import annotations
+
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,6 +22,11 @@ from conformance.core.events import Exchange
 from conformance.judging.fast.running import check_wire
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.view import JudgedView, JudgeSetting, finding_order
+from conformance.rules.forms.compare import Compare
+from conformance.rules.rule_set import RuleSet
+from conformance.rules.verdicts import Verdict
+
+OPEN_VERDICTS: Final = frozenset({Verdict.FAIL, Verdict.INCONCLUSIVE})
 
 
 class ReadBytes(Struct, frozen=True):
@@ -35,11 +45,34 @@ def reread(
     changed = rulebook.changed(before.setting.bound, setting.bound)
     view = before.view
     if changed.rules:
-        alone = replace(setting, bound=replace(setting.bound, rules=changed))
-        anew = check_wire(alone, exchange, exchange.chunks, exchange.end)
+        anew = _judged_by(changed, setting, exchange)
         view = _joined(view, anew, [each.rule.id for each in setting.bound.rules.rules])
     how = {"profile": setting.profile.name, "named": setting.named, "notes": setting.notes}
     return JudgedView(replace(view.judged, **how), setting.bound.off, view.contributions)
+
+
+def leaves_as_open(
+    before: ReadBytes, setting: JudgeSetting, exchange: Exchange, rulebook: Rulebook, *, links: bool
+) -> bool:
+    """Whether it is certain that by another profile no other rules are left open, or fail.
+
+    A rule that fails may withdraw others. One that compares speaks at the end alone, and not at all
+    where a request had to bring an answer back and none may (`links`).
+    """
+    if setting.bound.off or not _is_comparable(before, setting):
+        return False
+    changed = rulebook.changed(before.setting.bound, setting.bound)
+    comparing = (each.rule.form for each in changed.rules if isinstance(each.rule.form, Compare))
+    if any(links or not form.is_linked for form in comparing):
+        return False
+    was = before.view.judged.verdicts
+    now = _judged_by(changed, setting, exchange).judged.verdicts if changed.rules else {}
+    return not any(OPEN_VERDICTS & {was.get(rule), verdict} for rule, verdict in now.items())
+
+
+def _judged_by(rules: RuleSet, setting: JudgeSetting, exchange: Exchange) -> JudgedView:
+    alone = replace(setting, bound=replace(setting.bound, rules=rules))
+    return check_wire(alone, exchange, exchange.chunks, exchange.end)
 
 
 def _is_comparable(before: ReadBytes, setting: JudgeSetting) -> bool:

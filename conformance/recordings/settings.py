@@ -16,6 +16,7 @@ from conformance.dialects.base import Dialect
 from conformance.dialects.recognition import recognised_dialect
 from conformance.evidence.application import APP
 from conformance.evidence.expectations import is_played
+from conformance.evidence.links.exchanges import may_link
 from conformance.evidence.writing import is_own_request, looks_at_answers
 from conformance.judging.checker import YAML_SUFFIXES
 from conformance.judging.client_view import declared_events
@@ -29,7 +30,7 @@ from conformance.recordings.choices import (
     ProfileChoice,
     agreed_dialect,
 )
-from conformance.recordings.reread import ReadBytes, reread
+from conformance.recordings.reread import ReadBytes, leaves_as_open, reread
 from conformance.recordings.sender import Sender, sender_of
 from conformance.recordings.unchanged import WireJudge
 
@@ -73,6 +74,23 @@ class RecordingSettings(Struct, dict=True):
         if read is None or looks_at_answers(self.recording, exchange):
             return None
         return reread(read, self.of_exchange(exchange), exchange, self.rulebook)
+
+    def leaves_as_open(self) -> bool:
+        """Whether it is certain that no other rules are open than when the bytes were read before.
+
+        Only for a recording whose bytes were read before, and that makes no claims.
+        """
+        judged = self.recording.judged
+        links = may_link(judged)
+        return all(
+            each.number in self.before
+            and not looks_at_answers(self.recording, each)
+            and leaves_as_open(
+                *(self.before[each.number], self.of_exchange(each), each, self.rulebook),
+                links=links,
+            )
+            for each in judged
+        )
 
     def shown_dialect(self, exchange: Exchange) -> str | None:
         """The dialect that the bytes of an exchange show."""
