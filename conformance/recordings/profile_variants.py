@@ -1,12 +1,12 @@
 """Profiles under which a rule could say otherwise of what redaction changed.
 
 Most rules say the same under every profile: only those that read what was changed, and hang on what
-a profile says, are asked again, once for each answer that the shipped profiles give them.
+a profile says, are asked again, until each has had every answer that a shipped profile gives it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain, zip_longest
 from typing import Final
@@ -50,15 +50,39 @@ def shifting_rules(
     return tuple(rule for rule in shifting if _reads_changed(rule, changed)) if changed else ()
 
 
-def profile_variants(rules: Iterable[Rule], dialect: str) -> tuple[str, ...]:
-    """Names of shipped profiles, one for each answer that they give to these rules."""
-    knobs = sorted({name for rule in rules for name in knobs_read(rule)})
-    found: dict[object, str] = {}
-    for profile in _shipped_profiles(dialect):
-        values = profile_values(profile)
-        answers = tuple(token(values.get(name, "")) for name in knobs)
-        found.setdefault((reading_key(reading(profile)), answers), profile.name)
-    return tuple(found.values())
+def profile_variants(
+    rules: Sequence[Rule], dialect: str, judged: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Names of shipped profiles that give the rules answers which those `judged` do not give.
+
+    Whatever a shipped profile answers one of the rules, one of these or of `judged` does, too.
+    """
+    asked = {rule.id: (reads_meaning(rule), sorted(knobs_read(rule))) for rule in rules}
+    profiles = {each.name: each for each in _shipped_profiles(dialect)}
+    known = {
+        answer
+        for name in judged
+        if name in profiles
+        for answer in _profile_answers(profiles[name], asked)
+    }
+    found: list[str] = []
+    for name, profile in profiles.items():
+        answers = _profile_answers(profile, asked)
+        if not answers <= known:
+            found.append(name)
+            known |= answers
+    return tuple(found)
+
+
+def _profile_answers(
+    profile: Profile, asked: Mapping[str, tuple[bool, Sequence[str]]]
+) -> set[tuple[object, ...]]:
+    """What a profile says to each rule: how the stream is read, if that matters, and the knobs."""
+    values, read = profile_values(profile), reading_key(reading(profile))
+    return {
+        (rule, read if is_of_meaning else None, *(token(values.get(name, "")) for name in knobs))
+        for rule, (is_of_meaning, knobs) in asked.items()
+    }
 
 
 @lru_cache(maxsize=16)
