@@ -51,14 +51,14 @@ def each_in_blocks(
         return tuple((value,) for value in values())
 
     def decorate(check: Callable[..., None]) -> Callable[..., None]:
-        def test(block: int, **fixtures: Any) -> None:
-            _try_each(check, cases()[block::blocks], fixtures)
+        def test(block: int, **given: Any) -> None:
+            _try_each(check, cases()[block::blocks], given)
 
         own = Parameter("block", Parameter.POSITIONAL_OR_KEYWORD)
-        parameters = [own, *list(signature(check).parameters.values())[1:]]
-        return pytest.mark.parametrize("block", range(blocks))(
-            _with_parameters(test, check, parameters)
-        )
+        _, *fixtures = signature(check).parameters.values()
+        _with_parameters(test, check, [own, *fixtures])
+        in_blocks: Callable[..., None] = pytest.mark.parametrize("block", range(blocks))(test)
+        return in_blocks
 
     return decorate
 
