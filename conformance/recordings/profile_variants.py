@@ -19,6 +19,7 @@ from conformance.judging.fast.joined import read_joined
 from conformance.judging.rulebook import Rulebook, profile_values
 from conformance.profiles.lookup import available, find
 from conformance.profiles.profile import Profile, reading
+from conformance.rules.applies import profile_excludes
 from conformance.rules.model import Rule
 from conformance.rules.paths import MISSING
 from conformance.rules.patterns import token
@@ -26,6 +27,9 @@ from conformance.rules.reads import fields_read, knobs_read, reads_meaning
 
 _SPOKEN: Final = frozenset({"text", "data", "arguments"})
 _OPAQUE: Final = frozenset({*WIRE_KEYS.opaque, "data"})
+
+_Asked = tuple[Rule, bool, Sequence[str]]  # whether it reads semantic events, the knobs it reads
+_Answer = tuple[object, ...]
 
 
 def shifting_rules(
@@ -55,16 +59,13 @@ def profile_variants(
 ) -> tuple[str, ...]:
     """Names of shipped profiles that give the rules answers which those `judged` do not give.
 
-    Whatever a shipped profile answers one of the rules, one of these or of `judged` does, too.
+    Whatever a shipped profile answers a rule that applies, one of these or of `judged` does, too.
     """
-    asked = {rule.id: (reads_meaning(rule), sorted(knobs_read(rule))) for rule in rules}
     profiles = {each.name: each for each in _shipped_profiles(dialect)}
-    known = {
-        answer
-        for name in judged
-        if name in profiles
-        for answer in _profile_answers(profiles[name], asked)
-    }
+    asked = [(rule, reads_meaning(rule), sorted(knobs_read(rule))) for rule in rules]
+    known: set[_Answer] = set()
+    for name in profiles.keys() & set(judged):
+        known |= _profile_answers(profiles[name], asked)
     found: list[str] = []
     for name, profile in profiles.items():
         answers = _profile_answers(profile, asked)
@@ -74,14 +75,16 @@ def profile_variants(
     return tuple(found)
 
 
-def _profile_answers(
-    profile: Profile, asked: Mapping[str, tuple[bool, Sequence[str]]]
-) -> set[tuple[object, ...]]:
-    """What a profile says to each rule: how the stream is read, if that matters, and the knobs."""
+def _profile_answers(profile: Profile, asked: Iterable[_Asked]) -> set[_Answer]:
+    """What a profile says to each rule that applies: how streams are read, if that matters, knobs.
+
+    A rule that does not apply says the same of any stream.
+    """
     values, read = profile_values(profile), reading_key(reading(profile))
     return {
-        (rule, read if is_of_meaning else None, *(token(values.get(name, "")) for name in knobs))
-        for rule, (is_of_meaning, knobs) in asked.items()
+        (rule.id, read if is_of_meaning else None, *(token(values.get(n, "")) for n in knobs))
+        for rule, is_of_meaning, knobs in asked
+        if not profile_excludes(rule, values)
     }
 
 
