@@ -26,7 +26,7 @@ NEEDS_NOTHING := not long and not live and not hostile and not docs
 # Without compiled files every process that a test starts would compile the package anew: 1 second.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo demo-live test test-slow costs test-docs test-newest test-oldest site dist lock test-live test-long test-hostile check format bench fuzz cassettes docs clean
+.PHONY: demo demo-live test test-slow tests costs test-docs test-newest test-oldest site dist lock test-live test-long test-hostile check format bench fuzz cassettes docs clean
 
 demo: $(DEMO)/installed      ## judge what ships, from the installed wheel with base dependencies only
 	$(DEMO)/$(SCRIPTS)/conformance demo
@@ -57,13 +57,16 @@ test-oldest: $(LOCK)/installed  ## the tests with the lower bounds of pyproject.
 	$(INSTALL) .venv-oldest --lock build/oldest.txt --named "$(OLDEST_TORCH)" --editable ""
 	.venv-oldest/$(SCRIPTS)/python -m pytest -n $(JOBS) -W default::DeprecationWarning -m "not slow and $(NEEDS_NOTHING)"
 
-costs:                       ## measure anew what the cases of `make test` and `make test-slow` take: tests/costs.json
+costs:                       ## measure anew what the cases of `make tests` take: tests/costs.json
 	rm -rf build/costs
 	$(RUN)/python -m pytest -n $(JOBS) --write-costs=build/costs -m "$(NEEDS_NOTHING)"
 	$(RUN)/python -m tests.costs build/costs
 
 test-slow: $(DEV)/installed  ## what `make test` leaves out for its time: no GPU and no other server either
 	$(RUN)/python -m pytest -n $(JOBS) -m "slow and $(NEEDS_NOTHING)"
+
+tests: $(DEV)/installed      ## the tests of `make test` and `make test-slow` in one run: they are collected once
+	$(RUN)/python -m pytest -n $(JOBS) -m "$(NEEDS_NOTHING)"
 
 test-docs: $(DEV)/installed  ## every command and code block of README and docs, in a fresh environment
 	$(RUN)/python -m pytest tests/docs -m docs

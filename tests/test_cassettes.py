@@ -25,6 +25,7 @@ from conformance.recordings.choices import CheckChoices
 from conformance.rules.verdicts import Verdict
 from tests.authoring.catalogue import good, mutants
 from tests.authoring.draft import RECORDED, SUFFIX, write
+from tests.each import each_in_blocks
 
 PROFILES = tuple(folder for folder in (cassettes() / "profiles",) if folder.is_dir())
 """Profiles that only these cassettes need."""
@@ -204,7 +205,7 @@ def judged_under(name: str, cutting: Cutting) -> tuple[Mapping[str, Verdict], li
 
 
 @pytest.mark.one_in(12)
-@pytest.mark.parametrize("name", [*GOOD, *MUTANTS])
+@each_in_blocks(48, lambda: [*GOOD, *MUTANTS])
 def test_verdicts_do_not_depend_on_chunking(name: str) -> None:
     wanted = judged_under(name, as_recorded)
     offenders = [

@@ -15,8 +15,7 @@ from conformance.core.errors import UsageError
 from conformance.judging.rule_names import find_rule_id
 from conformance.judging.run_rules import ADDED_RULES
 from conformance.judging.suites import load_suites
-from conformance.profiles.load import load_profile
-from conformance.profiles.lookup import available
+from conformance.profiles.lookup import available, find
 from conformance.profiles.profile import Profile
 from conformance.recordings.examples import rule_example
 from conformance.report import pages
@@ -80,7 +79,7 @@ def write_pages(folder: Path, extra: Sequence[str] = ()) -> int:
 
 
 def shipped_profiles() -> list[Profile]:
-    return [load_profile(path) for _, _, path in available(())]
+    return [find(name, dialect) for name, dialect, _ in available(())]
 
 
 def knobs_of(rule: Rule, profiles: Sequence[Profile]) -> Mapping[str, str]:

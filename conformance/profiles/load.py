@@ -26,8 +26,9 @@ from conformance.rules.verdicts import Level
 MAX_OVERRIDES: Final = 3
 _MAX_CHAIN: Final = 16
 # Profiles are looked up time and again: the documents of the last files are kept by their bytes,
-# and what came of them as long as it would come of the same documents.
-_FILES: Final = 128
+# and what came of them as long as it would come of the same documents. More than ship: who reads
+# one after the other finds none of fewer.
+_FILES: Final = 512
 _MOST_KEPT: Final = 32 * 1024  # bytes of one of them
 _HEAD: Final = frozenset({"profile", "dialect", "title", "fields", "promises", "knobs"})
 _OWN: Final = frozenset({"extends", "side", "overrides", "fingerprints", "hosts", "variants"})

@@ -31,13 +31,14 @@ def find(name: str, dialect: str, folders: Iterable[Path] = ()) -> Profile:
 
 def has_profile(dialect: str, name: str, folders: Iterable[Path] = ()) -> bool:
     """Whether a dialect has a profile of that name, or a client's laid over a server's."""
-    own = tuple(folders)
+    own, names = tuple(folders), _names(name)
     try:
         within = checked_folders(own)
         # The hint of `find` on the nearest name looks through every folder, and nobody sees it.
-        if not all(any(candidate_paths(each, dialect, within)) for each in _names(name)):
+        if not all(any(candidate_paths(each, dialect, within)) for each in names):
             return False
-        find(name, dialect, own)
+        if own or len(names) > 1:  # else it ships: lint reads it, no check needs to
+            find(name, dialect, own)
     except UsageError:
         return False
     return True
@@ -60,14 +61,17 @@ def _find_profile(name: str, dialect: str, within: tuple[Path, ...]) -> Profile:
 
 def available(folders: Iterable[Path] = ()) -> tuple[tuple[str, str, Path], ...]:
     """List (name, dialect, path) by dialect and name; a user's profile hides a shipped one."""
-    found = _profile_files(checked_folders(folders))
+    *own, shipped = checked_folders(folders)
+    # What ships lies in the folder of its dialect under its own name: no file need be read.
+    found = {(path.parent.name, path.stem): path for path in shipped.glob("*/*.yaml")}
+    found |= _profile_files(own)
     return tuple((name, dialect, found[dialect, name]) for dialect, name in sorted(found))
 
 
-def _profile_files(folders: Iterable[Path]) -> dict[tuple[str, str], Path]:
-    """Files by the dialect and name that they state; of two the first counts."""
+def _profile_files(own: Iterable[Path]) -> dict[tuple[str, str], Path]:
+    """The user's files by the dialect and name that they state; of two the first counts."""
     found: dict[tuple[str, str], Path] = {}
-    for folder in folders:
+    for folder in own:
         for path in sorted((*folder.glob("*.yaml"), *folder.glob("*/*.yaml"))):
             root = document.load(path)
             if root.kind == "mapping" and root.get("profile"):
@@ -79,7 +83,6 @@ def _profile_files(folders: Iterable[Path]) -> dict[tuple[str, str], Path]:
 def fingerprints(dialect: str, folders: Iterable[Path] = ()) -> tuple[Fingerprint, ...]:
     """Collect the fingerprints of every profile of a dialect; a user's file hides a shipped one."""
     *own, shipped = checked_folders(folders)
-    # What ships lies in the folder of its dialect under its own name: no other file need be read.
     paths = {path.stem: path for path in (shipped / dialect).glob("*.yaml")}
     listed = _profile_files(own).items()
     paths |= {name: path for (spoken, name), path in listed if spoken == dialect}

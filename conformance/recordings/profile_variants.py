@@ -1,12 +1,12 @@
 """Profiles under which a rule could say otherwise of what redaction changed.
 
 Most rules say the same under every profile: only those that read what was changed, and hang on what
-a profile says, are asked again, once for each answer that the shipped profiles give them.
+a profile says, are asked again, until each has had every answer that a shipped profile gives it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain, zip_longest
 from typing import Final
@@ -19,6 +19,7 @@ from conformance.judging.fast.joined import read_joined
 from conformance.judging.rulebook import Rulebook, profile_values
 from conformance.profiles.lookup import available, find
 from conformance.profiles.profile import Profile, reading
+from conformance.rules.applies import profile_excludes
 from conformance.rules.model import Rule
 from conformance.rules.paths import MISSING
 from conformance.rules.patterns import token
@@ -26,6 +27,9 @@ from conformance.rules.reads import fields_read, knobs_read, reads_meaning
 
 _SPOKEN: Final = frozenset({"text", "data", "arguments"})
 _OPAQUE: Final = frozenset({*WIRE_KEYS.opaque, "data"})
+
+_Asked = tuple[Rule, bool, Sequence[str]]  # whether it reads semantic events, the knobs it reads
+_Answer = tuple[object, ...]
 
 
 def shifting_rules(
@@ -50,15 +54,38 @@ def shifting_rules(
     return tuple(rule for rule in shifting if _reads_changed(rule, changed)) if changed else ()
 
 
-def profile_variants(rules: Iterable[Rule], dialect: str) -> tuple[str, ...]:
-    """Names of shipped profiles, one for each answer that they give to these rules."""
-    knobs = sorted({name for rule in rules for name in knobs_read(rule)})
-    found: dict[object, str] = {}
-    for profile in _shipped_profiles(dialect):
-        values = profile_values(profile)
-        answers = tuple(token(values.get(name, "")) for name in knobs)
-        found.setdefault((reading_key(reading(profile)), answers), profile.name)
-    return tuple(found.values())
+def profile_variants(
+    rules: Sequence[Rule], dialect: str, judged: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Names of shipped profiles that give the rules answers which those `judged` do not give.
+
+    Whatever a shipped profile answers a rule that applies, one of these or of `judged` does, too.
+    """
+    profiles = {each.name: each for each in _shipped_profiles(dialect)}
+    asked = [(rule, reads_meaning(rule), sorted(knobs_read(rule))) for rule in rules]
+    known: set[_Answer] = set()
+    for name in profiles.keys() & set(judged):
+        known |= _profile_answers(profiles[name], asked)
+    found: list[str] = []
+    for name, profile in profiles.items():
+        answers = _profile_answers(profile, asked)
+        if not answers <= known:
+            found.append(name)
+            known |= answers
+    return tuple(found)
+
+
+def _profile_answers(profile: Profile, asked: Iterable[_Asked]) -> set[_Answer]:
+    """What a profile says to each rule that applies: how streams are read, if that matters, knobs.
+
+    A rule that does not apply says the same of any stream.
+    """
+    values, read = profile_values(profile), reading_key(reading(profile))
+    return {
+        (rule.id, read if is_of_meaning else None, *(token(values.get(n, "")) for n in knobs))
+        for rule, is_of_meaning, knobs in asked
+        if not profile_excludes(rule, values)
+    }
 
 
 @lru_cache(maxsize=16)

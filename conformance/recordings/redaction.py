@@ -7,7 +7,7 @@ is untestable from then on, neither kept nor broken.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -36,7 +36,10 @@ _LONGEST: Final = 4 * 1024 * 1024
 _HARMLESS: Final = ("header", "query", "userinfo")
 _NOWHERE: Final = Path("evidence.cassette.jsonl")
 
+_STRICT: Final = "strict"
+
 _Judged = Mapping[tuple[int, str], Mapping[str, object]]
+_By = tuple[int, str, str]  # number of an exchange, dialect, name of a profile
 
 
 def redact_evidence(
@@ -80,10 +83,11 @@ def touched_rules(
         return {a.number: EVERY_RULE for a, b in pairs if not _is_same(a, b)}
     copies = _TwoCopies(evidence, clean)
     for book in (_shipped_rules(), *([rulebook] if rulebook is not None else [])):
-        results = copies.add_differing(book, None)
-        copies.add_differing(book, "strict")
+        judged, results = copies.add_differing(book, None)
+        if evidence.header.profile != _STRICT:
+            judged |= copies.add_differing(book, _STRICT)[0]
         for dialect, numbers in _dialects_judged(results).items():
-            copies.add_shifting(book, dialect, numbers)
+            copies.add_shifting(book, dialect, numbers, judged)
     return {number: tuple(sorted(rules)) for number, rules in copies.found.items() if rules}
 
 
@@ -106,10 +110,12 @@ class _TwoCopies(Struct):
     clean: Cassette
     found: dict[int, set[str]] = field(default_factory=dict)
 
-    def add_differing(self, book: Rulebook, profile: str | None) -> list[StreamResult]:
+    def add_differing(
+        self, book: Rulebook, profile: str | None
+    ) -> tuple[set[_By], list[StreamResult]]:
         """Adds what differs under one profile, None for that which the recording names.
 
-        Gives the results of the clean copy.
+        Gives by what both copies were judged, and the results of the clean one.
         """
         came, kept = (_stream_results(each, book, profile) for each in (self.evidence, self.clean))
         before, after = _outcomes_by_view(came), _outcomes_by_view(kept)
@@ -118,10 +124,12 @@ class _TwoCopies(Struct):
             rules = one.keys() | other.keys()
             differ = (rule for rule in rules if one.get(rule) != other.get(rule))
             self.found.setdefault(key[0], set()).update(differ)
-        return kept
+        return _judged_by(came) & _judged_by(kept), kept
 
-    def add_shifting(self, book: Rulebook, dialect: str, numbers: Collection[int]) -> None:
-        """Adds what differs under any other profile that ships."""
+    def add_shifting(
+        self, book: Rulebook, dialect: str, numbers: Collection[int], judged: Collection[_By]
+    ) -> None:
+        """Adds what differs under any other profile that ships than those `judged` by."""
         pairs = [
             (one, other)
             for one, other in zip(self.evidence.exchanges, self.clean.exchanges, strict=True)
@@ -130,7 +138,7 @@ class _TwoCopies(Struct):
         shifting = shifting_rules(book, dialect, pairs)
         if not shifting:
             return
-        profiles = profile_variants(shifting, dialect)
+        profiles = profile_variants(shifting, dialect, _profiles_of_all(pairs, dialect, judged))
         if len(profiles) * sum(map(_body_size, self.evidence.exchanges)) > _LONGEST:
             for one, _ in pairs:
                 self.found.setdefault(one.number, set()).update(rule.id for rule in shifting)
@@ -138,6 +146,19 @@ class _TwoCopies(Struct):
         narrow = narrow_rulebook(book, tuple(rule.id for rule in shifting))
         for profile in profiles:
             self.add_differing(narrow, profile)
+
+
+def _judged_by(results: Iterable[StreamResult]) -> set[_By]:
+    return {(each.exchange, each.dialect, each.profile) for each in results}
+
+
+def _profiles_of_all(
+    pairs: Sequence[tuple[Exchange, Exchange]], dialect: str, judged: Collection[_By]
+) -> set[str]:
+    """Names of the profiles by which all of these exchanges were judged."""
+    names = {name for _, spoken, name in judged if spoken == dialect}
+    numbers = [one.number for one, _ in pairs]
+    return {each for each in names if all((n, dialect, each) in judged for n in numbers)}
 
 
 def _dialects_judged(results: Iterable[StreamResult]) -> dict[str, set[int]]:

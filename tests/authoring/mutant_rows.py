@@ -144,7 +144,8 @@ def where(text: str) -> Where:
 def _condition(text: str) -> Where:
     path, equals, value = text.partition(" = ")
     if equals:
-        return lambda message: bool(at(message.payload, path) == yaml.safe_load(value))
+        wanted = yaml.safe_load(value)
+        return lambda message: bool(at(message.payload, path) == wanted)
     kind, _, operand = text.partition(" ")
     conditions: Mapping[str, Where] = {
         "type": edits.typed(operand),

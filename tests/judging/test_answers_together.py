@@ -6,11 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-import pytest
-
 from conformance.judging.result import StreamResult
 from tests.authoring.catalogue import mutants
 from tests.authoring.draft import Draft
+from tests.each import each_in_blocks
 from tests.judging.test_answers import NAMED, checker, drafts
 
 # By dialect a stream that keeps every rule and ends well.
@@ -64,7 +63,7 @@ def _faulty() -> Sequence[Draft]:
     ]
 
 
-@pytest.mark.parametrize("draft", _faulty(), ids=lambda draft: draft.name)
+@each_in_blocks(16, _faulty)
 def test_a_fault_in_the_second_of_two_streams_is_found_there(draft: Draft) -> None:
     first = drafts()[GOOD[draft.dialect]]
     judge = checker(draft.dialect, draft.profile).check
@@ -76,7 +75,7 @@ def test_a_fault_in_the_second_of_two_streams_is_found_there(draft: Draft) -> No
     assert told == _found(alone, 2)
 
 
-@pytest.mark.parametrize("draft", _faulty(), ids=lambda draft: draft.name)
+@each_in_blocks(16, _faulty)
 def test_a_fault_in_the_first_of_two_streams_is_found_there(draft: Draft) -> None:
     second = drafts()[GOOD[draft.dialect]]
     judge = checker(draft.dialect, draft.profile).check

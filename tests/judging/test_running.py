@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from conformance.cassette import Recording, open_recording
 from conformance.core.errors import CassetteError
 from conformance.core.events import Chunk, Ending, Exchange
-from conformance.core.shipped import cassettes
 from conformance.judging.fast import runs
 from conformance.judging.fast.running import MOST_WAITING, RunningView
 from conformance.judging.result import StreamResult
@@ -25,6 +24,7 @@ from conformance.judging.rulebook import Rulebook
 from conformance.judging.view import JudgeSetting
 from conformance.rules.forms import compare, fold_collect
 from conformance.rules.verdicts import Verdict
+from tests.each import each_in_blocks
 from tests.fuzz.both import difference, fast, hasty, slow, usual
 from tests.fuzz.cutting import cut
 from tests.fuzz.dialogues import DIALECTS, stream, texts
@@ -50,10 +50,6 @@ ENDS: Final[tuple[Ending, ...]] = ("eof", "eof", "reset", "open")
 TABLE: Final = Path(__file__).parent.parent / "captures" / "table.yaml"
 OGX: Final = "ogx-1.5.0"
 CASSETTES: Final = of_every_kind()
-
-
-def shipped_name(path: Path) -> str:
-    return str(path.relative_to(cassettes()))
 
 
 @pytest.fixture(autouse=True)
@@ -95,7 +91,7 @@ def test_generated_streams_under_any_cutting(block: int) -> None:
 
 
 @pytest.mark.one_in(60)
-@pytest.mark.parametrize("path", CASSETTES, ids=shipped_name)
+@each_in_blocks(60, lambda: CASSETTES)
 def test_shipped_cassettes_under_any_cutting(path: Path) -> None:
     """Every cut in one way besides frame by frame; every cassette in both."""
     recording, source = open_recording(path), Random(path.name)

@@ -22,6 +22,7 @@ from conformance.mutate import (
     shipped_bases,
     take_apart,
 )
+from tests.each import each_in_blocks
 
 # Operators that edit every line, renumber everything, or repeat the stream.
 EVERYWHERE = ("F1-", "F2-", "F6-", "F8-", "X8-", "X1-no-role", "I1-", "U5-less-usage")
@@ -76,14 +77,14 @@ def test_operators_that_share_a_name_have_the_same_outcome() -> None:
     assert len(outcomes) == len(set(ids(OPERATORS)))
 
 
-@pytest.mark.parametrize("operator", OPERATORS, ids=ids(OPERATORS))
+@each_in_blocks(12, lambda: OPERATORS)
 def test_operator_acts_on_a_shipped_recording(operator: Operator) -> None:
     # Not at every place that it looks at: of the entries of a request some hold no thinking.
     assert any(True for stream in streams() for _ in make_mutants(operator, stream, most=9))
 
 
 @pytest.mark.one_in(6)
-@pytest.mark.parametrize("operator", OPERATORS, ids=ids(OPERATORS))
+@each_in_blocks(24, lambda: OPERATORS)
 def test_mutants_differ_from_their_base(operator: Operator) -> None:
     for stream in streams():
         for mutant in make_mutants(operator, stream, most=2):
@@ -91,7 +92,7 @@ def test_mutants_differ_from_their_base(operator: Operator) -> None:
 
 
 @pytest.mark.one_in(3)
-@pytest.mark.parametrize("operator", OF_FEW_EVENTS, ids=ids(OF_FEW_EVENTS))
+@each_in_blocks(24, lambda: OF_FEW_EVENTS)
 def test_pieces_that_were_not_edited_keep_their_bytes(operator: Operator) -> None:
     """Before renumbering, an edit is one event or two."""
     for stream in streams():
@@ -103,7 +104,7 @@ def test_pieces_that_were_not_edited_keep_their_bytes(operator: Operator) -> Non
 
 
 @pytest.mark.one_in(2)
-@pytest.mark.parametrize("operator", OF_SEVERAL_EVENTS, ids=ids(OF_SEVERAL_EVENTS))
+@each_in_blocks(8, lambda: OF_SEVERAL_EVENTS)
 def test_edits_of_several_events_leave_the_others_alone(operator: Operator) -> None:
     for stream in streams():
         for site in choose_sites(operator.sites(stream), 1) if _applies(operator, stream) else ():

@@ -23,7 +23,7 @@ from conformance.judging.rulebook import Rulebook
 from conformance.mutate import OPERATORS, make_mutants, open_base
 from conformance.recordings.choices import choose_dialect
 from reference_impl.client.apis import APIS as FORMS
-from tests.each import each_row
+from tests.each import each_in_blocks, each_row
 from tests.fuzz.generated import generated
 from tests.reference.client_sides import (
     APIS,
@@ -144,7 +144,7 @@ def assert_agreed(one: Case) -> None:
 
 
 @pytest.mark.one_in(5)
-@pytest.mark.parametrize("path", paths(), ids=lambda path: f"{path.parent.name}-{path.stem}")
+@each_in_blocks(24, paths)
 def test_shipped_streams_are_read_alike(path: Path) -> None:
     for one in cases(path):
         assert_agreed(one)

@@ -9,7 +9,6 @@ import pytest
 
 from conformance.cassette import read
 from conformance.core.events import Exchange, Request, Response
-from conformance.core.shipped import cassettes
 from conformance.judging.result import Finding
 from conformance.recordings.check import check_paths
 from conformance.targets.recording.messages import BodyCame, ExchangeEnded, HeadCame
@@ -18,12 +17,12 @@ from conformance.watching import traffic as watched_traffic
 from conformance.watching.exchange import WatchedExchange
 from conformance.watching.judging import TrafficJudge
 from conformance.watching.wording import outcome_line
+from tests.each import each_in_blocks
 from tests.sampled import of_every_kind
 from tests.watching.relayed import SSE, answers_to, came, new_traffic, relayed
 
 JUDGE = TrafficJudge(rules=["stripping/*", "wire/sse/*"])
 LEAK = "stripping/visible-text/no-markers"
-RECORDED = of_every_kind()
 
 
 class Told:
@@ -42,12 +41,8 @@ class Told:
         self.lines.append(f"{exchange.number} ended")
 
 
-def names(path: Path) -> str:
-    return str(path.relative_to(cassettes()))
-
-
 @pytest.mark.one_in(24)
-@pytest.mark.parametrize("path", RECORDED, ids=names)
+@each_in_blocks(60, of_every_kind)
 def test_at_the_end_stands_what_check_says(path: Path) -> None:
     cassette = read(path)
     exchange = cassette.exchanges[0]
