@@ -30,6 +30,7 @@ from conformance.targets.client.client_judge import (
 from conformance.targets.client.conversation import (
     AGAIN,
     case_conversation,
+    in_form_of,
     models_matching,
     user_choices_in,
 )
@@ -145,7 +146,9 @@ class ExchangeReplays(CaseSeries):
         if sent.client_end != "completed":
             return
         calls = sent.own_tools
-        adds = [_tool_result(call) for call in calls] or [dict(AGAIN)]
+        adds = [_tool_result(call) for call in calls] or [
+            in_form_of(self.judging.profile.dialect, AGAIN)
+        ]
         options = {k: v for k, v in command["options"].items() if k == "tools"}
         options["history"] = _history_policy(self.judging.profile)
         for model in _models_to_continue(self.judging.profile, command["model"]):
