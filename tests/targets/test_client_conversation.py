@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 
-from conformance.targets.client.conversation import AGAIN, HELLO, hello_command, in_form_of
+from conformance.targets.client.conversation import (
+    AGAIN,
+    HELLO,
+    hello_command,
+    in_form_of,
+    with_called_tools,
+)
 
 QUESTION = "What is 2 + 2?"
 
@@ -30,3 +36,13 @@ def test_a_question_is_in_the_form_of_the_api(dialect: str, message: dict[str, A
 def test_a_system_message_is_the_same_in_every_api() -> None:
     rules = {"role": "system", "content": "Be brief."}
     assert in_form_of("gemini.generate", rules) == rules
+
+
+def test_a_function_that_the_answer_calls_is_offered() -> None:
+    tides = {"type": "function", "function": {"name": "tides", "parameters": {"type": "string"}}}
+    command = {**hello_command("openai.chat"), "options": {"tools": [tides]}}
+    calls = [{"name": name, "arguments": "{}"} for name in ("ferries", "tides", "ferries", None)]
+    offered = with_called_tools(command, calls)["options"]["tools"]
+    plain = {"name": "ferries", "parameters": {"type": "object"}}
+    assert offered == [tides, {"type": "function", "function": plain}]
+    assert with_called_tools(hello_command("openai.chat"), []) == hello_command("openai.chat")

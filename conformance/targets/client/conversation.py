@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from conformance.core.events import Exchange, Request
@@ -29,6 +29,21 @@ def case_conversation(exchange: Exchange, profile: Profile) -> dict[str, Any]:
         "messages": request_messages(body, in_form_of(dialect.name, HELLO)),
         "options": case_options(tools, exchange.request, profile),
     }
+
+
+def with_called_tools(
+    command: Mapping[str, Any], calls: Iterable[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """The command with every function that the answer calls: SDKs refuse a call of another one."""
+    options = command["options"]
+    offered = {tool["function"]["name"]: tool for tool in options.get("tools", ())}
+    for call in calls:
+        name = call.get("name")
+        if isinstance(name, str) and name:
+            function = {"name": name, "parameters": {"type": "object"}}
+            offered.setdefault(name, {"type": "function", "function": function})
+    tools = {"tools": [*offered.values()]} if offered else {}
+    return {**command, "options": {**options, **tools}}
 
 
 def hello_command(dialect: str) -> dict[str, Any]:

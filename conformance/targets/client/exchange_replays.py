@@ -33,6 +33,7 @@ from conformance.targets.client.conversation import (
     in_form_of,
     models_matching,
     user_choices_in,
+    with_called_tools,
 )
 from conformance.targets.client.kept_talk import talk_fault, whole_talk
 from conformance.targets.client.protocol import EXTRACT, NEXT_REQUEST, STREAM
@@ -62,7 +63,8 @@ class ExchangeReplays(CaseSeries):
         """The result over all replays of the exchange."""
         exchange = self.recorded.exchange
         gathered = GatheredReplays()
-        command = case_conversation(exchange, self.judging.profile)
+        asked = case_conversation(exchange, self.judging.profile)
+        command = with_called_tools(asked, self.recorded.own_tools)
         # A client that asks for a stream is owed none of a whole body, and the other way round.
         if _is_whole(exchange) == (BODIES in self.endpoint.about.features):
             skipped = self._replay_all(gathered, command, edited=edited)
