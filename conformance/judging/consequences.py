@@ -101,7 +101,9 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "usage-details": ("wire/responses/usage-present", ENDING.id),
     "usage-as-streamed": ("*/usage-present", "*/counts-stated", "*/body-fields", "*/body-counted"),
     # Who makes up the end of an answer that broke off has neither its reason nor its counts.
-    **dict.fromkeys(("finish-present", "usage-present", "usage-when-asked"), (ENDING.id,)),
+    **dict.fromkeys(
+        ("delta-present", "finish-present", "usage-present", "usage-when-asked"), (ENDING.id,)
+    ),
     # What is turned off is counted: one rule of the API says so, too.
     "off-uncounted": ("effort/gemini/nought-means-none", "effort/responses/none-means-none"),
     # Thinking that came as text is counted as thinking, and lost as such.

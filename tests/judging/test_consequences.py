@@ -134,7 +134,7 @@ def test_a_cause_comes_first_unless_it_is_what_never_came(cause: Finding, is_why
     [
         *("wire/chat/usage-when-asked", "wire/chat/finish-present"),
         *("wire/responses/usage-present", "wire/responses-items/usage-details"),
-        "wire/responses/thinking-counted",
+        *("wire/responses/thinking-counted", "wire/messages/delta-present"),
     ],
 )
 def test_an_end_that_was_made_up_lacks_its_reason_and_counts(
