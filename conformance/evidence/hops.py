@@ -84,7 +84,9 @@ def compare_hops(
         _leave_cached(ledger, expected)
         return
     calls = _calls_due(expected, behind)
-    if calls is not None:
+    if calls is not None and not behind and answer.ending not in WHOLE_ENDS:
+        ledger.add(HOP_CALLS.id, Verdict.UNTESTABLE, _NOBODY, by=_NAME)  # it refused by itself
+    elif calls is not None:
         _judge_pair(ledger, HOP_CALLS, answer, (calls, len(behind)))
     compare_asked(ledger, exchange, answer, behind)
     open_reason = expected.untestable if behind else _NOBODY
@@ -168,12 +170,17 @@ def upstream_reading(dialect: Dialect, profile: str, request: Request | None) ->
 
 
 def _calls_due(expected: ExpectedStep, behind: Sequence[Exchange]) -> int | None:
-    """How often the gateway must ask; a summary that it asks for upstream costs no further call."""
-    body = behind[0].request.json if behind and behind[0].request else None
-    form = get(behind[0].dialect or _DEFAULT).request if behind else None
-    if expected.calls is not None and form is not None and form.wants_summary(body):
+    """How often the gateway may ask; a summary that it asks for upstream costs no further call.
+
+    It must ask once: nothing demands that it writes a summary by a call of its own.
+    """
+    if expected.calls is None or not behind:
+        return expected.calls
+    body = behind[0].request.json if behind[0].request else None
+    form = get(behind[0].dialect or _DEFAULT).request
+    if form is not None and form.wants_summary(body):
         return 1
-    return expected.calls
+    return min(expected.calls, len(behind))
 
 
 def _is_streamed(exchange: Exchange) -> bool:

@@ -10,7 +10,8 @@ from conformance.judging.explained_difference import explains
 from conformance.judging.hop_rules import LOST_TURN, OPAQUE, RETURNED, TALK_KEPT, THINKING_PARTS
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding, StreamResult
-from conformance.judging.run_rules import ANSWER_SAID
+from conformance.judging.run_rules import ANSWER_SAID, ENDING
+from conformance.judging.transcript import WHOLE_ENDS
 from conformance.judging.view import JudgedView
 from conformance.rules.forms.contributions import ComparedPairs, Contribution
 from conformance.rules.verdicts import Level, Verdict
@@ -23,7 +24,7 @@ _OF_REPORTS: Final = "/client/"
 _UNPLACED: Final = ("carries", "message-identified", "type-known", "tuple", "last-comes")
 _NO_COUNTS: Final = (
     *("usage-present", "counts-are-whole", "counts-stated", "body-fields", "result-fields"),
-    *("thinking/stream/answer-counted", "wire/responses/usage-present"),
+    *("thinking/stream/answer-counted", "wire/responses/usage-present", ENDING.id),
 )
 _OF_SEALS: Final = (
     *("*/signed-unchanged", "*/sealed-unchanged", "*/redacted-unchanged", "*/signed-calls"),
@@ -97,8 +98,12 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
         ("usage-details", "wire/responses-items/usage-details", *_NO_COUNTS),
     ),
     "total-is-sum": _NO_COUNTS,
-    "usage-details": ("wire/responses/usage-present",),
+    "usage-details": ("wire/responses/usage-present", ENDING.id),
     "usage-as-streamed": ("*/usage-present", "*/counts-stated", "*/body-fields", "*/body-counted"),
+    # Who makes up the end of an answer that broke off has neither its reason nor its counts.
+    **dict.fromkeys(
+        ("delta-present", "finish-present", "usage-present", "usage-when-asked"), (ENDING.id,)
+    ),
     # What is turned off is counted: one rule of the API says so, too.
     "off-uncounted": ("effort/gemini/nought-means-none", "effort/responses/none-means-none"),
     # Thinking that came as text is counted as thinking, and lost as such.
@@ -171,6 +176,12 @@ def follows(rule: str, leader: str) -> bool:
     return any(_is_leader(leader, each, suite) for each in _FOLLOWING.get(name, ()))
 
 
+def is_made_up(finding: Finding) -> bool:
+    """Whether an answer that broke off, or failed, came as a whole one."""
+    is_whole = finding.got in WHOLE_ENDS and WHOLE_ENDS.isdisjoint(finding.expected)
+    return finding.rule == ENDING.id and is_whole
+
+
 def _may_cause(ledger: Ledger, leader: str, rule: str) -> bool:
     """Whether a finding of the leader stands where it may cause every finding of the rule."""
     causes = [each for each in ledger.findings if each.rule == leader]
@@ -179,6 +190,8 @@ def _may_cause(ledger: Ledger, leader: str, rule: str) -> bool:
 
 
 def _comes_first(cause: Finding, finding: Finding) -> bool:
+    if cause.rule == ENDING.id:
+        return is_made_up(cause)
     if _OF_REPORTS in cause.rule:
         return True  # it compares the whole report, and shows at its end
     if finding.unit and set(cause.answers).isdisjoint(finding.answers):

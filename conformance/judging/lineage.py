@@ -8,7 +8,7 @@ in the same slice is not enough: an item may be wrong in many ways.
 A joined text that differs follows from an event whose text could not be read.
 A comparison with another hop shows at the last event, but does not depend on it: of these findings
 only lost words follow from how the answer ended. A history that was altered shows at no event, and
-does not follow from other faults of its request.
+does not follow from other faults of its request. An end that was made up follows from nothing.
 Rule 3: thinking that never came as thinking follows from its markers in the text: it came there.
 Rule 4: nothing follows from a less severe finding, and ERROR neither causes nor follows.
 """
@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Final
 
+from conformance.judging.consequences import is_made_up
 from conformance.judging.hop_rules import THINKING as HOP_THINKING
 from conformance.judging.result import Finding
 from conformance.judging.run_rules import THINKING
@@ -102,7 +103,7 @@ def direct_causes(ordered: Sequence[Finding]) -> Iterator[list[int]]:
 
 def _matter(finding: Finding) -> str:
     """What a comparison with another hop or turn is about; empty for what happens at an event."""
-    if finding.rule.startswith(_ASKED):
+    if finding.rule.startswith(_ASKED) or is_made_up(finding):
         return finding.rule
     if finding.rule.startswith(_HISTORY) and not finding.event:
         return _HISTORY

@@ -79,7 +79,7 @@ HOP_USAGE: Final = _scenario_rule(
 )
 HOP_CALLS: Final = _scenario_rule(
     "hop-calls",
-    "A gateway sends as many upstream requests as the request needs.",
+    "A gateway sends no more upstream requests than the request needs.",
     "A summary may cost one more request; without a summary there is none.",
     Level.SHOULD,
 )

@@ -25,6 +25,8 @@ WHOLE_ENDS: Final = frozenset({"complete", "length", "tools", "filtered"})
 
 _LEAST_REFUSAL: Final = 300
 _FINISHES: Final = {"stop": "complete", "length": "length", "content_filter": "filtered"}
+_BROKEN_OFF: Final = frozenset({"interrupted", "incomplete"})
+"""Reasons that say that the answer is not all there, in no word for a limit or a filter."""
 _UNHEARD: Final = frozenset({"client-closed", "idle-timeout"})
 
 
@@ -82,7 +84,11 @@ class Transcript(Struct):
             return "refused" if self._is_refused_by_error else "failed"
         if self.listed and self.exchange.end == "eof":
             return "complete"
-        if not self.done or self.exchange.end in _UNHEARD or "interrupted" in self.finishes:
+        if (
+            not self.done
+            or self.exchange.end in _UNHEARD
+            or _BROKEN_OFF.intersection(self.finishes)
+        ):
             return "cut"
         if self.own_tools or "tool_calls" in self.finishes:
             return "tools"

@@ -20,6 +20,7 @@ from conformance.core.framing import framing_of
 from conformance.core.reading import Reading
 from conformance.core.schema_samples import sample_of
 from conformance.dialects import SUPPORTED, get, required
+from conformance.dialects.asked_effort import asked_effort
 from conformance.dialects.personas import PLAIN, Persona
 from conformance.dialects.script import (
     ARGUMENTS,
@@ -229,6 +230,8 @@ def scripted_answer(
         return json_answer(_STATUS[word], script.error(_ERRORS[word], is_refusal=is_refusal))
     wish = script.wishes.read(body)
     plain = replace(_plain_answer(word, number, says), persona=persona)
+    if word in _CALLING and _is_turned_off(body):
+        plain = replace(plain, thinking="", tokens=_UNTHINKING)
     if plain.calls and (call := played_call(dialect, body, folder)):
         plain = _calling(plain, call)
     answer = _as_wished(plain, wish, dialect, body)
@@ -263,6 +266,12 @@ def _offered(dialect: str, body: Any) -> list[OfferedFunction]:
 
 _SILENT: Final = frozenset({"hidden", "plain"})
 _UNTHINKING: Final = (11, 12, 0)  # tokens of the prompt, of the answer, of thinking
+
+
+def _is_turned_off(body: Mapping[str, Any]) -> bool:
+    """Whether a request turns thinking off, by the switch of whichever server."""
+    asked = asked_effort(body)
+    return asked is not None and asked.stance == "off"
 
 
 def _plain_answer(word: str, number: int, says: str) -> ScriptedAnswer:

@@ -25,8 +25,8 @@ class Gateway:
     request more than needed. `drops_thinking`: thinking is left out. `drops_second_call`: of calls
     in a stream only the first is passed on. `hides_header`: the opt-in is
     not passed on. `spoils`: what it asks is no JSON, this before the body. `caches`: whole bodies
-    that were asked for before come from a cache, which is no fault. `rewrites` changes
-    what is asked.
+    that were asked for before come from a cache, which is no fault. `refuses`: a request that
+    holds this gets HTTP 400 of its own. `rewrites` changes what is asked.
     """
 
     upstream: str = ""
@@ -39,6 +39,7 @@ class Gateway:
     hides_header: bool = False
     spoils: bytes = b""
     caches: bool = False
+    refuses: bytes = b""
     rewrites: Rewrite | None = None
     known: dict[bytes, bytes] = field(default_factory=dict)
 
@@ -52,6 +53,10 @@ class Gateway:
         if body in self.known:
             await send({**_OK, "headers": [(b"content-type", b"application/json")]})
             await send(_part(self.known[body], more=False))
+            return
+        if self.refuses and self.refuses in body:
+            await send({**_OK, "status": 400, "headers": [(b"content-type", b"application/json")]})
+            await send(_part(b'{"error": {"message": "no such field"}}', more=False))
             return
         headers = {n.decode(): v.decode() for n, v in scope["headers"]}
         kept = {n: v for n, v in headers.items() if n == "content-type"}

@@ -120,6 +120,34 @@ def test_a_cause_comes_first_unless_it_is_what_never_came(cause: Finding, is_why
     assert (rule in ledger.rules_with(Verdict.FAIL)) is not is_why
 
 
+@pytest.mark.parametrize(
+    ("due", "came", "is_why"),
+    [
+        (("failed", "cut"), "complete", True),
+        (("failed", "cut"), "length", True),
+        (("complete",), "cut", False),  # the wire says more exactly what is missing
+        (("length",), "complete", False),
+    ],
+)
+@pytest.mark.parametrize(
+    "rule",
+    [
+        *("wire/chat/usage-when-asked", "wire/chat/finish-present"),
+        *("wire/responses/usage-present", "wire/responses-items/usage-details"),
+        *("wire/responses/thinking-counted", "wire/messages/delta-present"),
+    ],
+)
+def test_an_end_that_was_made_up_lacks_its_reason_and_counts(
+    due: tuple[str, ...], came: str, is_why: bool, rule: str
+) -> None:
+    ledger = Ledger(StreamResult("", 1, "", "", named=False, verdicts={}, findings=()))
+    ending = plain_finding(rule="scenario/ending", event=9, expected=due, got=came)
+    for found in (found_at(rule, 8), ending):
+        ledger.add(found.rule, Verdict.FAIL, findings=[found], by="hops")
+    withdraw_followers(ledger, "consequences")
+    assert {*ledger.rules_with(Verdict.FAIL)} == {"scenario/ending", *[rule][is_why:]}
+
+
 @pytest.mark.parametrize("rule", ["hop/opaque", "hop/opaque-returned"])
 @pytest.mark.parametrize(
     ("leader", "event", "is_why"),

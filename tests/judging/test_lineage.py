@@ -101,6 +101,18 @@ PAIRS: list[tuple[str, dict[str, Any], dict[str, Any], bool]] = [
         True,
     ),
     (
+        "an end that was made up follows from nothing",
+        {"event": 9, "got": "end of stream"},
+        {
+            "event": 9,
+            "rule": "scenario/ending",
+            "expected": ("failed", "cut"),
+            "got": "complete",
+            "message": "expected failed or cut, got complete",
+        },
+        False,
+    ),
+    (
         "text and thinking are altered in one way",
         {"event": 9, "rule": "scenario/hop-text", "message": "expected 'It', got 'At' at text"},
         {"event": 9, "rule": "scenario/hop-thinking", "message": "expected 'é', got '?' at text"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -78,3 +79,24 @@ def test_only_the_layer_that_is_asked_for_is_kept() -> None:
     assert {event.layer for event in wire.events} == {"wire"}
     spoken = read_transcript(exchange, *ways, keep="semantic").client_events
     assert spoken[2] == {"type": "thinking.delta", "text": "word 0 ", **spoken[2]}
+
+
+@pytest.mark.parametrize(
+    ("why", "ending"),
+    [
+        ({"reason": "max_output_tokens"}, "length"),
+        ({"reason": "length"}, "length"),
+        ({"reason": "content_filter"}, "filtered"),
+        ({"reason": "upstream_eof"}, "cut"),
+        ({"reason": "steered"}, "cut"),
+        (None, "cut"),
+    ],
+)
+def test_an_incomplete_response_is_never_a_complete_answer(
+    why: dict[str, str] | None, ending: str
+) -> None:
+    response = {"id": "r", "object": "response", "status": "incomplete", "output": []}
+    closing = {"type": "response.incomplete", "response": {**response, "incomplete_details": why}}
+    body = b"event: response.incomplete\ndata: %b\n\n" % json.dumps(closing).encode()
+    exchange = Exchange(chunks=(Chunk(body, 0.0),), end="eof")
+    assert read(exchange, "openai.responses")["ending"] == ending

@@ -129,6 +129,22 @@ def test_an_answer_from_a_cache_is_reported_and_not_blamed(tmp_path: Path) -> No
     assert violated(offline) == set()
 
 
+def test_what_a_gateway_refuses_by_itself_is_one_finding(tmp_path: Path) -> None:
+    outcome = ran(Gateway(refuses=b'"reasoning_content"'), tmp_path)
+    found = {rule for rule, _ in violated(outcome.report)}
+    assert found == {"scenario/ending"}
+    assert "HTTP 400" in next(each.message for each in outcome.report.findings)
+
+
+def test_a_gateway_need_not_write_a_summary_by_a_call_of_its_own(tmp_path: Path) -> None:
+    summary = [each for each in load_scenarios(["gateway-summary"]) if each.steps]
+    gateway = Translator("chat", change=forgets)
+    outcome = ran(gateway, tmp_path, summary, dialects=("openai.responses",))
+    (path,) = tmp_path.rglob("gateway-summary.cassette.jsonl")
+    assert sum(each.hop == "upstream" for each in read(path).exchanges) == 4
+    assert {rule for rule, _ in violated(outcome.report)} == {"scenario/hop-thinking"}
+
+
 def test_a_character_that_is_lost_is_found_in_its_own_scenario_alone(tmp_path: Path) -> None:
     report = ran(Gateway(splits=True), tmp_path).report
     assert violated(report) == {

@@ -169,6 +169,28 @@ def test_a_text_ends_where_the_request_says() -> None:
 
 
 @STREAMS
+@pytest.mark.parametrize("word", ["answer", "tools"])
+@pytest.mark.parametrize(
+    ("dialect", "switch"),
+    [
+        ("openai.chat", {"reasoning_effort": "none"}),
+        ("openai.chat", {"chat_template_kwargs": {"enable_thinking": False}}),
+        ("openai.responses", {"reasoning": {"effort": "none"}}),
+        ("anthropic.messages", {"thinking": {"type": "disabled"}}),
+        ("gemini.generate", {"generationConfig": {"thinkingConfig": {"thinkingBudget": 0}}}),
+        ("ollama.chat", {"think": False}),
+    ],
+)
+def test_no_thinking_comes_where_a_request_turns_it_off(
+    dialect: str, switch: Mapping[str, Any], word: str, *, stream: bool
+) -> None:
+    answer = answered(dialect, {**switch, "stream": stream}, word)
+    assert not answer.thinking
+    assert answer.text or answer.tools
+    assert not answer.usage.get("reasoning")
+
+
+@STREAMS
 def test_thinking_comes_encrypted_where_the_request_includes_that(*, stream: bool) -> None:
     asked = {"include": ["reasoning.encrypted_content"], "stream": stream}
     assert answered("openai.responses", asked).opaque

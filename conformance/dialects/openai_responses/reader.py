@@ -40,7 +40,10 @@ from conformance.dialects.openai_responses.vocabulary import (
 from conformance.dialects.typed import TypedReader
 from conformance.dialects.unsupported import is_realtime
 
-_REASONS: Final = {"max_output_tokens": "length", "max_tokens": "length"}
+_REASONS: Final = {
+    **dict.fromkeys(("max_output_tokens", "max_tokens", "length"), "length"),
+    "content_filter": "content_filter",
+}
 _UNFINISHED: Final = frozenset({"queued", "in_progress"})
 _ITEM_MEANINGS: Final[Mapping[str, Callable[[Output, dict[str, Any]], None]]] = {
     "response.output_item.added": Output.added,
@@ -169,8 +172,8 @@ class ResponsesReader(TypedReader[Output]):
     def _say_outcome(self, response: dict[str, Any], status: str) -> None:
         """Finish, usage, error and done of a response that is over."""
         if status == "incomplete":
-            reason = string(mapping(response.get("incomplete_details")).get("reason")) or status
-            self._say_finish(_REASONS.get(reason, reason))
+            reason = string(mapping(response.get("incomplete_details")).get("reason"))
+            self._say_finish(_REASONS.get(reason or status, status))
         elif status not in ("failed", "cancelled"):
             self._say_finish("tool_calls" if self._content.awaits_tools else "stop")
         if (counts := outcome.usage(response.get("usage"))) is not None:

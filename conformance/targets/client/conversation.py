@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from conformance.core.events import Exchange, Request
 from conformance.dialects import HISTORIES, INSTRUCTIONS, get
-from conformance.dialects.requests import opts_in
+from conformance.dialects.requests import Question, opts_in
 from conformance.profiles.profile import Profile
 from conformance.rules.patterns import regex
 
 HELLO: Final = {"role": "user", "content": "What is 2 + 2?"}
 AGAIN: Final = {"role": "user", "content": "And why?"}
-HELLO_COMMAND: Final = {"model": "m", "messages": [HELLO], "options": {}}
 _OF_USER: Final = ("effort", "summary", "history", "include_thinking")
 
 
@@ -27,9 +26,38 @@ def case_conversation(exchange: Exchange, profile: Profile) -> dict[str, Any]:
     model = body.get("model")
     return {
         "model": model if isinstance(model, str) and model else "m",
-        "messages": request_messages(body),
+        "messages": request_messages(body, in_form_of(dialect.name, HELLO)),
         "options": case_options(tools, exchange.request, profile),
     }
+
+
+def with_called_tools(
+    command: Mapping[str, Any], calls: Iterable[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """The command with every function that the answer calls: SDKs refuse a call of another one."""
+    options = command["options"]
+    offered = {tool["function"]["name"]: tool for tool in options.get("tools", ())}
+    for call in calls:
+        name = call.get("name")
+        if isinstance(name, str) and name:
+            function = {"name": name, "parameters": {"type": "object"}}
+            offered.setdefault(name, {"type": "function", "function": function})
+    tools = {"tools": [*offered.values()]} if offered else {}
+    return {**command, "options": {**options, **tools}}
+
+
+def hello_command(dialect: str) -> dict[str, Any]:
+    """The command that asks for a short answer."""
+    return {"model": "m", "messages": [in_form_of(dialect, HELLO)], "options": {}}
+
+
+def in_form_of(dialect: str, message: Mapping[str, Any]) -> dict[str, Any]:
+    """A plain message of the user in the form of the dialect's API; any other one as it is."""
+    form, text = get(dialect).request, message["content"]
+    if form is None or message["role"] != "user":
+        return dict(message)
+    body = form.ask(Question(text, 1, streams=True, thinks=False, summarises=False))
+    return request_messages(body, message)[-1]
 
 
 def user_choices_in(command: Mapping[str, Any]) -> dict[str, Any]:
@@ -38,8 +66,11 @@ def user_choices_in(command: Mapping[str, Any]) -> dict[str, Any]:
     return {"model": command["model"], **{key: options[key] for key in _OF_USER if key in options}}
 
 
-def request_messages(body: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The history of a request of any dialect, with its instructions in front."""
+def request_messages(body: Mapping[str, Any], instead: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The history of a request of any dialect, with its instructions in front.
+
+    A request without one gets the message `instead`.
+    """
     system = next(filter(None, (body.get(key) for key in INSTRUCTIONS)), None)
     system = system.get("parts") if isinstance(system, Mapping) else system
     before = [{"role": "system", "content": system}] if isinstance(system, str | list) else []
@@ -47,7 +78,7 @@ def request_messages(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     if isinstance(given, str):
         return [*before, {"role": "user", "content": given}]
     entries = [dict(entry) for entry in _as_list(given) if isinstance(entry, Mapping)]
-    return [*before, *(entries or [dict(HELLO)])]
+    return [*before, *(entries or [dict(instead)])]
 
 
 def case_options(tools: Any, request: Request | None, profile: Profile) -> dict[str, Any]:

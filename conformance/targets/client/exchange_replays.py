@@ -30,8 +30,10 @@ from conformance.targets.client.client_judge import (
 from conformance.targets.client.conversation import (
     AGAIN,
     case_conversation,
+    in_form_of,
     models_matching,
     user_choices_in,
+    with_called_tools,
 )
 from conformance.targets.client.kept_talk import talk_fault, whole_talk
 from conformance.targets.client.protocol import EXTRACT, NEXT_REQUEST, STREAM
@@ -61,7 +63,8 @@ class ExchangeReplays(CaseSeries):
         """The result over all replays of the exchange."""
         exchange = self.recorded.exchange
         gathered = GatheredReplays()
-        command = case_conversation(exchange, self.judging.profile)
+        asked = case_conversation(exchange, self.judging.profile)
+        command = with_called_tools(asked, self.recorded.own_tools)
         # A client that asks for a stream is owed none of a whole body, and the other way round.
         if _is_whole(exchange) == (BODIES in self.endpoint.about.features):
             skipped = self._replay_all(gathered, command, edited=edited)
@@ -145,7 +148,9 @@ class ExchangeReplays(CaseSeries):
         if sent.client_end != "completed":
             return
         calls = sent.own_tools
-        adds = [_tool_result(call) for call in calls] or [dict(AGAIN)]
+        adds = [_tool_result(call) for call in calls] or [
+            in_form_of(self.judging.profile.dialect, AGAIN)
+        ]
         options = {k: v for k, v in command["options"].items() if k == "tools"}
         options["history"] = _history_policy(self.judging.profile)
         for model in _models_to_continue(self.judging.profile, command["model"]):

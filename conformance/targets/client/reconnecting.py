@@ -30,7 +30,7 @@ from conformance.targets.client.client_judge import (
     no_answer,
     stream_result,
 )
-from conformance.targets.client.conversation import HELLO_COMMAND
+from conformance.targets.client.conversation import hello_command
 from conformance.targets.client.protocol import STREAM
 from conformance.targets.client.replay_endpoint import ReplayedCase, short_answer
 
@@ -87,7 +87,7 @@ def judge_reconnecting(cases: CaseSeries) -> Iterator[StreamResult]:
     for number, each in enumerate(broken_answers([chunk.data for chunk in whole.chunks]), 1):
         place = Exchange(number=number, scenario=RECONNECT, role=each.name, dialect=dialect)
         answers = _served_answers(each, whole)
-        case = cases.endpoint.replay_in_turn(answers, dialect, HELLO_COMMAND)
+        case = cases.endpoint.replay_in_turn(answers, dialect, hello_command(dialect))
         cases.count_case(STREAM, case.answered)
         made = _judge_case(cases.judging, each, place, whole, case)
         yield stream_result(cases.judging, place, made)

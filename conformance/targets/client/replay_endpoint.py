@@ -23,7 +23,7 @@ from conformance.core.framing import Framing, framing_of
 from conformance.dialects import APPLICATIONS, ENDPOINTS, get, required
 from conformance.dialects.script import CONTENT_TYPES, ScriptedAnswer, encode_stream
 from conformance.targets.client.adapter import Adapter, AdapterAnswer, joined_text
-from conformance.targets.client.conversation import HELLO_COMMAND
+from conformance.targets.client.conversation import hello_command
 from conformance.targets.client.process import AdapterBounds
 from conformance.targets.client.protocol import NEXT_REQUEST, STREAM, ClientImplementation
 from conformance.targets.client.variation import ReplayVariation
@@ -245,7 +245,9 @@ def run_smoke_case(endpoint: ReplayEndpoint, dialect: str) -> None:
 def smoke_fault(endpoint: ReplayEndpoint, dialect: str) -> tuple[AdapterAnswer, str]:
     """How a short answer without thinking is reported, and what is wrong with it, or nothing."""
     options = ReplayOptions(repeat=True)
-    case = endpoint.replay_in_turn(_short_answers(dialect), dialect, HELLO_COMMAND, options)
+    case = endpoint.replay_in_turn(
+        _short_answers(dialect), dialect, hello_command(dialect), options
+    )
     return case.answered, _fault_of_smoke(endpoint, dialect, case)
 
 

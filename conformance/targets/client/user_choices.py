@@ -38,6 +38,7 @@ from conformance.targets.client.conversation import (
     AGAIN,
     ANY,
     HELLO,
+    in_form_of,
     models_matching,
     user_choices_in,
 )
@@ -72,9 +73,9 @@ class UserChoice(Struct, frozen=True):
     messages: tuple[Mapping[str, Any], ...] = (HELLO,)
     before: Mapping[str, Any] = field(default_factory=dict)
 
-    def command(self) -> dict[str, Any]:
+    def command(self, dialect: str) -> dict[str, Any]:
         """`model`, `messages` and `options` of the command."""
-        messages = [dict(entry) for entry in self.messages]
+        messages = [in_form_of(dialect, entry) for entry in self.messages]
         return {"model": self.model, "messages": messages, "options": dict(self.options)}
 
     def stands_in(self, request: Request) -> bool:
@@ -175,7 +176,7 @@ def judge_user_choices(cases: CaseSeries, sent: list[Exchange]) -> Iterator[Stre
         else:
             # Beside an answer to a request that nobody sends; usage may have been asked for.
             like = short_answer(dialect, states_usage=True)
-            chosen = user_choices_in(choice.command())
+            chosen = user_choices_in(choice.command(dialect))
             request = request_exchange(answered.request, number, choice.name, like, chosen)
             sent.append(request)
             made = _judge_choice(cases.judging, choice, request, client_place(place))
@@ -183,17 +184,17 @@ def judge_user_choices(cases: CaseSeries, sent: list[Exchange]) -> Iterator[Stre
 
 
 def _ask_for_request(endpoint: ReplayEndpoint, dialect: str, choice: UserChoice) -> AdapterAnswer:
-    command = choice.command()
+    command, again = choice.command(dialect), in_form_of(dialect, AGAIN)
     if not choice.before:
         return endpoint.next_request(dialect, command)
     if STREAM not in endpoint.about.ops or BODIES in endpoint.about.features:
-        history = [*command["messages"], {"role": "assistant", "content": ANSWER}, AGAIN]
+        history = [*command["messages"], {"role": "assistant", "content": ANSWER}, again]
         return endpoint.next_request(dialect, {**command, "messages": history})
     first = {**command, "options": dict(choice.before)}
     case = endpoint.replay_stream(short_variation(dialect), dialect, first)
     if case.answered.how != "completed":
         return case.answered
-    return endpoint.next_request(dialect, command, case.seq, [AGAIN])
+    return endpoint.next_request(dialect, command, case.seq, [again])
 
 
 def _judge_choice(
