@@ -59,7 +59,7 @@ from conformance.evidence.step_counts import StepCounts
 from conformance.judging.asked_rules import ASKED_RULES
 from conformance.judging.client_view import compares_views, declared_events, undeclared_rules
 from conformance.judging.consequences import withdraw_consequences, withdraw_followers
-from conformance.judging.hop_rules import HOP_RULES
+from conformance.judging.hop_rules import HOP_RULES, TALK_KEPT
 from conformance.judging.ledger import Ledger
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.run_rules import CROSS_TALK, SCENARIO_RULES
@@ -81,6 +81,7 @@ PLAYED_BROKEN: Final = "what was played upstream breaks"
 _TOLD: Final = frozenset({"failed", "refused"})
 _OF_REQUESTS: Final = frozenset(rule.id for rule in (*ASKED_RULES, CROSS_TALK))
 _OF_UPSTREAM: Final = frozenset(rule.id for rule in (*SCENARIO_RULES, *HOP_RULES)) - _OF_REQUESTS
+_RETURNED: Final = "history/returned/"
 _FAIL: Final = Verdict.FAIL
 _TARGETS: Final = frozenset({"server", "gateway", APP})
 _PASS_OR_FAIL: Final = frozenset({Verdict.PASS, _FAIL})
@@ -348,6 +349,22 @@ def write_links(
         linked.write(ledgers, recording.judged, ours, trusted=trusted)
         for ledger in ledgers.values():
             withdraw_followers(ledger, LINKS)
+        for exchange in recording.judged:
+            told = ledgers.get(exchange.number)
+            if told is not None and told.verdicts.get(TALK_KEPT.id) is _FAIL:
+                _withdraw_told(ledgers, answers_behind(recording, exchange))
+
+
+def _withdraw_told(ledgers: Mapping[int, Ledger], behind: Iterable[Exchange]) -> None:
+    """What a request sends back of these answers is told with the application: one cause."""
+    told = {each.number for each in behind}
+    for ledger in ledgers.values():
+        given: dict[str, set[int]] = {}
+        for found in ledger.findings:
+            if found.rule.startswith(_RETURNED) and found.upstream is not None:
+                given.setdefault(found.rule, set()).add(found.upstream.exchange)
+        rules = [rule for rule, answers in given.items() if answers <= told]
+        ledger.withdraw(rules, f"what breaks {TALK_KEPT.id} may be why", LINKS)
 
 
 def withdraw_touched(
