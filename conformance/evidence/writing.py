@@ -76,6 +76,7 @@ _UNSEEN_END: Final = "the file ends there; how the connection ended was not reco
 _END_RULES: Final = frozenset({"wire/sse/last-event-complete", "wire/lines/last-line-whole"})
 _STATES_ENDS: Final = frozenset({"cassette", "row"})  # kinds of recordings
 _SERIAL: Final = "overlap"  # the knob of rules by which parts come one after another
+_REFUSED: Final = "none of the compared requests was answered"
 _OUR_REQUEST: Final = "the scenario wrote the request"
 PLAYED_BROKEN: Final = "what was played upstream breaks"
 _TOLD: Final = frozenset({"failed", "refused"})
@@ -316,8 +317,12 @@ def write_comparisons(
         own = [each for each in ours if each[1].hop != "upstream"]
         found += (each for each in compare_exchanges(rulebook, own) if each.verdict is _FAIL)
     compared = {one.rule.id: one.rule for one in found}
+    refused = {each.number for each in recording.exchanges if is_refusal(each)}
     for one in found:
-        ledger.add(one.rule.id, one.verdict, one.reason, one.findings, by="comparisons")
+        if one.verdict is Verdict.INCONCLUSIVE and one.exchanges <= refused:
+            ledger.add(one.rule.id, Verdict.NOT_APPLICABLE, _REFUSED, by="comparisons")
+        else:
+            ledger.add(one.rule.id, one.verdict, one.reason, one.findings, by="comparisons")
     declared = declared_events(recording.header)
     if declared is not None:
         between = filter(compares_views, compared.values())
