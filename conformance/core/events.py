@@ -60,15 +60,22 @@ TRANSPORT_EVENTS: Final = frozenset(
     }
 )
 
-REQUEST_EVENTS: Final = frozenset(
-    {
-        *("request", "request.item", "request.part", "request.call", "request.result"),
-        *("request.reasoning", "request.before"),
-    }
+TURN_EVENTS: Final = frozenset({"turn.call", "turn.text"})
+"""The calls and the text of an answer, or of the turn that brings it back, in any dialect."""
+
+REQUEST_EVENTS: Final = (
+    frozenset(
+        {
+            *("request", "request.item", "request.part", "request.call", "request.result"),
+            *("request.reasoning", "request.before"),
+        }
+    )
+    | TURN_EVENTS
 )
 """The body of a request: whole, and its history by entries, parts, calls, results and reasoning.
 
-`request.before` is what stands before a turn: only comparisons of linked answers have it.
+`request.before` is what stands before a turn: only comparisons of linked answers have it, and
+the events of turns.
 """
 
 # Type -> the fields it may carry, besides `choice`.

@@ -32,6 +32,11 @@ class RuleComparison(NamedTuple):
     findings: tuple[Finding, ...]
     pairs: ComparedPairs
 
+    @property
+    def exchanges(self) -> frozenset[int]:
+        """The numbers of those that were compared."""
+        return frozenset(each.exchange for pair in self.pairs for each in pair)
+
 
 def compare_exchanges(
     rulebook: Rulebook, given: Iterable[tuple[str, Contribution]]
@@ -44,7 +49,7 @@ def compare_exchanges(
         if rule.id in by_rule:
             verdict, reason, violations = compare(form, by_rule[rule.id])
             findings = tuple(make_finding(rule, v, RecentFrames(), "run") for v in violations)
-            pairs = compared_pairs(form, by_rule[rule.id]) if violations else ()
+            pairs = compared_pairs(form, by_rule[rule.id])
             yield RuleComparison(rule, verdict, reason, findings, pairs)
 
 

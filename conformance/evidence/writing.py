@@ -59,7 +59,7 @@ from conformance.evidence.step_counts import StepCounts
 from conformance.judging.asked_rules import ASKED_RULES
 from conformance.judging.client_view import compares_views, declared_events, undeclared_rules
 from conformance.judging.consequences import withdraw_consequences, withdraw_followers
-from conformance.judging.hop_rules import HOP_RULES
+from conformance.judging.hop_rules import HOP_RULES, TALK_KEPT
 from conformance.judging.ledger import Ledger
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.run_rules import CROSS_TALK, SCENARIO_RULES
@@ -76,11 +76,13 @@ _UNSEEN_END: Final = "the file ends there; how the connection ended was not reco
 _END_RULES: Final = frozenset({"wire/sse/last-event-complete", "wire/lines/last-line-whole"})
 _STATES_ENDS: Final = frozenset({"cassette", "row"})  # kinds of recordings
 _SERIAL: Final = "overlap"  # the knob of rules by which parts come one after another
+_REFUSED: Final = "none of the compared requests was answered"
 _OUR_REQUEST: Final = "the scenario wrote the request"
 PLAYED_BROKEN: Final = "what was played upstream breaks"
 _TOLD: Final = frozenset({"failed", "refused"})
 _OF_REQUESTS: Final = frozenset(rule.id for rule in (*ASKED_RULES, CROSS_TALK))
 _OF_UPSTREAM: Final = frozenset(rule.id for rule in (*SCENARIO_RULES, *HOP_RULES)) - _OF_REQUESTS
+_RETURNED: Final = "history/returned/"
 _FAIL: Final = Verdict.FAIL
 _TARGETS: Final = frozenset({"server", "gateway", APP})
 _PASS_OR_FAIL: Final = frozenset({Verdict.PASS, _FAIL})
@@ -315,8 +317,12 @@ def write_comparisons(
         own = [each for each in ours if each[1].hop != "upstream"]
         found += (each for each in compare_exchanges(rulebook, own) if each.verdict is _FAIL)
     compared = {one.rule.id: one.rule for one in found}
+    refused = {each.number for each in recording.exchanges if is_refusal(each)}
     for one in found:
-        ledger.add(one.rule.id, one.verdict, one.reason, one.findings, by="comparisons")
+        if one.verdict is Verdict.INCONCLUSIVE and one.exchanges <= refused:
+            ledger.add(one.rule.id, Verdict.NOT_APPLICABLE, _REFUSED, by="comparisons")
+        else:
+            ledger.add(one.rule.id, one.verdict, one.reason, one.findings, by="comparisons")
     declared = declared_events(recording.header)
     if declared is not None:
         between = filter(compares_views, compared.values())
@@ -348,6 +354,22 @@ def write_links(
         linked.write(ledgers, recording.judged, ours, trusted=trusted)
         for ledger in ledgers.values():
             withdraw_followers(ledger, LINKS)
+        for exchange in recording.judged:
+            told = ledgers.get(exchange.number)
+            if told is not None and told.verdicts.get(TALK_KEPT.id) is _FAIL:
+                _withdraw_told(ledgers, answers_behind(recording, exchange))
+
+
+def _withdraw_told(ledgers: Mapping[int, Ledger], behind: Iterable[Exchange]) -> None:
+    """What a request sends back of these answers is told with the application: one cause."""
+    told = {each.number for each in behind}
+    for ledger in ledgers.values():
+        given: dict[str, set[int]] = {}
+        for found in ledger.findings:
+            if found.rule.startswith(_RETURNED) and found.upstream is not None:
+                given.setdefault(found.rule, set()).add(found.upstream.exchange)
+        rules = [rule for rule, answers in given.items() if answers <= told]
+        ledger.withdraw(rules, f"what breaks {TALK_KEPT.id} may be why", LINKS)
 
 
 def withdraw_touched(

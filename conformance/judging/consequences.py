@@ -79,6 +79,14 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     # What a request lost of sealed data, an application lost.
     **dict.fromkeys(("opaque", "opaque-returned"), _OF_SEALS),
     "turn-unchanged": ("text-unchanged", "summary-unchanged"),
+    "calls-as-made": ("history/calls/ids-distinct", "*/signed-in-place"),
+    "calls-complete": (
+        *("calls-as-made", "history/calls/asked", "*/result-asked"),
+        *("history/calls/ids-distinct", "*/signed-in-place"),
+    ),
+    "text-as-said": ("history/returned/text-kept", "*/round-text-as-said"),
+    "round-text-as-said": ("history/returned/text-kept",),
+    "text-once": ("*/text-as-said", "*/round-text-as-said"),
     # What is closed twice is read as one part more.
     "thinking-parts": ("*/reasoning-over",),
     "said-once": ("hop/try-replaced", "*/not-doubled", _OF_CLIENT),

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from conformance.core.events import SEMANTIC_EVENTS, TRANSPORT_EVENTS, Layer, Vocabulary
+from conformance.core.events import (
+    SEMANTIC_EVENTS,
+    TRANSPORT_EVENTS,
+    TURN_EVENTS,
+    Layer,
+    Vocabulary,
+)
 from conformance.rules.alias import Alias
 from conformance.rules.node import Node, nearest
 from conformance.rules.patterns import CHOICES, REQUEST, PatternError, probe, references
@@ -65,7 +71,7 @@ class Names:
         return tuple(found)
 
     def _wire(self) -> frozenset[str]:
-        return self.vocabulary.wire if self.vocabulary else frozenset()
+        return TURN_EVENTS | (self.vocabulary.wire if self.vocabulary else frozenset())
 
     def _alias(self, name: str, node: Node) -> Alias:
         if node.kind == "scalar":

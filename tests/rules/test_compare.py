@@ -98,6 +98,10 @@ def by_role(are: str, left: Events, right: Events, **how: str) -> Run:
         ("not-both", [], text("ab"), "VACUOUS"),
         ("contains", text("abc"), text("b"), "PASS"),
         ("contains", text("abc"), text("ac"), "FAIL"),
+        ("lacks", text("that the sun is hot"), text("So that the sun is hot, I said."), "FAIL"),
+        ("lacks", text("that the sun is hot"), text("The sun is hot."), "PASS"),
+        ("lacks", text("It is."), text("So it is. It is."), "PASS"),  # any text has that by chance
+        ("lacks", text("that the sun is hot"), [], "VACUOUS"),
     ],
 )
 def test_texts_are_compared_by_role(are: str, left: Events, right: Events, verdict: str) -> None:

@@ -7,6 +7,7 @@ Rule 2: a `stream_event` is the event of Messages that it wraps, with `api_messa
         subagent give wire events alone: what it says is not shown as the answer.
 Rule 3: a line `assistant` states blocks: `assistant.block` each, with the id of the message and, of
         a message that came as events, the index of the block. Such a block is not said again.
+        Where the events do not name their message, the next line says what lines call it.
         A line `user` brings results: `user.block` each. A call, under the id that its events have
         where it came as events, and its result share `tool_use_id`.
 Rule 4: a call of the model is a step. The answer is finished, counted and done with `result`,
@@ -46,6 +47,7 @@ VOCABULARY: Final = Vocabulary(
     | {"ping", "error", "assistant.block", "user.block", "line.unknown"}
     | {"request", "request.item", OVERFLOW},
 )
+_UNNAMED: Final = "message "  # and a number: of a message whose events have no id
 _FAILURES: Final = ("is_api_error_message", "isApiErrorMessage")
 
 
@@ -67,6 +69,8 @@ class StreamJsonReader(MessagesReader):
         self._in_step = False
         self._message_id = ""  # of the message that was said last, by events or by lines
         self._streamed_id = ""  # of the message that was begun last by events
+        self._starts = 0  # of messages, by events
+        self._stated_id = ""  # of that message, by lines, where its events do not name it
         self._index = -1  # of its block that began last
         self._own_index = 0  # the number of that block on the wire, where they are numbered here
         self._begun_calls: dict[int, str] = {}  # ids of its calls, by the index of their block
@@ -92,7 +96,11 @@ class StreamJsonReader(MessagesReader):
     def _unwrap_event(self, frame: Frame, line: dict[str, Any]) -> None:
         event, parent = mapping(line.get("event")), string(line.get("parent_tool_use_id"))
         started = string(mapping(event.get("message")).get("id"))
-        message_id = string(line.get("api_message_id")) or parent or started or self._message_id
+        begun = self._message_id
+        if event.get("type") == "message_start":
+            self._starts += 1
+            begun = f"{_UNNAMED}{self._starts}"
+        message_id = string(line.get("api_message_id")) or parent or started or begun
         session = line.get("session_id")
         astray = {} if session == self._session or not self._session else {"astray": True}
         own = {**event, "api_message_id": message_id, **astray}
@@ -127,7 +135,7 @@ class StreamJsonReader(MessagesReader):
 
     def _read_message(self, kind: str, fields: dict[str, Any]) -> None:
         if kind == "message_start":
-            self._streamed_id, self._index = self._message_id, -1
+            self._streamed_id, self._stated_id, self._index = self._message_id, "", -1
             self._begun_calls.clear()
             self._begin_step(mapping(fields.get("message")))
         elif kind == "message_stop":
@@ -140,7 +148,10 @@ class StreamJsonReader(MessagesReader):
         blocks = elements(message.get("content"))
         message_id, parent = string(message.get("id")), line.get("parent_tool_use_id")
         is_known = message_id == self._streamed_id != ""
-        if self._is_by_block and self._index >= 0:
+        if self._streamed_id.startswith(_UNNAMED) and not isinstance(parent, str):
+            self._stated_id = self._stated_id or message_id
+            is_known = message_id == self._stated_id
+        if is_known or (self._is_by_block and self._index >= 0):
             is_known, message_id = True, self._streamed_id
         first = self._index + 1 - len(blocks)
         for place, block in enumerate(blocks, first):

@@ -22,7 +22,7 @@ def _read(entry: Any) -> SaidEntry:
         call = said_call(item.get("call_id"), item.get("name"), item.get("arguments"))
         return SaidEntry("model", calls=(call,))
     if kind == "custom_tool_call":
-        call = said_call(item.get("call_id"), item.get("name"), {"input": item.get("input")})
+        call = said_call(item.get("call_id"), item.get("name"), item.get("input"))
         return SaidEntry("model", calls=(call,))
     if kind.endswith("_output"):
         return SaidEntry("tool", spoken(item.get("output")), results=(string(item.get("call_id")),))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Final
 
 from msgspec import Struct
@@ -14,6 +15,8 @@ from conformance.dialects.turns import SaidCall, said_call
 from conformance.evidence.links.gathering import GatheredEnd, LinkedRule, LinkGatherer
 from conformance.evidence.links.prefixes import BEFORE, TalkPrefix
 from conformance.evidence.links.requests import RepeatedTalk
+from conformance.evidence.links.returned import CALL, is_sound, made_call
+from conformance.judging.offered_tools import OfferedTools
 from conformance.rules.applies import Evidence
 
 _BROKEN: Final = "the answer that comes back was broken"
@@ -27,6 +30,7 @@ class AnswerTurn(Struct, frozen=True):
 
     `ids` are those of the answer and its messages, `texts` what it showed, block by block, spelled.
     `broken` says why it is not whole, and is empty where it is. `is_short`: it ended at its limit.
+    `sound` are the places of the calls that nobody needs to repair.
     """
 
     exchange: Exchange
@@ -36,6 +40,7 @@ class AnswerTurn(Struct, frozen=True):
     gathered: Mapping[str, GatheredEnd]
     broken: str = ""
     is_short: bool = False
+    sound: frozenset[int] = frozenset()
 
     @property
     def number(self) -> int:
@@ -57,7 +62,9 @@ class AnswerListener:
         self._texts: dict[int, list[str]] = {}
         self._size = 0
         self._calls: list[SaidCall] = []
+        self._sound: set[int] = set()
         self._ids: list[str] = []
+        self._dialect = dialect
         self._request = dialect.request
         form = dialect.request
         # An id of the answer is of use where a request can name it.
@@ -88,9 +95,7 @@ class AnswerListener:
                 self._texts.setdefault(data.get("block", 0), []).append(data["text"])
         elif kind == "tool.end":
             if not data.get("choice") and not data.get("hosted"):
-                self._calls.append(
-                    said_call(data.get("id"), data.get("name"), data.get("arguments"))
-                )
+                self._take_call(event)
         elif kind in _STARTS:
             if isinstance(named := data.get("id"), str):
                 self._ids.append(named)
@@ -98,6 +103,20 @@ class AnswerListener:
             self._broken = _BROKEN
         elif kind == "finish":
             self._is_short = self._is_short or data.get("reason") == "length"
+
+    def _take_call(self, event: Event) -> None:
+        place, data = len(self._calls), event.data
+        call = said_call(data.get("id"), data.get("name"), data.get("arguments"))
+        self._calls.append(call)
+        if CALL in self._types:
+            fit = self._offered.fit(data) if self._offered is not None else None
+            if is_sound(data.get("arguments"), fit):
+                self._sound.add(place)
+                self._gatherer.take((made_call(call, place, event.number),))
+
+    @cached_property
+    def _offered(self) -> OfferedTools | None:
+        return OfferedTools.of(self._dialect, self._exchange.request)
 
     def take_request(self, talk: RepeatedTalk) -> None:
         """Adds what the model was given, where a rule compares that."""
@@ -118,4 +137,5 @@ class AnswerListener:
             self._gatherer.ends,
             self._broken,
             self._is_short,
+            frozenset(self._sound),
         )

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from conformance.core.events import Event
+from conformance.core.events import TURN_EVENTS, Event
 from conformance.evidence.links.answers import AnswerTurn
 from conformance.evidence.links.finder import TurnLink
 from conformance.evidence.links.gathering import GatheredEnd, LinkedRule, LinkGatherer
 from conformance.evidence.links.prefixes import BEFORE, TalkPrefix
 from conformance.evidence.links.requests import RepeatedTalk
+from conformance.evidence.links.returned import TEXT, returned_calls, returned_text
 from conformance.judging.findings import RecentFrames, clip_text, make_finding
+from conformance.judging.offered_tools import OfferedTools
 from conformance.judging.result import ContextLine, EventBeside, Finding
 from conformance.judging.view import JudgeSetting
 from conformance.rules.applies import Evidence
@@ -74,7 +76,19 @@ class RepeatedTurns:
     def concerned(self, link: TurnLink) -> list[LinkedRule]:
         """The rules that speak of such a turn."""
         age = "current" if link.is_current else "earlier"
-        return [rule for rule in self.rules if rule.request_side.turn in (None, age)]
+        unknown = self._unknown(link)
+        return [
+            rule
+            for rule in self.rules
+            if rule.request_side.turn in (None, age) and not (unknown and unknown & rule.types)
+        ]
+
+    def _unknown(self, link: TurnLink) -> frozenset[str]:
+        """Events of the turn that are unknown: ids of calls recur, and texts may be of others."""
+        if not link.is_asked_so:
+            return TURN_EVENTS
+        is_apart = not link.merged and not self._setting.bound.reading.markers
+        return frozenset() if is_apart else frozenset({TEXT})
 
     def content(self, link: TurnLink) -> bytes:
         """A hash of all that the rules read: the turn as the request has it, and its history."""
@@ -99,9 +113,25 @@ class RepeatedTurns:
             back.take(self._events.get(place, ()))
         if (prefix := self._prefix_of(link)) is not None:
             back.take((prefix.before_turn(link.entries),))
+        if TURN_EVENTS & back.types:
+            back.take(self._returned(link))
         where = f"{self.talk.form.key}.{_listed(link.entries)}"
         turn = _TurnPlace(where, self.named)
         return {each.id: _compared(each, link, back.ends[each.id], turn) for each in rules}
+
+    def _returned(self, link: TurnLink) -> Iterator[Event]:
+        """The calls and the text of the turn."""
+        answer, said = link.answers[0], [self.talk.said[place] for place in link.entries]
+        calls = [call for each in said for call in each.calls]
+        if link.merged:
+            calls = [call for call in calls if call.id]
+        yield from returned_calls(answer.calls, answer.sound, calls, self._offered)
+        if text := "".join(each.text for each in said):
+            yield returned_text(answer.text, text)
+
+    @cached_property
+    def _offered(self) -> OfferedTools | None:
+        return OfferedTools.of(self._setting.dialect, self.talk.exchange.request)
 
     def finding(
         self, rule: LinkedRule, link: TurnLink, violation: Violation, beside: EventBeside | None
@@ -191,6 +221,8 @@ def _difference(
     at, had, has = first_difference(given.taken.value(), back.taken.value())
     if form.are == "not-both":
         return f"exchange {name} gave {had}, but {where} sends {has} back without it"
+    if form.are == "lacks":
+        return f"exchange {name} gave {had}, but {where} has that beside the text of the answer"
     if given.type == BEFORE:
         return f"exchange {name} received {had}, but {has} comes before {where} (at {at})"
     if not back.taken.parts:

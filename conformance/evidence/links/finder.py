@@ -63,7 +63,8 @@ class TurnLink(Struct, frozen=True):
     """Entries of a request that bring back one of these answers, and the evidence.
 
     `merged` are other answers that the same entries bring back in part. `is_sure` is False if
-    another conversation may hold the same by chance.
+    another conversation may hold the same by chance. `is_asked_so`: the entry before is the one
+    that was answered.
     """
 
     answers: tuple[AnswerTurn, ...]
@@ -72,6 +73,7 @@ class TurnLink(Struct, frozen=True):
     is_current: bool
     merged: tuple[int, ...] = ()
     is_sure: bool = True
+    is_asked_so: bool = False
 
 
 class LinkFinder:
@@ -170,11 +172,17 @@ class LinkFinder:
 
     def _by_place(self, talk: RepeatedTalk, run: range, said: SaidEntry) -> Candidates | None:
         """Rule 1, at its end: the text was altered, and not joined with what went on with it."""
-        text = one_spelling(said.text)
-        if run.start == 0 or said.calls or len(text) < _SHARED:
+        if run.start == 0:
             return None
         known = self._look(("last", talk.outlines[run.start - 1]))
-        near = tuple(each for each in known if not each.turn.calls and _shares(each.turn, text))
+        if said.calls:  # without ids an altered call is known by what else is as it was
+            if any(map(self._look, said_keys("", said.calls))):
+                return None
+            known = _those(known, lambda each: each.before == talk.before[run.start])
+            near = _those(known, lambda each: _resembles(each.turn, said))
+        else:
+            text = one_spelling(said.text)
+            near = _those(known, lambda each: not each.turn.calls and _shares(each.turn, text))
         if not near:
             return None
         return Candidates("the same place", _likeliest(talk, run, near), is_sure=False)
@@ -230,6 +238,7 @@ class _Assignment:
                 self._talk.is_current(found.entries[-1]),
                 tuple(self._others(key, found)),
                 found.candidates.is_sure,
+                _is_asked_so(self._talk, found),
             )
             for key, found in self._found.items()
             if found.entries
@@ -238,6 +247,12 @@ class _Assignment:
     def _others(self, key: tuple[int, ...], found: _Found) -> list[int]:
         beside = {other[0] for place in found.entries for other in self._holders[place] - {key}}
         return sorted(beside)
+
+
+def _is_asked_so(talk: RepeatedTalk, found: _Found) -> bool:
+    start = found.runs[0]
+    before = talk.outlines[start - 1] if start else b""
+    return all(each.last == before for each in found.candidates.answers)
 
 
 def _has_call(call: SaidCall, answer: AnswerAsked) -> bool:
@@ -277,9 +292,17 @@ def _fits_place(talk: RepeatedTalk, run: int, found: Candidates) -> bool:
     return any(each.before == talk.before[run] for each in found.answers)
 
 
+def _resembles(turn: AnswerTurn, said: SaidEntry) -> bool:
+    """Whether calls without ids are as many as those of an answer, and share something each."""
+    if len(turn.calls) != len(said.calls) or any(call.id for call in said.calls):
+        return False
+    pairs = zip(turn.calls, said.calls, strict=True)
+    return all(one.name == two.name or one.arguments == two.arguments != "{}" for one, two in pairs)
+
+
 def _shares(turn: AnswerTurn, text: str) -> bool:
     """Whether one text holds the other; a longer one goes on with what stopped at a limit."""
     said = turn.text
-    if len(said) < _SHARED:
+    if min(len(said), len(text)) < _SHARED:
         return False
     return text in said or (said in text and not turn.is_short)

@@ -30,6 +30,11 @@ class LinkedRule(Struct, frozen=True):
         return self.compiled.rule.id
 
     @property
+    def types(self) -> frozenset[str]:
+        """The types of the events that it compares."""
+        return frozenset(each for named in self.compiled.names for each in named.alias.types)
+
+    @property
     def request_side(self) -> Side:
         return self.form.left if self.form.left.link == "request" else self.form.right
 

@@ -40,13 +40,15 @@ REPORTED: Final = frozenset(
 )
 
 Gather = Literal["concat", "list", "sum", "count", "merged"]
-Relation = Literal["equal", "equal-or-none", "contains", "kept", "not-both", "in-order", "greater"]
+Relation = Literal[
+    "equal", "equal-or-none", "contains", "lacks", "kept", "not-both", "in-order", "greater"
+]
 View = Literal["wire", "client"]
 TurnAge = Literal["current", "earlier"]
 Spelling = Literal["exact", "any", "base64"]
 GATHER: Final[tuple[Gather, ...]] = ("concat", "list", "sum", "count", "merged")
 RELATIONS: Final[tuple[Relation, ...]] = (
-    *("equal", "equal-or-none", "contains", "kept"),
+    *("equal", "equal-or-none", "contains", "lacks", "kept"),
     *("not-both", "in-order", "greater"),
 )
 VIEWS: Final[tuple[View, ...]] = ("wire", "client")
@@ -57,10 +59,12 @@ SPELLINGS: Final[Mapping[Spelling, Callable[[str], str]]] = {
 }
 TURNS: Final[tuple[TurnAge, ...]] = ("current", "earlier")
 _OF_TEXTS: Final = frozenset({"concat", "list"})
+_TELLING: Final = 12  # characters that no other text has by chance
 _COMPARABLE: Final[Mapping[Relation, tuple[Gather, ...]]] = {
     "equal": GATHER,
     "equal-or-none": ("concat", "merged"),
-    "contains": ("concat", "merged"),
+    "contains": ("concat", "list", "merged"),
+    "lacks": ("concat",),
     "kept": ("concat", "merged"),
     "not-both": ("concat", "merged"),
     "in-order": ("list",),
@@ -131,16 +135,20 @@ class Compare(Form, frozen=True):
             one, other = spell(one), spell(other)
         match self.are:
             case "greater":
-                return bool(one > other)
+                held = one > other
             case "kept":
-                return bool(other) or not one
+                held = other or not one
             case "not-both":
-                return not (one and other)
+                held = not (one and other)
             case "in-order":
-                return in_one_order(one, other) is not False
+                held = in_one_order(one, other) is not False
+            case "lacks":
+                held = len(one) < _TELLING or one not in other
             case "contains":
-                return other in one if isinstance(one, str) else _has_all(one, other)
-        return same(one, other)
+                held = _contains(one, other, is_list=self.left.how == "list")
+            case _:
+                held = same(one, other)
+        return bool(held)
 
     def paths(self) -> Iterator[tuple[str, str]]:
         yield from (*self.left.paths.items(), *self.right.paths.items())
@@ -152,7 +160,12 @@ class Compare(Form, frozen=True):
         return CompareMachine(aliases, self, sliced=sliced)
 
 
-def _has_all(within: Any, wanted: Any) -> bool:
+def _contains(within: Any, wanted: Any, *, is_list: bool) -> bool:
+    if isinstance(within, str):
+        return bool(wanted in within)
+    if is_list:
+        rest = iter(within)
+        return all(each in rest for each in wanted)  # what `in` skips is used up
     return first_missing(wanted, within) is MISSING
 
 

@@ -151,3 +151,32 @@ def test_a_block_that_is_a_message_is_stated_by_the_line_behind_it() -> None:
     assert [each.get("own_index") for each in wired("content_block_start", *sent)] == [0, 0]
     # Of whom does not announce itself, the second line is another message.
     assert len(said(*sent[1:])) > len(ANSWER)
+
+
+def unnamed(*events: Payload) -> list[Payload]:
+    """Events that do not say of which message they are."""
+    return [{k: v for k, v in each.items() if k != "api_message_id"} for each in events]
+
+
+def test_a_message_whose_events_have_no_id_is_the_one_that_the_lines_name() -> None:
+    def message(named: str) -> list[Payload]:
+        start = event("message_start", message={"content": []})
+        thought, words = block(0, "so", "thinking"), block(1, "Hi")
+        lines = stated(named, THOUGHT), stated(named, {"type": "text", "text": "Hi"})
+        return [
+            *unnamed(start, *thought),
+            lines[0],
+            *unnamed(*words),
+            lines[1],
+            *unnamed(event("message_stop")),
+        ]
+
+    assert said(*message("a"), RESULT)[1:] == ANSWER[1:]
+    sent = [*message("a"), *message("b")]
+    of = {"message_start", "content_block_start", "assistant.block", "message_stop"}
+    names = [e.data["api_message_id"] for e in read(*sent) if e.layer == "wire" and e.type in of]
+    assert names == ["message 1"] * 6 + ["message 2"] * 6
+    # A line behind its end is another message, which nobody announced.
+    assert len(said(*message("a"), stated("c", {"type": "text", "text": "Hi"}), RESULT)) > len(
+        ANSWER
+    )

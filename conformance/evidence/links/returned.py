@@ -1,0 +1,102 @@
+"""The calls and the text of an answer, and of the turn that brings it back, in any dialect.
+
+Rule 1: `turn.call` has `call`, the name and the arguments as JSON, and where it has an id `place`:
+its number and what it was in its answer. Only calls that nobody needs to repair count:
+JSON, of a tool that the request offers, as its schema wants them.
+Rule 2: a call that comes back is the one with its id; those without a known id are the others in
+their order, if they are as many. What is no call of the answer gives no event.
+Rule 3: keys beside those that the model wrote are defaults of the client's, keys that no tool knows
+and null may be left out: such a call is the same.
+Rule 4: `turn.text` has the `text`, and `added`, the text without the answer's own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from conformance.core.events import Event
+from conformance.core.json_values import NOT_JSON, decode_json
+from conformance.core.spelling import one_spelling
+from conformance.dialects.turns import SaidCall, said_call
+from conformance.judging.offered_tools import OfferedTools
+
+CALL: Final = "turn.call"
+TEXT: Final = "turn.text"
+_FITS: Final = "fits"
+
+
+def made_call(call: SaidCall, place: int, number: int) -> Event:
+    """A call of an answer, the one with this place there, in this frame."""
+    return _call_event(call, call, place, number)
+
+
+def _call_event(made: SaidCall, back: SaidCall, place: int, number: int = 0) -> Event:
+    placed = {"place": f"{place + 1}. {made.shown}"} if made.id else {}
+    return Event(CALL, {"call": back.shown, **placed}, number, "wire")
+
+
+def is_sound(arguments: Any, fit: str | None) -> bool:
+    """Rule 1, of a call with such arguments, and what they are beside the schema."""
+    is_json = not isinstance(arguments, str) or decode_json(arguments or "{}") is not NOT_JSON
+    return is_json and (fit is None or fit.startswith(_FITS))
+
+
+def returned_calls(
+    made: Sequence[SaidCall],
+    sound: frozenset[int],
+    back: Sequence[SaidCall],
+    offered: OfferedTools | None,
+) -> Iterator[Event]:
+    """Calls that come back, as those that they are; `sound` are the places of those that count."""
+    for place, call in _paired(made, back):
+        if place in sound:
+            one = made[place]
+            is_same = call.name == one.name and not _alters(
+                decode_json(one.arguments),
+                decode_json(call.arguments),
+                _described(offered, call.name),
+            )
+            yield _call_event(one, one if is_same else call, place)
+
+
+def returned_text(said: str, back: str) -> Event:
+    """Rule 4; `said` is spelled."""
+    added = one_spelling(back).replace(said, "", 1)
+    return Event(TEXT, {"text": back, "added": added}, 0, "wire")
+
+
+def _paired(made: Sequence[SaidCall], back: Sequence[SaidCall]) -> Iterator[tuple[int, SaidCall]]:
+    """Rule 2."""
+    counts = Counter(call.id for call in made)
+    known = {call.id: place for place, call in enumerate(made) if call.id and counts[call.id] == 1}
+    met = {call.id for call in back} & known.keys()
+    others = [place for place, call in enumerate(made) if call.id not in met]
+    strange = [call for call in back if call.id not in met]
+    order = iter(others if len(others) == len(strange) else ())
+    for call in back:
+        place = known[call.id] if call.id in met else next(order, None)
+        if place is not None and (call.id in met or not call.id or call.name == made[place].name):
+            yield place, call
+
+
+def _described(offered: OfferedTools | None, name: str) -> str:
+    """The schema of a tool as JSON; empty where it names no properties."""
+    schema = offered.schema(name) if offered is not None else None
+    is_named = isinstance(schema, Mapping) and bool(schema.get("properties"))
+    return said_call("", "", schema).arguments if is_named else ""
+
+
+def _alters(said: Any, has: Any, offered: str) -> bool:
+    """Rule 3; `offered` is the schema of the arguments."""
+    if isinstance(said, dict) and isinstance(has, dict):
+        lost = (key for key, value in said.items() if key not in has and value is not None)
+        shared = (key for key in said if key in has)
+        return any(not offered or f'"{key}"' in offered for key in lost) or any(
+            _alters(said[key], has[key], offered) for key in shared
+        )
+    if isinstance(said, list) and isinstance(has, list):
+        pairs = zip(said, has, strict=False)
+        return len(said) != len(has) or any(_alters(one, two, offered) for one, two in pairs)
+    return bool(said != has) or isinstance(said, bool) is not isinstance(has, bool)
