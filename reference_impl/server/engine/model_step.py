@@ -57,7 +57,7 @@ class ModelStep:
         return out.logits, [(layer.keys, layer.values) for layer in layers]
 
 
-class _SlotLayer(CacheLayerMixin):
+class _SlotLayer(CacheLayerMixin):  # type: ignore[misc]  # mypy reads no transformers
     """One layer's part of the store, for one step."""
 
     is_sliding = False

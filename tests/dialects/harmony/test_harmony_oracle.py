@@ -19,7 +19,6 @@ from conformance.core.reading import Reading
 from conformance.recordings.api import check_chunks
 
 openai_harmony = pytest.importorskip("openai_harmony")
-bpe_openai = pytest.importorskip("bpe_openai")
 
 pytestmark = pytest.mark.slow
 
@@ -49,7 +48,7 @@ ANSWERS = st.tuples(st.lists(THOUGHTS | PREAMBLES, max_size=3), st.one_of(FINALS
 @pytest.fixture(scope="module")
 def ranks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The vocabulary, from a package and not from the network."""
-    known = bpe_openai.get_encoding("o200k_base")
+    known = pytest.importorskip("bpe_openai").get_encoding("o200k_base")  # imported, it is loaded
     path = tmp_path_factory.mktemp("encodings") / "o200k_base.tiktoken"
     with path.open("wb") as file:
         for rank in range(_RANKS):
