@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from conformance.core.json_values import value_at
+from conformance.core.json_values import decode_json, value_at
 from conformance.dialects.json_edge import elements, mapping, string
 
 ANY_CALL: Final = "*"
@@ -44,10 +44,10 @@ class AnswerWish(Struct, frozen=True):
 class WishForm(Struct, frozen=True):
     """Dotted paths of a request body, and what stands there.
 
-    `schemas` hold a schema; `json` asks for any JSON where it holds one of `json_words`; `choice`
-    holds a word about calls, `any_call` or `no_call`, `any_object` an object that demands a call,
-    and `names` the function that must be called. Without `choice` the API has no word for it.
-    `single` holds what stands at its path where no two calls at once are wanted.
+    `schemas` hold a schema, as an object or as text; `json` asks for any JSON where it holds one of
+    `json_words`; `choice` holds a word about calls, `any_call` or `no_call`, `any_object` an object
+    that demands a call, and `names` the function that must be called. Without `choice` the API has
+    no word for it. `single` holds what stands at its path where no two calls at once are wanted.
     """
 
     schemas: tuple[str, ...] = ()
@@ -81,7 +81,7 @@ class WishForm(Struct, frozen=True):
         )
 
     def _schema(self, body: Any) -> Mapping[str, Any] | None:
-        stated = (value_at(body, *path.split(".")) for path in self.schemas)
+        stated = (_as_object(value_at(body, *path.split("."))) for path in self.schemas)
         if (schema := next((each for each in stated if isinstance(each, dict)), None)) is not None:
             return schema
         said = value_at(body, *self.json.split(".")) if self.json else None
@@ -91,6 +91,11 @@ class WishForm(Struct, frozen=True):
         found = value_at(body, *path.split("."))
         # A list allows several: any of them will do.
         return string(found) or string(next(iter(elements(found)), None))
+
+
+def _as_object(value: Any) -> Any:
+    """A schema; Converse has it as text."""
+    return decode_json(value) if isinstance(value, str) else value
 
 
 class OfferedFunction(Struct, frozen=True):

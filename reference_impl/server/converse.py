@@ -21,7 +21,7 @@ from msgspec import Meta
 from starlette.requests import HTTPConnection
 
 from .defects import Scene
-from .fields import Count, EffortChoice, Fields, Share, StopStrings, Temperature, typed
+from .fields import Count, Fields, Share, StopStrings, Temperature, typed, unsupported
 from .messages import MessagesRequest, MessagesStream, ask_of, shape_of
 from .plan import Plan, check_model, planned
 from .projection import AnswerBody, Stamp, call_arguments
@@ -98,6 +98,11 @@ class ConverseTools(msgspec.Struct, rename="camel"):
     tool_choice: dict[str, Any] | None = None
 
 
+class ConverseOutput(msgspec.Struct, rename="camel"):
+    effort: str | None = None
+    text_format: Any = None
+
+
 class ConverseRequest(msgspec.Struct, rename="camel"):
     """The fields that mean something here; others are accepted and have no effect."""
 
@@ -105,7 +110,7 @@ class ConverseRequest(msgspec.Struct, rename="camel"):
     system: list[ConverseText] = []
     inference_config: InferenceConfig = InferenceConfig()
     tool_config: ConverseTools | None = None
-    output_config: EffortChoice | None = None
+    output_config: ConverseOutput | None = None
     additional_model_request_fields: dict[str, Any] = {}
 
 
@@ -124,7 +129,9 @@ def plan(service: Service, fields: Fields, _: HTTPConnection, *, streams: bool =
 def _as_messages(fields: Fields) -> Fields:
     """The fields of a Messages request. Raises Refusal."""
     request = typed(fields, ConverseRequest)
-    config = request.inference_config
+    config, output = request.inference_config, request.output_config
+    if output is not None and output.text_format is not None:
+        raise unsupported("an output format", "outputConfig.textFormat")
     stated = {
         "max_tokens": config.max_tokens,
         "temperature": config.temperature,
@@ -132,7 +139,7 @@ def _as_messages(fields: Fields) -> Fields:
         "stop_sequences": config.stop_sequences,
         "tools": list(_offered_tools(request.tool_config)),
         "tool_choice": _tool_choice(request.tool_config),
-        "output_config": request.output_config and {"effort": request.output_config.effort},
+        "output_config": output and {"effort": output.effort},
     }
     return {
         **{name: value for name, value in stated.items() if value not in (None, [])},

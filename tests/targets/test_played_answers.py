@@ -43,6 +43,14 @@ WISHES: Final[Mapping[str, Mapping[str, Any]]] = {
     "ollama.chat": {"format": SCHEMA},
     "ollama.generate": {"format": SCHEMA},
     "cohere.v2": {"response_format": {"type": "json_object", "json_schema": SCHEMA}},
+    "bedrock.converse": {
+        "outputConfig": {
+            "textFormat": {
+                "type": "json_schema",
+                "structure": {"jsonSchema": {"name": "s", "schema": json.dumps(SCHEMA)}},
+            }
+        }
+    },
 }
 SCORER: Final = {"name": "score", "parameters": SCHEMA}
 CHAT_TOOLS: Final = [{"type": "function", "function": SCORER}]

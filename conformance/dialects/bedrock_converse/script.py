@@ -87,6 +87,7 @@ SCRIPT: Final = Script(
     _whole_body,
     _error_body,
     WishForm(
+        schemas=("outputConfig.textFormat.structure.jsonSchema.schema",),
         any_object="toolConfig.toolChoice.any",
         names=("toolConfig.toolChoice.tool.name",),
         stops="inferenceConfig.stopSequences",

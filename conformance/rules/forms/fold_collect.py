@@ -223,6 +223,10 @@ class CollectMachine(Machine):
             return None
         where = f"{self.stated.path} of {event.type}"
         parts = "/".join(self.describe(self.collecting))
+        if not state.count:
+            _, _, states = first_difference(collected, stated)
+            message = f"{where}: expected nothing, as no {parts} was streamed, got {states}"
+            return Breach(message, ("nothing",), states, after())
         parts = f"the last {parts}" if self.form.how == "last" else f"{state.count} {parts}"
         if self.form.how == "concat" and isinstance(collected, str) and isinstance(stated, str):
             at, had, states = difference(collected, stated)
