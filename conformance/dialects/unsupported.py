@@ -10,11 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from conformance.dialects.json_edge import mapping, string
+from conformance.dialects.json_edge import elements, mapping, string
 
 
 def _is_text_completion(fields: dict[str, Any]) -> bool:
     return fields.get("object") in COMPLETIONS
+
+
+def is_on_your_data(fields: dict[str, Any]) -> bool:
+    """Azure OpenAI On Your Data of 2023: a choice holds a list of messages, each with its delta.
+
+    Its chunks call themselves chat.completion (API version 2023-06-01-preview, extensions).
+    """
+    return any(
+        isinstance(mapping(choice).get("messages"), list)
+        for choice in elements(fields.get("choices"))
+    )
 
 
 def _is_assistants_event(fields: dict[str, Any]) -> bool:
@@ -128,6 +139,7 @@ _MODEL_INPUTS: Final = ("tool-input-start", "tool-input-delta", "tool-input-end"
 UNSUPPORTED: Final[Mapping[str, Callable[[dict[str, Any]], bool]]] = {
     "openai.completions": _is_text_completion,
     "openai.assistants": _is_assistants_event,
+    "azure.on-your-data": is_on_your_data,
     "anthropic.complete": _is_claude_completion,
     "model-studio": _is_dashscope,
     "cloudflare.workers-ai": _is_workers_ai,
@@ -173,6 +185,7 @@ def named(payload: Any) -> str | None:
 OTHER_APIS: Final[Mapping[str, str]] = {
     "openai.realtime": "the Realtime API",
     "openai.assistants": "the Assistants API",
+    "azure.on-your-data": "the API of Azure OpenAI On Your Data of 2023",
     "model-studio": "DashScope's own API",
     "cloudflare.workers-ai": "the own API of Cloudflare Workers AI",
 }

@@ -73,6 +73,10 @@ def test_a_dialect_without_a_reader_is_told_apart_from_a_wrong_name() -> None:
         ({"message": {"content": []}, "finish_reason": "COMPLETE"}, "cohere.v2"),
         ({"type": "reasoning.start"}, "lmstudio.chat"),
         ({"model_instance_id": "m", "output": []}, "lmstudio.chat"),
+        (
+            {"object": "chat.completion", "choices": [{"messages": [{"delta": {}}]}]},
+            "azure.on-your-data",
+        ),
         ({"output": {"choices": []}, "request_id": "r"}, "model-studio"),
         ({"output": {"text": "a"}, "request_id": "r"}, "model-studio"),
         ({"output": [], "request_id": "r"}, None),

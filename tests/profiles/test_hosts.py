@@ -213,6 +213,17 @@ def test_openrouter_is_never_taken_for_openai(
     assert identified(written(tmp_path / "a.sse", [chunk]), CHAT).identity.profile == profile
 
 
+@pytest.mark.parametrize(
+    ("model", "profile"), [("claude-haiku-4.5", "copilot"), ("anthropic/claude-haiku-4.5", None)]
+)
+def test_copilot_is_known_by_claude_without_object(
+    model: str, profile: str | None, tmp_path: Path
+) -> None:
+    bare = {key: value for key, value in CHUNK.items() if key != "object"}
+    chunk = {**bare, "model": model, "choices": [SAID]}
+    assert identified(written(tmp_path / "a.sse", [chunk]), CHAT).identity.profile == profile
+
+
 def test_chat_is_the_dialect_of_these_profiles() -> None:
     names = {name for name, dialect, _ in available() if dialect == CHAT}
     assert names >= {"cerebras", "tgi", "baseten", "ai21", "cline", "aihubmix", "opencode-go"}

@@ -38,7 +38,7 @@ from conformance.dialects.json_edge import (
 )
 from conformance.dialects.openai_chat.choice import Choice
 from conformance.dialects.sink import Sink
-from conformance.dialects.unsupported import COMPLETIONS
+from conformance.dialects.unsupported import COMPLETIONS, is_on_your_data
 
 NAME: Final = "openai.chat"
 OVERFLOW: Final = "openai.chat.overflow"
@@ -283,7 +283,7 @@ def recognises(frame: Frame, payload: Any) -> bool:
     del frame
     fields = mapping(payload)
     kind = string(fields.get("object"))
-    if kind in COMPLETIONS:
+    if kind in COMPLETIONS or is_on_your_data(fields):
         return False
     named = kind.startswith("chat.completion")
     choices = map(mapping, elements(fields.get("choices")))
