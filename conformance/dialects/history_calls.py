@@ -168,6 +168,12 @@ OF_RESPONSES: Final = CallPairing(
     kept_by=("prompt",),
     answered_by=("previous_response_id", "conversation"),
 )
+OF_INTERACTIONS: Final = CallPairing(
+    CallIdPlace(("id",), kinds=frozenset({"function_call"})),
+    CallIdPlace(("call_id",), kinds=frozenset({"function_result"})),
+    has_turns=False,
+    answered_by=("previous_interaction_id",),
+)
 OF_GEMINI: Final = CallPairing(
     CallIdPlace(("functionCall",), "parts"),
     CallIdPlace(("functionResponse",), "parts"),

@@ -86,6 +86,28 @@ def test_words_may_come_again(texts: tuple[str, ...]) -> None:
 WORDS = ("The user", " wants", " the weather", " in Oslo")
 
 
+@pytest.mark.parametrize("begun", [("The user ", "wants the weather"), ("The", *LONG[3:30])])
+@pytest.mark.parametrize("more", ["", " And on."])
+def test_a_delta_that_begins_with_all_before_it_is_found(begun: tuple[str, ...], more: str) -> None:
+    assert thought(*begun, "".join(begun) + more) == AGAIN
+    assert thought(*begun, "".join(begun) + more, field="content") == {
+        "thinking/stream/text-said-once"
+    }
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("Tick tock, ", "tick tock, "[:4], "Tick"),
+        ("The user ", "wants", "The user wants"),  # too short to tell
+        ("Tick, tick, ", "Tick, tick, ", "Tick, tick, Tick, tick, Tick, tick, "),
+        ("-" * 12, "-" * 12, "-" * 40),
+    ],
+)
+def test_a_phrase_again_and_again_is_no_text_that_begins_anew(texts: tuple[str, ...]) -> None:
+    assert thought(*texts) == set()
+
+
 def test_deltas_that_each_come_twice_are_found() -> None:
     assert thought(*(word for word in WORDS for _ in range(2))) == AGAIN
     assert thought("So.", *(word for word in WORDS for _ in range(2))) == AGAIN

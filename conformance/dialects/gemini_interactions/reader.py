@@ -33,6 +33,7 @@ from conformance.dialects.gemini_interactions.vocabulary import (
     USAGE,
 )
 from conformance.dialects.gemini_usage import token_counts
+from conformance.dialects.history_calls import OF_INTERACTIONS
 from conformance.dialects.json_edge import elements, event_data, mapping, objects, string, whole
 from conformance.dialects.typed import TypedReader
 
@@ -63,6 +64,7 @@ class InteractionsReader(TypedReader[Steps]):
 
     unknown = UNKNOWN
     history = "input"
+    call_pairing = OF_INTERACTIONS
 
     def _new_content(self) -> Steps:
         return Steps(self._sink)

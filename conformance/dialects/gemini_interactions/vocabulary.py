@@ -41,7 +41,7 @@ VOCABULARY: Final = Vocabulary(
     frozenset(
         {
             *STREAMED.values(),
-            *("request", "request.item"),
+            *("request", "request.item", "request.call", "request.result"),
             *(BODY, STEP, USAGE, UNKNOWN, OVERFLOW),
             "[DONE]",
         }

@@ -261,7 +261,9 @@ def _read_opening(node: Node | None) -> Any:
 def _read_repeats(reader: FormReader, node: Node | None) -> Repeats | None:
     if node is None:
         return None
-    entries = node.mapping({"parts", "at_least", "afresh", "broken_off", "ends", "doubled"})
+    entries = node.mapping(
+        {"parts", "at_least", "afresh", "broken_off", "ends", "doubled", "restated"}
+    )
     if ("broken_off" in entries) != ("ends" in entries):
         raise node.error("'broken_off' and 'ends' go together")
     return Repeats(
@@ -271,6 +273,7 @@ def _read_repeats(reader: FormReader, node: Node | None) -> Repeats | None:
         entries["broken_off"].integer() if "broken_off" in entries else 0,
         reader.named_events(entries.get("ends")),
         entries["doubled"].integer() if "doubled" in entries else 0,
+        entries["restated"].integer() if "restated" in entries else 0,
     )
 
 

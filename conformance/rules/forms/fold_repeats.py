@@ -11,6 +11,8 @@ Rule 5: after an event of `afresh` a part is not compared with earlier ones: a m
         thought after it got the result of a call.
 Rule 6: with `doubled`, so many deltas of a part in a row do not each come twice. Words may recur,
         so the pairs say at least THREE_TEXTS different things and LETTERS characters.
+Rule 7: with `restated`, no delta begins with all of its part so far, if that has so many
+        characters, came in several deltas and is not one phrase again and again.
 Only the first LONGEST characters of a part and the first MOST_PARTS parts of a slice count.
 """
 
@@ -100,11 +102,11 @@ class _Pairs:
 class _Part:
     """One part: its text, its last delta if that is long, and the parts that it may repeat."""
 
-    __slots__ = ("_pieces", "alike", "begun", "last", "pairs", "size", "spoke")
+    __slots__ = ("_pieces", "alike", "begun", "count", "last", "pairs", "size", "spoke")
 
     def __init__(self, alike: list[_Part], number: int) -> None:
         self._pieces: list[str] = []
-        self.size = 0
+        self.size = self.count = 0
         self.last = ""
         self.pairs = _Pairs()
         self.alike = alike  # parts whose text is the same so far, as far as both go
@@ -116,8 +118,9 @@ class _Part:
             self._pieces = ["".join(self._pieces)]
         return self._pieces[0] if self._pieces else ""
 
-    def add(self, piece: str) -> _Part | None:
-        """Takes the next piece; gives a part whose whole text this one begins with."""
+    def add(self, piece: str, count: int = 1) -> _Part | None:
+        """Takes the next pieces; gives a part whose whole text this one begins with."""
+        self.count += count
         at, new = self.size, piece[: LONGEST - self.size]
         self._pieces.append(new)
         self.size += len(new)
@@ -142,6 +145,14 @@ class _Part:
         return len(said) >= at_least and (said[-1].isalnum() or said[-1] in _GOES_ON)
 
 
+def _restates(piece: str, said: str, at_least: int) -> bool:
+    """Whether a delta begins with all that was said (rule 7)."""
+    if not 0 < at_least <= len(said) <= len(piece) or not piece.startswith(said):
+        return False
+    spaced = f"{said.strip()} "  # a phrase again and again recurs in itself
+    return len(said) < LONGEST and not any(each in (each * 2)[1:-1] for each in (said, spaced))
+
+
 class _Parts(dict[Key, _Part]):
     """The parts of a slice, and the one that spoke last."""
 
@@ -161,6 +172,7 @@ class Repeats(Struct, frozen=True):
     broken_off: int = 0  # how long a part is that broke off; 0 is none
     ends: tuple[str, ...] = ()
     doubled: int = 0  # how many deltas in a row come twice; 0 is none
+    restated: int = 0  # how long all so far is that a delta begins with; 0 is none
 
 
 class RepeatsMachine(Machine):
@@ -235,6 +247,9 @@ class _TakePiece(Act):
         is_long = len(piece) >= at_least
         if is_long and piece in (part.last, part.text):
             return _repeated(piece, "the delta before" if piece == part.last else "all so far")
+        is_pieced = part.count > 1 and len(piece) >= part.size
+        if is_pieced and _restates(piece, part.text, self.machine.form.restated):
+            return _repeated(part.text, "all so far")
         has_more = bool(part.size or part.alike)
         other = part.add(piece)
         part.last = piece if is_long else ""
@@ -261,7 +276,21 @@ class _TakePiece(Act):
             return True
         if form.doubled and part.pairs.would_be(form.doubled, column):
             return False
+        if form.restated and self._is_restated(column, part):
+            return False
         return column.longest < form.at_least or not self._comes_again(column, part)
+
+    def _is_restated(self, column: Column, part: _Part) -> bool:
+        """Whether one of these pieces begins with all so far (rule 7)."""
+        size, at_least = part.size, self.machine.form.restated
+        for count, piece in enumerate(column, part.count):
+            if size > column.longest:
+                break
+            so_far = (part.text + column.joined)[:size] if size <= len(piece) else ""
+            if count > 1 and _restates(piece, so_far, at_least):
+                return True
+            size += len(piece)
+        return False
 
     def _comes_again(self, column: Column, part: _Part) -> bool:
         """Whether one of these pieces is the one before it, or all so far (rule 1)."""
@@ -279,7 +308,7 @@ class _TakePiece(Act):
         column = stretch.columns.get(self.path)
         part = self.machine.part_of(slice_, stretch.event)
         if column is not None and part is not None:
-            part.add(column.joined)
+            part.add(column.joined, len(column))
             part.pairs.add_all(column)
             part.last = column[-1] if len(column[-1]) >= self.machine.form.at_least else ""
 
