@@ -29,6 +29,7 @@ from conformance.dialects.gemini_interactions import DIALECT as GEMINI_INTERACTI
 from conformance.dialects.google_a2a import DIALECT as GOOGLE_A2A
 from conformance.dialects.google_adk import DIALECT as GOOGLE_ADK
 from conformance.dialects.harmony import DIALECT as HARMONY
+from conformance.dialects.huggingface_tgi import DIALECT as HUGGINGFACE_TGI
 from conformance.dialects.langchain_events import DIALECT as LANGCHAIN_EVENTS
 from conformance.dialects.langgraph import DIALECT as LANGGRAPH
 from conformance.dialects.lmstudio_chat import DIALECT as LMSTUDIO_CHAT
@@ -78,6 +79,7 @@ SUPPORTED: Final[Mapping[str, Dialect]] = {
         OPENCODE_RUN,
         OPENCODE_SERVE,
         OTEL_GENAI,
+        HUGGINGFACE_TGI,
     )
 }
 ENDPOINTS: Final[Mapping[str, Endpoint]] = {

@@ -81,12 +81,6 @@ def is_realtime(fields: dict[str, Any]) -> bool:
     return is_event and kind.startswith("response.")
 
 
-def _is_tgi_token(fields: dict[str, Any]) -> bool:
-    """A token of text-generation-inference, as `/generate_stream` sends them."""
-    is_token = isinstance(mapping(fields.get("token")).get("text"), str)
-    return is_token and "generated_text" in fields
-
-
 def _is_sglang_text(fields: dict[str, Any]) -> bool:
     """The text so far of SGLang's own `/generate`."""
     about = mapping(fields.get("meta_info"))
@@ -125,7 +119,6 @@ UNSUPPORTED: Final[Mapping[str, Callable[[dict[str, Any]], bool]]] = {
     "pi-agent": _is_pi_event,
     "ai-sdk.model": _is_model_part,
     "openai.realtime": is_realtime,
-    "huggingface.tgi": _is_tgi_token,
     "sglang.generate": _is_sglang_text,
 }
 IN_PROCESS: Final[Mapping[str, str]] = {
