@@ -26,8 +26,10 @@ from conformance.dialects.endpoint import BASE, Endpoint
 from conformance.dialects.gemini_cli import DIALECT as GEMINI_CLI
 from conformance.dialects.gemini_generate import DIALECT as GEMINI_GENERATE
 from conformance.dialects.gemini_interactions import DIALECT as GEMINI_INTERACTIONS
+from conformance.dialects.google_a2a import DIALECT as GOOGLE_A2A
 from conformance.dialects.google_adk import DIALECT as GOOGLE_ADK
 from conformance.dialects.harmony import DIALECT as HARMONY
+from conformance.dialects.huggingface_tgi import DIALECT as HUGGINGFACE_TGI
 from conformance.dialects.langchain_events import DIALECT as LANGCHAIN_EVENTS
 from conformance.dialects.langgraph import DIALECT as LANGGRAPH
 from conformance.dialects.lmstudio_chat import DIALECT as LMSTUDIO_CHAT
@@ -66,6 +68,7 @@ SUPPORTED: Final[Mapping[str, Dialect]] = {
         CODEX_APP_SERVER,
         OPAL_RPC,
         GOOGLE_ADK,
+        GOOGLE_A2A,
         LANGGRAPH,
         LANGCHAIN_EVENTS,
         GEMINI_GENERATE,
@@ -76,6 +79,7 @@ SUPPORTED: Final[Mapping[str, Dialect]] = {
         OPENCODE_RUN,
         OPENCODE_SERVE,
         OTEL_GENAI,
+        HUGGINGFACE_TGI,
     )
 }
 ENDPOINTS: Final[Mapping[str, Endpoint]] = {

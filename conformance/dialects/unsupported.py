@@ -92,21 +92,6 @@ def is_realtime(fields: dict[str, Any]) -> bool:
     return is_event and kind.startswith("response.")
 
 
-def _is_a2a_event(fields: dict[str, Any]) -> bool:
-    """Google's Agent2Agent, of versions 0.3 (by `kind`) and 1.0 (by a key), in JSON-RPC or bare."""
-    held = mapping(fields.get("result")) or fields
-    if string(held.get("kind")) in _OF_A2A:
-        return isinstance(held.get("contextId"), str) or isinstance(held.get("taskId"), str)
-    named = (mapping(held.get(key)).get("taskId") for key in ("statusUpdate", "artifactUpdate"))
-    return any(isinstance(each, str) for each in named)
-
-
-def _is_tgi_token(fields: dict[str, Any]) -> bool:
-    """A token of text-generation-inference, as `/generate_stream` sends them."""
-    is_token = isinstance(mapping(fields.get("token")).get("text"), str)
-    return is_token and "generated_text" in fields
-
-
 def _is_sglang_text(fields: dict[str, Any]) -> bool:
     """The text so far of SGLang's own `/generate`."""
     about = mapping(fields.get("meta_info"))
@@ -134,7 +119,6 @@ _OF_PI: Final = frozenset(
         *("tool_execution_start", "tool_execution_update", "tool_execution_end"),
     }
 )
-_OF_A2A: Final = ("task", "status-update", "artifact-update")
 _MODEL_INPUTS: Final = ("tool-input-start", "tool-input-delta", "tool-input-end")
 UNSUPPORTED: Final[Mapping[str, Callable[[dict[str, Any]], bool]]] = {
     "openai.completions": _is_text_completion,
@@ -147,8 +131,6 @@ UNSUPPORTED: Final[Mapping[str, Callable[[dict[str, Any]], bool]]] = {
     "pi-agent": _is_pi_event,
     "ai-sdk.model": _is_model_part,
     "openai.realtime": is_realtime,
-    "google.a2a": _is_a2a_event,
-    "huggingface.tgi": _is_tgi_token,
     "sglang.generate": _is_sglang_text,
 }
 IN_PROCESS: Final[Mapping[str, str]] = {

@@ -18,7 +18,7 @@ WORDS = {
     *("metadata", "object", "output", "parameters", "phase", "properties", "reason", "reasoning"),
     *("refusal", "role", "safety", "schema", "signature", "status", "summary", "text", "thinking"),
     *("type", "messages", "choices", "tool_calls", "models", "options", "args", "parts"),
-    *("response", "context", "steps", "result", "info"),
+    *("response", "context", "steps", "result", "info", "state"),
 }
 KEYS = {
     *(WIRE_KEYS.texts + WIRE_KEYS.indices + WIRE_KEYS.opaque + WIRE_KEYS.words),

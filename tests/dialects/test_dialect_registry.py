@@ -24,7 +24,7 @@ FRAME = Frame("event", "message", "", "", 0)
 OF_SEVERAL_CALLS = {
     *("vercel.ui", "agui", "claude.stream-json", "codex.exec", "codex.app-server", "acp"),
     *("opal.rpc", "lmstudio.chat", "opencode.run", "opencode.serve", "google.adk", "langgraph"),
-    *("mistral.conversations", "langchain.events", "copilot.cli"),
+    *("mistral.conversations", "langchain.events", "copilot.cli", "google.a2a"),
 }
 
 
@@ -131,6 +131,9 @@ def test_a_dialect_without_a_reader_is_told_apart_from_a_wrong_name() -> None:
         ({"error": "no token", "error_type": "validation"}, None),
         ({"result": {"kind": "task", "id": "t", "contextId": "c"}}, "google.a2a"),
         ({"kind": "artifact-update", "taskId": "t", "artifact": {}}, "google.a2a"),
+        ({"result": {"message": {"messageId": "m", "role": "ROLE_AGENT"}}}, "google.a2a"),
+        ({"task": {"id": "t", "status": {"state": "TASK_STATE_WORKING"}}}, "google.a2a"),
+        ({"result": {"message": {"role": "assistant", "content": "a"}}}, None),
         ({"jsonrpc": "2.0", "result": {"statusUpdate": {"taskId": "t"}}}, "google.a2a"),
         ({"kind": "task", "name": "a task of ours"}, None),
         ({"token": {"id": 1, "text": "a"}, "generated_text": None}, "huggingface.tgi"),

@@ -228,6 +228,15 @@ def _gemini_cli(_: str) -> str:
     return _lines(begun, said, {"type": "result", "status": "success", "stats": {}})
 
 
+def _a2a(_: str) -> str:
+    named = {"taskId": "t", "contextId": "c"}
+    status = {"kind": "status-update", **named, "status": {"state": "completed"}, "final": True}
+    parts = [{"kind": "text", "text": TEXT}]
+    made = {"kind": "artifact-update", **named, "artifact": {"artifactId": "a", "parts": parts}}
+    told = ({"jsonrpc": "2.0", "id": 1, "result": each} for each in (made, status))
+    return "".join(f"data: {json.dumps(each)}\n\n" for each in told)
+
+
 # How each protocol says that an answer is finished, cut at a limit, and cut by a filter.
 STATING: Final[Mapping[str, tuple[Callable[[Any], str], str, str, str]]] = {
     "vercel.ui": (_vercel, "stop", "length", "content-filter"),
@@ -245,6 +254,7 @@ SILENT: Final[Mapping[str, Callable[[str], str]]] = {
     "codex.app-server": _codex_server,
     "copilot.cli": _copilot,
     "gemini.cli": _gemini_cli,
+    "google.a2a": _a2a,
     "opal.rpc": _opal,
 }
 FILTERED: Final = {dialect: word for dialect, (_, word) in REASONS.items() if word}

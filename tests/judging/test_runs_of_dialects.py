@@ -18,11 +18,19 @@ from tests.fuzz.both import difference, fast, setting_for, slow
 from tests.fuzz.recorded import frames_in_runs
 
 REPEATED: Final = 300
-# Their events hold whole parts or answers, or their frames are binary or plain text.
+# Their events hold whole parts or answers or are counted, or their frames are binary or plain text.
 WITHOUT_COLUMNS: Final = frozenset(
     {
-        *("bedrock.converse", "codex.exec", "gemini.generate", "google.adk", "harmony"),
-        *("langchain.events", "langgraph", "opencode.run", "otel.genai"),
+        *("bedrock.converse", "codex.exec", "gemini.generate", "google.a2a"),
+        *(
+            "google.adk",
+            "harmony",
+            "huggingface.tgi",
+            "langchain.events",
+            "langgraph",
+            "opencode.run",
+            "otel.genai",
+        ),
     }
 )
 

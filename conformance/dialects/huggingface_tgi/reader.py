@@ -1,0 +1,124 @@
+"""Dialect `huggingface.tgi`: tokens of Text Generation Inference, and whole answers.
+
+Rule 1: an event with a token is `tgi.token`, or `tgi.last` where it has the whole text; a body is
+        `tgi.body`, an error of any form `tgi.error`.
+Rule 2: special tokens are no text, and neither is the whole text: `tgi.last` says whether it ends
+        with what the tokens said (`agrees`), for the prompt may stand before it.
+Rule 3: thinking stands in the text, between the markers that the profile names.
+Rule 4: the last event is the end. Its details, which have to be asked for, say why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from conformance.core.events import Frame, Vocabulary
+from conformance.core.reading import Reading
+from conformance.dialects import outcome
+from conformance.dialects.json_edge import event_data, mapping, string, whole_counts
+from conformance.dialects.ollama_lines import Message
+from conformance.dialects.typed import TypedReader
+from conformance.dialects.wire_keys import AnswerBounds, WireKeys
+
+NAME: Final = "huggingface.tgi"
+PIECE: Final = "tgi.token"
+LAST: Final = "tgi.last"
+BODY: Final = "tgi.body"
+ERROR: Final = "tgi.error"
+UNKNOWN: Final = "tgi.unknown"
+VOCABULARY: Final = Vocabulary(
+    NAME, frozenset({PIECE, LAST, BODY, ERROR, UNKNOWN, "request", "request.item", "[DONE]"})
+)
+BOUNDS: Final = AnswerBounds(first=frozenset({PIECE}), last=frozenset({LAST}))
+WIRE_KEYS: Final = WireKeys(
+    texts=("text", "generated_text"), shown=("text", "generated_text"), words=("finish_reason",)
+)
+REASONS: Final = {"length": "length", "eos_token": "stop", "stop_sequence": "stop"}
+_COUNTS: Final = {"input": "input_length", "output": "generated_tokens"}
+
+
+class MarkedMessage(Message):
+    """A text whose markers say what of it was thought."""
+
+    is_over = False  # nothing is kept of it
+
+
+class TokenReader(TypedReader[MarkedMessage]):
+    """Reader of one exchange."""
+
+    unknown = UNKNOWN
+    history = "inputs"
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        super().__init__(reading)
+
+    def _new_content(self) -> MarkedMessage:
+        self._pieces: list[str] = []
+        return MarkedMessage(self._sink, self._reading)
+
+    def _read_event(self, frame: Frame, payload: Any) -> None:
+        del frame
+        fields = mapping(payload)
+        if "error" in fields:
+            self._fail(fields)
+        elif "token" not in fields:
+            self._sink.wire(UNKNOWN, event_data(payload))
+        else:
+            self._announce("", has_spoken=False)
+            self._say_token(fields)
+
+    def _say_token(self, fields: dict[str, Any]) -> None:
+        token = mapping(fields["token"])
+        text = "" if token.get("special") is True else string(token.get("text"))
+        self._pieces.append(text)
+        whole = fields.get("generated_text")
+        if not isinstance(whole, str):
+            self._sink.wire(PIECE, fields)
+            self._content.read({"role": "assistant", "content": text}, is_whole=False)
+            return
+        said = "".join(self._pieces).lstrip()
+        self._sink.wire(LAST, {**fields, "agrees": whole.endswith(said)})
+        self._content.read({"role": "assistant", "content": text}, is_whole=True)
+        self._finish(mapping(fields.get("details")))
+        self._say_done()
+
+    def _read_body(self, payload: Any) -> None:
+        body = payload[0] if isinstance(payload, list) and payload else payload
+        fields = mapping(body)
+        self._is_whole = True
+        if "error" in fields:
+            self._fail(fields)
+        elif not isinstance(fields.get("generated_text"), str):
+            self._sink.wire(UNKNOWN, event_data(payload))
+        else:
+            self._sink.wire(BODY, fields)
+            said = {"role": "assistant", "content": fields["generated_text"]}
+            self._content.read(said, is_whole=True)
+            self._finish(mapping(fields.get("details")))
+
+    def _finish(self, details: Mapping[str, Any]) -> None:
+        self._content.close()
+        if reason := string(details.get("finish_reason")):
+            marked = bool(self._reading.markers)
+            self._sink.finish(REASONS.get(reason, reason), marked=marked)
+        self._sink.say_usage(whole_counts(details, _COUNTS))
+
+    def _fail(self, fields: dict[str, Any]) -> None:
+        self._sink.wire(ERROR, fields)
+        self._content.close()
+        error = outcome.error(fields["error"])
+        self._sink.say_error({**error, "code": error["code"] or string(fields.get("error_type"))})
+
+
+def recognises(frame: Frame, payload: Any) -> bool:
+    """A token beside the place of the whole text, or a whole answer with its details."""
+    del frame
+    body = payload[0] if isinstance(payload, list) and payload else payload
+    fields = mapping(body)
+    if "token" in fields:
+        is_token = isinstance(mapping(fields["token"]).get("text"), str)
+        return is_token and "generated_text" in fields
+    details = mapping(fields.get("details"))
+    return isinstance(fields.get("generated_text"), str) and "generated_tokens" in details

@@ -1,0 +1,108 @@
+"""Events of Agent2Agent, one by one, in the spelling of either version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from tests.authoring.pieces import Fields, Message
+
+TASK: Final = "0a6cf1d2-0000-4000-8000-synthetic001"
+CONTEXT: Final = "5d20b7aa-0000-4000-8000-synthetic001"
+NAMED: Final[Fields] = {"taskId": TASK, "contextId": CONTEXT}
+_MEMBERS: Final = {
+    "status-update": "statusUpdate",
+    "artifact-update": "artifactUpdate",
+    "task": "task",
+    "message": "message",
+}
+
+
+class Agent:
+    """What an agent of one version sends; over REST the results stand alone."""
+
+    def __init__(self, version: str = "0.3", request: Any = 1, *, is_rest: bool = False) -> None:
+        self.is_old = version == "0.3"
+        self.request = request
+        self.is_rest = is_rest
+
+    def task(self, state: str = "submitted", **more: Any) -> Fields:
+        return self._result("task", {"id": TASK, "contextId": CONTEXT, **self._status(state, more)})
+
+    def status(self, state: str, parts: Iterable[Fields] | None = None, **more: Any) -> Fields:
+        status = self._status(state, {})
+        if parts is not None:
+            status["status"]["message"] = self._message(parts)
+        ended = {"final": state not in ("submitted", "working")} if self.is_old else {}
+        return self._result("status-update", {**NAMED, **status, **ended, **more})
+
+    def artifact(
+        self, parts: Sequence[Fields], *, appended: bool = False, last: bool = False, name: str = ""
+    ) -> Fields:
+        marks = {"append": appended, "lastChunk": last}
+        if not self.is_old:  # what is false is left out
+            marks = {key: True for key, value in marks.items() if value}
+        made = {"artifactId": name or "answer", "parts": list(map(self.part, parts))}
+        return self._result("artifact-update", {**NAMED, "artifact": made, **marks})
+
+    def message(self, parts: Sequence[Fields]) -> Fields:
+        return self._result("message", self._message(parts))
+
+    def error(self, code: int, text: str) -> Fields:
+        return self._around({"error": {"code": code, "message": text}})
+
+    def part(self, part: Fields) -> Fields:
+        kind = "text" if "text" in part else "data"
+        return {"kind": kind, **part} if self.is_old else part
+
+    def _message(self, parts: Iterable[Fields]) -> Fields:
+        role = "agent" if self.is_old else "ROLE_AGENT"
+        return {"messageId": "m-2", "role": role, "parts": list(map(self.part, parts))}
+
+    def _status(self, state: str, more: Fields) -> Fields:
+        word = state if self.is_old else f"TASK_STATE_{state.upper().replace('-', '_')}"
+        return {"status": {"state": word, "timestamp": "2026-11-29T06:58:25.130199Z"}, **more}
+
+    def _result(self, kind: str, thing: Fields) -> Fields:
+        held = {"kind": kind, **thing} if self.is_old else {_MEMBERS[kind]: thing}
+        if self.is_old and kind == "status-update" and "message" in thing["status"]:
+            thing["status"]["message"] = {"kind": "message", **thing["status"]["message"]}
+        return held if self.is_rest else self._around({"result": held})
+
+    def _around(self, held: Fields) -> Fields:
+        return {**held, "id": self.request, "jsonrpc": "2.0"}
+
+
+def thought(text: str, mark: str = "adk_thought") -> Fields:
+    return {"text": text, "metadata": {mark: True}}
+
+
+def said(text: str) -> Fields:
+    return {"text": text}
+
+
+def call(name: str, arguments: Fields, call_id: str, signature: str) -> Fields:
+    about = {"adk_type": "function_call", "adk_thought_signature": signature}
+    return {"data": {"id": call_id, "name": name, "args": arguments}, "metadata": about}
+
+
+def result(name: str, call_id: str, found: str) -> Fields:
+    given = {"id": call_id, "name": name, "response": {"result": found}}
+    return {"data": given, "metadata": {"adk_type": "function_response"}}
+
+
+def events(payloads: Iterable[Fields]) -> list[Message]:
+    return [Message(each) for each in payloads]
+
+
+def asked(
+    version: str = "0.3", method: str = "", text: str = "Is the lock open at noon?"
+) -> Fields:
+    if version == "0.3":
+        said_part = {"kind": "text", "text": text}
+        asks: Fields = {"kind": "message", "role": "user"}
+    else:
+        said_part, asks = {"text": text}, {"role": "ROLE_USER"}
+    asks |= {"messageId": "m-1", "parts": [said_part]}
+    named = method or ("message/stream" if version == "0.3" else "SendStreamingMessage")
+    return {"jsonrpc": "2.0", "id": 1, "method": named, "params": {"message": asks}}

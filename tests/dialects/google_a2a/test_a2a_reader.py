@@ -1,0 +1,121 @@
+"""Events of Agent2Agent: what is new in them, what is said again, and when a task is over."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+import pytest
+
+from conformance import dialects
+from conformance.core.events import Event, Frame, Request
+from conformance.core.reading import Reading
+from conformance.dialects.google_a2a.told import Told
+from tests.authoring.a2a import Agent, asked, call, result, said, thought
+from tests.authoring.a2a_streams import LOCK, LOCK_TEXT, shown, streamed
+
+DIALECT: Final = dialects.get("google.a2a")
+BOTH: Final = pytest.mark.parametrize("version", ["0.3", "1.0"])
+
+
+def read(*payloads: Any, kind: Any = "event", request: Any = None) -> list[Event]:
+    reader = DIALECT.reader(Reading())
+    events = list(reader.request(Request(json=request))) if request else []
+    for number, payload in enumerate(payloads, 1):
+        frame = Frame(kind, "message", json.dumps(payload), "", 0)
+        events += reader.read(frame, payload, number)
+    return [*events, *reader.end("eof", len(payloads) + 1)]
+
+
+def texts(events: list[Event], kind: str) -> str:
+    return "".join(each.data["text"] for each in events if each.type == kind)
+
+
+def ends(events: list[Event]) -> list[str]:
+    return [each.type for each in events if each.type in ("done", "error", "cut")]
+
+
+@BOTH
+@pytest.mark.parametrize("told", [streamed, shown])
+def test_what_is_said_again_is_said_once(told: Any, version: str) -> None:
+    events = read(*told(Agent(version)))
+    assert texts(events, "text.delta") == LOCK_TEXT
+    assert texts(events, "thinking.delta").endswith(LOCK)
+    assert texts(events, "thinking.delta").count(LOCK) == 1
+    assert ends(events) == ["done"]
+
+
+@BOTH
+def test_the_work_is_told_apart_from_the_answer(version: str) -> None:
+    agent = Agent(version)
+    told = agent.status("working", [said("I look.")])
+    events = read(agent.task(), told, agent.artifact([said("At one.")]), agent.status("completed"))
+    spoken = [(e.data["text"], e.data.get("phase")) for e in events if e.type == "text.delta"]
+    assert spoken == [("I look.", "commentary"), ("At one.", None)]
+
+
+@pytest.mark.parametrize(
+    ("last", "end"),
+    [
+        ({"state": "completed"}, ["done"]),
+        ({"state": "input-required", "parts": [said("Which?")]}, ["done"]),
+        ({"state": "working"}, ["cut"]),
+        ({"state": "failed", "parts": [said("It is away.")]}, ["error", "cut"]),
+    ],
+)
+@BOTH
+def test_a_task_is_over_as_its_last_state_says(version: str, last: Any, end: Any) -> None:
+    agent = Agent(version)
+    assert ends(read(agent.task(), agent.status(**last))) == end
+
+
+@BOTH
+def test_a_call_is_one_however_often_it_is_shown(version: str) -> None:
+    agent = Agent(version)
+    step = [thought("Look."), call("read", {"n": 1}, "c", "c2ln")]
+    given = agent.artifact([result("read", "c", "shut")])
+    events = read(agent.status("working", step), agent.artifact(step), given)
+    assert [e.data["name"] for e in events if e.type == "tool.start"] == ["read"]
+    assert [e.data["data"] for e in events if e.type == "thinking.opaque"] == ["c2ln"]
+
+
+def test_another_id_than_that_of_the_request_is_told() -> None:
+    task, status = Agent().task(), {**Agent().status("completed"), "id": 7}
+    events = read(task, status, request=asked())
+    assert [e.data["foreign_id"] for e in events if "foreign_id" in e.data] == [False, True]
+
+
+def test_another_task_is_another_answer() -> None:
+    agent = Agent()
+    later = agent.task()
+    later["result"] = {**later["result"], "id": "later"}
+    events = read(agent.task(), agent.status("completed"), later)
+    assert [e.answer for e in events if e.type == "a2a.task"] == [1, 2]
+
+
+def test_a_whole_answer_is_done_when_it_is_there() -> None:
+    events = read(Agent().task("working"), kind="body")
+    assert ends(events) == ["done"]
+    assert events[0].type == "a2a.body"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "text", "elsewhere", "known"),
+    [
+        (["a", "b"], "ab", False, 2),
+        (["a", "b"], "abc", False, 2),
+        (["x", "a", "b"], "ab", False, 2),
+        (["data", "a"], "a", False, 0),
+        (["data", "a"], "a", True, 1),
+        (["a", "b"], "b.", False, 0),
+        ([], "a", True, 0),
+    ],
+)
+def test_only_what_was_told_is_told_again(
+    pieces: list[str], text: str, elsewhere: bool, known: int
+) -> None:
+    told = Told()
+    for each in pieces:
+        told.add(each)
+    assert told.repeated(text, is_elsewhere=elsewhere) == known
+    assert told.repeated(text, is_elsewhere=elsewhere) == (len(text) if known else 0)
