@@ -47,12 +47,14 @@ class Column:
         return any(fnmatchcase(rule, pattern) for pattern in self.rules)
 
 
+@cache
 def _table() -> Mapping[str, Any]:
     text = Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")
     table: Mapping[str, Any] = yaml.safe_load(text)
     return table
 
 
+@cache
 def columns() -> tuple[Column, ...]:
     return tuple(Column(**{**each, "rules": tuple(each["rules"])}) for each in _table()["columns"])
 

@@ -20,10 +20,11 @@ from conformance.profiles.lookup import fingerprints
 from tests.benchmarks.corpora import chat, messages, responses, spaced
 from tests.judging.test_marked_runs import encoded, words
 
+DELTAS = 100  # more than the most that are read one by one before it is tried again
 STREAMS = {
-    "anthropic.messages": messages(160),
-    "openai.chat": chat(160),
-    "openai.responses": responses(160, parts=4),
+    "anthropic.messages": messages(DELTAS),
+    "openai.chat": chat(DELTAS),
+    "openai.responses": responses(DELTAS, parts=4),
 }
 DIALECTS = sorted(STREAMS)
 ODD = (
@@ -32,7 +33,7 @@ ODD = (
     b'data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":""}}\n\n',
     b'data: {"provider":"Own","choices":[{"index":0,"delta":{"content":"x"}}]}\r\n\r\n',
 )
-PLACES = st.lists(st.tuples(st.integers(0, 170), st.sampled_from(ODD)), max_size=4)
+PLACES = st.lists(st.tuples(st.integers(0, DELTAS + 10), st.sampled_from(ODD)), max_size=4)
 
 
 @pytest.fixture(autouse=True)

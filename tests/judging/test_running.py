@@ -31,12 +31,9 @@ from tests.fuzz.dialogues import DIALECTS, stream, texts
 from tests.fuzz.generated import BATCH, generated, perturbed
 from tests.fuzz.perturbations import PERTURBATIONS
 from tests.fuzz.recorded import (
-    frame_by_frame,
     frames_in_runs,
-    in_runs,
     recut,
     three_ways,
-    usual_way,
 )
 from tests.fuzz.user_rules import IDS, shipped_setting, user_setting
 from tests.sampled import of_every_kind
@@ -45,7 +42,7 @@ from tests.tables import read_table
 RULEBOOK: Final = Rulebook.load()
 BLOCKS: Final = 45
 PER_BLOCK: Final = 80
-CUTS: Final = 2  # of every cassette, one for each way
+WAYS: Final = 2  # beside frame by frame
 ENDS: Final[tuple[Ending, ...]] = ("eof", "eof", "reset", "open")
 TABLE: Final = Path(__file__).parent.parent / "captures" / "table.yaml"
 OGX: Final = "ogx-1.5.0"
@@ -93,15 +90,12 @@ def test_generated_streams_under_any_cutting(block: int) -> None:
 @pytest.mark.one_in(60)
 @each_in_blocks(60, lambda: CASSETTES)
 def test_shipped_cassettes_under_any_cutting(path: Path) -> None:
-    """Every cut in one way besides frame by frame; every cassette in both."""
-    recording, source = open_recording(path), Random(path.name)
-    for way in (usual_way, in_runs):
-        held = recut(recording, source)
-        assert way(held, RULEBOOK) == frame_by_frame(held, RULEBOOK)
+    wanted, *others = three_ways(recut(open_recording(path), Random(path.name)), RULEBOOK)
+    assert others == [wanted, wanted]
 
 
 def test_there_is_enough_of_it() -> None:
-    assert BLOCKS * PER_BLOCK + CUTS * len(CASSETTES) >= 5000
+    assert BLOCKS * PER_BLOCK + WAYS * len(CASSETTES) >= 5000
 
 
 @pytest.mark.slow
@@ -260,6 +254,6 @@ def test_recordings_under_any_cutting(row: tuple[str, str]) -> None:
         pytest.skip("no recording of a stream")
     size = sum(len(c.data) for each in recording.exchanges for c in each.chunks)
     source = Random(file)
-    for _ in range(6 if size < 50_000 else 2):
+    for _ in range(3 if size < 50_000 else 2):
         wanted, *others = three_ways(recut(recording, source), RULEBOOK, profile)
         assert others == [wanted, wanted]

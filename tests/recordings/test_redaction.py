@@ -12,12 +12,15 @@ from msgspec.structs import replace
 from conformance.cassette import Cassette, Header, Redactor, open_recording, read, redact, write
 from conformance.core.events import Chunk, Exchange, Request, Response
 from conformance.judging.result import StreamResult
-from conformance.judging.rulebook import Rulebook
-from conformance.profiles.lookup import available
+from conformance.judging.rulebook import Rulebook, profile_values
+from conformance.profiles.lookup import available, find
 from conformance.recordings.check import check_recording, check_trusted
 from conformance.recordings.choices import CheckChoices
 from conformance.recordings.in_memory import InMemory
+from conformance.recordings.profile_variants import profile_variants
 from conformance.recordings.redaction import redact_evidence, touched_rules
+from conformance.rules.applies import profile_excludes
+from conformance.rules.reads import knobs_read
 from conformance.rules.verdicts import Verdict
 
 TAG = "</think>-9x"
@@ -124,6 +127,26 @@ def test_what_is_touched_does_not_hang_on_the_profile() -> None:
         )
         differ = {rule for rule in came.keys() | kept.keys() if came.get(rule) != kept.get(rule)}
         assert differ <= set(exchange.touched), profile
+
+
+@pytest.mark.parametrize("dialect", ["anthropic.messages", "openai.responses"])
+def test_every_answer_of_a_profile_that_ships_is_asked(dialect: str) -> None:
+    rules = [rule for rule in RULES.rules if rule.judges(dialect) and knobs_read(rule)]
+    variants = profile_variants(rules, dialect, {"strict"})
+    shipped = {name for name, of, _ in available() if of == dialect}
+    assert "strict" not in variants
+    assert set(variants) < shipped
+
+    def answers(names: set[str]) -> set[tuple[str, str]]:
+        told = [profile_values(find(name, dialect)) for name in names]
+        return {
+            (rule.id, str([values.get(knob) for knob in sorted(knobs_read(rule))]))
+            for values in told
+            for rule in rules
+            if not profile_excludes(rule, values)
+        }
+
+    assert answers({"strict", *variants}) == answers(shipped)
 
 
 def test_of_what_takes_long_under_all_profiles_the_worst_is_assumed(
