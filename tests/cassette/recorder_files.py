@@ -335,6 +335,7 @@ POLLY: Final = archive(
     entry(URL, json.dumps([packed(each) for each in _PIECES]), encoding="base64"),
     entry("http://h/v1/embeddings", "?", encoding="base64"),
 )
+INSTA: Final = f"---\nsource: src/stream.rs\nexpression: written\n---\n{STREAM.rstrip()}\n"
 
 FILES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "har": (("a.har", POLLY),),
@@ -388,6 +389,7 @@ FILES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     ),
     "httprr": (("a.httprr", HTTPRR),),
     "txtar": (("a.txtar", TXTAR),),
+    "insta": (("a.snap", INSTA),),
     "gemini-cli": (("a.responses", RESPONSES),),
     "opal": (("a.json", json.dumps(OPAL)), ("b.json", json.dumps(OPAL, indent=2))),
 }

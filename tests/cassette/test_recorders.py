@@ -34,6 +34,7 @@ from tests.cassette.saved_files import archive, entry, stored
 CASES: Final = [(kind, name, text) for kind, files in FILES.items() for name, text in files]
 _NO_STREAM: Final = ("opal", "gemini-cli", "google-test-server")
 """Their files keep payloads, no bytes of a stream."""
+_NO_REQUEST: Final = ("answer-alone", "txtar", "insta")
 
 
 def test_every_row_has_a_file() -> None:
@@ -62,7 +63,9 @@ def test_a_recorder_is_read_by_name_and_in_a_folder(
 
 _WITH_HEADS: Final = {
     **{
-        kind: FILES[kind][0] for kind in FILES if kind not in (*_NO_STREAM, "answer-alone", "txtar")
+        kind: FILES[kind][0]
+        for kind in FILES
+        if kind not in (*_NO_STREAM, "answer-alone", "txtar", "insta")
     },
     "go-vcr": FILES["vcr"][-1],
 }
@@ -350,6 +353,12 @@ def test_a_row_with_a_mistake_is_refused(
 def test_the_page_lists_every_kind() -> None:
     text = file_table.PAGE.read_text(encoding="utf-8")
     assert text == file_table.page(text), "stale: python -m tests.authoring.file_table"
+
+
+def test_values_in_a_snapshot_are_no_stream(tmp_path: Path) -> None:
+    events = json.dumps([{"type": "REASONING_START", "messageId": "m"}], indent=2)
+    stored(tmp_path, "a.snap", f"---\nsource: a.rs\nexpression: events\n---\n{events}\n")
+    assert check_paths([tmp_path]).streams == ()
 
 
 def test_a_section_that_is_no_answer_is_counted(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from conformance.core.json_values import NOT_JSON, decode_json
 _DECODED: Final = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 _HTTP: Final = re.compile(r"(?:HTTP/)?(\d(?:\.\d)?)")
 _MOST_MS: Final = 3.2e13
+_TRIMMED: Final = ("txtar", "insta")  # forms that keep no blank line at the end of a text
 _DIGITS: Final = 3
 
 
@@ -63,7 +64,7 @@ def read_entry(file: ForeignFile, row: Recorder, entry: Entry, most: int) -> Rea
     chunks = kept.chunks if kept is not None else ()
     if kept is not None and kept.rebuilt is None:
         chunks = unpacked(chunks, _value_of(headers, "content-encoding"), headers, most)
-    if row.form == "txtar":
+    if row.form in _TRIMMED:
         chunks = tuple(Chunk(each.data + missing_end(each.data)) for each in chunks)
     plain = tuple(pair for pair in headers if pair[0].lower() not in _DECODED)
     exchange = Exchange(
@@ -78,7 +79,7 @@ def read_entry(file: ForeignFile, row: Recorder, entry: Entry, most: int) -> Rea
     captured = CapturedExchange(exchange, layout, clock, kept is not None)
     notes = kept.rebuilt.notes if kept is not None and kept.rebuilt is not None else ()
     fidelity = "bytes" if kept is None else kept.fidelity
-    return ReadEntry(captured, "text" if row.form == "txtar" else fidelity, notes)
+    return ReadEntry(captured, "text" if row.form in _TRIMMED else fidelity, notes)
 
 
 def _read_socket(file: ForeignFile, row: Recorder, entry: Entry, socket: KeptSocket) -> ReadEntry:

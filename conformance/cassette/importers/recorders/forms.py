@@ -25,6 +25,8 @@ _HTTPRR: Final = b"httprr trace v1\n"
 _SIZES: Final = re.compile(rb"([0-9]{1,9}) ([0-9]{1,9})\n")
 _SECTION: Final = re.compile(rb"(?m)^-- ([^\n]{1,200}) --\r?\n")
 _MOST_SECTIONS: Final = 4096
+_STREAMS: Final = (b"data:", b"event:")
+_SNAPSHOT: Final = re.compile(rb"---\r?\n(?:(?!---)[^\n]*\n){1,64}---\r?\n")
 
 
 def entries_of(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
@@ -167,10 +169,20 @@ def _txtar_entries(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
         )
 
 
+def _insta_entries(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
+    """The stream behind the head of a snapshot; other values of a test are none."""
+    del row
+    head = _SNAPSHOT.match(file.data)
+    if head is not None and file.data.startswith(_STREAMS, head.end()):
+        body, line = file.data[head.end() :], head[0].count(b"\n") + 1
+        yield Entry({"response": {"body": body}}, line, is_text=True)
+
+
 _FORMS: Final[Mapping[Form, Callable[[ForeignFile, Recorder], Iterator[Entry]]]] = {
     "values": _value_entries,
     "documents": _document_entries,
     "lines": _line_entries,
     "httprr": _httprr_entries,
     "txtar": _txtar_entries,
+    "insta": _insta_entries,
 }

@@ -325,5 +325,18 @@ ROWS: Final = (
         status="",
         body={"response.body": "text"},
     ),
+    Recorder(
+        name="insta",
+        says="a snapshot of insta for Rust: a stream as text",
+        form="insta",
+        suffixes=(".snap",),
+        marks=(r"^---\r?\n(source|expression|description): ",),
+        url="",
+        method="",
+        asked={},
+        status="",
+        body={"response.body": "text"},
+        note="insta keeps what a test saw: no request, head or times",
+    ),
 )
 """In the order in which they are tried."""
