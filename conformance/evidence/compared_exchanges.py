@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from itertools import groupby
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from conformance.evidence.expectations import judges_requests
 from conformance.judging.findings import RecentFrames, make_finding
+from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import Transcript
 from conformance.judging.view import JudgeSetting
 from conformance.rules.applies import Evidence
+from conformance.rules.forms.compare import Compare
 from conformance.rules.forms.contributions import (
     ComparedPairs,
     Contribution,
@@ -21,6 +25,9 @@ from conformance.rules.forms.contributions import (
 from conformance.rules.judge import Judge
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
+
+_NAME: Final = "comparisons"
+_REFUSED: Final = "none of the compared requests was answered"
 
 
 class RuleComparison(NamedTuple):
@@ -36,6 +43,13 @@ class RuleComparison(NamedTuple):
     def exchanges(self) -> frozenset[int]:
         """The numbers of those that were compared."""
         return frozenset(each.exchange for pair in self.pairs for each in pair)
+
+    def write(self, ledger: Ledger, refused: AbstractSet[int]) -> None:
+        """Writes what came of it; `refused` are exchanges in which no answer came."""
+        if self.verdict is Verdict.INCONCLUSIVE and self.exchanges <= refused:
+            ledger.add(self.rule.id, Verdict.NOT_APPLICABLE, _REFUSED, by=_NAME)
+        else:
+            ledger.add(self.rule.id, self.verdict, self.reason, self.findings, by=_NAME)
 
 
 def compare_exchanges(
@@ -79,3 +93,15 @@ def sent_contributions(
     judge.close(exchange.end)
     place = (exchange.number, exchange.role, exchange.hop, "wire", sent.last)
     return tuple((rule.id, Contribution(*place, sides)) for rule, sides in judge.gathered())
+
+
+def is_ours(rule: Rule, given: Contribution) -> bool:
+    """Whether a rule would compare what the toolkit itself wrote in this exchange of a run.
+
+    That is the request to the target, and the answer to a gateway; what a rule compares between
+    the two hops is the gateway's all the same.
+    """
+    form = rule.form
+    if not isinstance(form, Compare) or form.left.hop != form.right.hop:
+        return False
+    return judges_requests(rule) is not (given.hop == "upstream")

@@ -40,7 +40,7 @@ from conformance.evidence.application import (
     keeps_history,
     later_requests,
 )
-from conformance.evidence.compared_exchanges import compare_exchanges
+from conformance.evidence.compared_exchanges import compare_exchanges, is_ours
 from conformance.evidence.demands import judge_step
 from conformance.evidence.expectations import (
     compares_answers,
@@ -58,14 +58,17 @@ from conformance.evidence.replaced_texts import ReplacedTexts
 from conformance.evidence.step_counts import StepCounts
 from conformance.judging.asked_rules import ASKED_RULES
 from conformance.judging.client_view import compares_views, declared_events, undeclared_rules
-from conformance.judging.consequences import withdraw_consequences, withdraw_followers
+from conformance.judging.consequences import (
+    withdraw_consequences,
+    withdraw_followers,
+    withdraw_told,
+)
 from conformance.judging.hop_rules import HOP_RULES, TALK_KEPT
 from conformance.judging.ledger import Ledger
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.run_rules import CROSS_TALK, SCENARIO_RULES
 from conformance.judging.transcript import Transcript, is_refusal
 from conformance.judging.view import JudgedView, JudgeSetting
-from conformance.rules.forms.compare import Compare
 from conformance.rules.forms.contributions import ComparedPairs, Contribution
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Level, Verdict
@@ -76,13 +79,11 @@ _UNSEEN_END: Final = "the file ends there; how the connection ended was not reco
 _END_RULES: Final = frozenset({"wire/sse/last-event-complete", "wire/lines/last-line-whole"})
 _STATES_ENDS: Final = frozenset({"cassette", "row"})  # kinds of recordings
 _SERIAL: Final = "overlap"  # the knob of rules by which parts come one after another
-_REFUSED: Final = "none of the compared requests was answered"
 _OUR_REQUEST: Final = "the scenario wrote the request"
 PLAYED_BROKEN: Final = "what was played upstream breaks"
 _TOLD: Final = frozenset({"failed", "refused"})
 _OF_REQUESTS: Final = frozenset(rule.id for rule in (*ASKED_RULES, CROSS_TALK))
 _OF_UPSTREAM: Final = frozenset(rule.id for rule in (*SCENARIO_RULES, *HOP_RULES)) - _OF_REQUESTS
-_RETURNED: Final = "history/returned/"
 _FAIL: Final = Verdict.FAIL
 _TARGETS: Final = frozenset({"server", "gateway", APP})
 _PASS_OR_FAIL: Final = frozenset({Verdict.PASS, _FAIL})
@@ -309,8 +310,8 @@ def write_comparisons(
     ours: list[tuple[str, Contribution]] = []
     theirs: list[tuple[str, Contribution]] = []
     for rule_id, given in given_by_all:
-        is_ours = rule_id in rules and _is_ours(rules[rule_id], given)
-        (ours if is_ours else theirs).append((rule_id, given))
+        is_own = rule_id in rules and is_ours(rules[rule_id], given)
+        (ours if is_own else theirs).append((rule_id, given))
     found = list(compare_exchanges(rulebook, theirs))
     if not trusted:
         # The recording only claims that the toolkit wrote it: a broken rule stays broken.
@@ -319,10 +320,7 @@ def write_comparisons(
     compared = {one.rule.id: one.rule for one in found}
     refused = {each.number for each in recording.exchanges if is_refusal(each)}
     for one in found:
-        if one.verdict is Verdict.INCONCLUSIVE and one.exchanges <= refused:
-            ledger.add(one.rule.id, Verdict.NOT_APPLICABLE, _REFUSED, by="comparisons")
-        else:
-            ledger.add(one.rule.id, one.verdict, one.reason, one.findings, by="comparisons")
+        one.write(ledger, refused)
     declared = declared_events(recording.header)
     if declared is not None:
         between = filter(compares_views, compared.values())
@@ -357,19 +355,8 @@ def write_links(
         for exchange in recording.judged:
             told = ledgers.get(exchange.number)
             if told is not None and told.verdicts.get(TALK_KEPT.id) is _FAIL:
-                _withdraw_told(ledgers, answers_behind(recording, exchange))
-
-
-def _withdraw_told(ledgers: Mapping[int, Ledger], behind: Iterable[Exchange]) -> None:
-    """What a request sends back of these answers is told with the application: one cause."""
-    told = {each.number for each in behind}
-    for ledger in ledgers.values():
-        given: dict[str, set[int]] = {}
-        for found in ledger.findings:
-            if found.rule.startswith(_RETURNED) and found.upstream is not None:
-                given.setdefault(found.rule, set()).add(found.upstream.exchange)
-        rules = [rule for rule, answers in given.items() if answers <= told]
-        ledger.withdraw(rules, f"what breaks {TALK_KEPT.id} may be why", LINKS)
+                behind = answers_behind(recording, exchange)
+                withdraw_told(ledgers.values(), {each.number for each in behind})
 
 
 def withdraw_touched(
@@ -407,15 +394,3 @@ def _is_explained(
 ) -> bool:
     found = [each for each in ledger.findings if each.rule == rule_id]
     return rule_id in known and texts.explain(known[rule_id], found)
-
-
-def _is_ours(rule: Rule, given: Contribution) -> bool:
-    """Whether a rule would compare what the toolkit itself wrote in this exchange of a run.
-
-    That is the request to the target, and the answer to a gateway; what a rule compares between
-    the two hops is the gateway's all the same.
-    """
-    form = rule.form
-    if not isinstance(form, Compare) or form.left.hop != form.right.hop:
-        return False
-    return judges_requests(rule) is not (given.hop == "upstream")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from conformance.judging.explained_difference import explains
@@ -89,8 +90,8 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "text-once": ("*/text-as-said", "*/round-text-as-said"),
     # What is closed twice is read as one part more.
     "thinking-parts": ("*/reasoning-over",),
-    "said-once": ("hop/try-replaced", "*/not-doubled", _OF_CLIENT),
-    "text-said-once": ("hop/try-replaced",),
+    "said-once": ("hop/try-replaced", "*/not-doubled", "increments", _OF_CLIENT),
+    "text-said-once": ("hop/try-replaced", "text-increments"),
     "concise-is-short": ("summary/client/text-agrees",),  # a client says it twice
     "encrypted-streamed": ("wire/responses/item-closed",),
     # A chunk of no message, or of another one, is missing where LangGraph restates the message.
@@ -133,6 +134,7 @@ _COMPARED: Final[Mapping[str, tuple[str, ...]]] = {
 }
 _OF_COUNTS: Final = re.compile("usage|count|total")  # no text is lost by these
 _HISTORY: Final = "history/"
+_RETURNED: Final = "history/returned/"
 _SWITCHES: Final = "effort/"  # rules of what is asked of the thinking
 _WISHES: Final = (_SWITCHES, "summary/request/")
 
@@ -240,6 +242,17 @@ def _why_they_differ(
                 if explains(leader, found, own, other):
                     return leader
     return ""
+
+
+def withdraw_told(ledgers: Iterable[Ledger], answers: AbstractSet[int]) -> None:
+    """Withdraws what requests send back of these answers: it is told with the application."""
+    for ledger in ledgers:
+        given: dict[str, set[int]] = {}
+        for found in ledger.findings:
+            if found.rule.startswith(_RETURNED) and found.upstream is not None:
+                given.setdefault(found.rule, set()).add(found.upstream.exchange)
+        rules = [rule for rule, of in given.items() if of <= answers]
+        ledger.withdraw(rules, f"what breaks {TALK_KEPT.id} may be why", "links")
 
 
 def withdraw_lost_seals(ledgers: Sequence[Ledger]) -> None:

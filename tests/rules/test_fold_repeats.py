@@ -95,6 +95,31 @@ def test_a_delta_that_begins_with_all_before_it_is_found(begun: tuple[str, ...],
     }
 
 
+BEGUN = ("The user wants", " the weather", " in Oslo")
+
+
+def test_a_try_that_was_left_before_the_next_is_found() -> None:
+    assert thought(*BEGUN, *BEGUN, ", so I look.") == AGAIN
+    assert thought("The user wants the", " weather", *BEGUN, ", so.") == AGAIN
+    assert thought(*BEGUN, *BEGUN, ", so I look.", field="content") == {
+        "thinking/stream/text-said-once"
+    }
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        (*BEGUN, *BEGUN),  # said twice, as one may be asked to
+        (*BEGUN, *BEGUN, *BEGUN, "!"),
+        (*BEGUN, ".", *BEGUN, ", so."),  # a sentence that recurs
+        ("The user.", *BEGUN, *BEGUN, "!"),  # not from the beginning
+        ("So it is so,", " so", *BEGUN),
+    ],
+)
+def test_a_beginning_that_recurs_otherwise_is_no_try(texts: tuple[str, ...]) -> None:
+    assert thought(*texts) == set()
+
+
 @pytest.mark.parametrize(
     "texts",
     [

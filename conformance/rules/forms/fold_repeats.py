@@ -12,7 +12,9 @@ Rule 5: after an event of `afresh` a part is not compared with earlier ones: a m
 Rule 6: with `doubled`, so many deltas of a part in a row do not each come twice. Words may recur,
         so the pairs say at least THREE_TEXTS different things and LETTERS characters.
 Rule 7: with `restated`, no delta begins with all of its part so far, if that has so many
-        characters, came in several deltas and is not one phrase again and again.
+        characters, came in several deltas and is not one phrase again and again. Nor does a part
+        say its beginning twice in a row and go on, if that breaks off in a sentence: a try that was
+        left before the next. That is judged at events of `ends`.
 Only the first LONGEST characters of a part and the first MOST_PARTS parts of a slice count.
 """
 
@@ -141,16 +143,34 @@ class _Part:
 
     def is_cut(self, at_least: int) -> bool:
         """Whether it ends in the middle of a sentence."""
-        said = self.text.strip()
-        return len(said) >= at_least and (said[-1].isalnum() or said[-1] in _GOES_ON)
+        return _is_cut(self.text, at_least)
+
+    def begun_anew(self, at_least: int) -> str:
+        """What it says twice in a row from its beginning, before it goes on (rule 7)."""
+        text = self.text if at_least and self.size < LONGEST else ""
+        at = text.find(text[:at_least], at_least) if text else -1
+        if at < 0 or not text.startswith(text[:at], at) or not _is_cut(text[:at], at_least):
+            return ""
+        begun, rest = text[:at], text[2 * at :]
+        goes_on = rest and not (rest.startswith(begun) or begun.startswith(rest))
+        return begun if goes_on and not _is_refrain(begun) else ""
+
+
+def _is_cut(text: str, at_least: int) -> bool:
+    said = text.strip()
+    return len(said) >= at_least and (said[-1].isalnum() or said[-1] in _GOES_ON)
+
+
+def _is_refrain(text: str) -> bool:
+    """Whether a text is one phrase again and again: then it recurs in itself."""
+    return any(each in (each * 2)[1:-1] for each in (text, f"{text.strip()} "))
 
 
 def _restates(piece: str, said: str, at_least: int) -> bool:
     """Whether a delta begins with all that was said (rule 7)."""
     if not 0 < at_least <= len(said) <= len(piece) or not piece.startswith(said):
         return False
-    spaced = f"{said.strip()} "  # a phrase again and again recurs in itself
-    return len(said) < LONGEST and not any(each in (each * 2)[1:-1] for each in (said, spaced))
+    return len(said) < LONGEST and not _is_refrain(said)
 
 
 class _Parts(dict[Key, _Part]):
@@ -212,7 +232,10 @@ class RepeatsMachine(Machine):
         del event
         latest: _Part | None = slice_.memory[self.position].latest
         tried = latest and latest.alike and latest.broken_off(self.form.broken_off)
-        return _repeated(tried.text, "what a part that broke off said") if tried else None
+        if tried:
+            return _repeated(tried.text, "what a part that broke off said")
+        begun = latest.begun_anew(self.form.restated) if latest else ""
+        return _repeated(begun, "what a part began with") if begun else None
 
     def part_of(self, slice_: Slice, event: Event) -> _Part | None:
         """The part that an event adds to; None at the cap of parts."""
