@@ -338,12 +338,13 @@ def terms(rule: Rule, knobs: Mapping[str, Any]) -> Terms:
     choice = tuple((path, compile_value(v, knobs)) for path, v in rule.applies.user_choices)
     named = _references(rule)
     choosing = bool(choice) or any(name.startswith(CHOICES) for name in named)
-    lacks = tuple(_lacks(rule))
+    types = _event_types(rule)
+    lacks = tuple(_lacks(rule, types))
     echoed = tuple(n.removeprefix(REQUEST) for n in sorted(named) if n.startswith(REQUEST))
-    binary_only = _is_binary_only(_event_types(rule))
+    binary_only = _is_binary_only(types)
     bound = request or response or stated or choosing or lacks or echoed or binary_only
     free = not bound and rule.view == "wire" and not isinstance(rule.form, Compare)
-    sse_only = _is_sse_only(_event_types(rule))
+    sse_only = _is_sse_only(types)
     neutral = all(alias.layer == "semantic" for alias in rule.aliases.values())
     return Terms(
         *(rule, neutral, request, response, stated, choice, choosing, lacks, echoed, free),
@@ -367,8 +368,7 @@ def _is_binary_only(types: set[str]) -> bool:
     return bool(wired) and all(kind.startswith("binary.") for kind in wired)
 
 
-def _lacks(rule: Rule) -> Iterator[Lack]:
-    types = _event_types(rule)
+def _lacks(rule: Rule, types: set[str]) -> Iterator[Lack]:
     is_of_payloads = types >= _FRAMES  # in any framing, the payloads were recorded
     if not is_of_payloads and any(kind.startswith("sse.") or kind == "[DONE]" for kind in types):
         yield lambda e: e.fidelity == "events", REBUILT

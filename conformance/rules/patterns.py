@@ -16,7 +16,7 @@ regex crate); a file with an expression beyond that engine is refused when loade
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Final, Protocol
 
 import jsonschema_rs
@@ -25,6 +25,7 @@ from conformance.rules.keywords import KEYWORDS, unknown_keywords
 from conformance.rules.node import nearest
 from conformance.rules.paths import MISSING, getter
 from conformance.rules.schemas import compile_simple
+from conformance.rules.sharing import MOST_SHARED, shared
 
 SPECIAL: Final = frozenset({"field", "sum", "above", "not", "absent"})
 REQUEST: Final = "request."
@@ -97,6 +98,7 @@ def token(value: Any) -> str:
     return repr(value)
 
 
+@shared
 def compile_value(pattern: Any, knobs: Mapping[str, Any]) -> Test:
     """The test for one value pattern."""
     if isinstance(pattern, str) and pattern.startswith("$"):
@@ -260,17 +262,16 @@ class SchemaTest:
         return next(iter(self._validator.iter_errors(value)))
 
 
+@shared
 def schema_test(schema: Any, knobs: Mapping[str, Any]) -> SchemaTest:
-    """A JSON Schema (2020-12) with knobs filled in.
-
-    Remote references are refused, and so are keywords that would be ignored.
-    """
+    """A JSON Schema (2020-12), knobs filled in; no remote references, no unknown keywords."""
     for key in unknown_keywords(schema):
         near = nearest(key, KEYWORDS)
         raise PatternError(f"no JSON Schema has the keyword {key[:60]!r}{near and f'; {near}'}")
     return SchemaTest(_filled(schema, knobs))
 
 
+@lru_cache(maxsize=MOST_SHARED)
 def regex(pattern: str) -> Callable[[str], bool]:
     """A search in linear time for `pattern`; PatternError where the engine cannot express it."""
     try:
