@@ -43,6 +43,7 @@ from conformance.dialects.openai_responses import DIALECT as OPENAI_RESPONSES
 from conformance.dialects.opencode_run import DIALECT as OPENCODE_RUN
 from conformance.dialects.opencode_serve import DIALECT as OPENCODE_SERVE
 from conformance.dialects.otel_genai import DIALECT as OTEL_GENAI
+from conformance.dialects.sglang_generate import DIALECT as SGLANG_GENERATE
 from conformance.dialects.vercel_ui import DIALECT as VERCEL_UI
 
 _Facet = TypeVar("_Facet")
@@ -80,6 +81,7 @@ SUPPORTED: Final[Mapping[str, Dialect]] = {
         OPENCODE_SERVE,
         OTEL_GENAI,
         HUGGINGFACE_TGI,
+        SGLANG_GENERATE,
     )
 }
 ENDPOINTS: Final[Mapping[str, Endpoint]] = {

@@ -92,12 +92,6 @@ def is_realtime(fields: dict[str, Any]) -> bool:
     return is_event and kind.startswith("response.")
 
 
-def _is_sglang_text(fields: dict[str, Any]) -> bool:
-    """The text so far of SGLang's own `/generate`."""
-    about = mapping(fields.get("meta_info"))
-    return isinstance(fields.get("text"), str) and "finish_reason" in about
-
-
 COMPLETIONS: Final = ("text_completion", "completion.chunk")
 """Objects of `openai.completions`: as the API names them, and as Together does in streams."""
 _OF_REALTIME: Final = frozenset(
@@ -131,7 +125,6 @@ UNSUPPORTED: Final[Mapping[str, Callable[[dict[str, Any]], bool]]] = {
     "pi-agent": _is_pi_event,
     "ai-sdk.model": _is_model_part,
     "openai.realtime": is_realtime,
-    "sglang.generate": _is_sglang_text,
 }
 IN_PROCESS: Final[Mapping[str, str]] = {
     "openai-agents": "stream events of the OpenAI Agents SDK",

@@ -21,16 +21,9 @@ REPEATED: Final = 300
 # Their events hold whole parts or answers or are counted, or their frames are binary or plain text.
 WITHOUT_COLUMNS: Final = frozenset(
     {
-        *("bedrock.converse", "codex.exec", "gemini.generate", "google.a2a"),
-        *(
-            "google.adk",
-            "harmony",
-            "huggingface.tgi",
-            "langchain.events",
-            "langgraph",
-            "opencode.run",
-            "otel.genai",
-        ),
+        *("bedrock.converse", "codex.exec", "gemini.generate", "google.a2a", "google.adk"),
+        *("harmony", "huggingface.tgi", "langchain.events", "langgraph", "opencode.run"),
+        *("otel.genai", "sglang.generate"),
     }
 )
 

@@ -35,6 +35,9 @@ ALLOWED: Final[Mapping[tuple[str, str, str], str]] = {
         "ag-ui-protocol: an assistant with calls has no content, a user may have a list of parts,"
         " an activity an object"
     ),
+    ("google.a2a", "result.*status.message*", "dropped null"): (
+        "a2a.proto: a message of the status is optional, and a2a-sdk leaves out parts that are none"
+    ),
     ("bedrock.converse", "delta.citation", "object"): (
         "API_runtime_CitationsDelta: no member is required"
     ),

@@ -43,8 +43,8 @@ def _place_of(payload: Any) -> Path:
 def _chunk_deltas(place: int, piece: Piece) -> Iterator[Delta]:
     """Appended chunks are deltas, and so is what they are appended to."""
     kind, thing, version = held(piece.payload)
-    if kind != ARTIFACT or (thing.get("lastChunk") is True and thing.get("append") is not True):
-        return
+    if kind != ARTIFACT or len(list_at(thing, *_ARTIFACT_PARTS)) != 1:
+        return  # what says several things says them as a whole
     for number, part in enumerate(list_at(thing, *_ARTIFACT_PARTS)):
         if part_kind(part, version) == "text" and (text := part["text"]):
             is_thought = mark_of(part, "thought") is True
@@ -98,7 +98,7 @@ def _is_appended(thing: Fields) -> bool:
 def _marks_thoughts(thing: Fields) -> bool:
     """Whether an artifact says thoughts again."""
     parts = list_at(thing, *_ARTIFACT_PARTS)
-    return thing.get("append") is not True and len(parts) > 1
+    return thing.get("lastChunk") is True and len(parts) > 1
 
 
 def _unmarked(stream: Stream, site: int) -> Stream:
@@ -157,7 +157,8 @@ OPERATORS.add("E10-final-early", "A status is final that is not the last.")(
     _not_first(_sites(STATUS, where=lambda thing: thing.get("final") is False)), _set(True, "final")
 )
 OPERATORS.add("E10-not-final", "The last status is not final.")(
-    _sites(STATUS, where=lambda thing: thing.get("final") is True), _set(False, "final")
+    _sites(STATUS, where=lambda thing: thing.get("final") is True and _is_terminal(thing)),
+    _set(False, "final"),
 )
 
 MUTATION: Final = Mutation(

@@ -1,0 +1,91 @@
+"""Texts of SGLang: what is new in each, which way they grow, and why they ended."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+import pytest
+
+from conformance import dialects
+from conformance.core.events import Event, Frame
+from conformance.core.reading import Reading
+from tests.authoring.sglang_streams import texts
+
+DIALECT: Final = dialects.get("sglang.generate")
+MARKED: Final = Reading(markers=(("<think>", "</think>"),))
+PIECES: Final = ["<th", "ink>Ebb.", "</think>", "At ", "seven."]
+
+
+def read(*payloads: Any, kind: Any = "event") -> list[Event]:
+    reader = DIALECT.reader(MARKED)
+    events: list[Event] = []
+    for number, payload in enumerate(payloads, 1):
+        events += reader.read(Frame(kind, "message", json.dumps(payload), "", 0), payload, number)
+    return [*events, *reader.end("eof", len(payloads) + 1)]
+
+
+def streamed(*pieces: str, **more: Any) -> list[Any]:
+    return [each.payload for each in texts(list(pieces), **more)[:-1]]
+
+
+def joined(events: list[Event], kind: str) -> str:
+    return "".join(each.data["text"] for each in events if each.type == kind)
+
+
+def told(events: list[Event], key: str) -> list[Any]:
+    return [each.data[key] for each in events if each.layer == "wire" and key in each.data]
+
+
+@pytest.mark.parametrize(
+    ("more", "mode"),
+    [({}, "whole"), ({"has_ids": False}, "whole"), ({"in_pieces": True}, "piece")],
+)
+def test_a_text_says_what_is_new(more: Any, mode: str) -> None:
+    events = read(*streamed(*PIECES, **more))
+    assert (joined(events, "thinking.delta"), joined(events, "text.delta")) == ("Ebb.", "At seven.")
+    assert set(told(events, "mode")) == {mode}
+    assert [each.type for each in events][-1] == "done"
+
+
+def test_a_text_so_far_that_is_another_one_strays() -> None:
+    payloads = streamed("At ", "seven.")
+    payloads[-1]["text"] = "No."
+    events = read(*payloads)
+    assert told(events, "strays") == [True]
+    assert joined(events, "text.delta") == "At "
+
+
+def test_a_piece_that_repeats_what_was_said_is_new_all_the_same() -> None:
+    events = read(*streamed("ha", "ha", in_pieces=True))
+    assert joined(events, "text.delta") == "haha"
+
+
+@pytest.mark.parametrize("kind", ["stop", "length"])
+def test_the_reason_to_finish_is_an_object(kind: str) -> None:
+    events = read(*streamed("At seven.", reason={"type": kind}))
+    assert [each.data["reason"] for each in events if each.type == "finish"] == [kind]
+
+
+def test_an_answer_that_is_aborted_has_failed() -> None:
+    events = read(*streamed("At ", reason={"type": "abort", "message": "away"}))
+    error = next(each for each in events if each.type == "error")
+    assert (error.data["code"], error.data["message"]) == ("abort", "away")
+
+
+def test_thinking_that_nobody_counts_is_not_counted_as_none() -> None:
+    usage = [e.data for e in read(*streamed("a", reasoning_tokens=0)) if e.type == "usage"]
+    assert usage == [{"choice": 0, "input": 7, "output": 1}]
+
+
+def test_only_the_first_of_several_answers_is_followed() -> None:
+    first, second = streamed("One.")[0], {**streamed("Two.")[0], "index": 1}
+    assert joined(read(second, {**first, "index": 0}), "text.delta") == "One."
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_whole_answer_is_read(listed: bool) -> None:
+    body = streamed("<think>Ebb.</think>At seven.")[0]
+    events = read([body] if listed else body, kind="body")
+    assert (joined(events, "thinking.delta"), joined(events, "text.delta")) == ("Ebb.", "At seven.")
+    assert events[-1].type == "done"
