@@ -1,6 +1,7 @@
 """Form `values`: a field is constant, distinct, contiguous from a start, rising or never falling.
 
-Null is not a value: an event without a value is ignored.
+Null is not a value: an event without a value is ignored. At an event of `skips` a contiguous value
+may be more than one above the last.
 """
 
 from __future__ import annotations
@@ -45,23 +46,27 @@ ARE: Final[tuple[Are, ...]] = ("constant", "distinct", "contiguous", "rising", "
 
 
 class Values(Form, frozen=True):
-    """`of` maps an event name to the path of the field that is looked at."""
+    """`of` maps an event name to the path of its field; `skips` are event names."""
 
     key: ClassVar[str] = "values"
     of: Mapping[str, str]
     are: Are
     start: Any = None
+    skips: frozenset[str] = frozenset()
 
     @classmethod
     def read(cls, reader: FormReader, rule: Node, node: Node) -> Self:
         del rule
-        entries = node.mapping({"of", "path", "are", "start"})
+        entries = node.mapping({"of", "path", "are", "start", "skips"})
         of, path = node.required("of"), entries.get("path")
         if path is None and of.kind != "mapping":
             raise node.error("key 'path' is missing")
         are = chosen(node.required("are"), ARE)
-        start = _read_start(node, entries.get("start"), are)
-        return cls(reader.event_paths(of, path), are, start)
+        if are != "contiguous" and (given := {"start", "skips"} & entries.keys()):
+            key = min(given)
+            raise node.key(key).error(f"only contiguous values have `{key}`")
+        skips = frozenset(reader.named_events(entries.get("skips")))
+        return cls(reader.event_paths(of, path), are, _read_start(entries.get("start")), skips)
 
     def lack(self, events: Mapping[str, str]) -> str:
         values = "no value" if self.start is not None else "fewer than two values"
@@ -88,12 +93,10 @@ class Values(Form, frozen=True):
         return ValuesMachine(aliases, self, start, sliced=sliced)
 
 
-def _read_start(values: Node, node: Node | None, are: Are) -> Any:
+def _read_start(node: Node | None) -> Any:
     """Where a contiguous series begins: a number or a `$knob`."""
     if node is None:
         return None
-    if are != "contiguous":
-        raise values.key("start").error("only contiguous values have a start")
     return node.string() if str(node.value).startswith("$") else node.number()
 
 
@@ -114,14 +117,19 @@ class ValuesMachine(Machine):
         self.form = form
         self.start = start
 
-    def needs(self, name: str) -> tuple[str, Any]:
-        return self.form.of[name], _VALUE
+    def needs(self, name: str) -> tuple[str, Any] | None:
+        path = self.form.of.get(name)
+        return None if path is None else (path, _VALUE)
 
     def memory(self) -> ValueSeries:
         return ValueSeries()
 
     def step(self, state: State, names: Names) -> Step:
-        return state, (_JUDGES[self.form.are](self, min(names), is_first=state is OPEN),)
+        name = min(names & self.form.of.keys(), default=None)
+        if name is None:
+            return state, ()
+        judge = _TakeSkipping if names & self.form.skips else _JUDGES[self.form.are]
+        return state, (judge(self, name, is_first=state is OPEN),)
 
 
 class _TakeValue(Act):
@@ -229,6 +237,16 @@ class _TakeContiguous(_TakeNumber):
 
     def follows(self, last: int, values: Any) -> bool:
         return bool(values[0] == last + 1) and values.counts_on
+
+
+class _TakeSkipping(_TakeContiguous):
+    def wanted_number(self, last: Any, value: float) -> str | None:
+        wanted = self.machine.start if last is MISSING else last + 1
+        return None if wanted is None or value >= wanted else f"{wanted} or more"
+
+    def still(self, slice_: Slice, event: Event, columns: Columns) -> bool:
+        del slice_, event, columns
+        return False  # such events are rare
 
 
 class _TakeRising(_TakeNumber):
