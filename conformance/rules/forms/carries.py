@@ -87,7 +87,7 @@ def _read_field(reader: FormReader, node: Node) -> CarriedField:
 
 def _read_kinds(node: Node) -> tuple[str, ...]:
     nodes = node.sequence() if node.kind == "sequence" else (node,)
-    known = tuple(KINDS)
+    known = tuple(kind for kind in KINDS if kind != "null")  # it is written as YAML writes it
     return tuple("null" if _is_null(each) else each.one_of(known) for each in nodes)
 
 
