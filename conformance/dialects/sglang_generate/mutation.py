@@ -46,7 +46,7 @@ OPERATORS.add("X8-last-twice", "The event with the reason to finish comes twice.
     _in_streams(_LAST), double_piece
 )
 OPERATORS.add("X3-text-strays", "The text so far is another one.")(
-    _in_streams(_later_wholes), set_value("Something else is said.", "text")
+    _in_streams(_later_wholes), set_value("Another text.", "text")
 )
 OPERATORS.add("N10-no-text", "An event has no text.")(places_with("text"), drop_value("text"))
 OPERATORS.add("N14-text-is-list", "The text is a list.")(

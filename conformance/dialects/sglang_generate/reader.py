@@ -137,9 +137,14 @@ class GrowingTextReader(TypedReader[GrowingText]):
 
 
 def recognises(frame: Frame, payload: Any) -> bool:
-    """A text beside what SGLang tells of it; an error alone names no dialect."""
+    """A text with the metadata of SGLang; an error alone names no dialect."""
     del frame
     fields = mapping(payload[0] if isinstance(payload, list) and payload else payload)
     about = mapping(fields.get("meta_info"))
     is_text = isinstance(fields.get("text"), str) or "output_ids" in fields
     return is_text and "finish_reason" in about
+
+
+def finishes(payload: Any) -> bool:
+    """Whether the payload states a reason to finish, behind which `[DONE]` is due."""
+    return bool(mapping(mapping(mapping(payload).get("meta_info")).get("finish_reason")))
