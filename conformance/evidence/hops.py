@@ -78,8 +78,10 @@ def compare_hops(
     answer: Transcript,
     behind: Sequence[Exchange],
     expected: ExpectedStep,
+    *,
+    file: str,
 ) -> None:
-    """Judges a gateway's answer by the upstream answers `behind` it."""
+    """Judges a gateway's answer by the upstream answers `behind` it; `file` has both."""
     if not behind and is_scripted("".join(answer.text)):
         _leave_cached(ledger, expected)
         return
@@ -88,7 +90,7 @@ def compare_hops(
         ledger.add(HOP_CALLS.id, Verdict.UNTESTABLE, _NOBODY, by=_NAME)  # it refused by itself
     elif calls is not None:
         _judge_pair(ledger, HOP_CALLS, answer, (calls, len(behind)))
-    compare_asked(ledger, exchange, answer, behind)
+    compare_asked(ledger, exchange, answer, behind, file)
     open_reason = expected.untestable if behind else _NOBODY
     if open_reason:
         _leave_open(ledger, Verdict.UNTESTABLE, open_reason)

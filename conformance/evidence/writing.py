@@ -186,7 +186,7 @@ def write_expectations(ledger: Ledger, judged: JudgedExchange) -> None:
     behind = [each for each in others if (each.hop, each.role) == place]
     judge_step(ledger, answer, expected, judged.setting.dialect, judged.counts, behind=behind)
     if exchange.hop == "downstream":
-        compare_hops(ledger, exchange, answer, behind, expected)
+        compare_hops(ledger, exchange, answer, behind, expected, file=str(recording.path))
 
 
 def write_application(ledger: Ledger, judged: JudgedExchange) -> None:
