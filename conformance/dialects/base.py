@@ -87,7 +87,8 @@ class Dialect(Struct, frozen=True):
     without `request` it is only listened to. `carries_opaque`: it has a place for signatures and
     for thinking that is sealed; `names_tools`: it shows calls by the model's own name and
     arguments; `tells_parts`: it separates one part of thinking from the next; `tells_reasons`: it
-    says why a model stopped. `takes_back` are wire events by which its interface forgets what it
+    says why a model stopped; `is_opaque`: who answers in it need not show thinking and calls at
+    all. `takes_back` are wire events by which its interface forgets what it
     was shown before. `unit` is its word for one answer. `socket` says what the messages of a
     WebSocket mean, where it is spoken over one. `is_piece`: a payload says of itself that it is a
     piece of a stream, though a body may be spelled like it. `counts_within`: tokens of thinking
@@ -124,6 +125,7 @@ class Dialect(Struct, frozen=True):
     names_tools: bool = True
     tells_parts: bool = True
     tells_reasons: bool = True
+    is_opaque: bool = False
     takes_back: frozenset[str] = frozenset()
     unit: str = "answer"
     socket: SocketForm | None = None

@@ -22,6 +22,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from conformance.core.events import Exchange
 from conformance.core.json_values import value_at
 from conformance.dialects.asked_effort import (
@@ -41,6 +43,7 @@ from conformance.evidence.asked_sides import (
     AskedSide,
     Found,
     Lost,
+    Part,
     asked_side,
     counted,
     is_kept,
@@ -60,13 +63,18 @@ from conformance.judging.asked_rules import (
     ASKED_TOOL_TEXTS,
     ASKED_TOOLS,
 )
+from conformance.judging.findings import clip_text
 from conformance.judging.ledger import Ledger
-from conformance.judging.transcript import Transcript, finding_at_end
+from conformance.judging.result import ContextLine, EventBeside, Finding
+from conformance.judging.transcript import Transcript, finding_at_request
 from conformance.rules.forms.differences import first_difference, view
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
 
 _NAME: Final = "hops"
+_REQUEST: Final = "http.request"
+_OF_TALK: Final = (ASKED_ANSWERS, ASKED_HISTORY, ASKED_SYSTEM_PROMPT)
+_OF_TOOLS: Final = (ASKED_TOOLS, ASKED_TOOL_TEXTS)
 _LEAST_LIMIT: Final = 16  # tokens; Responses of OpenAI takes no smaller one
 _TEMPERATURES: Final = (
     "temperature",
@@ -78,9 +86,12 @@ _TEMPERATURES: Final = (
 
 
 def compare_asked(
-    ledger: Ledger, exchange: Exchange, answer: Transcript, behind: Sequence[Exchange]
+    ledger: Ledger, exchange: Exchange, answer: Transcript, behind: Sequence[Exchange], file: str
 ) -> None:
-    """Judges a gateway's upstream requests, those of the calls `behind` it, by the one it got."""
+    """Judges a gateway's upstream requests, those of the calls `behind` it, by the one it got.
+
+    `file` is the recording that has them.
+    """
     asked = asked_side(exchange)
     passed = asked_side(behind[0]) if behind else None
     if asked is None or passed is None:
@@ -89,11 +100,22 @@ def compare_asked(
         if rule is ASKED_SEALED and answer.opaque:
             continue  # a gateway may seal with a key of its own
         if isinstance(found, Lost):
-            message = f"expected {found.expected} upstream, got {found.got}"
-            finding = finding_at_end(rule, answer, message)
+            finding = _request_finding(rule, found, answer, (asked, passed), file)
             ledger.add(rule.id, Verdict.FAIL, findings=(finding,), by=_NAME)
         elif found:
             ledger.add(rule.id, Verdict.PASS, by=_NAME)
+
+
+def _request_finding(
+    rule: Rule, found: Lost, answer: Transcript, sides: tuple[AskedSide, AskedSide], file: str
+) -> Finding:
+    """A finding at the request; of both requests it shows the part that the rule compares."""
+    part: Part = "tools" if rule in _OF_TOOLS else "talk" if rule in _OF_TALK else "settings"
+    asked, passed = (clip_text(side.shown(part)) for side in sides)
+    at = finding_at_request(rule, answer, f"expected {found.expected} upstream, got {found.got}")
+    number = sides[1].exchange.number
+    upstream = EventBeside(file, number, 0, None, None, _REQUEST, passed)
+    return replace(at, context=(ContextLine(0, _REQUEST, asked),), upstream=upstream)
 
 
 def compared_requests(asked: AskedSide, passed: AskedSide) -> Iterator[tuple[Rule, Found]]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from msgspec import Struct
 
@@ -21,6 +22,10 @@ NONE: Final = "nothing"
 PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """A name of a function that every API accepts."""
 _SHOWN: Final = 80  # characters
+_OTHER: Final = {"tools": "tools", "toolConfig": "tools"}
+
+Part = Literal["talk", "tools", "settings"]
+"""What a rule compares of a request."""
 
 
 class AskedSide(Struct, frozen=True):
@@ -34,6 +39,15 @@ class AskedSide(Struct, frozen=True):
     @property
     def tools(self) -> OfferedTools | None:
         return OfferedTools.of(self.dialect, self.dialect.stated(self.exchange.request))
+
+    def shown(self, part: Part) -> str:
+        """The request with a part of its body: what was said, tools, or everything else."""
+        talk = {self.form.history, self.form.instructions, self.form.prompt}
+        parts = {key: "talk" if key in talk else _OTHER.get(key, "settings") for key in self.body}
+        body = {key: value for key, value in self.body.items() if parts[key] == part}
+        request = self.exchange.request
+        head = f"{request.method} {request.path} " if request else ""
+        return head + json.dumps(body, ensure_ascii=False)
 
 
 class Lost(Struct, frozen=True):

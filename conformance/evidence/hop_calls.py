@@ -24,6 +24,8 @@ from conformance.evidence.said import SaidPart
 
 
 def tools(hops: ApplicationHops) -> Compared:
+    if hops.need_not_show("tool"):
+        return False
     said, sent = hops.said.of("tool"), hops.sent.of("tool")
     if not hops.are_whole:
         sent = sent[:-1]  # the last call may lack some of its arguments

@@ -12,7 +12,9 @@ Rule 5: an interface that does not separate parts of thinking may show fewer of 
 Rule 6: an application may send on calls that the provider carries out itself, but need not. If it
         sends only some, the order is compared without calls.
 Rule 7: an application whose profile says that it hides thinking sends none of it, in any field.
-Rule 8: a text that no model sent is reported by `hop/text`, and has no place in the order.
+Rule 8: where a protocol says that agents need not share thinking and calls, an answer that shows
+        none of them lost none.
+Rule 9: a text that no model sent is reported by `hop/text`, and has no place in the order.
 """
 
 from __future__ import annotations
@@ -74,7 +76,7 @@ def _text(hops: ApplicationHops) -> Compared:
 
 
 def _thinking(hops: ApplicationHops) -> Compared:
-    if hops.hides:
+    if hops.hides or hops.need_not_show("thinking"):
         return False
     found = _texts(hops, _due(hops), hops.sent.of("thinking"))
     if isinstance(found, HopDifference) and _is_in_text(hops):

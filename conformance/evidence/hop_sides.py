@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from conformance.core.events import Exchange, Request
 from conformance.dialects.base import Dialect, Reading
-from conformance.evidence.said import EventPlace, SaidContent, SaidPart
+from conformance.evidence.said import EventPlace, PartKind, SaidContent, SaidPart
 from conformance.judging.transcript import WHOLE_ENDS, Transcript
 
 _STOPPED: Final = frozenset({"abort", "cancelled"})
@@ -69,6 +69,10 @@ class ApplicationHops(Struct, frozen=True):
     tries: frozenset[int] = frozenset()
     is_played: bool = False
     keeps_history: Callable[[], str] = _unknown
+
+    def need_not_show(self, kind: PartKind) -> bool:
+        """Whether its protocol demands nothing of a kind, and the application shows none."""
+        return self.shown.dialect.is_opaque and not self.sent.of(kind)
 
     @property
     def is_stopped(self) -> bool:

@@ -20,7 +20,6 @@ from conformance.core.framing import framing_of
 from conformance.dialects import SUPPORTED, get
 from conformance.dialects.base import Dialect, Reading
 from conformance.dialects.script import is_scripted
-from conformance.evidence.asked import compare_asked
 from conformance.evidence.expectations import ExpectedStep
 from conformance.judging.ledger import Ledger
 from conformance.judging.run_rules import (
@@ -88,7 +87,6 @@ def compare_hops(
         ledger.add(HOP_CALLS.id, Verdict.UNTESTABLE, _NOBODY, by=_NAME)  # it refused by itself
     elif calls is not None:
         _judge_pair(ledger, HOP_CALLS, answer, (calls, len(behind)))
-    compare_asked(ledger, exchange, answer, behind)
     open_reason = expected.untestable if behind else _NOBODY
     if open_reason:
         _leave_open(ledger, Verdict.UNTESTABLE, open_reason)

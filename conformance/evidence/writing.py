@@ -40,6 +40,7 @@ from conformance.evidence.application import (
     keeps_history,
     later_requests,
 )
+from conformance.evidence.asked import compare_asked
 from conformance.evidence.compared_exchanges import compare_exchanges, is_ours
 from conformance.evidence.demands import judge_step
 from conformance.evidence.expectations import (
@@ -186,6 +187,7 @@ def write_expectations(ledger: Ledger, judged: JudgedExchange) -> None:
     behind = [each for each in others if (each.hop, each.role) == place]
     judge_step(ledger, answer, expected, judged.setting.dialect, judged.counts, behind=behind)
     if exchange.hop == "downstream":
+        compare_asked(ledger, exchange, answer, behind, str(recording.path))
         compare_hops(ledger, exchange, answer, behind, expected)
 
 

@@ -32,6 +32,10 @@ _OF_SEALS: Final = (
     *("*/signature-present", "*/sealed-or-left-out", "*/signed-in-place", "*/turn-signed"),
     *("*/turn-sealed", "*/details-signed", "*/details-sealed"),
 )
+_PART_ORDERS: Final = (
+    *("text-part-lifecycle", "raw-part-lifecycle", "refusal-part-lifecycle"),
+    "part-lifecycle",
+)
 # Rule -> the ones whose breach may be why; a bare name is that of a rule in the same suite, a name
 # behind `*/` that of one in any suite.
 _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
@@ -46,6 +50,8 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "sealed-owner": ("span-opened",),
     "turned-off": ("wire/chat/answer-present", "wire/chat/finish-present"),  # no answer came
     "finish-last": ("done-last",),
+    # A part that is never closed is not closed before its item either.
+    "part-closed": _PART_ORDERS,
     "parts-in-step": ("finish-last",),
     "step-finished": ("steps-in-order",),
     # The wire says the same of its own end, whatever comes behind it.
@@ -208,6 +214,8 @@ def _comes_first(cause: Finding, finding: Finding) -> bool:
         return False
     if finding.rule == THINKING_PARTS.id:
         return cause.event == finding.event  # elsewhere it is another part
+    if cause.rule.endswith(_PART_ORDERS):
+        return cause.got.startswith(_END) and cause.slice == finding.slice
     is_late = cause.got.startswith(_END) or finding.rule.endswith(_SHOWN_BEFORE)
     return is_late or cause.event <= finding.event
 

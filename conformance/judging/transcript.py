@@ -211,8 +211,16 @@ def finding_at_end(
 
     Its context begins with the request.
     """
+    found = _finding(rule, transcript, Violation(transcript.last, {}, expected, got, "", message))
+    return with_request(found, transcript.exchange.request)
+
+
+def finding_at_request(rule: Rule, transcript: Transcript, message: str) -> Finding:
+    """A finding at the request of an answer; its id does not know the message."""
+    return _finding(rule, transcript, Violation(0, {}, (), "", "", message))
+
+
+def _finding(rule: Rule, transcript: Transcript, violation: Violation) -> Finding:
     exchange = transcript.exchange
     where = f"{exchange.scenario}/{exchange.role}/{exchange.number}/wire"
-    violation = Violation(transcript.last, {}, expected, got, "", message)
-    found = make_finding(rule, violation, transcript.memory, where)
-    return with_request(found, exchange.request)
+    return make_finding(rule, violation, transcript.memory, where)

@@ -21,6 +21,7 @@ class Alias(Struct, frozen=True, dict=True):
     conditions: tuple[tuple[str, Any], ...] = ()
     layer: Layer | None = None
     place: Place | None = None
+    shown_as: str = ""  # what findings say in place of its conditions
 
     @cached_property
     def types(self) -> tuple[str, ...]:
@@ -33,6 +34,8 @@ class Alias(Struct, frozen=True, dict=True):
 
     def describe(self) -> str:
         """For findings: the wire type rather than the local name."""
+        if self.shown_as:
+            return self.shown_as
         kind = " | ".join(self.types) or self.name
         if not self.conditions:
             return kind

@@ -80,11 +80,12 @@ class Names:
             )
         entries = node.mapping()
         kind = node.required("type")
-        stated = entries.pop("layer", None)
+        stated, words = entries.pop("layer", None), entries.pop("shown_as", None)
         entries.pop("type")
         layer = self._layer(kind, kind.plain(), stated)
         pairs = tuple((path, pattern_at(value)) for path, value in entries.items())
-        return Alias(name, kind.plain(), pairs, layer, node.place)
+        shown_as = words.string() if words else ""
+        return Alias(name, kind.plain(), pairs, layer, node.place, shown_as)
 
     def _layer(self, node: Node, kind: object, stated: Node | None) -> Layer:
         if isinstance(kind, Mapping):

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from conformance.cassette import CassetteClock
 from conformance.core.events import Exchange, Layer, Request
+from conformance.core.json_values import cut_at
 from conformance.dialects import APPLICATIONS, get
 from conformance.dialects.base import Reading
 from conformance.evidence.application import APP
@@ -133,7 +134,7 @@ def _without_previous(sent: Any, dialect: str) -> Any:
     """A request without what it was to carry on."""
     form = get(dialect).request
     previous = form.previous if form else ""
-    return {k: v for k, v in sent.items() if k != previous} if isinstance(sent, dict) else sent
+    return cut_at(sent, tuple(previous.split("."))) if previous else sent
 
 
 def _hop_of(run: ScenarioRun, reply: TargetReply) -> str:

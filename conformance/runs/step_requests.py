@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from conformance.core.errors import UsageError
 from conformance.core.events import Exchange, Request
-from conformance.core.json_values import put_at
+from conformance.core.json_values import put_at, value_at
 from conformance.dialects import ENDPOINTS, HISTORIES, PROMPTS, get, required
 from conformance.dialects.base import Reading
 from conformance.dialects.requests import OPT_IN, OPT_IN_FIELD, PLAIN, RequestStyle, is_yes
@@ -86,8 +86,10 @@ def step_request(
     endpoint = ENDPOINTS.get(dialect)
     if endpoint is None:  # an application, at its own address
         own = tuple(step.headers.items())
-        asked = {**_own_ids(dialect, before), **body}
-        return Request(method=step.method, path=step.path, headers=own, json=asked)
+        for at, made in _own_ids(dialect, before).items():
+            key = tuple(at.split("."))
+            body = put_at(body, key, made) if value_at(body, *key) is None else body
+        return Request(method=step.method, path=step.path, headers=own, json=body)
     headers = {**dict(endpoint.headers), **step.headers}
     if settings.opt_in == "field" and OPT_IN in headers:
         body = put_at(body, OPT_IN_FIELD, is_yes(headers.pop(OPT_IN)))
@@ -104,7 +106,7 @@ def _own_ids(dialect: str, before: Exchange | None) -> dict[str, str]:
     """The ids that a client makes: the conversation's stays over its turns, and is no other's."""
     form = required(get(dialect).request, dialect, "request bodies")
     sent = before.request.json if before and before.request else None
-    kept = sent.get(form.conversation) if isinstance(sent, Mapping) else None
+    kept = value_at(sent, *form.conversation.split("."))
     made = {form.conversation: kept or f"{uuid4()}", form.own_id: f"{uuid4()}"}
     return {key: value for key, value in made.items() if key}
 

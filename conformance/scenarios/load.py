@@ -281,7 +281,7 @@ def _application_bodies(entries: Mapping[str, Node], carry: Carry | None) -> dic
         form = required(get(name).request, name, "request bodies")
         body = form.ask(question)
         if carry and form.previous:
-            body |= {form.previous: "$response"}
+            body = put_at(body, tuple(form.previous.split(".")), "$response")
         turns = tuple(form.history.split("."))
         bodies[name] = put_at(body, turns, "$turns") if carry else body
     return bodies

@@ -121,6 +121,37 @@ def test_a_cause_comes_first_unless_it_is_what_never_came(cause: Finding, is_why
 
 
 @pytest.mark.parametrize(
+    ("suite", "order"),
+    [
+        ("wire/responses-parts", "text-part-lifecycle"),
+        ("wire/responses-parts", "raw-part-lifecycle"),
+        ("wire/responses-parts", "refusal-part-lifecycle"),
+        ("summary/lifecycle", "part-lifecycle"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("got", "event", "part", "is_why"),
+    [
+        ("end of stream", 9, 0, True),
+        ("end of stream", 9, 1, False),  # of another part: this one is closed late
+        ("response.content_part.done", 8, 0, False),  # its text was not stated, and it is late
+        ("response.content_part.done", 5, 0, False),
+    ],
+)
+def test_a_part_that_is_never_closed_is_one_finding(
+    suite: str, order: str, got: str, event: int, part: int, is_why: bool
+) -> None:
+    ledger = Ledger(StreamResult("", 1, "", "", named=False, verdicts={}, findings=()))
+    open_part = plain_finding(rule=f"{suite}/part-closed", event=7, slice={"content_index": 0})
+    place = {"content_index": part}
+    cause = plain_finding(rule=f"{suite}/{order}", event=event, got=got, slice=place)
+    for found in (open_part, cause):
+        ledger.add(found.rule, Verdict.FAIL, findings=[found], by="hops")
+    withdraw_followers(ledger, "consequences")
+    assert {*ledger.rules_with(Verdict.FAIL)} == {cause.rule, *[open_part.rule][is_why:]}
+
+
+@pytest.mark.parametrize(
     ("due", "came", "is_why"),
     [
         (("failed", "cut"), "complete", True),

@@ -169,6 +169,15 @@ def test_a_client_may_merge_deltas_and_count_blocks_its_own_way() -> None:
     assert views(merged).verdict == "PASS"
 
 
+def test_an_empty_delta_of_a_client_shows_nothing() -> None:
+    empty = [
+        (kind, {"block": 3, "channel": "raw", "text": ""})
+        for kind in ("thinking.delta", "text.delta")
+    ]
+    assert views([*empty, WIRE[0], empty[1], *WIRE[1:3], empty[0], WIRE[3]]).verdict == "PASS"
+    assert views([*empty, *WIRE[1:]]).verdict == "FAIL"
+
+
 @pytest.mark.parametrize(
     "client",
     [

@@ -83,6 +83,27 @@ def test_what_is_lost_is_found_by_its_rule_alone(
     assert violated(check_paths([tmp_path], trust=[tmp_path])) == found
 
 
+@pytest.mark.parametrize(
+    ("rule", "rewrite", "sent", "other"),
+    [
+        ("effort", without("reasoning_effort"), '"max_tokens": 2048', "calculator"),
+        ("tools", without("tools"), "{}", "max_tokens"),
+        ("history", forgetting, '"content": "Go on."', "max_tokens"),
+    ],
+)
+def test_a_finding_shows_what_went_upstream_of_what_its_rule_compares(
+    rule: str, rewrite: Rewrite, sent: str, other: str, tmp_path: Path
+) -> None:
+    ran(Gateway(rewrites=rewrite), tmp_path, load_scenarios(["gateway-tools"]))
+    found, *_ = check_paths([tmp_path], trust=[tmp_path], rules=[f"scenario/asked-{rule}"]).findings
+    (line,) = found.context
+    assert (found.event, line.type) == (0, "http.request")
+    assert found.upstream is not None
+    assert Path(found.upstream.file).is_file()
+    assert sent in found.upstream.text
+    assert other not in found.upstream.text + line.text
+
+
 FORMATS: list[tuple[set[str], Rewrite]] = [
     (set(), dict),
     ({"scenario/asked-format"}, without("response_format")),

@@ -1,4 +1,8 @@
-"""Agent2Agent: the stream of a task (`message/stream`, or `SendStreamingMessage` since 1.0)."""
+"""Agent2Agent: the stream of a task (`message/stream`, or `SendStreamingMessage` since 1.0).
+
+Its agents collaborate "without needing to share their internal thoughts, plans, or tool
+implementations" (specification, 1.2: Opaque Execution).
+"""
 
 from __future__ import annotations
 
@@ -19,5 +23,6 @@ DIALECT: Final = Dialect(
     turns=TURNS,
     is_application=True,
     tells_reasons=False,
+    is_opaque=True,
     unit="task",
 )

@@ -1,5 +1,6 @@
 """Requests of Agent2Agent: the agent keeps the conversation, so that only what is new is sent.
 
+The agent names the conversation (`contextId`), and a message that carries it on repeats that name.
 A question is spelled as in 0.3, which agents of 1.0 take, too, unless a header says `1.0`.
 """
 
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from conformance.core.events import Event
 from conformance.dialects.json_edge import mapping, objects, string
 from conformance.dialects.requests import Continuation, Question, RequestForm
 from conformance.dialects.turns import HistoryForm, SaidEntry
@@ -20,7 +22,6 @@ def _ask_body(question: Question) -> dict[str, Any]:
     said = {
         "kind": "message",
         "role": "user",
-        "messageId": "question",
         "parts": [{"kind": "text", "text": question.text}],
     }
     method = "message/stream" if question.streams else "message/send"
@@ -30,6 +31,10 @@ def _ask_body(question: Question) -> dict[str, Any]:
 def _next_turns(after: Continuation) -> list[Any]:
     """What is new: the agent remembers the rest."""
     return [{"kind": "text", "text": after.question}] if after.question else []
+
+
+def _context_id(event: Event) -> str:
+    return string(event.data.get("contextId"))
 
 
 def _message(body: Any) -> Any:
@@ -54,5 +59,8 @@ REQUEST: Final = RequestForm(
     streams=lambda body: mapping(body).get("method") in _STREAMS,
     streams_at=lambda path: path.partition("?")[0].endswith((":stream", ":subscribe")),
     is_answer=lambda _entry: False,
+    previous="params.message.contextId",
+    answer_id=_context_id,
+    own_id="params.message.messageId",
 )
 TURNS: Final = HistoryForm("params", _entries, _read_entry)

@@ -76,7 +76,8 @@ class Side(Struct, frozen=True):
     """One side of a comparison: the exchange or view, and the values collected from it.
 
     `concat` joins texts, `list` keeps each by itself.
-    `merged` lists the events themselves, adjacent deltas joined, without numbers and blocks.
+    `merged` lists the events themselves, adjacent deltas joined, without empty ones, numbers and
+    blocks.
     A linked comparison has an `answer` on one side, and on the other the turn of a later `request`
     that brings it back: any such turn, or only those of the named kind of `turn`. A turn is current
     while only results of calls came after it.
@@ -226,6 +227,8 @@ class GatheredSide:
     def _merge(self, event: Event) -> None:
         shape = _shape(event)
         text = event.data.get("text")
+        if text == "":
+            return  # nobody sees it
         self._grow(_spelled_length(shape) + (len(text) if isinstance(text, str) else 0))
         before = self.parts[-1] if self.parts else None
         if text is not None and before is not None and before[0] == shape:
