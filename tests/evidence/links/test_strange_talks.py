@@ -112,11 +112,18 @@ def _calls(body: dict[str, Any]) -> list[Any]:
     return [each for each in around if each["type"] in ("function_call", "tool_use")]
 
 
+def _asking(call: dict[str, Any], hour: int) -> dict[str, Any]:
+    """The call with another argument."""
+    if "arguments" in call:
+        return {**call, "arguments": json.dumps({"hour": hour})}
+    return {**call, "input": {"hour": hour}}
+
+
 def _with_two_calls(body: dict[str, Any]) -> dict[str, Any]:
     around = body.get("output", body.get("content", []))
     for call in _calls(body):
         name = "call_id" if "call_id" in call else "id"
-        around.append({**call, name: f"{call[name]}b"})
+        around.append(_asking({**call, name: f"{call[name]}b"}, 12))
     return body
 
 
@@ -128,8 +135,7 @@ def test_a_turn_is_of_the_answer_that_any_of_its_calls_is_of(name: str) -> None:
         """Of two calls the first one asks for another hour."""
         made = _with_two_calls(TALKERS[name].body(turn))
         for call in _calls(made)[:1]:
-            key = "arguments" if "arguments" in call else "input"
-            call[key] = '{"hour": 9}' if key == "arguments" else {"hour": 9}
+            call.update(_asking(call, 9))
         return made
 
     talker = TALKERS[name]
