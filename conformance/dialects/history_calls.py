@@ -13,6 +13,8 @@ Rule 5: Gemini takes a turn whose calls have no result at all: they are `left_op
 Rule 6: a call has one result: one more under the same id is not asked for, unless a call has that
         id again.
 Rule 7: a call whose id another one of the same turn has, too, is `doubled`.
+Rule 8: where results are paired by number and every call has an id, a result with an id is
+        `misnamed` if no call has it, or another result has taken it.
 """
 
 from __future__ import annotations
@@ -57,26 +59,56 @@ class CallIdPlace(Struct, frozen=True):
             elif isinstance(found, str) and found:
                 yield found
 
+    def own_ids(self, entry: Any) -> Iterator[str]:
+        """The ids of what is numbered; empty where it has none."""
+        for holder in elements(mapping(entry).get(self.within)):
+            found = mapping(holder).get(self.keys[0])
+            if isinstance(found, dict) and found.get("name"):
+                yield string(found.get("id"))
+
 
 class _SpareResults(Struct):
-    """Rule 6: how often each id was called, and every result with the position of its entry."""
+    """Rule 6: how often each id was called, and every result with the position of its entry.
+
+    `own_calls` and `own_results` are the ids of what is paired by number.
+    """
 
     calls: Counter[str] = field(default_factory=Counter)
     results: list[tuple[str, int]] = field(default_factory=list)
+    own_calls: list[str] = field(default_factory=list)
+    own_results: list[str] = field(default_factory=list)
+
+    @property
+    def misnamed(self) -> frozenset[str]:
+        """Rule 8: the numbers of the results with an id that is none of theirs."""
+        left = Counter(self.own_calls)
+        found = []
+        for number, name in enumerate(self.own_results if all(self.own_calls) else (), 1):
+            if name and not left[name]:
+                found.append(str(number))
+            left[name] -= bool(left[name])
+        return frozenset(found) if self.own_calls else frozenset()
 
     @property
     def doubled(self) -> frozenset[str]:
         """Rule 7: the ids that more than one call of the turn has."""
         return frozenset(name for name, count in self.calls.items() if name and count > 1)
 
-    def events(self) -> Iterator[Event]:
-        """One for each result that comes again and has no call of its own."""
+    def surplus(self) -> list[tuple[str, int]]:
+        """Each result that comes again and has no call of its own."""
         seen: Counter[str] = Counter()
+        found = []
         for name, position in self.results:
             seen[name] += 1
             if name and seen[name] > max(self.calls[name], 1):
-                data = {"id": name, "position": position, "asked": False}
-                yield Event("request.result", data, 0, "wire")
+                found.append((name, position))
+        return found
+
+    def events(self) -> Iterator[Event]:
+        """One for each result that comes again."""
+        for name, position in self.surplus():
+            data = {"id": name, "position": position, "asked": False}
+            yield Event("request.result", data, 0, "wire")
 
 
 class CallPairing(Struct, frozen=True):
@@ -116,7 +148,7 @@ class CallPairing(Struct, frozen=True):
             is_kept = is_kept or string(fields.get("type")) in _REFERENCES
             is_model = string(fields.get("role")) in _MODEL
             if self.has_turns and is_model and not model_spoke:
-                yield from self._pairs(calls, results, spare.doubled, is_kept=is_kept)
+                yield from self._pairs(calls, results, spare, is_kept=is_kept)
                 yield from () if is_kept else spare.events()
                 calls, results, spare = {}, {}, _SpareResults()
             model_spoke = is_model
@@ -126,19 +158,23 @@ class CallPairing(Struct, frozen=True):
             for name in self.results.ids(fields, numbered=self.is_numbered):
                 spare.results.append((name, position))
                 results.setdefault(name or str(len(results) + 1), position)
-        yield from self._pairs(calls, results, spare.doubled, is_kept=is_kept)
+            if self.is_numbered:
+                spare.own_calls += self.calls.own_ids(fields)
+                spare.own_results += self.results.own_ids(fields)
+        yield from self._pairs(calls, results, spare, is_kept=is_kept)
         yield from () if is_kept else spare.events()
 
     def _pairs(
         self,
         calls: dict[str, int],
         results: dict[str, int],
-        doubled: frozenset[str],
+        spare: _SpareResults,
         *,
         is_kept: bool,
     ) -> Iterator[Event]:
         # A result under another id is one fault, not two: the call has it, under a wrong name.
-        strangers = sum(name not in calls for name in results)
+        strangers = sum(name not in calls for name in results) + len(spare.surplus())
+        doubled, misnamed = spare.doubled, spare.misnamed
         left_open = {"left_open": True} if self.takes_none and not results else {}
         for name, position in calls.items():
             is_answered = name in results or strangers > 0
@@ -147,8 +183,10 @@ class CallPairing(Struct, frozen=True):
             data |= {"doubled": True} if name in doubled else {}
             yield Event("request.call", data, 0, "wire")
         for name, position in results.items():
-            asked = {"asked": name in calls} if name in calls or not is_kept else {}
-            yield Event("request.result", {"id": name, "position": position, **asked}, 0, "wire")
+            data = {"id": name, "position": position}
+            data |= {"asked": name in calls} if name in calls or not is_kept else {}
+            data |= {"misnamed": True} if name in misnamed else {}
+            yield Event("request.result", data, 0, "wire")
 
 
 OF_CHAT: Final = CallPairing(CallIdPlace(("id",), "tool_calls"), CallIdPlace(("tool_call_id",)))

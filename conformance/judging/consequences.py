@@ -36,12 +36,18 @@ _PART_ORDERS: Final = (
     *("text-part-lifecycle", "raw-part-lifecycle", "refusal-part-lifecycle"),
     "part-lifecycle",
 )
+_OF_PLACES: Final = (
+    "*/signed-in-place",
+    "*/step-signed",
+    "history/gemini/signed-unchanged",
+    "*/signed-calls",
+)
 # Rule -> the ones whose breach may be why; a bare name is that of a rule in the same suite, a name
 # behind `*/` that of one in any suite.
 _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "before-its-turn": ("history/calls/asked",),
     "signed-calls": ("history/calls/asked",),
-    "sealed-unchanged": ("sealed-or-left-out",),
+    "sealed-unchanged": ("sealed-or-left-out", "ids-distinct"),
     "call-answered": ("output-of-call", "result-of-call", "result-asked"),
     "snapshot-has-calls": ("result-of-call",),
     "input-agrees": ("hop/tools",),
@@ -77,7 +83,7 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "blocks-in-order": ("first-in-content",),
     "turn-sealed": ("sealed-unchanged", "sealed-or-left-out"),
     "summary-carried": ("sealed-unchanged", "sealed-or-left-out"),
-    "turn-signed": ("signed-unchanged", "signature-present", "step-signed"),
+    "turn-signed": ("signed-unchanged", "signature-unchanged", "signature-present", "step-signed"),
     # What is altered beside its calls is altered in later turns, too.
     "earlier-calls-signed": ("signed-calls",),
     "earlier-details-signed": ("details-signed",),
@@ -86,10 +92,21 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     # What a request lost of sealed data, an application lost.
     **dict.fromkeys(("opaque", "opaque-returned"), _OF_SEALS),
     "turn-unchanged": ("text-unchanged", "summary-unchanged"),
-    "calls-as-made": ("history/calls/ids-distinct", "*/signed-in-place"),
+    "thinking-kept": ("signature-unchanged", "turn-signed"),
+    "text-unchanged": (
+        *("signed-unchanged", "signature-present", "details-signed", "earlier-details-signed"),
+        "details-text-unchanged",
+    ),
+    "summary-unchanged": ("signed-unchanged",),
+    "details-text-unchanged": ("details-signed", "earlier-details-signed"),
+    "signed-unchanged": ("signature-present", "step-signed"),
+    "signed-in-place": ("signed-unchanged",),
+    "result-addressed": ("history/calls/asked", "history/calls/answered"),
+    "thinking-apart": ("*/signature-unchanged", "*/turn-signed", "*/thinking-kept"),
+    "calls-as-made": ("history/calls/ids-distinct", *_OF_PLACES),
     "calls-complete": (
         *("calls-as-made", "history/calls/asked", "*/result-asked"),
-        *("history/calls/ids-distinct", "*/signed-in-place"),
+        *("history/calls/ids-distinct", *_OF_PLACES),
     ),
     "text-as-said": ("history/returned/text-kept", "*/round-text-as-said"),
     "round-text-as-said": ("history/returned/text-kept",),
@@ -178,10 +195,11 @@ def withdraw_followers(ledger: Ledger, by: str) -> None:
     """
     fail = Verdict.FAIL  # looked up once for hundreds of rules
     failing = [rule for rule, verdict in ledger.verdicts.items() if verdict is fail]
+    findings = tuple(ledger.findings)  # what is withdrawn may lead on
     for rule in failing:
         leaders = _FOLLOWING.get(rule.rpartition("/")[2])
         known = [each for each in failing if follows(rule, each)] if leaders else ()
-        why = next((each for each in known if _may_cause(ledger, each, rule)), None)
+        why = next((each for each in known if _may_cause(findings, each, rule)), None)
         if why is not None:
             ledger.withdraw([rule], f"what breaks {why} may be why", by)
 
@@ -198,10 +216,14 @@ def is_made_up(finding: Finding) -> bool:
     return finding.rule == ENDING.id and is_whole
 
 
-def _may_cause(ledger: Ledger, leader: str, rule: str) -> bool:
+def _may_cause(findings: Sequence[Finding], leader: str, rule: str) -> bool:
     """Whether a finding of the leader stands where it may cause every finding of the rule."""
-    causes = [each for each in ledger.findings if each.rule == leader]
-    found = [each for each in ledger.findings if each.rule == rule]
+    causes = [each for each in findings if each.rule == leader]
+    found = [each for each in findings if each.rule == rule]
+    of_answers = (each.upstream for each in found if _of_answer(each))
+    answers = {(each.file, each.exchange) for each in of_answers if each is not None}
+    if len(answers) > 1 and not any(map(_of_answer, causes)):
+        return False  # it says once what a request holds, wherever that is
     return all(any(_comes_first(cause, each) for cause in causes) for each in found)
 
 
@@ -210,6 +232,8 @@ def _comes_first(cause: Finding, finding: Finding) -> bool:
         return is_made_up(cause)
     if _OF_REPORTS in cause.rule:
         return True  # it compares the whole report, and shows at its end
+    if not _of_one_answer(cause, finding):
+        return False
     if finding.unit and set(cause.answers).isdisjoint(finding.answers):
         return False
     if finding.rule == THINKING_PARTS.id:
@@ -218,6 +242,19 @@ def _comes_first(cause: Finding, finding: Finding) -> bool:
         return cause.got.startswith(_END) and cause.slice == finding.slice
     is_late = cause.got.startswith(_END) or finding.rule.endswith(_SHOWN_BEFORE)
     return is_late or cause.event <= finding.event
+
+
+def _of_answer(finding: Finding) -> bool:
+    """Whether it compares an answer with a turn that brings it back."""
+    return finding.upstream is not None and finding.upstream.side == "answer"
+
+
+def _of_one_answer(cause: Finding, finding: Finding) -> bool:
+    """Whether two findings of a history may be of the same answer."""
+    one, other = cause.upstream, finding.upstream
+    if one is None or other is None or not (_of_answer(cause) and _of_answer(finding)):
+        return True
+    return (one.file, one.exchange) == (other.file, other.exchange)
 
 
 def withdraw_compared(ledgers: Sequence[Ledger], compared: Mapping[str, ComparedPairs]) -> None:

@@ -64,6 +64,8 @@ SPOKEN = {"role": "assistant", "content": "Let me see."}
         # An id that was made anew is one fault: the call has its result, under a wrong name.
         ([called("a"), said("x")], ({"a": True}, {"x": False})),
         ([called("a", "b"), said("x")], ({"a": True, "b": False}, {"x": False})),
+        # So is one that was taken twice.
+        ([called("a", "b"), said("a"), said("a")], ({"a": True, "b": True}, {"a": False})),
         ([called(""), {"role": "tool"}, "words", None, 7], ({}, {})),
         ("words alone", ({}, {})),
     ],
@@ -220,3 +222,34 @@ def test_a_call_that_comes_twice_in_a_turn_is_doubled(entries: Any, expected: se
     )
     doubled = {each.data["id"] for each in events if each.data.get("doubled")}
     assert doubled == expected
+
+
+def gemini_parts(role: str, key: str, ids: str) -> dict[str, Any]:
+    """Parts with these ids; `-` stands for none."""
+    named = [{"name": "f", **({} if each == "-" else {"id": each})} for each in ids.split()]
+    return {"role": role, "parts": [{key: each} for each in named]}
+
+
+@pytest.mark.parametrize(
+    ("called_as", "answered_as", "misnamed"),
+    [
+        ("a b", "a b", []),
+        ("a b", "b a", []),
+        ("a b", "- -", []),  # pairing by number needs none
+        ("a b", "a x", ["2"]),
+        ("a b", "a a", ["2"]),
+        ("a a", "a a", []),
+        ("- b", "x b", []),  # a client may name what has no name
+        ("", "x", []),
+    ],
+)
+def test_results_of_gemini_have_the_ids_of_its_calls(
+    called_as: str, answered_as: str, misnamed: list[str]
+) -> None:
+    contents = [
+        gemini_parts("model", "functionCall", called_as),
+        gemini_parts("user", "functionResponse", answered_as),
+    ]
+    request = Request(json={"contents": contents})
+    events = request_events(request, "contents", PAIRINGS["gemini.generate"])
+    assert [event.data["id"] for event in events if event.data.get("misnamed")] == misnamed

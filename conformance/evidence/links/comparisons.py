@@ -84,8 +84,12 @@ class RepeatedTurns:
         ]
 
     def _unknown(self, link: TurnLink) -> frozenset[str]:
-        """Events of the turn that are unknown: ids of calls recur, and texts may be of others."""
-        if not link.is_asked_so:
+        """Events of the turn that are unknown: ids of calls recur, and texts may be of others.
+
+        Where entries hold several answers, calls without ids may be of any of them.
+        """
+        has_ids = all(call.id for call in link.answers[0].calls)
+        if not link.is_asked_so or (link.merged and not has_ids):
             return TURN_EVENTS
         is_apart = not link.merged and not self._setting.bound.reading.markers
         return frozenset() if is_apart else frozenset({TEXT})

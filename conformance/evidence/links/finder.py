@@ -3,8 +3,9 @@
 Rule 1: evidence in this order: the id of the answer that the request names; ids of calls and of
 messages; the same text and calls; the same position in the history and partly the same text.
 Rule 2: of several candidates, those with the same whole history count first, then those with the
-same last entry before them, then those with the same calls. The candidates left after that are all
-returned: if they differ in what a rule compares, it is unknown which one came back.
+same last entry before them, then those with the same calls, then those that another entry of the
+same run can only be of. The candidates left after that are all returned: if they differ in what a
+rule compares, it is unknown which one came back.
 Rule 3: an id that several answers or several calls of a request share proves nothing by itself: the
 call has to be the same. A short text proves nothing by itself either: its question has to be the
 same. Equal calls without a known id prove nothing beyond one file: who asks a model the same again
@@ -21,6 +22,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -117,7 +119,7 @@ class LinkFinder:
         """What the request brings back; `named` is the id of the answer that it says it follows."""
         found = _Assignment(talk)
         for run in talk.runs():
-            found.take_run(run, [self._candidates(talk, run, place) for place in run])
+            found.take_run(run, _agreed([self._candidates(talk, run, place) for place in run]))
         links = found.links()
         stated = self._stated(talk, named)
         return [*stated, *links]
@@ -283,6 +285,18 @@ def _likeliest(
     return stated or _near(talk, run, known) or tuple(known)
 
 
+def _agreed(run: Sequence[list[Candidates]]) -> list[list[Candidates]]:
+    """Rule 2, at its end, for the entries of one run."""
+    sure = {each.key[0] for own in run for each in own if len(each.answers) == 1}
+    left = [[_among(each, sure) for each in own] for own in run]
+    return [list({each.key: each for each in own}.values()) for own in left]
+
+
+def _among(found: Candidates, sure: AbstractSet[int]) -> Candidates:
+    left = _those(found.answers, lambda each: each.turn.number in sure)
+    return found._replace(answers=left) if left else found
+
+
 def _answers_same(talk: RepeatedTalk, run: range, found: Sequence[AnswerAsked]) -> bool:
     """Whether the whole history of each answer is what precedes the run."""
     return run.start > 0 and all(each.before == talk.before[run.start] for each in found)
@@ -293,9 +307,12 @@ def _fits_place(talk: RepeatedTalk, run: int, found: Candidates) -> bool:
 
 
 def _resembles(turn: AnswerTurn, said: SaidEntry) -> bool:
-    """Whether calls without ids are as many as those of an answer, and share something each."""
-    if len(turn.calls) != len(said.calls) or any(call.id for call in said.calls):
+    """Whether calls without ids repeat those of an answer, or are as many, and share something."""
+    if any(call.id for call in said.calls):
         return False
+    if len(turn.calls) != len(said.calls):
+        made, back = ({call[1:] for call in calls} for calls in (turn.calls, said.calls))
+        return len(said.calls) > len(turn.calls) and made == back
     pairs = zip(turn.calls, said.calls, strict=True)
     return all(one.name == two.name or one.arguments == two.arguments != "{}" for one, two in pairs)
 

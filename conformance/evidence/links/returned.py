@@ -1,10 +1,12 @@
 """The calls and the text of an answer, and of the turn that brings it back, in any dialect.
 
-Rule 1: `turn.call` has `call`, the name and the arguments as JSON, and where it has an id `place`:
-its number and what it was in its answer. Only calls that nobody needs to repair count:
+Rule 1: `turn.call` has `call`, the name and the arguments as JSON, and `place`: its number and what
+it was in its answer. Only calls that nobody needs to repair count:
 JSON, of a tool that the request offers, as its schema wants them.
 Rule 2: a call that comes back is the one with its id; those without a known id are the others in
-their order, if they are as many. What is no call of the answer gives no event.
+their order, if they are as many. If they are not, a call without any id is the one that says the
+same: each in turn, and one of them again if all have come. What is no call of the answer gives no
+event.
 Rule 3: keys beside those that the model wrote are defaults of the client's, keys that no tool knows
 and null may be left out: such a call is the same.
 Rule 4: `turn.text` has the `text`, and `added`, the text without the answer's own.
@@ -33,8 +35,7 @@ def made_call(call: SaidCall, place: int, number: int) -> Event:
 
 
 def _call_event(made: SaidCall, back: SaidCall, place: int, number: int = 0) -> Event:
-    placed = {"place": f"{place + 1}. {made.shown}"} if made.id else {}
-    return Event(CALL, {"call": back.shown, **placed}, number, "wire")
+    return Event(CALL, {"call": back.shown, "place": f"{place + 1}. {made.shown}"}, number, "wire")
 
 
 def is_sound(arguments: Any, fit: str | None) -> bool:
@@ -75,10 +76,24 @@ def _paired(made: Sequence[SaidCall], back: Sequence[SaidCall]) -> Iterator[tupl
     others = [place for place, call in enumerate(made) if call.id not in met]
     strange = [call for call in back if call.id not in met]
     order = iter(others if len(others) == len(strange) else ())
+    alike = iter(() if len(others) == len(strange) else _alike(made, others, strange))
     for call in back:
-        place = known[call.id] if call.id in met else next(order, None)
+        place = known[call.id] if call.id in met else next(order, next(alike, None))
         if place is not None and (call.id in met or not call.id or call.name == made[place].name):
             yield place, call
+
+
+def _alike(
+    made: Sequence[SaidCall], others: Sequence[int], strange: Sequence[SaidCall]
+) -> Iterator[int | None]:
+    """For each strange call without an id the place of one of the others that says the same."""
+    left = list(others)
+    for call in strange:
+        found = [place for place in others if not call.id and made[place][1:] == call[1:]]
+        place = next((each for each in found if each in left), *found[:1] or (None,))
+        if place in left:
+            left.remove(place)
+        yield place
 
 
 def _described(offered: OfferedTools | None, name: str) -> str:

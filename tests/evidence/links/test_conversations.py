@@ -266,7 +266,8 @@ def test_details_of_a_client_s_own_are_no_changed_text(signature: str) -> None:
         return [_with_details(entry, signature) for entry in history]
 
     found = rules_broken("deepseek", 4, as_details)
-    assert ("history/chat/details-text-unchanged" in found) is bool(signature)
+    assert ("history/chat/earlier-details-signed" in found) is bool(signature)
+    assert "history/chat/details-text-unchanged" not in found
 
 
 def _with_details(entry: dict[str, Any], signature: str) -> dict[str, Any]:
@@ -275,3 +276,36 @@ def _with_details(entry: dict[str, Any], signature: str) -> dict[str, Any]:
         return kept
     signed = {"signature": signature} if signature else {}
     return {**kept, "reasoning_details": [{"text": entry["reasoning_content"], **signed}]}
+
+
+ONE_CAUSE: Final = [
+    ("messages", edits.lost(ONE), "history/messages/signature-present"),
+    ("converse", edits.lost(ONE), "history/converse/signature-present"),
+    ("gemini", edits.lost(ONE), "history/gemini/signed-unchanged"),
+    ("messages", edits.doubled(ONE), "history/messages/signed-unchanged"),
+    ("responses", edits.doubled(ONE), "history/responses/ids-distinct"),
+    ("openrouter", edits.cut(THOUGHT), "history/chat/details-text-unchanged"),
+    ("mistral", edits.lost(ONE), "history/mistral/signature-unchanged"),
+]
+
+
+@pytest.mark.parametrize(("name", "edit", "rule"), ONE_CAUSE)
+def test_what_is_lost_of_one_turn_is_one_finding(name: str, edit: edits.Edit, rule: str) -> None:
+    assert rules_broken(name, 3, edit) - rules_broken(name, 3, edits.as_it_came) == {rule}
+
+
+@pytest.mark.parametrize("name", ["messages", "interactions", "converse"])
+def test_what_is_altered_in_another_turn_is_a_finding_of_its_own(name: str) -> None:
+    """The seal of one turn and the text of the other one."""
+
+    def both(history: edits.History) -> edits.History:
+        return edits.replaced(edits.cut(ONE)(history), thought(2), thought(2)[:-6])
+
+    kept = "summary" if name == "interactions" else "text"
+    found = rules_broken(name, 3, both)
+    assert {f"history/{name}/signed-unchanged", f"history/{name}/{kept}-unchanged"} <= found
+
+
+def test_mistral_blames_no_must_where_thinking_of_a_turn_that_is_over_is_left_out() -> None:
+    found = rules_broken("mistral", 4, edits.lost(ONE))
+    assert found == {"history/mistral/turn-signed"}

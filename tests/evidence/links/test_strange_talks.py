@@ -27,7 +27,7 @@ from tests.evidence.links.talks import (
 
 NAMES: Final = ("messages", "responses", "deepseek", "openrouter", "google", "gemini")
 LOST: Final = {
-    "messages": (seal(1), "history/messages/signed-unchanged"),
+    "messages": (seal(1), "history/messages/signature-present"),
     "responses": (seal(1), "history/responses/sealed-or-left-out"),
     "moonshot": (thought(1), "history/chat/kept-with-calls"),
     "openrouter": (seal(1), "history/chat/details-signed"),
@@ -93,6 +93,55 @@ def test_a_session_that_was_recorded_twice_is_right(name: str, *, is_mixed: bool
     assert broken(results) == set()
     turns = [1, 1, 2, 2, 3, 3, 4, 4] if is_mixed else [1, 2, 3, 4] * 2
     assert [each.turn for each in results] == turns
+
+
+def with_ids_again(name: str) -> Talker:
+    """Who answers the same question once more, with the same ids: servers number their calls."""
+    talker = TALKERS[name]
+
+    def body(turn: int) -> dict[str, Any]:
+        text = json.dumps(talker.body(turn)).replace(thought(turn), thought(turn + 4))
+        made: dict[str, Any] = json.loads(text.replace(seal(turn), seal(turn + 4)))
+        return _with_two_calls(made)
+
+    return Talker(talker.dialect, talker.profile, body, talker.path, **talker.more)
+
+
+def _calls(body: dict[str, Any]) -> list[Any]:
+    around = body.get("output", body.get("content", []))
+    return [each for each in around if each["type"] in ("function_call", "tool_use")]
+
+
+def _asking(call: dict[str, Any], hour: int) -> dict[str, Any]:
+    """The call with another argument."""
+    if "arguments" in call:
+        return {**call, "arguments": json.dumps({"hour": hour})}
+    return {**call, "input": {"hour": hour}}
+
+
+def _with_two_calls(body: dict[str, Any]) -> dict[str, Any]:
+    around = body.get("output", body.get("content", []))
+    for call in _calls(body):
+        name = "call_id" if "call_id" in call else "id"
+        around.append(_asking({**call, name: f"{call[name]}b"}, 12))
+    return body
+
+
+@pytest.mark.parametrize("name", ["messages", "responses"])
+def test_a_turn_is_of_the_answer_that_any_of_its_calls_is_of(name: str) -> None:
+    again = with_ids_again(name)
+
+    def first(turn: int) -> dict[str, Any]:
+        """Of two calls the first one asks for another hour."""
+        made = _with_two_calls(TALKERS[name].body(turn))
+        for call in _calls(made)[:1]:
+            call.update(_asking(call, 9))
+        return made
+
+    talker = TALKERS[name]
+    tried = Talker(talker.dialect, talker.profile, first, talker.path, **talker.more)
+    exchanges = numbered([*talk(tried)[:1], *talk(again)])
+    assert broken(judged(name, exchanges)) == set()
 
 
 @pytest.mark.parametrize("name", NAMES)
