@@ -11,6 +11,7 @@ from conformance.dialects.sglang_generate.reader import (
     VOCABULARY,
     WIRE_KEYS,
     GrowingTextReader,
+    is_answer,
     recognises,
 )
 from conformance.dialects.wire_keys import SseEnvelope
@@ -21,7 +22,7 @@ DIALECT: Final = Dialect(
     reader=GrowingTextReader,
     recognises=recognises,
     keys=WIRE_KEYS,
-    envelope=SseEnvelope(finishes=lambda _payload: True),
+    envelope=SseEnvelope(finishes=is_answer),
     bounds=BOUNDS,
     carries_opaque=False,
     tells_parts=False,

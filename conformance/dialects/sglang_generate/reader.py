@@ -139,6 +139,11 @@ class GrowingTextReader(TypedReader[GrowingText]):
 def recognises(frame: Frame, payload: Any) -> bool:
     """A text beside what SGLang tells of it; an error alone names no dialect."""
     del frame
+    return is_answer(payload)
+
+
+def is_answer(payload: Any) -> bool:
+    """Whether a payload is part of an answer, after which the stream owes its `[DONE]`."""
     fields = mapping(payload[0] if isinstance(payload, list) and payload else payload)
     about = mapping(fields.get("meta_info"))
     is_text = isinstance(fields.get("text"), str) or "output_ids" in fields
