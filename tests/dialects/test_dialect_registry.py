@@ -342,3 +342,10 @@ def test_rules_of_event_streams_apply_where_a_dialect_has_such_streams(framing: 
     verdicts = {r: v for r, v in report.verdicts.items() if r.startswith("wire/sse/")}
     assert verdicts.pop("wire/sse/ends-cleanly") is not Verdict.NOT_APPLICABLE
     assert set(verdicts.values()) == {Verdict.NOT_APPLICABLE}
+
+
+def test_no_payload_of_one_dialect_owes_the_end_of_another() -> None:
+    """Where a recorder kept payloads alone, any dialect's word adds the `[DONE]` at their end."""
+    for name, dialect in dialects.SUPPORTED.items():
+        strangers = [{}, {"text": "Hi"}, {"candidates": [{"finishReason": "STOP"}]}]
+        assert not any(map(dialect.envelope.finishes, strangers)), name
