@@ -232,9 +232,8 @@ def _comes_first(cause: Finding, finding: Finding) -> bool:
         return is_made_up(cause)
     if _OF_REPORTS in cause.rule:
         return True  # it compares the whole report, and shows at its end
-    if not _of_one_answer(cause, finding):
-        return False
-    if finding.unit and set(cause.answers).isdisjoint(finding.answers):
+    is_other = finding.unit and set(cause.answers).isdisjoint(finding.answers)
+    if is_other or not _of_one_answer(cause, finding):
         return False
     if finding.rule == THINKING_PARTS.id:
         return cause.event == finding.event  # elsewhere it is another part
