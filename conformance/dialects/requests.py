@@ -17,10 +17,13 @@ class RequestStyle(Struct, frozen=True):
 
     Not every server takes `temperature` or `seed` (reasoning models of OpenAI refuse them), and
     the limit of an answer may have two names. The first request finds out, by being refused or not.
+    An application's protocol may have another spelling in another version, which `headers` name.
     """
 
     added: Mapping[str, Any] = field(default_factory=dict)
     renamed: Mapping[str, str] = field(default_factory=dict)
+    respelled: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda body: body
+    headers: tuple[tuple[str, str], ...] = ()
 
     def apply(self, body: Any) -> Any:
         """The body in this style; what a scenario says itself stays, one level deep."""
@@ -31,7 +34,7 @@ class RequestStyle(Struct, frozen=True):
             stated = styled.setdefault(key, value)
             if isinstance(stated, Mapping) and isinstance(value, Mapping):
                 styled[key] = {**value, **stated}
-        return styled
+        return self.respelled(styled)
 
 
 PLAIN: Final = RequestStyle()

@@ -57,14 +57,14 @@ from conformance.evidence.links.exchanges import NAME as LINKS
 from conformance.evidence.links.exchanges import LinkedExchanges
 from conformance.evidence.replaced_texts import ReplacedTexts
 from conformance.evidence.step_counts import StepCounts
+from conformance.evidence.told_beside import upstream_of, withdraw_told_beside
 from conformance.judging.asked_rules import ASKED_RULES
 from conformance.judging.client_view import compares_views, declared_events, undeclared_rules
 from conformance.judging.consequences import (
     withdraw_consequences,
     withdraw_followers,
-    withdraw_told,
 )
-from conformance.judging.hop_rules import HOP_RULES, TALK_KEPT
+from conformance.judging.hop_rules import HOP_RULES
 from conformance.judging.ledger import Ledger
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.run_rules import CROSS_TALK, SCENARIO_RULES
@@ -182,9 +182,8 @@ def write_expectations(ledger: Ledger, judged: JudgedExchange) -> None:
     expected = expected_of(stated_run(recording.header) or {}, exchange)
     if not expected.ends:
         return
-    answer, place = judged.transcript, ("upstream", exchange.role)
-    others = recording.exchanges if exchange.hop == "downstream" else ()
-    behind = [each for each in others if (each.hop, each.role) == place]
+    answer = judged.transcript
+    behind = upstream_of(recording, exchange) if exchange.hop == "downstream" else []
     judge_step(ledger, answer, expected, judged.setting.dialect, judged.counts, behind=behind)
     if exchange.hop == "downstream":
         compare_asked(ledger, exchange, answer, behind, str(recording.path))
@@ -354,11 +353,7 @@ def write_links(
         linked.write(ledgers, recording.judged, ours, trusted=trusted)
         for ledger in ledgers.values():
             withdraw_followers(ledger, LINKS)
-        for exchange in recording.judged:
-            told = ledgers.get(exchange.number)
-            if told is not None and told.verdicts.get(TALK_KEPT.id) is _FAIL:
-                behind = answers_behind(recording, exchange)
-                withdraw_told(ledgers.values(), {each.number for each in behind})
+        withdraw_told_beside(ledgers, recording)
 
 
 def withdraw_touched(

@@ -11,9 +11,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
+
 from conformance.core.errors import RemoteError
 from conformance.core.events import Exchange
-from conformance.dialects import AGENTS, ENDPOINTS, get, stated_request
+from conformance.dialects import AGENTS, ENDPOINTS, get, required, stated_request
 from conformance.dialects.base import Reading
 from conformance.dialects.script import TOOL
 from conformance.evidence.application import APP
@@ -114,7 +116,11 @@ def _new_run(target: ApiTarget) -> ApiRun:
 
 async def _find_upstream(run: ApiRun) -> Exchange:
     """The first call of the application to its model. Raises RemoteError."""
-    outcome = await run_scenario(run.sanity.run, run.target.sender, run.settings)
+    for style in required(get(run.dialect).request, run.dialect, "request bodies").styles:
+        run.settings = replace(run.settings, style=style)
+        outcome = await run_scenario(run.sanity.run, run.target.sender, run.settings)
+        if any(each.hop == "upstream" for each in outcome.exchanges) or not _is_refused(outcome):
+            break
     upstream = run.target.sender.upstream or UpstreamStandIn()
     if outcome.silent:
         hint = "see --agent" if run.dialect in AGENTS else "see --app"
@@ -129,6 +135,12 @@ async def _find_upstream(run: ApiRun) -> Exchange:
     signs = run.target.sender.signs = learnt_signs([call for _, call in seen])
     of_turn = (exchange for exchange, call in seen if call.shape in signs.turns)
     return next(of_turn, seen[0][0])
+
+
+def _is_refused(outcome: ScenarioOutcome) -> bool:
+    """Whether the first question was answered by an error."""
+    answer = next(iter(outcome.answers), None)
+    return answer is not None and bool(outcome.transcript_of(answer, Reading()).errors)
 
 
 def _seen_calls(outcome: ScenarioOutcome, run: ApiRun) -> Iterator[tuple[Exchange, SeenCall]]:

@@ -85,11 +85,12 @@ def step_request(
     body = step.body(dialect, values)
     endpoint = ENDPOINTS.get(dialect)
     if endpoint is None:  # an application, at its own address
-        own = tuple(step.headers.items())
+        own = (*settings.style.headers, *step.headers.items())
         for at, made in _own_ids(dialect, before).items():
             key = tuple(at.split("."))
             body = put_at(body, key, made) if value_at(body, *key) is None else body
-        return Request(method=step.method, path=step.path, headers=own, json=body)
+        asked = settings.style.apply(body)
+        return Request(method=step.method, path=step.path, headers=own, json=asked)
     headers = {**dict(endpoint.headers), **step.headers}
     if settings.opt_in == "field" and OPT_IN in headers:
         body = put_at(body, OPT_IN_FIELD, is_yes(headers.pop(OPT_IN)))

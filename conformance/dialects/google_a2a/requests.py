@@ -1,21 +1,33 @@
 """Requests of Agent2Agent: the agent keeps the conversation, so that only what is new is sent.
 
 The agent names the conversation (`contextId`), and a message that carries it on repeats that name.
-A question is spelled as in 0.3, which agents of 1.0 take, too, unless a header says `1.0`.
+A question is spelled as in 0.3, and as in 1.0 where an agent does not know that.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from conformance.core.events import Event
 from conformance.dialects.json_edge import mapping, objects, string
-from conformance.dialects.requests import Continuation, Question, RequestForm
+from conformance.dialects.requests import (
+    PLAIN,
+    Continuation,
+    Question,
+    RequestForm,
+    RequestStyle,
+)
 from conformance.dialects.turns import HistoryForm, SaidEntry
 
 _STREAMS: Final = frozenset(
     {"message/stream", "tasks/resubscribe", "SendStreamingMessage", "SubscribeToTask"}
 )
+
+_METHODS_OF_1_0: Final = {
+    "message/stream": "SendStreamingMessage",
+    "message/send": "SendMessage",
+}
 
 
 def _ask_body(question: Question) -> dict[str, Any]:
@@ -26,6 +38,19 @@ def _ask_body(question: Question) -> dict[str, Any]:
     }
     method = "message/stream" if question.streams else "message/send"
     return {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"message": said}}
+
+
+def _as_of_1_0(body: Mapping[str, Any]) -> dict[str, Any]:
+    """A question in the words of 1.0: the fields are the same, but none says its kind."""
+    asked = mapping(mapping(body.get("params")).get("message"))
+    parts = [_without_kind(part) for part in objects(asked.get("parts"))]
+    said = {**_without_kind(asked), "role": "ROLE_USER", "parts": parts}
+    method = _METHODS_OF_1_0.get(string(body.get("method")), body.get("method"))
+    return {**body, "method": method, "params": {"message": said}}
+
+
+def _without_kind(thing: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in thing.items() if key != "kind"}
 
 
 def _next_turns(after: Continuation) -> list[Any]:
@@ -56,6 +81,7 @@ REQUEST: Final = RequestForm(
     limits=(),
     ask=_ask_body,
     next_turns=_next_turns,
+    styles=(PLAIN, RequestStyle(respelled=_as_of_1_0, headers=(("A2A-Version", "1.0"),))),
     streams=lambda body: mapping(body).get("method") in _STREAMS,
     streams_at=lambda path: path.partition("?")[0].endswith((":stream", ":subscribe")),
     is_answer=lambda _entry: False,

@@ -1,0 +1,34 @@
+"""What a request to the model sends back otherwise is told of whoever stands before the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from conformance.cassette import Recording
+from conformance.core.events import Exchange
+from conformance.evidence.application import answers_behind
+from conformance.judging.asked_rules import ASKED_ANSWERS
+from conformance.judging.consequences import withdraw_asked, withdraw_told
+from conformance.judging.hop_rules import TALK_KEPT
+from conformance.judging.ledger import Ledger
+from conformance.rules.verdicts import Verdict
+
+
+def withdraw_told_beside(ledgers: Mapping[int, Ledger], recording: Recording) -> None:
+    """Withdraws from the requests of a recording what an application or a gateway is blamed for."""
+    for exchange in recording.judged:
+        told = ledgers.get(exchange.number)
+        verdicts = told.verdicts if told is not None else {}
+        if verdicts.get(TALK_KEPT.id) is Verdict.FAIL:
+            behind = answers_behind(recording, exchange)
+            withdraw_told(ledgers.values(), {each.number for each in behind})
+        if verdicts.get(ASKED_ANSWERS.id) is Verdict.FAIL:
+            for each in upstream_of(recording, exchange):
+                if each.number in ledgers:
+                    withdraw_asked(ledgers[each.number])
+
+
+def upstream_of(recording: Recording, exchange: Exchange) -> list[Exchange]:
+    """The calls of a gateway behind one of its answers."""
+    place = ("upstream", exchange.role)
+    return [each for each in recording.exchanges if (each.hop, each.role) == place]
