@@ -11,6 +11,7 @@ from conformance.judging.asked_rules import ASKED_ANSWERS
 from conformance.judging.explained_difference import explains
 from conformance.judging.hop_rules import LOST_TURN, OPAQUE, RETURNED, TALK_KEPT, THINKING_PARTS
 from conformance.judging.ledger import Ledger
+from conformance.judging.mixed_answers import withdraw_mixed
 from conformance.judging.result import Finding, StreamResult
 from conformance.judging.run_rules import ANSWER_SAID, ENDING
 from conformance.judging.transcript import WHOLE_ENDS
@@ -203,6 +204,8 @@ def withdraw_followers(ledger: Ledger, by: str) -> None:
         why = next((each for each in known if _may_cause(findings, each, rule)), None)
         if why is not None:
             ledger.withdraw([rule], f"what breaks {why} may be why", by)
+    if len(failing) > 1:
+        withdraw_mixed(ledger)
 
 
 def follows(rule: str, leader: str) -> bool:

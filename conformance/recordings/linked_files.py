@@ -28,6 +28,7 @@ from conformance.evidence.links.finder import MOST_ALIKE
 from conformance.evidence.links.keys import LinkKeys
 from conformance.evidence.links.requests import RepeatedTalk
 from conformance.evidence.links.turns import with_turns
+from conformance.judging.consequences import withdraw_followers
 from conformance.judging.fast.joined import read_joined
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import CarriedAnswer, Finding, StreamResult
@@ -227,7 +228,9 @@ def _link_conversation(
                 if result.exchange == own and result.view == "wire":
                     kept = Ledger(replace(result, links=(*result.links, *links)))
                     home = recordings[each.file]
-                    written = _merge_verdicts(kept, ledgers[number], each.exchange, home).result()
+                    merged = _merge_verdicts(kept, ledgers[number], each.exchange, home)
+                    withdraw_followers(merged, NAME)
+                    written = merged.result()
                     sent = each.exchange.request
                     results[at] = without_sent_secrets(rulebook.narrowed(written), sent)
 

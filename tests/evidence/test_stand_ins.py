@@ -17,7 +17,7 @@ CALL: Final = {"functionCall": {"name": "look_up", "args": {"x": 1}}}
 ASKED: Final = {"role": "user", "parts": [{"text": "Why is it?"}]}
 RESULT: Final = {"role": "user", "parts": [{"functionResponse": {"name": "look_up"}}]}
 STAND_IN: Final = "skip_thought_signature_validator"
-MADE_UP: Final = ["history/gemini/signed-in-place", "history/gemini/signed-unchanged"]
+MADE_UP: Final = ["history/gemini/signed-unchanged"]
 
 
 def interaction(contents: list[Any], part: dict[str, Any]) -> dict[str, Any]:

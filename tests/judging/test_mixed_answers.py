@@ -1,0 +1,116 @@
+"""A stream that holds parts of another answer is one finding, and a second fault another one."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from msgspec.structs import replace
+
+from conformance.cassette import Cassette, open_recording
+from conformance.core.events import Chunk
+from conformance.core.shipped import cassettes
+from conformance.judging.rulebook import Rulebook
+from conformance.recordings.check import check_recording
+from conformance.recordings.choices import CheckChoices
+from conformance.recordings.in_memory import InMemory
+
+Frames = list[bytes]
+BOOK: Final = Rulebook.load(())
+Mix = Callable[[Frames, Frames], Frames]
+ID: Final = re.compile(rb'"(id|response_id|interaction_id)": ?"([^"]+)"')
+TOLD: Final = {
+    "openai.chat/deepseek/thinking-then-text": "wire/chat/same-id",
+    "openai.chat/deepseek/parallel-tools": "wire/chat/same-id",
+    "mistral.chat/mistral/closed": "wire/chat/same-id",
+    "anthropic.messages/anthropic/budget-and-tools": "wire/messages/start-once",
+    "cohere.v2/cohere/budget": "wire/cohere/start-once",
+    "gemini.interactions/gemini/code-between-thoughts": "wire/interactions/same-id",
+}
+
+
+def frames(name: str) -> Frames:
+    recording = open_recording(cassettes() / f"{name}.cassette.jsonl")
+    body = b"".join(chunk.data for chunk in next(iter(recording.exchanges)).chunks)
+    return [frame + b"\n\n" for frame in body.split(b"\n\n") if frame.strip()]
+
+
+def with_other_ids(stream: Frames) -> Frames:
+    return [ID.sub(rb'"\1":"\2Z"', frame) for frame in stream]
+
+
+def alternating(one: Frames, other: Frames) -> Frames:
+    return [frame for pair in zip(one, other, strict=True) for frame in pair]
+
+
+def inserted(one: Frames, other: Frames) -> Frames:
+    return [*one[:-2], *other, *one[-2:]]
+
+
+def broken(name: str, stream: Frames) -> set[str]:
+    recording = open_recording(cassettes() / f"{name}.cassette.jsonl")
+    exchange = next(iter(recording.exchanges))
+    mixed = replace(exchange, chunks=tuple(Chunk(frame) for frame in stream))
+    cassette = Cassette(recording.header, (mixed,))
+    held = InMemory(Path("mixed.cassette.jsonl"), "cassette", cassette)
+    results = check_recording(held, BOOK, CheckChoices())
+    return {finding.rule for each in results for finding in each.findings}
+
+
+@pytest.mark.parametrize("mix", [alternating, inserted])
+@pytest.mark.parametrize("name", TOLD)
+def test_another_answer_in_a_stream_is_one_finding(name: str, mix: Mix) -> None:
+    stream = frames(name)
+    found = broken(name, mix(stream, with_other_ids(stream)))
+    assert found - broken(name, stream) == {TOLD[name]}
+
+
+CHAT: Final = "openai.chat/deepseek/thinking-then-text"
+
+
+def chunk(number: int, choice: dict[str, Any], **more: Any) -> bytes:
+    head = {"id": f"c{number}", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    return b"data: " + json.dumps({**head, "choices": [choice], **more}).encode() + b"\n\n"
+
+
+def said(number: int, text: str, *, of: int = 0, **delta: Any) -> bytes:
+    delta = {"content": text, **delta}
+    return chunk(number, {"index": of, "delta": delta, "finish_reason": None})
+
+
+def finished(number: int, *, of: int = 0) -> bytes:
+    return chunk(number, {"index": of, "delta": {}, "finish_reason": "stop"})
+
+
+def test_what_names_another_answer_in_one_frame_is_one_finding() -> None:
+    stream = frames(CHAT)
+    at = len(stream) // 2
+    other = re.sub(rb'"created": ?[0-9]+', b'"created":1', with_other_ids(stream)[at])
+    assert broken(CHAT, [*stream[:at], other, *stream[at + 1 :]]) == {"wire/chat/same-id"}
+
+
+def test_ids_that_are_made_anew_hide_no_second_fault() -> None:
+    stream = [said(1, "", role="assistant"), said(2, "High water is at nine."), finished(3)]
+    found = broken(CHAT, [*stream, finished(4), b"data: [DONE]\n\n"])
+    assert {"wire/chat/same-id", "wire/chat/finish-once"} <= found
+
+
+def test_a_fault_of_a_choice_that_another_answer_lacks_is_one_of_its_own() -> None:
+    both = [said(1, "", of=of, role="assistant") for of in (0, 1)]
+    stream = [*both, said(1, "Nine.", of=0), said(1, "Ten.", of=1), finished(1, of=1)]
+    other = [said(2, "", role="assistant"), said(2, "Eleven."), finished(2)]
+    ends = [finished(1, of=1), finished(1), b"data: [DONE]\n\n"]
+    found = broken(CHAT, [*stream, *other, *ends])
+    assert {"wire/chat/same-id", "wire/chat/finish-once"} <= found
+    assert "wire/chat/role-once" not in found
+
+
+def test_a_marker_beside_another_answer_is_one_of_its_own() -> None:
+    stream = frames(CHAT)
+    marked = [frame.replace(b'"content":"', b'"content":"</think>', 1) for frame in stream]
+    found = broken(CHAT, inserted(marked, with_other_ids(marked)))
+    assert {"wire/chat/same-id", "stripping/visible-text/no-markers"} <= found
