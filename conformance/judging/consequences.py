@@ -101,7 +101,8 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "summary-unchanged": ("signed-unchanged",),
     "details-text-unchanged": ("details-signed", "earlier-details-signed"),
-    "signed-unchanged": ("signature-present", "step-signed"),
+    # The comparison shows both sides; what a request alone lacks follows from it.
+    **dict.fromkeys(("signature-present", "step-signed"), ("signed-unchanged",)),
     "signed-in-place": ("signed-unchanged",),
     "result-addressed": ("history/calls/asked", "history/calls/answered"),
     "thinking-apart": ("*/signature-unchanged", "*/turn-signed", "*/thinking-kept"),

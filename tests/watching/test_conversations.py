@@ -139,7 +139,7 @@ def test_the_page_of_an_exchange_shows_what_it_goes_on_from(tmp_path: Path) -> N
     before = traffic.turns_before(chosen)
     assert [each.number for each in before] == [1, 2]
     page = write_timeline(chosen, tmp_path, before).read_text()
-    assert "history/messages/signature-present" in page
+    assert SIGNED in page
     assert "carries on the answer of exchange 2" in page
 
 

@@ -279,8 +279,8 @@ def _with_details(entry: dict[str, Any], signature: str) -> dict[str, Any]:
 
 
 ONE_CAUSE: Final = [
-    ("messages", edits.lost(ONE), "history/messages/signature-present"),
-    ("converse", edits.lost(ONE), "history/converse/signature-present"),
+    ("messages", edits.lost(ONE), "history/messages/signed-unchanged"),
+    ("converse", edits.lost(ONE), "history/converse/signed-unchanged"),
     ("gemini", edits.lost(ONE), "history/gemini/signed-unchanged"),
     ("messages", edits.doubled(ONE), "history/messages/signed-unchanged"),
     ("responses", edits.doubled(ONE), "history/responses/ids-distinct"),

@@ -27,7 +27,7 @@ from tests.evidence.links.talks import (
 
 NAMES: Final = ("messages", "responses", "deepseek", "openrouter", "google", "gemini")
 LOST: Final = {
-    "messages": (seal(1), "history/messages/signature-present"),
+    "messages": (seal(1), "history/messages/signed-unchanged"),
     "responses": (seal(1), "history/responses/sealed-or-left-out"),
     "moonshot": (thought(1), "history/chat/kept-with-calls"),
     "openrouter": (seal(1), "history/chat/details-signed"),
