@@ -43,7 +43,7 @@ class Output:
 
     @property
     def awaits_tools(self) -> bool:
-        """Whether the client has to act; what a message follows, functions apart, ran on the server."""
+        """Whether the client has to act; what a message follows ran there, functions apart."""
         return self._awaits_function or self._awaits_action
 
     def added(self, event: dict[str, Any]) -> None:
