@@ -76,15 +76,15 @@ def judge_step(
         judged += judged_thinking(dialect, body, answer, counts.shown(dialect.name, exchange))
     if exchange.hop and answer.ending in ("refused", "failed"):
         judged += _fault(exchange, behind)
-    _excuse_stopped(ledger, dialect, answer)
+    excuse_stopped(ledger, dialect, exchange)
     for rule, message in judged:
         found = (finding_at_end(rule, answer, message),) if message else ()
         ledger.add(rule.id, Verdict.FAIL if found else Verdict.PASS, findings=found, by=_NAME)
 
 
-def _excuse_stopped(ledger: Ledger, dialect: Dialect, answer: Transcript) -> None:
-    """Rule 5."""
-    request = dialect.stated(answer.exchange.request)
+def excuse_stopped(ledger: Ledger, dialect: Dialect, exchange: Exchange) -> None:
+    """Rule 5, in a run or not."""
+    request = dialect.stated(exchange.request)
     is_empty = ledger.verdicts.get(ANSWER_SAID) is Verdict.FAIL
     if is_empty and request and wish_of(dialect, request.json).stops:
         why = "a stop sequence may have ended the thinking"

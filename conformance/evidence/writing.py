@@ -1,8 +1,8 @@
 """Everything that writes to a ledger after the judge has closed, in the order in which it writes.
 
 For each exchange of a recording that is
-- no part of a run:         `http status`, `kept file`, `hops` of an application, its model,
-                            `profile`, `consequences`
+- no part of a run:         `http status`, `kept file`, `expectations` (stop sequences alone),
+                            `hops` of an application, its model, `profile`, `consequences`
 - of a run, ours behind
   a gateway:                `served recording`, `own answers`
 - of a run, the target's:   `served recording`, `own requests`, `http status`, `expectations`,
@@ -42,7 +42,7 @@ from conformance.evidence.application import (
 )
 from conformance.evidence.asked import compare_asked
 from conformance.evidence.compared_exchanges import compare_exchanges, is_ours
-from conformance.evidence.demands import judge_step
+from conformance.evidence.demands import excuse_stopped, judge_step
 from conformance.evidence.expectations import (
     compares_answers,
     expected_of,
@@ -257,6 +257,7 @@ def withdraw_unseen_end(ledger: Ledger, judged: JudgedExchange) -> None:
 OF_RECORDING: Final[Sequence[Write]] = (
     withdraw_unstreamed,
     withdraw_unseen_end,
+    lambda ledger, judged: excuse_stopped(ledger, judged.setting.dialect, judged.exchange),
     write_application,
     withdraw_what_its_model_explains,
     apply_overrides,

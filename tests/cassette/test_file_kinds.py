@@ -198,3 +198,13 @@ def test_folders_find_every_known_kind_and_count_the_rest(tmp_path: Path) -> Non
 def test_each_kind_says_what_it_is() -> None:
     assert len({kind.name for kind in all_kinds()}) == len(all_kinds())
     assert all(kind.says for kind in all_kinds())
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_body_in_a_folder_is_read_whatever_mark_it_begins_with(tmp_path: Path, mark: str) -> None:
+    candidate = {"content": {"parts": [{"text": "Yes."}], "role": "model"}, "finishReason": "STOP"}
+    stored(
+        tmp_path, "a.json", mark + json.dumps([{"candidates": [candidate], "modelVersion": "m"}])
+    )
+    (stream,) = check_paths([tmp_path]).streams
+    assert stream.dialect == "gemini.generate"

@@ -130,6 +130,17 @@ def test_an_answer_that_stopped_in_its_thinking_may_be_empty(tmp_path: Path) -> 
     assert _answer_said(path) == "FAIL"
 
 
+def test_a_stop_sequence_excuses_an_answer_that_another_tool_recorded(tmp_path: Path) -> None:
+    request = {"url": "https://a.example/v1/chat/completions", "method": "POST"}
+    said = {"content": {"mimeType": JSON, "text": body("", thinking="2 + 2 ")}, "status": 200}
+    for stops, verdict in ((["="], "UNTESTABLE"), ([], "FAIL")):
+        asked = json.dumps({"model": "m", "messages": [], "stop": stops})
+        entry = {"request": {**request, "postData": {"text": asked}}, "response": said}
+        path = tmp_path / "a.har"
+        path.write_text(json.dumps({"log": {"version": "1.2", "entries": [entry]}}))
+        assert _answer_said(path) == verdict
+
+
 def _answer_said(path: Path) -> str:
     (result,) = check_paths([path], trust=[path]).streams
     return result.verdicts["thinking/answer/said"].name

@@ -73,3 +73,35 @@ def test_early_streams_of_watsonx_name_neither_model_nor_object(tmp_path: Path) 
     (stream,) = check_paths([written(tmp_path / "a.sse", chunks)]).streams
     assert stream.profile == "watsonx-early"
     assert [each.rule for each in stream.findings if each.level == "MUST"] == []
+
+
+@pytest.mark.parametrize(
+    ("build", "profile", "is_fault"),
+    [
+        ("b5379-360a9c98", "llamacpp-early", False),
+        ("b5523-aa6dff05", "llamacpp-early", False),
+        ("b5524-aa6dff05", "llamacpp", True),
+        ("b10499-aa6dff05", "llamacpp", True),
+    ],
+)
+def test_early_builds_of_llama_cpp_left_thoughts_in_what_they_streamed(
+    tmp_path: Path, build: str, profile: str, *, is_fault: bool
+) -> None:
+    chunks = [
+        chunk({"role": "assistant", "content": "<think>"}, system_fingerprint=build),
+        chunk({"content": "Hm.</think>Yes."}, system_fingerprint=build),
+        chunk({}, "stop", system_fingerprint=build, timings={"predicted_n": 6}),
+    ]
+    (stream,) = check_paths([written(tmp_path / "a.sse", chunks)]).streams
+    assert stream.profile == profile
+    assert ("stripping/visible-text/no-markers" in [f.rule for f in stream.findings]) is is_fault
+
+
+@pytest.mark.parametrize(("version", "is_fault"), [({"modelVersion": "m"}, True), ({}, False)])
+def test_an_api_that_names_no_model_version_counts_nothing_yet(
+    tmp_path: Path, version: dict[str, str], *, is_fault: bool
+) -> None:
+    said = {"content": {"parts": [{"text": "Yes."}], "role": "model"}, "finishReason": "STOP"}
+    path = written(tmp_path / "a.sse", [{"candidates": [{**said, "index": 0}], **version}])
+    (stream,) = check_paths([path]).streams
+    assert ("wire/gemini/counts-stated" in [f.rule for f in stream.findings]) is is_fault

@@ -178,10 +178,9 @@ def _read_payloads(file: ForeignFile) -> ImportedRecording | None:
 
 
 def _holds_answer(file: ForeignFile) -> bool:
-    head = file.head.lstrip()
-    if not head.startswith((b"{", b"[")):
+    if not file.head.removeprefix(BOM).lstrip().startswith((b"{", b"[")):
         return False
-    value = decode_json(file.data.decode("utf-8", "replace"))
+    value = decode_json(file.data.removeprefix(BOM).decode("utf-8", "replace"))
     if value is NOT_JSON or spoken_dialect(value) is None:
         return False
     _refuse_lone_event(file, value)

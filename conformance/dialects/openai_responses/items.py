@@ -22,6 +22,13 @@ MOST_PARTS: Final = 4096
 MOST_KEPT: Final = 16 * 1024 * 1024  # characters per item and kind, kept to compare
 
 TOOL_TYPES: Final = frozenset({"function_call", "custom_tool_call"})
+ACTION_TYPES: Final = frozenset(
+    {
+        *("computer_call", "shell_call", "local_shell_call", "apply_patch_call"),
+        "mcp_approval_request",
+    }
+)
+"""Items without a name and arguments of their own that the client has to act on."""
 
 
 class _Said:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from conformance.dialects.blocks import Blocks, Channel
 from conformance.dialects.json_edge import arguments_text, elements, mapping, string, whole
-from conformance.dialects.openai_responses.items import TOOL_TYPES, Item, Items
+from conformance.dialects.openai_responses.items import ACTION_TYPES, TOOL_TYPES, Item, Items
 from conformance.dialects.openai_responses.runs import Runs
 from conformance.dialects.openai_responses.vocabulary import OVERFLOW, PARTS, TextKind
 from conformance.dialects.sink import Sink
@@ -31,10 +31,10 @@ _ITEM_TYPES: Final[Mapping[TextKind, str]] = {
 class Output:
     """Meaning of the output; `is_over` once there was more than is kept."""
 
-    __slots__ = ("_awaits_custom_tool", "_awaits_function", "_items", "_sink", "is_over", "runs")
+    __slots__ = ("_awaits_action", "_awaits_function", "_items", "_sink", "is_over", "runs")
 
     def __init__(self, sink: Sink, blocks: Blocks) -> None:
-        self._awaits_custom_tool = False
+        self._awaits_action = False
         self._awaits_function = False
         self._sink = sink
         self._items = Items()
@@ -43,8 +43,8 @@ class Output:
 
     @property
     def awaits_tools(self) -> bool:
-        """Whether the client has to act; a custom tool that a message follows ran on the server."""
-        return self._awaits_function or self._awaits_custom_tool
+        """Whether the client has to act; what a message follows ran there, functions apart."""
+        return self._awaits_function or self._awaits_action
 
     def added(self, event: dict[str, Any]) -> None:
         """`response.output_item.added`."""
@@ -117,9 +117,11 @@ class Output:
         elif kind in TOOL_TYPES:
             self.runs.announce_tool(item, string(data.get("call_id")), string(data.get("name")))
             self._awaits_function |= kind == "function_call"
-            self._awaits_custom_tool |= kind != "function_call"
+            self._awaits_action |= kind != "function_call"
+        elif kind in ACTION_TYPES:
+            self._awaits_action = True
         elif kind == "message":
-            self._awaits_custom_tool = False
+            self._awaits_action = False
         return item
 
     def _open_item(self, kind: TextKind, event: dict[str, Any]) -> Item | None:
