@@ -108,7 +108,7 @@ def test_where_the_request_is_known_all_is_one_answer() -> None:
     bodies = [draft.body(), other(draft)]
     result = checker(draft.dialect, draft.profile).check(bodies, request={"stream": True})
     assert result.answers == 1
-    assert "wire/chat/done-last" in {found.rule for found in result.findings}
+    assert "wire/chat/same-id" in {found.rule for found in result.findings}
 
 
 @pytest.mark.parametrize("name", [name for name, _ in TURNS] + [each.name for each in MUTANTS])

@@ -44,7 +44,7 @@ def paths() -> Iterator[Path]:
     yield from (each for each in every[::5] if open_recording(each).header.profile != "strict")
 
 
-SHORTCUTS = {"leaves_as_open": 40, "reread": 15}  # and how often each is taken, at least
+SHORTCUTS = {"leaves_as_open": 30, "reread": 15}  # and how often each is taken, at least
 
 
 def test_is_what_is_judged_anew(monkeypatch: pytest.MonkeyPatch) -> None:

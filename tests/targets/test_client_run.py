@@ -89,6 +89,7 @@ NOT_REACHED = {
     "thinking/stream/tail-kept",  # no stream of these brings text in its last chunk
     # None of these has thinking of two kinds in one turn.
     *("history/messages/blocks-in-order", "history/responses/items-in-order"),
+    "history/mistral/turn-signed",  # a new question follows none of Mistral's signed turns
 }
 
 
