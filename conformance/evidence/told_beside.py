@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from conformance.cassette import Recording
 from conformance.core.events import Exchange
@@ -13,6 +14,11 @@ from conformance.judging.hop_rules import TALK_KEPT
 from conformance.judging.ledger import Ledger
 from conformance.rules.verdicts import Verdict
 
+_WHY_ASKED: Final[Mapping[Verdict | None, str]] = {
+    Verdict.FAIL: f"what breaks {ASKED_ANSWERS.id} may be why",
+    Verdict.PASS: "the gateway was asked the same",
+}
+
 
 def withdraw_told_beside(ledgers: Mapping[int, Ledger], recording: Recording) -> None:
     """Withdraws from the requests of a recording what an application or a gateway is blamed for."""
@@ -22,10 +28,10 @@ def withdraw_told_beside(ledgers: Mapping[int, Ledger], recording: Recording) ->
         if verdicts.get(TALK_KEPT.id) is Verdict.FAIL:
             behind = answers_behind(recording, exchange)
             withdraw_told(ledgers.values(), {each.number for each in behind})
-        if verdicts.get(ASKED_ANSWERS.id) is Verdict.FAIL:
+        if why := _WHY_ASKED.get(verdicts.get(ASKED_ANSWERS.id)):
             for each in upstream_of(recording, exchange):
                 if each.number in ledgers:
-                    withdraw_asked(ledgers[each.number])
+                    withdraw_asked(ledgers[each.number], why)
 
 
 def upstream_of(recording: Recording, exchange: Exchange) -> list[Exchange]:

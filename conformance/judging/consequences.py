@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
 
-from conformance.judging.asked_rules import ASKED_ANSWERS
 from conformance.judging.explained_difference import explains
 from conformance.judging.hop_rules import LOST_TURN, OPAQUE, RETURNED, TALK_KEPT, THINKING_PARTS
 from conformance.judging.ledger import Ledger
@@ -304,10 +303,10 @@ def withdraw_told(ledgers: Iterable[Ledger], answers: AbstractSet[int]) -> None:
         ledger.withdraw(rules, f"what breaks {TALK_KEPT.id} may be why", "links")
 
 
-def withdraw_asked(ledger: Ledger) -> None:
-    """Withdraws what an upstream request sends back otherwise: it is told of the gateway."""
+def withdraw_asked(ledger: Ledger, why: str) -> None:
+    """Withdraws what an upstream request sends back otherwise: it was compared with another one."""
     rules = [each for each in ledger.rules_with(Verdict.FAIL) if each.startswith(_RETURNED)]
-    ledger.withdraw(rules, f"what breaks {ASKED_ANSWERS.id} may be why", "links")
+    ledger.withdraw(rules, why, "links")
 
 
 def withdraw_lost_seals(ledgers: Sequence[Ledger]) -> None:

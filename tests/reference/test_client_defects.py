@@ -91,6 +91,7 @@ def test_an_honest_client_breaks_no_rule(name: str) -> None:
 
 
 OF_RUNS = {
+    "history/mistral/thinking-kept",
     "history/chat/details-sealed",
     "history/chat/details-signed",
     "history/chat/text-unchanged",

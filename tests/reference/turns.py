@@ -19,17 +19,20 @@ def events(data: bytes) -> Iterator[dict[str, Any]]:
 
 
 def chat_turns(fields: Fields, data: bytes, result: str) -> Fields:
-    """With the call and its result; thinking that was wrapped is left out."""
-    calls: list[dict[str, Any]] = []
+    """With the text, the call and its result; thinking that was wrapped is left out."""
+    text, calls = "", list[dict[str, Any]]()
     for chunk in events(data):
         for choice in chunk.get("choices", ()):
+            text += choice["delta"].get("content") or ""
             for piece in choice["delta"].get("tool_calls", ()):
                 if piece["index"] == len(calls):
                     calls.append({"id": piece["id"], "type": "function", "function": {}})
                 function = calls[-1]["function"]
-                for name, text in piece["function"].items():
-                    function[name] = function.get(name, "") + text
-    turn = {"role": "assistant", "content": None, "tool_calls": calls}
+                for name, more in piece["function"].items():
+                    function[name] = function.get(name, "") + more
+    is_wrapped = text.startswith(("<", "["))
+    said = None if is_wrapped or not text else text
+    turn = {"role": "assistant", "content": said, "tool_calls": calls}
     answers = [{"role": "tool", "tool_call_id": call["id"], "content": result} for call in calls]
     return {**fields, "messages": [*fields["messages"], turn, *answers]}
 
@@ -96,16 +99,22 @@ def cohere_turns(fields: Fields, data: bytes, result: str) -> Fields:
 
 
 def mistral_turns(fields: Fields, data: bytes, result: str) -> Fields:
-    """With the thinking as a part, the calls, and their results."""
-    thought, calls = "", list[dict[str, Any]]()
+    """With the text, the thinking as a part, the calls, and their results."""
+    thought, text, calls = "", "", list[dict[str, Any]]()
     for chunk in events(data):
         for choice in chunk.get("choices", ()):
             content = choice["delta"].get("content")
             for part in content if isinstance(content, list) else ():
                 thought += "".join(piece["text"] for piece in part["thinking"])
+            text += content if isinstance(content, str) else ""
             calls += choice["delta"].get("tool_calls", ())
     told = [{"type": "thinking", "thinking": [{"type": "text", "text": thought}], "closed": True}]
-    turn = {"role": "assistant", "content": told if thought else "", "tool_calls": calls}
+    said = [{"type": "text", "text": text}] if text else []
+    turn = {
+        "role": "assistant",
+        "content": [*told, *said] if thought else text,
+        "tool_calls": calls,
+    }
     results = [{"role": "tool", "tool_call_id": call["id"], "content": result} for call in calls]
     return {**fields, "messages": [*fields["messages"], turn, *results]}
 
