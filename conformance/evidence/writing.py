@@ -41,6 +41,7 @@ from conformance.evidence.application import (
     later_requests,
 )
 from conformance.evidence.asked import compare_asked
+from conformance.evidence.blamed_elsewhere import upstream_of, withdraw_blamed_elsewhere
 from conformance.evidence.compared_exchanges import compare_exchanges, is_ours
 from conformance.evidence.demands import excuse_stopped, judge_step
 from conformance.evidence.expectations import (
@@ -57,7 +58,6 @@ from conformance.evidence.links.exchanges import NAME as LINKS
 from conformance.evidence.links.exchanges import LinkedExchanges
 from conformance.evidence.replaced_texts import ReplacedTexts
 from conformance.evidence.step_counts import StepCounts
-from conformance.evidence.told_beside import upstream_of, withdraw_told_beside
 from conformance.judging.asked_rules import ASKED_RULES
 from conformance.judging.client_view import compares_views, declared_events, undeclared_rules
 from conformance.judging.consequences import (
@@ -354,7 +354,7 @@ def write_links(
         linked.write(ledgers, recording.judged, ours, trusted=trusted)
         for ledger in ledgers.values():
             withdraw_followers(ledger, LINKS)
-        withdraw_told_beside(ledgers, recording)
+        withdraw_blamed_elsewhere(ledgers, recording)
 
 
 def withdraw_touched(

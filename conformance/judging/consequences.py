@@ -292,8 +292,8 @@ def _why_they_differ(
     return ""
 
 
-def withdraw_told(ledgers: Iterable[Ledger], answers: AbstractSet[int]) -> None:
-    """Withdraws what requests send back of these answers: it is told with the application."""
+def withdraw_returned(ledgers: Iterable[Ledger], answers: AbstractSet[int]) -> None:
+    """Withdraws what requests send back of these answers: the application has the finding."""
     for ledger in ledgers:
         given: dict[str, set[int]] = {}
         for found in ledger.findings:

@@ -4,7 +4,7 @@ Rule 1: messages of a task that is under way tell of the work, often in pieces: 
         phase `commentary`. What artifacts, a lone message and the last status say has none.
 Rule 2: parts whose metadata mark them as thoughts are thinking, wherever they stand.
 Rule 3: agents say again as a whole what they streamed, in a message, an artifact or both; that is
-        not said again (`told.py`). Appended chunks always say something new.
+        not said again (`repeated_texts.py`). Appended chunks always say something new.
 Rule 4: an artifact that is not appended replaces the one with its id.
 Rule 5: agents carry out their tools themselves. Where parts of data show a call, it is one by its
         id, however often it is shown.
@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from conformance.dialects.blocks import Block, Blocks
-from conformance.dialects.google_a2a.told import Told
+from conformance.dialects.google_a2a.repeated_texts import RepeatedTexts
 from conformance.dialects.google_a2a.vocabulary import OVERFLOW, mark_of
 from conformance.dialects.json_edge import arguments_text, mapping, string
 from conformance.dialects.sink import Sink
@@ -35,7 +35,7 @@ class TaskContent:
         self._blocks = Blocks(0, sink)
         self._run: Block | None = None
         self._of = ""  # what spoke last: a status, an artifact, or a message
-        self._told = {True: Told(), False: Told()}  # thoughts, and text
+        self._told = {True: RepeatedTexts(), False: RepeatedTexts()}  # thoughts, and text
         self._artifacts: set[str] = set()
         self._calls: set[str] = set()
         self.is_over = False

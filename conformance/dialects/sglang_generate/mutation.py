@@ -1,4 +1,4 @@
-"""Mutation of `sglang.generate`: operators on the text so far, and on what is told of it."""
+"""Mutation of `sglang.generate`: operators on the text so far and its metadata."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import pytest
 from conformance import dialects
 from conformance.core.events import Event, Frame, Request
 from conformance.core.reading import Reading
-from conformance.dialects.google_a2a.told import Told
+from conformance.dialects.google_a2a.repeated_texts import RepeatedTexts
 from tests.authoring.a2a import Agent, asked, call, result, said, thought
 from tests.authoring.a2a_streams import LOCK, LOCK_TEXT, shown, streamed
 
@@ -114,7 +114,7 @@ def test_a_whole_answer_is_done_when_it_is_there() -> None:
 def test_only_what_was_told_is_told_again(
     pieces: list[str], text: str, elsewhere: bool, known: int
 ) -> None:
-    told = Told()
+    told = RepeatedTexts()
     for each in pieces:
         told.add(each)
     assert told.repeated(text, is_elsewhere=elsewhere) == known

@@ -1,4 +1,4 @@
-"""What a request to the model sends back otherwise is told of whoever stands before the model."""
+"""A request to the model that alters an answer: the application or the gateway is blamed, once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from conformance.cassette import Recording
 from conformance.core.events import Exchange
 from conformance.evidence.application import answers_behind
 from conformance.judging.asked_rules import ASKED_ANSWERS
-from conformance.judging.consequences import withdraw_asked, withdraw_told
+from conformance.judging.consequences import withdraw_asked, withdraw_returned
 from conformance.judging.hop_rules import TALK_KEPT
 from conformance.judging.ledger import Ledger
 from conformance.rules.verdicts import Verdict
@@ -20,14 +20,14 @@ _WHY_ASKED: Final[Mapping[Verdict | None, str]] = {
 }
 
 
-def withdraw_told_beside(ledgers: Mapping[int, Ledger], recording: Recording) -> None:
+def withdraw_blamed_elsewhere(ledgers: Mapping[int, Ledger], recording: Recording) -> None:
     """Withdraws from the requests of a recording what an application or a gateway is blamed for."""
     for exchange in recording.judged:
-        told = ledgers.get(exchange.number)
-        verdicts = told.verdicts if told is not None else {}
+        ledger = ledgers.get(exchange.number)
+        verdicts = ledger.verdicts if ledger is not None else {}
         if verdicts.get(TALK_KEPT.id) is Verdict.FAIL:
             behind = answers_behind(recording, exchange)
-            withdraw_told(ledgers.values(), {each.number for each in behind})
+            withdraw_returned(ledgers.values(), {each.number for each in behind})
         if why := _WHY_ASKED.get(verdicts.get(ASKED_ANSWERS.id)):
             for each in upstream_of(recording, exchange):
                 if each.number in ledgers:

@@ -1,17 +1,17 @@
-"""What an agent has told of one kind, thoughts or text: to know what it says again.
+"""Which texts of an agent repeat pieces, of thoughts or of text, that it has sent before.
 
-Rule 1: a text that is all that was told since it was last said again, says it again. If it goes on
-        from there, only the rest is new.
-Rule 2: so does one that is the last pieces of that: two or more, or the last one, if it is told
-        elsewhere: what a message of the status said, an artifact says.
-Rule 3: what was said again may be said once more. A call or its result ends what was told.
+Rule 1: a text that begins with all pieces since the last repetition repeats them; only the rest of
+        it is new.
+Rule 2: so does a text that equals the last pieces: two or more, or one, if it comes elsewhere (a
+        message of the status, then an artifact).
+Rule 3: the text that was repeated last may come again. A call or its result ends the pieces.
 """
 
 from __future__ import annotations
 
 
-class Told:
-    """The texts of one kind since they were last said again."""
+class RepeatedTexts:
+    """The pieces of one kind since the last repetition."""
 
     __slots__ = ("_again", "_pieces", "_size")
 
@@ -27,11 +27,11 @@ class Told:
             self._size += len(text)
 
     def end_step(self) -> None:
-        """What was told stands for itself."""
+        """Forgets the pieces: later texts do not repeat them."""
         self._pieces, self._size = [], 0
 
     def repeated(self, text: str, *, is_elsewhere: bool) -> int:
-        """How many characters of a text were told before; more than none are remembered."""
+        """How many characters of a text were sent before; such a text is remembered."""
         known = self._known(text, 1 if is_elsewhere else 2)
         if known:
             self._again = text
@@ -39,7 +39,7 @@ class Told:
         return known
 
     def has(self, text: str) -> bool:
-        """Whether a text is all that was told, or what was said again last."""
+        """Whether a text equals all pieces, or the text that was repeated last."""
         is_all = len(text) == self._size and "".join(self._pieces) == text
         return bool(text) and (is_all or text == self._again)
 
