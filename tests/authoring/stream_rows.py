@@ -18,9 +18,10 @@ A file names its writers, modules beside this one, and what its streams share; a
 A tag is a function or class of a writer, or of `pieces`: a list holds its arguments, a mapping
 names them (`of` holds those without a name), a text is the only one. `!Server.said` is a method,
 given its object first. `!thinking*` puts what the function gives into the list around it.
-`!json` is a whole body, `!plain` bytes as they stand. `$NAME` is one of `names`, `$ASKED` the
-request itself, `$DONE` the mark of an end. `asked` is a request, or one of `requests`: the prompt
-at its `$`, and beside it keys that are other or more. `then` are the exchanges after the first.
+`!json` is a whole body, `!plain` bytes as they stand, `!slice` a part of a list. `$NAME` is one of
+`names` or a constant of a writer, `$ASKED` the request itself, `$DONE` the mark of an end. `asked`
+is a request, or one of `requests`: the prompt at its `$`, and beside it keys that are other or
+more. `then` are the exchanges after the first.
 All else is as in `Draft`; what the file states, every row states.
 """
 
@@ -99,6 +100,8 @@ class Table:
 
     def asked(self, stated: str | Mapping[str, Any]) -> Fields:
         """A request, or one of `requests` with its prompt and other keys."""
+        if isinstance(stated, Call):
+            return dict(self.value(stated))
         if isinstance(stated, str):
             return dict(self.value(self.requests[stated]))
         name = next(iter(stated))
@@ -127,8 +130,9 @@ def read(text: str) -> Iterator[Draft]:
     calls: dict[str, Any] = {each.__name__.rpartition(".")[2]: each for each in writers}
     for module in (common, *writers):
         calls |= {name: each for name, each in vars(module).items() if callable(each)}
-    calls |= {"plain": str.encode, "json": _body}
-    names = {"DONE": common.DONE, **stated.get("names", {})}
+    calls |= {"plain": str.encode, "json": _body, "slice": _places}
+    own = {name: each for one in writers for name, each in vars(one).items() if name.isupper()}
+    names = {**own, "DONE": common.DONE, **stated.get("names", {})}
     table = Table(calls, names, stated.get("requests", {}))
     shared = {key: each for key, each in stated.items() if key not in _OF_FILES}
     return (_draft({**shared, **row}, table) for row in stated["streams"])
@@ -153,6 +157,10 @@ def _draft(row: Mapping[str, Any], table: Table) -> Draft:
 def _body(payload: Any) -> bytes:
     """A whole body of JSON."""
     return common.compact(payload).encode()
+
+
+def _places(pieces: Sequence[Any], start: int, end: int | None = None) -> Sequence[Any]:
+    return pieces[start:end]
 
 
 def _filled(request: Any, prompt: Any) -> Any:

@@ -12,7 +12,7 @@ from conformance.core.events import Event, Frame, Request
 from conformance.core.reading import Reading
 from conformance.dialects.asked_effort import asked_effort
 from conformance.dialects.requests import Continuation, Question
-from tests.authoring.lmstudio_streams import answer, call, result
+from tests.authoring.lmstudio import answer, call, result
 
 SAID = [("reasoning", "a b c"), ("message", "d e f")]
 BEGUN = {"type": "chat.start", "model_instance_id": "m"}

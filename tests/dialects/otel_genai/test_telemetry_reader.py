@@ -8,7 +8,7 @@ from typing import Any
 from conformance import dialects
 from conformance.core.events import Event, Frame, Request
 from conformance.core.reading import Reading
-from tests.authoring.otel_streams import answer, call, message, text, thought
+from tests.authoring.otel import answer, call, message, text, thought
 
 DIALECT = dialects.get("otel.genai")
 
