@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from tests.authoring.pieces import Fields, Message
+from tests.authoring.pieces import Fields, Message, characters, deltas, opaque
 
 TASK: Final = "0a6cf1d2-0000-4000-8000-synthetic001"
 CONTEXT: Final = "5d20b7aa-0000-4000-8000-synthetic001"
@@ -106,3 +106,62 @@ def asked(
     asks |= {"messageId": "m-1", "parts": [said_part]}
     named = method or ("message/stream" if version == "0.3" else "SendStreamingMessage")
     return {"jsonrpc": "2.0", "id": 1, "method": named, "params": {"message": asks}}
+
+
+LOCK: Final = "The keeper eats at noon, and the board says that nobody stands in for him then."
+LOCK_TEXT: Final = "No. It opens again at one."
+
+
+def streamed(agent: Agent) -> list[Fields]:
+    """Thinking and text in chunks of one artifact, which is said again as a whole."""
+    parts = [*map(thought, deltas(LOCK)), *map(said, deltas(LOCK_TEXT))]
+    return [
+        agent.task(),
+        agent.status("working"),
+        *chunks(agent, parts),
+        agent.artifact([thought(LOCK), said(LOCK_TEXT)], last=True),
+        agent.status("completed"),
+    ]
+
+
+def chunks(agent: Agent, parts: Sequence[Fields]) -> list[Fields]:
+    return [agent.artifact([part], appended=n > 0) for n, part in enumerate(parts)]
+
+
+def shown(agent: Agent) -> list[Fields]:
+    """The work is told in messages of the status: pieces, the whole, and then the artifact."""
+    looked = [
+        thought("The board will say it."),
+        call("read_board", {"line": "noon"}, "adk-1", opaque("the call")),
+    ]
+    pieces = [*map(thought, deltas(LOCK)), *map(said, deltas(LOCK_TEXT))]
+    whole = [thought(LOCK), said(LOCK_TEXT)]
+    told = [
+        looked,
+        [result("read_board", "adk-1", "12 to 1: closed")],
+        *([each] for each in pieces),
+        whole,
+    ]
+    return [
+        agent.task(),
+        *(agent.status("working", parts) for parts in told),
+        agent.artifact(whole, last=True),
+        agent.status("completed"),
+    ]
+
+
+def chunked(agent: Agent) -> list[Fields]:
+    """Text alone, and a task that is sent once more where its version has that."""
+    parts = [said(each) for each in deltas(LOCK_TEXT)]
+    made = [agent.artifact([p], appended=n > 0, last=p is parts[-1]) for n, p in enumerate(parts)]
+    again = [] if agent.is_old else [agent.task("completed")]
+    told = agent.status("working", [said("I look at the board.")])
+    return [agent.task(), told, *made, agent.status("completed"), *again]
+
+
+def flower(agent: Agent) -> list[Fields]:
+    thoughts = [thought(each, "kagent_thought") for each in characters("花の色を聞かれている。")]
+    parts = [*thoughts, *map(said, characters("さくらの花は淡い桃色です。"))]
+    whole = [agent.artifact([part], appended=n > 0) for n, part in enumerate(parts[:-1])]
+    last = agent.artifact(parts[-1:], appended=True, last=True)
+    return [agent.task(), *whole, last, agent.status("completed")]

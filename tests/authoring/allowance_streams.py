@@ -15,7 +15,7 @@ from tests.authoring import (
     converse_shared,
     gemini_shared,
     messages_shared,
-    ollama_streams,
+    ollama,
     responses_streams,
 )
 from tests.authoring import converse as aws
@@ -167,7 +167,7 @@ def _level_that_cannot_be_off() -> Draft:
     """gpt-oss thinks at every level; false is none that Ollama takes for it."""
     asked = _asked(model="gpt-oss:20b", think=False)
     lines = ollama_answer([*ollama_thought(THOUGHT), *spoken(TEXT)], (14, 27))
-    return ollama_streams.drafted("allowed/thinking-of-gpt-oss", asked, lines)
+    return ollama.drafted("allowed/thinking-of-gpt-oss", asked, lines)
 
 
 def _call_without_arguments() -> Draft:

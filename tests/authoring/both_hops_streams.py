@@ -16,7 +16,6 @@ from tests.authoring import (
     history_shared,
     messages,
     messages_shared,
-    ollama_streams,
     responses_streams,
     stream_rows,
     ui_message_shared,
@@ -24,7 +23,7 @@ from tests.authoring import (
 from tests.authoring.draft import Draft
 from tests.authoring.history_shared import FERRY, FERRY_RESULT, FERRY_TEXT, FOUND
 from tests.authoring.messages_shared import BREAD, BREAD_TEXT
-from tests.authoring.ollama_streams import SOUP, SOUP_TEXT
+from tests.authoring.ollama import SOUP, SOUP_TEXT
 from tests.authoring.pieces import DONE, Fields, Message, Piece, deltas, opaque
 from tests.authoring.ui_message import (
     START,
@@ -68,8 +67,8 @@ def both_hops(shown: Draft, *behind: Draft) -> Draft:
 
 @cache
 def _providers() -> dict[str, Draft]:
-    with_code = (*ollama_streams.drafts(), *responses_streams.drafts())
-    return {draft.name: draft for draft in (*stream_rows.drafts(), *with_code)}
+    drafts_of_both = (*stream_rows.drafts(), *responses_streams.drafts())
+    return {draft.name: draft for draft in drafts_of_both}
 
 
 def _bread() -> Draft:

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import chain, count
 from typing import Any, Final
 
-from tests.authoring.messages import MODEL, Usage, answer, counted, message
+from tests.authoring.draft import output_draft
+from tests.authoring.messages import (
+    MODEL,
+    Usage,
+    answer,
+    counted,
+    message,
+)
 from tests.authoring.pieces import Fields, Line
 
 SESSION: Final = "session-1"
@@ -90,3 +98,27 @@ def grow(block: Fields, delta: Fields) -> None:
 def whole(block: Fields) -> Fields:
     written = block.pop("partial_json", "")
     return {**block, "input": json.loads(written)} if written else block
+
+
+DIALECT: Final = "claude.stream-json"
+MOSS: Final = "Moss has no roots, so it drinks through its leaves, and cares little for the soil."
+MOSS_TEXT: Final = "Through its leaves."
+USAGE: Final = (12, 40, 24)
+drafted = partial(output_draft, dialect=DIALECT)
+
+
+def counter(tokens: int) -> Fields:
+    """How much was thought so far, as it is estimated."""
+    return line("system", subtype="thinking_tokens", estimated_tokens=tokens)
+
+
+def lines_last(events_of_run: Iterable[Fields]) -> Iterator[Fields]:
+    """The lines that state blocks, one message later than Claude Code writes them."""
+    streamed = [*events_of_run]
+    stated = [each for each in streamed if each["type"] == "assistant"]
+    whole = [{**stated[0], "message": {**stated[0]["message"], "content": _blocks(stated)}}]
+    return chain((each for each in streamed if each["type"] != "assistant"), whole)
+
+
+def _blocks(stated: list[Fields]) -> list[Fields]:
+    return [block for each in stated for block in each["message"]["content"]]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from tests.authoring.pieces import DONE, Fields, Message, deltas
+from tests.authoring.pieces import DONE, Fields, Message, Piece, deltas
 
 MODEL: Final = "think-oss"
 PLAIN: Final = "text/plain; charset=utf-8"
@@ -100,3 +100,30 @@ def prompt(*messages: str, effort: str = "medium") -> str:
         "Channel must be included for every message."
     )
     return "".join([spoken("system", system), *messages, "<|start|>assistant"])
+
+
+SOUP: Final = "Lentils need no soaking,\nso the soup is done within the hour."
+SOUP_TEXT: Final = "About forty minutes.\n\nSplit lentils take half of it."
+TOOL: Final = "functions.get_timetable"
+ARGUMENTS: Final = '{"line": "island"}'
+
+
+def called_in_role() -> list[Piece]:
+    start, _, *rest = called(TOOL, ARGUMENTS)
+    addressed = [
+        replace(each, payload=str(each.payload).replace(f" to={TOOL}", "")) for each in rest
+    ]
+    return [start, replace(start, payload=f"assistant to={TOOL}"), *addressed]
+
+
+def two_choices() -> list[Piece]:
+    first, second = joined(thought(SOUP)), joined(thought("The user means red lentils."))
+    answers = [joined(final(text)[:-1]) for text in (SOUP_TEXT, "A quarter of an hour.")]
+    return [
+        chunk(choice(first)),
+        chunk(choice(second, index=1)),
+        *(chunk(choice(text, index=n)) for n, text in enumerate(answers)),
+        *(chunk(choice("", "stop", n)) for n in range(2)),
+        chunk(usage=counted(60, 58)),
+        DONE,
+    ]

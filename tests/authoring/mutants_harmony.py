@@ -6,8 +6,7 @@ from typing import Final
 
 from tests.authoring import edits
 from tests.authoring.edits import Pieces, Step, Where
-from tests.authoring.harmony import Token, final
-from tests.authoring.harmony_streams import TOOL
+from tests.authoring.harmony import TOOL, Token, final
 from tests.authoring.mutant import Mutant
 from tests.authoring.pieces import Piece
 

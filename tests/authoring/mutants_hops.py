@@ -8,7 +8,7 @@ from typing import Final
 from tests.authoring import ollama
 from tests.authoring.draft import Draft
 from tests.authoring.mutant import Mutant
-from tests.authoring.ollama_streams import SOUP, SOUP_TEXT
+from tests.authoring.ollama import SOUP, SOUP_TEXT
 from tests.authoring.pieces import deltas
 from tests.authoring.ui_message import answer, step, text
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, Final
 
-from tests.authoring.pieces import Fields, Line, deltas
+from tests.authoring.draft import stream_draft
+from tests.authoring.pieces import LINES, Fields, Line, deltas
 
 MODEL: Final = "think-1"
 
@@ -58,3 +60,9 @@ def body(message: Fields, usage: tuple[int, int], reason: str = "stop") -> Field
     """The answer in one piece."""
     said = {"role": "assistant", "content": "", **message}
     return {**last(usage, reason).payload, "message": said}
+
+
+DIALECT: Final = "ollama.chat"
+SOUP: Final = "Lentils need no soaking, so the soup is done within the hour."
+SOUP_TEXT: Final = "About forty minutes."
+drafted = partial(stream_draft, dialect=DIALECT, path="/api/chat", content_type=LINES)

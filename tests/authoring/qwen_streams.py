@@ -5,9 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from tests.authoring.claude import events, grow, line, numbered, returned, whole
+from tests.authoring.claude import (
+    MOSS,
+    MOSS_TEXT,
+    USAGE,
+    drafted,
+    events,
+    grow,
+    line,
+    numbered,
+    returned,
+    whole,
+)
 from tests.authoring.claude import run as claude_run
-from tests.authoring.claude_streams import MOSS, MOSS_TEXT, USAGE, drafted
 from tests.authoring.draft import Draft
 from tests.authoring.history_shared import (
     ARGUMENTS,

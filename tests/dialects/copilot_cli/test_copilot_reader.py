@@ -11,7 +11,7 @@ import pytest
 from conformance import dialects
 from conformance.core.events import Event, Frame
 from conformance.core.reading import Reading
-from tests.authoring.copilot_streams import (
+from tests.authoring.copilot import (
     event,
     message,
     reasoning,

@@ -11,8 +11,18 @@ from conformance import dialects
 from conformance.core.events import Event, Frame, Request
 from conformance.core.reading import Reading
 from conformance.dialects.google_a2a.repeated_texts import RepeatedTexts
-from tests.authoring.a2a import Agent, asked, call, result, said, thought
-from tests.authoring.a2a_streams import LOCK, LOCK_TEXT, shown, streamed
+from tests.authoring.a2a import (
+    LOCK,
+    LOCK_TEXT,
+    Agent,
+    asked,
+    call,
+    result,
+    said,
+    shown,
+    streamed,
+    thought,
+)
 
 DIALECT: Final = dialects.get("google.a2a")
 BOTH: Final = pytest.mark.parametrize("version", ["0.3", "1.0"])

@@ -10,7 +10,7 @@ import pytest
 from conformance import dialects
 from conformance.core.events import Event, Frame
 from conformance.core.reading import Reading
-from tests.authoring.tgi_streams import TEXT, tokens
+from tests.authoring.tgi import TEXT, tokens
 
 DIALECT: Final = dialects.get("huggingface.tgi")
 MARKED: Final = Reading(markers=(("<think>", "</think>"),))

@@ -12,7 +12,7 @@ from conformance.core.events import Event, Frame, Request
 from conformance.core.reading import Reading
 from conformance.dialects.asked_effort import asked_effort
 from conformance.dialects.requests import Continuation, Question
-from tests.authoring.conversations_streams import (
+from tests.authoring.conversations import (
     answer,
     body,
     function,

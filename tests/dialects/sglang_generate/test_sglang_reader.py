@@ -10,7 +10,7 @@ import pytest
 from conformance import dialects
 from conformance.core.events import Event, Frame
 from conformance.core.reading import Reading
-from tests.authoring.sglang_streams import texts
+from tests.authoring.sglang import texts
 
 DIALECT: Final = dialects.get("sglang.generate")
 MARKED: Final = Reading(markers=(("<think>", "</think>"),))

@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from functools import partial
+from collections.abc import Iterable
 from typing import Any, Final
 
-from tests.authoring.draft import Draft, output_draft
-from tests.authoring.pieces import Fields, Line, characters, deltas, opaque
+from tests.authoring.pieces import Fields, Line, deltas
 
-DIALECT: Final = "copilot.cli"
 TIDE: Final = "High water was at six, and the tide turns after some six hours and a quarter."
 TIDE_TEXT: Final = "Low water is at a quarter past twelve."
 FERRY: Final = "I have to look that up in the timetable."
 _TRANSIENT: Final = ("_delta", "message_start", "assistant.reasoning", "assistant.idle")
-
-drafted = partial(output_draft, dialect=DIALECT)
-
-
-def drafts() -> Iterator[Draft]:
-    yield drafted("copilot/thinking-then-text", run(turn(0, thought(0, TIDE), said(0, TIDE_TEXT))))
-    flower = [*_started(0), *_deltas("message", 0, characters("さくらの花は淡い桃色です。"))]
-    stated = message(0, "さくらの花は淡い桃色です。")
-    yield drafted("copilot/no-thinking", run(turn(0, [], [*flower, stated])), sizes=(97, 12))
-    yield drafted("copilot/tool-round", run([*_calling(), *turn(1, [], said(1, "At nine."))]))
-    yield drafted("copilot/sealed", run(turn(0, thought(0, TIDE), said(0, TIDE_TEXT, **_sealed()))))
-    yield drafted("copilot/not-streamed", run(_whole()))
-    yield drafted("copilot/tried-again", run(_tried_again()))
-    yield drafted("copilot/failed", run(_failed(), code=1))
-    lines = run(turn(0, thought(0, TIDE), said(0, TIDE_TEXT)))
-    yield drafted("copilot/of-sdk", [*lines[:-3], Line(_line(99, "session.idle", {}))])
 
 
 def run(events: Iterable[Fields], *, code: int = 0) -> list[Line]:
@@ -49,7 +30,7 @@ def turn(number: int, *said: Iterable[Fields]) -> list[Fields]:
 
 
 def thought(number: int, text: str) -> list[Fields]:
-    return _deltas("reasoning", number, deltas(text))
+    return delta_events("reasoning", number, deltas(text))
 
 
 def said(number: int, text: str, **more: Any) -> list[Fields]:
@@ -57,7 +38,7 @@ def said(number: int, text: str, **more: Any) -> list[Fields]:
     thinks = {"reasoningText": TIDE} if number == 0 else {}
     whole = message(number, text, **thinks, **more)
     stated = [reasoning(number, TIDE)] if number == 0 else []
-    return [*_started(number), *_deltas("message", number, deltas(text)), whole, *stated]
+    return [*_started(number), *delta_events("message", number, deltas(text)), whole, *stated]
 
 
 def message(number: int, text: str, *requests: Fields, **more: Any) -> Fields:
@@ -74,7 +55,7 @@ def event(kind: str, data: Fields) -> Fields:
     return {"type": kind, "data": data}
 
 
-def _calling() -> list[Fields]:
+def calling() -> list[Fields]:
     named = {"toolCallId": "call_1", "toolName": "timetable"}
     asked = {"line": "island"}
     pieces = [
@@ -93,33 +74,29 @@ def _calling() -> list[Fields]:
     )
 
 
-def _whole() -> list[Fields]:
+def whole() -> list[Fields]:
     """Without streaming only complete events come."""
     return turn(0, [message(0, TIDE_TEXT, reasoningText=TIDE), reasoning(0, TIDE)])
 
 
-def _tried_again() -> list[Fields]:
+def tried_again() -> list[Fields]:
     """The provider's answer breaks off, and the model is asked again."""
-    cut = [*thought(7, "High water"), *_started(7), *_deltas("message", 7, ["Low "])]
+    cut = [*thought(7, "High water"), *_started(7), *delta_events("message", 7, ["Low "])]
     again = event("assistant.turn_retry", {"turnId": "0", "reason": "streaming_error"})
     return turn(0, cut, [again], thought(0, TIDE), said(0, TIDE_TEXT))
 
 
-def _failed() -> list[Fields]:
-    cut = [*thought(7, TIDE), *_started(7), *_deltas("message", 7, ["Low ", "water"])]
+def failed() -> list[Fields]:
+    cut = [*thought(7, TIDE), *_started(7), *delta_events("message", 7, ["Low ", "water"])]
     failure = {"errorType": "query", "message": "Failed to get a response: it broke off."}
     return [*turn(0, cut), event("session.error", failure)]
-
-
-def _sealed() -> Fields:
-    return {"reasoningOpaque": opaque("tide"), "apiCallId": "msg_1"}
 
 
 def _started(number: int) -> list[Fields]:
     return [event("assistant.message_start", {"messageId": _id(100 + number)})]
 
 
-def _deltas(kind: str, number: int, pieces: Iterable[str]) -> list[Fields]:
+def delta_events(kind: str, number: int, pieces: Iterable[str]) -> list[Fields]:
     named = {f"{kind}Id": _id((100 if kind == "message" else 200) + number)}
     made = ({**named, "deltaContent": each} for each in pieces)
     return [event(f"assistant.{kind}_delta", each) for each in made]
