@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from tests.authoring import (
     agui_shared,
-    chat_streams,
+    chat,
     converse_shared,
     gemini_shared,
     messages_shared,
@@ -79,7 +79,7 @@ def _white_space_first() -> Draft:
         DONE,
     ]
     asked = _asked(model="think-1")
-    return chat_streams.drafted("allowed/white-space-before-thinking", asked, pieces)
+    return chat.drafted("allowed/white-space-before-thinking", asked, pieces)
 
 
 def _white_space_between_thoughts() -> Draft:
@@ -208,7 +208,7 @@ def billed_behind_the_end() -> Draft:
     bill = Message({"choices": [], "cost": "0"})
     pieces = [*_thought_and_said(server), server.said(finish="stop"), DONE, bill]
     asked = _asked(model="think-1")
-    return chat_streams.drafted("opencode-go/bill", asked, pieces, profile="opencode-go")
+    return chat.drafted("opencode-go/bill", asked, pieces, profile="opencode-go")
 
 
 def _not_named_chunks() -> Draft:
@@ -219,7 +219,7 @@ def _not_named_chunks() -> Draft:
     pieces = [*said, Message({**finish, "usage": counted((9, 31, 0), details=False)})]
     unnamed = [replace(piece, payload=cut(piece.payload, "object")) for piece in pieces]
     asked = _asked(model="glm-4.6")
-    return chat_streams.drafted("zai/chunks-without-object", asked, [*unnamed, DONE], profile="zai")
+    return chat.drafted("zai/chunks-without-object", asked, [*unnamed, DONE], profile="zai")
 
 
 def _without_done() -> Draft:
@@ -227,7 +227,7 @@ def _without_done() -> Draft:
     server = Server(bare=True)
     pieces = [*_thought_and_said(server, "reasoning"), server.said(finish="stop")]
     asked = _asked(model="think-1")
-    return chat_streams.drafted("cerebras/without-done", asked, pieces, profile="cerebras")
+    return chat.drafted("cerebras/without-done", asked, pieces, profile="cerebras")
 
 
 def _raw_by_default() -> Draft:
@@ -240,9 +240,7 @@ def _raw_by_default() -> Draft:
         server.said(finish="stop"),
         DONE,
     ]
-    return chat_streams.drafted(
-        "groq/raw-by-default", _asked(model="qwen-3"), pieces, profile="groq"
-    )
+    return chat.drafted("groq/raw-by-default", _asked(model="qwen-3"), pieces, profile="groq")
 
 
 def _said_again() -> Draft:
@@ -260,7 +258,7 @@ def _answered_with_the_finish() -> Draft:
         server.said(content="Left.", finish="stop"),
         DONE,
     ]
-    return chat_streams.drafted("allowed/answer-with-the-finish", _asked(model="think-1"), pieces)
+    return chat.drafted("allowed/answer-with-the-finish", _asked(model="think-1"), pieces)
 
 
 def _called_by_code() -> Draft:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from tests.authoring import chat_streams, messages_shared, responses_streams
+from tests.authoring import chat, messages_shared, responses_streams
 from tests.authoring import messages as blocks
 from tests.authoring.chat import Server, answer
 from tests.authoring.choice_streams import OWN
@@ -50,7 +50,7 @@ def _chat(topic: str, profile: str, model: str, *, carries: bool) -> Draft:
     def turn(thought: str, text: str, *history: Fields) -> Draft:
         asked = {"model": model, "messages": [_USER, *history], "stream": True}
         pieces = answer(server, "reasoning_content", thought, text)
-        return chat_streams.drafted(topic, asked, pieces, **facts)
+        return chat.drafted(topic, asked, pieces, **facts)
 
     said: Fields = {"role": "assistant", "content": FERRY_TEXT}
     said |= {"reasoning_content": FERRY_THOUGHT} if carries else {}

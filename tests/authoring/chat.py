@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
-from tests.authoring.pieces import DONE, Fields, Message, deltas
+from tests.authoring.draft import stream_draft
+from tests.authoring.pieces import (
+    DONE,
+    Fields,
+    Message,
+    deltas,
+    opaque,
+    put,
+)
 
 CREATED_AT: Final = 1_795_176_000
 
@@ -77,5 +86,61 @@ def answer(
         *server.each("content", deltas(text)),
         server.said(finish="stop"),
         *counts,
+        DONE,
+    ]
+
+
+DIALECT: Final = "openai.chat"
+DUSK: Final = "Street lamps are lit at dusk, so the hour that is asked for is in the evening."
+drafted = partial(stream_draft, dialect=DIALECT, path="/v1/chat/completions")
+
+
+def later(message: Message, seconds: int) -> Message:
+    return Message({**message.payload, "created": CREATED_AT + seconds})
+
+
+def copilot() -> list[Message]:
+    """Few large chunks, each with usage; the opaque data comes with the last text."""
+    server = Server(repeats_role=True, bare=True)
+    finish = server.said(content=" a little after sunset.", finish="stop").payload
+    chunks = [
+        *server.each("reasoning_text", [DUSK[:40], DUSK[40:]], content=None),
+        server.said(content="They are lit in the evening,"),
+        Message(put(finish, "choices.0.delta.reasoning_opaque", opaque("copilot", 32))),
+    ]
+    parts = [_without_object(chunk, second) for second, chunk in enumerate(chunks)]
+    return [*parts[:-1], Message({**parts[-1].payload, "usage": _flat((58, 12, 19))}), DONE]
+
+
+def _flat(usage: tuple[int, int, int]) -> Fields:
+    """Usage with the reasoning tokens beside the others, and not among them."""
+    given, written, thought = usage
+    counts = {"prompt_tokens": given, "completion_tokens": written, "reasoning_tokens": thought}
+    return {**counts, "total_tokens": sum(usage)}
+
+
+def _without_object(piece: Message, second: int) -> Message:
+    fields = {key: value for key, value in piece.payload.items() if key != "object"}
+    return Message({**fields, "created": CREATED_AT + second, "usage": _flat((0, 0, 0))})
+
+
+def crlf(pieces: list[Message]) -> list[bytes]:
+    """The events with line ends of another platform."""
+    return [piece.encode().replace(b"\n", b"\r\n") for piece in pieces]
+
+
+def two_choices() -> list[Message]:
+    """Two answers side by side."""
+    server = Server()
+    texts = [deltas("In the evening."), deltas("At dusk, every day.")]
+    turns = [
+        server.said(index=index, content=text[turn])
+        for turn in range(2)
+        for index, text in enumerate(texts)
+    ]
+    return [
+        *(server.said(index=index, role="assistant", content="") for index in (0, 1)),
+        *turns,
+        *(server.said(index=index, finish="stop") for index in (0, 1)),
         DONE,
     ]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from tests.authoring import chat_streams, messages_shared, responses_streams
+from tests.authoring import chat, messages_shared, responses_streams
 from tests.authoring import messages as blocks
 from tests.authoring.chat import Server, answer
 from tests.authoring.draft import Draft
@@ -81,7 +81,7 @@ def _chat(
     ]
     body = {"model": model, "messages": _talk(), "stream": True, **asked}
     facts: Fields = {"profile": profile, "chosen": _chosen(level, model)}
-    return chat_streams.drafted(topic, body, pieces, **facts)
+    return chat.drafted(topic, body, pieces, **facts)
 
 
 def _responses_levels() -> Iterator[Draft]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from tests.authoring import chat_streams, messages_shared, responses_streams
+from tests.authoring import chat, messages_shared, responses_streams
 from tests.authoring.chat import CREATED_AT, Server, answer, counted
 from tests.authoring.draft import Draft
 from tests.authoring.messages import answer as messages_answer
@@ -33,7 +33,7 @@ def _chat(topic: str, pieces: list[Message], **more: Any) -> Draft:
         "stream": True,
         **more,
     }
-    return chat_streams.drafted(topic, asked, pieces, profile=topic.partition("/")[0])
+    return chat.drafted(topic, asked, pieces, profile=topic.partition("/")[0])
 
 
 def _filtered() -> Iterator[Draft]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from tests.authoring import chat_streams, responses_streams
+from tests.authoring import chat, responses_streams
 from tests.authoring.chat import Server, answer
 from tests.authoring.draft import Draft
 from tests.authoring.opt_in_streams import BEES_TEXT, BEES_THOUGHT, OPT_IN
@@ -49,7 +49,7 @@ def drafts() -> Iterator[Draft]:
 def _chat(topic: str, profile: str, pieces: Sequence[Message], **facts: Any) -> Draft:
     asked: Fields = {"model": "think-1", "messages": [{"role": "user", "content": "Bees?"}]}
     asked |= {"stream": True, **facts.pop("more", {})}
-    return chat_streams.drafted(topic, asked, pieces, profile=profile, **facts)
+    return chat.drafted(topic, asked, pieces, profile=profile, **facts)
 
 
 def _texts(server: Server, *texts: str) -> list[Message]:

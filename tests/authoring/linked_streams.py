@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from tests.authoring import (
-    chat_streams,
+    chat,
     converse,
     converse_shared,
     messages_shared,
@@ -109,7 +109,7 @@ def _chat(
     def turn(given: Sequence[Piece], *history: Fields) -> Draft:
         talk = [_user(QUESTION), *history]
         asked = {"model": "think-1", "messages": talk, "stream": True, "tools": tools}
-        return chat_streams.drafted(topic, asked, given, profile=profile)
+        return chat.drafted(topic, asked, given, profile=profile)
 
     spoken = [called, *results]
     more = [*spoken, {"role": "assistant", "content": TEXT}, _user(AGAIN)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from tests.authoring import chat_streams
+from tests.authoring import stream_rows
 from tests.authoring.draft import JSON_BODY, Draft
 from tests.authoring.edits import Pieces
 from tests.authoring.mutant import Mutant
@@ -28,7 +28,7 @@ MUTANTS: Final = (
     Mutant(
         "wire/http/streamed-as-asked",
         "openai.chat/deepseek/thinking-then-text",
-        (lambda _pieces: _pieces_of(chat_streams.drafts(), "openai.chat/deepseek/body"),),
+        (lambda _pieces: _pieces_of(stream_rows.drafts(), "openai.chat/deepseek/body"),),
         facts={"content_type": JSON_BODY},
     ),
     Mutant(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from tests.authoring import chat_streams
+from tests.authoring import chat
 from tests.authoring.chat import CREATED_AT, Server, answer, counted
 from tests.authoring.draft import JSON_BODY, Draft, Headers
 from tests.authoring.pieces import DONE, Fields, Message, compact, deltas
@@ -51,7 +51,7 @@ def _opted_in(**facts: Any) -> Draft:
 
 def _reference(topic: str, pieces: list[Message], **facts: Any) -> Draft:
     asked = _asked(stream=True, **facts.pop("more", {}))
-    return chat_streams.drafted(f"reference/{topic}", asked, pieces, profile="reference", **facts)
+    return chat.drafted(f"reference/{topic}", asked, pieces, profile="reference", **facts)
 
 
 def _cut_by_length() -> Draft:
@@ -71,10 +71,10 @@ def _stream_and_body() -> Draft:
     topic = "deepseek/stream-and-body"
     facts: Fields = {"profile": "deepseek", "scenario": "stream-and-body"}
     asked = _asked(temperature=0)
-    body = chat_streams.drafted(
+    body = chat.drafted(
         topic, {**asked, "stream": False}, [whole], content_type=JSON_BODY, role="body", **facts
     )
-    streamed = chat_streams.drafted(topic, {**asked, "stream": True}, stream, **facts)
+    streamed = chat.drafted(topic, {**asked, "stream": True}, stream, **facts)
     return replace(streamed, role="stream", then=(body,))
 
 
@@ -106,7 +106,7 @@ def _calls_and_body() -> Draft:
     function = {"name": "look_up", "parameters": schema}
     asked = _asked(temperature=0, tools=[{"type": "function", "function": function}])
     topic = "deepseek/calls-and-body"
-    body = chat_streams.drafted(
+    body = chat.drafted(
         topic,
         {**asked, "stream": False},
         [whole],
@@ -114,7 +114,7 @@ def _calls_and_body() -> Draft:
         role="tool-turn-body",
         **facts,
     )
-    streamed = chat_streams.drafted(topic, {**asked, "stream": True}, pieces, **facts)
+    streamed = chat.drafted(topic, {**asked, "stream": True}, pieces, **facts)
     return replace(streamed, role="tool-turn", then=(body,))
 
 
@@ -125,7 +125,7 @@ def _pieces_of_call(of: str) -> list[str]:
 def _models() -> Draft:
     entries = [_entry("think-1", ["low", "medium", "high"]), _entry("plain-1", [])]
     body = compact({"object": "list", "data": entries}).encode()
-    listed = chat_streams.drafted(
+    listed = chat.drafted(
         "reference/models", {}, [body], content_type=JSON_BODY, profile="reference"
     )
     return replace(listed, path="/v1/models", method="GET")

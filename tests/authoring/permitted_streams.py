@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from tests.authoring import chat_streams, responses_streams
+from tests.authoring import chat, responses_streams
 from tests.authoring.chat import Server, answer
 from tests.authoring.draft import Draft
 from tests.authoring.pieces import DONE, Fields, Message, Piece, comment, deltas
@@ -34,7 +34,7 @@ def drafts() -> Iterator[Draft]:
 def _chat(name: str, pieces: list[Piece], **more: Any) -> Draft:
     messages = [{"role": "user", "content": TIDE}]
     asked = {"model": "think-1", "messages": messages, "stream": True, **more}
-    return chat_streams.drafted(f"permits/permits-{name}", asked, pieces)
+    return chat.drafted(f"permits/permits-{name}", asked, pieces)
 
 
 def _asked(**more: Any) -> Fields:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from tests.authoring import chat_streams, responses_streams
+from tests.authoring import chat, responses_streams
 from tests.authoring.chat import Server
 from tests.authoring.draft import Draft
 from tests.authoring.pieces import DONE, Fields, deltas
@@ -34,7 +34,7 @@ def _switched_off() -> Draft:
     said = server.each("content", deltas(TIDE_TEXT))
     pieces = [server.opening(), *said, server.said(finish="stop"), DONE]
     asked["think"] = False
-    return chat_streams.drafted("ollama/think-off", asked, pieces)
+    return chat.drafted("ollama/think-off", asked, pieces)
 
 
 def _asked(*history: Fields, **more: Any) -> Fields:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from tests.authoring import chat_streams, responses_streams
+from tests.authoring import chat, responses_streams
 from tests.authoring.chat import Server
 from tests.authoring.draft import Draft
 from tests.authoring.pieces import DONE, Fields, deltas
@@ -46,7 +46,7 @@ def _chat(topic: str, *, profile: str = "strict", **more: Any) -> Draft:
     server = Server()
     said = server.each("content", deltas(KNOTS_TEXT))
     pieces = [server.opening(), *said, server.said(finish="stop"), DONE]
-    return chat_streams.drafted(topic, asked, pieces, profile=profile)
+    return chat.drafted(topic, asked, pieces, profile=profile)
 
 
 def _asked(**more: Any) -> Fields:

@@ -18,7 +18,8 @@ A file names its writers, modules beside this one, and what its streams share; a
 A tag is a function or class of a writer, or of `pieces`: a list holds its arguments, a mapping
 names them (`of` holds those without a name), a text is the only one. `!Server.said` is a method,
 given its object first. `!thinking*` puts what the function gives into the list around it.
-`!json` is a whole body, `!plain` bytes as they stand, `!slice` a part of a list. `$NAME` is one of
+`!json` is a whole body, `!plain` bytes as they stand, `!slice` a part of a list,
+`!each` what is given for each member of a list (`of`), where that is `$EACH`. `$NAME` is one of
 `names` or a constant of a writer, `$ASKED` the request itself, `$DONE` the mark of an end. `asked`
 is a request, or one of `requests`: the prompt at its `$`, and beside it keys that are other or
 more. `then` are the exchanges after the first.
@@ -82,6 +83,8 @@ class Table:
     def value(self, stated: Any) -> Any:
         """What is stated, with its names known and its calls made."""
         if isinstance(stated, Call):
+            if stated.name == "each":
+                return self._each(**stated.given)
             given = self.value(stated.given)
             call = reduce(
                 getattr, stated.name.split(".")[1:], self.calls[stated.name.split(".")[0]]
@@ -109,6 +112,11 @@ class Table:
             return dict(self.value(stated))
         named, *others = ((key, self.value(each)) for key, each in stated.items())
         return {**_filled(self.value(self.requests[name]), named[1]), **dict(others)}
+
+    def _each(self, of: Any, gives: Any) -> list[Any]:
+        """What is given for each member of a list, which is `$EACH` there."""
+        names = ({**self.names, "EACH": one} for one in self.value(of))
+        return [replace(self, names=each).value(gives) for each in names]
 
     def _members(self, stated: Any) -> Sequence[Any]:
         if isinstance(stated, Call) and stated.spread:

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.authoring import responses, responses_streams
-from tests.authoring.chat import Server, counted
-from tests.authoring.chat_streams import drafted
+from tests.authoring.chat import Server, counted, drafted
 from tests.authoring.draft import JSON_BODY, Draft
 from tests.authoring.pieces import DONE, Fields, Message, compact, deltas, opaque
 
