@@ -16,7 +16,7 @@ from tests.authoring import (
     gemini_shared,
     messages_shared,
     ollama,
-    responses_streams,
+    responses,
 )
 from tests.authoring import converse as aws
 from tests.authoring import messages as anthropic
@@ -138,7 +138,7 @@ def _announced_as_complete() -> Draft:
     """A message that was written before it is streamed, as models do that answer in one piece."""
     asked, pieces = _wind()
     done = [_as_complete(piece) for piece in pieces]
-    return responses_streams.drafted("allowed/announced-as-complete", asked, done)
+    return responses.drafted("allowed/announced-as-complete", asked, done)
 
 
 def _as_complete(piece: Message) -> Message:
@@ -153,7 +153,7 @@ def _not_numbered_yet() -> Draft:
     """Events of March 2025, which had no numbers."""
     asked, pieces = _wind()
     earlier = [replace(piece, payload=_as_of_march(piece.payload)) for piece in pieces]
-    return responses_streams.drafted("allowed/no-numbers-in-march-2025", asked, earlier)
+    return responses.drafted("allowed/no-numbers-in-march-2025", asked, earlier)
 
 
 def _as_of_march(payload: Fields) -> Fields:

@@ -16,7 +16,7 @@ from tests.authoring import (
     history_shared,
     messages,
     messages_shared,
-    responses_streams,
+    responses,
     stream_rows,
     ui_message_shared,
 )
@@ -67,8 +67,7 @@ def both_hops(shown: Draft, *behind: Draft) -> Draft:
 
 @cache
 def _providers() -> dict[str, Draft]:
-    drafts_of_both = (*stream_rows.drafts(), *responses_streams.drafts())
-    return {draft.name: draft for draft in drafts_of_both}
+    return {draft.name: draft for draft in stream_rows.drafts()}
 
 
 def _bread() -> Draft:
@@ -216,8 +215,8 @@ def _agui_runs() -> Iterator[Draft]:
 
 def _agent_turn() -> Draft:
     """Parts of a summary, which the protocol does not tell apart, with blank lines around them."""
-    thought = "".join(f"\n\n{each}" for each in responses_streams.DUSK)
-    said = acp.chunks("message", responses_streams.DUSK_TEXT)
+    thought = "".join(f"\n\n{each}" for each in responses.DUSK)
+    said = acp.chunks("message", responses.DUSK_TEXT)
     lines = [*acp.chunks("thought", thought), *said, acp.stopped()]
     shown = acp_shared.drafted("agent/hops-summary", lines)
     return both_hops(shown, _providers()["openai.responses/demo/summary"])

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from tests.authoring import chat, messages_shared, responses_streams
+from tests.authoring import chat, messages_shared, responses
 from tests.authoring import messages as blocks
 from tests.authoring.chat import Server, answer
 from tests.authoring.choice_streams import OWN
@@ -67,7 +67,7 @@ def _responses(profile: str, *, carries: bool) -> Draft:
         talk = [_USER, *history]
         asked = {"model": "think-1", "input": talk, "reasoning": reasoning, "stream": True}
         events = Answer("resp_00", "think-1", asked).completed(items, (30, 30, 12))
-        return responses_streams.drafted(topic, asked, stream(events), **facts)
+        return responses.drafted(topic, asked, stream(events), **facts)
 
     thought = summarised(Item(0, "rs_01"), ["**Looking back**", FERRY_THOUGHT])
     said = message(Item(1, "msg_02"), FERRY_TEXT)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from tests.authoring import chat, messages_shared, responses_streams
+from tests.authoring import chat, messages_shared, responses
 from tests.authoring import messages as blocks
 from tests.authoring.chat import Server, answer
 from tests.authoring.draft import Draft
@@ -111,7 +111,7 @@ def _responses(
     items = [*thinking, *message(Item(int(thinks), "msg_02"), KETTLE_TEXT)]
     events = Answer("resp_00", model, body).completed(items, (20, 30, 14 if thinks else 0))
     facts: Fields = {"profile": profile, "chosen": _chosen(level, model)}
-    return responses_streams.drafted(topic, body, stream(events), **facts)
+    return responses.drafted(topic, body, stream(events), **facts)
 
 
 def _messages_levels() -> Iterator[Draft]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from tests.authoring import chat, messages_shared, responses_streams
+from tests.authoring import chat, messages_shared, responses
 from tests.authoring.chat import CREATED_AT, Server, answer, counted
 from tests.authoring.draft import Draft
 from tests.authoring.messages import answer as messages_answer
@@ -158,10 +158,10 @@ def _behind_litellm() -> Iterator[Draft]:
     events = Answer("resp_00", "think-1", asked).completed(items, (9, 31, 12))
     numbered = stream(events, named=False)
     pieces = [*numbered, DONE]
-    yield responses_streams.drafted("litellm/data-lines", asked, pieces, profile="litellm")
+    yield responses.drafted("litellm/data-lines", asked, pieces, profile="litellm")
     pieces = [*map(_without_number, numbered), DONE]
     profile = "litellm-bridge"
-    yield responses_streams.drafted(f"{profile}/no-numbers", asked, pieces, profile=profile)
+    yield responses.drafted(f"{profile}/no-numbers", asked, pieces, profile=profile)
 
 
 def _without_number(piece: Message) -> Message:

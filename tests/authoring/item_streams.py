@@ -8,6 +8,9 @@ from typing import Any, Final
 from tests.authoring.draft import JSON_BODY, Draft
 from tests.authoring.pieces import Fields, compact, deltas
 from tests.authoring.responses import (
+    TEA,
+    TEXT,
+    THINKING,
     Answer,
     Item,
     call,
@@ -15,12 +18,13 @@ from tests.authoring.responses import (
     content,
     counted,
     custom_call,
+    drafted,
     message,
+    opened,
     raw_thinking,
     stream,
     summarised,
 )
-from tests.authoring.responses_streams import TEA, TEXT, THINKING, drafted
 
 TIDE: Final = "The spring tide comes on Friday."
 CITY: Final = '{"city":"Oslo"}'
@@ -63,8 +67,7 @@ def _hosted_search() -> Draft:
         *search,
         *message(Item(2, "msg_03"), TIDE),
     ]
-    events = Answer("resp_00", "think-1", asked).completed(items, (20, 30, 12))
-    return drafted("openai/hosted-search", asked, stream(events))
+    return drafted("openai/hosted-search", asked, opened(asked, items, (20, 30, 12)))
 
 
 def _listed_tools_then_calls() -> Draft:
@@ -81,8 +84,7 @@ def _listed_tools_then_calls() -> Draft:
         *call(Item(2, "fc_03"), "get_weather", CITY, [CITY]),
         *call(Item(3, "fc_04"), "get_sunset", CITY, [CITY]),
     ]
-    events = Answer("resp_00", "think-1", asked).completed(items, (32, 40, 15))
-    return drafted("openai/listed-tools-then-calls", asked, stream(events))
+    return drafted("openai/listed-tools-then-calls", asked, opened(asked, items, (32, 40, 15)))
 
 
 def _custom_call() -> Draft:
@@ -92,8 +94,7 @@ def _custom_call() -> Draft:
         *summarised(Item(0, "rs_01"), ["**Patching one line**\n\nOnly the title is wrong."]),
         *custom_call(Item(1, "ctc_02"), "apply_patch", PATCH),
     ]
-    events = Answer("resp_00", "think-1", asked).completed(items, (32, 40, 15))
-    return drafted("openai/custom-call", asked, stream(events))
+    return drafted("openai/custom-call", asked, opened(asked, items, (32, 40, 15)))
 
 
 def _cut_in_call() -> Draft:
@@ -103,7 +104,6 @@ def _cut_in_call() -> Draft:
         *summarised(THINKING, ["**Asking the tool**\n\nOnly the weather service knows."]),
         *call(TEXT, "get_weather", CUT_CALL, ['{"city"', ':"Os']),
     ]
-    items[-1]["item"]["status"] = "incomplete"
     return drafted("openai/incomplete-in-call", asked, _interrupted(asked, items))
 
 
@@ -111,13 +111,15 @@ def _cut_in_summary() -> Draft:
     """The limit is met inside a summary, whose part says so."""
     asked = _asked("Prove that there is no largest prime.", max_output_tokens=24)
     items = summarised(THINKING, ["**Assuming a largest prime**\n\nLet it be p, and multiply"])
-    items[-2]["status"] = "incomplete"
-    items[-1]["item"]["status"] = "incomplete"
     return drafted("openai/incomplete-in-summary", asked, _interrupted(asked, items))
 
 
 def _interrupted(asked: Fields, items: list[Fields]) -> Any:
+    """The last item is cut at the limit, and so is its part, if parts of it have a state."""
     answer = Answer("resp_00", "think-1", asked)
+    items[-1]["item"]["status"] = "incomplete"
+    if items[-2]["type"].endswith("summary_part.done"):
+        items[-2]["status"] = "incomplete"
     end = answer.closing(
         "incomplete", closed(items), usage=counted((14, 24, 20)), incomplete_details=LIMIT
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from tests.authoring import chat, responses_streams
+from tests.authoring import chat, responses
 from tests.authoring.chat import Server, answer
 from tests.authoring.draft import Draft
 from tests.authoring.opt_in_streams import BEES_TEXT, BEES_THOUGHT, OPT_IN
@@ -120,7 +120,7 @@ def _asked(**reasoning: Any) -> Fields:
 
 def _responses(topic: str, asked: Fields, pieces: Sequence[Message], **facts: Any) -> Draft:
     profile = topic.partition("/")[0]
-    return responses_streams.drafted(topic, asked, pieces, **{"profile": profile, **facts})
+    return responses.drafted(topic, asked, pieces, **{"profile": profile, **facts})
 
 
 def thought_and_told(parts: Sequence[str], *, streamed: bool = True) -> list[Fields]:

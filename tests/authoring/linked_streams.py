@@ -14,7 +14,7 @@ from tests.authoring import (
     converse,
     converse_shared,
     messages_shared,
-    responses_streams,
+    responses,
 )
 from tests.authoring import messages as blocks
 from tests.authoring.chat import Server, counted
@@ -237,7 +237,7 @@ def _responses_talk(name: str, *, store: bool) -> Draft:
             "tools": tools,
         }
         events = Answer(f"resp_1{number}", "think-1", asked).completed(items, (30, 30, 18))
-        made = responses_streams.drafted(f"openai/{name}", asked, stream(events))
+        made = responses.drafted(f"openai/{name}", asked, stream(events))
         return replace(made, profile="openai") if store else made
 
     called = [
@@ -270,7 +270,7 @@ def _responses_by_ids() -> Draft:
             "tools": tools,
         }
         events = Answer(f"resp_2{number}", "think-1", asked).completed(items, (30, 30, 18))
-        return responses_streams.drafted("openai/two-thoughts-talk", asked, stream(events))
+        return responses.drafted("openai/two-thoughts-talk", asked, stream(events))
 
     arguments = compact(ARGUMENTS)
     called = [

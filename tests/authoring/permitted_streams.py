@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from tests.authoring import chat, responses_streams
+from tests.authoring import chat, responses
 from tests.authoring.chat import Server, answer
 from tests.authoring.draft import Draft
 from tests.authoring.pieces import DONE, Fields, Message, Piece, comment, deltas
@@ -49,7 +49,7 @@ def _responses(name: str, items: list[Fields], *, thought: int = 20, **more: Any
 
 
 def _draft(name: str, asked: Fields, pieces: tuple[Piece, ...]) -> Draft:
-    return responses_streams.drafted(f"permits/permits-{name}", asked, pieces)
+    return responses.drafted(f"permits/permits-{name}", asked, pieces)
 
 
 def _nothing_shown() -> Iterator[Draft]:

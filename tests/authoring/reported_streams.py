@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from tests.authoring import chat, responses_streams
+from tests.authoring import chat, responses
 from tests.authoring.chat import Server
 from tests.authoring.draft import Draft
 from tests.authoring.pieces import DONE, Fields, deltas
@@ -52,7 +52,7 @@ def _whole_arguments() -> Draft:
     asked = _asked(tools=[TOOL], store=False)
     *others, end = Answer("resp_00", "think-1", asked).completed(_called(), (21, 33, 15))
     empty = {**end, "response": {**end["response"], "output": []}}
-    return responses_streams.drafted(
+    return responses.drafted(
         "chatgpt-codex/whole-arguments", asked, stream([*others, empty]), profile="chatgpt-codex"
     )
 
@@ -67,6 +67,6 @@ def _raw_talk() -> Draft:
     spoken = message(Item(0, "msg_03"), TIDE_TEXT)
     second = Answer("resp_01", "think-1", again).completed(spoken, (60, 12, 0))
     topic, profile = "deepseek/raw-talk", "deepseek"
-    begun = responses_streams.drafted(topic, asked, stream(first), profile=profile)
-    ended = responses_streams.drafted(topic, again, stream(second), profile=profile)
+    begun = responses.drafted(topic, asked, stream(first), profile=profile)
+    ended = responses.drafted(topic, again, stream(second), profile=profile)
     return replace(begun, then=(ended,))

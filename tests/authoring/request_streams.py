@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from tests.authoring import chat, responses_streams
+from tests.authoring import chat, responses
 from tests.authoring.chat import Server
 from tests.authoring.draft import Draft
 from tests.authoring.pieces import DONE, Fields, deltas
@@ -58,7 +58,7 @@ def _responses(topic: str, **more: Any) -> Draft:
     events = Answer("resp_00", "think-1", asked).completed(
         message(Item(0, "msg_01"), KNOTS_TEXT), (9, 14, 0)
     )
-    return responses_streams.drafted(topic, asked, stream(events))
+    return responses.drafted(topic, asked, stream(events))
 
 
 def _summaries() -> Draft:
@@ -78,7 +78,7 @@ def _told(role: str, reasoning: Fields, thinking: list[Fields], written: int) ->
     asked = _asked(reasoning=reasoning)
     items = [*thinking, *message(Item(1, "msg_02"), KNOTS_TEXT)]
     events = Answer("resp_00", "think-1", asked).completed(items, (9, written, 20))
-    return responses_streams.drafted(
+    return responses.drafted(
         "reference/summary-on-request",
         asked,
         stream(events),

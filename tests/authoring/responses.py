@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Literal
 
-from tests.authoring.pieces import Fields, Message, at, deltas, opaque, padding
+from tests.authoring.draft import stream_draft
+from tests.authoring.pieces import (
+    Fields,
+    Message,
+    at,
+    deltas,
+    opaque,
+    padding,
+)
 
 CREATED_AT: Final = 1_795_176_000
 SUMMARY: Final = "response.reasoning_summary_"
@@ -207,3 +216,57 @@ def stream(events: Iterable[Fields], *, named: bool = True, start: int = 0) -> t
     """Numbered messages; `named` ones have an event line."""
     numbered = ({**event, "sequence_number": n} for n, event in enumerate(events, start))
     return tuple(Message(event, str(at(event, "type")) if named else "") for event in numbered)
+
+
+DIALECT: Final = "openai.responses"
+THINKING: Final = Item(0, "rs_01")
+TEXT: Final = Item(1, "msg_02")
+DUSK: Final = (
+    "Street lamps are lit at dusk.",
+    "So the hour that is asked for is in the evening, whatever the season.",
+)
+DUSK_TEXT: Final = "They are lit in the evening."
+TEA: Final = "The water has to be cooler than boiling for green tea, about eighty degrees."
+drafted = partial(stream_draft, dialect=DIALECT, path="/v1/responses")
+
+
+def answer(asked: Fields) -> Answer:
+    return Answer("resp_00", "think-1", asked)
+
+
+def opened(asked: Fields, items: list[Fields], usage: tuple[int, int, int]) -> tuple[Message, ...]:
+    return stream(answer(asked).completed(items, usage))
+
+
+def searches() -> list[Fields]:
+    """Two server-side searches that are open at once."""
+    places = [Item(1, "ctc_02"), Item(2, "ctc_03")]
+    known = {"type": "x_search_call", "name": "x_keyword_search"}
+    return [
+        *(place.added(**known, status="in_progress") for place in places),
+        *(place.done(**known, status="completed") for place in places),
+    ]
+
+
+def rotated(events: list[Fields]) -> list[Fields]:
+    """Events with ids that no other event has."""
+    return [_renamed(event, f"rot-{number}") for number, event in enumerate(events)]
+
+
+def _renamed(event: Fields, name: str) -> Fields:
+    changed = dict(event)
+    if "item_id" in event:
+        changed["item_id"] = f"{name}-item"
+    for holder in ("item", "response"):
+        if holder in event:
+            changed[holder] = {**event[holder], "id": f"{name}-{holder}"}
+    if output := event.get("response", {}).get("output"):
+        renamed = [{**item, "id": f"{name}-{n}"} for n, item in enumerate(output)]
+        changed["response"]["output"] = renamed
+    return changed
+
+
+def queued(events: list[Fields]) -> list[Fields]:
+    """The events of a response that waits before it begins."""
+    first = {**events[0]["response"], "status": "queued"}
+    return [{"type": "response.queued", "response": first}, *events[1:]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tests.authoring import responses, responses_streams
+from tests.authoring import responses
 from tests.authoring.chat import Server, counted, drafted
 from tests.authoring.draft import JSON_BODY, Draft
 from tests.authoring.pieces import DONE, Fields, Message, compact, deltas, opaque
@@ -86,4 +86,4 @@ def _summarised() -> Draft:
     body = compact(answer.object("completed", output, usage=usage)).encode()
     topic = "reference/summary-in-body"
     facts = {"content_type": JSON_BODY, "profile": "reference"}
-    return responses_streams.drafted(topic, asked, [body], **facts)
+    return responses.drafted(topic, asked, [body], **facts)
