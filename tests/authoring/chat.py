@@ -129,18 +129,24 @@ def crlf(pieces: list[Message]) -> list[bytes]:
     return [piece.encode().replace(b"\n", b"\r\n") for piece in pieces]
 
 
-def two_choices() -> list[Message]:
-    """Two answers side by side."""
-    server = Server()
-    texts = [deltas("In the evening."), deltas("At dusk, every day.")]
-    turns = [
-        server.said(index=index, content=text[turn])
-        for turn in range(2)
-        for index, text in enumerate(texts)
+def side_by_side(choices: Sequence[tuple[str, str]]) -> list[Message]:
+    """Answers to one request, of a thought and a text each, that come in turns."""
+    server, numbers = Server(), range(len(choices))
+    said: list[list[Fields]] = [
+        [
+            *({"reasoning_content": each} for each in deltas(thought)),
+            *({"content": each} for each in deltas(text)),
+        ]
+        for thought, text in choices
     ]
     return [
-        *(server.said(index=index, role="assistant", content="") for index in (0, 1)),
-        *turns,
-        *(server.said(index=index, finish="stop") for index in (0, 1)),
+        *(server.said(index=index, role="assistant", content="") for index in numbers),
+        *(
+            server.said(index=index, **said[index][turn])
+            for turn in range(max(map(len, said)))
+            for index in numbers
+            if turn < len(said[index])
+        ),
+        *(server.said(index=index, finish="stop") for index in numbers),
         DONE,
     ]

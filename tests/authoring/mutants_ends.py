@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
-from tests.authoring import stream_rows
-from tests.authoring.draft import JSON_BODY, Draft
 from tests.authoring.edits import Pieces
 from tests.authoring.mutant import Mutant
 from tests.authoring.pieces import Piece
-
-
-def _pieces_of(drafts: Iterable[Draft], name: str) -> list[Piece]:
-    """What another answer was made of."""
-    return next(list(draft.pieces) for draft in drafts if draft.name == name)
 
 
 def _named_twice(pieces: Pieces) -> list[Piece]:
@@ -25,12 +17,6 @@ def _named_twice(pieces: Pieces) -> list[Piece]:
 
 
 MUTANTS: Final = (
-    Mutant(
-        "wire/http/streamed-as-asked",
-        "openai.chat/deepseek/thinking-then-text",
-        (lambda _pieces: _pieces_of(stream_rows.drafts(), "openai.chat/deepseek/body"),),
-        facts={"content_type": JSON_BODY},
-    ),
     Mutant(
         "wire/json/keys-unique",
         "openai.chat/deepseek/body",

@@ -270,3 +270,18 @@ def queued(events: list[Fields]) -> list[Fields]:
     """The events of a response that waits before it begins."""
     first = {**events[0]["response"], "status": "queued"}
     return [{"type": "response.queued", "response": first}, *events[1:]]
+
+
+LIMIT: Final = {"reason": "max_output_tokens"}
+
+
+def interrupted(asked: Fields, items: list[Fields]) -> Any:
+    """The last item is cut at the limit, and so is its part, if parts of it have a state."""
+    answer = Answer("resp_00", "think-1", asked)
+    items[-1]["item"]["status"] = "incomplete"
+    if items[-2]["type"].endswith("summary_part.done"):
+        items[-2]["status"] = "incomplete"
+    end = answer.closing(
+        "incomplete", closed(items), usage=counted((14, 24, 20)), incomplete_details=LIMIT
+    )
+    return stream([*answer.opening(), *items, end])
