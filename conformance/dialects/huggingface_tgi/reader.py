@@ -14,11 +14,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from conformance.core.events import Frame, Vocabulary
-from conformance.core.reading import Reading
 from conformance.dialects import outcome
+from conformance.dialects.generated_text import GeneratedText, GeneratedTextReader, first_answer
 from conformance.dialects.json_edge import event_data, mapping, string, whole_counts
-from conformance.dialects.ollama_lines import Message
-from conformance.dialects.typed import TypedReader
 from conformance.dialects.wire_keys import AnswerBounds, WireKeys
 
 NAME: Final = "huggingface.tgi"
@@ -38,25 +36,15 @@ REASONS: Final = {"length": "length", "eos_token": "stop", "stop_sequence": "sto
 _COUNTS: Final = {"input": "input_length", "output": "generated_tokens"}
 
 
-class MarkedMessage(Message):
-    """A text whose markers say what of it was thought."""
-
-    is_over = False  # nothing is kept of it
-
-
-class TokenReader(TypedReader[MarkedMessage]):
+class TokenReader(GeneratedTextReader):
     """Reader of one exchange."""
 
     unknown = UNKNOWN
     history = "inputs"
 
-    def __init__(self, reading: Reading) -> None:
-        self._reading = reading
-        super().__init__(reading)
-
-    def _new_content(self) -> MarkedMessage:
+    def _new_content(self) -> GeneratedText:
         self._pieces: list[str] = []
-        return MarkedMessage(self._sink, self._reading)
+        return super()._new_content()
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
         del frame
@@ -76,17 +64,16 @@ class TokenReader(TypedReader[MarkedMessage]):
         whole = fields.get("generated_text")
         if not isinstance(whole, str):
             self._sink.wire(PIECE, fields)
-            self._content.read({"role": "assistant", "content": text}, is_whole=False)
+            self._add_text(text, is_whole=False)
             return
         said = "".join(self._pieces).lstrip()
         self._sink.wire(LAST, {**fields, "agrees": whole.endswith(said)})
-        self._content.read({"role": "assistant", "content": text}, is_whole=True)
+        self._add_text(text, is_whole=True)
         self._finish(mapping(fields.get("details")))
         self._say_done()
 
     def _read_body(self, payload: Any) -> None:
-        body = payload[0] if isinstance(payload, list) and payload else payload
-        fields = mapping(body)
+        fields = first_answer(payload)
         self._is_whole = True
         if "error" in fields:
             self._fail(fields)
@@ -94,15 +81,13 @@ class TokenReader(TypedReader[MarkedMessage]):
             self._sink.wire(UNKNOWN, event_data(payload))
         else:
             self._sink.wire(BODY, fields)
-            said = {"role": "assistant", "content": fields["generated_text"]}
-            self._content.read(said, is_whole=True)
+            self._add_text(fields["generated_text"], is_whole=True)
             self._finish(mapping(fields.get("details")))
 
     def _finish(self, details: Mapping[str, Any]) -> None:
         self._content.close()
         if reason := string(details.get("finish_reason")):
-            marked = bool(self._reading.markers)
-            self._sink.finish(REASONS.get(reason, reason), marked=marked)
+            self._say_reason(REASONS.get(reason, reason))
         self._sink.say_usage(whole_counts(details, _COUNTS))
 
     def _fail(self, fields: dict[str, Any]) -> None:
@@ -115,8 +100,7 @@ class TokenReader(TypedReader[MarkedMessage]):
 def recognises(frame: Frame, payload: Any) -> bool:
     """A token beside the place of the whole text, or a whole answer with its details."""
     del frame
-    body = payload[0] if isinstance(payload, list) and payload else payload
-    fields = mapping(body)
+    fields = first_answer(payload)
     if "token" in fields:
         is_token = isinstance(mapping(fields["token"]).get("text"), str)
         return is_token and "generated_text" in fields

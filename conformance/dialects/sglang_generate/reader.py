@@ -16,11 +16,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from conformance.core.events import Frame, Vocabulary
-from conformance.core.reading import Reading
 from conformance.dialects import outcome
+from conformance.dialects.generated_text import GeneratedText, GeneratedTextReader, first_answer
 from conformance.dialects.json_edge import event_data, mapping, string, whole, whole_counts
-from conformance.dialects.ollama_lines import Message
-from conformance.dialects.typed import TypedReader
 from conformance.dialects.wire_keys import AnswerBounds, WireKeys
 
 NAME: Final = "sglang.generate"
@@ -43,26 +41,15 @@ _COUNTS: Final = {
 Fields = dict[str, Any]
 
 
-class GrowingText(Message):
-    """A text that grows, whose markers say what of it was thought."""
-
-    is_over = False  # nothing is kept of it but the text
-
-    said = ""
-
-
-class GrowingTextReader(TypedReader[GrowingText]):
+class GrowingTextReader(GeneratedTextReader):
     """Reader of one exchange."""
 
     unknown = UNKNOWN
     history = "text"
 
-    def __init__(self, reading: Reading) -> None:
-        self._reading = reading
-        super().__init__(reading)
-
-    def _new_content(self) -> GrowingText:
-        return GrowingText(self._sink, self._reading)
+    def _new_content(self) -> GeneratedText:
+        self._so_far = ""
+        return super()._new_content()
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
         del frame
@@ -88,14 +75,14 @@ class GrowingTextReader(TypedReader[GrowingText]):
         new, shown = self._new_text(string(fields.get("text")), fields, about)
         self._sink.wire(kind, {"index": 0, **fields, **shown})
         if shown.get("mode") != "piece":  # else nothing is compared with it
-            self._content.said += new
-        self._content.read({"role": "assistant", "content": new}, is_whole=bool(reason))
+            self._so_far += new
+        self._add_text(new, is_whole=bool(reason))
         if reason:
             self._finish(reason, about)
 
     def _new_text(self, text: str, fields: Fields, about: Fields) -> tuple[str, Fields]:
         """What a text adds to what was said, and what shows of how it does (rule 2)."""
-        said = self._content.said
+        said = self._so_far
         if not said:
             return text, {}
         ids, count = fields.get("output_ids"), whole(about.get("completion_tokens"))
@@ -118,20 +105,18 @@ class GrowingTextReader(TypedReader[GrowingText]):
             message = string(reason.get("message"))
             self._sink.say_error({"choice": 0, "code": kind, "message": message})
             return
-        self._sink.finish(kind, marked=bool(self._reading.markers))
+        self._say_reason(kind)
         self._sink.say_usage(counts)
         self._say_done()
 
     def _read_body(self, payload: Any) -> None:
-        body = payload[0] if isinstance(payload, list) and payload else payload
-        fields = mapping(body)
+        fields = first_answer(payload)
         self._is_whole = True
         if "error" in fields or "text" not in fields:
-            self._read_event(Frame("body", "", "", "", 0), body)
+            self._read_event(Frame("body", "", "", "", 0), fields or payload)
             return
         self._sink.wire(BODY, fields)
-        said = {"role": "assistant", "content": string(fields["text"])}
-        self._content.read(said, is_whole=True)
+        self._add_text(string(fields["text"]), is_whole=True)
         about = mapping(fields.get("meta_info"))
         self._finish(mapping(about.get("finish_reason")), about)
 
@@ -139,7 +124,7 @@ class GrowingTextReader(TypedReader[GrowingText]):
 def recognises(frame: Frame, payload: Any) -> bool:
     """A text with the metadata of SGLang; an error alone names no dialect."""
     del frame
-    fields = mapping(payload[0] if isinstance(payload, list) and payload else payload)
+    fields = first_answer(payload)
     about = mapping(fields.get("meta_info"))
     is_text = isinstance(fields.get("text"), str) or "output_ids" in fields
     return is_text and "finish_reason" in about
