@@ -1,4 +1,4 @@
-"""Where tasks are done: in this process, in processes of this machine, or in another engine.
+"""Where tasks are done: in processes of this machine, or in another engine.
 
 An engine has places; each does one task at a time, called from a thread of its own.
 
@@ -22,7 +22,6 @@ from conformance.core.errors import HarnessError, SpecError, UsageError
 from conformance.corpus.fragment_work import (
     FragmentOutcome,
     FragmentTask,
-    FragmentWorker,
     unread_outcome,
 )
 from conformance.corpus.worker import receive_message, send_message
@@ -54,22 +53,6 @@ class Engine(Protocol):
     def stop(self) -> None:
         """Ends all work at once."""
         ...
-
-
-class OwnProcess:
-    """This process does everything, and dies of what a worker would die of."""
-
-    places: int = 1
-
-    def __init__(self) -> None:
-        self._worker = FragmentWorker()
-
-    def run_task(self, place: int, task: FragmentTask) -> FragmentOutcome:
-        del place
-        return self._worker.do_task(task)
-
-    def stop(self) -> None:
-        return
 
 
 class WorkerProcesses:

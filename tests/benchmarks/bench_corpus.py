@@ -30,7 +30,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import conformance
 from conformance.corpus.checking import check_corpus
 from conformance.corpus.conversations import RowConversations
-from conformance.corpus.engines import OwnProcess
 from conformance.corpus.grouping import corpus_report
 from conformance.corpus.judge import CorpusJudge, JudgeChoices, JudgedStream
 from conformance.corpus.output import read_table
@@ -39,6 +38,7 @@ from conformance.evidence.links.keys import LinkKeys
 from conformance.profiles.lookup import find
 from tests.benchmarks import real_streams
 from tests.benchmarks.rounds import children, ratios, rounds, say, spread, taken
+from tests.corpus.checked import OwnProcess
 
 DIALECTS: Final = ("openai.chat", "openai.responses", "anthropic.messages")
 LENGTHS: Final = {"<20": 0.25, "20-100": 0.62, "100-500": 0.13}

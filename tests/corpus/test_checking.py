@@ -12,13 +12,13 @@ import pytest
 
 from conformance.core.errors import UsageError
 from conformance.corpus.columns import ColumnNames
-from conformance.corpus.engines import OwnProcess, WorkerProcesses
+from conformance.corpus.engines import WorkerProcesses
 from conformance.corpus.fragment_work import FragmentOutcome, FragmentTask
 from conformance.corpus.judge import JudgeChoices
 from conformance.corpus.output import CorpusOutput, read_about
 from conformance.recordings.check import check_paths
 from tests.corpus import made
-from tests.corpus.checked import check, output_bytes, rows
+from tests.corpus.checked import OwnProcess, check, output_bytes, rows
 
 SIZE = 120
 

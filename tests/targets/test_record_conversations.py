@@ -98,11 +98,18 @@ def test_conversations_at_once_go_to_files_of_their_own(tmp_path: Path) -> None:
         assert two.request.json["messages"][0] == one.request.json["messages"][0]
 
 
+def record(shelf: RecordingFolder, request: Request) -> None:
+    """A request that nobody answers."""
+    recorder = shelf.begin_exchange(request)
+    shelf.record_rest(recorder, "eof")
+    shelf.finish_exchange(recorder)
+
+
 def test_files_that_are_there_are_kept(tmp_path: Path) -> None:
     (tmp_path / "0007-chat.cassette.jsonl").write_text("mine")
     shelf = RecordingFolder(tmp_path, RecordingOptions())
     for path in ("/v1/models", "/v1/threads/thread_abcdefghijklmnopqrstu", "/"):
-        shelf.end_exchange(shelf.begin_exchange(Request("GET", path)), "eof")
+        record(shelf, Request("GET", path))
     shelf.close()
     names = sorted(path.name.split(".")[0] for path in tmp_path.iterdir())
     assert names == ["0007-chat", "0008-models", "0009-other", "0010-other"]
@@ -121,7 +128,7 @@ def test_a_request_that_cannot_be_recorded_leaves_no_file(tmp_path: Path) -> Non
 def test_a_file_names_the_profile_only_where_its_api_has_it(tmp_path: Path) -> None:
     shelf = RecordingFolder(tmp_path, RecordingOptions(profile="groq"))
     for path in ("/v1/chat/completions", "/v1/messages"):
-        shelf.end_exchange(shelf.begin_exchange(Request(path=path, json={})), "eof")
+        record(shelf, Request(path=path, json={}))
     shelf.close()
     stated = {header.dialect: header.profile for header in headers(tmp_path)}
     assert stated == {"openai.chat": "groq", "anthropic.messages": None}
@@ -134,7 +141,7 @@ def headers(folder: Path) -> list[Header]:
 def test_idle_files_are_closed_when_many_are_open(tmp_path: Path) -> None:
     shelf = RecordingFolder(tmp_path, RecordingOptions())
     for number in range(150):
-        shelf.end_exchange(shelf.begin_exchange(chat({"n": number})), "eof")
+        record(shelf, chat({"n": number}))
     assert len(shelf._files) <= 129
     shelf.close()
     assert len(list(tmp_path.iterdir())) == 150

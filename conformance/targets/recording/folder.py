@@ -154,17 +154,6 @@ class RecordingFolder:
                 self._drop_file(file)
             raise
 
-    def end_exchange(
-        self,
-        recorder: ExchangeRecorder,
-        how: Ending,
-        note: str = "",
-        came: float | None = None,
-    ) -> ExchangeOutcome:
-        """The exchange is over. Raises CassetteError, OSError where it cannot be written."""
-        self.record_rest(recorder, how, note, came)
-        return self.finish_exchange(recorder)
-
     def record_rest(
         self,
         recorder: ExchangeRecorder,
