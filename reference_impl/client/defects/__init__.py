@@ -4,8 +4,8 @@ Nothing in the client knows of them. A defect stands at one of five doors: it se
 they are read, the events before they are reported, what is asked, the request before it goes, or
 the record before it is stored.
 
-`defects.toml` has an entry each: events that are `lost`, what is `asked` otherwise, or code, the
-function of its name for the door that `at` names.
+`defects.toml` has an entry each: `edits` of events by their type, the first text `after_thinking`,
+what is `asked` otherwise, or code, the function of its name for the door that `at` names.
 """
 
 from __future__ import annotations
@@ -37,8 +37,12 @@ def _read_defects() -> dict[str, Defect]:
 
 def _defect_of_entry(name: str, entry: Mapping[str, Any]) -> Defect:
     defect = Defect(name, entry["says"], tuple(entry["rules"]))
-    if "lost" in entry:
-        return replace(defect, events=report_edits.without(*entry["lost"]))
+    if "edits" in entry:
+        edits = report_edits.edited(entry["edits"], entry.get("where", {}))
+        return replace(defect, events=edits)
+    if "after_thinking" in entry:
+        events = report_edits.first_after_thinking(entry["after_thinking"])
+        return replace(defect, events=events)
     if "asked" in entry:
         return replace(defect, ask=lambda ask: replace(ask, **entry["asked"]))
     at = entry["at"]

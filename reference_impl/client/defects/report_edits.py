@@ -1,147 +1,90 @@
-"""Defects in what a client reports of a stream; the functions at the door are named as they are."""
+"""Defects in what a client reports of a stream: rows of events, and the functions of their names.
+
+A row says what comes in the place of an event of a type: `same` is the event itself, a table is
+another one of its `type`, or without a type the event with these fields. `{field}` stands for what
+the event has there, and `{new}` for the number of a block that the defect makes up.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, Final
 
 from ..event import Event
 from .defect import EventEdit
 
+Template = str | Mapping[str, Any]
+_SAME: Final = "same"
 # Blocks that a defect makes up are numbered from here.
 _MADE_UP: Final = 1000
 
 
-def _each_event(edit: EventEdit) -> Callable[[], EventEdit]:
-    """A door that remembers nothing."""
-    return lambda: edit
+def edited(
+    rows: Mapping[str, Sequence[Template]], where: Mapping[str, Any]
+) -> Callable[[], EventEdit]:
+    """By type what comes in the place of an event; of all its fields those of `where` must fit."""
+
+    def door() -> EventEdit:
+        blocks = count(_MADE_UP + 1)
+
+        def edit(event: Event) -> Iterable[Event]:
+            templates = rows.get(event.type)
+            if templates is None or any(event.data.get(key) != where[key] for key in where):
+                return (event,)
+            return _made_events(event, templates, next(blocks)) if templates else ()
+
+        return edit
+
+    return door
 
 
-def without(*kinds: str) -> Callable[[], EventEdit]:
-    """Events of these types are lost."""
-    return _each_event(lambda event: () if event.type in kinds else (event,))
-
-
-def _first_after_thinking(edit: EventEdit) -> Callable[[], EventEdit]:
-    """A door for the first delta of text that follows thinking."""
+def first_after_thinking(templates: Sequence[Template]) -> Callable[[], EventEdit]:
+    """What comes in the place of the first delta of text that follows thinking."""
 
     def door() -> EventEdit:
         after_thinking = False
 
-        def edit_first(event: Event) -> Iterable[Event]:
+        def edit(event: Event) -> Iterable[Event]:
             nonlocal after_thinking
             after_thinking = after_thinking or event.type == "thinking.delta"
             if event.type != "text.delta" or not after_thinking:
                 return (event,)
             after_thinking = False
-            return edit(event)
+            return _made_events(event, templates, _MADE_UP)
 
-        return edit_first
-
-    return door
-
-
-def _with_numbered_blocks(
-    edit: Callable[[Event, Iterator[int]], Iterable[Event]],
-) -> Callable[[], EventEdit]:
-    """A door that makes blocks up; `edit` is given their numbers."""
-
-    def door() -> EventEdit:
-        blocks = count(_MADE_UP + 1)
-        return lambda event: edit(event, blocks)
+        return edit
 
     return door
 
 
-def _event_with(event: Event, **fields: Any) -> Event:
+def _made_events(event: Event, templates: Sequence[Template], new: int) -> list[Event]:
+    known = {**event.data, "new": new}
+    return [event if each == _SAME else _made_event(event, each, known) for each in templates]
+
+
+def _made_event(event: Event, template: Any, known: Mapping[str, Any]) -> Event:
+    fields = {name: _filled_value(value, known) for name, value in template.items()}
+    if kind := fields.pop("type", ""):
+        return Event(kind, fields, event.choice)
     return Event(event.type, {**event.data, **fields}, event.choice)
 
 
-def _event_beside(event: Event, kind: str, /, **data: Any) -> Event:
-    return Event(kind, data, event.choice)
+def _filled_value(value: Any, known: Mapping[str, Any]) -> Any:
+    if not isinstance(value, str):
+        return value
+    name = value[1:-1]
+    return known[name] if value == f"{{{name}}}" and name in known else value.format_map(known)
 
 
-@_with_numbered_blocks
-def start_per_chunk(event: Event, blocks: Iterator[int]) -> Iterator[Event]:
-    if event.type == "thinking.delta":
-        block = next(blocks)
-        channel = event.data["channel"]
-        yield _event_beside(event, "thinking.start", block=block, channel=channel, explicit=False)
-        yield _event_with(event, block=block)
-        yield _event_beside(event, "thinking.end", block=block, explicit=False)
-    elif event.type not in ("thinking.start", "thinking.end"):
-        yield event
+def summary_parts_merged() -> EventEdit:
+    def edit(event: Event) -> Iterator[Event]:
+        if event.type == "thinking.delta" and event.data.get("part"):
+            event = Event(event.type, {**event.data, "part": 0}, event.choice)
+        if event.type != "thinking.part" or event.data["part"] == 0:
+            yield event
 
-
-@_each_event
-def thinking_start_twice(event: Event) -> Iterator[Event]:
-    yield event
-    if event.type == "thinking.start":
-        yield event
-
-
-@_first_after_thinking
-def drop_on_boundary_chunk(_: Event) -> Iterator[Event]:
-    """The text is lost: it came in the chunk that ended the thinking."""
-    yield from ()
-
-
-@_each_event
-def text_start_on_role_chunk(event: Event) -> Iterator[Event]:
-    yield event
-    if event.type == "message.start":
-        yield _event_beside(event, "text.start", block=_MADE_UP)
-
-
-@_each_event
-def message_start_per_chunk(event: Event) -> Iterator[Event]:
-    if event.type == "thinking.delta":
-        yield _event_beside(event, "message.start", role="assistant")
-    yield event
-
-
-@_each_event
-def completed_on_cut(event: Event) -> Iterator[Event]:
-    if event.type == "cut":
-        yield _event_beside(event, "finish", reason="stop")
-        yield _event_beside(event, "done", explicit=False)
-    else:
-        yield event
-
-
-@_first_after_thinking
-def marker_leak(event: Event) -> Iterator[Event]:
-    """The close marker of the thinking shows in front of the text."""
-    yield _event_with(event, text="</think>" + event.data["text"])
-
-
-@_each_event
-def summary_parts_merged(event: Event) -> Iterator[Event]:
-    if event.type == "thinking.delta" and event.data.get("part"):
-        event = _event_with(event, part=0)
-    if event.type != "thinking.part" or event.data["part"] == 0:
-        yield event
-
-
-@_each_event
-def opaque_shown(event: Event) -> Iterator[Event]:
-    yield event
-    if event.type == "thinking.opaque":
-        yield _event_beside(event, "text.start", block=_MADE_UP)
-        yield _event_beside(event, "text.delta", block=_MADE_UP, text=event.data["data"])
-        yield _event_beside(event, "text.end", block=_MADE_UP)
-
-
-@_with_numbered_blocks
-def start_on_opaque_only(event: Event, blocks: Iterator[int]) -> Iterator[Event]:
-    if event.type != "thinking.opaque":
-        yield event
-        return
-    block = next(blocks)
-    yield _event_beside(event, "thinking.start", block=block, channel="raw", explicit=False)
-    yield event
-    yield _event_beside(event, "thinking.end", block=block, explicit=False)
+    return edit
 
 
 def thinking_after_text_reopened_same_block() -> EventEdit:
@@ -154,50 +97,10 @@ def thinking_after_text_reopened_same_block() -> EventEdit:
         elif event.type == "thinking.start":
             return
         if event.type in ("thinking.delta", "thinking.part", "thinking.end"):
-            event = _event_with(event, block=first[event.choice])
+            event = Event(event.type, {**event.data, "block": first[event.choice]}, event.choice)
         yield event
 
     return edit
-
-
-@_each_event
-def empty_delta_told(event: Event) -> Iterator[Event]:
-    if event.type == "thinking.delta":
-        yield _event_with(event, text="")
-    yield event
-
-
-@_each_event
-def thinking_summed(event: Event) -> Iterator[Event]:
-    if event.type == "thinking.delta":
-        event = _event_with(event, text=event.data["text"] * 2)
-    yield event
-
-
-@_each_event
-def length_as_stop(event: Event) -> Iterator[Event]:
-    if event.type == "finish" and event.data["reason"] == "length":
-        event = _event_with(event, reason="stop")
-    yield event
-
-
-_AS_TEXT: Final[Mapping[str, str]] = {
-    "thinking.start": "text.start",
-    "thinking.delta": "text.delta",
-    "thinking.end": "text.end",
-}
-
-
-@_each_event
-def thinking_as_text(event: Event) -> Iterator[Event]:
-    """All thinking is reported as text of a block of its own."""
-    kind = _AS_TEXT.get(event.type)
-    if kind == "text.delta":
-        yield _event_beside(event, kind, block=event.data["block"], text=event.data["text"])
-    elif kind:
-        yield _event_beside(event, kind, block=event.data["block"])
-    elif event.type != "thinking.part":
-        yield event
 
 
 def unicode_split(chunk: bytes) -> bytes:
