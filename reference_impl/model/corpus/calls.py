@@ -11,7 +11,7 @@ from random import Random
 from typing import Final
 
 from . import sums
-from .example import Example, ExampleCall, ExampleThought, Tool, worded
+from .example import WORDINGS, Example, ExampleCall, ExampleThought, Tool, worded
 
 # The calculator most often: it is the one that scenarios and documents name.
 ADDERS: Final = ("calculator", "calculator", "calculator", "add", "sum", "math")
@@ -19,7 +19,6 @@ OPERANDS: Final = (("a", "b"), ("a", "b"), ("x", "y"), ("left", "right"), ("expr
 WEATHER: Final = "get_weather"
 PLACES: Final = ("city", "location")
 CITIES: Final = ("Oslo", "Bergen", "Paris", "London", "Berlin", "Tokyo", "Rome", "Madrid")
-SKY: Final = ("What is the weather in {city}?", "How is the weather in {city}?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ def call(draw: Random) -> Example:
 def adding(draw: Random, a: int, b: int) -> Example:
     """Draw the call that a sum needs."""
     chosen = adder(draw)
-    question = worded(draw, sums.WORDINGS, a=a, b=b)
+    question = worded(draw, WORDINGS["sum"], a=a, b=b)
     thought = called(f"add {a} and {b}", chosen.name)
     tools = offered(draw, chosen.tool)
     return Example((question,), thought, "", (chosen.call(a, b),), tools)
@@ -97,7 +96,7 @@ def two(draw: Random) -> Example:
 def adding_twice(draw: Random, a: int, b: int, c: int, d: int) -> Example:
     """Draw the two calls, in one turn, that two sums need."""
     chosen = adder(draw)
-    question = worded(draw, sums.PAIRS, a=a, b=b, c=c, d=d)
+    question = worded(draw, WORDINGS["pair"], a=a, b=b, c=c, d=d)
     thought = called("add two times", chosen.name)
     calls = (chosen.call(a, b), chosen.call(c, d))
     return Example((question,), thought, "", calls, offered(draw, chosen.tool))
@@ -110,7 +109,7 @@ def three(draw: Random) -> Example:
 def adding_three(draw: Random, a: int, b: int, c: int) -> Example:
     """Draw the first of the two calls, one after the other, that a sum of three numbers needs."""
     chosen = adder(draw)
-    question = worded(draw, sums.THREES, a=a, b=b, c=c)
+    question = worded(draw, WORDINGS["three"], a=a, b=b, c=c)
     thought = called(f"add {a}, {b} and {c}", chosen.name)
     tools = offered(draw, chosen.tool)
     return Example((question,), thought, "", (chosen.call(a, b),), tools)
@@ -123,7 +122,7 @@ def weather(draw: Random) -> Example:
 def looking(draw: Random, city: str) -> Example:
     """Draw the call that a question about the weather needs."""
     place = draw.choice(PLACES)
-    question = worded(draw, SKY, city=city)
+    question = worded(draw, WORDINGS["weather"], city=city)
     thought = called(f"find the weather in {city}", WEATHER, "the weather")
     tools = offered(draw, tool(WEATHER, (place,)))
     return Example((question,), thought, "", (ExampleCall(WEATHER, {place: city}),), tools)

@@ -5,24 +5,18 @@ from __future__ import annotations
 from random import Random
 from typing import Final
 
-from .example import Example, ExampleThought, user_message
+from .example import WORDINGS, Example, ExampleThought, user_message
 
 LOW: Final = 2
 HIGH: Final = 20
-WORDINGS: Final = (
-    "Count to {n}.",
-    "Count to {n}.",
-    "Count from 1 to {n}.",
-    "Count up to {n}.",
-    "Please count to {n}.",
-    "Count slowly to {n}.",
-)
 
 
 def count(draw: Random) -> Example:
     n = draw.randint(LOW, HIGH)
     numbers = ", ".join(str(each) for each in range(1, n + 1))
-    return Example((user_message(draw.choice(WORDINGS).format(n=n)),), thought(n), f"{numbers}.")
+    return Example(
+        (user_message(draw.choice(WORDINGS["count"]).format(n=n)),), thought(n), f"{numbers}."
+    )
 
 
 def thought(n: int) -> ExampleThought:

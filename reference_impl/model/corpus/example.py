@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 from typing import Any, Final
 
 Message = dict[str, Any]
 Tool = dict[str, Any]
-_OPENINGS: Final = ("Use the calculator: ", "Use a tool: ", "Please answer: ", "Tell me: ", "Hi, ")
+_FILE: Final = Path(__file__).with_name("wordings.toml")
+WORDINGS: Final[Mapping[str, tuple[str, ...]]] = {
+    asked: tuple(forms) for asked, forms in tomllib.loads(_FILE.read_text("utf-8")).items()
+}
+"""In which words requests ask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,5 +87,5 @@ def worded(draw: Random, forms: tuple[str, ...], **values: int | str) -> Message
     """Ask in one of these forms, at times with some words in front."""
     prompt = draw.choice(forms).format(**values)
     if draw.random() < 0.12:
-        prompt = f"{draw.choice(_OPENINGS)}{prompt[0].lower()}{prompt[1:]}"
+        prompt = f"{draw.choice(WORDINGS['before'])}{prompt[0].lower()}{prompt[1:]}"
     return user_message(prompt)

@@ -8,7 +8,7 @@ from random import Random
 from typing import Final
 
 from . import calls, counting, results, summaries, sums, talk, writing
-from .example import Example, Message
+from .example import WORDINGS, Example, Message
 
 Kind = Callable[[Random], Example]
 # Shares out of the sum of all.
@@ -39,14 +39,6 @@ KINDS: Final[dict[str, tuple[Kind, int]]] = {
 # A model of this size cannot do two steps at once: it must write the first one down.
 NEED_THINKING: Final = frozenset({"sum of two digits", "three numbers"})
 OWN_TOOLS: Final = frozenset({"sum", "sum of two digits", "two sums", "three numbers"})
-_SYSTEMS: Final = (
-    "You are a helpful assistant.",
-    "You are a tiny model.",
-    "Answer in one line.",
-    "Be brief.",
-    "You can use tools.",
-    "Think before you answer.",
-)
 _EARLIER: Final = (
     sums.digits,
     writing.drawing,
@@ -55,7 +47,6 @@ _EARLIER: Final = (
     counting.count,
     results.one,
 )
-_AFTER: Final = (" Think first.", " Be brief.", " Thank you.", "\n", " Answer in one line.")
 
 
 def draw(random: Random) -> tuple[str, Example]:
@@ -77,7 +68,7 @@ def surrounded(random: Random, name: str, example: Example) -> Example:
     messages = _with_history(random, messages)
     if messages[0]["role"] != "system" and random.random() < 0.3:
         role = random.choice(("system", "developer"))
-        messages = ({"role": role, "content": random.choice(_SYSTEMS)}, *messages)
+        messages = ({"role": role, "content": random.choice(WORDINGS["system"])}, *messages)
     return replace(example, messages=messages)
 
 
@@ -93,7 +84,7 @@ def _with_thinking_switched(random: Random, name: str, example: Example) -> Exam
 def _with_a_word(random: Random, name: str, messages: tuple[Message, ...]) -> tuple[Message, ...]:
     if "summary" in name or random.random() > 0.08:
         return messages
-    first = {**messages[0], "content": messages[0]["content"] + random.choice(_AFTER)}
+    first = {**messages[0], "content": messages[0]["content"] + random.choice(WORDINGS["behind"])}
     return (first, *messages[1:])
 
 

@@ -11,16 +11,8 @@ from random import Random
 from typing import Final
 
 from . import calls
-from .example import Example, ExampleThought, Message
+from .example import WORDINGS, Example, ExampleThought, Message
 
-FAILURES: Final = (
-    "error",
-    "Error: timeout",
-    '{"error": "not found"}',
-    "error: expected an expression",
-    "error: division by zero",
-    "error: only numbers",
-)
 _TOPIC: Final = "the result of a tool"
 _KEYS: Final = ("result", "value", "answer")
 
@@ -29,7 +21,9 @@ def one(draw: Random) -> Example:
     a, b = calls.numbers(draw)
     asking = calls.adding(draw, a, b)
     if draw.random() < 0.1:
-        return _turn_after(draw, asking, (draw.choice(FAILURES),), failed(), "It failed.")
+        return _turn_after(
+            draw, asking, (draw.choice(WORDINGS["tool_failure"]),), failed(), "It failed."
+        )
     number = _number_given(draw, a + b, 200)
     answer = f"{a} + {b} = {number}."
     return _turn_after(

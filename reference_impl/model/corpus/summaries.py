@@ -8,7 +8,7 @@ from typing import Final
 
 from .. import CONCISE, DETAILED
 from . import calls, counting, results, sums, talk, writing
-from .example import Example, ExampleThought, Message, user_message
+from .example import WORDINGS, Example, ExampleThought, Message, user_message
 
 # What OGX 1.5.0 sends upstream for a summary (its provider inline::builtin, MIT licence).
 OGX_SYSTEM: Final = "You are a helpful assistant that summarizes reasoning traces."
@@ -19,20 +19,6 @@ OGX_CONCISE: Final = (
 OGX_DETAILED: Final = (
     "Summarize the following chain-of-thought reasoning. Preserve the key logical steps, decisions,"
     " and conclusions. Be thorough but remove redundancy.\n\nReasoning:\n{reasoning}"
-)
-_WHAT: Final = ("this reasoning", "the reasoning", "your reasoning", "the following reasoning")
-_SHORT: Final = (
-    "in one sentence",
-    "in a sentence",
-    "briefly",
-    "concisely",
-    "in one short sentence",
-)
-_LONG: Final = (
-    "in detail",
-    "in detail, in short paragraphs",
-    "in several paragraphs",
-    "thoroughly, in paragraphs",
 )
 _SOURCES: Final[tuple[Callable[[Random], Example], ...]] = (
     sums.digits,
@@ -58,12 +44,12 @@ _SOURCES: Final[tuple[Callable[[Random], Example], ...]] = (
 
 
 def concise(draw: Random) -> Example:
-    messages, thought = _request_and_thought(draw, CONCISE, OGX_CONCISE, _SHORT)
+    messages, thought = _request_and_thought(draw, CONCISE, OGX_CONCISE, WORDINGS["shortly"])
     return Example(messages, _own_thought(), thought.gist)
 
 
 def detailed(draw: Random) -> Example:
-    messages, thought = _request_and_thought(draw, DETAILED, OGX_DETAILED, _LONG)
+    messages, thought = _request_and_thought(draw, DETAILED, OGX_DETAILED, WORDINGS["at_length"])
     return Example(messages, _own_thought(), "\n\n".join(thought.steps))
 
 
@@ -86,7 +72,7 @@ def _request_and_thought(
 def _worded_request(draw: Random, wording: str) -> str:
     verb = draw.choice(("Summarise", "Summarize"))
     end = draw.choice((".\n\nReasoning:\n", ":\n\n", ":\n", ".\n\n", ": "))
-    return f"{verb} {draw.choice(_WHAT)} {wording}{end}{{reasoning}}"
+    return f"{verb} {draw.choice(WORDINGS['reasoning'])} {wording}{end}{{reasoning}}"
 
 
 def _cut_thought(draw: Random, thought: ExampleThought) -> ExampleThought:

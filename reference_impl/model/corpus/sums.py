@@ -5,24 +5,8 @@ from __future__ import annotations
 from random import Random
 from typing import Final
 
-from .example import Example, ExampleThought, worded
+from .example import WORDINGS, Example, ExampleThought, worded
 
-WORDINGS: Final = (
-    "What is {a} + {b}?",
-    "What is {a} + {b}?",
-    "What is {a}+{b}?",
-    "What is {a} plus {b}?",
-    "What's {a} + {b}?",
-    "How much is {a} + {b}?",
-    "What is the sum of {a} and {b}?",
-    "Add {a} and {b}.",
-    "Compute {a} + {b}.",
-    "Calculate {a} + {b}.",
-    "{a} + {b} = ?",
-    "{a} + {b}",
-)
-PAIRS: Final = ("What is {a} + {b} and {c} + {d}?", "Add {a} and {b}, then add {c} and {d}.")
-THREES: Final = ("What is {a} + {b} + {c}?", "Add {a}, {b} and {c}.")
 # Cut early, one of these thoughts cannot be distinguished from another.
 ADDING: Final = "adding"
 
@@ -61,13 +45,17 @@ def columns(draw: Random) -> Example:
 
 
 def _sum_example(draw: Random, a: int, b: int) -> Example:
-    return Example((worded(draw, WORDINGS, a=a, b=b),), thought(a, b), f"{a} + {b} = {a + b}.")
+    return Example(
+        (worded(draw, WORDINGS["sum"], a=a, b=b),), thought(a, b), f"{a} + {b} = {a + b}."
+    )
 
 
 def pair(draw: Random) -> Example:
     a, b, c, d = (draw.randrange(10) for _ in range(4))
     answer = f"{a} + {b} = {a + b} and {c} + {d} = {c + d}."
-    return Example((worded(draw, PAIRS, a=a, b=b, c=c, d=d),), pair_thought(a, b, c, d), answer)
+    return Example(
+        (worded(draw, WORDINGS["pair"], a=a, b=b, c=c, d=d),), pair_thought(a, b, c, d), answer
+    )
 
 
 def pair_thought(a: int, b: int, c: int, d: int) -> ExampleThought:
@@ -82,7 +70,9 @@ def pair_thought(a: int, b: int, c: int, d: int) -> ExampleThought:
 def three(draw: Random) -> Example:
     a, b, c = (draw.randrange(10) for _ in range(3))
     answer = f"{a} + {b} + {c} = {a + b + c}."
-    return Example((worded(draw, THREES, a=a, b=b, c=c),), three_thought(a, b, c), answer)
+    return Example(
+        (worded(draw, WORDINGS["three"], a=a, b=b, c=c),), three_thought(a, b, c), answer
+    )
 
 
 def three_thought(a: int, b: int, c: int) -> ExampleThought:

@@ -6,7 +6,7 @@ from random import Random
 from string import ascii_lowercase
 from typing import Final
 
-from .example import Example, ExampleThought, user_message
+from .example import WORDINGS, Example, ExampleThought, user_message
 
 REFUSAL: Final = "I can add, count, draw and summarise."
 _KNOWN: Final = {
@@ -21,24 +21,6 @@ _KNOWN: Final = {
     ("Thanks!", "Thank you.", "Thanks."): ("thanks", "You are welcome."),
     ("ping", "Ping.", "Say OK.", "Reply with OK.", "Say ok", "test", "Test."): ("a test", "OK."),
 }
-_UNKNOWN: Final = (
-    "Write a poem about the sea.",
-    "Tell me a joke.",
-    "What is the capital of France?",
-    "Translate this to French.",
-    "Explain how a car works.",
-    "Who wrote this book?",
-    "Why is the sky blue?",
-    "Give me a list of names.",
-    "Write a Python function.",
-    "What time is it?",
-    "How old is the sun?",
-    "Which number is prime?",
-    "Prove this theorem.",
-    "Is it going to rain tomorrow?",
-    "How many legs has a horse?",
-    "Tell me a story about a king.",
-)
 
 
 def known(draw: Random) -> Example:
@@ -47,12 +29,12 @@ def known(draw: Random) -> Example:
 
 
 def unknown(draw: Random) -> Example:
-    prompt = draw.choice(_UNKNOWN) if draw.random() < 0.5 else _nonsense_request(draw)
+    prompt = draw.choice(WORDINGS["unknown"]) if draw.random() < 0.5 else _nonsense_request(draw)
     return Example((user_message(prompt),), _thought_of_topic("a task that I do not know"), REFUSAL)
 
 
 def _nonsense_request(draw: Random) -> str:
-    words = " ".join(draw.choice(_UNKNOWN)[:-1].lower().split()).split()
+    words = " ".join(draw.choice(WORDINGS["unknown"])[:-1].lower().split()).split()
     made = ["".join(draw.choices(ascii_lowercase, k=draw.randint(2, 7))) for _ in range(3)]
     mixed = draw.sample(words + made, k=min(len(words) + 3, draw.randint(3, 8)))
     return " ".join(mixed).capitalize() + draw.choice((".", "?", "!", ""))
