@@ -244,7 +244,7 @@ def _thinking_fields(turn: Turn, ask: Ask) -> dict[str, Any]:
     if sends and turn.thinking:
         fields[FIELD] = turn.thinking
     elif sends and turn.calls:
-        fields.update(like.unthought_calls)
+        fields.update(like.unthought_fields)
     if sends or like.opaque_always:
         kept = like.opaque_fields
         fields.update({name: value for name, value in turn.echo.items() if name in kept})

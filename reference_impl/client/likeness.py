@@ -19,8 +19,10 @@ A policy says whether thinking goes back to the model in the next request:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final, Literal
 
 from .event import TYPES
@@ -47,11 +49,11 @@ LEVELS: Final = ("off", "low", "medium", "high", "max")
 SUMMARIES: Final = ("auto", "concise", "detailed")
 BUDGETS: Final = {"low": 2_048, "medium": 8_192, "high": 16_384, "max": 16_384}
 ANY: Final = ""
-_OPENAI_AND_ANTHROPIC: Final[tuple[Api, ...]] = ("chat", "responses", "messages")
 FIELD: Final = "reasoning_content"
 
 Instructions = Literal["system", "developer", "instructions"]
 Form = Literal["whole", "flat", "thinking", "message"]
+Unthought = Literal["empty", "null", "absent"]
 
 
 def _policy_everywhere(policy: Policy) -> dict[Api, Policy]:
@@ -84,7 +86,7 @@ class Likeness:
     clamps_max: bool = True  # on chat and Responses
     budgets: Mapping[str, int] = field(default_factory=lambda: BUDGETS)  # Messages, in tokens
     fits_budget: bool = False  # the budget is cut below max_tokens; else max_tokens is raised
-    summary: str | None = "auto"  # goes beside every effort unless another is chosen
+    summary: str = "auto"  # goes beside every effort unless another is chosen
     summaries: tuple[str, ...] = (*SUMMARIES, "none")
     # Where the system prompt goes on Responses while the model thinks.
     instructions: Instructions = "developer"
@@ -92,7 +94,7 @@ class Likeness:
     history: Mapping[Api, Policy] = field(default_factory=lambda: _policy_everywhere("send-back"))
     offers_history: bool = True
     history_models: str = MODELS
-    unthought_calls: Mapping[str, str | None] = field(default_factory=lambda: {FIELD: ""})
+    unthought_calls: Unthought = "empty"  # chat: the field of thinking where a call had none
     opaque_fields: tuple[str, ...] = ("reasoning_opaque", "reasoning_details")  # chat
     opaque_always: bool = False  # those fields go back whatever the policy says
     keeps_items: bool = True  # Responses: ids, parts and sealed content; else the text alone
@@ -104,6 +106,13 @@ class Likeness:
         """Whether a level goes out to a model."""
         return bool(self.levels) and re.search(self.effort_models, model, re.IGNORECASE) is not None
 
+    @property
+    def unthought_fields(self) -> dict[str, str | None]:
+        """What a chat message with calls has where nothing was thought."""
+        if self.unthought_calls == "absent":
+            return {}
+        return {FIELD: "" if self.unthought_calls == "empty" else None}
+
     def level(self, model: str) -> str:
         """The level where the user chose none."""
         return self.default_level if self.takes_effort(model) else "off"
@@ -114,66 +123,18 @@ class Likeness:
 
 
 REFERENCE: Final = Likeness()
-OPAL: Final = Likeness(
-    name="opal",
-    apis=_OPENAI_AND_ANTHROPIC,
-    ops=("stream", "next_request", "store", "restore"),
-    events=(
-        *("message.start", "thinking.start", "thinking.delta", "text.delta"),
-        *("tool.start", "tool.delta", "tool.end", "usage", "finish", "error", "done"),
-    ),
-    reads_markers=False,
-    starts_once=True,
-    message_with_text=True,
-    default_level="high",
-    offers_off=False,
-    effort_models=r"^(gpt-5|oswe|claude-sonnet-4|claude-opus-4|claude-haiku-4[.-]5|o3|o4)",
-    summaries=("auto",),
-    offers_history=False,
-    unthought_calls={},
-    opaque_fields=("reasoning_opaque",),
-    keeps_items=False,
-    stored="thinking",
-)
-OPAL_EARLIER: Final = replace(OPAL, name="opal-earlier", default_level="off", offers_off=True)
-OPENHANDS_DOCUMENT: Final = Likeness(
-    name="openhands-document",
-    apis=("chat",),
-    events=("thinking.delta", "text.delta", "tool.end"),
-    reads_markers=False,
-    levels=(),
-    summaries=(),
-    history=_policy_everywhere("never"),
-    offers_history=False,
-    stored="flat",
-)
-OPENHANDS_SDK: Final = Likeness(
-    name="openhands-sdk",
-    apis=_OPENAI_AND_ANTHROPIC,
-    events=("thinking.delta", "text.delta", "tool.end", "usage", "error"),
-    reads_markers=False,
-    default_level="high",
-    effort_models=(
-        r"gpt-5|codex-mini|(^|/)o[134]|gemini-[23]|kimi-k3|claude-(sonnet|opus|haiku)-[4-9]"
-    ),
-    clamps_max=False,
-    budgets=dict.fromkeys(BUDGETS, 200_000),
-    fits_budget=True,
-    summary=None,
-    summaries=SUMMARIES,
-    instructions="instructions",
-    history={"chat": "by-model", "responses": "send-back", "messages": "send-back"},
-    offers_history=False,
-    history_models=(
-        r"kimi-k3|kimi-k2-thinking|kimi-k2\.[56]|openrouter/minimax-m2"
-        r"|deepseek/deepseek-(reasoner|v4-pro|v4-flash|v4\.1-flash)"
-    ),
-    unthought_calls={FIELD: None},
-    opaque_fields=("reasoning_details", "thinking_blocks"),
-    opaque_always=True,
-    thinking_first=True,
-    stored="message",
-)
-LIKENESSES: Final = {
-    each.name: each for each in (OPAL, OPAL_EARLIER, OPENHANDS_DOCUMENT, OPENHANDS_SDK)
-}
+
+
+def _read_likenesses() -> Iterator[Likeness]:
+    """Those of the file; one that is `like` another has its choices beside its own."""
+    text = Path(__file__).with_name("likenesses.toml").read_text(encoding="utf-8")
+    stated = tomllib.loads(text)
+    for name, own in stated.items():
+        choices = {**stated.get(own.pop("like", ""), {}), **own}
+        if isinstance(choices.get("history"), str):
+            choices["history"] = _policy_everywhere(choices["history"])
+        lists = {key: tuple(value) for key, value in choices.items() if isinstance(value, list)}
+        yield Likeness(name, **{**choices, **lists})
+
+
+LIKENESSES: Final = {each.name: each for each in _read_likenesses()}

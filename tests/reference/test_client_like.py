@@ -19,22 +19,14 @@ from reference_impl.client.ask import Options, UnknownOption
 from reference_impl.client.defects import DEFECTS, HONEST, Defect
 from reference_impl.client.event import TYPES, Event
 from reference_impl.client.harness import Harness
-from reference_impl.client.likeness import (
-    LIKENESSES,
-    OPAL,
-    OPAL_EARLIER,
-    OPENHANDS_DOCUMENT,
-    OPENHANDS_SDK,
-    REFERENCE,
-    Likeness,
-    sends,
-)
+from reference_impl.client.likeness import LIKENESSES, REFERENCE, Likeness, sends
 from reference_impl.client.record import record_of, turn_of
 from reference_impl.client.reporting import reports
 from reference_impl.client.turn import Called, Thought, Turn, Words
 from tests.each import each
 from tests.reference.client_server import Script, playing
 
+OPAL, OPAL_EARLIER, OPENHANDS_DOCUMENT, OPENHANDS_SDK = LIKENESSES.values()
 ROOT = Path(__file__).parent.parent.parent
 ANSWER = Script(
     (
