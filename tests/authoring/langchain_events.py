@@ -2,61 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from functools import partial
+from collections.abc import Iterable
 from itertools import count, zip_longest
 from typing import Any, Final
 
-from tests.authoring.draft import Draft, output_draft, stream_draft
 from tests.authoring.pieces import Fields, Line, Message, deltas, opaque
 
-DIALECT: Final = "langchain.events"
 CALL: Final = "toolu_synthetic_1"
 THOUGHT: Final = "The board says fog, and fog means half speed, so it is late."
 TEXT: Final = "The ferry is some twenty minutes late."
 SIGNED: Final[Fields] = {"signature": opaque("a signature")}
-CHANNELS: Final = ["messages", "lifecycle", "values", "tools"]
 Events = list[Fields]
-
-drafted = partial(
-    stream_draft,
-    dialect=DIALECT,
-    path="/threads/synthetic-1/stream/events",
-)
-_lines = partial(output_draft, dialect=DIALECT)
-
-
-def drafts() -> Iterator[Draft]:
-    asked: Fields = {"channels": CHANNELS}
-    said = message(thought(THOUGHT, extras=SIGNED), text(TEXT))
-    yield drafted("langgraph/thinking-then-text", asked, run(_at_root(said)), sizes=(211, 64))
-    yield drafted("langgraph/no-thinking", asked, run(_at_root(message(text(TEXT)))))
-
-    calling = message(thought(THOUGHT, extras=SIGNED), call(), reason="tool_use")
-    found = [*_at_root(calling), *_tool_result(), *_at_root(message(text(TEXT)))]
-    yield drafted("langgraph/tool-round", asked, run(found))
-
-    redacted = _block({"type": "non_standard", "value": {}}, [], {"value": _redacted()})
-    yield drafted("langgraph/redacted", asked, run(_at_root(message(redacted, text(TEXT)))))
-
-    # Each part of a summary is a block; the last one has what is sealed.
-    sealed: Fields = {"encrypted_content": opaque("the item")}
-    parts = (thought("Fog means half speed."), thought("So it is late.", extras=sealed))
-    said = message(*parts, text(TEXT), provider="openai", reason="completed")
-    yield drafted("langgraph/responses", asked, run(_at_root(said)))
-
-    yield drafted("langgraph/side-by-side", asked, run(_side_by_side()))
-    failed = _at_root(said[: len(said) // 2])
-    yield drafted("langgraph/failed", asked, run(failed, status="failed", error="It is away."))
-    message_failed = [*failed, (_ROOT, {"event": "error", "message": "The model is away."})]
-    yield drafted("langgraph/message-failed", asked, run(message_failed, status="failed"))
-
-    # The stream of one model, as a program writes its events.
-    said = message(thought(THOUGHT, extras=SIGNED), text(TEXT), call(), reason="tool_use")
-    yield _lines("langchain-core/thinking-text-call", map(Line, said))
-    yield _lines("langchain-core/call-so-far", map(Line, message(call(so_far=True))))
-
-
 _ROOT: Final[tuple[str, ...]] = ()
 Placed = tuple[tuple[str, ...], Fields]
 
@@ -73,6 +29,11 @@ def message(*blocks: Events, provider: str = "anthropic", reason: str = "end_tur
     ended["metadata"] = {key: reason, "model_provider": provider}
     said = [each for block in numbered for each in block[:-1]]
     return [start, *said, *(block[-1] for block in numbered), ended]
+
+
+def written(events: Events) -> list[Line]:
+    """Events as a program writes them."""
+    return [Line(each) for each in events]
 
 
 def thought(words: str, extras: Fields | None = None) -> Events:
@@ -105,15 +66,11 @@ def _block(content: Fields, said: Iterable[Fields], stated: Fields) -> Events:
     return [start, *saying, {"event": "content-block-finish", "content": {**content, **stated}}]
 
 
-def _redacted() -> Fields:
-    return {"type": "redacted_thinking", "data": opaque("redacted")}
-
-
-def _at_root(events: Events) -> list[Placed]:
+def at_root(events: Events) -> list[Placed]:
     return [(_ROOT, each) for each in events]
 
 
-def _tool_result() -> list[Placed]:
+def tool_result() -> list[Placed]:
     """What a tool gave, as the server repeats it among the messages."""
     said: Fields = {"type": "text", "text": "Fog since noon."}
     start: Fields = {"event": "message-start", "role": "tool", "id": "result-1"}
@@ -127,7 +84,7 @@ def _tool_result() -> list[Placed]:
     return [((f"tools:{CALL}",), each) for each in events]
 
 
-def _side_by_side() -> list[Placed]:
+def side_by_side() -> list[Placed]:
     """Two graphs in the graph, at once."""
     tide = message(thought("The tide turns at one.", extras=SIGNED), text("Low at one."))
     fog = message(thought(THOUGHT, extras=SIGNED), text(TEXT), provider="anthropic")

@@ -3,56 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Any
 
 from tests.authoring.claude import (
-    MOSS,
-    MOSS_TEXT,
-    USAGE,
-    drafted,
-    events,
     grow,
     line,
     numbered,
-    returned,
     whole,
 )
-from tests.authoring.claude import run as claude_run
-from tests.authoring.draft import Draft
-from tests.authoring.history_shared import (
-    ARGUMENTS,
-    FERRY_RESULT,
-    FERRY_TEXT,
-    FERRY_THOUGHT,
-    FOUND,
-)
-from tests.authoring.messages import MODEL, counted, text, thinking, tool
-from tests.authoring.pieces import Fields, Line, characters
-
-PROFILE: Final = "qwen-code"
-
-
-def drafts() -> Iterator[Draft]:
-    pieces = run(called("a", plain_thinking(MOSS), text(0, MOSS_TEXT)), said=MOSS_TEXT)
-    yield drafted(f"{PROFILE}/thinking-then-text", pieces, profile=PROFILE)
-
-    yield _numbered()
-
-    call = tool(0, "get_timetable", characters(ARGUMENTS, 6))
-    parts = (
-        called("a", plain_thinking(FERRY_THOUGHT), call),
-        [returned("toolu_0", FERRY_RESULT)],
-        called("b", plain_thinking(FOUND), text(0, FERRY_TEXT)),
-    )
-    yield drafted(f"{PROFILE}/tool-loop", run(*parts, said=FERRY_TEXT), profile=PROFILE)
-
-
-def _numbered() -> Draft:
-    """Blocks with numbers of their own, as the strict profile wants them."""
-    blocks = [thinking(0, MOSS), text(1, MOSS_TEXT)]
-    first, *others = claude_run(events("msg_01", blocks, USAGE), said=MOSS_TEXT, usage=USAGE)
-    announced = Line({**first.payload, "qwen_code_version": "0.15.10"})
-    return drafted(f"{PROFILE}/numbered", [announced, *others])
+from tests.authoring.messages import MODEL, counted, thinking
+from tests.authoring.pieces import Fields, Line
 
 
 def plain_thinking(said: str) -> list[Fields]:
