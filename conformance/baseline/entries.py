@@ -93,7 +93,7 @@ def _read_entries(node: Node, target: str) -> Iterator[BaselineEntry]:
     keys = node.mapping(_ENTRY_KEYS)
     own = keys["target"].string() if "target" in keys else target
     if not own:
-        raise node.error("key 'target' is missing", hint="here, or once beside 'entries'")
+        raise node.error("key 'target' is missing", hint="here, or once next to 'entries'")
     rule, reason = node.required("rule").string(), _read_reason(node.required("reason"))
     for exchange in _listed_exchanges(node.required("exchange")):
         yield BaselineEntry(

@@ -40,7 +40,7 @@ def board_command(
     if link and add is None:
         raise UsageError("--link goes with --add: it says where the recordings of that run are")
     if add is None and output is None and not again:
-        raise UsageError("name the page: -o FILE, or a run that comes to the board: --add RUN")
+        raise UsageError("name the page with -o FILE, or a run to add with --add RUN")
     if again:
         files = sorted(folder.glob(f"*{SUFFIX}"))
         with progress_line("judging by the rules of today ..."):

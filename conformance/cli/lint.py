@@ -56,7 +56,7 @@ def lint_command(
 
 def _put_gaps(dialect: str, *, has_paths: bool) -> NoReturn:
     if has_paths:
-        raise UsageError("--dialect looks at what ships: it takes no files")
+        raise UsageError("--dialect takes no files: it checks what ships with the tool")
     with progress_line("looking ..."):
         gaps = dialect_gaps(dialect)
     for gap in gaps:

@@ -121,8 +121,8 @@ TargetOption = Annotated[
     str,
     typer.Option(
         metavar="NAME-VERSION",
-        help="A target of conformance.yaml; beside an option that says what to test, only"
-        " the target's name, for baselines.",
+        help="A target of conformance.yaml; with an option that says what to test, only its"
+        " name, for baselines.",
         autocompletion=complete_target,
     ),
 ]

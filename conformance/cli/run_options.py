@@ -175,8 +175,8 @@ class RunArguments(Struct, frozen=True, kw_only=True):
         list[str] | None,
         typer.Option(
             metavar="CAPABILITY",
-            help="What the target lacks: thinking, tools, stop, format, summary, encrypted, effort"
-            " or models.",
+            help="What the target lacks: thinking, tools, tool-choice, stop, format, summary,"
+            " encrypted, effort or models.",
         ),
     ] = None
     target: shared.TargetOption = ""
@@ -332,7 +332,7 @@ def _check_application(given: RunArguments) -> None:
     if given.protocol not in offered:
         other = "--agent CMD" if given.protocol in AGENTS else "--app URL"
         hint = f"one of {', '.join(offered)}"
-        hint = f"{hint}; {other} goes with it" if given.protocol in ASKED_APPLICATIONS else hint
+        hint = f"{hint}; it needs {other}" if given.protocol in ASKED_APPLICATIONS else hint
         raise UsageError(f"no {kind} speaks {given.protocol!r}", hint=hint)
     if given.url is not None or given.gateway is not None:
         raise UsageError("--protocol NAME goes with --app URL, --asgi MODULE:APP or --agent CMD")

@@ -25,8 +25,8 @@ MOST_ROWS: Final = 10_000
 _MOST_NOTES: Final = 3
 _MOST_REASON: Final = 400
 _IN_STRETCHES: Final = (
-    "rows with requests were linked in stretches of {rows:,} rows or {size:,} bytes: "
-    "what goes on from one stretch to the next is not compared"
+    "rows with requests were linked in parts of {rows:,} rows or {size:,} bytes: "
+    "a request is not compared with answers of an earlier part"
 )
 
 

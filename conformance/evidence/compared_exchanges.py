@@ -27,7 +27,7 @@ from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
 
 _NAME: Final = "comparisons"
-_REFUSED: Final = "none of the compared requests was answered"
+_REFUSED: Final = "no compared request was answered"
 
 
 class RuleComparison(NamedTuple):

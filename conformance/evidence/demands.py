@@ -122,7 +122,7 @@ def _fault(exchange: Exchange, behind: Sequence[Exchange]) -> Iterator[Found]:
     if last not in ([400], [500]) or status is None or status < 400:
         return
     is_turned = (last == [400] and status >= 500) or (last == [500] and status in _BLAMING)
-    message = f"expected what HTTP {last[0]} of the provider comes to, got HTTP {status}"
+    message = f"expected a status that fits HTTP {last[0]} of the provider, got HTTP {status}"
     yield FAULT_KEPT, message if is_turned else ""
 
 

@@ -129,7 +129,7 @@ def _left_text(
             is_left = shown.count(piece) > kept.count(piece) if len(piece) >= TELLING else False
             if is_left or is_all or number == begun or (text and shown == every != kept):
                 message = (
-                    f"expected no {kind} of a try that was asked again, got it beside the next"
+                    f"expected no {kind} of a try that was repeated, got it with that of the next"
                 )
                 place = hops.sent.place_of(parts, max(shown.find(piece), 0))
                 return HopDifference(message, own[0].first, place)
@@ -161,7 +161,9 @@ def own_words(hops: ApplicationHops, kind: PartKind) -> HopDifference | None:
     for piece in map(str.strip, rest.split(_BORDER)):
         is_strange = len(piece) >= TELLING and not is_of(words, piece)
         if is_strange and not _are_beginnings(piece, texts):
-            message = f"expected no {kind} beside the model's, got {excerpt(piece, 0, TELLING)!r}"
+            message = (
+                f"expected only the {kind} of the model, got also {excerpt(piece, 0, TELLING)!r}"
+            )
             place = hops.sent.place_of(parts, max(shown.find(piece), 0))
             return HopDifference(message, said[-1].first, place)
     return None

@@ -140,7 +140,9 @@ def _text_counted(dialect: Dialect, answer: Transcript) -> Iterator[Found]:
     if not (thought and written and is_within and "".join(answer.text).strip()):
         return
     is_all = thought == written
-    message = f"expected fewer than {written} tokens of thinking beside text, got {thought}"
+    message = (
+        f"expected fewer than {written} tokens of thinking in an answer with text, got {thought}"
+    )
     yield TEXT_COUNTED, message if is_all else ""
 
 

@@ -75,7 +75,9 @@ from conformance.rules.model import Rule
 from conformance.rules.verdicts import Level, Verdict
 
 _REDACTED: Final = "redaction replaced what the rule reads"
-_NOT_REDACTED: Final = "the recording says that redaction did this, but no stand-in was read here"
+_NOT_REDACTED: Final = (
+    "the recording says that redaction did this, but no placeholder was read here"
+)
 _UNSEEN_END: Final = "the file ends there; how the connection ended was not recorded"
 _END_RULES: Final = frozenset({"wire/sse/last-event-complete", "wire/lines/last-line-whole"})
 _STATES_ENDS: Final = frozenset({"cassette", "row"})  # kinds of recordings

@@ -89,7 +89,7 @@ ASKED_SETTINGS: Final = _asked_rule(
         "https://github.com/openai/openai-openapi",
         "Up to 4 sequences where the API will stop generating further tokens.",
     ),
-    "A provider that takes none of them is named in the profile, with a reason.",
+    "The profile names a provider that accepts none of them, with a reason.",
 )
 ASKED_SYSTEM_PROMPT: Final = _asked_rule(
     "system-prompt",

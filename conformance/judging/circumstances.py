@@ -44,7 +44,10 @@ def _kinds(stream: StreamResult) -> Iterator[tuple[str, str]]:
     yield "dialect", f"in {stream.dialect}"
     yield "profile", f"under profile {stream.profile}"
     if stream.beside is not None:
-        yield "beside", "beside other requests" if stream.beside else "with one request at a time"
+        yield (
+            "beside",
+            "while other requests run" if stream.beside else "with one request at a time",
+        )
     if stream.target:
         yield "target", f"from {stream.target}"
 

@@ -140,7 +140,7 @@ REASON: Final = _hop_rule(
 )
 TRY_REPLACED: Final = _hop_rule(
     "try-replaced",
-    "The output of a failed try does not stay beside the output of its retry.",
+    "The output of a failed try does not stay when its retry succeeds.",
     "",
     "An application that streams a call and retries it has to withdraw what it has shown.",
     more=(

@@ -22,7 +22,7 @@ from conformance.rules.verdicts import Level
 
 def _scenario_rule(id_: str, says: str, hint: str, level: Level = Level.MUST) -> Rule:
     """A rule `scenario/...`; its authority is the scenario that a run took."""
-    source = ({"advice": "a scenario states what each of its steps must come to"},)
+    source = ({"advice": "a scenario states how each of its steps must end"},)
     place = Place("added by a run")
     return Rule(f"scenario/{id_}", level, says, source, "0.1.0", Never(()), {}, place, hint=hint)
 

@@ -132,7 +132,9 @@ class Transcript(Struct):
                 self.types.add(event.type)
                 self._take_semantic(event)
             elif event.type == "models":
-                self.listed = True
+                request = self.exchange.request
+                # A list is no answer to a question, which is always sent by POST.
+                self.listed = request is None or request.method != "POST"
             if event.layer == self.keep and event.number:
                 self.events.append(event)
 

@@ -25,7 +25,7 @@ STOPS_KEPT: Final = demand_rule(
 )
 JSON_AS_ASKED: Final = demand_rule(
     "json-as-asked",
-    "Where a request asks for JSON, the answer's text is JSON, and nothing stands beside it.",
+    "Where a request asks for JSON, the answer's text is JSON and nothing else.",
     (_OPENAI, "ensures the message the model generates is valid JSON"),
     "A server that does not support this must refuse it; --without format skips it.",
 )
@@ -51,7 +51,7 @@ THINKING_SHOWN: Final = demand_rule(
     "thinking-shown",
     "Counted thinking is shown, if an earlier answer to such a request showed its thinking.",
     ("https://github.com/vllm-project/vllm/issues/20663", "reasoning_content=None"),
-    "Typical of a parser that loses thinking beside calls, in later turns, or when it is cut.",
+    "Typical of a parser that loses thinking next to calls, in later turns, or when it is cut.",
 )
 BODY_TYPED: Final = demand_rule(
     "body-typed",

@@ -82,7 +82,9 @@ def trace_exchange(
     head = ShownFrame(0, 0.0, kind, clipped(text, _RAW), len(text), ("stream",))
     keeper = _FrameKeeper({*near, *(f.event for f in stream.findings)}, most, head)
     if profile.name != stream.profile:
-        keeper.traced.note = f"profile {stream.profile} is not at hand: lanes as strict has them"
+        keeper.traced.note = (
+            f"profile {stream.profile} was not found: the lanes follow profile strict"
+        )
     for each in get(stream.dialect).trace(exchange, reading(profile)):
         if each.number:
             keeper.take(each)

@@ -50,7 +50,7 @@ def link_sentence(link: CarriedAnswer) -> str:
     named = [_exchange_of(*each) for each in zip(numbers, files, strict=False)]
     others = f", or of exchange {', '.join(named[1:])}" if named[1:] else ""
     answer = f"exchange {named[0]}{others}{where if link.entries else ''}"
-    return f"carries on the answer of {answer} (evidence: {visible(link.evidence)})"
+    return f"continues the answer of {answer} (evidence: {visible(link.evidence)})"
 
 
 def carried_sentence(links: Sequence[CarriedAnswer]) -> str:

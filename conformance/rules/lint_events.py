@@ -99,7 +99,7 @@ def _subject(rule: Rule, node: Node) -> Iterator[Fault]:
     if not isinstance(rule.form, Never) or rule.form.is_ordered or rule.subject:
         return
     if not any(rule.aliases[name].conditions for name in rule.form.events):
-        message = "passes whatever the stream holds: name the subject that has to be there"
+        message = "passes for every stream: name the subject that must be there"
         yield "warning", _form(rule, node).error(message)
 
 

@@ -179,7 +179,7 @@ def _map(pattern: Mapping[str, Any], knobs: Mapping[str, Any]) -> Test:
         ((key, inner),) = pattern.items()
         return _SPECIALS[key](inner, knobs)
     if mixed := sorted((SPECIAL - {"not"}) & pattern.keys()):
-        raise PatternError(f"{mixed[0]} stands alone in its map")
+        raise PatternError(f"{mixed[0]} must be the only key of its map")
     is_valid = schema_test(pattern, knobs).is_valid
     return lambda value, _data, _evidence: value is not MISSING and is_valid(value)
 
@@ -304,7 +304,7 @@ def _filled(schema: Any, knobs: Mapping[str, Any]) -> Any:
     if isinstance(schema, list | tuple):
         return [_filled(each, knobs) for each in schema]
     if isinstance(schema, str) and is_of_exchange(schema):
-        raise PatternError(f"{schema.partition('.')[0]} cannot stand inside a JSON Schema")
+        raise PatternError(f"{schema.partition('.')[0]} cannot be used inside a JSON Schema")
     if isinstance(schema, str) and schema.startswith("$$"):
         return schema[1:]
     if isinstance(schema, str) and schema.startswith("$"):

@@ -248,7 +248,7 @@ def _note_faults(run: ApiRun, outcome: ScenarioOutcome) -> None:
     run.faults += [
         StepFault(
             f"{name}/{role}",
-            f"was asked in a conversation of its own: {of}, which came before, had not ended",
+            f"was asked in a new conversation: {of}, the step before it, had not ended",
         )
         for role, of in outcome.anew.items()
     ]

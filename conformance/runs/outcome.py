@@ -23,7 +23,7 @@ from conformance.rules.verdicts import Verdict
 from conformance.runs.api_run import ApiRun
 from conformance.runs.arrival import arrival_note
 from conformance.runs.plan import LeftOut
-from conformance.runs.refusals import NotOfferedError
+from conformance.runs.refusals import NotOfferedError, PathMissingError
 from conformance.runs.run_folder import SUFFIX
 from conformance.runs.sending import RequestSender
 from conformance.runs.soak import SoakOutcome
@@ -65,7 +65,7 @@ def run_outcome(
     target = runs[0].target
     streams = tuple(each for run in runs for each in _api_streams(run, soak))
     left_out = [each for run in runs for each in run.left_out]
-    notes = [*target.rulebook.notes, *map(_absence_note, absent), *unjudged]
+    notes = [*target.rulebook.notes, *_absence_notes(absent), *unjudged]
     notes += _left_out_notes(left_out)
     notes += [note for run in runs for note in _api_notes(run)]
     notes += permission_lines(_judged_recordings(runs), target.rulebook)
@@ -97,9 +97,16 @@ def _left_out_notes(left_out: Sequence[LeftOut]) -> Iterator[str]:
         yield f"{dialect} {listed} {'was' if len(those) == 1 else 'were'} not run: {why}"
 
 
-def _absence_note(error: RemoteError) -> str:
-    """Why an API was not run; what to do about it only where it is there."""
-    return error.message if isinstance(error, NotOfferedError) else str(error)
+def _absence_notes(absent: Sequence[RemoteError]) -> Iterator[str]:
+    """Why APIs were not run; what to do about it only where one is there."""
+    missing: dict[int | None, list[str]] = {}
+    for error in absent:
+        if isinstance(error, PathMissingError):
+            missing.setdefault(error.status, []).append(error.api)
+        else:
+            yield error.message if isinstance(error, NotOfferedError) else str(error)
+    for status, apis in missing.items():
+        yield f"the target has no {', '.join(apis)}: HTTP {status}"
 
 
 def _judged_recordings(runs: Sequence[ApiRun]) -> Iterator[tuple[Recording, list[StreamResult]]]:
@@ -145,7 +152,7 @@ def _api_notes(run: ApiRun) -> Iterator[str]:
     if arrived := arrival_note(get(run.dialect), run.settings.reading, answers):
         yield arrived
     if not run.deterministic and run.target.sender.upstream is None:
-        where = " beside other requests" if run.varies_beside else ""
+        where = " while other requests run" if run.varies_beside else ""
         why = f"its answers to one request differ{where}"
         spared = "texts are not compared between requests"
         yield f"{run.dialect}: the target is not deterministic: {why}, so {spared}"

@@ -97,7 +97,7 @@ def plan_requests(
 def _why_left_out(one: Scenario | Step, lacks: Mapping[str, str], promises: frozenset[str]) -> str:
     lacking = [need for need in one.needs if need in lacks]
     if lacking:
-        return f"it needs {lacking[0]}, {lacks[lacking[0]]}"
+        return f"needs {lacking[0]}, {lacks[lacking[0]]}"
     missing = [promise for promise in one.promises if promise not in promises]
     return f"the profile does not promise {', '.join(missing)}" if missing else ""
 

@@ -55,7 +55,7 @@ def recorded_scenarios(
             name = _recording_name(path)
             met[name] += 1
             name = name if met[name] == 1 else f"{name}-{met[name]}"
-            title = f"{path} behind the gateway"
+            title = f"{path} as upstream of the gateway"
             profile = recording.header.profile or ""
             found.append(Scenario(name, title, steps, str(path), profile=profile))
     if not found:

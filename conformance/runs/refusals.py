@@ -28,6 +28,15 @@ class NotOfferedError(RemoteError):
     """The target has no such API."""
 
 
+class PathMissingError(NotOfferedError):
+    """The path of the API is not there: `api` is its dialect, `status` what came."""
+
+    def __init__(self, api: str, exchange: Exchange) -> None:
+        at = f"HTTP {status_of(exchange)} at {path_of(exchange)}"
+        super().__init__(f"{api}: the target has no such API: {at}", hint=_BASE)
+        self.api, self.status = api, status_of(exchange)
+
+
 class NotLetInError(RemoteError):
     """The API is there, but not for us: no key, a wrong one, or no such model."""
 
@@ -45,8 +54,7 @@ def not_offered(exchange: Exchange, name: str) -> NotOfferedError | None:
     """The error for a missing path, by the status alone."""
     if status_of(exchange) not in _ABSENT:
         return None
-    at = f"HTTP {status_of(exchange)} at {path_of(exchange)}"
-    return NotOfferedError(f"{name}: the target has no such API: {at}", hint=_BASE)
+    return PathMissingError(name, exchange)
 
 
 def elsewhere(exchange: Exchange, name: str) -> NotOfferedError | None:
@@ -75,8 +83,8 @@ def answered_as_refined(exchange: Exchange, dialect: str) -> NotOfferedError | N
     refined = get(dialect).refines
     if refined is None or recognised_dialect(exchange) != refined.dialect:
         return None
-    hint = f"--api {ENDPOINTS[dialect].api} judges it as that all the same"
-    return NotOfferedError(f"{dialect}: it answers as {refined.dialect}", hint=hint)
+    hint = f"--api {ENDPOINTS[dialect].api} judges it as {dialect} nevertheless"
+    return NotOfferedError(f"{dialect}: the target answers as {refined.dialect}", hint=hint)
 
 
 def refusal(exchange: Exchange, name: str, words: str, model: str) -> RemoteError | None:

@@ -65,11 +65,11 @@ def known_values(
     request = before.exchange.request if before else None
     sent = request.json if request else None
     if before is None or not isinstance(sent, Mapping):
-        raise NothingToCarryOnError(f"{step.carry.role}, which it carries on, was not taken")
+        raise NothingToCarryOnError(f"needs the answer of {step.carry.role}, which was not sent")
     history = next_turns(dialect, before, sent, step.carry)
     if history is None:
         wanted = "called no tool" if step.carry.results else "gave no answer"
-        raise NothingToCarryOnError(f"{step.carry.role}, which it carries on, {wanted}")
+        raise NothingToCarryOnError(f"continues {step.carry.role}, which {wanted}")
     response = response_id(dialect, before)
     return {**known, "turns": history, "response": response}
 

@@ -306,7 +306,7 @@ def _read_beside(node: Node | None, known: Mapping[str, Step]) -> tuple[str, ...
     steps = [(_earlier_step(each, known), each) for each in nodes]
     for step, each in steps:
         if step.carry is not None:
-            raise each.error("a step that carries on another one is not sent again")
+            raise each.error("a step that continues another one is not sent again")
     return tuple(step.role for step, _ in steps)
 
 

@@ -91,7 +91,7 @@ class Traffic:
         if form is None:
             known.note = "not judged: a WebSocket of no known API"
             return
-        known.note = "a WebSocket: each of its answers has a line of its own"
+        known.note = "a WebSocket: each of its answers has its own line"
         self._sockets[known.number] = SocketTraffic(
             form, known.request_came, head, self._new_number
         )

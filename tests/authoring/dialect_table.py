@@ -25,10 +25,10 @@ _SPOKE: Final = frozenset({Verdict.PASS, Verdict.FAIL})
 _HEAD: Final = """\
 # Dialects
 
-What is judged in each dialect: how many rules spoke (PASS or FAIL) about its shipped cassettes.
-A rule may be in several columns. Where nothing is judged, the reason stands below.
-`conformance check -v FILE` says which rules spoke about a recording; how each system speaks a
-dialect is in [profiles](profiles.md).
+How many rules judge each dialect: the numbers count rules that gave PASS or FAIL on its shipped
+cassettes. A rule may be in several columns. The second table gives the reason for each `-`.
+`conformance check -v FILE` lists the verdicts for a recording. [Profiles](profiles.md) show how
+each system uses a dialect.
 
 This page is written by `python -m tests.authoring.dialect_table`.
 """

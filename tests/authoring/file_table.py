@@ -14,7 +14,7 @@ from conformance.cassette.kinds import OWN
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "files.md"
 _HEAD: Final = (
-    "| kind | names of files | what it is | `fidelity` of its bytes | known beside them |",
+    "| kind | names of files | what it is | `fidelity` of its bytes | also known |",
     "|---|---|---|---|---|",
 )
 

@@ -90,7 +90,7 @@ def test_a_request_shows_which_answers_it_carries_on(
     assert [line.partition(", and of exchange ")[0] for line in said] == [
         f"* {link_sentence(each)}" for each in expected
     ]
-    assert said[0].startswith("* carries on the answer of exchange 1 in ")
+    assert said[0].startswith("* continues the answer of exchange 1 in ")
     assert said[2].endswith(", and of exchange 2, 1")
 
 
@@ -100,9 +100,7 @@ def test_one_exchange_shows_what_it_carries_on(
     path = talk_file(tmp_path, "messages")
     assert main(["inspect", str(path), "--exchange", "2"]) == 0
     ((_, line),) = marked_lines(capsys.readouterr().out)
-    assert line == (
-        "* carries on the answer of exchange 1 in messages.1 (evidence: call call00001)"
-    )
+    assert line == ("* continues the answer of exchange 1 in messages.1 (evidence: call call00001)")
 
 
 def test_exchanges_that_nothing_links_show_nothing(

@@ -54,4 +54,4 @@ def test_answers_that_did_not_come_are_not_compared(
     last = results[-1]
     assert last.verdicts[RULE] is verdict
     if verdict is Verdict.NOT_APPLICABLE:
-        assert last.reasons[RULE] == "none of the compared requests was answered"
+        assert last.reasons[RULE] == "no compared request was answered"

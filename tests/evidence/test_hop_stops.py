@@ -143,4 +143,4 @@ def test_words_beside_a_try_that_stays_are_a_finding_of_their_own() -> None:
     result = judged_hops(shown, *behind, asked=(ASKED, ASKED), ends={2: "reset"})
     assert broken_hops(result) == {"hop/text", "hop/try-replaced"}
     (found,) = (each for each in result.findings if each.rule == "hop/text")
-    assert found.message == "expected no text beside the model's, got 'Sorry, somet'"
+    assert found.message == "expected only the text of the model, got also 'Sorry, somet'"

@@ -32,7 +32,7 @@ CASES: list[tuple[dict[str, Any], tuple[int, int], dict[str, Any], tuple[int, in
         (3, 9),
         {"beside": 0},
         (0, 40),
-        "only beside other requests (3 of 9, 0 of 40 with one request at a time)",
+        "only while other requests run (3 of 9, 0 of 40 with one request at a time)",
     ),
     ({"beside": 7}, (3, 9), {"beside": None}, (0, 40), ""),
     (

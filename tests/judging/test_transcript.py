@@ -11,7 +11,7 @@ import pytest
 
 from conformance.cassette import discover, open_recording
 from conformance.core import shipped
-from conformance.core.events import Chunk, Exchange
+from conformance.core.events import Chunk, Exchange, Request, Response
 from conformance.dialects import get
 from conformance.dialects.recognition import recognised_dialect
 from conformance.judging.fast.running import check_wire
@@ -100,3 +100,11 @@ def test_an_incomplete_response_is_never_a_complete_answer(
     body = b"event: response.incomplete\ndata: %b\n\n" % json.dumps(closing).encode()
     exchange = Exchange(chunks=(Chunk(body, 0.0),), end="eof")
     assert read(exchange, "openai.responses")["ending"] == ending
+
+
+@pytest.mark.parametrize(("method", "ending"), [("GET", "complete"), ("POST", "cut")])
+def test_a_list_of_models_answers_no_question(method: str, ending: str) -> None:
+    body = b'{"object": "list", "data": [{"id": "m", "object": "model"}]}'
+    response = Response(status=200, headers=(("content-type", "application/json"),))
+    exchange = Exchange(request=Request(method), response=response, chunks=(Chunk(body),))
+    assert read(exchange, "openai.chat")["ending"] == ending

@@ -27,7 +27,7 @@ def finding(**changes: Any) -> Finding:
         "after": "text.delta (event 7)",
         "message": "expected text.delta or text.done after text.delta (event 7), got part.done",
         "says": "A part opens, streams text, states its text, closes.",
-        "hint": "See knob summary_carrier.",
+        "hint": "A profile may allow it (knob summary_carrier).",
         "context": (
             ContextLine(7, "text.delta", '{"delta":"w0"}'),
             ContextLine(8, "part.done", '{"part":{}}', at=True),

@@ -214,7 +214,7 @@ def test_a_broken_signature_shows_the_answer_next_to_the_request(
     page = render(check_paths([tmp_path / "t.cassette.jsonl"]))
     outline(page)
     (section,) = re.findall(r'<details class="stream" id="s2".*?</details>', page, re.DOTALL)
-    assert "carries on the answer of exchange 1 in messages.1 (evidence: call call0" in section
+    assert "continues the answer of exchange 1 in messages.1 (evidence: call call0" in section
     article = section.partition("<code>history/messages/signed-unchanged</code>")[2]
     sent, said = article.partition('<div class="hops">')[2].split("<div>")[1:3]
     assert ">sent</p>" in sent

@@ -30,7 +30,7 @@ FAIL MUST summary/lifecycle/part-lifecycle  ogx.cassette.jsonl:26 (event 8, byte
   source    https://example.org/spec
             "A part closes once."
             observed: 33 of 33 streams
-  hint      See knob summary_carrier.
+  hint      A profile may allow it (knob summary_carrier).
   id        3f2a90
   also      FAIL SHOULD wire/order: too early [output_index=0]
 

@@ -89,7 +89,7 @@ def test_many_findings_do_not_keep_everything() -> None:
 
 def test_a_profile_that_is_not_at_hand_is_reported() -> None:
     traced = trace_exchange(stream(dialect="openai.chat", profile="own"), exchange(), 10)
-    assert traced.note == "profile own is not at hand: lanes as strict has them"
+    assert traced.note == "profile own was not found: the lanes follow profile strict"
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff\xfe", b"data: [1]\n\n", b"data: {\n"])

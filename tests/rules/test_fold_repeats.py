@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.judging.checker import Checker
+from conformance.rules.forms.fold_repeats import LONGEST, _Pairs
 from tests.rules.test_texts import cuts, pieces_of
 
 CHECKER = Checker("openai.chat")
@@ -292,3 +293,14 @@ def test_parts_that_are_open_side_by_side_are_not_tries() -> None:
     ]
     events = [{"type": "start"}, {"type": "start-step"}, *opened, *deltas, *ended]
     assert broken(UI, [*events, {"type": "finish-step"}, {"type": "finish"}]) == set()
+
+
+def test_pairs_of_one_word_are_counted_and_not_kept() -> None:
+    pairs = _Pairs()
+    for _ in range(LONGEST):
+        pairs.add("a word ")
+    assert not pairs.are(3)
+    assert len(pairs.text) <= LONGEST + len("a word ")
+    for piece in ("and", "and", " others", " others"):
+        pairs.add(piece)
+    assert pairs.are(3)

@@ -56,7 +56,7 @@ def test_a_follow_up_carries_on_what_was_answered() -> None:
 def test_a_step_that_cannot_be_taken_is_told_and_left_out() -> None:
     found, told = asked("tools", "spoken", "spoken")
     assert [each.role for each in found] == ["tool-turn", "tool-turn-body"]
-    assert told == ["tools/follow-up was left out: tool-turn, which it carries on, called no tool"]
+    assert told == ["tools/follow-up was left out: continues tool-turn, which called no tool"]
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_missing_thinking_is_a_finding(run: Runner) -> None:
 def test_thinking_is_not_missed_without_the_capability(run: Runner) -> None:
     outcome = run(Chatty(thoughtless=True), without=frozenset({"thinking"}))
     assert violated(outcome.report) == set()
-    assert noted(outcome, "were not run: it needs thinking, which --without leaves out")
+    assert noted(outcome, "were not run: needs thinking, which --without leaves out")
 
 
 def test_texts_of_a_random_target_are_untestable(run: Runner) -> None:
@@ -207,7 +207,7 @@ def test_the_key_is_sent_and_never_kept(run: Runner, tmp_path: Path) -> None:
 
 def test_an_api_that_is_not_there_is_told(run: Runner) -> None:
     outcome = run(Chatty(), "think", dialects=())
-    assert noted(outcome, "openai.responses: the target has no such API")
+    assert noted(outcome, "the target has no openai.responses: HTTP 404")
     assert outcome.unanswered == ()
     with pytest.raises(RemoteError, match=r"openai\.responses: the target has no such API"):
         run(Chatty(), "think", dialects=("openai.responses",))
@@ -215,7 +215,7 @@ def test_an_api_that_is_not_there_is_told(run: Runner) -> None:
 
 def test_a_refined_api_is_run_only_where_its_answers_show_it(run: Runner) -> None:
     outcome = run(Chatty(), "think", dialects=())
-    assert noted(outcome, "mistral.chat: it answers as openai.chat")
+    assert noted(outcome, "mistral.chat: the target answers as openai.chat")
     named = run(Chatty(), "think", dialects=("mistral.chat",))
     assert {stream.dialect for stream in named.report.streams} == {"mistral.chat"}
 

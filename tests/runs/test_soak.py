@@ -100,7 +100,7 @@ def test_answers_that_vary_beside_others_alone_are_compared_with_those_taken_alo
     run: Runner,
 ) -> None:
     report = soak(run, Torn(), "think", "history", "company").report
-    assert any("differ beside other requests" in note for note in report.notes)
+    assert any("differ while other requests run" in note for note in report.notes)
     assert CROSS_TALK in {finding.rule for finding in report.findings}
 
 

@@ -32,7 +32,7 @@ def test_a_step_names_what_is_asked_beside_it() -> None:
     [
         ("beside: []", "expected 1 to 16 roles, got 0"),
         ("beside: [three]", "no earlier step has the role 'three'"),
-        ("beside: [two]", "a step that carries on another one is not sent again"),
+        ("beside: [two]", "a step that continues another one is not sent again"),
         ("openai.responses: {previous_response_id: $response}", "nothing is called '$response'"),
     ],
 )

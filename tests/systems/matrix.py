@@ -23,13 +23,13 @@ Cells = Mapping[tuple[str, str], frozenset[str]]
 _HEAD: Final = """\
 # Where the systems contradict each other
 
-Four systems that all think do not agree on what is right, and each is right by its own documents.
-So each has a profile, and a rule that only some of them keep applies where a profile promises it.
-Presets of the reference client and server are models of the systems: tables of choices, no forks.
-Each keeps its own profile, and breaks another exactly where the two contradict each other.
+Four systems with thinking models disagree, and each follows its own documents.
+So each has a profile. A rule that only some systems keep applies only to profiles that promise it.
+For each system the reference client or server has a preset (`--like NAME`), which sets its choices.
+A preset keeps its own profile, and breaks another profile exactly where the two systems disagree.
 
 `python -m tests.systems.matrix` runs every preset under every profile and writes this page.
-What each system's documents ask for is in [systems](systems.md).
+[Systems](systems.md) lists what the documents require.
 
 ```console
 $ LIKE_OPAL="python -m conformance.reference client harness --like opal"
@@ -43,8 +43,8 @@ $ conformance run --url http://127.0.0.1:8000 --profile ogx-merged
 _AXES: Final = """\
 ## The questions
 
-What each system does, what distinguishes it, and where that shows above.
-Where nothing can fail, the last column says why.
+What each system does, and the rules and knobs that show the difference.
+If no rule can fail, the last column gives the reason.
 """
 
 

@@ -16,9 +16,9 @@ _WITHOUT_PAGE: Final = ("harness/", "scenario/")
 _HEAD: Final = """\
 # Systems
 
-What the documents of four systems ask for, sentence by sentence, and which rules judge it.
-A behaviour that no rule can judge is listed with the reason.
-Two systems that contradict each other are both right: see [contradictions](contradictions.md).
+What the documents of four systems require, sentence by sentence, and which rules judge it.
+If no rule can judge a requirement, the table gives the reason.
+Some requirements [contradict each other](contradictions.md); then each system is judged by its own.
 
 ```console
 $ conformance list systems
@@ -27,7 +27,7 @@ $ conformance list --system opal
 
 ## With a report
 
-A run, or a check of recordings, gives every requirement a verdict:
+A report of `run` or `check` gives every requirement a verdict:
 
 ```console
 $ CLIENT="python -m conformance.reference client harness --like opal"
@@ -35,17 +35,16 @@ $ conformance run --client "$CLIENT" --cases quick --api responses --profile opa
 $ conformance list --system opal --report mine.json
 ```
 
-It is the first of these that any of its rules has in the exchanges that exercise it:
+A requirement gets the first of these verdicts that one of its rules has:
 ERROR, FAIL, INCONCLUSIVE, PASS, UNTESTABLE, VACUOUS, NOT-APPLICABLE.
-`--report` may be given several times.
-`--format json` gives the rows as data (`conformance schema list`).
-Listing judges nothing, so its exit code is 0 whatever the verdicts: `run` and `check` judge.
+`--report` is repeatable. `--format json` gives the rows as data (`conformance schema list`).
+`list` judges nothing, so its exit code is always 0.
 
 ## Presets
 
-Systems have a model each: the reference client or server with other choices (`--like NAME`).
-Beside them stand, for what they cannot show, the reference itself and recordings that ship.
-What each must come to is in the last column below; a test runs them and holds it.
+Each system has presets (`--like NAME`): the reference client or server with its choices.
+For requirements that no preset can show, the reference itself or shipped recordings are used.
+A test runs them all and compares the verdicts with the last column of the tables.
 
 ## A table of your own
 
@@ -54,10 +53,10 @@ $ conformance list --system mine.yaml
 $ conformance lint mine.yaml
 ```
 
-`conformance schema system` describes the file; those that ship are in `specs/systems/`.
-`lint` tells rules, scenarios and profiles that do not exist.
+`conformance schema system` describes the file; shipped ones are in `specs/systems/`.
+`lint` reports rules, scenarios and profiles that do not exist.
 
-This page is written from there, by `python -m tests.systems.pages`.
+`python -m tests.systems.pages` writes this page from those files.
 """
 
 
@@ -99,14 +98,14 @@ def _system(system: System) -> Iterator[str]:
         for each in system.presets
     )
     yield ""
-    yield row("requirement", "what is asked for", "side", "source", "judged by", "verdict")
+    yield row("requirement", "what is required", "side", "source", "judged by", "verdict")
     yield row(*["---"] * 6)
     yield from (_requirement(each) for each in system.requirements)
     yield ""
 
 
 def _kind(preset: Preset) -> str:
-    return "beside them" if preset.is_beside else "preset"
+    return "also run" if preset.is_beside else "preset"
 
 
 def _requirement(each: Requirement) -> str:

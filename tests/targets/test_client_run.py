@@ -213,7 +213,7 @@ def test_faults_in_a_row_cost_the_rest_of_a_recording(mode: str) -> None:
         ("not tried further after 5 faults of the adapter in a row",)
     }
     messages = [finding.message for finding in outcome.report.findings]
-    assert sum("given up after 25 faults in a row: the adapter" in each for each in messages) > 1
+    assert sum("stopped after 25 faults in a row: the adapter" in each for each in messages) > 1
     assert outcome.report.exit_code() == 4
 
 

@@ -140,7 +140,7 @@ def test_the_page_of_an_exchange_shows_what_it_goes_on_from(tmp_path: Path) -> N
     assert [each.number for each in before] == [1, 2]
     page = write_timeline(chosen, tmp_path, before).read_text()
     assert SIGNED in page
-    assert "carries on the answer of exchange 2" in page
+    assert "continues the answer of exchange 2" in page
 
 
 @pytest.mark.parametrize(("bound", "most"), [("MOST_ANSWERS", 1), ("MOST_BYTES", 450)])

@@ -144,7 +144,7 @@ def test_an_answer_is_over_where_its_own_end_comes() -> None:
     assert traffic.exchanges[1001].end == "eof"
     assert traffic.exchanges[1001].model == "m"
     assert not traffic.exchanges[1001].note
-    assert traffic.exchanges[1].note == "a WebSocket: each of its answers has a line of its own"
+    assert traffic.exchanges[1].note == "a WebSocket: each of its answers has its own line"
     assert traffic.exchanges[1001].result is not None
     assert not traffic.exchanges[1].is_over
 

@@ -33,7 +33,7 @@ from conformance.core.events import Chunk, Exchange, Request, Response
 from conformance.dialects import dialect_at
 
 _JSON: Final = (("content-type", "application/json"),)
-_KEPT: Final = "OGX keeps objects of an SDK: no headers, framing or times, ids of its own"
+_KEPT: Final = "OGX keeps objects of an SDK: no headers, framing or times, and its own ids"
 # How a recording begins; files of 2025 have no test_id.
 _HEAD: Final = re.compile(
     rb'\s*\{\s*(?:"test_id"\s*:\s*(?:null|"(?:[^"\\]|\\.)*+")\s*,\s*)?"request"\s*:\s*\{'

@@ -142,9 +142,7 @@ OPERATORS.add("I10-block-index-reused", "A block takes the index of the first on
 OPERATORS.add("X4-block-overlap", "A block ends after the next one began.")(
     ends_before(_STOP, _START), move_behind_next(_START)
 )
-OPERATORS.add(
-    "X15-body-thinking-last", "Thinking of a message in one piece stands behind its text."
-)(
+OPERATORS.add("X15-body-thinking-last", "Thinking of a whole message comes after its text.")(
     lists_between("content", first=("thinking", "redacted_thinking"), last="text"),
     turn_around("content"),
 )

@@ -226,7 +226,7 @@ def _difference(
     if form.are == "not-both":
         return f"exchange {name} gave {had}, but {where} sends {has} back without it"
     if form.are == "lacks":
-        return f"exchange {name} gave {had}, but {where} has that beside the text of the answer"
+        return f"exchange {name} gave {had}, but {where} has that as well as the text of the answer"
     if given.type == BEFORE:
         return f"exchange {name} received {had}, but {has} comes before {where} (at {at})"
     if not back.taken.parts:

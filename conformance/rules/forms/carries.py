@@ -73,7 +73,7 @@ class Carries(Form, frozen=True):
 def _read_rows(reader: FormReader, node: Node) -> dict[str, CarriedField]:
     entries = node.mapping()
     if not entries:
-        raise node.error("expected a map from path to what stands there, got an empty one")
+        raise node.error("expected a map from path to what is there, got an empty one")
     return {path: _read_field(reader, value) for path, value in entries.items()}
 
 

@@ -194,7 +194,7 @@ def _read_link(node: Node, entries: Mapping[str, Node]) -> Literal["answer", "re
             chosen(entries[name], (word,))
             others = sorted(entries.keys() & {"role", "hop", "view", "answer", "request"} - {name})
             if others:
-                raise node.error(f"{name} stands without {' and '.join(others)}")
+                raise node.error(f"{name} excludes {' and '.join(others)}")
     return "answer" if "answer" in entries else "request" if "request" in entries else ""
 
 

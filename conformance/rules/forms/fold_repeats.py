@@ -55,24 +55,42 @@ _GOES_ON: Final = frozenset(",;(-\u2013\u2014")  # a sentence goes on after thes
 
 
 class _Pairs:
-    """Deltas in a row that each came twice (rule 6)."""
+    """Deltas in a row that each came twice (rule 6).
 
-    __slots__ = ("_single", "texts")
+    They are counted, not kept: a stream may repeat one for ever.
+    """
+
+    __slots__ = ("_count", "_different", "_letters", "_single", "_size", "_texts")
 
     def __init__(self) -> None:
         self._single: str | None = None  # the delta before, where it came once so far
-        self.texts: list[str] = []
+        self._clear()
+
+    def _clear(self) -> None:
+        self._count = self._letters = self._size = 0
+        self._different: frozenset[str] = frozenset()  # at most THREE_TEXTS
+        self._texts: list[str] = []  # the first LONGEST characters
+
+    @property
+    def text(self) -> str:
+        return "".join(self._texts)
 
     def add(self, piece: str) -> bool:
         """Takes the next delta; whether it is the second of a pair."""
-        if piece == self._single:
-            self._single = None
-            self.texts.append(piece)
-            return True
-        if self._single is not None:
-            self.texts.clear()
-        self._single = piece
-        return False
+        if piece != self._single:
+            if self._single is not None and self._count:
+                self._clear()
+            self._single = piece
+            return False
+        self._single = None
+        self._count += 1
+        self._letters += len(piece.strip())
+        if len(self._different) < THREE_TEXTS:
+            self._different |= {piece}
+        if piece and self._size < LONGEST:
+            self._size += len(piece)
+            self._texts.append(piece)
+        return True
 
     def add_all(self, pieces: Column) -> None:
         """Takes many deltas, the same as one by one."""
@@ -81,7 +99,7 @@ class _Pairs:
                 self.add(piece)
             return
         if len(pieces) > 1 or self._single is not None:
-            self.texts.clear()
+            self._clear()
         self._single = pieces[-1]
 
     def would_be(self, count: int, pieces: Column) -> bool:
@@ -89,16 +107,14 @@ class _Pairs:
         if not any(map(eq, pieces, islice(pieces, 1, None))) and pieces[0] != self._single:
             return False
         tried = _Pairs()
-        tried._single, tried.texts = self._single, [*self.texts]
+        tried._single, tried._different = self._single, self._different
+        tried._count, tried._letters = self._count, self._letters
         return any(tried.add(piece) and tried.are(count) for piece in pieces)
 
     def are(self, count: int) -> bool:
         """Whether they are so many, and no word or line that recurs."""
-        return (
-            len(self.texts) >= count
-            and len(set(self.texts)) >= THREE_TEXTS
-            and sum(len(text.strip()) for text in self.texts) >= LETTERS
-        )
+        is_varied = len(self._different) >= THREE_TEXTS and self._letters >= LETTERS
+        return is_varied and self._count >= count
 
 
 class _Part:
@@ -280,7 +296,7 @@ class _TakePiece(Act):
             return _repeated(other.text, "what another part said")
         doubled = self.machine.form.doubled
         if doubled and part.pairs.add(piece) and part.pairs.are(doubled):
-            return _repeated("".join(part.pairs.texts), f"each of the last {doubled} deltas")
+            return _repeated(part.pairs.text, f"each of the last {doubled} deltas")
         return FIRED if self.is_first and has_more else None
 
     def still(self, slice_: Slice, event: Event, columns: Columns) -> bool:

@@ -49,7 +49,7 @@ class Answer(Form, frozen=True):
         entries = node.mapping({"when", "then", "before", "opens"})
         then = reader.named_events(node.required("then"))
         if "opens" in entries and "when" in entries:
-            raise node.key("opens").error("opens stands for when: give one of them")
+            raise node.key("opens").error("opens replaces when: give one of them")
         named = (reader.named_events(entries.get(key)) for key in ("when", "before", "opens"))
         return cls(then, *named)
 

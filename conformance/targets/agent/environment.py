@@ -63,7 +63,7 @@ def agent_environment(
     played |= {name: str(home) for name, home in homes.items()}
     for name in passed:
         if name in played or name in _NEVER:
-            hint = f"--agent 'env {name}=... CMD' sets it all the same"
+            hint = f"--agent 'env {name}=... CMD' sets it nevertheless"
             raise UsageError(f"--pass {name}: the agent is to ask the played model", hint=hint)
     environment = passed_environment(passed) | played
     for home in homes.values():

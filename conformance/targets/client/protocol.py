@@ -141,9 +141,9 @@ def _schema_fault(value: Mapping[str, Any], kind: str) -> str:
     try:
         error = next(iter(_schema_validator(name).iter_errors(value)), None)
     except UnicodeEncodeError:
-        return "a text of it is no Unicode"
+        return "it holds a text that is not Unicode"
     if error is None:
-        return "it is none of the answers that there are"
+        return "it is no known answer"
     fault = schema_fault(error, view)
     said = f"expected {fault.wanted}, got {view(fault.value)}"
     return f"{fault.path}: {said}" if fault.path else said

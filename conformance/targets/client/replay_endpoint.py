@@ -208,12 +208,12 @@ class ReplayEndpoint:
         self.faults += 1
         self._is_warm = self.faults > 1  # a new process loads its packages again
         if self.faults >= MOST_IN_A_ROW:
-            self._given_up = f"given up after {self.faults} faults in a row: {fault}"
+            self._given_up = f"stopped after {self.faults} faults in a row: {fault}"
             return
         try:
             self._adapter = Adapter(self._command, self._bounds, self._passed)
         except ConformanceError as err:
-            self._given_up = f"given up, since it does not start again: {err}"
+            self._given_up = f"stopped, since it does not start again: {err}"
 
 
 def _with_loop(answered: AdapterAnswer, asked: int) -> AdapterAnswer:

@@ -371,5 +371,5 @@ def _check_target(request: HttpRequest) -> None:
         where = f"https://{request.target}"
         raise RequestRejected(400, f"{why} as base URL, and --upstream {where} to the proxy")
     if not request.target.startswith("/"):
-        why = "expected a path; this proxy stands in for one server, give its URL as base URL"
+        why = "expected a path: this proxy forwards to one server; use its URL as base URL"
         raise RequestRejected(400, why)

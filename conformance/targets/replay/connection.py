@@ -154,7 +154,7 @@ class ReplayConnection(asyncio.Protocol):
         """From its first byte on, a request has its time: more bytes do not start it anew."""
         if not self._is_timed:
             self._is_timed = True
-            late = RequestRejected(408, "the request did not come to its end in time")
+            late = RequestRejected(408, "the request was not complete in time")
             self._set_timer(self._state.limits.request_s, partial(self._reject_request, late))
 
     def _reject_request(self, reason: RequestRejected) -> None:

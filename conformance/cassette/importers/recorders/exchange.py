@@ -111,7 +111,7 @@ def _read_socket(file: ForeignFile, row: Recorder, entry: Entry, socket: KeptSoc
 def _kept_body(row: Recorder, entry: Entry) -> KeptBody | None:
     """The body; None where none was kept. Raises ValueError."""
     if row.elsewhere and (name := entry.at(row.elsewhere)):
-        raise ValueError(f"its body is in a file of its own, {str(name)[:80]}")
+        raise ValueError(f"its body is in a separate file, {str(name)[:80]}")
     for path, coding in row.payloads.items():
         if (found := _payload_body(row, entry, path, coding)) is not None:
             return found
