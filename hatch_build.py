@@ -63,13 +63,13 @@ class BuiltValuesHook(BuildHookInterface[Any]):
         if version == "editable":
             return
         sys.path.insert(0, self.root)
-        from conformance.core.built_values import FILE_NAME  # noqa: PLC0415  # on the path by now
+        from conformance.core.shipped import VALUES_NAME  # noqa: PLC0415  # on the path by now
         from conformance.judging.building import build_values  # noqa: PLC0415
 
         self._folder = TemporaryDirectory()
-        file = Path(self._folder.name) / FILE_NAME
+        file = Path(self._folder.name) / VALUES_NAME
         build_values(file)
-        build_data["force_include"][str(file)] = f"conformance/_data/{FILE_NAME}"
+        build_data["force_include"][str(file)] = f"conformance/_data/{VALUES_NAME}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         del build_data, artifact_path

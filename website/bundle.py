@@ -20,7 +20,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import yaml
 
-from conformance.core.built_values import FILE_NAME
+from conformance.core.shipped import VALUES_NAME
 from conformance.judging.building import build_values
 
 ROOT: Final = Path(__file__).parent.parent
@@ -50,9 +50,9 @@ def write_archive(file: Path, wheels: list[Path]) -> None:
     with TemporaryDirectory() as made, ZipFile(file, "w", ZIP_DEFLATED) as archive:
         for path, name in _package_files():
             archive.write(path, name)
-        values = Path(made) / FILE_NAME
+        values = Path(made) / VALUES_NAME
         build_values(values)
-        archive.write(values, f"conformance/_data/{FILE_NAME}")
+        archive.write(values, f"conformance/_data/{VALUES_NAME}")
         # The folder has to be there; none of its recordings is needed.
         archive.writestr("conformance/_data/cassettes/README", "left out\n")
         for wheel in wheels:

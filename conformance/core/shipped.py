@@ -11,6 +11,9 @@ from typing import Final
 from conformance.core.errors import HarnessError
 
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
+_DATA: Final = "_data"
+VALUES_NAME: Final = "built_values.pickle"
+"""The file of values that were built from the YAML files."""
 
 
 def specs() -> Path:
@@ -23,8 +26,20 @@ def cassettes() -> Path:
     return _shipped_folder("cassettes")
 
 
+def is_in_wheel(folder: Path) -> bool:
+    """Whether a shipped folder lies inside the package."""
+    return folder.parent == _PACKAGE / _DATA
+
+
+def values_file() -> Path:
+    """Where the values built from the shipped YAML files are, if they were."""
+    folder = specs()
+    place = folder.parent if is_in_wheel(folder) else folder.parent / "build" / "values"
+    return place / VALUES_NAME
+
+
 def _shipped_folder(name: str) -> Path:
-    places = (_PACKAGE / "_data" / name, _PACKAGE.parent / name)
+    places = (_PACKAGE / _DATA / name, _PACKAGE.parent / name)
     for place in places:
         if place.is_dir():
             return place

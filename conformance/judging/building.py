@@ -1,13 +1,13 @@
-"""The values built from the YAML files, which a wheel ships next to them."""
+"""The values built from the YAML files: a wheel ships them, and make builds them for a checkout."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
 
-from conformance.core.built_values import SpecValue, write_values
+from conformance.core.built_values import SpecValue, write_checkout_values, write_values
 from conformance.core.shipped import specs
-from conformance.dialects.marker_families import FILE_NAME, marker_families
+from conformance.dialects.marker_families import FILE_NAME, read_families
 from conformance.judging.suites import dialect_vocabulary, suite_files
 from conformance.profiles.fingerprints import read
 from conformance.profiles.load import load_named
@@ -21,12 +21,17 @@ def build_values(file: Path) -> None:
     write_values(file, spec_values())
 
 
+def build_for_checkout() -> None:
+    """Write them where this checkout looks for them; `make` runs it."""
+    write_checkout_values(spec_values())
+
+
 def spec_values() -> Iterator[SpecValue]:
     """Every shipped suite, profile, and fingerprints of a profile, as YAML states them."""
     for path in suite_files(specs()):
         yield SpecValue("suite", path, load_suite(path, dialect_vocabulary))
     registry = specs() / FILE_NAME
-    yield SpecValue("markers", registry, marker_families())
+    yield SpecValue("markers", registry, read_families(document.load(registry)))
     folder = specs() / "profiles"
     for path in sorted(folder.glob("*/*.yaml")):
         name, dialect = path.stem, path.parent.name

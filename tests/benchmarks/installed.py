@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from conformance.core.built_values import FILE_NAME
+from conformance.core.shipped import VALUES_NAME
 from conformance.judging.building import build_values
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -21,6 +21,6 @@ def install(folder: Path) -> str:
     shutil.copytree(ROOT / "conformance", package, ignore=unwanted)
     for name in ("specs", "cassettes"):
         shutil.copytree(ROOT / name, data / name)
-    build_values(data / FILE_NAME)
+    build_values(data / VALUES_NAME)
     compileall.compile_dir(folder, quiet=1)
     return str(folder)

@@ -27,3 +27,14 @@ def test_shipped_folders_are_found_in_a_wheel_first(
 
 def test_checkout_has_its_specs() -> None:
     assert (shipped.specs() / "profiles").is_dir()
+
+
+def test_built_values_are_beside_the_specs_of_a_wheel_and_below_build_in_a_checkout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shipped, "_PACKAGE", tmp_path / "conformance")
+    (tmp_path / "specs").mkdir()
+    assert shipped.values_file() == tmp_path / "build" / "values" / shipped.VALUES_NAME
+    data = tmp_path / "conformance" / "_data"
+    (data / "specs").mkdir(parents=True)
+    assert shipped.values_file() == data / shipped.VALUES_NAME

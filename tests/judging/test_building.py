@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from conformance.core import built_values, shipped
-from conformance.core.built_values import FILE_NAME, built_value
+from conformance.core.built_values import built_value
 from conformance.core.errors import SpecError
+from conformance.core.shipped import VALUES_NAME
 from conformance.judging import suites
 from conformance.judging.building import build_values, spec_values
 from conformance.profiles import lookup
@@ -23,7 +24,7 @@ PARENT = "profiles/openai.chat/strict.yaml"
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The values of the checkout's specs, which lie elsewhere than those of a wheel."""
-    file = tmp_path_factory.mktemp("built") / FILE_NAME
+    file = tmp_path_factory.mktemp("built") / VALUES_NAME
     build_values(file)
     return file
 
@@ -48,10 +49,6 @@ def test_every_value_is_that_of_the_yaml_files_beside_it(specs: Path) -> None:
         # Places and types too: 1 is not True, a list no tuple, and the folder is this one.
         assert repr(found) == repr(each.value)
     assert str(specs) in repr(values)
-
-
-def test_a_checkout_has_none() -> None:
-    assert not any(built_value(each.kind, each.path) for each in spec_values())
 
 
 def test_no_yaml_is_read_where_values_are_there(
@@ -118,7 +115,7 @@ def test_values_of_another_version_are_none(
     specs: Path, built: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(built_values, "__version__", "0.0.9")
-    build_values(specs.with_name(FILE_NAME))
+    build_values(specs.with_name(VALUES_NAME))
     monkeypatch.undo()
     monkeypatch.setattr(shipped, "_PACKAGE", specs.parent.parent)
     assert built_value("suite", specs / SUITE) is None
