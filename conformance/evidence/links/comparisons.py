@@ -16,6 +16,7 @@ from conformance.evidence.links.answers import AnswerTurn
 from conformance.evidence.links.finder import TurnLink
 from conformance.evidence.links.gathering import GatheredEnd, LinkedRule, LinkGatherer
 from conformance.evidence.links.kept import AGAIN, KEPT, NAMED, kept_events
+from conformance.evidence.links.left_out import why_left_out
 from conformance.evidence.links.prefixes import BEFORE, TalkPrefix
 from conformance.evidence.links.requests import RepeatedTalk
 from conformance.evidence.links.returned import CALL, TEXT, returned_calls, returned_text
@@ -127,7 +128,7 @@ class RepeatedTurns:
             back.take(self._kept(link))
         places = f".{_listed(link.entries)}" if link.entries else ""
         where = f"{self.talk.form.key}{places}"
-        turn = _TurnPlace(where, self.named)
+        turn = _TurnPlace(where, self.named, why_left_out(link, self.talk, self._setting.dialect))
         return {each.id: _compared(each, link, back.ends[each.id], turn) for each in rules}
 
     def _returned(self, link: TurnLink) -> Iterator[Event]:
@@ -178,10 +179,11 @@ def _shown(entry: Any) -> str:
 
 
 class _TurnPlace(Struct, frozen=True):
-    """Where a turn is in its request, and how messages name an exchange."""
+    """Where a turn is in its request, how messages name an exchange, and what it may lack."""
 
     where: str
     named: Callable[[int], str]
+    may_lack: str = ""
 
 
 def _compared(
@@ -220,6 +222,8 @@ def _judged(
         fires = form.fires_on(pair[0].taken.parts, pair[1].taken.parts)
         why = _ALONE if form.are == "in-order" else _ONE_EMPTY
         return LinkVerdict(Verdict.PASS) if fires else LinkVerdict(Verdict.VACUOUS, why)
+    if place.may_lack and not back.taken.parts and rule.types.isdisjoint(_CONTENT):
+        return LinkVerdict(Verdict.NOT_APPLICABLE, place.may_lack)
     return LinkVerdict(Verdict.FAIL, violation=_violation(rule, link, given, back, place))
 
 
