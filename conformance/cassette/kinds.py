@@ -27,6 +27,7 @@ from conformance.cassette.importers.curl_trace import IMPORTER as CURL_TRACE
 from conformance.cassette.importers.message_lines import IMPORTER as MESSAGE_LINES
 from conformance.cassette.importers.mitmproxy import IMPORTER as MITMPROXY
 from conformance.cassette.importers.ogx import IMPORTER as OGX
+from conformance.cassette.importers.recorders.batches import BATCHES
 from conformance.cassette.importers.recorders.reading import importer_of
 from conformance.cassette.importers.recorders.table import ROWS
 from conformance.cassette.importers.session_logs import SESSION_LOGS
@@ -60,6 +61,7 @@ CASSETTE: Final = Importer(
 )
 RECORDERS: Final = tuple(map(importer_of, ROWS))
 """Files of other people's recorders, each by its row."""
+_RESULTS: Final = tuple(map(importer_of, BATCHES))  # before lines that may be payloads of a stream
 OWN: Final = (
     *(
         CASSETTE,
@@ -67,6 +69,7 @@ OWN: Final = (
         CURL_HEAD,
         EVENTS,
         *SESSION_LOGS,
+        *_RESULTS,
         TELEMETRY,
         MESSAGE_LINES,
         TIMED,

@@ -60,8 +60,11 @@ TRANSPORT_EVENTS: Final = frozenset(
     }
 )
 
-TURN_EVENTS: Final = frozenset({"turn.call", "turn.text"})
-"""The calls and the text of an answer, or of the turn that brings it back, in any dialect."""
+TURN_EVENTS: Final = frozenset(
+    {"turn.call", "turn.text", "turn.named", "turn.result", "turn.again"}
+)
+"""The calls and the text of an answer, or of the turn that brings it back, in any dialect; and what
+a request sends to a server that keeps the answer which it names."""
 
 REQUEST_EVENTS: Final = (
     frozenset(

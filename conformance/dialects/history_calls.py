@@ -30,7 +30,8 @@ from conformance.core.json_values import value_at
 from conformance.dialects.json_edge import elements, mapping, string
 
 _MODEL: Final = frozenset({"assistant", "model"})
-_REFERENCES: Final = frozenset({"item_reference", "compaction"})
+REFERENCES: Final = frozenset({"item_reference", "compaction"})
+"""Kinds of entries that stand for what is not in the request."""
 
 
 class CallIdPlace(Struct, frozen=True):
@@ -145,7 +146,7 @@ class CallPairing(Struct, frozen=True):
         model_spoke = False
         for position, entry in enumerate(history):
             fields = mapping(entry)
-            is_kept = is_kept or string(fields.get("type")) in _REFERENCES
+            is_kept = is_kept or string(fields.get("type")) in REFERENCES
             is_model = string(fields.get("role")) in _MODEL
             if self.has_turns and is_model and not model_spoke:
                 yield from self._pairs(calls, results, spare, is_kept=is_kept)

@@ -37,6 +37,7 @@ _PART_ORDERS: Final = (
     *("text-part-lifecycle", "raw-part-lifecycle", "refusal-part-lifecycle"),
     "part-lifecycle",
 )
+_OF_NAMES: Final = ("named-stored", "named-by-its-id", "named-once")
 _OF_PLACES: Final = (
     "*/signed-in-place",
     "*/step-signed",
@@ -83,6 +84,11 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "always-carried": ("signed-unchanged", "signature-present", "turn-signed"),
     "blocks-in-order": ("first-in-content",),
     "turn-sealed": ("sealed-unchanged", "sealed-or-left-out"),
+    # Who names something else, or what is not kept, sends what fits that.
+    "named-items-once": _OF_NAMES,
+    "named-not-repeated": (*_OF_NAMES, "named-items-once"),
+    "named-asked": _OF_NAMES,
+    "named-answered": (*_OF_NAMES, "named-asked"),
     "summary-carried": ("sealed-unchanged", "sealed-or-left-out"),
     "turn-signed": ("signed-unchanged", "signature-unchanged", "signature-present", "step-signed"),
     # What is altered beside its calls is altered in later turns, too.

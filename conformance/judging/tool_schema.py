@@ -6,7 +6,7 @@ Rule 2: depth and steps are bounded; past them a value fits.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
@@ -15,6 +15,8 @@ _DEEPEST: Final = 32
 _MOST_STEPS: Final = 20_000
 _MOST_KEYS: Final = 8  # that are reported
 _LONGEST: Final = 60
+_MOST_ALTERNATIVES: Final = 64  # of one place
+_CHOICES: Final = ("allOf", "anyOf", "oneOf")
 _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "object": (dict,),
     "array": (list,),
@@ -47,6 +49,51 @@ class ToolText(Struct, frozen=True):
 
     says: str = ""
     type: str = ""
+
+
+class SchemaPlace(Struct, frozen=True):
+    """What a schema says of one value inside: every schema that may describe it."""
+
+    root: Mapping[str, Any]
+    schemas: tuple[Mapping[str, Any], ...]
+
+    @classmethod
+    def of(cls, schema: Any) -> SchemaPlace:
+        """Of the whole value; anything but an object says nothing."""
+        root = schema if isinstance(schema, Mapping) else {}
+        return cls(root, tuple(_alternatives(_Walk(root), (root,))))
+
+    def knows(self, key: str) -> bool:
+        """Whether such a key is described; every one is where no key is."""
+        named = [each["properties"] for each in self.schemas if _describes_keys(each)]
+        return not named or any(key in each for each in named)
+
+    def under(self, key: str) -> SchemaPlace:
+        """Of the value under a key."""
+        found = (each["properties"].get(key) for each in self.schemas if _describes_keys(each))
+        return SchemaPlace(self.root, tuple(_alternatives(_Walk(self.root), found)))
+
+    @property
+    def element(self) -> SchemaPlace:
+        """Of an element of a list."""
+        found = (each.get("items") for each in self.schemas)
+        return SchemaPlace(self.root, tuple(_alternatives(_Walk(self.root), found)))
+
+
+def _describes_keys(schema: Mapping[str, Any]) -> bool:
+    known = schema.get("properties")
+    return isinstance(known, Mapping) and bool(known)
+
+
+def _alternatives(walk: _Walk, schemas: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
+    """Each schema without references, and those of which a value may or must fit one."""
+    waiting = list(schemas)
+    while waiting and walk.steps < _MOST_ALTERNATIVES:
+        walk.steps += 1
+        schema = _resolved(walk, waiting.pop(0))
+        if schema is not None:
+            yield schema
+            waiting += [each for key in _CHOICES for each in _list_at(schema, key)]
 
 
 def parameter_texts(schema: Any) -> dict[str, ToolText]:
@@ -142,7 +189,7 @@ def _misfit_of_parts(
 
 def _is_closed(schema: Mapping[str, Any]) -> bool:
     """Whether no key is allowed but those under `properties`."""
-    elsewhere = ("patternProperties", "allOf", "anyOf", "oneOf")
+    elsewhere = ("patternProperties", *_CHOICES)
     is_closed = schema.get("additionalProperties") is False
     return is_closed and not any(key in schema for key in elsewhere)
 

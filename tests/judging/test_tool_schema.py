@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.judging.tool_schema import misfit, required_keys, takes_object
+from conformance.judging.tool_schema import SchemaPlace, misfit, required_keys, takes_object
 
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 DAYS = {"type": "object", "properties": {"days": {"type": "array", "items": {"type": "integer"}}}}
@@ -87,3 +87,48 @@ KEYS = st.sampled_from(
 @given(json_values, st.dictionaries(KEYS, json_values))
 def test_no_schema_is_too_strange(value: Any, schema: dict[str, Any]) -> None:
     assert isinstance(misfit(value, schema), str)
+
+
+TRIP: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "stops": {"type": "array", "items": {"$ref": "#/$defs/stop"}},
+        "notes": {"type": "object"},
+        "by": {"anyOf": [{"type": "null"}, {"properties": {"boat": {}}}]},
+    },
+    "$defs": {"stop": {"properties": {"harbour": {"description": "not a pier"}}}},
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "key", "known"),
+    [
+        ((), "stops", True),
+        ((), "harbour", False),  # a key elsewhere in the schema
+        (("stops", 0), "harbour", True),
+        (("stops", 0), "pier", False),  # a word of a description
+        (("stops", 0), "stops", False),
+        (("notes",), "anything", True),  # an object that describes no keys
+        (("by",), "boat", True),
+        (("by",), "train", False),
+        (("elsewhere",), "anything", True),
+    ],
+)
+def test_which_keys_a_place_of_a_schema_knows(
+    path: tuple[str | int, ...], key: str, *, known: bool
+) -> None:
+    place = SchemaPlace.of(TRIP)
+    for each in path:
+        place = place.under(each) if isinstance(each, str) else place.element
+    assert place.knows(key) is known
+
+
+def test_references_in_a_circle_end() -> None:
+    assert SchemaPlace.of(LOOP).under("a").knows("b")
+    endless: dict[str, Any] = {"anyOf": [{"$ref": "#"}, {"$ref": "#"}], "properties": {"a": {}}}
+    assert not SchemaPlace.of(endless).knows("b")
+
+
+@pytest.mark.parametrize("schema", [None, [], "object", {"properties": []}])
+def test_what_is_no_schema_knows_every_key(schema: Any) -> None:
+    assert SchemaPlace.of(schema).knows("a")

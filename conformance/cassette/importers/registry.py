@@ -8,6 +8,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
 
 from conformance.cassette.importers import ForeignFile, ImportedRecording, Importer
+from conformance.cassette.importers.recorders.batches import BATCHES
 from conformance.cassette.importers.recorders.table import ROWS
 from conformance.cassette.importers.session_logs import SESSION_LOGS
 from conformance.core.errors import CassetteError
@@ -28,7 +29,7 @@ _OWN_KINDS: Final = frozenset(
             "messages",
             "otel",
             *(kind.name for kind in SESSION_LOGS),
-            *(row.name for row in ROWS),
+            *(row.name for row in (*ROWS, *BATCHES)),
         ),
     }
 )

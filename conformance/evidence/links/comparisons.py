@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from conformance.core.events import TURN_EVENTS, Event
+from conformance.core.events import Event
 from conformance.evidence.links.answers import AnswerTurn
 from conformance.evidence.links.finder import TurnLink
 from conformance.evidence.links.gathering import GatheredEnd, LinkedRule, LinkGatherer
+from conformance.evidence.links.kept import AGAIN, KEPT, NAMED, kept_events
+from conformance.evidence.links.left_out import why_left_out
 from conformance.evidence.links.prefixes import BEFORE, TalkPrefix
 from conformance.evidence.links.requests import RepeatedTalk
-from conformance.evidence.links.returned import TEXT, returned_calls, returned_text
+from conformance.evidence.links.returned import CALL, TEXT, returned_calls, returned_text
 from conformance.judging.findings import RecentFrames, clip_text, make_finding
 from conformance.judging.offered_tools import OfferedTools
 from conformance.judging.result import ContextLine, EventBeside, Finding
@@ -32,6 +35,7 @@ _ONE_EMPTY: Final = "never fired: one side has nothing to compare"
 _ALONE: Final = "never fired: the request sends nothing back whose order could change"
 _MOST_NUMBERS: Final = 8
 _MOST_SHOWN: Final = 3  # entries of a turn
+_CONTENT: Final = frozenset({CALL, TEXT})
 
 
 class LinkVerdict(Struct, frozen=True):
@@ -75,12 +79,12 @@ class RepeatedTurns:
 
     def concerned(self, link: TurnLink) -> list[LinkedRule]:
         """The rules that speak of such a turn."""
-        age = "current" if link.is_current else "earlier"
+        ages = _ages(link)
         unknown = self._unknown(link)
         return [
             rule
             for rule in self.rules
-            if rule.request_side.turn in (None, age) and not (unknown and unknown & rule.types)
+            if rule.request_side.turn in ages and not (unknown and unknown & rule.types)
         ]
 
     def _unknown(self, link: TurnLink) -> frozenset[str]:
@@ -90,18 +94,19 @@ class RepeatedTurns:
         """
         has_ids = all(call.id for call in link.answers[0].calls)
         if not link.is_asked_so or (link.merged and not has_ids):
-            return TURN_EVENTS
+            return _CONTENT
         is_apart = not link.merged and not self._setting.bound.reading.markers
         return frozenset() if is_apart else frozenset({TEXT})
 
     def content(self, link: TurnLink) -> bytes:
         """A hash of all that the rules read: the turn as the request has it, and its history."""
-        named, prefix = self.talk.content(link.entries), self._prefix_of(link)
+        places = link.entries or range(len(self.talk.entries))
+        named, prefix = self.talk.content(places), self._prefix_of(link)
         return named if prefix is None else named + prefix.name_before(link.entries[0])
 
     def _prefix_of(self, link: TurnLink) -> TalkPrefix | None:
         """The history before a turn, if a rule compares that and the entries hold one answer."""
-        return None if link.merged else self._prefix
+        return None if link.merged or not link.entries else self._prefix
 
     @cached_property
     def _prefix(self) -> TalkPrefix | None:
@@ -117,10 +122,13 @@ class RepeatedTurns:
             back.take(self._events.get(place, ()))
         if (prefix := self._prefix_of(link)) is not None:
             back.take((prefix.before_turn(link.entries),))
-        if TURN_EVENTS & back.types:
+        if link.entries and _CONTENT & back.types:
             back.take(self._returned(link))
-        where = f"{self.talk.form.key}.{_listed(link.entries)}"
-        turn = _TurnPlace(where, self.named)
+        if not link.entries and KEPT & back.types:
+            back.take(self._kept(link))
+        places = f".{_listed(link.entries)}" if link.entries else ""
+        where = f"{self.talk.form.key}{places}"
+        turn = _TurnPlace(where, self.named, why_left_out(link, self.talk, self._setting.dialect))
         return {each.id: _compared(each, link, back.ends[each.id], turn) for each in rules}
 
     def _returned(self, link: TurnLink) -> Iterator[Event]:
@@ -132,6 +140,13 @@ class RepeatedTurns:
         yield from returned_calls(answer.calls, answer.sound, calls, self._offered)
         if text := "".join(each.text for each in said):
             yield returned_text(answer.text, text)
+
+    def _kept(self, link: TurnLink) -> Iterator[Event]:
+        """What the request sends to a server that keeps the answer."""
+        answer, request = link.answers[0], chain.from_iterable(self._events.values())
+        asked = OfferedTools.of(self._setting.dialect, answer.exchange.request)
+        offered = {name for each in (asked, self._offered) if each for name in each.names}
+        return kept_events(answer, self.talk, link.again, request, offered)
 
     @cached_property
     def _offered(self) -> OfferedTools | None:
@@ -145,9 +160,15 @@ class RepeatedTurns:
         key = self.talk.form.key
         lines = [
             ContextLine(0, f"{key}.{place}", _shown(self.talk.entries[place]), at=True)
-            for place in link.entries[:_MOST_SHOWN]
+            for place in (link.entries or link.again)[:_MOST_SHOWN]
         ]
         return replace(made, context=tuple(lines))
+
+
+def _ages(link: TurnLink) -> tuple[str | None, ...]:
+    if not link.entries:
+        return ("named",)
+    return (None, "current" if link.is_current else "earlier")
 
 
 def _shown(entry: Any) -> str:
@@ -158,10 +179,11 @@ def _shown(entry: Any) -> str:
 
 
 class _TurnPlace(Struct, frozen=True):
-    """Where a turn is in its request, and how messages name an exchange."""
+    """Where a turn is in its request, how messages name an exchange, and what it may lack."""
 
     where: str
     named: Callable[[int], str]
+    may_lack: str = ""
 
 
 def _compared(
@@ -200,6 +222,8 @@ def _judged(
         fires = form.fires_on(pair[0].taken.parts, pair[1].taken.parts)
         why = _ALONE if form.are == "in-order" else _ONE_EMPTY
         return LinkVerdict(Verdict.PASS) if fires else LinkVerdict(Verdict.VACUOUS, why)
+    if place.may_lack and not back.taken.parts and rule.types.isdisjoint(_CONTENT):
+        return LinkVerdict(Verdict.NOT_APPLICABLE, place.may_lack)
     return LinkVerdict(Verdict.FAIL, violation=_violation(rule, link, given, back, place))
 
 
@@ -208,7 +232,10 @@ def _violation(
 ) -> Violation:
     number = link.answers[0].number
     name = place.named(number)
-    message = _difference(rule.form, given, back, name=name, where=place.where)
+    if link.entries:
+        message = _difference(rule.form, given, back, name=name, where=place.where)
+    else:
+        message = _beside_kept(given, back, name=name, where=place.where)
     if link.merged:
         merged = _listed([place.named(each) for each in link.merged])
         message += f"; parts of exchange {merged} are in it, too"
@@ -232,6 +259,17 @@ def _difference(
     if not back.taken.parts:
         return f"exchange {name} gave {had}, but {where} sends nothing of it back"
     return f"exchange {name} gave {had}, but {where} sends back {has} (they differ at {at})"
+
+
+def _beside_kept(given: GatheredEnd, back: GatheredEnd, *, name: str, where: str) -> str:
+    """What is wrong beside the name of an answer that the server keeps."""
+    if back.type == NAMED:
+        return f"exchange {name} was not to be stored, but the request goes on from it"
+    if back.type == AGAIN:
+        again = view(back.taken.parts[0])
+        return f"the server keeps exchange {name}, but {where} has {again} of it again"
+    made, answered = (view(each.taken.parts) for each in (given, back))
+    return f"exchange {name} made the calls {made}, but {where} has results for {answered}"
 
 
 def _listed(numbers: Sequence[Any]) -> str:

@@ -249,9 +249,8 @@ class LinkedExchanges:
     def _of_links(self, turns: RepeatedTurns, links: Sequence[TurnLink]) -> OfLinks:
         found: OfLinks = {}
         for link in links if turns.rules else ():
-            if link.entries:
-                for rule, verdict in self._of_link(turns, link):
-                    found.setdefault(rule, []).append(verdict)
+            for rule, verdict in self._of_link(turns, link):
+                found.setdefault(rule, []).append(verdict)
         return found
 
     def _of_link(

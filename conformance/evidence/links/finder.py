@@ -27,6 +27,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance.core.spelling import one_spelling
 from conformance.dialects.turns import SaidCall, SaidEntry
@@ -66,7 +67,8 @@ class TurnLink(Struct, frozen=True):
 
     `merged` are other answers that the same entries bring back in part. `is_sure` is False if
     another conversation may hold the same by chance. `is_asked_so`: the entry before is the one
-    that was answered.
+    that was answered. Where the request names the answer there are no entries, and `again` are
+    those that repeat it all the same.
     """
 
     answers: tuple[AnswerTurn, ...]
@@ -76,6 +78,7 @@ class TurnLink(Struct, frozen=True):
     merged: tuple[int, ...] = ()
     is_sure: bool = True
     is_asked_so: bool = False
+    again: tuple[int, ...] = ()
 
 
 class LinkFinder:
@@ -122,7 +125,7 @@ class LinkFinder:
             found.take_run(run, _agreed([self._candidates(talk, run, place) for place in run]))
         links = found.links()
         stated = self._stated(talk, named)
-        return [*stated, *links]
+        return [*(replace(each, again=_entries_of(each, links)) for each in stated), *links]
 
     def _stated(self, talk: RepeatedTalk, named: str) -> list[TurnLink]:
         for evidence, key in (
@@ -249,6 +252,12 @@ class _Assignment:
     def _others(self, key: tuple[int, ...], found: _Found) -> list[int]:
         beside = {other[0] for place in found.entries for other in self._holders[place] - {key}}
         return sorted(beside)
+
+
+def _entries_of(named: TurnLink, links: Iterable[TurnLink]) -> tuple[int, ...]:
+    number = named.answers[0].number
+    found = (each.entries for each in links if [a.number for a in each.answers] == [number])
+    return tuple(place for entries in found for place in entries)
 
 
 def _is_asked_so(talk: RepeatedTalk, found: _Found) -> bool:

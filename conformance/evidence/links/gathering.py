@@ -82,6 +82,7 @@ class LinkGatherer:
 
     def __init__(self, rules: Sequence[LinkedRule], end: LinkEnd, evidence: Evidence) -> None:
         self.ends = {each.id: GatheredEnd(GatheredSide(each.side(end))) for each in rules}
+        self._end = end
         self._context = Context(evidence, None)
         self._heard: dict[str, list[_Heard]] = {}
         for each in rules:
@@ -92,8 +93,10 @@ class LinkGatherer:
         self.types: Final = frozenset(self._heard)
 
     def take(self, events: Iterable[Event]) -> None:
-        """Adds what the rules want of these events."""
+        """Adds what the rules want of these events; of an answer with choices, of the first."""
         for event in events:
+            if self._end == "answer" and event.data.get("choice"):
+                continue
             for heard in self._heard.get(event.type, ()):
                 named = heard.named
                 if named.alias.layer == event.layer and named.holds(event, self._context):

@@ -7,22 +7,23 @@ Rule 2: a call that comes back is the one with its id; those without a known id 
 their order, if they are as many. If they are not, a call without any id is the one that says the
 same: each in turn, and one of them again if all have come. What is no call of the answer gives no
 event.
-Rule 3: keys beside those that the model wrote are defaults of the client's, keys that no tool knows
-and null may be left out: such a call is the same.
+Rule 3: keys beside those that the model wrote are defaults of the client's; null may be left out,
+and a key that the schema does not describe where it describes others: such a call is the same.
 Rule 4: `turn.text` has the `text`, and `added`, the text without the answer's own.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from conformance.core.events import Event
 from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.core.spelling import one_spelling
-from conformance.dialects.turns import SaidCall, said_call
+from conformance.dialects.turns import SaidCall
 from conformance.judging.offered_tools import OfferedTools
+from conformance.judging.tool_schema import SchemaPlace
 
 CALL: Final = "turn.call"
 TEXT: Final = "turn.text"
@@ -54,11 +55,9 @@ def returned_calls(
     for place, call in _paired(made, back):
         if place in sound:
             one = made[place]
-            is_same = call.name == one.name and not _alters(
-                decode_json(one.arguments),
-                decode_json(call.arguments),
-                _described(offered, call.name),
-            )
+            schema = offered.schema(call.name) if offered is not None else None
+            said, has = decode_json(one.arguments), decode_json(call.arguments)
+            is_same = call.name == one.name and not _alters(said, has, SchemaPlace.of(schema))
             yield _call_event(one, one if is_same else call, place)
 
 
@@ -96,22 +95,15 @@ def _alike(
         yield place
 
 
-def _described(offered: OfferedTools | None, name: str) -> str:
-    """The schema of a tool as JSON; empty where it names no properties."""
-    schema = offered.schema(name) if offered is not None else None
-    is_named = isinstance(schema, Mapping) and bool(schema.get("properties"))
-    return said_call("", "", schema).arguments if is_named else ""
-
-
-def _alters(said: Any, has: Any, offered: str) -> bool:
-    """Rule 3; `offered` is the schema of the arguments."""
+def _alters(said: Any, has: Any, at: SchemaPlace) -> bool:
+    """Rule 3; the schema says something of the arguments there."""
     if isinstance(said, dict) and isinstance(has, dict):
         lost = (key for key, value in said.items() if key not in has and value is not None)
         shared = (key for key in said if key in has)
-        return any(not offered or f'"{key}"' in offered for key in lost) or any(
-            _alters(said[key], has[key], offered) for key in shared
+        return any(map(at.knows, lost)) or any(
+            _alters(said[key], has[key], at.under(key)) for key in shared
         )
     if isinstance(said, list) and isinstance(has, list):
         pairs = zip(said, has, strict=False)
-        return len(said) != len(has) or any(_alters(one, two, offered) for one, two in pairs)
+        return len(said) != len(has) or any(_alters(one, two, at.element) for one, two in pairs)
     return bool(said != has) or isinstance(said, bool) is not isinstance(has, bool)

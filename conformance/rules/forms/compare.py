@@ -44,7 +44,7 @@ Relation = Literal[
     "equal", "equal-or-none", "contains", "lacks", "kept", "not-both", "in-order", "greater"
 ]
 View = Literal["wire", "client"]
-TurnAge = Literal["current", "earlier"]
+TurnAge = Literal["current", "earlier", "named"]
 Spelling = Literal["exact", "any", "base64"]
 GATHER: Final[tuple[Gather, ...]] = ("concat", "list", "sum", "count", "merged")
 RELATIONS: Final[tuple[Relation, ...]] = (
@@ -57,7 +57,7 @@ SPELLINGS: Final[Mapping[Spelling, Callable[[str], str]]] = {
     "any": one_spelling,
     "base64": one_alphabet,
 }
-TURNS: Final[tuple[TurnAge, ...]] = ("current", "earlier")
+TURNS: Final[tuple[TurnAge, ...]] = ("current", "earlier", "named")
 _OF_TEXTS: Final = frozenset({"concat", "list"})
 _TELLING: Final = 12  # characters that no other text has by chance
 _COMPARABLE: Final[Mapping[Relation, tuple[Gather, ...]]] = {
@@ -80,7 +80,8 @@ class Side(Struct, frozen=True):
     blocks.
     A linked comparison has an `answer` on one side, and on the other the turn of a later `request`
     that brings it back: any such turn, or only those of the named kind of `turn`. A turn is current
-    while only results of calls came after it.
+    while only results of calls came after it, and named where the request has its id alone: the
+    server keeps the rest.
     """
 
     paths: Mapping[str, str]

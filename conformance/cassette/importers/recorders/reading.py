@@ -94,8 +94,10 @@ def _may_fit(row: Recorder, file: ForeignFile) -> bool:
     if is_yaml(file):
         return row.form in ("values", "documents")
     head = file.head.removeprefix(BOM).lstrip()
-    if row.form in ("values", "lines"):
+    if row.form == "values":
         return head.startswith((b"{", b"["))
+    if row.form == "lines":
+        return head.startswith(b"{") and (not row.marks or _is_marked(row, file))
     return _is_marked(row, file)
 
 

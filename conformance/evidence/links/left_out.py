@@ -1,0 +1,35 @@
+"""Why a turn may come back without what was thought in it.
+
+Rule 1: a model reads its own thinking, and that of few others ("a model reads only some other
+models' thinking blocks", https://platform.claude.com/docs/en/build-with-claude/preserved-thinking):
+who asks another model, or another server, may leave it out.
+Rule 2: a turn that is over and comes back without its calls was condensed by its client.
+"""
+
+from __future__ import annotations
+
+from conformance.core.events import Request
+from conformance.core.json_values import value_at
+from conformance.dialects.base import Dialect
+from conformance.evidence.links.finder import TurnLink
+from conformance.evidence.links.requests import RepeatedTalk
+
+
+def why_left_out(link: TurnLink, talk: RepeatedTalk, dialect: Dialect) -> str:
+    """The reason in words; empty where there is none."""
+    answer = link.answers[0]
+    asked, now = (dialect.stated(each.request) for each in (answer.exchange, talk.exchange))
+    if asked is not None and now is not None and _goes_elsewhere(asked, now):
+        return "the request goes to another model than the one that thought so"
+    calls = (call for place in link.entries for call in talk.said[place].calls)
+    if not link.is_current and answer.calls and not any(calls):
+        return "a turn that is over comes back without its calls: it was condensed"
+    return ""
+
+
+def _goes_elsewhere(asked: Request, now: Request) -> bool:
+    """Rule 1."""
+    models = [value_at(each.json, "model") for each in (asked, now)]
+    hosts = {each.host for each in (asked, now)} - {""}
+    are_named = all(isinstance(each, str) and each for each in models)
+    return len(hosts) > 1 or (are_named and models[0] != models[1])
