@@ -60,6 +60,19 @@ def call(*, so_far: bool = False) -> Events:
     return _block({"type": "tool_call_chunk", **named, "args": ""}, said, stated)
 
 
+def call_of_claude() -> Events:
+    """A call as LangGraph.js passes it on: under Anthropic's names, beside the whole so far."""
+    named: Fields = {"id": CALL, "name": "read_board"}
+    pieces = ["", '{"line": ', '"fog"}']
+    said: Events = []
+    for number, piece in enumerate(pieces, 1):
+        sent: Fields = {"type": "input_json_delta", "index": 0, "input": piece}
+        whole = {"type": "tool_call_chunk", **named, "args": "".join(pieces[:number])}
+        said += [{"type": "block-delta", "fields": each} for each in (sent, whole)]
+    stated: Fields = {"type": "input_json_delta", "input": pieces[-1], "args": "".join(pieces)}
+    return _block({"type": "tool_use", **named, "input": ""}, said, stated)
+
+
 def _block(content: Fields, said: Iterable[Fields], stated: Fields) -> Events:
     start: Fields = {"event": "content-block-start", "content": content}
     saying = ({"event": "content-block-delta", "delta": each} for each in said)

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from tests.authoring import responses_streams
-from tests.authoring.draft import Draft
+from tests.authoring.draft import Draft, stream_draft
 from tests.authoring.pieces import Fields, compact
 from tests.authoring.responses import Answer, Item, call, message, stream, summarised
 
@@ -52,4 +51,6 @@ def _turn(number: int, items: list[Fields], *said: Any) -> Draft:
     if number > 1:
         asked["previous_response_id"] = f"resp_3{number - 1}"
     events = Answer(f"resp_3{number}", "think-1", asked).completed(items, (30, 30, 18))
-    return responses_streams.drafted("openai/named-talk", asked, stream(events))
+    return stream_draft(
+        "openai/named-talk", asked, stream(events), dialect="openai.responses", path="/v1/responses"
+    )

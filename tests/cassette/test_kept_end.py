@@ -11,6 +11,7 @@ from conformance import Verdict
 from conformance.cassette import convert, import_file
 from conformance.cassette.importers.kept_end import TAKEN, missing_end
 from conformance.recordings.check import check_paths
+from tests.cassette.recorder_files import RUBY, indented
 from tests.cassette.saved_files import CHUNK, LAST, as_event, stored
 
 WHOLE = as_event({**CHUNK, "id": "c"}) + as_event({**LAST, "id": "c"}) + as_event("[DONE]")
@@ -60,6 +61,15 @@ def test_a_trimmed_file_is_judged_as_the_whole_one(tmp_path: Path, name: str, co
     assert found.verdicts[RULE] is Verdict.PASS
     assert list(found.notes).count(TAKEN) == 1
     assert import_file(path).exchanges[0].body.endswith(b"data: [DONE]\n\n")
+
+
+def test_a_text_in_a_block_of_yaml_is_judged_as_the_whole_one(tmp_path: Path) -> None:
+    """A block `|` keeps one line end, whatever blank lines stood there."""
+    kept = RUBY.partition("string: !binary |-")[0] + f"string: |\n{indented(WHOLE, 8)}"
+    [found] = check_paths([stored(tmp_path, "a.yml", kept)]).streams
+    assert found.verdicts["wire/chat/done-present"] is Verdict.PASS
+    assert found.verdicts[RULE] is Verdict.PASS
+    assert list(found.notes).count(TAKEN) == 1
 
 
 @pytest.mark.parametrize("end", [" ", " \n", " \n\n", "\t\n\n"])

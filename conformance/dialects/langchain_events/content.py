@@ -7,6 +7,8 @@ Rule 3: signatures and sealed thinking come under `extras`, with the start or th
         redacted thinking is a block `non_standard` that holds the block of the provider. Each is
         said once.
 Rule 4: older servers send the pieces of a call as the whole of it so far (`block-delta`).
+Rule 5: LangGraph.js passes on the blocks of a call to Claude under Anthropic's names, beside the
+        pieces of rule 4.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ CALLS: Final = frozenset(
     {
         *("tool_call", "tool_call_chunk", "invalid_tool_call"),
         *("server_tool_call", "server_tool_call_chunk"),
+        *("tool_use", "input_json_delta"),  # rule 5
     }
 )
 _SEALED: Final = {"signature": "signature", "encrypted_content": "encrypted"}

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from conformance.cassette.header import CassetteClock
 from conformance.cassette.importers import ForeignFile
 from conformance.cassette.importers.http_messages import Headers, request_of
-from conformance.cassette.importers.kept_end import missing_end
+from conformance.cassette.importers.kept_end import TAKEN, missing_end
 from conformance.cassette.importers.recorders.coding import EXACT, decode
 from conformance.cassette.importers.recorders.entry import EACH, Entry, split_paths
 from conformance.cassette.importers.recorders.row import Coded, Recorder
@@ -64,8 +64,9 @@ def read_entry(file: ForeignFile, row: Recorder, entry: Entry, most: int) -> Rea
     chunks = kept.chunks if kept is not None else ()
     if kept is not None and kept.rebuilt is None:
         chunks = unpacked(chunks, _value_of(headers, "content-encoding"), headers, most)
-    if row.form in _TRIMMED:
-        chunks = tuple(Chunk(each.data + missing_end(each.data)) for each in chunks)
+    lacking = missing_end(chunks[0].data) if kept is not None and _is_text(row, kept) else b""
+    if lacking:
+        chunks = (Chunk(chunks[0].data + lacking, chunks[0].ms),)
     plain = tuple(pair for pair in headers if pair[0].lower() not in _DECODED)
     exchange = Exchange(
         request=_entry_request(row, entry),
@@ -78,8 +79,14 @@ def read_entry(file: ForeignFile, row: Recorder, entry: Entry, most: int) -> Rea
     clock = _entry_clock(entry.at(row.waited)) if row.waited else CassetteClock()
     captured = CapturedExchange(exchange, layout, clock, kept is not None)
     notes = kept.rebuilt.notes if kept is not None and kept.rebuilt is not None else ()
+    notes = (*notes, TAKEN) if lacking and row.form not in _TRIMMED else notes
     fidelity = "bytes" if kept is None else kept.fidelity
     return ReadEntry(captured, "text" if row.form in _TRIMMED else fidelity, notes)
+
+
+def _is_text(row: Recorder, kept: KeptBody) -> bool:
+    """Whether the body is one text, whose last line end an editor or a block of YAML may lose."""
+    return row.form in _TRIMMED or (kept.fidelity == "text" and len(kept.chunks) == 1)
 
 
 def _read_socket(file: ForeignFile, row: Recorder, entry: Entry, socket: KeptSocket) -> ReadEntry:
