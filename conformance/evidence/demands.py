@@ -44,12 +44,17 @@ _NAME: Final = "expectations"
 _LEAST_USED: Final = 0.75
 _BLAMING: Final = frozenset({400, 422})  # statuses that blame the request
 _BLAMING_CODES: Final = frozenset(
-    ("bad_request", "failed_precondition", "invalid_argument", "invalid_prompt")
-    + ("invalid_request", "invalid_request_error", "validationexception")
+    (
+        *("bad_request", "failed_precondition", "invalid_argument", "invalid_prompt"),
+        *("invalid_request", "invalid_request_error", "validationexception"),
+    )
 )
 _FAILING_CODES: Final = frozenset(
-    ("api_error", "internal", "internal_error", "internal_server_error", "internalserverexception")
-    + ("overloaded_error", "server_error", "serviceunavailableexception", "unavailable")
+    (
+        *("api_error", "internal", "internal_error", "internal_server_error"),
+        *("internalserverexception", "overloaded_error", "server_error"),
+        *("serviceunavailableexception", "unavailable"),
+    )
 )
 _JUDGED_HOPS: Final = frozenset({"", "downstream"})  # servers and gateways
 
