@@ -9,7 +9,8 @@ Rule 4: a refusal has a message where the API's own clients look for it. That of
         its upstream's.
 Rule 5: some servers look for stop sequences in thinking, too: then no text comes.
 Rule 6: HTTP 400 of a provider is the client's fault, HTTP 500 is not; other statuses may mean the
-        gateway itself.
+        gateway itself. A stream may begin before its upstream refuses: HTTP 200 is right then, and
+        the code of its error says whose fault it is. A code that says neither is not judged.
 What a gateway counts is its upstream's: rules 2 and 3 are for servers, and so is the form of an
 answer, which `kept_wishes` judges.
 """
@@ -42,6 +43,19 @@ from conformance.rules.verdicts import Verdict
 _NAME: Final = "expectations"
 _LEAST_USED: Final = 0.75
 _BLAMING: Final = frozenset({400, 422})  # statuses that blame the request
+_BLAMING_CODES: Final = frozenset(
+    (
+        *("bad_request", "failed_precondition", "invalid_argument", "invalid_prompt"),
+        *("invalid_request", "invalid_request_error", "validationexception"),
+    )
+)
+_FAILING_CODES: Final = frozenset(
+    (
+        *("api_error", "internal", "internal_error", "internal_server_error"),
+        *("internalserverexception", "overloaded_error", "server_error"),
+        *("serviceunavailableexception", "unavailable"),
+    )
+)
 _JUDGED_HOPS: Final = frozenset({"", "downstream"})  # servers and gateways
 
 Found = tuple[Rule, str]
@@ -75,7 +89,7 @@ def judge_step(
         body = _body(dialect, exchange)
         judged += judged_thinking(dialect, body, answer, counts.shown(dialect.name, exchange))
     if exchange.hop and answer.ending in ("refused", "failed"):
-        judged += _fault(exchange, behind)
+        judged += _fault(answer, behind)
     excuse_stopped(ledger, dialect, exchange)
     for rule, message in judged:
         found = (finding_at_end(rule, answer, message),) if message else ()
@@ -115,15 +129,31 @@ def _body(dialect: Dialect, exchange: Exchange) -> Mapping[str, Any]:
     return request.json if request and isinstance(request.json, Mapping) else {}
 
 
-def _fault(exchange: Exchange, behind: Sequence[Exchange]) -> Iterator[Found]:
+def _fault(answer: Transcript, behind: Sequence[Exchange]) -> Iterator[Found]:
     """Rule 6."""
     last = [each.response.status for each in behind if each.response][-1:]
-    status = exchange.response.status if exchange.response else None
-    if last not in ([400], [500]) or status is None or status < 400:
+    response = answer.exchange.response
+    status = response.status if response else None
+    if last not in ([400], [500]) or status is None:
         return
-    is_turned = (last == [400] and status >= 500) or (last == [500] and status in _BLAMING)
-    message = f"expected a status that fits HTTP {last[0]} of the provider, got HTTP {status}"
-    yield FAULT_KEPT, message if is_turned else ""
+    if status >= 400:
+        says, got = _blamed_side(status), f"HTTP {status}"
+    else:
+        code = answer.errors[-1].get("code") if answer.errors else None
+        says, got = _blamed_side(code), f"an error {code!r} in a stream"
+    if says:
+        turned = says != ("request" if last == [400] else "server")
+        message = f"expected an error that fits HTTP {last[0]} of the provider, got {got}"
+        yield FAULT_KEPT, message if turned else ""
+
+
+def _blamed_side(code: Any) -> str:
+    """Whose fault a status or the code of an error says it is; empty where it says neither."""
+    word = str(code).lower()
+    number = int(word) if word.isascii() and word.isdecimal() else 0
+    if number in _BLAMING or word in _BLAMING_CODES:
+        return "request"
+    return "server" if 500 <= number < 600 or word in _FAILING_CODES else ""
 
 
 def _limit(

@@ -17,7 +17,9 @@ from conformance.judging.transcript import is_refusal, read_transcript
 from conformance.report.printable import visible
 from conformance.wire.origin import shown_url
 
-_ABSENT: Final = frozenset({404, 405, 501})
+ABSENT: Final = frozenset({404, 405, 501})
+"""Statuses that say that nothing is there."""
+
 _TITLE: Final = re.compile(rb"<title[^>]*>([^<]{1,200})", re.IGNORECASE)
 _TITLE_WITHIN: Final = 4096
 _SHOWN: Final = 200
@@ -52,7 +54,7 @@ def not_let_in(exchange: Exchange, name: str, words: str) -> NotLetInError | Non
 
 def not_offered(exchange: Exchange, name: str) -> NotOfferedError | None:
     """The error for a missing path, by the status alone."""
-    if status_of(exchange) not in _ABSENT:
+    if status_of(exchange) not in ABSENT:
         return None
     return PathMissingError(name, exchange)
 

@@ -19,6 +19,7 @@ from conformance.judging.transcript import Transcript, read_transcript
 from conformance.runs.pace import RequestsSpentError
 from conformance.runs.plan import LeftOut, ScenarioRun
 from conformance.runs.recorded import recorded_calls
+from conformance.runs.refusals import ABSENT, status_of
 from conformance.runs.sending import RequestSender, TargetReply
 from conformance.runs.step_requests import (
     NothingToCarryOnError,
@@ -204,6 +205,9 @@ async def _take_step(
     except RequestsSpentError:
         outcome.spent = True
         return "the run has sent as many requests as it may (--max-requests)"
+    status = status_of(reply.fetched.exchange)
+    if step.method == "GET" and status in ABSENT:  # a list beside the API, which no API demands
+        return f"the target has no {step.path} (HTTP {status})"
     outcome.add_reply(step, reply, request.json)
     outcome.company += [(step.role, each.fetched.exchange) for each in company]
     answer = outcome.transcript_of(outcome.answers[-1], settings.reading)

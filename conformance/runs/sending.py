@@ -72,8 +72,8 @@ class RequestSender(Struct):
         """Sends one request, again after a refusal for the moment. Raises RequestsSpentError.
 
         `source` answers a gateway upstream; by default a script that just answers. `most_bytes` is
-        what the answer may take of a recording. `stops`: the user hangs up once the answer has
-        fallen silent. `question` is what the user says in it.
+        what the answer may take of a recording. `stops`: the user hangs up once the model
+        upstream and the answer have fallen silent. `question` is what the user says in it.
         """
         if self.upstream is None:
             return await self._send_patiently(request, dialect, most_bytes)
@@ -91,11 +91,12 @@ class RequestSender(Struct):
         self, request: Request, dialect: str, most_bytes: int, *, stops: bool = False
     ) -> TargetReply:
         attempt = 0
+        hanging = self.upstream.hanging if stops and self.upstream else None
         while True:
             await self.pace.wait_turn()
             try:
                 secrets = self.secrets.get(dialect)
-                fetched = await self.server.fetch(request, secrets, most_bytes, stops=stops)
+                fetched = await self.server.fetch(request, secrets, most_bytes, stops=hanging)
             except NoAnswerError as err:
                 exchange = Exchange(request=request, end=err.end)
                 return TargetReply(

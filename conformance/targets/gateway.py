@@ -79,6 +79,7 @@ class UpstreamStandIn(Struct):
     request: int = 0  # number of the one that is under way
     calls: list[UpstreamCall] = field(default_factory=list)
     released: asyncio.Event = field(default_factory=asyncio.Event)  # what hangs ends then
+    hanging: asyncio.Event = field(default_factory=asyncio.Event)  # an answer hangs
     open_calls: int = 0
     idle: asyncio.Event = field(default_factory=asyncio.Event)  # no call is under way
     strays: StrayRequests = field(default_factory=StrayRequests)  # of all requests that were made
@@ -97,6 +98,7 @@ class UpstreamStandIn(Struct):
         `signs` are how calls of its turn look, and what the user says in it.
         """
         self.release()
+        self.hanging = asyncio.Event()
         if isinstance(source, ScriptedUpstream):
             source = replace(source, folder=self.folder)
         self._source, self._answered, self.calls = source, 0, []
@@ -234,7 +236,7 @@ async def _respond(
     headers = (("content-type", answer.content_type), ("transfer-encoding", "chunked"))
     stays = connection.start_response(request, answer.status, headers)
     chunks: list[Chunk] = []
-    end = await _send_body(connection, answer, chunks, upstream.released)
+    end = await _send_body(connection, answer, chunks, upstream)
     if answer.dialect:
         exchange = Exchange(
             request=replace(
@@ -255,9 +257,10 @@ async def _send_body(
     connection: ServerConnection,
     answer: UpstreamAnswer,
     chunks: list[Chunk],
-    released: asyncio.Event,
+    upstream: UpstreamStandIn,
 ) -> Ending:
     """Sends a body; `chunks` are what went out of it. How it ended."""
+    released, hanging = upstream.released, upstream.hanging  # those of this request
     begun = monotonic()
     try:
         for data in answer.chunks:
@@ -267,6 +270,7 @@ async def _send_body(
                 chunks.append(Chunk(data, round((monotonic() - begun) * 1000, 3)))
             begun = monotonic()
         if answer.hangs:
+            hanging.set()
             await released.wait()
             await connection.reset()
             return "client-closed"

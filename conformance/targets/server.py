@@ -13,7 +13,6 @@ import json
 import ssl
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from math import inf
 from time import monotonic
 from typing import Final, Protocol, Self
 
@@ -29,6 +28,7 @@ from conformance.dialects import asks_for_stream, base_path
 from conformance.report.printable import visible
 from conformance.targets.aws_signing import AwsSigner
 from conformance.targets.head_bound import HeadBound
+from conformance.targets.silence import silence_watched
 from conformance.wire.environment_proxy import environment_proxy
 from conformance.wire.faults import (
     BrokenExchange,
@@ -44,8 +44,6 @@ from conformance.wire.tls_end import CUT, was_closed_in_order
 
 MOST_REDIRECTS: Final = 3
 _HEADERS: Final = "conformance.headers"  # an extension of a response
-_MOST_LATE: Final = 0.05  # seconds
-_MOMENT: Final = 1.0  # seconds of silence, before a user stops an answer
 _DECODED: Final = {"content-encoding": "x-decoded-from"}
 _KEEPING: Final = frozenset({307, 308})  # redirects that keep method and body
 
@@ -81,7 +79,7 @@ class TurnTarget(Protocol):
         secrets: Mapping[str, str] | None = None,
         most_bytes: int = MOST_RECORDED,
         *,
-        stops: bool = False,
+        stops: asyncio.Event | None = None,
     ) -> FetchedAnswer:
         """As `LiveServer.fetch`."""
 
@@ -138,12 +136,12 @@ class LiveServer:
         secrets: Mapping[str, str] | None = None,
         most_bytes: int = MOST_RECORDED,
         *,
-        stops: bool = False,
+        stops: asyncio.Event | None = None,
     ) -> FetchedAnswer:
         """Sends a request whose path is below the base URL, and takes the answer.
 
-        `most_bytes` is what the body may take of a recording. `stops`: we hang up once the body
-        has been silent for a moment, as a user does.
+        `most_bytes` is what the body may take of a recording. `stops`: we hang up, as a user does,
+        once this has happened and the body has been silent for a moment.
         Raises NoAnswerError where no response head came.
         """
         sent = self._signed_request(self._request_to_send(request, secrets or {}))
@@ -155,10 +153,9 @@ class LiveServer:
         try:
             # An application, asked at its own URL, streams whatever is asked.
             streams = not request.path or asks_for_stream(request.path, request.json)
-            limits = replace(self.limits, idle=_MOMENT) if stops else self.limits
-            pieces = _decoded_pieces(response, limits, begun, streams=streams)
+            pieces = _decoded_pieces(response, self.limits, begun, streams=streams, stops=stops)
             taken = await _take_body(pieces, ReceivedBody(most_bytes))
-            if stops and taken.end == "idle-timeout":
+            if stops and stops.is_set() and taken.end == "idle-timeout":
                 taken = replace(taken, end="client-closed", fault="")
         finally:
             await response.aclose()
@@ -270,14 +267,21 @@ async def _take_body(pieces: AsyncGenerator[bytes, None], received: ReceivedBody
 
 
 async def _decoded_pieces(
-    response: httpx.Response, limits: ExchangeLimits, begun: float, *, streams: bool
+    response: httpx.Response,
+    limits: ExchangeLimits,
+    begun: float,
+    *,
+    streams: bool,
+    stops: asyncio.Event | None = None,
 ) -> AsyncGenerator[bytes, None]:
-    """The body as it arrives, without compression. Raises BrokenExchange."""
+    """The body as it arrives, without compression. Raises BrokenExchange.
+
+    Once `stops` has happened, a moment of silence ends it.
+    """
     decoder = ContentDecoder(response.headers.get("content-encoding", ""), limits.max_bytes)
     pieces = response.aiter_raw()
     try:
-        async with asyncio.timeout(None) as timer:
-            watch = _SilenceWatch(timer, limits, begun, streams=streams)
+        async with silence_watched(limits, begun, streams=streams, stops=stops) as watch:
             while True:
                 watch.begin_wait()
                 raw = await anext(pieces, None)
@@ -305,29 +309,6 @@ def _expect_orderly_end(response: httpx.Response) -> None:
     network = response.extensions.get("network_stream")
     if not was_closed_in_order(network and network.get_extra_info("ssl_object")):
         raise BrokenExchange("protocol-error", CUT)
-
-
-class _SilenceWatch:
-    """Ends the reading of a body after a silence, and when its time is over.
-
-    To move a timer costs more than to read a piece that is there already, so it is moved once in
-    a while, and a silence may be noticed a little late.
-    """
-
-    def __init__(
-        self, timer: asyncio.Timeout, limits: ExchangeLimits, begun: float, *, streams: bool
-    ) -> None:
-        self._timer = timer
-        self._over = begun + limits.timeout
-        self._idle = limits.idle if streams else inf
-        self._late = min(limits.idle / 10, _MOST_LATE)
-        self._moved = -inf
-
-    def begin_wait(self) -> None:
-        now = monotonic()
-        if now - self._moved > self._late:
-            self._moved = now
-            self._timer.reschedule(min(now + self._idle + self._late, self._over))
 
 
 def _base_url(text: str) -> httpx.URL:

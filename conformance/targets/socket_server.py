@@ -161,7 +161,7 @@ class SocketServer(LiveServer):
         secrets: Mapping[str, str] | None = None,
         most_bytes: int = MOST_RECORDED,
         *,
-        stops: bool = False,
+        stops: asyncio.Event | None = None,
     ) -> FetchedAnswer:
         """As `LiveServer.fetch`."""
         form = SOCKET_FORMS.get(dialect_at(request.path) or "")

@@ -134,3 +134,34 @@ def test_a_gateway_keeps_whose_fault_it_is(
     report = check_paths([path], trust=[path])
     assert report.errors == ()
     assert {each.rule for each in report.findings} == {f"scenario/{rule}" for rule in rules}
+
+
+CODES: list[tuple[int, Any, set[str]]] = [
+    (400, "invalid_request_error", set()),
+    (400, 400, set()),
+    (400, "server_error", {"scenario/fault-kept"}),
+    (400, "502", {"scenario/fault-kept"}),
+    (400, "1213", set()),  # a number of the provider's own
+    (500, "api_error", set()),
+    (500, "INVALID_ARGUMENT", {"scenario/fault-kept"}),
+]
+
+
+@pytest.mark.parametrize(("behind", "code", "rules"), CODES)
+def test_an_error_in_a_stream_says_whose_fault_it_is(
+    behind: int, code: Any, rules: set[str], tmp_path: Path
+) -> None:
+    run = {"target": "gateway", "steps": {"first": {"ends": ["refused", "failed"]}}}
+    head = {"cassette": "1.0", "dialect": "openai.chat", "profile": "strict", "run": run}
+    error = {"error": {"message": "It was refused.", "type": "error", "code": code}}
+    first, *rest = exchange(f"data: {json.dumps(error)}\n\n")
+    asked, *refused = exchange(json.dumps(ERROR), kind=JSON, status=behind)
+    stated = {"dialect": "openai.chat"}
+    down = {**first, "exchange": 1, "hop": "downstream", **stated}
+    up = {**asked, "exchange": 2, "hop": "upstream", **stated}
+    path = tmp_path / "own.cassette.jsonl"
+    lines = [head, down, *rest, up, *refused]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    report = check_paths([path], trust=[path])
+    assert report.errors == ()
+    assert {each.rule for each in report.findings} & {"scenario/fault-kept"} == rules

@@ -38,6 +38,7 @@ class Chatty:
     mute: bool = False  # it says nothing of what it was asked
     key: str = ""
     echoes: bool = False  # its key, in every answer
+    unlisted: bool = False  # it has no list of models
     asked: list[Fields] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
@@ -58,7 +59,7 @@ class Chatty:
         if self.key and headers.get("authorization") != f"Bearer {self.key}":
             said = headers.get("authorization", "").removeprefix("Bearer ")
             await _json(send, 401, _error(f"{said!r} is no key"))
-        elif path == "/v1/models":
+        elif path == "/v1/models" and not self.unlisted:
             await _json(send, 200, {"object": "list", "data": [_MODEL]})
         elif path != "/v1/chat/completions":
             await _json(send, 404, _error("no such path"))

@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 import socket
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,7 +32,7 @@ from conformance.targets import asgi
 from conformance.targets.gateway import serve_upstream
 from conformance.targets.server import LiveServer
 from tests.fakes.agui_application import AguiApplication
-from tests.fakes.application import HOSTED, Application, Fault, Message, Receive, Send
+from tests.fakes.application import HOSTED, Application, Fault, Message, Part, Receive, Send
 
 
 def ran(
@@ -375,6 +375,26 @@ def turns_asked(protocol: str, folder: Path) -> list[Any]:
     return [
         each.request.json for each in read(path).exchanges if each.request and each.hop == "app"
     ]
+
+
+class SlowToAsk(AguiApplication):
+    """It says that a run begins, and prepares a while before it asks its model."""
+
+    async def _events(self, asked: Mapping[str, Any]) -> AsyncIterator[Part]:
+        async for event in super()._events(asked):
+            yield event
+            if event["type"] == "RUN_STARTED":
+                await asyncio.sleep(0.2)
+
+
+def test_an_answer_is_stopped_only_once_its_model_has_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conformance.targets.silence._MOMENT", 0.05)
+    outcome = ran(SlowToAsk(), tmp_path, "agui", scenarios=["app-stop"])
+    assert violated(outcome.report) == set()
+    roles = {stream.role for stream in outcome.report.streams}
+    assert {"stopped", "again"} <= roles
 
 
 def test_an_agent_that_loses_a_signature_is_found(tmp_path: Path) -> None:

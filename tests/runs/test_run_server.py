@@ -75,6 +75,12 @@ def test_thinking_is_not_missed_without_the_capability(run: Runner) -> None:
     assert noted(outcome, "were not run: needs thinking, which --without leaves out")
 
 
+def test_a_list_of_models_that_is_not_there_is_no_finding(run: Runner) -> None:
+    outcome = run(Chatty(unlisted=True), "models", "think")
+    assert violated(outcome.report) == set()
+    assert noted(outcome, "models/list was not run: the target has no /models (HTTP 404)")
+
+
 def test_texts_of_a_random_target_are_untestable(run: Runner) -> None:
     found: list[str] = []
     report = run(Chatty(random=True), "think", found=found).report

@@ -218,6 +218,12 @@ subprocess.Popen([sys.executable, "-c", loud], stdin=subprocess.DEVNULL, start_n
     assert answer.exchange.body.count(b"item.started") == 300
 
 
+def happened() -> asyncio.Event:
+    event = asyncio.Event()
+    event.set()
+    return event
+
+
 def test_nobody_stops_an_agent_that_has_not_begun(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -228,7 +234,7 @@ def test_nobody_stops_an_agent_that_has_not_begun(
         words = [sys.executable, script(tmp_path, SLOW)]
         agent = AgentTarget(words, "codex.exec", url="http://127.0.0.1:1", model="m", limits=limits)
         async with agent as target:
-            return await target.fetch(PROMPT, stops=True)
+            return await target.fetch(PROMPT, stops=happened())
 
     answer = asyncio.run(stopped())
     assert b"thread.started" in answer.exchange.body
@@ -241,7 +247,7 @@ def test_an_agent_that_never_begins_is_told_as_silent(tmp_path: Path) -> None:
         words = [sys.executable, script(tmp_path, "import time; time.sleep(60)")]
         agent = AgentTarget(words, "codex.exec", url="http://127.0.0.1:1", model="m", limits=limits)
         async with agent as target:
-            await target.fetch(PROMPT, stops=True)
+            await target.fetch(PROMPT, stops=happened())
 
     with pytest.raises(NoAnswerError) as silent:
         asyncio.run(asked())

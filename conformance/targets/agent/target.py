@@ -107,12 +107,12 @@ class AgentTarget:
         secrets: Mapping[str, str] | None = None,
         most_bytes: int = MOST_RECORDED,
         *,
-        stops: bool = False,
+        stops: asyncio.Event | None = None,
     ) -> FetchedAnswer:
         """Asks for one turn, and takes all lines until it is over.
 
         `secrets` go nowhere: an agent has a played model. `most_bytes` is what the lines may take
-        of a recording. `stops`: the user stops the turn once it has been silent for a moment.
+        of a recording. `stops`: the user stops the turn once this has happened and it is silent.
         Raises NoAnswerError where the agent cannot be asked.
         """
         del secrets
@@ -189,7 +189,7 @@ class _Turn:
     def silence_ms(self) -> float:
         return round((monotonic() - self._last) * 1000, 3)
 
-    async def take(self, body: Message, *, stops: bool) -> None:
+    async def take(self, body: Message, *, stops: asyncio.Event | None) -> None:
         """Raises NoAnswerError where the agent cannot be asked, or says nothing at all."""
         try:
             if self._conversation is not None:
@@ -205,11 +205,11 @@ class _Turn:
         if not self._is_answered:
             raise NoAnswerError(self._why_no_answer(), self.end)
 
-    async def _take_lines(self, *, stops: bool) -> None:
+    async def _take_lines(self, *, stops: asyncio.Event | None) -> None:
         while True:
             is_over = self._conversation is not None and self._conversation.is_over
             # Whoever has not begun yet has nothing that a user would stop.
-            is_stopped = stops and self._is_answered
+            is_stopped = stops is not None and self._is_answered
             waits = _AFTER if is_over else _MOMENT if is_stopped else self._limits.idle
             lines = await self._next_lines(waits)
             if lines:
@@ -221,9 +221,11 @@ class _Turn:
                 return
             elif is_over:
                 return
-            elif is_stopped:
-                stops = False
+            elif is_stopped and stops is not None and stops.is_set():
+                stops = None
                 self._stop_process()
+            elif is_stopped and monotonic() - self._last < self._limits.idle:
+                continue  # the model has not been asked yet
             else:
                 raise self._limits.fell_silent(self.begun)
 

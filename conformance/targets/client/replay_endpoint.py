@@ -259,7 +259,7 @@ def _fault_of_smoke(endpoint: ReplayEndpoint, dialect: str, case: ReplayedCase) 
     if why := case.asked_other_form(short_answer(dialect), dialect):
         return f"{why}; see the feature `bodies`"
     if not case.is_served:
-        return f"base_url was not asked, but {case.requests}{case.said_of_end()}"
+        return f"base_url got no request; the adapter asked {case.requests}{case.said_of_end()}"
     if answered.how != "completed":
         return f"expected completed, got {answered.told_end()}"
     if "text.delta" in endpoint.about.events and text != ANSWER:
