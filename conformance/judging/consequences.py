@@ -58,6 +58,7 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "sealed-owner": ("span-opened",),
     "turned-off": ("wire/chat/answer-present", "wire/chat/finish-present"),  # no answer came
     "finish-last": ("done-last",),
+    "tool-complete": ("tool-index-known", "tool-index"),  # it is known by its index
     # A part that is never closed is not closed before its item either.
     "part-closed": _PART_ORDERS,
     "parts-in-step": ("finish-last",),
@@ -161,6 +162,7 @@ _COMPARED: Final[Mapping[str, tuple[str, ...]]] = {
         *("stripping/visible-text/no-markers", "stripping/visible-text/no-thinking-body"),
         *("thinking/stream/text-increments", "thinking/stream/decoded-once"),
         *("*/text-agrees", "*/result-states-text"),
+        *("thinking/answer/said", "*/answer-present", "*/message-fields", "*/body-fields"),
     ),
 }
 _OF_COUNTS: Final = re.compile("usage|count|total")  # no text is lost by these

@@ -2,7 +2,7 @@
 
 Rule 1: markers, texts so far and letters that were decoded wrongly are taken out of the broken
         text. If the rest is the other text, the fault is why; else something else differs, too.
-Rule 2: thinking that one of both answers lacks altogether is all that differs of it.
+Rule 2: thinking, or a text, that one of both answers lacks altogether is all that differs of it.
 Rule 3: a text that repeats thinking begins or ends with the other one, which is not empty.
 Rule 4: of any other fault nothing is taken out: it may be why.
 """
@@ -74,5 +74,7 @@ _OF_RULE: Final[Mapping[str, _Explains]] = {
     "increments": _is_last_delta,
     "text-increments": _is_last_delta,
     "decoded-once": _is_decoded,
-    "thinking": _is_lacking,
+    **dict.fromkeys(
+        ("thinking", "said", "answer-present", "message-fields", "body-fields"), _is_lacking
+    ),
 }

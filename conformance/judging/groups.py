@@ -152,11 +152,14 @@ class _Gathering:
 def _stream_causes(ordered: Sequence[tuple[Finding, str]]) -> dict[str, list[str]]:
     """By group of one stream those that its first finding follows, the surest first."""
     causes: dict[str, list[str]] = {}
-    above: list[dict[str, None]] = []
-    findings = [finding for finding, _ in ordered]
-    for (_, group), places in zip(ordered, direct_causes(findings), strict=True):
-        met = {each: None for at in places for each in (ordered[at][1], *above[at])}
-        above.append(met)
+    above: dict[int, dict[str, None]] = {}
+    direct = list(direct_causes([finding for finding, _ in ordered]))
+    # A cause comes first, or is severer.
+    for place in sorted(range(len(ordered)), key=lambda at: (level_rank(ordered[at][0]), at)):
+        group = ordered[place][1]
+        known = (at for at in direct[place] if at in above)
+        met = {each: None for at in known for each in (ordered[at][1], *above[at])}
+        above[place] = met
         causes.setdefault(group, [each for each in met if each != group])
     return causes
 
@@ -221,7 +224,7 @@ def _with_following(name: str, family: Sequence[FindingGroup]) -> FindingGroup:
 
 def _first_cause(group: str, causes: Mapping[str, list[str]]) -> str:
     """The group at the beginning, followed from cause to cause."""
-    while causes[group]:  # that ends: in a stream that has both, a cause came first
+    while causes[group]:  # that ends: in a stream that has both, a cause came first or is severer
         group = causes[group][0]
     return group
 

@@ -10,7 +10,9 @@ A comparison with another hop shows at the last event, but does not depend on it
 only lost words follow from how the answer ended. A history that was altered shows at no event, and
 does not follow from other faults of its request. An end that was made up follows from nothing.
 Rule 3: thinking that never came as thinking follows from its markers in the text: it came there.
-Rule 4: nothing follows from a less severe finding, and ERROR neither causes nor follows.
+Rule 4: findings may show that they are about one event (`event_signs`).
+Rule 5: nothing follows from a less severe finding, and ERROR neither causes nor follows. Where a
+less severe finding is of the event of a later one, it follows that.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from itertools import product
 from typing import Final
 
 from conformance.judging.consequences import is_made_up
+from conformance.judging.event_signs import EventSign, are_of_one_event, event_signs
 from conformance.judging.hop_rules import THINKING as HOP_THINKING
 from conformance.judging.result import Finding
 from conformance.judging.run_rules import THINKING
@@ -46,6 +49,7 @@ _HISTORY: Final = "history/"
 _ASKED: Final = "scenario/asked-"
 _OF_HOPS: Final = "scenario/hop-"
 _LONGEST: Final = 2000  # characters of a message that are looked at
+_MOST_GIVERS: Final = 8  # findings with one sign of an event that later ones are compared with
 
 # What a later finding is known by: an event, a value of a field, a missing field.
 Sign = tuple[object, ...]
@@ -70,8 +74,34 @@ def direct_causes(ordered: Sequence[Finding]) -> Iterator[list[int]]:
     """For each finding of one stream the places, from 0, of those that it follows from directly.
 
     The surest comes first: a field or a value that was named, then the event.
-    Findings are to come in `event_order`. The time is linear.
+    Findings are to come in `event_order`. The time is linear. A cause that comes later is severer.
     """
+    of_events = _event_causes(ordered)
+    for place, causes in enumerate(_causes_before(ordered)):
+        yield list(dict.fromkeys((*causes, *of_events[place])))
+
+
+def _event_causes(ordered: Sequence[Finding]) -> list[list[int]]:
+    """By finding the places of those that show to be of the same event."""
+    causes: list[list[int]] = [[] for _ in ordered]
+    given: dict[EventSign, list[int]] = {}
+    for place, finding in enumerate(ordered):
+        if finding.verdict is Verdict.ERROR:
+            continue
+        signs = event_signs(finding)
+        met = ((sign, at) for sign in signs.hangs_on for at in given.get(sign, ()))
+        alike = (at for sign, at in met if are_of_one_event(sign, ordered[at], finding))
+        for other in dict.fromkeys(alike):
+            is_cause = level_rank(ordered[other]) <= level_rank(finding)
+            causes[place if is_cause else other].append(other if is_cause else place)
+        for sign in signs.gives:
+            known = given.setdefault(sign, [])
+            if len(known) < _MOST_GIVERS:
+                known.append(place)
+    return causes
+
+
+def _causes_before(ordered: Sequence[Finding]) -> Iterator[list[int]]:
     pairs = {pair for finding in ordered for pair in _slice_pairs(finding)}
     fields = {name for name, _ in pairs}.union(*(_JUDGED.findall(f.message) for f in ordered))
     values = {value for _, value in pairs}.union(finding.got for finding in ordered) - {_NOTHING}

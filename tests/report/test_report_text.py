@@ -77,7 +77,10 @@ def test_verbose_gives_a_verdict_per_rule_with_its_reason() -> None:
 
 
 def test_a_rule_is_reported_in_full_once() -> None:
-    report = Report((stream(finding(), finding(event=20, slice={}, id="77")),))
+    other = {"expected": ("item.done",), "got": "end of stream", "after": ""}
+    message = "expected item.done, got end of stream"
+    later = finding(event=20, slice={}, id="77", message=message, **other)
+    report = Report((stream(finding(), later),))
     assert render(report).count("  says ") == 1
     assert render(report).count("  hint ") == 1
     assert render(report).count("  found ") == 2

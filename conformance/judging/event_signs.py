@@ -1,0 +1,183 @@
+"""By what findings of one answer show that they are about one event: lost, misplaced, or unread.
+
+Rule 1: a type that two findings miss, or one of them meets in the wrong place, is missing for one
+reason. So is one that a finding could read in part only, if it is of the same slice.
+Rule 2: behind a frame that nobody could read, or a hole in the numbers of a stream, what is missing
+or differs is what was in it.
+Rule 3: texts that differ are one difference where the same event states or collects them, where
+such an event is wrong itself, or where the deltas are.
+Rule 4: what comes too late behind an event comes behind what is wrong there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from msgspec import Struct
+
+from conformance.judging.result import Finding
+
+# What such a finding is known by: a kind of sign, and a type or an event.
+EventSign = tuple[str, object]
+
+_LONGEST: Final = 2000  # characters of a message that are looked at
+_OF_STREAMS: Final = (
+    *("wire/", "summary/lifecycle/"),
+    *("thinking/stream/", "thinking/answer/", "stripping/visible-text/"),
+)
+_UNREAD: Final = frozenset(
+    {
+        *("data-is-json", "line-is-json", "element-is-json", "payload-json", "utf8", "array-utf8"),
+        *("fields-known", "event-known", "message-known", "payload-known", "type-known"),
+        *("event-typed", "line-typed", "message-typed", "update-typed", "rpc-typed"),
+        *("payload-is-object", "content-is-object", "headers-readable"),
+    }
+)
+_EVENT_LINES: Final = "event-lines"  # where the payload has no type either
+_WRONG_DELTAS: Final = frozenset(
+    {
+        *("increments", "text-increments", "said-once", "text-said-once"),
+        *("characters-whole", "decoded-once"),
+    }
+)
+_UNTYPED: Final = '.type ""'
+_BEFORE: Final = " came without an earlier "
+_BEHIND: Final = " came after "
+_LATER: Final = " (after "
+_NEVER: Final = " may not occur"
+_NO_JSON: Final = "expected JSON"
+_EXPECTED: Final = "expected "
+_END: Final = "end of "
+_NUMBERS: Final = "sequence_number"  # what every event of a stream has
+_HOLE: Final = re.compile(r"^(\S+) of (\S+): expected (\d+), got (\d+)")
+_PARTLY_READ: Final = re.compile(r"^(\S+) of (\S+): expected .+, (?:found|got) ")
+_TYPE: Final = re.compile(r"(?:^|\.)(?:type|event_type|event|kind|sessionUpdate|method)$")
+_DIFFERS: Final = (
+    re.compile(r"^\S+ of (\S+) differs from (?:the )?\d+ (\S+)"),
+    re.compile(r"^\S+ of (\S+): expected nothing, as no (\S+) was streamed"),
+    re.compile(r"^(\S+) has no \S+ for what (\S+)"),
+)
+_NONE_CAME: Final = _DIFFERS[1]
+_EVENT: Final = re.compile(r"^(\S+).* \(event (\d+)\)$")
+_DELTA: Final = re.compile("[dD]elta$")
+_PIECES: Final = 3  # lines that one event falls apart into
+_ANY_TEXT: Final[EventSign] = ("text", "")
+_ANY_FRAME: Final[EventSign] = ("unread", "")
+
+
+class EventSigns(Struct, frozen=True):
+    """The signs of one finding: those that later findings hang on, and those that it hangs on."""
+
+    gives: tuple[EventSign, ...] = ()
+    hangs_on: tuple[EventSign, ...] = ()
+
+
+_NO_SIGNS: Final = EventSigns()
+
+
+def event_signs(finding: Finding) -> EventSigns:
+    """What shows of which event a finding is."""
+    if not finding.rule.startswith(_OF_STREAMS) or not finding.event:
+        return _NO_SIGNS
+    message = finding.message[:_LONGEST]
+    lost = [*_lost(finding, message), *_differing(finding, message)]
+    moved = [*_misplaced(finding, message)]
+    both = (*lost, *moved)
+    behind = [*_behind(finding, message)]
+    hangs_on = [*both, *behind, *_beside(finding, message)]
+    if both:
+        hangs_on.append(_ANY_FRAME)
+    if hole := _HOLE.match(message):
+        hangs_on += [_ANY_FRAME, ("field", hole[1])]
+    return EventSigns((*both, *behind, *_faulty(finding, message)), tuple(hangs_on))
+
+
+def are_of_one_event(sign: EventSign, one: Finding, other: Finding) -> bool:
+    """Whether two findings that share a sign may be of one event."""
+    if one.unit and set(one.answers).isdisjoint(other.answers):
+        return False
+    if sign[0] == "lost":
+        return True
+    return all(other.slice.get(key, value) == value for key, value in one.slice.items())
+
+
+def _lost(finding: Finding, message: str) -> Iterator[EventSign]:
+    """The types of events of which one did not come."""
+    for each in _missing_types(finding, message):
+        yield from (("lost", each), ("type", each), ("differs", each))
+
+
+def _missing_types(finding: Finding, message: str) -> Iterator[str]:
+    if none := _NONE_CAME.match(message):
+        yield none[2]
+    elif _BEFORE in message or message.startswith(_EXPECTED):
+        expected = " | ".join(finding.expected).split(" | ")
+        yield from (each.partition(" ")[0] for each in expected if not each.startswith(_END))
+    elif (hole := _HOLE.match(message)) and int(hole[4]) > int(hole[3]) and hole[1] != _NUMBERS:
+        yield hole[2]
+
+
+def _misplaced(finding: Finding, message: str) -> Iterator[EventSign]:
+    """The event that came where it may not."""
+    is_order = message.startswith(_EXPECTED) or _BEHIND in message or _BEFORE in message
+    if is_order and not finding.got.startswith(_END):
+        yield from (("type", finding.got), ("lost", finding.got), ("differs", finding.got))
+        if _DELTA.search(finding.got):
+            yield _ANY_TEXT
+
+
+def _differing(finding: Finding, message: str) -> Iterator[EventSign]:
+    """Texts that differ, by the events that hold them."""
+    found = next((found for each in _DIFFERS if (found := each.match(message))), None)
+    if found:
+        yield from (("differs", found[1]), ("differs", found[2]))
+    if found or message.startswith(_NO_JSON) or _name(finding) in _WRONG_DELTAS:
+        yield _ANY_TEXT
+
+
+def _behind(finding: Finding, message: str) -> Iterator[EventSign]:
+    """The event behind which it came, of which it may be."""
+    if not (place := _EVENT.match(finding.after)):
+        return
+    event = int(place[2])
+    if _BEHIND in message or _LATER in message:
+        yield from (("at", event), ("behind", event))
+    if _LATER in message:
+        yield "type", place[1]
+    if message.startswith(_EXPECTED):
+        yield "opened", event
+
+
+def _faulty(finding: Finding, message: str) -> Iterator[EventSign]:
+    """What is wrong with the event that a finding stands at."""
+    yield from (("at", finding.event), ("behind", finding.event))
+    if _BEHIND in message:
+        yield "opened", finding.event
+    read = _PARTLY_READ.match(message)
+    if read or message.endswith(_NEVER):
+        kind = read[2] if read else message.partition(" ")[0]
+        yield from (("type", kind), ("differs", kind), ("opened", finding.event))
+    if read:
+        yield "field", read[1]
+    if _is_unread(finding, message) or (read and _TYPE.search(read[1])):
+        yield from (_ANY_FRAME, ("frame", finding.event))
+    elif (hole := _HOLE.match(message)) and hole[1] == _NUMBERS:
+        yield _ANY_FRAME
+
+
+def _beside(finding: Finding, message: str) -> Iterator[EventSign]:
+    """Frames near it, where an event may have fallen apart."""
+    if _name(finding) in _WRONG_DELTAS | {_EVENT_LINES} or _is_unread(finding, message):
+        yield from (("frame", finding.event + n) for n in range(-_PIECES, _PIECES + 1))
+
+
+def _is_unread(finding: Finding, message: str) -> bool:
+    """Whether nobody could tell what a frame is."""
+    name = _name(finding)
+    return name in _UNREAD or (name == _EVENT_LINES and _UNTYPED in message)
+
+
+def _name(finding: Finding) -> str:
+    return finding.rule.rpartition("/")[2]
