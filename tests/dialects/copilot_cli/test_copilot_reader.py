@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
 from conformance import dialects
-from conformance.core.events import Event, Frame
-from conformance.core.reading import Reading
+from conformance.core.events import Event
 from tests.authoring.copilot import (
     event,
     message,
@@ -20,6 +18,7 @@ from tests.authoring.copilot import (
     thought,
     turn,
 )
+from tests.dialects.payloads import read_payloads
 
 DIALECT = dialects.get("copilot.cli")
 ENDS = {"thinking.end", "text.end", "tool.end", "error", "done", "cut"}
@@ -28,13 +27,7 @@ ERROR = event("session.error", {"errorType": "query", "message": "gone"})
 
 
 def read(payloads: Iterable[Any]) -> list[Event]:
-    reader = DIALECT.reader(Reading())
-    events = []
-    number = 0
-    for number, payload in enumerate(payloads, 1):
-        frame = Frame("line", "", json.dumps(payload), "", 0)
-        events += reader.read(frame, payload, number)
-    return [*events, *reader.end("eof", number + 1)]
+    return read_payloads("copilot.cli", *payloads, kind="line")
 
 
 def kinds(events: list[Event]) -> list[str]:

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 import pytest
 
 from conformance import dialects
-from conformance.core.events import Event, Frame, Request
-from conformance.core.reading import Reading
+from conformance.core.events import Event, Request
 from conformance.dialects.google_adk.vocabulary import OVERFLOW
 from conformance.dialects.requests import Continuation, Question
 from tests.authoring.adk import CALL_ID, Run, call, content, error, said, thought, usage
 from tests.authoring.adk_streams import tool_round
+from tests.dialects.payloads import read_payloads
 
 DIALECT: Final = dialects.get("google.adk")
 COUNTS: Final = usage(7, 5, 4)
 
 
-def read(*payloads: Any, kind: Any = "event", end: Any = "eof", asked: bool = False) -> list[Event]:
-    reader = DIALECT.reader(Reading())
-    events = list(reader.request(Request(json={"newMessage": {}}))) if asked else []
-    for number, payload in enumerate(payloads, 1):
-        frame = Frame(kind, "message", json.dumps(payload), "", 0)
-        events += reader.read(frame, payload, number)
-    return [*events, *reader.end(end, len(payloads) + 1)]
+read = partial(read_payloads, "google.adk")
 
 
 def spoken(events: list[Event]) -> list[str]:
@@ -133,7 +127,7 @@ def test_another_invocation_is_the_next_answer_where_no_request_is_known() -> No
     first, second = Run().whole([said("a")], COUNTS), Run(invocation="e-2").whole([said("b")], {})
     assert {each.answer for each in read(first, second)} == {1, 2}
     assert spoken(read(first, second)).count("done") == 2
-    assert {each.answer for each in read(first, second, asked=True)} == {1}
+    assert {each.answer for each in read(first, second, request={"newMessage": {}})} == {1}
 
 
 def test_agents_side_by_side_are_kept_apart_and_bounded() -> None:

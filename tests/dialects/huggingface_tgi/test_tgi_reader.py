@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 from typing import Any, Final
 
 import pytest
@@ -11,17 +11,13 @@ from conformance import dialects
 from conformance.core.events import Event, Frame
 from conformance.core.reading import Reading
 from tests.authoring.tgi import TEXT, tokens
+from tests.dialects.payloads import read_payloads
 
 DIALECT: Final = dialects.get("huggingface.tgi")
 MARKED: Final = Reading(markers=(("<think>", "</think>"),))
 
 
-def read(*payloads: Any, kind: Any = "event", end: Any = "eof") -> list[Event]:
-    reader = DIALECT.reader(MARKED)
-    events: list[Event] = []
-    for number, payload in enumerate(payloads, 1):
-        events += reader.read(Frame(kind, "message", json.dumps(payload), "", 0), payload, number)
-    return [*events, *reader.end(end, len(payloads) + 1)]
+read = partial(read_payloads, "huggingface.tgi", reading=MARKED)
 
 
 def streamed(pieces: list[str], **more: Any) -> list[Event]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 from typing import Any
 
 import pytest
 
 from conformance import dialects
-from conformance.core.events import Event, Frame, Request
+from conformance.core.events import Event, Request
 from conformance.core.reading import Reading
 from conformance.dialects.asked_effort import asked_effort
 from conformance.dialects.requests import Continuation, Question
 from tests.authoring.lmstudio import answer, call, result
+from tests.dialects.payloads import read_payloads
 
 SAID = [("reasoning", "a b c"), ("message", "d e f")]
 BEGUN = {"type": "chat.start", "model_instance_id": "m"}
@@ -21,13 +22,7 @@ THOUGHT = [{"type": "reasoning.start"}, {"type": "reasoning.delta", "content": "
 DIALECT = dialects.get("lmstudio.chat")
 
 
-def read(*payloads: Any, kind: Any = "event", name: str = "message") -> list[Event]:
-    reader = DIALECT.reader(Reading())
-    events = []
-    for number, payload in enumerate(payloads, 1):
-        frame = Frame(kind, name, json.dumps(payload), "", 0)
-        events += reader.read(frame, payload, number)
-    return [*events, *reader.end("eof", len(payloads) + 1)]
+read = partial(read_payloads, "lmstudio.chat")
 
 
 def kinds(events: list[Event]) -> list[str]:

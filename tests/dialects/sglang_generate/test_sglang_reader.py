@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 from typing import Any, Final
 
 import pytest
 
 from conformance import dialects
-from conformance.core.events import Event, Frame
+from conformance.core.events import Event
 from conformance.core.reading import Reading
 from tests.authoring.sglang import texts
+from tests.dialects.payloads import read_payloads
 
 DIALECT: Final = dialects.get("sglang.generate")
 MARKED: Final = Reading(markers=(("<think>", "</think>"),))
 PIECES: Final = ["<th", "ink>Ebb.", "</think>", "At ", "seven."]
 
 
-def read(*payloads: Any, kind: Any = "event") -> list[Event]:
-    reader = DIALECT.reader(MARKED)
-    events: list[Event] = []
-    for number, payload in enumerate(payloads, 1):
-        events += reader.read(Frame(kind, "message", json.dumps(payload), "", 0), payload, number)
-    return [*events, *reader.end("eof", len(payloads) + 1)]
+read = partial(read_payloads, "sglang.generate", reading=MARKED)
 
 
 def streamed(*pieces: str, **more: Any) -> list[Any]:
