@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any, Final
 
 from conformance import dialects
@@ -33,3 +34,12 @@ def typed_payloads(dialect: str, *payloads: Any, **more: Any) -> list[Any]:
     """Semantic events as type and what is said; wire events by type alone."""
     events = read_payloads(dialect, *payloads, **more)
     return [(e.type, dict(e.data)) if e.layer == "semantic" else e.type for e in events]
+
+
+def types_of(events: Iterable[Event]) -> list[str]:
+    """Of the semantic events alone."""
+    return [each.type for each in events if each.layer == "semantic"]
+
+
+def texts_of(events: Iterable[Event], kind: str) -> str:
+    return "".join(each.data["text"] for each in events if each.type == kind)

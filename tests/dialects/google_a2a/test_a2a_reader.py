@@ -22,17 +22,13 @@ from tests.authoring.a2a import (
     streamed,
     thought,
 )
-from tests.dialects.payloads import read_payloads
+from tests.dialects.payloads import read_payloads, texts_of
 
 DIALECT: Final = dialects.get("google.a2a")
 BOTH: Final = pytest.mark.parametrize("version", ["0.3", "1.0"])
 
 
 read = partial(read_payloads, "google.a2a")
-
-
-def texts(events: list[Event], kind: str) -> str:
-    return "".join(each.data["text"] for each in events if each.type == kind)
 
 
 def ends(events: list[Event]) -> list[str]:
@@ -43,9 +39,9 @@ def ends(events: list[Event]) -> list[str]:
 @pytest.mark.parametrize("told", [streamed, shown])
 def test_what_is_said_again_is_said_once(told: Any, version: str) -> None:
     events = read(*told(Agent(version)))
-    assert texts(events, "text.delta") == LOCK_TEXT
-    assert texts(events, "thinking.delta").endswith(LOCK)
-    assert texts(events, "thinking.delta").count(LOCK) == 1
+    assert texts_of(events, "text.delta") == LOCK_TEXT
+    assert texts_of(events, "thinking.delta").endswith(LOCK)
+    assert texts_of(events, "thinking.delta").count(LOCK) == 1
     assert ends(events) == ["done"]
 
 
