@@ -2,7 +2,7 @@
 
 It summarises reasoning after these instructions, as the reference server sends them: one user
 message with the instruction, then the reasoning. It also knows other wordings of the same, and
-those of OGX; see the corpus.
+those of OGX; see `tests/training/corpus`.
 """
 
 from __future__ import annotations

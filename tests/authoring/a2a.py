@@ -16,6 +16,8 @@ _MEMBERS: Final = {
     "task": "task",
     "message": "message",
 }
+LOCK: Final = "The keeper eats at noon, and the board says that nobody stands in for him then."
+LOCK_TEXT: Final = "No. It opens again at one."
 
 
 class Agent:
@@ -106,10 +108,6 @@ def asked(
     asks |= {"messageId": "m-1", "parts": [said_part]}
     named = method or ("message/stream" if version == "0.3" else "SendStreamingMessage")
     return {"jsonrpc": "2.0", "id": 1, "method": named, "params": {"message": asks}}
-
-
-LOCK: Final = "The keeper eats at noon, and the board says that nobody stands in for him then."
-LOCK_TEXT: Final = "No. It opens again at one."
 
 
 def streamed(agent: Agent) -> list[Fields]:

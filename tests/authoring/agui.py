@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from itertools import chain
 from typing import Any, Final
 
+from tests.authoring.draft import stream_draft
 from tests.authoring.pieces import Fields, Message, characters, compact, deltas
 
 RUN: Final[Fields] = {"threadId": "thread-1", "runId": "run-1"}
+DIALECT: Final = "agui"
+drafted = partial(stream_draft, dialect=DIALECT, path="/agent")
 
 
 def event(kind: str, **fields: Any) -> Fields:
@@ -80,3 +84,9 @@ def run(parts: Iterable[list[Fields]], version: str = "1.0") -> tuple[Message, .
     outcome = {"outcome": {"type": "success"}} if version else {}
     begun, over = event("RUN_STARTED", **RUN, **stated), event("RUN_FINISHED", **RUN, **outcome)
     return tuple(map(Message, [begun, *chain.from_iterable(parts), over]))
+
+
+def run_input(question: str) -> Fields:
+    said = {"id": "user-1", "role": "user", "content": question}
+    rest: Fields = {"state": {}, "tools": [], "context": [], "forwardedProps": {}}
+    return {**RUN, "messages": [said], **rest}

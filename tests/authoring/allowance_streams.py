@@ -9,15 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from tests.authoring import (
-    agui_shared,
-    chat,
-    converse_shared,
-    gemini_shared,
-    messages_shared,
-    ollama,
-    responses,
-)
+from tests.authoring import agui, chat, converse, gemini, messages, ollama, responses
 from tests.authoring import converse as aws
 from tests.authoring import messages as anthropic
 from tests.authoring.agui import earlier_thought, event, run, snapshot, span, text, thought
@@ -86,7 +78,7 @@ def _white_space_between_thoughts() -> Draft:
     parts = [gemini_thought("**Wind**\n"), {"text": "\n"}, gemini_thought(THOUGHT), *said(TEXT)]
     asked = _contents()
     chunks = events(gemini_answer(parts, 14, 27))
-    return gemini_shared.drafted("allowed/line-end-between-thoughts", asked, chunks)
+    return gemini.drafted("allowed/line-end-between-thoughts", asked, chunks)
 
 
 def _numbers_for_enums() -> Draft:
@@ -94,9 +86,9 @@ def _numbers_for_enums() -> Draft:
     asked = _contents()
     chunks = gemini_answer([gemini_thought(THOUGHT), *said(TEXT)], 14, 27)
     chunks[-1]["candidates"][0]["finishReason"] = 1
-    path = f"{gemini_shared.ARRAY}{NUMBERS}"
+    path = f"{gemini.ARRAY}{NUMBERS}"
     facts = {"path": path, "content_type": "application/json; charset=UTF-8"}
-    return gemini_shared.drafted("allowed/enums-as-numbers", asked, array(chunks), **facts)
+    return gemini.drafted("allowed/enums-as-numbers", asked, array(chunks), **facts)
 
 
 def _default_values_of_enums() -> Draft:
@@ -106,7 +98,7 @@ def _default_values_of_enums() -> Draft:
     for each in chunks[:-1]:
         each["candidates"][0]["finishReason"] = "FINISH_REASON_UNSPECIFIED"
     chunks[-1]["promptFeedback"] = {"blockReason": "BLOCK_REASON_UNSPECIFIED"}
-    return gemini_shared.drafted("allowed/default-values-of-enums", asked, events(chunks))
+    return gemini.drafted("allowed/default-values-of-enums", asked, events(chunks))
 
 
 def _cited() -> Draft:
@@ -123,8 +115,8 @@ def _cited() -> Draft:
         aws.stopped(1),
     ]
     asked: Fields = {"messages": [{"role": "user", "content": [{"text": QUESTION}]}]}
-    asked["additionalModelRequestFields"] = converse_shared.ENABLED
-    return converse_shared.drafted("claude/citations", asked, aws.answer(blocks, (44, 27)))
+    asked["additionalModelRequestFields"] = converse.ENABLED
+    return converse.drafted("claude/citations", asked, aws.answer(blocks, (44, 27)))
 
 
 def _wind() -> tuple[Fields, tuple[Message, ...]]:
@@ -171,7 +163,7 @@ def _level_that_cannot_be_off() -> Draft:
 
 
 def _call_without_arguments() -> Draft:
-    asked = agui_shared.run_input(QUESTION)
+    asked = agui.run_input(QUESTION)
     called = [
         event("TOOL_CALL_START", toolCallId="call_0", toolCallName="get_wind"),
         event("TOOL_CALL_ARGS", toolCallId="call_0", delta=""),
@@ -179,19 +171,19 @@ def _call_without_arguments() -> Draft:
         event("TOOL_CALL_RESULT", toolCallId="call_0", messageId="of-call_0", content="west"),
     ]
     parts = [span("r1", thought("r1", THOUGHT)), called, text("t1", TEXT)]
-    return agui_shared.drafted("allowed/call-without-arguments", asked, run(parts))
+    return agui.drafted("allowed/call-without-arguments", asked, run(parts))
 
 
 def _snapshot_of_the_earlier_protocol() -> Draft:
     """Before 0.1.11 no message had the role reasoning."""
-    asked = agui_shared.run_input(QUESTION)
+    asked = agui.run_input(QUESTION)
     held = snapshot(
         {"id": "user-1", "role": "user", "content": QUESTION},
         {"id": "t1", "role": "assistant", "content": TEXT},
     )
     parts = [earlier_thought(THOUGHT), text("t1", TEXT), [held]]
     name = "allowed/snapshot-of-the-earlier-protocol"
-    return agui_shared.drafted(name, asked, run(parts, version=""))
+    return agui.drafted(name, asked, run(parts, version=""))
 
 
 def _thought_and_said(server: Server, thinking: str = "reasoning_content") -> list[Message]:
@@ -246,7 +238,7 @@ def _raw_by_default() -> Draft:
 def _said_again() -> Draft:
     """A model says the same sentence in two messages, and goes on in the second."""
     parts = [span("r1", thought("r1", THOUGHT)), text("t1", TEXT), text("t2", f"{TEXT} Always.")]
-    return agui_shared.drafted("allowed/said-again", agui_shared.run_input(QUESTION), run(parts))
+    return agui.drafted("allowed/said-again", agui.run_input(QUESTION), run(parts))
 
 
 def _answered_with_the_finish() -> Draft:
@@ -270,7 +262,7 @@ def _called_by_code() -> Draft:
     pieces = anthropic.stream(
         [{"type": "message_start", "message": begun}, {"type": "message_stop"}]
     )
-    return messages_shared.drafted("allowed/called-by-code", _asked(model="m"), tuple(pieces))
+    return messages.drafted("allowed/called-by-code", _asked(model="m"), tuple(pieces))
 
 
 def _call_cut_at_the_limit() -> Draft:
@@ -279,4 +271,4 @@ def _call_cut_at_the_limit() -> Draft:
     asked = _asked(model="m", max_tokens=48, tools=[tool])
     call = anthropic.tool(1, "get_wind", ("", '{"place": "Sk'))
     pieces = anthropic.answer([anthropic.text(0, TEXT), call[:-1]], (31, 48, 0), "max_tokens")
-    return messages_shared.drafted("allowed/call-cut-at-the-limit", asked, pieces)
+    return messages.drafted("allowed/call-cut-at-the-limit", asked, pieces)

@@ -9,20 +9,17 @@ from typing import Any, Final
 
 from tests.authoring import (
     acp,
-    acp_shared,
     agui,
-    agui_shared,
     edits,
     history_shared,
     messages,
-    messages_shared,
     responses,
     stream_rows,
-    ui_message_shared,
+    ui_message,
 )
 from tests.authoring.draft import Draft
 from tests.authoring.history_shared import FERRY, FERRY_RESULT, FERRY_TEXT, FOUND
-from tests.authoring.messages_shared import BREAD, BREAD_TEXT
+from tests.authoring.messages import BREAD, BREAD_TEXT
 from tests.authoring.ollama import SOUP, SOUP_TEXT
 from tests.authoring.pieces import DONE, Fields, Message, Piece, deltas, opaque
 from tests.authoring.ui_message import (
@@ -105,7 +102,7 @@ def _lighthouse() -> Draft:
     said = [{"role": "user", "content": LIGHTHOUSE_ASKED}]
     asked: Fields = {"model": "think-1", "max_tokens": 2048, "messages": said, "stream": True}
     pieces = messages.answer(blocks, (420, 90, 12), "tool_use")
-    return messages_shared.drafted("anthropic/search", asked, pieces)
+    return messages.drafted("anthropic/search", asked, pieces)
 
 
 def _ferry() -> tuple[Draft, ...]:
@@ -117,7 +114,7 @@ def _ferry() -> tuple[Draft, ...]:
 def _ui(topic: str, asked: str, pieces: Sequence[Piece], **facts: Any) -> Draft:
     said = [{"id": "user-0", "role": "user", "parts": [{"type": "text", "text": asked}]}]
     body = {"id": "chat-1", "trigger": "submit-message", "messages": said}
-    return ui_message_shared.drafted(f"ai-sdk/hops-{topic}", body, pieces, **facts)
+    return ui_message.drafted(f"ai-sdk/hops-{topic}", body, pieces, **facts)
 
 
 def _ui_messages() -> Iterator[Draft]:
@@ -218,7 +215,7 @@ def _agent_turn() -> Draft:
     thought = "".join(f"\n\n{each}" for each in responses.DUSK)
     said = acp.chunks("message", responses.DUSK_TEXT)
     lines = [*acp.chunks("thought", thought), *said, acp.stopped()]
-    shown = acp_shared.drafted("agent/hops-summary", lines)
+    shown = acp.drafted("agent/hops-summary", lines)
     return both_hops(shown, _providers()["openai.responses/demo/summary"])
 
 
@@ -231,4 +228,4 @@ def _agui(topic: str, asked: str, pieces: Sequence[Piece]) -> Draft:
     said = [{"id": "user-1", "role": "user", "content": asked}]
     rest: Fields = {"state": {}, "tools": [], "context": [], "forwardedProps": {}}
     body = {**agui.RUN, "messages": said, **rest}
-    return agui_shared.drafted(f"agent/hops-{topic}", body, pieces)
+    return agui.drafted(f"agent/hops-{topic}", body, pieces)

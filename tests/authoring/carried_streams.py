@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from tests.authoring import chat, messages_shared, responses
+from tests.authoring import chat, messages, responses
 from tests.authoring import messages as blocks
 from tests.authoring.chat import Server, answer
 from tests.authoring.choice_streams import OWN
@@ -102,10 +102,10 @@ def _messages_turns(profile: str, *, carries: bool) -> Draft:
     said = {"type": "text", "text": FERRY_TEXT}
     content = [_sent_back(), said] if carries else [said]
     pieces = blocks.answer([_signed(), blocks.text(1, FERRY_TEXT)], (30, 30, 12))
-    first = messages_shared.drafted(topic, _messages_asked(), pieces, **facts)
+    first = messages.drafted(topic, _messages_asked(), pieces, **facts)
     asked = _messages_asked({"role": "assistant", "content": content}, _SURE)
     pieces = blocks.answer([blocks.thinking(0, FOUND), blocks.text(1, SURE_TEXT)], (60, 20, 9))
-    second = messages_shared.drafted(topic, asked, pieces, **facts)
+    second = messages.drafted(topic, asked, pieces, **facts)
     return _next(first, second, "turn", "next-turn")
 
 
@@ -115,7 +115,7 @@ def _messages_round(topic: str, thought: list[Fields]) -> Draft:
     tools = [{"name": NAME, "input_schema": {"type": "object"}}]
     called = blocks.tool(1, NAME, ["", ARGUMENTS])
     pieces = blocks.answer([thought, called], (30, 30, 12), "tool_use")
-    first = messages_shared.drafted(topic, _messages_asked(tools=tools), pieces)
+    first = messages.drafted(topic, _messages_asked(tools=tools), pieces)
     is_signed = thought[0]["content_block"]["type"] == "thinking"
     sealed = {"type": "redacted_thinking", "data": opaque("redacted 0")}
     use = {"type": "tool_use", "id": "toolu_1", "name": NAME, "input": {"line": "island"}}
@@ -126,5 +126,5 @@ def _messages_round(topic: str, thought: list[Fields]) -> Draft:
         tools=tools,
     )
     pieces = blocks.answer([blocks.thinking(0, FOUND), blocks.text(1, FERRY_TEXT)], (70, 20, 9))
-    second = messages_shared.drafted(topic, asked, pieces)
+    second = messages.drafted(topic, asked, pieces)
     return _next(first, second, "tool-turn", "follow-up")

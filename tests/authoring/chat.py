@@ -8,19 +8,15 @@ from functools import partial
 from typing import Any, Final
 
 from tests.authoring.draft import stream_draft
-from tests.authoring.pieces import (
-    DONE,
-    Fields,
-    Message,
-    deltas,
-    opaque,
-    put,
-)
+from tests.authoring.pieces import DONE, Fields, Message, deltas, opaque, put
 
 CREATED_AT: Final = 1_795_176_000
 
 Usage = tuple[int, int, int]
 """Prompt, completion and (among these) reasoning tokens."""
+DIALECT: Final = "openai.chat"
+DUSK: Final = "Street lamps are lit at dusk, so the hour that is asked for is in the evening."
+drafted = partial(stream_draft, dialect=DIALECT, path="/v1/chat/completions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +84,6 @@ def answer(
         *counts,
         DONE,
     ]
-
-
-DIALECT: Final = "openai.chat"
-DUSK: Final = "Street lamps are lit at dusk, so the hour that is asked for is in the evening."
-drafted = partial(stream_draft, dialect=DIALECT, path="/v1/chat/completions")
 
 
 def later(message: Message, seconds: int) -> Message:

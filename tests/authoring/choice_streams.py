@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from tests.authoring import chat, messages_shared, responses
+from tests.authoring import chat, messages, responses
 from tests.authoring import messages as blocks
 from tests.authoring.chat import Server, answer
 from tests.authoring.draft import Draft
@@ -150,4 +150,4 @@ def _messages(
     said = [*thought, blocks.text(len(thought), KETTLE_TEXT)]
     pieces = blocks.answer(said, (20, 30, 14 if thinking else None))
     facts: Fields = {"profile": profile, "chosen": _chosen(level, model)}
-    return messages_shared.drafted(topic, body, pieces, **facts)
+    return messages.drafted(topic, body, pieces, **facts)

@@ -9,17 +9,16 @@ from itertools import chain, count
 from typing import Any, Final
 
 from tests.authoring.draft import output_draft
-from tests.authoring.messages import (
-    MODEL,
-    Usage,
-    answer,
-    counted,
-    message,
-)
+from tests.authoring.messages import MODEL, Usage, answer, counted, message
 from tests.authoring.pieces import Fields, Line
 
 SESSION: Final = "session-1"
 FAILURE: Final = "API Error: 500 The model is overloaded."
+DIALECT: Final = "claude.stream-json"
+MOSS: Final = "Moss has no roots, so it drinks through its leaves, and cares little for the soil."
+MOSS_TEXT: Final = "Through its leaves."
+USAGE: Final = (12, 40, 24)
+drafted = partial(output_draft, dialect=DIALECT)
 
 
 def line(kind: str, **fields: Any) -> Fields:
@@ -98,13 +97,6 @@ def grow(block: Fields, delta: Fields) -> None:
 def whole(block: Fields) -> Fields:
     written = block.pop("partial_json", "")
     return {**block, "input": json.loads(written)} if written else block
-
-
-DIALECT: Final = "claude.stream-json"
-MOSS: Final = "Moss has no roots, so it drinks through its leaves, and cares little for the soil."
-MOSS_TEXT: Final = "Through its leaves."
-USAGE: Final = (12, 40, 24)
-drafted = partial(output_draft, dialect=DIALECT)
 
 
 def counter(tokens: int) -> Fields:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from tests.authoring import chat, messages_shared, responses
+from tests.authoring import chat, messages, responses
 from tests.authoring.chat import CREATED_AT, Server, answer, counted
 from tests.authoring.draft import Draft
 from tests.authoring.messages import answer as messages_answer
@@ -151,7 +151,7 @@ def _behind_litellm() -> Iterator[Draft]:
     }
     blocks = [thinking(0, WIND_THOUGHT, signed=False), text(1, WIND_TEXT)]
     unsigned = messages_answer(blocks, (9, 31, None))
-    yield messages_shared.drafted("litellm/unsigned", asked, unsigned, profile="litellm")
+    yield messages.drafted("litellm/unsigned", asked, unsigned, profile="litellm")
 
     asked = {"model": "think-1", "input": WIND, "reasoning": {"summary": "auto"}, "stream": True}
     items = [*summarised(Item(0, "rs_01"), [WIND_THOUGHT]), *message(Item(1, "msg_02"), WIND_TEXT)]

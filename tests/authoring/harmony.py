@@ -10,6 +10,10 @@ from tests.authoring.pieces import DONE, Fields, Message, Piece, deltas
 
 MODEL: Final = "think-oss"
 PLAIN: Final = "text/plain; charset=utf-8"
+SOUP: Final = "Lentils need no soaking,\nso the soup is done within the hour."
+SOUP_TEXT: Final = "About forty minutes.\n\nSplit lentils take half of it."
+TOOL: Final = "functions.get_timetable"
+ARGUMENTS: Final = '{"line": "island"}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +104,6 @@ def prompt(*messages: str, effort: str = "medium") -> str:
         "Channel must be included for every message."
     )
     return "".join([spoken("system", system), *messages, "<|start|>assistant"])
-
-
-SOUP: Final = "Lentils need no soaking,\nso the soup is done within the hour."
-SOUP_TEXT: Final = "About forty minutes.\n\nSplit lentils take half of it."
-TOOL: Final = "functions.get_timetable"
-ARGUMENTS: Final = '{"line": "island"}'
 
 
 def called_in_role() -> list[Piece]:

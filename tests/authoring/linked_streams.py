@@ -9,13 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from tests.authoring import (
-    chat,
-    converse,
-    converse_shared,
-    messages_shared,
-    responses,
-)
+from tests.authoring import chat, converse, messages, responses
 from tests.authoring import messages as blocks
 from tests.authoring.chat import Server, counted
 from tests.authoring.draft import Draft
@@ -164,7 +158,7 @@ def _messages_talk(topic: str, beside: Fields) -> Draft:
             "stream": True,
             "tools": tools,
         }
-        return messages_shared.drafted(topic, asked, given)
+        return messages.drafted(topic, asked, given)
 
     called = blocks.tool(2, NAME, ["", compact(ARGUMENTS)])
     thought = [blocks.thinking(0, THOUGHT), blocks.redacted(1)]
@@ -199,10 +193,10 @@ def _converse_talk(topic: str, sealed: str = "") -> Draft:
         asked: Fields = {
             "messages": [user(text=QUESTION), *history],
             "inferenceConfig": {"maxTokens": 2048},
-            "additionalModelRequestFields": converse_shared.ENABLED,
+            "additionalModelRequestFields": converse.ENABLED,
             "toolConfig": tools,
         }
-        return converse_shared.drafted(topic, asked, given)
+        return converse.drafted(topic, asked, given)
 
     redacted = converse.redacted(1, sealed) if sealed else []
     call_block = converse.call(2 if sealed else 1, NAME, ARGUMENTS)

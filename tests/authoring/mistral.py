@@ -13,6 +13,8 @@ Usage = tuple[int, int]
 MODEL: Final = "think-1"
 ANSWER_ID: Final = "00000000000000000000000000000a17"
 CREATED_AT: Final = 1_795_176_000
+END: Final[Fields] = {"type": "thinking", "thinking": []}
+"""The empty part by which older models end their thinking."""
 
 
 def head(kind: str) -> Fields:
@@ -40,10 +42,6 @@ def thinking(text: str, **more: Any) -> Fields:
 
 def written(text: str) -> Fields:
     return {"type": "text", "text": text}
-
-
-END: Final[Fields] = {"type": "thinking", "thinking": []}
-"""The empty part by which older models end their thinking."""
 
 
 def parts(*each: Fields) -> Message:

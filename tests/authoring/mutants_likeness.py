@@ -6,13 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from tests.authoring.edits import Pieces, Step
-from tests.authoring.likeness_streams import (
-    CONCISE,
-    DETAILED,
-    REASONING,
-    thought_and_told,
-    told,
-)
+from tests.authoring.likeness_streams import CONCISE, DETAILED, REASONING, thought_and_told, told
 from tests.authoring.mutant import Mutant
 from tests.authoring.pieces import Fields, Message, Piece
 from tests.authoring.request_streams import KNOTS_TEXT, KNOTS_THOUGHT

@@ -10,6 +10,10 @@ from tests.authoring.draft import stream_draft
 from tests.authoring.pieces import LINES, Fields, Line, deltas
 
 MODEL: Final = "think-1"
+DIALECT: Final = "ollama.chat"
+SOUP: Final = "Lentils need no soaking, so the soup is done within the hour."
+SOUP_TEXT: Final = "About forty minutes."
+drafted = partial(stream_draft, dialect=DIALECT, path="/api/chat", content_type=LINES)
 
 
 def line(content: str = "", *, at: int = 0, **message: Any) -> Line:
@@ -60,9 +64,3 @@ def body(message: Fields, usage: tuple[int, int], reason: str = "stop") -> Field
     """The answer in one piece."""
     said = {"role": "assistant", "content": "", **message}
     return {**last(usage, reason).payload, "message": said}
-
-
-DIALECT: Final = "ollama.chat"
-SOUP: Final = "Lentils need no soaking, so the soup is done within the hour."
-SOUP_TEXT: Final = "About forty minutes."
-drafted = partial(stream_draft, dialect=DIALECT, path="/api/chat", content_type=LINES)

@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from tests.authoring.claude import (
-    grow,
-    line,
-    numbered,
-    whole,
-)
+from tests.authoring.claude import grow, line, numbered, whole
 from tests.authoring.messages import MODEL, counted, thinking
 from tests.authoring.pieces import Fields, Line
 

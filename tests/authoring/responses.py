@@ -8,20 +8,22 @@ from functools import partial
 from typing import Any, Final, Literal
 
 from tests.authoring.draft import stream_draft
-from tests.authoring.pieces import (
-    Fields,
-    Message,
-    at,
-    deltas,
-    opaque,
-    padding,
-)
+from tests.authoring.pieces import Fields, Message, at, deltas, opaque, padding
 
 CREATED_AT: Final = 1_795_176_000
 SUMMARY: Final = "response.reasoning_summary_"
 
 Usage = tuple[int, int, int]
 """Input, output and (among these) reasoning tokens."""
+DIALECT: Final = "openai.responses"
+DUSK: Final = (
+    "Street lamps are lit at dusk.",
+    "So the hour that is asked for is in the evening, whatever the season.",
+)
+DUSK_TEXT: Final = "They are lit in the evening."
+TEA: Final = "The water has to be cooler than boiling for green tea, about eighty degrees."
+drafted = partial(stream_draft, dialect=DIALECT, path="/v1/responses")
+LIMIT: Final = {"reason": "max_output_tokens"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,16 +220,8 @@ def stream(events: Iterable[Fields], *, named: bool = True, start: int = 0) -> t
     return tuple(Message(event, str(at(event, "type")) if named else "") for event in numbered)
 
 
-DIALECT: Final = "openai.responses"
 THINKING: Final = Item(0, "rs_01")
 TEXT: Final = Item(1, "msg_02")
-DUSK: Final = (
-    "Street lamps are lit at dusk.",
-    "So the hour that is asked for is in the evening, whatever the season.",
-)
-DUSK_TEXT: Final = "They are lit in the evening."
-TEA: Final = "The water has to be cooler than boiling for green tea, about eighty degrees."
-drafted = partial(stream_draft, dialect=DIALECT, path="/v1/responses")
 
 
 def answer(asked: Fields) -> Answer:
@@ -270,9 +264,6 @@ def queued(events: list[Fields]) -> list[Fields]:
     """The events of a response that waits before it begins."""
     first = {**events[0]["response"], "status": "queued"}
     return [{"type": "response.queued", "response": first}, *events[1:]]
-
-
-LIMIT: Final = {"reason": "max_output_tokens"}
 
 
 def interrupted(asked: Fields, items: list[Fields]) -> Any:

@@ -13,11 +13,11 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from reference_impl.model import CONCISE, DETAILED
-from reference_impl.model.batches import prompt_text
-from reference_impl.model.corpus import Example, calls, counting, summaries, sums
-from reference_impl.model.corpus.example import ExampleThought, user_message
-from reference_impl.model.measure import answers, load
 from reference_impl.model.variants import WEIGHTS
+from tests.training.batches import prompt_text
+from tests.training.corpus import Example, calls, counting, summaries, sums
+from tests.training.corpus.example import ExampleThought, user_message
+from tests.training.measure import answers, load
 
 pytestmark = pytest.mark.slow
 

@@ -11,8 +11,9 @@ import pytest
 
 pytest.importorskip("torch")
 
-from reference_impl.model import CONCISE, DETAILED, corpus
-from reference_impl.model.corpus import Example, calls, counting, mix, summaries, sums, writing
+from reference_impl.model import CONCISE, DETAILED
+from tests.training import corpus
+from tests.training.corpus import Example, calls, counting, mix, summaries, sums, writing
 
 pytestmark = pytest.mark.slow
 

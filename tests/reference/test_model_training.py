@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from reference_impl.model import measure, train
+from tests.training import measure, train
 
 pytestmark = pytest.mark.slow
 

@@ -15,9 +15,9 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from reference_impl.model import folder
-from reference_impl.model.corpus import sums
 from reference_impl.model.markers import VARIANTS
 from reference_impl.model.variants import WEIGHTS
+from tests.training.corpus import sums
 
 pytestmark = pytest.mark.slow
 

@@ -12,10 +12,10 @@ pytest.importorskip("torch")
 
 from transformers import AutoTokenizer
 
-from reference_impl.model import train
-from reference_impl.model.architecture import SIZE
-from reference_impl.model.corpus.writing import FAMILY, NUMERALS, THINGS
 from reference_impl.model.variants import WEIGHTS
+from tests.training import train
+from tests.training.architecture import SIZE
+from tests.training.corpus.writing import FAMILY, NUMERALS, THINGS
 
 pytestmark = pytest.mark.slow
 

@@ -10,6 +10,7 @@ import pytest
 from conformance import dialects
 from conformance.core.events import Frame, FrameKind
 from conformance.core.reading import Reading
+from tests.dialects.payloads import read_payloads
 
 START = {"messageStart": {"role": "assistant"}}
 STREAM: tuple[dict[str, Any], ...] = (
@@ -19,15 +20,12 @@ STREAM: tuple[dict[str, Any], ...] = (
     {"messageStop": {"stopReason": "end_turn"}},
     {"metadata": {"usage": {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2}}},
 )
+
 UNKNOWN = {"p": "abc", "traceId": {"messageStop": {}}}
 
 
 def read(*payloads: Any, kind: FrameKind = "line") -> list[tuple[str, dict[str, Any]]]:
-    reader = dialects.get("bedrock.converse").reader(Reading())
-    events = []
-    for number, payload in enumerate(payloads, 1):
-        events += reader.read(Frame(kind, "", json.dumps(payload), "", 0), payload, number)
-    events += reader.end("eof", len(payloads) + 1)
+    events = read_payloads("bedrock.converse", *payloads, kind=kind)
     return [(each.type, dict(each.data)) for each in events]
 
 

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 from typing import Any
 
 import pytest
 
-from conformance import dialects
-from conformance.core.events import Frame
-from conformance.core.reading import Reading
 from tests.authoring.cohere import body, call, ending, opening, plan, text, thinking
+from tests.dialects.payloads import typed_payloads
 
 USAGE = (7, 9, 4)
 
 
-def read(*payloads: Any, kind: Any = "event", end: Any = "eof") -> list[Any]:
-    """Semantic events as type and what is said; wire events by type alone."""
-    reader = dialects.get("cohere.v2").reader(Reading())
-    events = []
-    for number, payload in enumerate(payloads, 1):
-        frame = Frame(kind, "message", json.dumps(payload), "", 0)
-        events += reader.read(frame, payload, number)
-    events += reader.end(end, len(payloads) + 1)
-    return [(e.type, dict(e.data)) if e.layer == "semantic" else e.type for e in events]
+read = partial(typed_payloads, "cohere.v2")
 
 
 def said(events: list[Any], *types: str) -> list[Any]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
 from conformance import dialects
-from conformance.core.events import Event, Frame
-from conformance.core.reading import Reading
+from conformance.core.events import Event
 from tests.authoring.copilot import (
     event,
     message,
@@ -20,6 +18,7 @@ from tests.authoring.copilot import (
     thought,
     turn,
 )
+from tests.dialects.payloads import read_payloads, texts_of, types_of
 
 DIALECT = dialects.get("copilot.cli")
 ENDS = {"thinking.end", "text.end", "tool.end", "error", "done", "cut"}
@@ -28,26 +27,12 @@ ERROR = event("session.error", {"errorType": "query", "message": "gone"})
 
 
 def read(payloads: Iterable[Any]) -> list[Event]:
-    reader = DIALECT.reader(Reading())
-    events = []
-    number = 0
-    for number, payload in enumerate(payloads, 1):
-        frame = Frame("line", "", json.dumps(payload), "", 0)
-        events += reader.read(frame, payload, number)
-    return [*events, *reader.end("eof", number + 1)]
-
-
-def kinds(events: list[Event]) -> list[str]:
-    return [each.type for each in events if each.layer == "semantic"]
-
-
-def texts(events: list[Event], kind: str) -> str:
-    return "".join(each.data["text"] for each in events if each.type == kind)
+    return read_payloads("copilot.cli", *payloads, kind="line")
 
 
 def test_a_thought_then_text_and_the_end() -> None:
     lines = run(turn(0, thought(0, "a b"), said(1, "c d")))
-    assert kinds(read(each.payload for each in lines)) == [
+    assert types_of(read(each.payload for each in lines)) == [
         *("message.start", "thinking.start", "thinking.delta", "thinking.end"),
         *("text.start", "text.delta", "text.end", "done"),
     ]
@@ -57,10 +42,13 @@ def test_complete_events_are_said_once() -> None:
     request = {"toolCallId": "x", "name": "look", "arguments": {"a": 1}}
     whole = [message(0, "b", request, reasoningText="a"), reasoning(0, "a"), IDLE]
     events = read(whole)
-    assert (texts(events, "thinking.delta"), texts(events, "text.delta")) == ("a", "b")
+    assert (texts_of(events, "thinking.delta"), texts_of(events, "text.delta")) == (
+        "a",
+        "b",
+    )
     (call,) = [each.data for each in events if each.type == "tool.end"]
     assert (call["name"], call["arguments"], call["hosted"]) == ("look", '{"a":1}', True)
-    assert texts(read([*whole[:-1], message(0, "b"), IDLE]), "text.delta") == "b"
+    assert texts_of(read([*whole[:-1], message(0, "b"), IDLE]), "text.delta") == "b"
 
 
 def test_what_was_begun_before_is_stated() -> None:
@@ -76,7 +64,7 @@ def test_sealed_reasoning_is_opaque() -> None:
 
 def test_a_subagent_says_nothing() -> None:
     events = read({**each, "agentId": "a-1"} for each in turn(0, said(1, "a")))
-    assert kinds(events) == ["cut"]
+    assert types_of(events) == ["cut"]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +78,7 @@ def test_a_subagent_says_nothing() -> None:
     ],
 )
 def test_what_comes_to_an_end(lines: list[Any], wanted: list[str]) -> None:
-    assert [each for each in kinds(read(lines)) if each in ENDS] == wanted
+    assert [each for each in types_of(read(lines)) if each in ENDS] == wanted
 
 
 def test_a_turn_behind_the_end_begins_the_next_answer() -> None:
@@ -100,5 +88,5 @@ def test_a_turn_behind_the_end_begins_the_next_answer() -> None:
 
 def test_more_messages_than_are_followed_end_the_reading() -> None:
     events = read([*(message(n, "a") for n in range(5000)), IDLE])
-    assert "done" not in kinds(events)
+    assert "done" not in types_of(events)
     assert [each.type for each in events if each.layer == "wire"].count("copilot.overflow") == 1

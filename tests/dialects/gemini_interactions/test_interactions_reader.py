@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 from typing import Any
 
 import pytest
@@ -22,20 +22,13 @@ from tests.authoring.interactions import (
     updated,
     written,
 )
+from tests.dialects.payloads import typed_payloads
 
 USAGE = (7, 5, 4)
 SIGNED = {"type": "thought", "signature": "c2ln"}
 
 
-def read(*payloads: Any, kind: Any = "event", end: Any = "eof") -> list[Any]:
-    """Semantic events as type and what is said; wire events by type alone."""
-    reader = dialects.get("gemini.interactions").reader(Reading())
-    events = []
-    for number, payload in enumerate(payloads, 1):
-        frame = Frame(kind, "message", json.dumps(payload), "", 0)
-        events += reader.read(frame, payload, number)
-    events += reader.end(end, len(payloads) + 1)
-    return [(e.type, dict(e.data)) if e.layer == "semantic" else e.type for e in events]
+read = partial(typed_payloads, "gemini.interactions")
 
 
 def said(events: list[Any], *types: str) -> list[Any]:

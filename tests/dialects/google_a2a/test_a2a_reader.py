@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 from typing import Any, Final
 
 import pytest
 
 from conformance import dialects
-from conformance.core.events import Event, Frame, Request
-from conformance.core.reading import Reading
+from conformance.core.events import Event
 from conformance.dialects.google_a2a.repeated_texts import RepeatedTexts
 from tests.authoring.a2a import (
     LOCK,
@@ -23,22 +22,13 @@ from tests.authoring.a2a import (
     streamed,
     thought,
 )
+from tests.dialects.payloads import read_payloads, texts_of
 
 DIALECT: Final = dialects.get("google.a2a")
 BOTH: Final = pytest.mark.parametrize("version", ["0.3", "1.0"])
 
 
-def read(*payloads: Any, kind: Any = "event", request: Any = None) -> list[Event]:
-    reader = DIALECT.reader(Reading())
-    events = list(reader.request(Request(json=request))) if request else []
-    for number, payload in enumerate(payloads, 1):
-        frame = Frame(kind, "message", json.dumps(payload), "", 0)
-        events += reader.read(frame, payload, number)
-    return [*events, *reader.end("eof", len(payloads) + 1)]
-
-
-def texts(events: list[Event], kind: str) -> str:
-    return "".join(each.data["text"] for each in events if each.type == kind)
+read = partial(read_payloads, "google.a2a")
 
 
 def ends(events: list[Event]) -> list[str]:
@@ -49,9 +39,9 @@ def ends(events: list[Event]) -> list[str]:
 @pytest.mark.parametrize("told", [streamed, shown])
 def test_what_is_said_again_is_said_once(told: Any, version: str) -> None:
     events = read(*told(Agent(version)))
-    assert texts(events, "text.delta") == LOCK_TEXT
-    assert texts(events, "thinking.delta").endswith(LOCK)
-    assert texts(events, "thinking.delta").count(LOCK) == 1
+    assert texts_of(events, "text.delta") == LOCK_TEXT
+    assert texts_of(events, "thinking.delta").endswith(LOCK)
+    assert texts_of(events, "thinking.delta").count(LOCK) == 1
     assert ends(events) == ["done"]
 
 

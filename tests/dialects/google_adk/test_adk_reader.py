@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 import pytest
 
 from conformance import dialects
-from conformance.core.events import Event, Frame, Request
-from conformance.core.reading import Reading
+from conformance.core.events import Event, Request
 from conformance.dialects.google_adk.vocabulary import OVERFLOW
 from conformance.dialects.requests import Continuation, Question
 from tests.authoring.adk import CALL_ID, Run, call, content, error, said, thought, usage
 from tests.authoring.adk_streams import tool_round
+from tests.dialects.payloads import read_payloads, texts_of, types_of
 
 DIALECT: Final = dialects.get("google.adk")
 COUNTS: Final = usage(7, 5, 4)
 
 
-def read(*payloads: Any, kind: Any = "event", end: Any = "eof", asked: bool = False) -> list[Event]:
-    reader = DIALECT.reader(Reading())
-    events = list(reader.request(Request(json={"newMessage": {}}))) if asked else []
-    for number, payload in enumerate(payloads, 1):
-        frame = Frame(kind, "message", json.dumps(payload), "", 0)
-        events += reader.read(frame, payload, number)
-    return [*events, *reader.end(end, len(payloads) + 1)]
-
-
-def spoken(events: list[Event]) -> list[str]:
-    return [each.type for each in events if each.layer == "semantic"]
-
-
-def texts(events: list[Event], kind: str) -> str:
-    return "".join(each.data["text"] for each in events if each.type == kind)
+read = partial(read_payloads, "google.adk")
 
 
 def wired(events: list[Event], kind: str) -> list[Mapping[str, Any]]:
@@ -43,11 +29,14 @@ def wired(events: list[Event], kind: str) -> list[Mapping[str, Any]]:
 
 def test_a_whole_event_is_not_said_again() -> None:
     events = read(*Run().answer([thought("a b"), said("c d")], COUNTS))
-    assert spoken(events) == [
+    assert types_of(events) == [
         *("message.start", "thinking.start", "thinking.delta", "thinking.end"),
         *("text.start", "text.delta", "text.end", "usage", "finish", "done"),
     ]
-    assert (texts(events, "thinking.delta"), texts(events, "text.delta")) == ("a b", "c d")
+    assert (texts_of(events, "thinking.delta"), texts_of(events, "text.delta")) == (
+        "a b",
+        "c d",
+    )
     (whole,) = wired(events, "adk.event")
     assert whole["states"] == whole["streamed"] == {"thought": "a b", "text": "c d"}
     (counted,) = wired(events, "usage")
@@ -58,16 +47,16 @@ def test_what_no_fragment_had_counts_from_the_whole_event() -> None:
     fragments = Run().answer([said("c d")], COUNTS)
     whole = {**fragments[-1], **content(thought("a"), said("c d"))}
     events = read(*fragments[:-1], whole)
-    assert texts(events, "thinking.delta") == "a"
-    assert texts(events, "text.delta") == "c d"
+    assert texts_of(events, "thinking.delta") == "a"
+    assert texts_of(events, "text.delta") == "c d"
 
 
 def test_a_run_without_a_stream_says_all_in_whole_events() -> None:
     run = Run()
     payloads = [run.whole([thought("a"), said("b")], COUNTS)]
     for events in (read(*payloads), read(payloads, kind="body")):
-        assert texts(events, "thinking.delta") + texts(events, "text.delta") == "ab"
-        assert spoken(events)[-2:] == ["finish", "done"]
+        assert texts_of(events, "thinking.delta") + texts_of(events, "text.delta") == "ab"
+        assert types_of(events)[-2:] == ["finish", "done"]
         assert "streamed" not in wired(events, "adk.event")[0]
 
 
@@ -99,8 +88,8 @@ def test_a_call_counts_once_and_its_result_is_known() -> None:
 )
 def test_a_run_is_done_where_it_has_settled(change: dict[str, Any], ends: str) -> None:
     events = read({**Run().whole([said("a")], COUNTS), **change})
-    assert spoken(events)[-1] == ends
-    assert spoken(read(Run().whole([said("a")], COUNTS), end="reset"))[-1] == "cut"
+    assert types_of(events)[-1] == ends
+    assert types_of(read(Run().whole([said("a")], COUNTS), end="reset"))[-1] == "cut"
 
 
 def test_a_limit_is_a_reason_and_no_error() -> None:
@@ -126,14 +115,14 @@ def test_a_failure_that_comes_twice_is_one_error() -> None:
     events = read(Run().failure("UNAVAILABLE", "away"), error("ServerError", "away"))
     (failed,) = wired(events, "error")
     assert (failed["code"], failed["message"]) == ("UNAVAILABLE", "away")
-    assert spoken(read(error("ServerError", "away"))) == ["error", "cut"]
+    assert types_of(read(error("ServerError", "away"))) == ["error", "cut"]
 
 
 def test_another_invocation_is_the_next_answer_where_no_request_is_known() -> None:
     first, second = Run().whole([said("a")], COUNTS), Run(invocation="e-2").whole([said("b")], {})
     assert {each.answer for each in read(first, second)} == {1, 2}
-    assert spoken(read(first, second)).count("done") == 2
-    assert {each.answer for each in read(first, second, asked=True)} == {1}
+    assert types_of(read(first, second)).count("done") == 2
+    assert {each.answer for each in read(first, second, request={"newMessage": {}})} == {1}
 
 
 def test_agents_side_by_side_are_kept_apart_and_bounded() -> None:
@@ -146,7 +135,7 @@ def test_agents_side_by_side_are_kept_apart_and_bounded() -> None:
     many = [run.event(author=f"agent-{number}") for number in range(70)]
     events = read(*many, run.whole([said("late")], COUNTS))
     assert len(wired(events, OVERFLOW)) == 1
-    assert not texts(events, "text.delta")
+    assert not texts_of(events, "text.delta")
 
 
 def test_a_question_goes_to_the_session_that_remembers_the_rest() -> None:
@@ -173,4 +162,4 @@ def test_a_question_goes_to_the_session_that_remembers_the_rest() -> None:
 def test_strangers_are_named_and_not_read() -> None:
     events = read({"content": {"parts": []}}, 5, {"type": "text-delta", "id": "t"})
     assert len(wired(events, "adk.unknown")) == 3
-    assert spoken(events) == ["cut"]
+    assert types_of(events) == ["cut"]

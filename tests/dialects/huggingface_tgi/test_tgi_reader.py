@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 from typing import Any, Final
 
 import pytest
@@ -11,40 +11,31 @@ from conformance import dialects
 from conformance.core.events import Event, Frame
 from conformance.core.reading import Reading
 from tests.authoring.tgi import TEXT, tokens
+from tests.dialects.payloads import read_payloads, texts_of, types_of
 
 DIALECT: Final = dialects.get("huggingface.tgi")
 MARKED: Final = Reading(markers=(("<think>", "</think>"),))
 
 
-def read(*payloads: Any, kind: Any = "event", end: Any = "eof") -> list[Event]:
-    reader = DIALECT.reader(MARKED)
-    events: list[Event] = []
-    for number, payload in enumerate(payloads, 1):
-        events += reader.read(Frame(kind, "message", json.dumps(payload), "", 0), payload, number)
-    return [*events, *reader.end(end, len(payloads) + 1)]
+read = partial(read_payloads, "huggingface.tgi", reading=MARKED)
 
 
 def streamed(pieces: list[str], **more: Any) -> list[Event]:
     return read(*(each.payload for each in tokens(pieces, **more)))
 
 
-def spoken(events: list[Event]) -> list[str]:
-    return [each.type for each in events if each.layer == "semantic"]
-
-
-def texts(events: list[Event], kind: str) -> str:
-    return "".join(each.data["text"] for each in events if each.type == kind)
-
-
 def test_thinking_stands_between_the_markers() -> None:
     events = streamed(["<th", "ink>Fog.", "</think>", "It is on."])
-    assert (texts(events, "thinking.delta"), texts(events, "text.delta")) == ("Fog.", "It is on.")
-    assert spoken(events)[-3:] == ["finish", "usage", "done"]
+    assert (texts_of(events, "thinking.delta"), texts_of(events, "text.delta")) == (
+        "Fog.",
+        "It is on.",
+    )
+    assert types_of(events)[-3:] == ["finish", "usage", "done"]
 
 
 def test_a_special_token_is_no_text() -> None:
     events = streamed(["On."])
-    assert texts(events, "text.delta") == "On."
+    assert texts_of(events, "text.delta") == "On."
     assert [each.data["agrees"] for each in events if each.type == "tgi.last"] == [True]
 
 
@@ -67,8 +58,8 @@ def test_the_details_say_why_it_ended(stated: str, reason: str) -> None:
 
 
 def test_without_details_it_is_done_all_the_same() -> None:
-    assert spoken(streamed([TEXT], details=False))[-1] == "done"
-    assert spoken(read(tokens([TEXT])[0].payload))[-1] == "cut"
+    assert types_of(streamed([TEXT], details=False))[-1] == "done"
+    assert types_of(read(tokens([TEXT])[0].payload))[-1] == "cut"
 
 
 def test_an_error_says_its_type() -> None:
@@ -82,6 +73,6 @@ def test_a_whole_answer_is_read(listed: bool) -> None:
     details = {"finish_reason": "length", "generated_tokens": 3}
     body = {"generated_text": "<think>Fog.</think>On.", "details": details}
     events = read([body] if listed else body, kind="body")
-    assert texts(events, "thinking.delta") == "Fog."
-    assert spoken(events)[-3:] == ["finish", "usage", "done"]
+    assert texts_of(events, "thinking.delta") == "Fog."
+    assert types_of(events)[-3:] == ["finish", "usage", "done"]
     assert DIALECT.recognises(Frame("body", "", "", "", 0), [body] if listed else body)

@@ -19,6 +19,7 @@ from tests.authoring.draft import Draft
 from tests.authoring.langgraph import Graph, blocks, calling, ended, failed, human, usage
 from tests.authoring.langgraph_streams import SIGNED, TEXT, THOUGHT, drafts, text, thought
 from tests.authoring.pieces import Message
+from tests.dialects.payloads import texts_of, types_of
 
 DIALECT: Final = dialects.get("langgraph")
 DRAFTS: Final[Mapping[str, Draft]] = {each.name.rpartition("/")[2]: each for each in drafts()}
@@ -38,14 +39,6 @@ def of(name: str) -> list[Event]:
     return read(DRAFTS[name].pieces)
 
 
-def spoken(events: list[Event]) -> list[str]:
-    return [each.type for each in events if each.layer == "semantic"]
-
-
-def texts(events: list[Event], kind: str) -> str:
-    return "".join(each.data["text"] for each in events if each.type == kind)
-
-
 def wired(events: list[Event], kind: str) -> list[Mapping[str, Any]]:
     return [each.data for each in events if each.type == kind]
 
@@ -56,9 +49,9 @@ def wired(events: list[Event], kind: str) -> list[Mapping[str, Any]]:
 )
 def test_a_message_is_said_once_however_it_comes(name: str) -> None:
     events = of(name)
-    assert texts(events, "thinking.delta") == THOUGHT
-    assert texts(events, "text.delta") == TEXT
-    assert spoken(events)[-2:] == ["finish", "done"]
+    assert texts_of(events, "thinking.delta") == THOUGHT
+    assert texts_of(events, "text.delta") == TEXT
+    assert types_of(events)[-2:] == ["finish", "done"]
     assert wired(events, "finish")[0]["reason"] == "stop"
     assert len(wired(events, "usage")) == 1
 
@@ -70,7 +63,7 @@ def test_pieces_that_langgraph_js_calls_ai_are_pieces(name: str) -> None:
     renamed = [_as_javascript(each) for each in pieces if isinstance(each, Message)]
     assert len(renamed) == len(pieces)
     events = read(renamed)
-    assert spoken(events) == spoken(of(name))
+    assert types_of(events) == types_of(of(name))
     assert not [each for each in wired(events, "graph.message") if each.get("again")]
 
 
@@ -102,7 +95,7 @@ def test_calls_are_known_by_their_index_and_results_by_their_calls() -> None:
 
 def test_a_summary_has_parts_and_the_id_of_a_response_names_its_message() -> None:
     events = of("responses")
-    assert spoken(events).count("thinking.start") == 2
+    assert types_of(events).count("thinking.start") == 2
     assert {each["channel"] for each in wired(events, "thinking.delta")} == {"summary"}
     compared = [each for each in wired(events, RESTATED) if "states" in each]
     assert all(each["renamed"] for each in compared)
@@ -140,12 +133,12 @@ def test_blocks_of_no_form_say_nothing(block: Any) -> None:
 
 def test_a_run_is_cut_where_a_message_is_open_or_it_failed() -> None:
     whole = list(DRAFTS["no-thinking"].pieces)
-    assert spoken(read(whole))[-1] == "done"
-    assert spoken(read(whole, end="reset"))[-1] == "cut"
-    assert spoken(read(whole[:4]))[-1] == "cut"
-    assert spoken(of("error-in-text"))[-2:] == ["error", "cut"]
-    assert spoken(of("error-alone")) == ["error", "cut"]
-    assert spoken(read([failed("X", "away")])) == ["error", "cut"]
+    assert types_of(read(whole))[-1] == "done"
+    assert types_of(read(whole, end="reset"))[-1] == "cut"
+    assert types_of(read(whole[:4]))[-1] == "cut"
+    assert types_of(of("error-in-text"))[-2:] == ["error", "cut"]
+    assert types_of(of("error-alone")) == ["error", "cut"]
+    assert types_of(read([failed("X", "away")])) == ["error", "cut"]
 
 
 def test_chunks_of_older_servers_end_with_their_reason() -> None:
@@ -153,18 +146,18 @@ def test_chunks_of_older_servers_end_with_their_reason() -> None:
     events = [each for each in Graph("Hi").said(pieces, {}) if each.event == "messages"]
     for each in events:
         del each.payload[0]["chunk_position"]
-    assert spoken(read(events))[-2:] == ["finish", "done"]
-    assert spoken(read(events[:-1]))[-1] == "cut"
+    assert types_of(read(events))[-2:] == ["finish", "done"]
+    assert types_of(read(events[:-1]))[-1] == "cut"
 
 
 def test_what_was_there_before_is_history() -> None:
     events = of("states")
-    assert texts(events, "text.delta") == TEXT
+    assert texts_of(events, "text.delta") == TEXT
     old = {**human("Hi", "h"), "type": "ai", "id": "a"}
     graph = Graph("Hi")
     graph.state = [human("Hi", "h"), old]
-    assert not texts(read(graph.begin()), "text.delta")
-    assert spoken(read(graph.begin()))[-1] == "done"
+    assert not texts_of(read(graph.begin()), "text.delta")
+    assert types_of(read(graph.begin()))[-1] == "done"
 
 
 def test_doublings_are_seen() -> None:
@@ -207,11 +200,14 @@ def test_a_body_is_the_last_state() -> None:
     reader = DIALECT.reader(Reading())
     frame = Frame("body", "", json.dumps(body), "", 0)
     events = [*reader.read(frame, body, 1), *reader.end("eof", 2)]
-    assert texts(events, "thinking.delta") == THOUGHT
-    assert spoken(events)[-2:] == ["finish", "done"]
+    assert texts_of(events, "thinking.delta") == THOUGHT
+    assert types_of(events)[-2:] == ["finish", "done"]
     error = {"__error__": {"error": "X", "message": "away"}}
     reader = DIALECT.reader(Reading())
-    assert spoken([*reader.read(frame, error, 1), *reader.end("eof", 2)]) == ["error", "cut"]
+    assert types_of([*reader.read(frame, error, 1), *reader.end("eof", 2)]) == [
+        "error",
+        "cut",
+    ]
 
 
 def test_messages_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,7 +216,7 @@ def test_messages_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     sent = [each for _ in range(6) for each in graph.said([*blocks(text()), ended("end_turn")], {})]
     events = read(each for each in sent if each.event == "messages")
     assert len(wired(events, OVERFLOW)) == 1
-    assert texts(events, "text.delta") == TEXT * 4
+    assert texts_of(events, "text.delta") == TEXT * 4
 
 
 def test_payloads_of_no_form_are_named_and_not_read() -> None:
@@ -229,7 +225,7 @@ def test_payloads_of_no_form_are_named_and_not_read() -> None:
     assert len(wired(events, "graph.unknown")) == 3
     odd = [Message([{"type": ["ai"], "id": {}}, 5], "messages"), Message([5], "messages/partial")]
     odd += [Message(5, "values"), Message([[]], "updates"), Message("away", "error")]
-    assert spoken(read(odd))[-1] == "cut"
+    assert types_of(read(odd))[-1] == "cut"
 
 
 def test_a_question_is_asked_with_all_that_was_said() -> None:

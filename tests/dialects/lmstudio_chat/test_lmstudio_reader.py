@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 from typing import Any
 
 import pytest
 
 from conformance import dialects
-from conformance.core.events import Event, Frame, Request
+from conformance.core.events import Event, Request
 from conformance.core.reading import Reading
 from conformance.dialects.asked_effort import asked_effort
 from conformance.dialects.requests import Continuation, Question
 from tests.authoring.lmstudio import answer, call, result
+from tests.dialects.payloads import read_payloads, types_of
 
 SAID = [("reasoning", "a b c"), ("message", "d e f")]
 BEGUN = {"type": "chat.start", "model_instance_id": "m"}
@@ -21,17 +22,7 @@ THOUGHT = [{"type": "reasoning.start"}, {"type": "reasoning.delta", "content": "
 DIALECT = dialects.get("lmstudio.chat")
 
 
-def read(*payloads: Any, kind: Any = "event", name: str = "message") -> list[Event]:
-    reader = DIALECT.reader(Reading())
-    events = []
-    for number, payload in enumerate(payloads, 1):
-        frame = Frame(kind, name, json.dumps(payload), "", 0)
-        events += reader.read(frame, payload, number)
-    return [*events, *reader.end("eof", len(payloads) + 1)]
-
-
-def kinds(events: list[Event]) -> list[str]:
-    return [each.type for each in events if each.layer == "semantic"]
+read = partial(read_payloads, "lmstudio.chat")
 
 
 def one(events: list[Event], kind: str) -> Any:
@@ -41,7 +32,7 @@ def one(events: list[Event], kind: str) -> Any:
 
 def test_a_thought_then_text_and_the_end() -> None:
     events = read(*(each.payload for each in answer(SAID, (7, 9, 4))))
-    assert kinds(events) == [
+    assert types_of(events) == [
         *("message.start", "thinking.start", "thinking.delta", "thinking.delta", "thinking.end"),
         *("text.start", "text.delta", "text.delta", "text.end", "usage", "done"),
     ]
@@ -57,7 +48,7 @@ def test_calls_of_the_server_are_hosted(is_apart: bool) -> None:
     events = read(*(each.payload for each in answer(said, (7, 9, 0), apart=is_apart)))
     ended = one(events, "tool.end")
     assert (ended["name"], ended["arguments"], ended["hosted"]) == ("look", '{"a":1}', True)
-    assert kinds(events).index("tool.end") < kinds(events).index("text.start")
+    assert types_of(events).index("tool.end") < types_of(events).index("text.start")
 
 
 @pytest.mark.parametrize(
@@ -87,7 +78,7 @@ def test_calls_of_the_server_are_hosted(is_apart: bool) -> None:
 )
 def test_what_comes_to_an_end(payloads: list[Any], wanted: list[str]) -> None:
     ends = {"thinking.end", "text.end", "tool.end", "error", "done", "cut"}
-    assert [each for each in kinds(read(*payloads)) if each in ends] == wanted
+    assert [each for each in types_of(read(*payloads)) if each in ends] == wanted
 
 
 def test_a_second_start_begins_the_next_answer() -> None:
@@ -98,7 +89,7 @@ def test_a_second_start_begins_the_next_answer() -> None:
 def test_a_body_gives_what_a_stream_gives() -> None:
     said = [("reasoning", "a"), call("look", {}, ""), ("message", "b")]
     events = read(result(said, (7, 9, 4)), kind="body")
-    assert kinds(events) == [
+    assert types_of(events) == [
         *("message.start", "thinking.start", "thinking.delta", "thinking.end", "tool.start"),
         *("tool.delta", "tool.end", "text.start", "text.delta", "text.end", "usage", "done"),
     ]
@@ -109,7 +100,7 @@ def test_a_body_gives_what_a_stream_gives() -> None:
     [({"error": {"message": "x"}}, ["error", "done"]), ({"id": "x"}, ["done"]), ([], ["done"])],
 )
 def test_a_body_that_is_no_answer(body: Any, wanted: list[str]) -> None:
-    assert kinds(read(body, kind="body")) == wanted
+    assert types_of(read(body, kind="body")) == wanted
 
 
 def test_a_request_says_what_is_new_and_names_what_it_carries_on() -> None:

@@ -27,20 +27,14 @@ from tests.authoring.mistral import (
     written,
 )
 from tests.authoring.pieces import Message, encoded
+from tests.dialects.payloads import typed_payloads
 
 USAGE = (7, 9)
 EVENT_STREAM = Response(200, "1.1", (("content-type", "text/event-stream"),))
 
 
 def read(*messages: Message) -> list[Any]:
-    """Semantic events as type and what is said; wire events by type alone."""
-    reader = dialects.get("mistral.chat").reader(Reading())
-    events = []
-    for number, message in enumerate(messages, 1):
-        frame = Frame("event", "message", "", "", 0)
-        events += reader.read(frame, message.payload, number)
-    events += reader.end("eof", len(messages) + 1)
-    return [(e.type, dict(e.data)) if e.layer == "semantic" else e.type for e in events]
+    return typed_payloads("mistral.chat", *(each.payload for each in messages))
 
 
 def kinds(events: list[Any]) -> list[str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 from typing import Any
 
 import pytest
 
 from conformance import dialects
-from conformance.core.events import Event, Frame, Request
+from conformance.core.events import Event, Request
 from conformance.core.reading import Reading
 from conformance.dialects.asked_effort import asked_effort
 from conformance.dialects.requests import Continuation, Question
@@ -23,6 +23,7 @@ from tests.authoring.conversations import (
     thought,
     written,
 )
+from tests.dialects.payloads import read_payloads
 
 DIALECT = dialects.get("mistral.conversations")
 START = {"type": "conversation.response.started", "conversation_id": "c"}
@@ -32,12 +33,7 @@ SAID = {"type": "message.output.delta", "id": "m", "content": "a"}
 THOUGHT = {**SAID, "content": thinking("a")}
 
 
-def read(*payloads: Any, kind: Any = "event") -> list[Event]:
-    reader = DIALECT.reader(Reading())
-    events = []
-    for number, payload in enumerate(payloads, 1):
-        events += reader.read(Frame(kind, "", json.dumps(payload), "", 0), payload, number)
-    return [*events, *reader.end("eof", len(payloads) + 1)]
+read = partial(read_payloads, "mistral.conversations")
 
 
 def kinds(events: list[Event], layer: str = "semantic") -> list[str]:

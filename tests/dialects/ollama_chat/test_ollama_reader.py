@@ -10,6 +10,7 @@ import pytest
 from conformance import dialects
 from conformance.core.events import Frame, Request
 from conformance.core.reading import Reading
+from tests.dialects.payloads import typed_payloads
 
 LAST = {"done": True, "done_reason": "stop", "prompt_eval_count": 7, "eval_count": 9}
 
@@ -19,14 +20,7 @@ def line(message: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def read(*payloads: Any, kind: Any = "line", end: Any = "eof", **reading: Any) -> list[Any]:
-    """Semantic events as type and what is said; wire events by type alone."""
-    reader = dialects.get("ollama.chat").reader(Reading(**reading))
-    events = []
-    for number, payload in enumerate(payloads, 1):
-        frame = Frame(kind, "message", json.dumps(payload), "", 0)
-        events += reader.read(frame, payload, number)
-    events += reader.end(end, len(payloads) + 1)
-    return [(e.type, dict(e.data)) if e.layer == "semantic" else e.type for e in events]
+    return typed_payloads("ollama.chat", *payloads, kind=kind, end=end, reading=Reading(**reading))
 
 
 def semantic(events: list[Any], *types: str) -> list[Any]:

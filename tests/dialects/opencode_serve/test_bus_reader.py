@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import Any, Final
 
 import pytest
 
 from conformance import check_chunks, dialects
-from conformance.core.events import Event, Frame
+from conformance.core.events import Event
 from conformance.core.reading import Reading
 from conformance.dialects.open_parts import MOST_OPEN
 from tests.authoring.opencode_bus import CONNECTED, Session, failure
 from tests.authoring.pieces import Fields, Message, put
+from tests.dialects.payloads import read_payloads
 
 DIALECT: Final = dialects.get("opencode.serve")
 IDLE: Final = Message({"type": "session.idle", "properties": {"sessionID": "s"}})
@@ -21,12 +21,7 @@ ABORTED: Final = failure("MessageAbortedError", "Aborted")
 
 
 def read(*messages: Message) -> list[Event]:
-    reader = DIALECT.reader(Reading())
-    events = []
-    for number, message in enumerate(messages, 1):
-        frame = Frame("event", "message", json.dumps(message.payload), "", 0)
-        events += reader.read(frame, message.payload, number)
-    return [*events, *reader.end("eof", len(messages) + 1)]
+    return read_payloads("opencode.serve", *(each.payload for each in messages))
 
 
 def said(events: Iterable[Event], kind: str, **fields: Any) -> list[Any]:

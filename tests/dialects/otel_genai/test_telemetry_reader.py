@@ -9,6 +9,7 @@ from conformance import dialects
 from conformance.core.events import Event, Frame, Request
 from conformance.core.reading import Reading
 from tests.authoring.otel import answer, call, message, text, thought
+from tests.dialects.payloads import types_of
 
 DIALECT = dialects.get("otel.genai")
 
@@ -19,10 +20,6 @@ def read(payload: Any) -> list[Event]:
     return [*reader.read(frame, payload, 1), *reader.end("eof", 2)]
 
 
-def said(events: list[Event]) -> list[str]:
-    return [each.type for each in events if each.layer == "semantic"]
-
-
 def of_wire(events: list[Event], kind: str) -> list[Any]:
     return [each.data for each in events if each.type == kind]
 
@@ -31,7 +28,7 @@ def test_reasoning_text_and_a_call() -> None:
     events = read(
         answer([message([thought("a"), text("b"), call({"x": 1})], "tool_call")], (1, 9, 2))
     )
-    assert said(events) == [
+    assert types_of(events) == [
         *("message.start", "thinking.start", "thinking.delta", "thinking.end"),
         *("text.start", "text.delta", "text.end", "tool.start", "tool.delta", "tool.end"),
         *("finish", "usage", "done"),
@@ -45,7 +42,7 @@ def test_reasoning_text_and_a_call() -> None:
 def test_pieces_of_one_kind_are_one_text() -> None:
     """google-genai keeps every piece of a stream as a part of its own in the next request."""
     events = read(answer([message([thought("a"), thought("b"), text("c"), text("d")])], (1, 2, 1)))
-    assert said(events).count("thinking.start") == said(events).count("text.start") == 1
+    assert types_of(events).count("thinking.start") == types_of(events).count("text.start") == 1
 
 
 def test_each_message_is_a_choice_and_what_agrees_is_said() -> None:
@@ -64,7 +61,7 @@ def test_a_reason_of_the_answer_counts_where_the_message_has_none() -> None:
 
 def test_a_failure_is_an_error_and_no_message_begins() -> None:
     events = read({"error_type": "TimeoutError", "response_model": "m"})
-    assert said(events) == ["error", "done"]
+    assert types_of(events) == ["error", "done"]
     assert not of_wire(events, "otel.message")
 
 

@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 from typing import Any, Final
 
 import pytest
 
 from conformance import dialects
-from conformance.core.events import Event, Frame
+from conformance.core.events import Event
 from conformance.core.reading import Reading
 from tests.authoring.sglang import texts
+from tests.dialects.payloads import read_payloads, texts_of
 
 DIALECT: Final = dialects.get("sglang.generate")
 MARKED: Final = Reading(markers=(("<think>", "</think>"),))
 PIECES: Final = ["<th", "ink>Ebb.", "</think>", "At ", "seven."]
 
 
-def read(*payloads: Any, kind: Any = "event") -> list[Event]:
-    reader = DIALECT.reader(MARKED)
-    events: list[Event] = []
-    for number, payload in enumerate(payloads, 1):
-        events += reader.read(Frame(kind, "message", json.dumps(payload), "", 0), payload, number)
-    return [*events, *reader.end("eof", len(payloads) + 1)]
+read = partial(read_payloads, "sglang.generate", reading=MARKED)
 
 
 def streamed(*pieces: str, **more: Any) -> list[Any]:
     return [each.payload for each in texts(list(pieces), **more)[:-1]]
-
-
-def joined(events: list[Event], kind: str) -> str:
-    return "".join(each.data["text"] for each in events if each.type == kind)
 
 
 def told(events: list[Event], key: str) -> list[Any]:
@@ -43,7 +35,10 @@ def told(events: list[Event], key: str) -> list[Any]:
 )
 def test_a_text_says_what_is_new(more: Any, mode: str) -> None:
     events = read(*streamed(*PIECES, **more))
-    assert (joined(events, "thinking.delta"), joined(events, "text.delta")) == ("Ebb.", "At seven.")
+    assert (texts_of(events, "thinking.delta"), texts_of(events, "text.delta")) == (
+        "Ebb.",
+        "At seven.",
+    )
     assert set(told(events, "mode")) == {mode}
     assert [each.type for each in events][-1] == "done"
 
@@ -53,12 +48,12 @@ def test_a_text_so_far_that_is_another_one_strays() -> None:
     payloads[-1]["text"] = "No."
     events = read(*payloads)
     assert told(events, "strays") == [True]
-    assert joined(events, "text.delta") == "At "
+    assert texts_of(events, "text.delta") == "At "
 
 
 def test_a_piece_that_repeats_what_was_said_is_new_all_the_same() -> None:
     events = read(*streamed("ha", "ha", in_pieces=True))
-    assert joined(events, "text.delta") == "haha"
+    assert texts_of(events, "text.delta") == "haha"
 
 
 @pytest.mark.parametrize("kind", ["stop", "length"])
@@ -80,12 +75,15 @@ def test_thinking_that_nobody_counts_is_not_counted_as_none() -> None:
 
 def test_only_the_first_of_several_answers_is_followed() -> None:
     first, second = streamed("One.")[0], {**streamed("Two.")[0], "index": 1}
-    assert joined(read(second, {**first, "index": 0}), "text.delta") == "One."
+    assert texts_of(read(second, {**first, "index": 0}), "text.delta") == "One."
 
 
 @pytest.mark.parametrize("listed", [True, False])
 def test_a_whole_answer_is_read(listed: bool) -> None:
     body = streamed("<think>Ebb.</think>At seven.")[0]
     events = read([body] if listed else body, kind="body")
-    assert (joined(events, "thinking.delta"), joined(events, "text.delta")) == ("Ebb.", "At seven.")
+    assert (texts_of(events, "thinking.delta"), texts_of(events, "text.delta")) == (
+        "Ebb.",
+        "At seven.",
+    )
     assert events[-1].type == "done"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .example import Example, ExampleCall, ExampleThought, Message, Tool
-from .mix import KINDS, draw
+from tests.training.corpus.example import Example, ExampleCall, ExampleThought, Message, Tool
+from tests.training.corpus.mix import KINDS, draw
 
 __all__ = ["KINDS", "Example", "ExampleCall", "ExampleThought", "Message", "Tool", "draw"]

@@ -15,7 +15,7 @@ from typing import Final
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import GenerationConfig, PreTrainedTokenizerBase, Qwen3Config, Qwen3ForCausalLM
 
-from .markers import TEMPLATE_FILE, VariantMarkers, template
+from reference_impl.model.markers import TEMPLATE_FILE, VariantMarkers, template
 
 SIZE: Final = 512
 CONTEXT: Final = 1024  # tokens

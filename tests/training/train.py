@@ -1,4 +1,4 @@
-"""Trains the model: `python -m reference_impl.model.train [--out DIR] [--steps N]`.
+"""Trains the model: `python -m tests.training.train [--out DIR] [--steps N]`.
 
 One thread and one seed: on one machine, the same steps give the same weights, in some minutes.
 """
@@ -17,9 +17,10 @@ import torch
 from torch.nn.functional import cross_entropy
 from transformers import AutoTokenizer, PreTrainedTokenizerBase, Qwen3ForCausalLM
 
-from . import architecture, corpus
-from .batches import TrainingBatch, padded, row
-from .markers import VARIANTS
+from reference_impl.model.markers import VARIANTS
+from reference_impl.model.variants import WEIGHTS
+from tests.training import architecture, corpus
+from tests.training.batches import TrainingBatch, padded, row
 
 SEED: Final = 7
 STEPS: Final = 2000
@@ -33,7 +34,7 @@ REPORT_EVERY: Final = 100  # steps
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog=f"python -m {__package__}.train")
-    parser.add_argument("--out", type=Path, default=Path(__file__).with_name("weights"))
+    parser.add_argument("--out", type=Path, default=WEIGHTS)
     parser.add_argument("--steps", type=int, default=STEPS, help=f"default {STEPS}")
     options = parser.parse_args(arguments)
     train(options.out, options.steps)
@@ -54,7 +55,7 @@ def train(folder: Path, steps: int = STEPS) -> None:
 
 def write_tokenizer(folder: Path) -> None:
     """Learn the vocabulary from the ASCII lines of the corpus and write it into `folder`."""
-    random = Random(SEED)  # noqa: S311 - repeatable, no secret
+    random = Random(SEED)
     texts = [text for _ in range(TEXTS) for text in _texts_of_example(corpus.draw(random)[1])]
     markers = VARIANTS["think"]
     ascii_only = (text for text in texts if text.isascii())
@@ -72,7 +73,7 @@ def _texts_of_example(example: corpus.Example) -> Iterator[str]:
 def _learn_weights(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerBase, steps: int) -> None:
     optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate_at(step, steps))
-    random = Random(SEED)  # noqa: S311 - repeatable, no secret
+    random = Random(SEED)
     for step in range(1, steps + 1):
         loss = _one_step(model, _next_batches(tokenizer, random))
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Final
 
-from .example import Example, ExampleThought, user_message
+from tests.training.corpus.example import Example, ExampleThought, user_message
 
 THINGS: Final = {
     "cat": "\N{CAT FACE}",

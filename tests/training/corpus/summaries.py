@@ -6,9 +6,9 @@ from collections.abc import Callable
 from random import Random
 from typing import Final
 
-from .. import CONCISE, DETAILED
-from . import calls, counting, results, sums, talk, writing
-from .example import WORDINGS, Example, ExampleThought, Message, user_message
+from reference_impl.model import CONCISE, DETAILED
+from tests.training.corpus import calls, counting, results, sums, talk, writing
+from tests.training.corpus.example import WORDINGS, Example, ExampleThought, Message, user_message
 
 # What OGX 1.5.0 sends upstream for a summary (its provider inline::builtin, MIT licence).
 OGX_SYSTEM: Final = "You are a helpful assistant that summarizes reasoning traces."

@@ -10,8 +10,15 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
-from . import sums
-from .example import WORDINGS, Example, ExampleCall, ExampleThought, Tool, worded
+from tests.training.corpus import sums
+from tests.training.corpus.example import (
+    WORDINGS,
+    Example,
+    ExampleCall,
+    ExampleThought,
+    Tool,
+    worded,
+)
 
 # The calculator most often: it is the one that scenarios and documents name.
 ADDERS: Final = ("calculator", "calculator", "calculator", "add", "sum", "math")

@@ -9,9 +9,9 @@ from typing import Final
 import torch
 from transformers import PreTrainedTokenizerBase
 
-from .architecture import END_OF_TURN
-from .corpus import Example
-from .markers import VARIANTS
+from reference_impl.model.markers import VARIANTS
+from tests.training.architecture import END_OF_TURN
+from tests.training.corpus import Example
 
 _MARKERS: Final = VARIANTS["think"]
 

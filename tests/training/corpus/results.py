@@ -10,8 +10,8 @@ from dataclasses import replace
 from random import Random
 from typing import Final
 
-from . import calls
-from .example import WORDINGS, Example, ExampleThought, Message
+from tests.training.corpus import calls
+from tests.training.corpus.example import WORDINGS, Example, ExampleThought, Message
 
 _TOPIC: Final = "the result of a tool"
 _KEYS: Final = ("result", "value", "answer")

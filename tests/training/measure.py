@@ -1,4 +1,4 @@
-"""How often the model says exactly what its corpus says: `python -m reference_impl.model.measure`.
+"""How often the model says exactly what its corpus says: `python -m tests.training.measure`.
 
 Greedy, in 32 bits, over examples of a seed that training does not use.
 """
@@ -17,9 +17,9 @@ import torch
 from transformers import AutoTokenizer, Qwen3ForCausalLM
 from transformers import PreTrainedTokenizerBase as Tokenizer
 
-from . import batches, corpus
-from .corpus.mix import surrounded
-from .variants import WEIGHTS
+from reference_impl.model.variants import WEIGHTS
+from tests.training import batches, corpus
+from tests.training.corpus.mix import surrounded
 
 SEED: Final = 1001
 EACH: Final = 100  # examples of a kind and manner
@@ -66,7 +66,7 @@ def trials(
     """Give `each` trials of every kind in every manner."""
     for name in kinds:
         kind, _ = corpus.KINDS[name]
-        random = Random(f"{SEED} {name}")  # noqa: S311 - repeatable, no secret
+        random = Random(f"{SEED} {name}")
         for _ in range(each):
             example = surrounded(random, name, kind(random))
             kept = random.random()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Final
 
-from .example import WORDINGS, Example, ExampleThought, worded
+from tests.training.corpus.example import WORDINGS, Example, ExampleThought, worded
 
 # Cut early, one of these thoughts cannot be distinguished from another.
 ADDING: Final = "adding"

@@ -6,7 +6,7 @@ from random import Random
 from string import ascii_lowercase
 from typing import Final
 
-from .example import WORDINGS, Example, ExampleThought, user_message
+from tests.training.corpus.example import WORDINGS, Example, ExampleThought, user_message
 
 REFUSAL: Final = "I can add, count, draw and summarise."
 _KNOWN: Final = {

@@ -7,8 +7,8 @@ from dataclasses import replace
 from random import Random
 from typing import Final
 
-from . import calls, counting, results, summaries, sums, talk, writing
-from .example import WORDINGS, Example, Message
+from tests.training.corpus import calls, counting, results, summaries, sums, talk, writing
+from tests.training.corpus.example import WORDINGS, Example, Message
 
 Kind = Callable[[Random], Example]
 # Shares out of the sum of all.

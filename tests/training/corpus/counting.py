@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Final
 
-from .example import WORDINGS, Example, ExampleThought, user_message
+from tests.training.corpus.example import WORDINGS, Example, ExampleThought, user_message
 
 LOW: Final = 2
 HIGH: Final = 20
