@@ -32,6 +32,7 @@ INSTEAD: Final[Mapping[str, str]] = {
     r"looks? at": "reads, checks, shows",
     r"behind (?:it|them|(?:the )?(?:texts?|calls?|answers?|thinking|thoughts?))": "after",
     r"given up|gives? up": "stops",
+    r"go(?:es)? on (?:in|with)|for ever": "continues, forever",
     r"see knob": "a profile may allow it (knob NAME)",
 }
 PHRASES: Final = re.compile(rf"\b(?:{'|'.join(INSTEAD)})\b", re.IGNORECASE)
@@ -43,7 +44,7 @@ GENERATED: Final = frozenset(
 )
 NAMES: Final = frozenset({"streams beside", " beside "})
 """Literals that nobody reads as words: of a writer of verdicts, and in the name of a request."""
-TEXT_KEYS: Final = ("says", "hint", "title", "because", "reason")
+TEXT_KEYS: Final = ("says", "hint", "fix", "title", "because", "reason")
 """Keys of rules, profiles, scenarios and baselines whose values people read."""
 
 
