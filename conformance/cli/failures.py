@@ -58,6 +58,7 @@ def describe_failure(error: BaseException) -> str:
 
 def _describe_call(error: BaseException) -> str:
     message = getattr(error, "format_message", error.__str__)()
+    message = message.replace("Value error, ", "").rstrip(".")  # typer quotes its own types
     context = getattr(error, "ctx", None)
     verb = getattr(context, "command_path", "conformance")
     return f"{visible(redacted(message))} (see {verb} --help)"

@@ -126,7 +126,7 @@ def _json(wish: AnswerWish, answer: Transcript) -> Iterator[Found]:
         return
     value = decode_json(text)
     if value is NOT_JSON:
-        yield JSON_AS_ASKED, f"expected JSON and nothing beside it, got {view(text)}"
+        yield JSON_AS_ASKED, f"expected only JSON, got {view(text)}"
         return
     keys = [each for each in elements(wish.schema.get("required")) if isinstance(each, str)]
     lacking = [each for each in keys if not isinstance(value, Mapping) or each not in value]

@@ -236,7 +236,7 @@ DEFECTS: Final = (
         _change_text("text.delta", "text", lambda text: f"</think>{text}"),
     ),
     Defect("C14-text-started-early", "Text is started by the role chunk.", _start_early),
-    Defect("C15-cut-as-done", "A stream that broke off is sold as done.", _cut_as_done),
+    Defect("C15-cut-as-done", "A stream that broke off is reported as done.", _cut_as_done),
     Defect("C15-done-as-cut", "A complete stream is reported as broken off.", _done_as_cut),
     Defect("C16-order-swapped", "Text is reported before the thinking.", _swap_boundary),
     Defect("C17-opaque-as-text", "Opaque data is shown.", _opaque_as_text),

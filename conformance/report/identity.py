@@ -50,7 +50,7 @@ def _exchange_lines(one: ExchangeIdentification) -> Iterator[str]:
 
 def _profile_text(identity: Identity) -> str:
     if identity.profile is None:
-        return "none: no fingerprint decides"
+        return "none: no fingerprint identifies the sender"
     sure = "" if identity.certainty == "certain" else " (a guess)"
     return f"{visible(identity.profile)}{sure}: {_joined_signs(identity.signs)}"
 

@@ -59,7 +59,7 @@ _ABOUT: Final = frozenset(
     }
 )
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_WHY: Final = "To look at the notes."
+_WHY: Final = "To read the notes."
 _SHELL: Final = len(_READS)
 _LONGEST: Final = 200  # characters of a name
 

@@ -21,40 +21,39 @@ _NOT_SYSTEMS: Final = frozenset({"strict"})
 _HEAD: Final = """\
 # Profiles
 
-A profile says how one real system speaks a dialect, so that what the system promises is no finding.
+A profile states how one real system uses a dialect, so that what the system promises is no finding.
 `conformance identify FILE` names the profile of a recording and shows the knobs that it used.
 `conformance identify FILE --write-profile mine.yaml` drafts one for a system that has none.
 A profile of your own is used with `--profile mine.yaml`.
 
-A profile with `side: client` says what a client promises of its requests.
-`run --client CMD --profile NAME` lays it over the profile of each recording.
-The server goes on speaking as it does, and the client is held to its own promises.
+A profile with `side: client` states what a client promises about its requests.
+`run --client CMD --profile NAME` judges the requests by it, and the answers by the profile of each
+recording.
 
-In brackets behind each knob and rule: in how many recordings it was seen, and of when.
-`specs/profiles/` says why the profile sets it.
-This page is written from there, by `python -m tests.authoring.profile_table`.
+In brackets after each knob and rule: in how many recordings it was seen, and from when.
+`specs/profiles/` gives the reasons; `python -m tests.authoring.profile_table` writes this page from
+there.
 
 ## How a profile is recognised
 
-A fingerprint is something that a system puts on the wire and others do not.
-One that names a system is enough for `check` to use its profile.
-A weak one, marked *maybe*, is only ever a guess: `check` goes on with `strict`, and a note beside
-its findings says whose ways they may be.
-What a stream does as a knob describes it is a habit, and never more than a weak sign.
-A gateway passes on what names the system behind it, so its own signs decide.
-The host of a recorded URL is a sign, too: importers keep scheme and host.
-What is written names public services only, so that nobody learns the name of your own machine.
-A profile may have variants: where a request says so, or for what was recorded until a month,
-another profile takes its place, and a note says which.
-In brackets: in how many recordings of the system it was met, and in how many of others.
+A fingerprint is something that one system sends and others do not.
+A fingerprint that names a system is enough for `check` to use its profile.
+A weak one, marked *maybe*, is a guess: `check` uses `strict`, and a note next to its findings names
+the system.
+Behaviour that a knob describes is a habit, and only a weak sign.
+A gateway passes on the names of its provider, so its own signs decide.
+The host of a recorded URL is a sign, too: importers keep scheme and host, of public services only,
+so that nobody learns the name of your own machine.
+A profile may have variants: for certain requests, or for recordings until a certain month, another
+profile is used, and a note names it.
+In brackets: in how many recordings of the system the sign was found, and in how many of others.
 
-Some senders are named by nothing. Gemini, the Interactions API, Cohere and Ollama's own API were
-recorded from their makers alone (15, 6, 5 and 4 recordings), so there is nothing to count a sign
-against: Gemini's `serviceTier` is in 8 of the 15, and may be in those of a proxy. Name the profile
-there; `strict` holds what the API itself asks for.
-Of eight recordings of Anthropic one keeps the id that names it. In the others the ids were
-taken out, and what is left (`inference_geo` and `service_tier`, 7 of 8) is passed on by gateways,
-so it stays a guess.
+Some senders have no fingerprint. Gemini, the Interactions API, Cohere and Ollama's own API were
+recorded only from their makers (15, 6, 5 and 4 recordings), so there is nothing to compare a sign
+with: Gemini's `serviceTier` is in 8 of the 15, and may be in those of a proxy. Name the profile
+there; `strict` has what the API itself requires.
+Of eight recordings of Anthropic one has the id that names it. The ids of the others were removed,
+and gateways pass on the rest (`inference_geo` and `service_tier`, 7 of 8), so it is a guess.
 """
 
 

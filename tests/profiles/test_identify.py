@@ -208,7 +208,7 @@ def test_text_says_when_it_guesses(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "  profile   groq: x_groq\n" in capsys.readouterr().out
     main(["identify", str(written(tmp_path / "a.sse", PRIVATE))])
     told = capsys.readouterr().out
-    assert "  profile   none: no fingerprint decides\n" in told
+    assert "  profile   none: no fingerprint identifies the sender\n" in told
     assert "  private   my_reasoning: text that nobody reads\n" in told
     assert "created: varies (strict: constant)\n" in told
 

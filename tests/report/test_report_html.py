@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from conformance.cassette import Cassette, CassetteClock, Header, read, write
 from conformance.core import shipped
-from conformance.judging.result import Report
+from conformance.judging.result import JudgedCall, Report
 from conformance.recordings.check import check_paths
 from conformance.report.html import render
 from conformance.rules.verdicts import Level, Verdict
@@ -274,3 +274,10 @@ def test_what_a_client_says_it_saw_stands_beneath_the_wire() -> None:
     outline(page)
     assert page.count('aria-label="client, 30 events"') == 1
     assert "what the client says it saw" in page
+
+
+def test_the_page_names_its_target_and_what_a_run_does_not_keep() -> None:
+    call = JudgedCall("2026-11-29T10:00:00Z", 12.34, target="http://127.0.0.1:8000", kept=False)
+    page = render(Report((stream(file="openai.chat/think"),), call=call))
+    assert "http://127.0.0.1:8000, 2026-11-29T10:00:00Z, in 12.3 s" in page
+    assert "No picture: recordings are kept only with --save DIR" in page

@@ -74,7 +74,7 @@ SOUND: list[dict[str, str]] = [
 FAULTS: list[tuple[dict[str, str], str, str]] = [
     ({"says": "x" * 70 + "."}, "error", "says has 71 characters, at most 70"),
     ({"says": "It is so"}, "error", "says ends with a full stop"),
-    ({"never": "item.done", "subject": ""}, "warning", "passes whatever the stream holds"),
+    ({"never": "item.done", "subject": ""}, "warning", "passes for every stream"),
     (
         {
             "never": "thinking.start",

@@ -213,7 +213,7 @@ def test_the_key_is_sent_and_never_kept(run: Runner, tmp_path: Path) -> None:
 
 def test_an_api_that_is_not_there_is_told(run: Runner) -> None:
     outcome = run(Chatty(), "think", dialects=())
-    assert noted(outcome, "the target has no openai.responses: HTTP 404")
+    assert noted(outcome, "the target has no openai.responses, ")
     assert outcome.unanswered == ()
     with pytest.raises(RemoteError, match=r"openai\.responses: the target has no such API"):
         run(Chatty(), "think", dialects=("openai.responses",))

@@ -23,6 +23,7 @@ from conformance.report.html.timeline import (
     PlacedFinding,
     picture_lines,
 )
+from conformance.report.locations import keeps_files
 from conformance.report.redacted import without_secrets
 from conformance.report.retrace import trace_exchange
 from conformance.report.wording import (
@@ -119,7 +120,8 @@ def _picture_lines(
         traced = trace_exchange(stream, exchange, _FRAMES)
         beside = hop_answers(report, stream, recorded.latest, exchange)
     except ConformanceError as error:
-        return [f'<p class="left-out">No picture: {escape_html(str(error))}</p>'], {}
+        why = str(error) if keeps_files(report) else "recordings are kept only with --save DIR"
+        return [f'<p class="left-out">No picture: {escape_html(why)}</p>'], {}
     findings: dict[int, list[PlacedFinding]] = {}
     for one in placed[:_FINDINGS]:
         findings.setdefault(one.finding.event, []).append(one)

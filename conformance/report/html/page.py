@@ -10,7 +10,7 @@ from typing import Final
 
 from conformance import __version__
 from conformance.judging.groups import every_group, finding_groups
-from conformance.judging.result import Report
+from conformance.judging.result import JudgedCall, Report
 from conformance.report.escaping import escape_html
 from conformance.report.html.exchange import RecordedStreams, stream_section
 from conformance.report.html.findings import group_sections
@@ -62,6 +62,8 @@ def page_lines(title: str, body: Iterable[str]) -> Iterator[str]:
 def _body_lines(report: Report) -> Iterator[str]:
     numbered = list(enumerate(gravest_first(report), 1))
     yield f"<header><h1>Conformance</h1><p>{escape_html(summary_line(report))}</p>"
+    if report.call is not None:
+        yield f'<p class="when">{escape_html(_call_line(report.call))}</p>'
     counts = report.summary()
     signs = "".join(f"{verdict_sign(each, counts[each])} " for each in COMBINING if counts[each])
     yield f'<p class="counts">{signs}</p></header>'
@@ -73,9 +75,9 @@ def _body_lines(report: Report) -> Iterator[str]:
         "warning",
         (*(f"stale: {line}" for line in stale_entries(report)), *report_warnings(report)),
     )
-    yield from _message_list("note", report.notes)
     groups = finding_groups(report)
     yield from group_sections(groups, numbered[:_STREAMS])
+    yield from _message_list("note", report.notes)
     if numbered:
         yield '<section id="verdicts"><h2>Verdicts</h2>'
         yield '<p><label><input type="checkbox" id="only"> only streams with findings</label></p>'
@@ -84,6 +86,12 @@ def _body_lines(report: Report) -> Iterator[str]:
     firsts = {id(group.stream) for group in every_group(groups)}
     yield from _stream_sections(report, numbered, firsts)
     yield f"</main><footer>reasoning-conformance {escape_html(__version__)}</footer>"
+
+
+def _call_line(call: JudgedCall) -> str:
+    """What was judged, and when."""
+    judged = call.target or "recordings"
+    return f"{judged}, {call.started}, in {call.seconds:.1f} s"
 
 
 def _filter_bar() -> Iterator[str]:
