@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final
 
-from typer.core import TyperCommand
-
+from conformance.cli.plain_values import PlainCommand
 from conformance.core.configuration import CONFIGURATION, configuration_in, leave_unread
 from conformance.core.errors import UsageError
 
@@ -58,7 +57,7 @@ _ALONE: Final = frozenset({("list", "system")})
 _changed: ContextVar[tuple[str, ...]] = ContextVar("keys of the file that change verdicts")
 
 
-class ConfiguredCommand(TyperCommand):
+class ConfiguredCommand(PlainCommand):
     """A verb whose options have defaults in `conformance.yaml`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

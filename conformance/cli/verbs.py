@@ -16,6 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from conformance.cli.configured import ConfiguredCommand
+from conformance.cli.plain_values import PlainCommand, taken_plainly
 from conformance.core.errors import UsageError
 from conformance.rules.node import nearest
 
@@ -59,6 +60,9 @@ Arguments = TypeVar("Arguments")
 class VerbGroup(TyperGroup):
     """A group whose commands are names until one of them runs."""
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        return taken_plainly(super().get_params(ctx))
+
     def list_commands(self, ctx: Any) -> list[str]:
         del ctx
         return list(VERBS)
@@ -84,7 +88,7 @@ def load_verb(name: str) -> Any:
         found = get_command(own)
     else:
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
-        cls = None if name in _READS_NO_FILE else ConfiguredCommand
+        cls = PlainCommand if name in _READS_NO_FILE else ConfiguredCommand
         app.command(name, cls=cls)(getattr(module, f"{name}_command"))
         found = get_command(app)
     _take_options(name, found)
@@ -103,6 +107,7 @@ def _take_options(name: str, verb: Any) -> None:
             each.params.append(secret_option())
         if name not in _READS_NO_FILE:
             each.params.append(no_config_option())
+        taken_plainly(each.params)
 
 
 def takes_fields_of(

@@ -15,7 +15,7 @@ from conformance.core.errors import SpecError, UsageError
 from conformance.core.reading import Reading
 from conformance.dialects.neutral_knobs import neutral_knobs
 from conformance.judging.result import StreamResult
-from conformance.judging.rule_names import fits_rule, nearest_rule
+from conformance.judging.rule_names import fits_rule, nearest_rule, rule_filter
 from conformance.judging.run_rules import ADDED_RULES
 from conformance.judging.suites import load_suites
 from conformance.profiles.lookup import find
@@ -65,7 +65,7 @@ class Rulebook:
     ) -> None:
         self.suites = tuple(suites)
         selected = _select_rules(self.suites, globs)
-        added = frozenset(rule for rule in ADDED_RULES if _fits_globs(rule, globs))
+        added = frozenset(filter(rule_filter(globs), ADDED_RULES))
         self._left_out = ADDED_RULES.keys() - added if added else frozenset()
         self.rules = selected if as_of is None else _rules_until(selected, as_of)
         self.comparing = tuple(
@@ -138,17 +138,14 @@ def _changed_rules(before: BoundRules, after: BoundRules) -> list[Rule]:
     return [rule for rule in rules if id(rule) not in same or knobs_read(rule) & moved]
 
 
-def _fits_globs(rule: str, globs: Sequence[str]) -> bool:
-    return any(fits_rule(rule, glob) for glob in globs)
-
-
 def _select_rules(suites: tuple[Suite, ...], globs: Sequence[str]) -> tuple[Rule, ...]:
     every = tuple(rule for suite in suites for rule in suite.rules)
-    known = [*(rule.id for rule in every), *ADDED_RULES]
+    known = dict.fromkeys([*(rule.id for rule in every), *ADDED_RULES])
     for glob in globs:
-        if not any(fits_rule(rule, glob) for rule in known):
-            raise UsageError(f"no rule matches {glob!r}", hint=nearest_rule(glob, known))
-    return tuple(rule for rule in every if not globs or _fits_globs(rule.id, globs))
+        if glob not in known and not any(fits_rule(rule, glob) for rule in known):
+            raise UsageError(f"no rule matches {glob!r}", hint=nearest_rule(glob, tuple(known)))
+    fits = rule_filter(globs)
+    return tuple(rule for rule in every if not globs or fits(rule.id))
 
 
 def _rules_until(rules: tuple[Rule, ...], as_of: str) -> tuple[Rule, ...]:

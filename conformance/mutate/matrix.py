@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Final, Literal
 from zlib import crc32
 
@@ -215,9 +216,11 @@ class _MatrixRun:
         self, allowance: Allowance, bases: Sequence[BaseRecording], every: Operators
     ) -> bool:
         """Whether it covers a living mutant among those that the matrix left out."""
-        for base in bases:
-            fitting = [each for each in every if allowance.fits(each.name, base.name)]
-            for stream in base.streams() if fitting and not base.has_client else ():
+        fitting = [each for each in every if fnmatchcase(each.name, allowance.operator)]
+        for base in bases if fitting else ():
+            if base.has_client or not fnmatchcase(base.name, allowance.base):
+                continue
+            for stream in base.streams():
                 if not allowance.allows(profile := base.profile(stream, self.rulebook)):
                     continue
                 judged = _JudgedBase(base, self.rulebook)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -57,8 +58,13 @@ def facts(parts: list[JoinedFrames], exchange: Exchange) -> dict[str, Any]:
     return {**texts, **others, "last": number, "around": transcript.memory.around(number - 1)}
 
 
+@cache
+def known_signs(dialect: str) -> Signs:
+    return Signs(fingerprints(dialect))
+
+
 def signs(parts: list[JoinedFrames], dialect: str) -> list[str]:
-    watch = Watch(Signs(fingerprints(dialect)))
+    watch = Watch(known_signs(dialect))
     for part in parts:
         for event in () if part.is_joined else part.events:
             watch.see(event)

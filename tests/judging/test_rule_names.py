@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.core.errors import UsageError
-from conformance.judging.rule_names import find_rule_id, fits_rule
+from conformance.judging.rule_names import find_rule_id, fits_rule, rule_filter
 
 KNOWN = ["wire/chat/done", "wire/chat/done-last", "wire/responses/done-last", "summary/text/joined"]
 
@@ -56,3 +56,9 @@ def test_many_candidates_are_counted() -> None:
 )
 def test_a_name_without_wildcards_is_the_end_of_an_id(glob: str, fits: set[str]) -> None:
     assert {rule for rule in KNOWN if fits_rule(rule, glob)} == fits
+    assert set(filter(rule_filter([glob]), KNOWN)) == fits
+    assert set(filter(rule_filter([glob, "no-such", "x*"]), KNOWN)) == fits
+
+
+def test_no_glob_fits_nothing() -> None:
+    assert not any(map(rule_filter([]), KNOWN))

@@ -19,8 +19,9 @@ from conformance.recordings.check import check_recording
 from conformance.recordings.choices import CheckChoices
 from conformance.rules.verdicts import Verdict
 from tests.plugin.conftest import CASSETTES
+from tests.sampled import of_every_kind
 
-MUTANTS = sorted((CASSETTES / "mutants").rglob("*.cassette.jsonl"))
+MUTANTS = [path for path in of_every_kind() if "mutants" in path.parts]
 GOOD = sorted((CASSETTES / "openai.responses").rglob("*.cassette.jsonl"))
 LEVELS = [(strict, exercised) for strict in (False, True) for exercised in (False, True)]
 NAMES = st.text("ab/[]-. é☃\\", min_size=1, max_size=12)

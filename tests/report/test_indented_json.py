@@ -10,16 +10,23 @@ from hypothesis import strategies as st
 
 from conformance.report.indented_json import indented_json
 
-SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
+TEXTS = st.text(max_size=4)
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS
 VALUES = st.recursive(
     SCALARS.filter(lambda value: value not in (float("inf"), float("-inf"))),
-    lambda each: st.lists(each, max_size=3) | st.dictionaries(st.text(), each, max_size=3),
-    max_leaves=12,
+    lambda each: st.lists(each, max_size=3) | st.dictionaries(TEXTS, each, max_size=3),
+    max_leaves=8,
 )
 
 
 @pytest.mark.slow
-@given(st.dictionaries(st.text(), VALUES | st.lists(st.dictionaries(st.text(), VALUES))))
+@given(
+    st.dictionaries(
+        TEXTS,
+        VALUES | st.lists(st.dictionaries(TEXTS, VALUES, max_size=3), max_size=3),
+        max_size=4,
+    )
+)
 def test_pieces_are_what_the_standard_library_writes(value: dict[str, Any]) -> None:
     whole = json.dumps(value, indent=2) + "\n"
     assert "".join(indented_json(value)) == whole
