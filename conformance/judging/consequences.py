@@ -136,7 +136,7 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
             *("thinking-counted", "thoughts-counted", "whole-thinking-counted"),
             "thinking-count-true",
         ),
-        ("usage-details", "wire/responses-items/usage-details", *_NO_COUNTS),
+        ("usage-details", "wire/responses-items/usage-details", "counts-stated", *_NO_COUNTS),
     ),
     "total-is-sum": _NO_COUNTS,
     "usage-details": ("wire/responses/usage-present", ENDING.id),

@@ -336,9 +336,32 @@ POLLY: Final = archive(
     entry("http://h/v1/embeddings", "?", encoding="base64"),
 )
 INSTA: Final = f"---\nsource: src/stream.rs\nexpression: written\n---\n{STREAM.rstrip()}\n"
+INSTA_BESIDE: Final = f'{INSTA}\n\n{{\n  "total_tokens": 3\n}}\n'
+POLLY_YAML: Final = f"""\
+log:
+  _recordingName: asks
+  creator:
+    name: Polly.JS
+    version: 6.0.6
+  entries:
+    - _id: 1f
+      request:
+        method: POST
+        url: {URL}
+        headers: []
+        postData:
+          mimeType: application/json
+          textJSON: {_ASKED}
+      response:
+        status: 200
+        headers: []
+        content:
+          mimeType: {TYPE}
+          text: |+
+{indented(STREAM, 12)}"""
 
 FILES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
-    "har": (("a.har", POLLY),),
+    "har": (("a.har", POLLY), ("recording.har.yaml", POLLY_YAML)),
     "vcr": (
         ("a.yaml", ISTR),
         ("a.json", json.dumps({"interactions": [interaction()], "version": 1})),
@@ -389,7 +412,7 @@ FILES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     ),
     "httprr": (("a.httprr", HTTPRR),),
     "txtar": (("a.txtar", TXTAR),),
-    "insta": (("a.snap", INSTA),),
+    "insta": (("a.snap", INSTA), ("b.snap", INSTA_BESIDE)),
     "gemini-cli": (("a.responses", RESPONSES),),
     "opal": (("a.json", json.dumps(OPAL)), ("b.json", json.dumps(OPAL, indent=2))),
 }

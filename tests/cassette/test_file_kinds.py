@@ -53,6 +53,15 @@ def test_what_programs_saved_is_the_stream_to_the_byte(
     assert recording.locate(1, [len(BODY) - 1])[0] >= 1
 
 
+def test_a_head_that_is_kept_as_a_heading_is_a_head(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"### " + (SAVED / "curl-i.txt").read_bytes())
+    recording = open_recording(path)
+    assert (recording.kind, recording.exchanges[0].body) == ("curl", BODY)
+    whole = open_recording(SAVED / "curl-i.txt")
+    assert recording.locate(1, [len(BODY) - 1]) == whole.locate(1, [len(BODY) - 1])
+
+
 def test_times_of_a_trace_are_evidence() -> None:
     recording = open_recording(SAVED / "trace.txt")
     waits = [chunk.ms or 0.0 for chunk in recording.exchanges[0].chunks]

@@ -87,6 +87,7 @@ def failing(*rules: str, by: str = "harness", exchange: int = 0) -> Ledger:
         ("history/responses/sealed-or-left-out", "history/responses/summary-carried"),
         ("thinking/client/agrees-with-wire", "thinking/stream/before-call"),
         ("thinking/client/agrees-with-wire", "thinking/start/before-delta"),
+        ("wire/gemini/counts-stated", "wire/gemini/thoughts-counted"),
     ],
 )
 def test_what_follows_from_another_fault_is_withdrawn(leader: str, follower: str) -> None:

@@ -2,6 +2,7 @@
 
 Several heads may follow each other: of a proxy, of `100 Continue`, of redirects that were followed.
 The last one is the answer's. Chunks and times are unknown.
+gptel keeps such a head as a heading, with `### ` before it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from conformance.cassette.importers.kept_end import TAKEN, missing_end
 from conformance.cassette.positions import Layout, line_starts
 from conformance.core.events import Chunk, Exchange
 
-BEGINNING: Final = re.compile(rb"HTTP/(?:1\.[01]|[23](?:\.0)?) \d{3}[ \r\n]")
+BEGINNING: Final = re.compile(rb"(?:### )?HTTP/(?:1\.[01]|[23](?:\.0)?) \d{3}[ \r\n]")
+_HEADING: Final = b"### "
 _REBUILT: Final = "the body was coded: lines point at its head"
 
 
@@ -27,10 +29,11 @@ def _begins_with_head(file: ForeignFile) -> bool:
 def _read_printed(file: ForeignFile) -> ImportedRecording | None:
     if not _begins_with_head(file):
         return None
-    heads = list(skipped_heads(file.data))
+    before = len(_HEADING) if file.data.startswith(_HEADING) else 0
+    heads = list(skipped_heads(file.data[before:]))
     if not heads:
         raise file.error("expected a response head and a blank line", 1)
-    size = sum(head.size for head in heads)
+    size = before + sum(head.size for head in heads)
     body = file.data[size:]
     lacking = missing_end(body)
     decoded = decode_body(file, heads[-1].response, (Chunk(body),) if body else ())

@@ -26,6 +26,7 @@ _SIZES: Final = re.compile(rb"([0-9]{1,9}) ([0-9]{1,9})\n")
 _SECTION: Final = re.compile(rb"(?m)^-- ([^\n]{1,200}) --\r?\n")
 _MOST_SECTIONS: Final = 4096
 _STREAMS: Final = (b"data:", b"event:")
+_SEEN_AFTER: Final = re.compile(rb"\n\s*\n(?=\{\r?\n)")
 _SNAPSHOT: Final = re.compile(rb"---\r?\n(?:(?!---)[^\n]*\n){1,64}---\r?\n")
 
 
@@ -174,8 +175,16 @@ def _insta_entries(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
     del row
     head = _SNAPSHOT.match(file.data)
     if head is not None and file.data.startswith(_STREAMS, head.end()):
-        body, line = file.data[head.end() :], head[0].count(b"\n") + 1
+        body, line = _stream_alone(file.data[head.end() :]), head[0].count(b"\n") + 1
         yield Entry({"response": {"body": body}}, line, is_text=True)
+
+
+def _stream_alone(text: bytes) -> bytes:
+    """A stream without the object that a test wrote behind it."""
+    found = _SEEN_AFTER.search(text)
+    if found is None or decode_json(text[found.end() :].decode("utf-8", "replace")) is NOT_JSON:
+        return text
+    return text[: found.start() + 1]
 
 
 _FORMS: Final[Mapping[Form, Callable[[ForeignFile, Recorder], Iterator[Entry]]]] = {
