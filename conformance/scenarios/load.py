@@ -208,7 +208,9 @@ def _read_bodies(
             bodies[dialect] = lay_over(bodies.get(dialect), entries[dialect].plain())
     if carry is None:
         return bodies
-    return {name: _carrying(name, body, carry) for name, body in bodies.items()}
+    forms = {name: required(get(name).request, name, "request bodies") for name in bodies}
+    carried = (name for name, form in forms.items() if form.carries_on)
+    return {name: _carrying(name, bodies[name], carry) for name in carried}
 
 
 def _carrying(dialect: str, body: Any, carry: Carry) -> Any:
