@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from conformance.core.json_values import value_at
 from conformance.dialects.script import Script, ScriptedAnswer, ScriptedEvent, pieces_of
 from conformance.dialects.wishes import WishForm
 
 _END: Final = "</s>"
 
 
-def _stream_events(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> Iterator[ScriptedEvent]:
+def _stream_events(answer: ScriptedAnswer, request: Mapping[str, Any]) -> Iterator[ScriptedEvent]:
     # Prompts offer no tools: where others call one, it answers.
     said = pieces_of(answer.text) if answer.calls else answer.text_pieces()
-    texts = [*_thought_pieces(answer), *said]
+    texts = [*_thought_pieces(answer, request), *said]
     tokens = [_token(number, text) for number, text in enumerate(texts, 1)]
     if answer.is_finished and answer.word != "length":
         tokens.append(_token(len(tokens) + 1, _END, is_special=True))
@@ -27,15 +28,17 @@ def _stream_events(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> Itera
         yield "", _error_body(answer.error, is_refusal=False)
 
 
-def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str, Any]:
-    text = "".join((*_thought_pieces(answer), answer.text))
+def _whole_body(answer: ScriptedAnswer, request: Mapping[str, Any]) -> dict[str, Any]:
+    text = "".join((*_thought_pieces(answer, request), answer.text))
     if answer.word == "no-finish":
         return {"generated_text": text}
     return {"generated_text": text, "details": {**_details(answer), "prefill": [], "tokens": []}}
 
 
-def _thought_pieces(answer: ScriptedAnswer) -> list[str]:
-    thought = answer.thinking
+def _thought_pieces(answer: ScriptedAnswer, request: Mapping[str, Any]) -> list[str]:
+    """None where a grammar is asked for: all of the text keeps to it."""
+    is_bound = value_at(request, "parameters", "grammar") is not None
+    thought = "" if is_bound else answer.thinking
     return ["<think>", *pieces_of(thought), "</think>"] if thought else []
 
 

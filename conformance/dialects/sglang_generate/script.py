@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from conformance.core.json_values import value_at
 from conformance.dialects.script import Script, ScriptedAnswer, ScriptedEvent, pieces_of
 from conformance.dialects.wishes import WishForm
 
 
-def _stream_events(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> Iterator[ScriptedEvent]:
+def _stream_events(answer: ScriptedAnswer, request: Mapping[str, Any]) -> Iterator[ScriptedEvent]:
     # Prompts offer no tools: where others call one, it answers.
     said = pieces_of(answer.text) if answer.calls else answer.text_pieces()
-    texts = [*_thought_pieces(answer), *said]
+    texts = [*_thought_pieces(answer, request), *said]
     for number in range(1, len(texts) + 1):
         is_last = number == len(texts) and answer.is_finished
         yield "", _event(answer, texts[:number], is_last=is_last)
@@ -21,13 +22,15 @@ def _stream_events(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> Itera
     yield "", "[DONE]"
 
 
-def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str, Any]:
-    texts = [*_thought_pieces(answer), answer.text]
+def _whole_body(answer: ScriptedAnswer, request: Mapping[str, Any]) -> dict[str, Any]:
+    texts = [*_thought_pieces(answer, request), answer.text]
     return _event(answer, texts, is_last=answer.word != "no-finish")
 
 
-def _thought_pieces(answer: ScriptedAnswer) -> list[str]:
-    thought = answer.thinking
+def _thought_pieces(answer: ScriptedAnswer, request: Mapping[str, Any]) -> list[str]:
+    """None where a grammar is asked for: all of the text keeps to it."""
+    is_bound = value_at(request, "sampling_params", "json_schema") is not None
+    thought = "" if is_bound else answer.thinking
     return ["<think>", *pieces_of(thought), "</think>"] if thought else []
 
 
