@@ -245,7 +245,7 @@ def at_base(given: RunArguments) -> RunArguments:
         return given
     address = urlsplit(given.url)
     path = address.path.rstrip("/")
-    named = [each for each in ENDPOINTS.values() if path.endswith(each.path)]
+    named = [each for each in ENDPOINTS.values() if path.endswith(each.path) and each.serves(path)]
     usual = [each for each in named if path.endswith(each.base + each.path)]
     wanted = [each for each in usual or named if given.api == [each.api]]
     found = wanted or [each for each in usual or named if each not in _REFINING]

@@ -80,14 +80,17 @@ SUPPORTED: Final[Mapping[str, Dialect]] = {
         OPENCODE_RUN,
         OPENCODE_SERVE,
         OTEL_GENAI,
-        HUGGINGFACE_TGI,
+        # Where both may be asked, the body of the one says whether it wants a stream.
         SGLANG_GENERATE,
+        HUGGINGFACE_TGI,
     )
 }
 ENDPOINTS: Final[Mapping[str, Endpoint]] = {
     name: dialect.endpoint for name, dialect in SUPPORTED.items() if dialect.endpoint
 }
 """Dialects that servers are asked in, by name."""
+UNNAMED_ENDPOINTS: Final = tuple(name for name, each in ENDPOINTS.items() if not each.only_named)
+"""Those of them that a run looks for where the user names none."""
 SOCKET_FORMS: Final = {name: each.socket for name, each in SUPPORTED.items() if each.socket}
 """What messages mean of the dialects that are spoken over a WebSocket, by name."""
 APPLICATIONS: Final = tuple(name for name, each in SUPPORTED.items() if each.is_application)
@@ -134,6 +137,7 @@ __all__ = [
     "REFINED",
     "SOCKET_FORMS",
     "SUPPORTED",
+    "UNNAMED_ENDPOINTS",
     "WIRE_KEYS",
     "Dialect",
     "Endpoint",

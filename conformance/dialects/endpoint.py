@@ -24,7 +24,7 @@ class Endpoint(Struct, frozen=True):
     stream is asked for, at `path` a whole body. `base` is the base path of servers whose URL has
     none. `headers` go with every request, and `key_header` holds the key: as a bearer token in
     `authorization`, else as it is. A path that ends alike and has `never_below` in it is another
-    API's.
+    API's. `only_named`: a run asks it only where `--api` names it, for other APIs share its path.
     """
 
     api: str
@@ -34,6 +34,7 @@ class Endpoint(Struct, frozen=True):
     key_header: str = _BEARER
     stream_path: str = ""
     never_below: str = ""
+    only_named: bool = False
 
     def serves(self, path: str) -> bool:
         """Whether a request path, maybe with a query, leads here."""

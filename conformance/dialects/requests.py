@@ -153,8 +153,9 @@ class RequestForm(Struct, frozen=True):
     `history` holds what was said before, `instructions` what a system prompt says beside it,
     `prompt` what is asked now, where the history does not hold it.
     `limits` are dotted paths that may hold the limit of output tokens. `ask` is the body of a
-    request without its model and `stream`, `next_turns` the history after an answer. `styles` are
-    tried in order. `streams` says whether a body asks for a stream, and
+    request without its model and `stream`, `next_turns` the history after an answer; where a prompt
+    is one text there is none, and the form is not one that `carries_on`. `styles` are tried in
+    order. `streams` says whether a body asks for a stream, and
     `streams_at` whether a path does, whatever is sent to it. `is_answer` says whether an entry
     of the history is the model's. `previous` holds the id of an earlier answer that the request
     carries on: `answer_id` gives it of an answer's events, `answer_id_bytes` finds it in the first
@@ -174,6 +175,7 @@ class RequestForm(Struct, frozen=True):
     limits: tuple[str, ...]
     ask: Callable[[Question], dict[str, Any]]
     next_turns: Callable[[Continuation], list[Any]]
+    carries_on: bool = True
     styles: tuple[RequestStyle, ...] = (PLAIN,)
     instructions: str = ""
     prompt: str = ""

@@ -19,7 +19,7 @@ from typing import Final
 import pytest
 from msgspec import structs
 
-from conformance.dialects import ENDPOINTS
+from conformance.dialects import ENDPOINTS, UNNAMED_ENDPOINTS
 from conformance.judging.result import Report
 from conformance.judging.run_rules import SCENARIO_RULES
 from conformance.pytest_plugin.collecting import SpecCollection, short_names
@@ -89,7 +89,7 @@ def _server_nodes(
     scenarios = load_scenarios(live.scenarios)
     rules = (*collection.spec.rulebook.rules, *SCENARIO_RULES)
     places: dict[str, tuple[str, ...]] = {}
-    for dialect in live.dialects or tuple(ENDPOINTS):
+    for dialect in live.dialects or UNNAMED_ENDPOINTS:
         wire = tuple(r.id for r in rules if r.judges(dialect) and r.view == "wire")
         places |= dict.fromkeys(_step_places(scenarios, dialect), wire)
     target = LiveTarget(

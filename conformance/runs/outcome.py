@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
@@ -29,7 +30,7 @@ from conformance.runs.sending import RequestSender
 from conformance.runs.soak import SoakOutcome
 from conformance.runs.streams_beside import with_cross_talk
 from conformance.scenarios import Scenario, load_scenarios
-from conformance.targets.model_calls import TURN
+from conformance.targets.model_calls import RETRY, TURN
 
 _FIRED: Final = frozenset({Verdict.PASS, Verdict.FAIL})
 _SHOWN: Final = 6
@@ -184,8 +185,17 @@ def _calls_note(asked: Mapping[str, Sequence[str]]) -> Iterator[str]:
     for step, kinds in asked.items():
         steps.setdefault(tuple(kinds), []).append(step)
     if any(set(kinds) != {TURN} for kinds in steps):
-        listed = (f"{', '.join(kinds)} in {_shown(of)}" for kinds, of in steps.items())
+        listed = (f"{', '.join(_spans(kinds))} in {_shown(of)}" for kinds, of in steps.items())
         yield f"calls of the model: {'; '.join(listed)}"
+
+
+def _spans(kinds: Sequence[str]) -> Iterator[str]:
+    """The calls in their order, with one word for several retries of one call."""
+    for is_retry, found in groupby(kinds, key=lambda kind: kind.startswith(RETRY)):
+        of = list(found)
+        if is_retry and len(of) > 1:
+            of = [f"{of[0]} to {of[-1].removeprefix(RETRY).strip()}"]
+        yield from of
 
 
 def _shown(names: Sequence[str]) -> str:

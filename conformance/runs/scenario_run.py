@@ -269,7 +269,8 @@ def _facts_of_step(step: Step, reply: TargetReply, sent: Any, dialect: str) -> d
     compares_hops = dialect in APPLICATIONS and any(not each.aside for each in reply.upstream or ())
     facts = {
         "ends": None if compares_hops else list(step.ends),
-        "thinking": step.thinking,
+        # Where no request can ask for thinking, none is missed.
+        "thinking": step.thinking if not form or form.switches else None,
         "untestable": reply.untestable,
         "fault": reply.fetched.fault,
         # The upstream of a gateway did not count tokens: the script has the reason of the cut.

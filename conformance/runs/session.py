@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import structs
 
 from conformance.core.errors import RemoteError, UsageError
-from conformance.dialects import ENDPOINTS, get
+from conformance.dialects import UNNAMED_ENDPOINTS, get
 from conformance.judging.rulebook import Rulebook
 from conformance.profiles.profile import Profile
 from conformance.recordings.choices import CheckChoices, choose_profile
@@ -113,7 +113,7 @@ def profiles_of(options: RunOptions) -> tuple[dict[str, Profile], tuple[str, ...
     choices = CheckChoices(profile=options.profile, folders=options.folders)
     found: dict[str, Profile] = {}
     unknown: dict[str, UsageError] = {}
-    for dialect in options.dialects or tuple(ENDPOINTS):
+    for dialect in options.dialects or UNNAMED_ENDPOINTS:
         try:
             found[dialect], _ = choose_profile(get(dialect), choices, None)
         except UsageError as err:

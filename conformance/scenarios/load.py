@@ -25,8 +25,8 @@ from conformance.rules.node import Node, nearest
 from conformance.scenarios.model import (
     BREAKS,
     CAPABILITIES,
-    CHARACTERS,
     ENDS,
+    SAYINGS,
     UPSTREAM,
     Carry,
     Scenario,
@@ -186,7 +186,7 @@ def _read_step(node: Node, known: Mapping[str, Step], values: Mapping[str, Any])
         calls=_read_count(entries["calls"]) if "calls" in entries else None,
         beside=_read_beside(entries.get("beside"), known),
         excused=_read_strings(entries.get("excused")),
-        says=entries["says"].one_of(tuple(CHARACTERS)) if "says" in entries else "",
+        says=entries["says"].one_of(SAYINGS) if "says" in entries else "",
         behind=_read_behind(entries.get("behind")),
         breaks=entries["breaks"].one_of(BREAKS) if "breaks" in entries else "",
         stops=entries["stops"].boolean() if "stops" in entries else False,
@@ -208,7 +208,9 @@ def _read_bodies(
             bodies[dialect] = lay_over(bodies.get(dialect), entries[dialect].plain())
     if carry is None:
         return bodies
-    return {name: _carrying(name, body, carry) for name, body in bodies.items()}
+    forms = {name: required(get(name).request, name, "request bodies") for name in bodies}
+    carried = (name for name, form in forms.items() if form.carries_on)
+    return {name: _carrying(name, bodies[name], carry) for name in carried}
 
 
 def _carrying(dialect: str, body: Any, carry: Carry) -> Any:

@@ -65,6 +65,10 @@ CHARACTERS: Final[Mapping[str, tuple[str, str]]] = {
 }
 """What texts lose on their way, by name: at the edges of every text, and in the midst of it."""
 
+JSON_TEXT: Final = "json"
+SAYINGS: Final = (*CHARACTERS, JSON_TEXT)
+"""What texts of the played model hold, or, by the last of these words, are: JSON."""
+
 CAPABILITIES: Final = (
     "thinking",
     "tools",
@@ -106,7 +110,7 @@ class Step(Struct, frozen=True):
     with its dialect; `calls` is how often it must ask there (None: as it likes). `beside` are
     roles of earlier steps whose requests are sent again at the same time; nobody judges what they
     get. `excused` are rules that what stands behind breaks itself, `broken` those of them that
-    bind. `says` is one of `CHARACTERS` that all texts said upstream hold. `behind` are recorded
+    bind. `says` is one of `SAYINGS`, of all texts that are said upstream. `behind` are recorded
     exchanges that are given to an application, call by call, by the dialect in which it asks;
     `breaks` is what happens to the last of them inside its thinking. `stops`: the user stops the
     answer once nothing more comes.

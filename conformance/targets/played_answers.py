@@ -31,7 +31,7 @@ from conformance.dialects.script import (
     encode_stream,
 )
 from conformance.dialects.wishes import ANY_CALL, AnswerWish, OfferedFunction, offered_functions
-from conformance.scenarios.model import CHARACTERS, Step
+from conformance.scenarios.model import CHARACTERS, JSON_TEXT, Step
 from conformance.targets.harmless_calls import HarmlessCall, harmless_call
 
 _DELTAS: Final = 2  # of thinking, before an answer breaks inside it
@@ -72,7 +72,7 @@ class UpstreamAnswer(Struct, frozen=True):
 class ScriptedUpstream(Struct, frozen=True):
     """Words of `scenarios.UPSTREAM`, one for each call of a request; the last one goes on.
 
-    `says` is one of `scenarios.CHARACTERS`, or empty. `folder` is where tools may read, if any may.
+    `says` is one of `scenarios.SAYINGS`, or empty. `folder` is where tools may read, if any may.
     """
 
     words: Sequence[str] = ("answer",)
@@ -287,6 +287,9 @@ def _plain_answer(word: str, number: int, says: str) -> ScriptedAnswer:
         summary=f"A sum, summary {number}:{midst}done.",
         error=_ERRORS["error"],
     )
+    if says == JSON_TEXT:
+        told = {"answer": answer.text, "sum": 4, "steps": ["2", "2"]}
+        answer = replace(answer, text=json.dumps(told, indent=2))
     return replace(answer, tokens=_UNTHINKING) if word == "plain" else answer
 
 

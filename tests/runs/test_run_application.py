@@ -377,6 +377,25 @@ def turns_asked(protocol: str, folder: Path) -> list[Any]:
     ]
 
 
+class Unpacking(Application):
+    """It takes JSON for something that it asked for itself, and shows the answer within it."""
+
+    async def answer(self, asked: Mapping[str, Any]) -> AsyncIterator[Part | str]:
+        async for part in super().answer(asked):
+            if (
+                isinstance(part, str)
+                or part["type"] != "text-delta"
+                or not set('{}"').intersection(part["delta"])
+            ):
+                yield part
+
+
+def test_a_text_that_is_json_is_shown_as_it_was_said(tmp_path: Path) -> None:
+    right = ran(Application(), tmp_path, scenarios=["app-json"], is_kept=False)
+    assert violated(right.report) == set()
+    assert violated(ran(Unpacking(), tmp_path, scenarios=["app-json"]).report) == {"hop/text"}
+
+
 class SlowToAsk(AguiApplication):
     """It says that a run begins, and prepares a while before it asks its model."""
 

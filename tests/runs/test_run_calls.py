@@ -12,6 +12,7 @@ from conformance.cassette import read
 from conformance.core.shipped import cassettes
 from conformance.judging.rulebook import Rulebook
 from conformance.runs import RunOutcome, application_run, recorded_scenarios
+from conformance.runs.outcome import _calls_note
 from tests.fakes.chat_application import ChatApplication
 from tests.runs.test_run_application import ran
 
@@ -36,6 +37,13 @@ def test_a_title_is_no_part_of_the_turn_whatever_its_request_ends_with(
     (path,) = tmp_path.rglob("app-answer.cassette.jsonl")
     roles = [each.role for each in read(path).exchanges if each.hop == "upstream"]
     assert roles == ["side-call", "turn", "side-call", "next-turn"]
+
+
+def test_many_retries_of_one_call_are_one_span() -> None:
+    retries = [f"retry {number}" for number in range(1, 12)]
+    (note,) = _calls_note({"a/one": ["turn", *retries, "turn", "retry 1"], "a/two": ["turn"]})
+    spans = "turn, retry 1 to 11, turn, retry 1 in a/one"
+    assert note == f"calls of the model: {spans}; turn in a/two"
 
 
 def test_a_tool_that_only_the_turn_offers_is_offered(tmp_path: Path) -> None:

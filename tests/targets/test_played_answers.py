@@ -42,6 +42,8 @@ WISHES: Final[Mapping[str, Mapping[str, Any]]] = {
     "gemini.interactions": {"response_format": SCHEMA},
     "ollama.chat": {"format": SCHEMA},
     "ollama.generate": {"format": SCHEMA},
+    "sglang.generate": {"sampling_params": {"json_schema": json.dumps(SCHEMA)}},
+    "huggingface.tgi": {"parameters": {"grammar": {"type": "json", "value": SCHEMA}}},
     "cohere.v2": {"response_format": {"type": "json_object", "json_schema": SCHEMA}},
     "bedrock.converse": {
         "outputConfig": {
@@ -127,11 +129,8 @@ def test_the_function_that_must_be_called_is(dialect: str, *, stream: bool) -> N
     assert jsonschema_rs.is_valid(dict(SCHEMA), json.loads(call["arguments"]))
 
 
-WITH_TOOLS: Final = tuple(
-    name
-    for name in ENDPOINTS
-    if name != "ollama.generate"  # completions know no tools
-)
+PROMPTED: Final = {"ollama.generate", "sglang.generate", "huggingface.tgi"}
+WITH_TOOLS: Final = tuple(name for name in ENDPOINTS if name not in PROMPTED)
 EXPRESSIONS: Final = [{"expression": "2 + 3"}, {"expression": "4 + 5"}]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.dialects.base import Dialect
+from conformance.dialects.endpoint import Endpoint, ModelListing
 from conformance.dialects.sglang_generate.reader import (
     BOUNDS,
     NAME,
@@ -14,6 +15,8 @@ from conformance.dialects.sglang_generate.reader import (
     finishes,
     recognises,
 )
+from conformance.dialects.sglang_generate.requests import REQUEST
+from conformance.dialects.sglang_generate.script import SCRIPT
 from conformance.dialects.wire_keys import SseEnvelope
 
 DIALECT: Final = Dialect(
@@ -24,6 +27,10 @@ DIALECT: Final = Dialect(
     keys=WIRE_KEYS,
     envelope=SseEnvelope(finishes=finishes),
     bounds=BOUNDS,
+    endpoint=Endpoint(*("sglang", "/generate"), base="", never_below="/api/", only_named=True),
+    models=ModelListing("/models"),
+    request=REQUEST,
+    script=SCRIPT,
     carries_opaque=False,
     tells_parts=False,
     counts_within=True,
