@@ -105,7 +105,13 @@ PAIRS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("a text is wrong in its own event", DIFFERS, RESTATED, "later"),
     ("letters that are wrong in the deltas alone differ", CHARACTERS, DIFFERS, "earlier"),
     ("an event that fell apart", {**UNREAD, "event": 4}, UNREAD, "later"),
-    ("another answer", {**LOST, "unit": "turn", "answers": (2,)}, LOST_IN_ORDER, ""),
+    ("another answer", {**DIFFERS, "unit": "turn", "answers": (2,)}, RESTATED, ""),
+    (
+        "a part under two ids",
+        {**LOST, "slice": {"id": "a"}},
+        {**UNENDED, "slice": {"id": "b"}, "after": ""},
+        "later",
+    ),
     ("what a request asks", LOST, {**LOST_IN_ORDER, "rule": "effort/x/known"}, ""),
     ("another type", LOST, {**LOST_IN_ORDER, "expected": ("part.added",), "got": "x"}, ""),
 ]
