@@ -83,7 +83,7 @@ class EventSigns(Struct, frozen=True):
 
 
 _NO_SIGNS: Final = EventSigns()
-_OF_ANY_SLICE: Final = frozenset({"lost", "moved", "part"})
+_OF_ANY_ANSWER: Final = frozenset({"lost", "part"})
 
 
 def event_signs(finding: Finding) -> EventSigns:
@@ -105,10 +105,12 @@ def event_signs(finding: Finding) -> EventSigns:
 
 def are_of_one_event(sign: EventSign, one: Finding, other: Finding) -> bool:
     """Whether two findings that share a sign may be of one event."""
-    if sign[0] in _OF_ANY_SLICE:
+    if sign[0] in _OF_ANY_ANSWER:
         return True
     if one.unit and set(one.answers).isdisjoint(other.answers):
         return False
+    if sign == _MOVED_TEXT:
+        return True
     return all(other.slice.get(key, value) == value for key, value in one.slice.items())
 
 
