@@ -7,7 +7,7 @@ The file is read once, by whoever first binds rules. What rules ask for are list
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, Final
 
@@ -91,7 +91,7 @@ def marker_knobs() -> Mapping[str, Any]:
         "name_markers": list(dict.fromkeys([*shown, *calls])),
         "swallowed_calls": [text for each in calls for text in _before_calls(each)],
         "opening_words": _joined(families, "opens"),
-        "marked_line": _marked_line(thinking),
+        "marked_line": _marked_line(thinking, families),
         "marked_value": _marked_value(thinking),
     }
 
@@ -113,14 +113,25 @@ def _before_calls(marker: str) -> list[str]:
     return [f"{marker}{gap}{begin}" for gap in ("", "\n", " ") for begin in "{[<"]
 
 
-def _marked_line(markers: list[str]) -> str:
+def _marked_line(markers: list[str], families: tuple[MarkerFamily, ...]) -> str:
     """A regular expression for a line that begins or ends with one of the markers.
 
     So does one where text goes on right behind a sentence and a marker. Markers that are bare words
-    are left out: a line of thinking may begin with any word.
+    are left out: a line of thinking may begin with any word. What ends a turn counts at the end of
+    the thinking, and tags that are words at its beginning and its end.
     """
-    some = "|".join(re.escape(each) for each in markers if not each.isalpha())
-    return rf"(?m)^\s*({some})|({some})\s*$|[.!?]({some})\w"
+    some = _one_of(each for each in markers if not each.isalpha())
+    frame, words = _joined(families, "frame"), _joined(families, "opens")
+    tags = [each for each in words if each.startswith("<") and each.endswith(">")]
+    closing = [each for each in tags if each.startswith("</")]
+    first = _one_of(each for each in tags if each not in closing)
+    last = _one_of(each for each in (*frame, *closing) if not each.isalpha())
+    inside = rf"^\s*({some})|({some})\s*$|[.!?]({some})\w"
+    return rf"(?m){inside}|(?-m:^\s*({first}))|(?-m:({last})\s*$)"
+
+
+def _one_of(texts: Iterable[str]) -> str:
+    return "|".join(re.escape(each) for each in texts)
 
 
 def _marked_value(markers: list[str]) -> str:
@@ -129,5 +140,5 @@ def _marked_value(markers: list[str]) -> str:
     A text that is nothing but a marker speaks of it. Within a text no quotation mark is without a
     backslash, so that code in it is not taken for a text of its own.
     """
-    some = "|".join(re.escape(each) for each in markers if not each.isalpha())
+    some = _one_of(each for each in markers if not each.isalpha())
     return rf'[:,\[]\s*"(\s|\\n)*({some})[^"]|[^"\\]({some})(\s|\\n)*"\s*[,\]}}]'

@@ -1,7 +1,8 @@
 """By what findings of one answer show that they are about one event: lost, misplaced, or unread.
 
 Rule 1: a type that two findings miss, or one of them meets in the wrong place, is missing for one
-reason. So is one that a finding could read in part only, if it is of the same slice.
+reason. So is one that a finding could read in part only, if it is of the same slice. What opens,
+fills and closes a part belongs together: where its start has another id, its end is missing, too.
 Rule 2: behind a frame that nobody could read, or a hole in the numbers of a stream, what is missing
 or differs is what was in it.
 Rule 3: texts that differ are one difference where the same event states or collects them, where
@@ -42,11 +43,13 @@ _WRONG_DELTAS: Final = frozenset(
         *("characters-whole", "decoded-once"),
     }
 )
+_OF_WHOLES: Final = frozenset({"snapshot-adds-nothing", "snapshot-has-calls", "input-agrees"})
 _UNTYPED: Final = '.type ""'
 _BEFORE: Final = " came without an earlier "
 _BEHIND: Final = " came after "
 _LATER: Final = " (after "
 _NEVER: Final = " may not occur"
+_UNKNOWN: Final = ".unknown"  # how readers call an event of a type that they do not know
 _NO_JSON: Final = "expected JSON"
 _EXPECTED: Final = "expected "
 _END: Final = "end of "
@@ -55,15 +58,20 @@ _HOLE: Final = re.compile(r"^(\S+) of (\S+): expected (\d+), got (\d+)")
 _PARTLY_READ: Final = re.compile(r"^(\S+) of (\S+): expected .+, (?:found|got) ")
 _TYPE: Final = re.compile(r"(?:^|\.)(?:type|event_type|event|kind|sessionUpdate|method)$")
 _DIFFERS: Final = (
-    re.compile(r"^\S+ of (\S+) differs from (?:the )?\d+ (\S+)"),
+    re.compile(r"^\S+ of (\S+) differs from (?:the )?(?:\d+|last) (\S+)"),
     re.compile(r"^\S+ of (\S+): expected nothing, as no (\S+) was streamed"),
     re.compile(r"^(\S+) has no \S+ for what (\S+)"),
+    re.compile(r"^\S+ of (\S+) lacks what was (streamed)"),
 )
 _NONE_CAME: Final = _DIFFERS[1]
 _EVENT: Final = re.compile(r"^(\S+).* \(event (\d+)\)$")
-_DELTA: Final = re.compile("[dD]elta$")
+_STEM: Final = re.compile(
+    r"(.+?)[-_./]?(?:[sS]tart|START|[sS]top|[eE]nd|END|[dD]elta|CONTENT|ARGS|added|done|available)$"
+)
+_DELTA: Final = re.compile("(?:[dD]elta|CONTENT|ARGS)$")
 _PIECES: Final = 3  # lines that one event falls apart into
 _ANY_TEXT: Final[EventSign] = ("text", "")
+_MOVED_TEXT: Final[EventSign] = ("moved", "")
 _ANY_FRAME: Final[EventSign] = ("unread", "")
 
 
@@ -75,6 +83,7 @@ class EventSigns(Struct, frozen=True):
 
 
 _NO_SIGNS: Final = EventSigns()
+_OF_ANY_ANSWER: Final = frozenset({"lost", "part"})
 
 
 def event_signs(finding: Finding) -> EventSigns:
@@ -96,9 +105,11 @@ def event_signs(finding: Finding) -> EventSigns:
 
 def are_of_one_event(sign: EventSign, one: Finding, other: Finding) -> bool:
     """Whether two findings that share a sign may be of one event."""
+    if sign[0] in _OF_ANY_ANSWER:
+        return True
     if one.unit and set(one.answers).isdisjoint(other.answers):
         return False
-    if sign[0] == "lost":
+    if sign == _MOVED_TEXT:
         return True
     return all(other.slice.get(key, value) == value for key, value in one.slice.items())
 
@@ -106,7 +117,7 @@ def are_of_one_event(sign: EventSign, one: Finding, other: Finding) -> bool:
 def _lost(finding: Finding, message: str) -> Iterator[EventSign]:
     """The types of events of which one did not come."""
     for each in _missing_types(finding, message):
-        yield from (("lost", each), ("type", each), ("differs", each))
+        yield from (("lost", each), ("type", each), ("differs", each), *_part(each))
 
 
 def _missing_types(finding: Finding, message: str) -> Iterator[str]:
@@ -124,8 +135,15 @@ def _misplaced(finding: Finding, message: str) -> Iterator[EventSign]:
     is_order = message.startswith(_EXPECTED) or _BEHIND in message or _BEFORE in message
     if is_order and not finding.got.startswith(_END):
         yield from (("type", finding.got), ("lost", finding.got), ("differs", finding.got))
+        yield from _part(finding.got)
         if _DELTA.search(finding.got):
-            yield _ANY_TEXT
+            yield _MOVED_TEXT
+
+
+def _part(kind: str) -> Iterator[EventSign]:
+    """The part of an answer that events of a type open, fill and close."""
+    if (stem := _STEM.match(kind)) and stem[1]:
+        yield "part", stem[1]
 
 
 def _differing(finding: Finding, message: str) -> Iterator[EventSign]:
@@ -133,8 +151,8 @@ def _differing(finding: Finding, message: str) -> Iterator[EventSign]:
     found = next((found for each in _DIFFERS if (found := each.match(message))), None)
     if found:
         yield from (("differs", found[1]), ("differs", found[2]))
-    if found or message.startswith(_NO_JSON) or _name(finding) in _WRONG_DELTAS:
-        yield _ANY_TEXT
+    if found or message.startswith(_NO_JSON) or _name(finding) in _WRONG_DELTAS | _OF_WHOLES:
+        yield from (_ANY_TEXT, _MOVED_TEXT)
 
 
 def _behind(finding: Finding, message: str) -> Iterator[EventSign]:
@@ -146,6 +164,8 @@ def _behind(finding: Finding, message: str) -> Iterator[EventSign]:
         yield from (("at", event), ("behind", event))
     if _LATER in message:
         yield "type", place[1]
+    if _BEHIND in message:
+        yield from (("type", place[1]), ("lost", place[1]))
     if message.startswith(_EXPECTED):
         yield "opened", event
 
@@ -159,6 +179,9 @@ def _faulty(finding: Finding, message: str) -> Iterator[EventSign]:
     if read or message.endswith(_NEVER):
         kind = read[2] if read else message.partition(" ")[0]
         yield from (("type", kind), ("differs", kind), ("opened", finding.event))
+        yield from _part(kind)
+        if _DELTA.search(kind):
+            yield from (_ANY_TEXT, _MOVED_TEXT)
     if read:
         yield "field", read[1]
     if _is_unread(finding, message) or (read and _TYPE.search(read[1])):
@@ -176,7 +199,8 @@ def _beside(finding: Finding, message: str) -> Iterator[EventSign]:
 def _is_unread(finding: Finding, message: str) -> bool:
     """Whether nobody could tell what a frame is."""
     name = _name(finding)
-    return name in _UNREAD or (name == _EVENT_LINES and _UNTYPED in message)
+    is_untyped = name == _EVENT_LINES and _UNTYPED in message
+    return name in _UNREAD or is_untyped or finding.got.endswith(_UNKNOWN)
 
 
 def _name(finding: Finding) -> str:

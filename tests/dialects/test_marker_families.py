@@ -19,6 +19,7 @@ TEXT_RULES = {
     "call_markers": "stripping/visible-text/no-call-markers",
     "opening_words": "stripping/visible-text/no-opening-word",
 }
+UNMARKED = "thinking/stream/unmarked"
 IN_TEXT = [
     pytest.param(rule, marker, id=f"{knob}-{marker!r}")
     for knob, rule in TEXT_RULES.items()
@@ -37,7 +38,7 @@ def said(field: str, *texts: str, prompt: object = "Go.") -> set[str]:
     ]
     messages = prompt if isinstance(prompt, list) else [{"role": "user", "content": prompt}]
     found = CHECKER.check(chunks, request={"model": "m", "messages": messages, "stream": True})
-    rules = (*TEXT_RULES.values(), "thinking/stream/no-call-markup", "thinking/stream/unmarked")
+    rules = (*TEXT_RULES.values(), "thinking/stream/no-call-markup", UNMARKED)
     return {finding.rule for finding in found.findings} & set(rules)
 
 
@@ -60,6 +61,21 @@ def test_a_marker_may_be_spoken_of(marker: str) -> None:
 def test_a_call_is_found_in_thinking(call: str) -> None:
     assert said("reasoning_content", "I look.", call, "x") == {"thinking/stream/no-call-markup"}
     assert said("reasoning_content", f"I write `{call}` now.") == set()
+
+
+@pytest.mark.parametrize(
+    ("thought", "is_found"),
+    [
+        ("<thinking>I look.", True),
+        ("I look.\n</thinking>\n", True),
+        ("I look.<|im_end|>", True),
+        ("I look for <thinking> tags.", False),
+        ("A turn ends with <|im_end|>\nand another begins.", False),
+        ("It is assistantcommentary", False),
+    ],
+)
+def test_tags_count_at_the_edges_of_thinking(thought: str, is_found: bool) -> None:
+    assert said("reasoning_content", thought) == ({UNMARKED} if is_found else set())
 
 
 def test_thinking_may_name_a_tag_and_text_a_word() -> None:

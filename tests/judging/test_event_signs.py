@@ -94,8 +94,8 @@ PAIRS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("it could be read in part only", WRONG, LOST_IN_ORDER, "later"),
     (
         "another part of the stream",
-        {**WRONG, "slice": {"i": 0}},
-        {**LOST_IN_ORDER, "slice": {"i": 1}},
+        {**WRONG, "slice": {"i": 0}, "message": "x of chunk: expected a value, got nothing"},
+        {**LOST_IN_ORDER, "slice": {"i": 1}, "expected": ("chunk",), "got": "end of stream"},
         "",
     ),
     ("what comes behind an event that is wrong", WRONG, BEHIND_WRONG, "later"),
@@ -105,7 +105,13 @@ PAIRS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("a text is wrong in its own event", DIFFERS, RESTATED, "later"),
     ("letters that are wrong in the deltas alone differ", CHARACTERS, DIFFERS, "earlier"),
     ("an event that fell apart", {**UNREAD, "event": 4}, UNREAD, "later"),
-    ("another answer", {**LOST, "unit": "turn", "answers": (2,)}, LOST_IN_ORDER, ""),
+    ("another answer", {**UNREAD, "unit": "turn", "answers": (2,)}, HOLE, ""),
+    (
+        "a part under two ids",
+        {**LOST, "slice": {"id": "a"}},
+        {**UNENDED, "slice": {"id": "b"}, "after": ""},
+        "later",
+    ),
     ("what a request asks", LOST, {**LOST_IN_ORDER, "rule": "effort/x/known"}, ""),
     ("another type", LOST, {**LOST_IN_ORDER, "expected": ("part.added",), "got": "x"}, ""),
 ]
