@@ -43,6 +43,12 @@ def test_what_the_row_and_the_file_say_is_in_the_draft() -> None:
         ("[!comment hi, !Message [{a: 1}, named]]", b': hi\n\nevent: named\ndata: {"a":1}\n\n'),
         ("[!json [!deltas a b c]]", b'["a b"," c"]'),
         ("[!json [[0, !deltas* a b c]]]", b'[0,"a b"," c"]'),
+        ("[!json [[!slice* [[a, b, c], 1], !slice* [[a, b, c], 0, 1]]]]", b'["b","c","a"]'),
+        (
+            "[!each* {of: !deltas a b c, gives: !json [{said: $EACH}]}]",
+            b'{"said":"a b"}{"said":" c"}',
+        ),
+        ("[!json [$CREATED_AT]]", b"1795176000"),
         ("[!json [{id: !opaque {label: a, size: 4}}]]", b'{"id":"c3lu"}'),
     ],
 )
@@ -54,6 +60,10 @@ def test_method_of_a_named_object() -> None:
     row = "answer: [!Server.said {of: [$SERVER], finish: stop}]"
     assert b'"model":"think-2"' in stream(row).body()
     assert b'"finish_reason":"stop"' in stream(row).body()
+
+
+def test_a_call_can_make_the_request() -> None:
+    assert stream("asked: !counted [[1, 2, 1]], answer: []").asked["total_tokens"] == 3
 
 
 def test_exchanges_after_the_first() -> None:

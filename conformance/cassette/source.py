@@ -70,9 +70,9 @@ def plain_name(path: Path) -> str:
     return name.rsplit(".", 1)[0] if name.endswith(COMPRESSIONS) else name
 
 
-def read_lines(path: Path, *, max_bytes: int = MAX_BYTES) -> Iterator[RawLine]:
+def read_lines(path: Path) -> Iterator[RawLine]:
     """Every line of the file, one by one; as `blocks`."""
-    for block in read_blocks(path, max_bytes=max_bytes):
+    for block in read_blocks(path):
         yield from map(block.one, range(len(block.data)))
 
 

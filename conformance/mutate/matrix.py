@@ -162,24 +162,22 @@ class _MatrixRun:
         self.used |= part.used
         self.defects.update(part.defects)
 
-    def base_part(
-        self, number: int, base: BaseRecording, operators: Operators, seed: int
-    ) -> PartOfMatrix:
-        made = tuple(self.base_trials(base, operators, seed))
+    def base_part(self, number: int, base: BaseRecording, operators: Operators) -> PartOfMatrix:
+        made = tuple(self.base_trials(base, operators))
         return PartOfMatrix(((number, made),), frozenset(self.used), self.defects)
 
     def rule_part(self, bases: Sequence[BaseRecording], share: RuleShare) -> PartOfMatrix:
         plain = ((n, base) for n, base in enumerate(bases) if not base.has_client)
         return PartOfMatrix(tuple((n, tuple(self.rule_trials(base, share))) for n, base in plain))
 
-    def base_trials(self, base: BaseRecording, operators: Operators, seed: int) -> Iterator[Trial]:
+    def base_trials(self, base: BaseRecording, operators: Operators) -> Iterator[Trial]:
         """Mutants of the operators, or of the defects of clients where a client reported."""
         judged = _JudgedBase(base, self.rulebook)
         for stream in base.streams():
             made = (
                 client_mutants(stream.exchange)
                 if base.has_client
-                else _half_of_mutants(base, stream, operators, seed)
+                else _half_of_mutants(base, stream, operators)
             )
             yield from self._judge_mutants(judged, stream, made)
 
@@ -259,7 +257,7 @@ class _MatrixRun:
 
 
 def _half_of_mutants(
-    base: BaseRecording, stream: Stream, operators: Sequence[Operator], seed: int
+    base: BaseRecording, stream: Stream, operators: Sequence[Operator]
 ) -> Iterator[Mutant]:
     """Half of an operator's mutants, at places that differ from base to base.
 
@@ -271,7 +269,7 @@ def _half_of_mutants(
         name = crc32(f"{base.name} {operator.name}".encode())
         if operator.must != "pass" or name % 2:
             most = max(1, operator.most // 2)
-            yield from make_mutants(operator, stream, seed=seed + name % 97, most=most)
+            yield from make_mutants(operator, stream, seed=name % 97, most=most)
 
 
 def _trial_outcome(mutant: Mutant, killers: frozenset[str], new: frozenset[str]) -> MutantOutcome:
@@ -294,7 +292,6 @@ def _judge_parts(
     trials: _MatrixRun,
     grounds: Sequence[BaseRecording],
     operators: Operators,
-    seed: int,
     jobs: int | None,
 ) -> dict[int, list[Trial]]:
     """The trials by the number of their base; `trials` counts what they used and planted."""
@@ -303,7 +300,7 @@ def _judge_parts(
         own = _MatrixRun(trials.rulebook, trials.allowances)
         if isinstance(part, RuleShare):
             return own.rule_part(grounds, part)
-        return own.base_part(part, grounds[part], operators, seed)
+        return own.base_part(part, grounds[part], operators)
 
     count = processor_count() if jobs is None else jobs
     shares = [RuleShare(n, count) for n in range(count)]
@@ -322,9 +319,7 @@ def judge_matrix(
     shipped: Iterable[BaseRecording] = (),
     *,
     operators: Operators = OPERATORS,
-    rulebook: Rulebook | None = None,
     allowances: Sequence[Allowance] | None = None,
-    seed: int = 0,
     jobs: int | None = 1,
 ) -> Matrix:
     """Judges every mutant of every base once. `shipped` are mutants that are in files.
@@ -332,12 +327,12 @@ def judge_matrix(
     `jobs` processes share the work, None stands for all processors. What they find is the same, but
     trials of one base come in another order.
     """
-    rules = rulebook or Rulebook.load()
+    rules = Rulebook.load()
     allowed = tuple(load_allowances() if allowances is None else allowances)
     grounds = tuple(bases)
     trials = _MatrixRun(rules, allowed)
 
-    every = _judge_parts(trials, grounds, operators, seed, jobs)
+    every = _judge_parts(trials, grounds, operators, jobs)
     judged = [trial for number in sorted(every) for trial in every[number]]
     judged.extend(trials.client_trials(grounds))
     judged.extend(judge_shipped(base, rules) for base in shipped)
