@@ -163,3 +163,13 @@ def test_a_file_that_changes_while_values_are_built_leaves_none(checkout: Checko
 
     write_checkout_values(changing())
     assert not checkout.file.exists()
+
+
+def test_make_builds_them_before_the_tests_where_the_package_looks_for_them() -> None:
+    root = shipped.specs().parent
+    place = shipped.values_file().relative_to(root).as_posix()
+    lines = (root / "Makefile").read_text(encoding="utf-8").splitlines()
+    assert f"VALUES := {place}" in lines
+    for target in ("test", "test-slow", "tests"):
+        assert [each for each in lines if each.startswith(f"{target}: $(VALUES) ")], target
+    assert f"make demo {place} " in (root / ".ci" / "run").read_text(encoding="utf-8")

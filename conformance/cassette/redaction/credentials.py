@@ -251,7 +251,7 @@ SIGNS: Final = (*_LITERAL_SIGNS, *dict.fromkeys(map(_with_few_characters, _TELLI
 _PATTERNS_WITH_SIGN: Final = tuple(each for each in _PATTERNS if each[1] in _TELLING)
 
 
-_CUT: Final = re.compile(
+_CUT: Final = (
     _starting_after(b"") + b"(?:" + b"|".join(map(re.escape, PREFIXES)) + rb")([A-Za-z0-9_.-]++)\Z"
 )
 _LONGEST_CUT: Final = 64
@@ -313,5 +313,5 @@ def _compiled_pattern(pattern: bytes) -> re.Pattern[bytes]:
 
 def cut_short(text: bytes) -> Span | None:
     """What a text ends in, if that begins like a key: the rest may not have come."""
-    match = _CUT.search(text, max(0, len(text) - _LONGEST_CUT))
+    match = _compiled_pattern(_CUT).search(text, max(0, len(text) - _LONGEST_CUT))
     return match and Span(*match.span(1), "key.cut")

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Final, Self
 
 from msgspec import Struct
@@ -89,27 +90,31 @@ class MarkdownCode:
         self._at_start = False
 
 
-class MarkerNeedles(Struct, frozen=True):
+class MarkerNeedles(Struct, frozen=True, dict=True):
     """The markers to search, compiled once for many texts.
 
-    `pattern` finds those that contain no other one (rule 5), `beginnings` are their beginnings.
+    `markers` are those that contain no other one (rule 5), `beginnings` are their beginnings.
     """
 
     needles: Needles
-    pattern: re.Pattern[str]
+    markers: tuple[str, ...]
     beginnings: frozenset[str]
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Finds a marker. Compiled when one may be there: that takes milliseconds of a start."""
+        return re.compile("|".join(map(re.escape, self.markers)) or r"(?!)")
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Self:
         wanted = tuple(dict.fromkeys(text for text in texts if text))
         some = [each for each in wanted if not any(n in each and n != each for n in wanted)]
-        pattern = re.compile("|".join(map(re.escape, some)) or r"(?!)")
         longest = max(map(len, some), default=1)
         beginnings = frozenset(each[:n] for each in some for n in range(1, len(each)))
         # A word is looked for as a whole: the first letter of one is in nearly every text.
         signs = tuple(dict.fromkeys(each if each[0].isalpha() else each[0] for each in some))
         needles = Needles(tuple(some), longest, _Beginnings(some), signs)
-        return cls(needles, pattern, beginnings)
+        return cls(needles, tuple(some), beginnings)
 
 
 class _Beginnings:
@@ -176,12 +181,11 @@ class MentionSearch(Search):
     def finds(self, more: str) -> bool:
         if self._open is not None:
             return True
-        finds = self._markers.pattern.search
         border = self._join_late() + more[: self._needles.longest]
         may_be_in = self._needles.may_be_in
-        if may_be_in(border) and finds(border):
+        if may_be_in(border) and self._markers.pattern.search(border):
             return True
-        return bool(may_be_in(more) and finds(more))
+        return bool(may_be_in(more) and self._markers.pattern.search(more))
 
     def _keep_skipped(self, column: Column, last: int) -> None:
         start, whole = self._base, self._kept + column.joined
