@@ -101,7 +101,7 @@ SEMANTIC_EVENTS: Final[Mapping[str, frozenset[str]]] = {
     # `fit` is added by who judges, where the request says what a call has to be.
     "tool.end": frozenset({"index", "id", "name", "arguments", "hosted", "fit"}),
     "usage": frozenset({"input", "output", "reasoning", "total"}),
-    "finish": frozenset({"flushed", "reason"}),
+    "finish": frozenset({"flushed", "reason", "shown"}),
     "error": frozenset({"code", "final", "message", "status"}),
     "done": frozenset({"explicit"}),
     "cut": frozenset({"how"}),

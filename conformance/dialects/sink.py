@@ -16,13 +16,14 @@ MOST_FLUSHED: Final = 200  # characters of a text that comes with the finish
 class Sink:
     """Events of the frame being read, by layer; `number` is the frame's, `answer` the answer's."""
 
-    __slots__ = ("_ended", "answer", "has_failed", "number", "semantic", "wired")
+    __slots__ = ("_ended", "_shown", "answer", "has_failed", "number", "semantic", "wired")
 
     def __init__(self) -> None:
         self.number = 0
         self.answer = 1
         self.has_failed = False  # an error came, which may be the last thing said of the answer
         self._ended: list[Event] = []  # what ends the answer before
+        self._shown: set[int] = set()  # choices that showed what is no word
         self.wired: list[Event] = []
         self.semantic: list[Event] = []
 
@@ -38,6 +39,7 @@ class Sink:
         self.semantic = []
         self.answer += 1
         self.has_failed = False
+        self._shown.clear()
 
     def wire(self, kind: str, data: dict[str, Any]) -> None:
         self.wired.append(Event(kind, data, self.number, "wire"))
@@ -61,8 +63,20 @@ class Sink:
         Where thinking is marked in the text, the reader itself may have held it back.
         """
         flushed = "" if marked else self._flushed(choice)
-        said: dict[str, Any] = {"choice": choice, "reason": reason}
-        self.say("finish", {**said, "flushed": flushed} if flushed else said)
+        self.end_choice(reason, choice, flushed=flushed)
+
+    def show(self, choice: int = 0) -> None:
+        """The answer holds what is no word and no call: an image, a sound."""
+        self._shown.add(choice)
+
+    def end_choice(self, reason: str, choice: int = 0, *, flushed: str = "") -> None:
+        """A choice is over; `shown` says that it holds more than words and calls."""
+        data: dict[str, Any] = {"choice": choice, "reason": reason}
+        if flushed:
+            data["flushed"] = flushed
+        if choice in self._shown:
+            data["shown"] = True
+        self.say("finish", data)
 
     def _flushed(self, choice: int) -> str:
         """The text of a block that begins in this frame, behind thinking of an earlier one."""

@@ -75,6 +75,8 @@ class Content(ContentBlocks):
             named = (string(block.get("id")), string(block.get("name")))
             self._name_tool(slot, *named, is_hosted=kind in _HOSTED_TOOLS)
             slot.input = block.get("input")
+        elif kind == "compaction":
+            self._sink.show()
         return ""
 
 

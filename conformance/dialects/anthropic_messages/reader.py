@@ -144,7 +144,7 @@ class MessagesReader(TypedReader[Content]):
 
     def _say_finish(self, stop_reason: Any) -> None:
         if reason := string(stop_reason):
-            self._sink.say("finish", {"choice": 0, "reason": _REASONS.get(reason, reason)})
+            self._sink.end_choice(_REASONS.get(reason, reason))
 
     def _count_tokens(self, usage: Any) -> None:
         """Rule 4; counts that are missing or not whole numbers are left out."""

@@ -105,6 +105,9 @@ class Candidate:
             case "executableCode":
                 code = mapping(part["executableCode"])
                 self._carry_out(ToolCall(self._number, self._calls, "", CODE, is_hosted=True), code)
+            case "inlineData" | "fileData":
+                self._sink.show(self._number)
+                self.close()
             case _:
                 self.close()
 

@@ -70,6 +70,8 @@ class Choice:
 
         `element` is the choice on the wire, whose `finish_reason` counts, `chunk` holds the id.
         """
+        if delta.get("images") or delta.get("audio"):  # of OpenRouter, of OpenAI
+            self._sink.show(self._number)
         finish_reason = element.get("finish_reason")
         if self._started and not (finish_reason or self._fields):
             name = chat_fields.only_carrier(delta)

@@ -120,6 +120,8 @@ class Output:
             self._awaits_action |= kind != "function_call"
         elif kind in ACTION_TYPES:
             self._awaits_action = True
+        elif kind == "image_generation_call":
+            self._sink.show()
         elif kind == "message":
             self._awaits_action = False
         return item

@@ -184,7 +184,7 @@ class ResponsesReader(TypedReader[Output]):
 
     def _say_finish(self, reason: str) -> None:
         if self._generates:
-            self._sink.say("finish", {"choice": 0, "reason": reason})
+            self._sink.end_choice(reason)
 
     def _say_error(self, fields: dict[str, Any]) -> None:
         """Nested as recorded from OpenAI, or flat as its OpenAPI document has it.
