@@ -210,10 +210,18 @@ def withdraw_followers(ledger: Ledger, by: str) -> None:
         leaders = _FOLLOWING.get(rule.rpartition("/")[2])
         known = [each for each in failing if follows(rule, each)] if leaders else ()
         why = next((each for each in known if _may_cause(findings, each, rule)), None)
+        why = why or _reported_cause(ledger, rule)
         if why is not None:
             ledger.withdraw([rule], f"what breaks {why} may be why", by)
     if len(failing) > 1:
         withdraw_mixed(ledger)
+
+
+def _reported_cause(ledger: Ledger, rule: str) -> str | None:
+    """The rule that an earlier request broke for the same turn, if what this one lacks follows."""
+    if any(map(_of_answer, (each for each in ledger.findings if each.rule == rule))):
+        return None  # it names the answer: whose turn is broken is known
+    return next((each for each in sorted(ledger.reported_before) if follows(rule, each)), None)
 
 
 def follows(rule: str, leader: str) -> bool:

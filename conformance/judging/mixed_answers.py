@@ -1,10 +1,13 @@
 """A stream that holds parts of another answer: one finding says so, and others follow from it.
 
 Rule 1: an answer shows as another one by its id, or by a start of its own. Where its id, its model
-and its time change in one frame, the id is told.
+and its time change in one frame, the finding is that of the id.
 Rule 2: where another answer also begins in the stream, what breaks from there on because two
 answers stand in one place (their order, their indices, what comes once) follows from that, in the
 choices that it begins. What a frame holds, and what is missing, does not.
+Rule 3: an end too many shows that, too, if something before it breaks as well. Where each answer is
+judged by itself, the first one lacks the end that comes after all; what the pieces of it lack
+follows, too.
 """
 
 from __future__ import annotations
@@ -17,69 +20,110 @@ from conformance.judging.result import Finding
 
 
 class _Sign(NamedTuple):
-    """The rule that tells of another answer, and one that breaks where it begins: in that frame.
+    """The rule by which another answer shows, and one that breaks where it begins: in that frame.
 
-    With `later` the start is told, and what it begins comes behind it.
+    With `later` the first is about the start itself, and the other one breaks behind it. `ends`
+    break where an end comes too many, or where a piece has no beginning.
     """
 
-    told: str
-    begun: str
+    shown_by: str
+    begun: str = ""
     later: bool = False
+    ends: tuple[str, ...] = ()
 
 
 _SIGNS: Final = (
-    _Sign("wire/chat/same-id", "wire/chat/role-once"),
+    _Sign("wire/chat/same-id", "wire/chat/role-once", ends=("wire/chat/done-once",)),
     _Sign("wire/responses/response-id", "wire/responses/created-once"),
     _Sign("wire/interactions/same-id", "wire/interactions/created-once"),
     _Sign("wire/messages/start-once", "wire/messages-blocks/index-contiguous", later=True),
     _Sign("wire/cohere/start-once", "wire/cohere/index-contiguous", later=True),
+    _Sign(
+        "wire/chat/done-present",
+        ends=("wire/chat/done-once", "wire/chat/role-first", "wire/chat/answer-present"),
+    ),
+    _Sign("wire/messages/stop-present", ends=("wire/messages/stop-once",)),
+    _Sign("wire/cohere/end-present", ends=("wire/cohere/end-once",)),
+    _Sign("wire/interactions/end-present", ends=("wire/interactions/end-once",)),
+    _Sign(
+        "wire/responses/terminal-present",
+        ends=tuple(
+            f"wire/responses/{name}" for name in ("response-id", "item-id", "terminal-once")
+        ),
+    ),
 )
 _NAMED_BESIDE: Final = frozenset({"same-created", "same-model"})
-_OF_TWO: Final = frozenset(
+_OF_ENDS: Final = frozenset(
+    {
+        *("finish-once", "usage-once", "done-once", "done-last", "stop-once", "stop-last"),
+        *("end-once", "sentinel-last", "finish-last", "terminal-once", "terminal-last"),
+    }
+)
+_OF_CONTENT: Final = frozenset(
     {
         *("role-once", "start-once", "created-once", "index-contiguous", *_NAMED_BESIDE),
-        *("finish-once", "usage-once", "done-once", "done-last", "stop-once", "stop-last"),
-        *("end-once", "sentinel-last", "finish-last", "said-once", "text-said-once"),
+        *("said-once", "text-said-once"),
         *("before-text", "before-call", "before-finish", "thinking-before-text"),
         *("detail-before-text", "tool-index", "tool-named-once", "tool-typed-once"),
         *("tool-arguments-json", "input-json", "block-lifecycle", "blocks-serial"),
         *("signature-once", "signature-last", "sequence-from-zero", "item-id", "items-serial"),
         *("item-index-contiguous", "item-index-unused", "content-index"),
         *("text-part-lifecycle", "summary-part-lifecycle", "step-lifecycle", "steps-serial"),
+        *("part-index", "part-lifecycle", "text-agrees", "part-agrees", "item-agrees"),
+        *("item-done-last", "output-agrees", "call-ids-distinct", "arguments-done-last"),
+        *("arguments-agree", "arguments-item-agree", "arguments-json"),
+    }
+)
+_OF_TWO: Final = _OF_CONTENT | _OF_ENDS
+_OF_PIECES: Final = frozenset(
+    {
+        *("done-present", "finish-present", "answer-present", "role-first", "usage-last"),
+        *("empty-choices-last", "finished-calls-there", "same-id", "response-id"),
+        *("part-closed", "item-closed"),
     }
 )
 
 
 def withdraw_mixed(ledger: Ledger) -> None:
     """Withdraws what breaks because a stream holds parts of another answer, too."""
-    findings = tuple(ledger.findings)
     for sign in _SIGNS:
-        told = next((each for each in findings if each.rule == sign.told), None)
-        if told is not None:
-            why = f"what breaks {told.rule} may be why"
-            ledger.withdraw(list(_following(findings, told, sign)), why, "consequences")
+        findings = tuple(ledger.findings)
+        lead = next((each for each in findings if each.rule == sign.shown_by), None)
+        if lead is not None:
+            why = f"what breaks {lead.rule} may be why"
+            ledger.withdraw(list(_following(findings, lead, sign)), why, "consequences")
 
 
-def _following(findings: Sequence[Finding], told: Finding, sign: _Sign) -> Iterator[str]:
-    begun = [each for each in findings if _begins(each, sign, told)]
+def _following(findings: Sequence[Finding], lead: Finding, sign: _Sign) -> Iterator[str]:
+    ends = [each for each in findings if each.rule in sign.ends and each.event > lead.event]
+    if sign.begun and not any(_name(each) in _OF_CONTENT for each in findings):
+        ends = []
+    begun = [*ends, *(each for each in findings if _begins(each, sign, lead))]
     choices = {None, *(each.slice.get("choice", 0) for each in begun)}
-    for rule in dict.fromkeys(each.rule for each in findings if each.rule != told.rule):
-        name = rule.rpartition("/")[2]
+    following = _OF_TWO | _OF_PIECES if ends else _OF_TWO
+    for rule in dict.fromkeys(each.rule for each in findings if each.rule != lead.rule):
         found = [each for each in findings if each.rule == rule]
-        if begun and name in _OF_TWO:
+        name = _name(found[0])
+        if begun and name in following:
             if all(
-                _is_behind(each, told) and each.slice.get("choice") in choices for each in found
+                _is_behind(each, lead, anywhere=bool(ends)) and each.slice.get("choice") in choices
+                for each in found
             ):
                 yield rule
-        elif name in _NAMED_BESIDE and all(each.event == told.event for each in found):
+        elif name in _NAMED_BESIDE and all(each.event == lead.event for each in found):
             yield rule
 
 
-def _begins(finding: Finding, sign: _Sign, told: Finding) -> bool:
-    is_there = finding.event >= told.event if sign.later else finding.event == told.event
+def _name(finding: Finding) -> str:
+    return finding.rule.rpartition("/")[2]
+
+
+def _begins(finding: Finding, sign: _Sign, lead: Finding) -> bool:
+    is_there = finding.event >= lead.event if sign.later else finding.event == lead.event
     return finding.rule == sign.begun and is_there
 
 
-def _is_behind(finding: Finding, told: Finding) -> bool:
-    is_apart = finding.unit and set(finding.answers).isdisjoint(told.answers)
-    return finding.event >= told.event and not is_apart
+def _is_behind(finding: Finding, lead: Finding, *, anywhere: bool) -> bool:
+    """Whether it comes after the lead: in its answer, or `anywhere` in the stream."""
+    is_apart = finding.unit and set(finding.answers).isdisjoint(lead.answers)
+    return finding.event >= lead.event and (anywhere or not is_apart)

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from conformance.cassette import Cassette, open_recording
 from conformance.core.events import Chunk
 from conformance.core.shipped import cassettes
+from conformance.judging.checker import Checker
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import check_recording
 from conformance.recordings.choices import CheckChoices
@@ -22,14 +23,15 @@ from conformance.recordings.in_memory import InMemory
 Frames = list[bytes]
 BOOK: Final = Rulebook.load(())
 Mix = Callable[[Frames, Frames], Frames]
-ID: Final = re.compile(rb'"(id|response_id|interaction_id)": ?"([^"]+)"')
-TOLD: Final = {
+ID: Final = re.compile(rb'"(id|response_id|item_id|interaction_id)": ?"([^"]+)"')
+SHOWN_BY: Final = {
     "openai.chat/deepseek/thinking-then-text": "wire/chat/same-id",
     "openai.chat/deepseek/parallel-tools": "wire/chat/same-id",
     "mistral.chat/mistral/closed": "wire/chat/same-id",
     "anthropic.messages/anthropic/budget-and-tools": "wire/messages/start-once",
     "cohere.v2/cohere/budget": "wire/cohere/start-once",
     "gemini.interactions/gemini/code-between-thoughts": "wire/interactions/same-id",
+    "openai.responses/openai/stored-talk": "wire/responses/response-id",
 }
 
 
@@ -62,11 +64,45 @@ def broken(name: str, stream: Frames) -> set[str]:
 
 
 @pytest.mark.parametrize("mix", [alternating, inserted])
-@pytest.mark.parametrize("name", TOLD)
+@pytest.mark.parametrize("name", SHOWN_BY)
 def test_another_answer_in_a_stream_is_one_finding(name: str, mix: Mix) -> None:
     stream = frames(name)
     found = broken(name, mix(stream, with_other_ids(stream)))
-    assert found - broken(name, stream) == {TOLD[name]}
+    assert found - broken(name, stream) == {SHOWN_BY[name]}
+
+
+# Without a request each answer is judged by itself, and the first one lacks its end.
+WITHOUT_REQUEST: Final = {
+    "openai.chat/openrouter/talk": ("openai.chat", "wire/chat/same-id"),
+    "openai.chat/openrouter/signed-details": ("openai.chat", "wire/chat/same-id"),
+    "anthropic.messages/anthropic/budget-and-tools": (
+        "anthropic.messages",
+        "wire/messages/stop-present",
+    ),
+    "openai.responses/openai/stored-talk": ("openai.responses", "wire/responses/terminal-present"),
+    "cohere.v2/cohere/budget": ("cohere.v2", "wire/cohere/end-present"),
+    "gemini.interactions/gemini/code-between-thoughts": (
+        "gemini.interactions",
+        "wire/interactions/end-present",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_REQUEST)
+def test_another_answer_is_one_finding_without_a_request_too(name: str) -> None:
+    dialect, rule = WITHOUT_REQUEST[name]
+    stream, checker = frames(name), Checker(dialect, profile=name.split("/")[1])
+    found = checker.check([b"".join(alternating(stream, with_other_ids(stream)))]).findings
+    usual = checker.check([b"".join(stream)]).findings
+    assert {each.rule for each in found} - {each.rule for each in usual} == {rule}
+
+
+@pytest.mark.parametrize("name", ["talk", "signed-details"])
+def test_another_answer_where_every_chunk_has_its_role(name: str) -> None:
+    path = f"openai.chat/openrouter/{name}"
+    stream = frames(path)
+    for mix in (alternating, inserted):
+        assert broken(path, mix(stream, with_other_ids(stream))) == {"wire/chat/same-id"}
 
 
 CHAT: Final = "openai.chat/deepseek/thinking-then-text"
@@ -114,3 +150,14 @@ def test_a_marker_beside_another_answer_is_one_of_its_own() -> None:
     marked = [frame.replace(b'"content":"', b'"content":"</think>', 1) for frame in stream]
     found = broken(CHAT, inserted(marked, with_other_ids(marked)))
     assert {"wire/chat/same-id", "stripping/visible-text/no-markers"} <= found
+
+
+def test_an_answer_that_is_cut_hides_no_fault_of_the_next_one() -> None:
+    """Without a request, and with an end too many."""
+    stream = frames(CHAT)
+    marked = [frame.replace(b'"content":"', b'"content":"</think>', 1) for frame in stream]
+    bytes_of_both = b"".join([*stream[:-1], *with_other_ids(marked), stream[-1]])
+    found = Checker("openai.chat", profile="deepseek").check([bytes_of_both]).findings
+    assert {"wire/chat/done-present", "stripping/visible-text/no-markers"} <= {
+        each.rule for each in found
+    }

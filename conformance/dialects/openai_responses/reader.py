@@ -14,6 +14,7 @@ Rule 6: a request with `generate: false` prepares the next one: its response gen
 Rule 7: every response is an answer: one that is announced after a terminal event, or under
         another id, begins the next. Where the one request is known it is a message of its own, and
         blocks count on.
+Rule 8: what `/responses/compact` gives back is no response: nothing is said of its items.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from conformance.dialects.json_edge import elements, event_data, mapping, string
 from conformance.dialects.openai_responses.output import Output
 from conformance.dialects.openai_responses.vocabulary import (
     ANNOUNCEMENTS,
+    COMPACTED,
     CREATE,
     CREATED,
     DELTAS,
@@ -131,6 +133,10 @@ class ResponsesReader(TypedReader[Output]):
     def _read_body(self, payload: Any) -> None:
         fields = mapping(payload)
         output = fields.get("output")
+        if fields.get("object") == COMPACTED:
+            self._sink.wire(COMPACTED, event_data(payload))
+            self._is_whole = True
+            return
         if fields.get("object") != "response" and not isinstance(output, list):
             has_error = bool(fields.get("error"))
             self._sink.wire("error" if has_error else self.unknown, event_data(payload))

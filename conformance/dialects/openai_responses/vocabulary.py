@@ -19,6 +19,7 @@ TextKind = Literal["raw", "summary", "text", "refusal", "arguments"]
 
 CREATE: Final = "response.create"  # what a client sends over a WebSocket
 CREATED: Final = "response.created"
+COMPACTED: Final = "response.compaction"  # a window of items for the next input, no answer
 ITEM_ADDED: Final = "response.output_item.added"
 ITEM_DONE: Final = "response.output_item.done"
 PARTS_ADDED: Final = ("response.content_part.added", "response.reasoning_summary_part.added")
@@ -114,6 +115,7 @@ _OTHERS: Final = frozenset(
         "response.audio.done",
         "response.audio.transcript.delta",
         "response.audio.transcript.done",
+        COMPACTED,
         "response.compaction.compacting",
     }
 )

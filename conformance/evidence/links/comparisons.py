@@ -36,14 +36,19 @@ _ALONE: Final = "never fired: the request sends nothing back whose order could c
 _MOST_NUMBERS: Final = 8
 _MOST_SHOWN: Final = 3  # entries of a turn
 _CONTENT: Final = frozenset({CALL, TEXT})
+_THOUGHT: Final = "thinking.delta"
 
 
 class LinkVerdict(Struct, frozen=True):
-    """What came of one rule for one link; `violation` is None unless it failed."""
+    """What came of one rule for one link; `violation` is None unless it failed.
+
+    `answer` is the one that it was compared with: what was thought for another turn counts, too.
+    """
 
     verdict: Verdict
     reason: str = ""
     violation: Violation | None = None
+    answer: AnswerTurn | None = None
 
 
 class RepeatedTurns:
@@ -54,6 +59,7 @@ class RepeatedTurns:
     ) -> None:
         self.talk = talk
         self.named: Callable[[int], str] = str  # how messages name an exchange
+        self.links: Sequence[TurnLink] = ()  # all turns of the request
         self._setting = setting
         exchange = talk.exchange
         self._evidence = Evidence(
@@ -129,7 +135,19 @@ class RepeatedTurns:
         places = f".{_listed(link.entries)}" if link.entries else ""
         where = f"{self.talk.form.key}{places}"
         turn = _TurnPlace(where, self.named, why_left_out(link, self.talk, self._setting.dialect))
-        return {each.id: _compared(each, link, back.ends[each.id], turn) for each in rules}
+        return {each.id: self._verdict(each, link, back.ends[each.id], turn) for each in rules}
+
+    def _verdict(
+        self, rule: LinkedRule, link: TurnLink, back: GatheredEnd, place: _TurnPlace
+    ) -> LinkVerdict:
+        found = _compared(rule, link, back, place)
+        if rule.form.are != "lacks" or _THOUGHT not in rule.types or not back.taken.parts:
+            return found
+        if found.verdict not in (Verdict.PASS, Verdict.VACUOUS):
+            return found
+        others = (each for each in self.links if each.answers[0].number != link.answers[0].number)
+        given = (_compared(rule, each, back, place) for each in others if len(each.answers) == 1)
+        return next((each for each in given if each.verdict is Verdict.FAIL), found)
 
     def _returned(self, link: TurnLink) -> Iterator[Event]:
         """The calls and the text of the turn."""
@@ -224,7 +242,8 @@ def _judged(
         return LinkVerdict(Verdict.PASS) if fires else LinkVerdict(Verdict.VACUOUS, why)
     if place.may_lack and not back.taken.parts and rule.types.isdisjoint(_CONTENT):
         return LinkVerdict(Verdict.NOT_APPLICABLE, place.may_lack)
-    return LinkVerdict(Verdict.FAIL, violation=_violation(rule, link, given, back, place))
+    violation = _violation(rule, link, given, back, place)
+    return LinkVerdict(Verdict.FAIL, violation=violation, answer=link.answers[0])
 
 
 def _violation(

@@ -141,6 +141,7 @@ class LinkedExchanges:
             if talk is not None and links:
                 given = self._judge_links(exchange, talk, links)
                 if (ledger := ledgers.get(exchange.number)) is not None:
+                    ledger.reported_before |= self._broken_before(exchange, links)
                     _write(ledger, given, self._by, ours=is_ours(exchange), trusted=trusted)
             if not self._places.others:
                 self._remember(exchange, talk, links)
@@ -154,6 +155,7 @@ class LinkedExchanges:
         links = self._link(exchange, talk)
         if talk is not None and links:
             given = self._judge_links(exchange, talk, links)
+            ledger.reported_before |= self._broken_before(exchange, links)
             _write(ledger, given, self._by, ours=False, trusted=False)
 
     def remember(self, exchange: Exchange) -> bool:
@@ -190,6 +192,7 @@ class LinkedExchanges:
         self.links[exchange.number] = self._stated(links, talk.form.key)
         turns = RepeatedTurns(setting, talk, linked_rules(setting.bound.rules))
         turns.named = self._places.name
+        turns.links = links
         return self._of_links(turns, links)
 
     def _remember(
@@ -283,8 +286,8 @@ class LinkedExchanges:
                 yield rule.id, (LinkVerdict(Verdict.NOT_APPLICABLE, why), None)
             else:
                 known.broken[rule.id] = turns.talk.exchange.number
-                end = link.answers[0].gathered[rule.id]
-                beside = self._answer_event(link.answers[0].exchange, end.event)
+                answer = verdict.answer or link.answers[0]
+                beside = self._answer_event(answer.exchange, answer.gathered[rule.id].event)
                 yield rule.id, (verdict, turns.finding(rule, link, verdict.violation, beside))
 
     def _earlier_cause(self, turns: RepeatedTurns, known: _Judged, rule: str) -> str | None:
@@ -292,6 +295,17 @@ class LinkedExchanges:
         here = turns.talk.exchange.number
         earlier = (name for name, number in known.broken.items() if number != here)
         return next((each for each in earlier if follows(rule, each)), None)
+
+    def _broken_before(self, exchange: Exchange, links: Sequence[TurnLink]) -> set[str]:
+        """The rules that earlier requests break for the answers that come back in this one."""
+        found = (self._judged.get(tuple(a.number for a in each.answers)) for each in links)
+        return {
+            rule
+            for known in found
+            if known is not None
+            for rule, number in known.broken.items()
+            if number != exchange.number
+        }
 
     def _reported_elsewhere(self, exchange: int | None) -> LinkVerdict:
         name = "for another answer"

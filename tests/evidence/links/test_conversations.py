@@ -294,6 +294,19 @@ def test_what_is_lost_of_one_turn_is_one_finding(name: str, edit: edits.Edit, ru
     assert rules_broken(name, 3, edit) - rules_broken(name, 3, edits.as_it_came) == {rule}
 
 
+@pytest.mark.parametrize("name", ["messages", "converse", "gemini"])
+def test_what_is_lost_of_one_turn_is_no_second_finding_of_a_later_request(name: str) -> None:
+    talker, exchanges = TALKERS[name], talk(TALKERS[name])
+    for at in (1, 2, 3):
+        history = edits.lost(ONE)(history_of(exchanges[at], talker.history))
+        exchanges[at] = with_history(exchanges[at], talker.history, history)
+    results = checked(exchanges, talker.dialect, talker.profile)
+    found = [(each.exchange, f.rule) for each in results for f in each.findings]
+    assert [each for each in found if each[1].startswith("history/")] == [
+        (2, f"history/{name}/signed-unchanged")
+    ]
+
+
 @pytest.mark.parametrize("name", ["messages", "interactions", "converse"])
 def test_what_is_altered_in_another_turn_is_a_finding_of_its_own(name: str) -> None:
     """The seal of one turn and the text of the other one."""

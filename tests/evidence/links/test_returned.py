@@ -199,6 +199,14 @@ def test_thinking_that_comes_back_as_text_is_found(name: str) -> None:
     assert made == {APART}
 
 
+@pytest.mark.parametrize("name", ["messages", "responses", "mistral"])
+def test_what_was_thought_for_another_turn_that_comes_back_as_text_is_found(name: str) -> None:
+    """The answer with this text thought nothing itself."""
+    told = f"{thought(1)}\n\n{TEXT}"
+    made = found(name, lambda history: edits.replaced(history, TEXT, told), 4) - clean(name)
+    assert made == {APART}
+
+
 def trimmed(history: History) -> History:
     return edits.replaced(history, SAID, f"\n{SAID}  ")
 
