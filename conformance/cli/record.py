@@ -271,7 +271,9 @@ class _RefusalLook(Struct):
 
 def _addressed_request(request: DirectRequest, given: RecordArguments) -> DirectRequest:
     """The request at the place that its body speaks of, where the path of the API says that."""
-    endpoint = next((each for each in ENDPOINTS.values() if each.path == request.path), None)
+    named = dialects_of(() if given.api is None else (given.api,))
+    known = (ENDPOINTS[each] for each in named or ENDPOINTS)
+    endpoint = next((each for each in known if each.path == request.path), None)
     if endpoint is None:
         return request
     path, body = endpoint.address(request.body, given.model or "")
@@ -281,6 +283,8 @@ def _addressed_request(request: DirectRequest, given: RecordArguments) -> Direct
 def _scenario_dialect(given: RecordArguments, origin: Origin, path: str | None) -> str:
     if not given.model:
         raise UsageError("--scenario needs --model ID")
+    if given.api is not None:  # several APIs may share one path
+        return dialects_of((given.api,))[0]
     dialect = dialect_at(origin.target(path or ""))
     if dialect is None:
         raise UsageError("--scenario needs --api", hint=API_WORDS)

@@ -33,6 +33,7 @@ _OF_SEALS: Final = (
     *("*/signature-present", "*/sealed-or-left-out", "*/signed-in-place", "*/turn-signed"),
     *("*/turn-sealed", "*/details-signed", "*/details-sealed"),
 )
+_ITEM_CLOSED: Final = "wire/responses/item-closed"
 _PART_ORDERS: Final = (
     *("text-part-lifecycle", "raw-part-lifecycle", "refusal-part-lifecycle"),
     "part-lifecycle",
@@ -59,8 +60,10 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "turned-off": ("wire/chat/answer-present", "wire/chat/finish-present"),  # no answer came
     "finish-last": ("done-last",),
     "tool-complete": ("tool-index-known", "tool-index"),  # it is known by its index
-    # A part that is never closed is not closed before its item either.
+    # A part that is never closed is not closed before its item either, nor is that of an item that
+    # stays open when the response ends.
     "part-closed": _PART_ORDERS,
+    **dict.fromkeys(_PART_ORDERS, (_ITEM_CLOSED,)),
     "parts-in-step": ("finish-last",),
     "step-finished": ("steps-in-order",),
     # The wire says the same of its own end, whatever comes behind it.
@@ -125,7 +128,7 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "said-once": ("hop/try-replaced", "*/not-doubled", "increments", _OF_CLIENT),
     "text-said-once": ("hop/try-replaced", "text-increments"),
     "concise-is-short": ("summary/client/text-agrees",),  # a client says it twice
-    "encrypted-streamed": ("wire/responses/item-closed",),
+    "encrypted-streamed": (_ITEM_CLOSED,),
     # A chunk of no message, or of another one, is missing where LangGraph restates the message.
     "state-keeps-thinking": _UNPLACED,
     "state-keeps-text": _UNPLACED,
@@ -257,10 +260,18 @@ def _comes_first(cause: Finding, finding: Finding) -> bool:
         return False
     if finding.rule == THINKING_PARTS.id:
         return cause.event == finding.event  # elsewhere it is another part
-    if cause.rule.endswith(_PART_ORDERS):
-        return cause.got.startswith(_END) and cause.slice == finding.slice
+    if (finding if cause.rule == _ITEM_CLOSED else cause).rule.endswith(_PART_ORDERS):
+        return _is_part_left_open(cause, finding)
     is_late = cause.got.startswith(_END) or finding.rule.endswith(_SHOWN_BEFORE)
     return is_late or cause.event <= finding.event
+
+
+def _is_part_left_open(cause: Finding, finding: Finding) -> bool:
+    """Whether one of two findings is that a part is never closed, and the other of its item."""
+    if cause.rule != _ITEM_CLOSED:
+        return cause.got.startswith(_END) and cause.slice == finding.slice
+    is_late = finding.got.startswith(_END) and not cause.got.startswith(_END)
+    return is_late and cause.slice.items() <= finding.slice.items()
 
 
 def _of_answer(finding: Finding) -> bool:

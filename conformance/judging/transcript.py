@@ -27,6 +27,7 @@ _LEAST_REFUSAL: Final = 300
 _FINISHES: Final = {"stop": "complete", "length": "length", "content_filter": "filtered"}
 _BROKEN_OFF: Final = frozenset({"interrupted", "incomplete"})
 """Reasons that say that the answer is not all there, in no word for a limit or a filter."""
+_BROKEN: Final = frozenset({"cut", "failed"})
 _UNHEARD: Final = frozenset({"client-closed", "idle-timeout"})
 
 
@@ -55,6 +56,7 @@ class Transcript(Struct):
     listed: bool = False  # a list of models
     choices: int = 0  # how many spoke or finished
     last: int = 0  # number of the last event
+    broke_at: int = 0  # number of the event that says that the answer broke off
     memory: RecentFrames = field(default_factory=RecentFrames)
 
     @property
@@ -130,6 +132,8 @@ class Transcript(Struct):
         for event in events:
             if event.layer == "semantic":
                 self.types.add(event.type)
+                if event.type == "error" or event.data.get("reason") in _BROKEN_OFF:
+                    self.broke_at = self.broke_at or event.number
                 self._take_semantic(event)
             elif event.type == "models":
                 request = self.exchange.request
@@ -211,9 +215,11 @@ def finding_at_end(
 ) -> Finding:
     """A finding at the end of an answer; its id knows `expected` and `got`, not the message.
 
+    Where an event says that the answer broke off, and the finding is of that, it is at that event.
     Its context begins with the request.
     """
-    found = _finding(rule, transcript, Violation(transcript.last, {}, expected, got, "", message))
+    at = (transcript.broke_at if got in _BROKEN else 0) or transcript.last
+    found = _finding(rule, transcript, Violation(at, {}, expected, got, "", message))
     return with_request(found, transcript.exchange.request)
 
 

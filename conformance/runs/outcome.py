@@ -193,7 +193,7 @@ def _spans(kinds: Sequence[str]) -> Iterator[str]:
     """The calls in their order, with one word for several retries of one call."""
     for is_retry, found in groupby(kinds, key=lambda kind: kind.startswith(RETRY)):
         of = list(found)
-        if is_retry and len(of) > 1:
+        if is_retry and len(of) > 2:
             of = [f"{of[0]} to {of[-1].removeprefix(RETRY).strip()}"]
         yield from of
 

@@ -265,12 +265,12 @@ def _upstream_source(step: Step) -> UpstreamSource:
 def _facts_of_step(step: Step, reply: TargetReply, sent: Any, dialect: str) -> dict[str, Any]:
     form = get(dialect).request
     behind_gateway = reply.upstream is not None
+    asks_for_thinking = form is None or bool(form.switches)  # else none is missed
     # Once an application has called its model, its two hops show how its answer must end.
     compares_hops = dialect in APPLICATIONS and any(not each.aside for each in reply.upstream or ())
     facts = {
         "ends": None if compares_hops else list(step.ends),
-        # Where no request can ask for thinking, none is missed.
-        "thinking": step.thinking if not form or form.switches else None,
+        "thinking": step.thinking if dialect in APPLICATIONS or asks_for_thinking else None,
         "untestable": reply.untestable,
         "fault": reply.fetched.fault,
         # The upstream of a gateway did not count tokens: the script has the reason of the cut.

@@ -7,12 +7,15 @@ import json
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conformance.cassette import Header, Writer, read
 from conformance.cli import main
+from conformance.cli.record import RecordArguments, _addressed_request
 from conformance.core.events import Request, Response
+from conformance.targets.recording import DirectRequest
 from tests.targets.record_peers import END, HEAD, Script, ask, chunked, origin, post
 
 EVENT = b"data: {}\n\n"
@@ -84,6 +87,21 @@ def test_a_server_is_called_with_a_key_from_the_environment(tmp_path: Path) -> N
     asyncio.run(run())
     assert KEY not in target.read_text()
     assert read(target).header.dialect == "anthropic.messages"
+
+
+@pytest.mark.parametrize(
+    ("api", "path", "body"),
+    [
+        ("tgi", "/generate_stream", {"inputs": "Hi"}),
+        ("sglang", "/generate", {"inputs": "Hi", "stream": True}),
+    ],
+)
+def test_of_apis_at_one_path_the_named_one_is_asked(
+    api: str, path: str, body: dict[str, Any]
+) -> None:
+    asked = DirectRequest("/generate", {"inputs": "Hi", "stream": True})
+    sent = _addressed_request(asked, RecordArguments(output=Path("x"), api=api))
+    assert (sent.path, sent.body) == (path, body)
 
 
 def test_a_server_that_is_not_there_exits_3(

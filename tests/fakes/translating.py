@@ -10,10 +10,11 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from typing import Any
 
 import httpx
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from reference_impl.client.event import Event
 from reference_impl.client.reader import Reader
@@ -46,6 +47,8 @@ PATHS: Mapping[Api, str] = {
     "messages": "/messages",
 }
 REASONS: Mapping[str, Reason] = {"length": "length", "tool_calls": "tool_calls"}
+_FAILING = (b"server_error", b"api_error")
+_BLAMING = b"invalid_request_error"
 Change = Callable[[list[EngineEvent]], list[EngineEvent]]
 
 
@@ -67,6 +70,7 @@ class Translator:
     markers: Markers | None = None
     streams: bool = True
     rewrites: Rewrite = dict
+    _refused: bool = False
     _turn: list[dict[str, Any]] = field(default_factory=list)
     _asked: list[Asked] = field(default_factory=list)
 
@@ -83,7 +87,13 @@ class Translator:
         async def again() -> Any:
             return first.pop() if first else await receive()
 
-        await application(service)(scope, again, send)
+        async def told(answered: Message) -> None:
+            if self._refused and answered["type"] == "http.response.body":
+                for code in _FAILING:  # a stream had begun before the upstream refused
+                    answered["body"] = answered["body"].replace(code, _BLAMING)
+            await send(answered)
+
+        await application(service)(scope, again, told)
 
     def prompt(
         self,
@@ -122,6 +132,7 @@ class Translator:
             try:
                 url = f"{self.upstream}{PATHS[self.asks]}"
                 async with client.stream("POST", url, json=self._body(asked)) as response:
+                    self._refused = response.status_code == HTTPStatus.BAD_REQUEST
                     reader = Reader(self.asks, status=response.status_code)
                     async for piece in response.aiter_bytes():
                         for each in told.take(reader.feed(piece)):

@@ -19,8 +19,8 @@ def test_a_right_agent_has_no_finding_and_every_gemini_scenario_is_run(tmp_path:
     assert violated(outcome.report) == set()
     taken = {path.name.partition(".")[0] for path in tmp_path.rglob("*.cassette.jsonl")}
     assert taken == {
-        *("app-answer", "app-cut-in-thinking", "app-failures", "app-length", "app-parts"),
-        *("app-stop", "app-tools", "app-two-calls"),
+        *("app-answer", "app-cut-in-thinking", "app-failures", "app-json", "app-length"),
+        *("app-parts", "app-stop", "app-tools", "app-two-calls"),
     }
 
 

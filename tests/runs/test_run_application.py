@@ -148,7 +148,7 @@ def test_an_application_may_keep_its_history_itself(tmp_path: Path) -> None:
     changes = [(each.scenario, change) for each in told.streams for change in each.changes]
     of_claims = [each for each in changes if each[1].by == "claims"]
     silenced = {scenario for scenario, change in of_claims if change.rule == "hop/opaque"}
-    assert silenced == {"app-length", "app-parts", "app-sealed", "app-stop"}
+    assert silenced == {"app-json", "app-length", "app-parts", "app-sealed", "app-stop"}
     loses = Application(stored={}, faults=frozenset({"lost-signature"}))
     assert "hop/opaque" in violated(ran(loses, tmp_path / "lost").report)
 
