@@ -198,11 +198,11 @@ def _decode_fields(decoder: msgspec.json.Decoder[Any], file: str, line: RawLine)
         return decoder.decode(line.data)
     except RecursionError as err:
         raise fault(file, line, "the JSON is nested too deeply") from err
-    except UnicodeDecodeError as err:
-        raise fault(file, line, "not UTF-8", column=_bad_byte(line.data)) from err
     except msgspec.ValidationError as err:
         raise fault(file, line, _lower_names(err)) from err
-    except msgspec.DecodeError as err:
+    except (msgspec.DecodeError, UnicodeDecodeError) as err:
+        if (bad := _bad_byte(line.data)) is not None:  # since msgspec 0.23 a DecodeError, too
+            raise fault(file, line, "not UTF-8", column=bad) from err
         message = str(err)
         at = _BYTE.search(message)
         if at:

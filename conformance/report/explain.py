@@ -17,6 +17,7 @@ from conformance.rules.verdicts import Level
 _EXCERPT: Final = 160  # characters of one line of a stream
 _NO_KNOBS: Final[Mapping[str, str]] = {}
 _VALUE: Final = 120  # characters of a knob's value
+_NAMES: Final = 400  # characters of the profiles that share a reason
 _MEANS: Final[Mapping[Level, str]] = {
     Level.MUST: "a violation exits 1",
     Level.SHOULD: "a violation exits 1 with --strict",
@@ -40,7 +41,7 @@ def explain_rule(
         _example_lines(paint, example or RuleExample()),
         *(_titled_section(paint, key, _own_examples(rule, key)) for key in EXPECTED),
         _titled_section(paint, "fix", (visible(t) for t in (rule.fix, rule.hint) if t)),
-        _titled_section(paint, "silenced", _silence_lines(rule, silences, knobs)),
+        _titled_section(paint, "profiles", _profile_lines(rule, silences, knobs)),
     )
     return "\n".join(line for part in parts for line in part) + "\n"
 
@@ -73,24 +74,29 @@ def _own_examples(rule: Rule, key: Expected) -> Iterator[str]:
     yield from (visible(line, _EXCERPT) for line in example_texts(rule, key))
 
 
-def _silence_lines(
+def _profile_lines(
     rule: Rule, silences: Sequence[Silence], knobs: Mapping[str, str]
 ) -> Iterator[str]:
     conditions = list(knob_conditions(rule))
     for knob, values in conditions:
         wanted = visible(" or ".join(values), _VALUE)
         yield (
-            f"speaks where the profile has {visible(knob)}: {wanted}"
+            f"applies if the profile has {visible(knob)}: {wanted}"
             if values
             else f"judges by the profile's knob {visible(knob)}"
         )
         if knob in knobs:
             yield f"  {visible(knobs[knob])}"
     if not (conditions or silences):
-        yield "by no knob; a profile of your own may lower its level and say why"
+        yield "no knob turns it off; a profile of your own may lower its level, with a reason"
+    alike: dict[tuple[str, str, str], list[Silence]] = {}
     for one in silences:
-        yield f"{visible(one.profile)} ({visible(one.dialect)}) sets {visible(one.sets, _VALUE)}"
-        if one.because:
-            yield f"  {visible(one.because)}"
-        if one.seen:
-            yield f"  {visible(f'seen: {one.seen}')}"
+        alike.setdefault((one.dialect, one.sets, one.because), []).append(one)
+    for (dialect, sets, because), those in alike.items():
+        names = visible(", ".join(one.profile for one in those), _NAMES)
+        verb = "sets" if len(those) == 1 else "set"
+        yield f"{names} ({visible(dialect)}) {verb} {visible(sets, _VALUE)}"
+        if because:
+            yield f"  {visible(because)}"
+        if len(those) == 1 and those[0].seen:
+            yield f"  {visible(f'seen: {those[0].seen}')}"

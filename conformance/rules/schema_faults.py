@@ -77,7 +77,9 @@ def _anything_but(schema: Any, show: Callable[[Any], str]) -> str:
 
 
 def _type(said: Mapping[str, Any], _show: Callable[[Any], str]) -> str:
-    return _either([TYPE_WORDS[each] for each in said["types"]])
+    # In an order of our own: that of jsonschema-rs changes from version to version.
+    types = sorted(said["types"], key=lambda name: (name == "null", name))
+    return _either([TYPE_WORDS[each] for each in types])
 
 
 def _enum(said: Mapping[str, Any], show: Callable[[Any], str]) -> str:

@@ -171,7 +171,7 @@ def test_what_is_held_is_bounded_and_a_note_says_so(
     assert progress.streams == 8
     assert history_findings(tmp_path) == []
     (note,) = progress.notes
-    assert "a.jsonl: rows with requests were linked in stretches of " in note
+    assert "a.jsonl: rows with requests were linked in parts of " in note
 
 
 def test_ids_of_several_rows_are_distinguished(tmp_path: Path) -> None:

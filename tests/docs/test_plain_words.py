@@ -38,8 +38,7 @@ INSTEAD: Final[Mapping[str, str]] = {
 PHRASES: Final = re.compile(rf"\b(?:{'|'.join(INSTEAD)})\b", re.IGNORECASE)
 GENERATED: Final = frozenset(
     {
-        *("app-matrix.md", "client-matrix.md", "contradictions.md", "dialects.md"),
-        *("mutation-matrix.md", "profiles.md", "systems.md"),
+        *("app-matrix.md", "client-matrix.md", "mutation-matrix.md"),
     }
 )
 NAMES: Final = frozenset({"streams beside", " beside "})
@@ -49,18 +48,19 @@ TEXT_KEYS: Final = ("says", "hint", "fix", "title", "because", "reason")
 
 
 def pages() -> list[Path]:
-    found = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    whole = (ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY"))
+    found = [*whole, *sorted((ROOT / "docs").glob("*.md"))]
     return [path for path in found if path.name not in GENERATED]
 
 
 def prose(text: str) -> Iterator[tuple[int, str]]:
-    """The lines of a page outside of code, with their numbers."""
+    """The lines of a page outside of code, links and ids of rules, with their numbers."""
     in_code = False
     for number, line in enumerate(text.splitlines(), 1):
         if line.lstrip().startswith("```"):
             in_code = not in_code
         elif not in_code:
-            yield number, re.sub(r"`[^`]*`|\]\([^)]*\)", "", line)
+            yield number, re.sub(r"`[^`]*`|\[[\w-]+(?:/[\w-]+)+|\]\([^)]*\)", "", line)
 
 
 def sentences(path: Path) -> Iterator[tuple[int, str]]:

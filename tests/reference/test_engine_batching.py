@@ -14,7 +14,7 @@ from transformers import (
     GemmaConfig,
     GPT2Config,
     LlamaConfig,
-    PreTrainedConfig,
+    PretrainedConfig,
     PreTrainedModel,
     Qwen2Config,
     Qwen3Config,
@@ -120,7 +120,7 @@ DYNAMIC: dict[str, Any] = {"rope_scaling": {"rope_type": "dynamic", "factor": 2.
     ids=["llama", "biased", "qwen2", "sliding", "gemma", "gpt2", "dynamic-rope"],
 )
 def test_model_goes_the_fastest_way_that_is_right(
-    config: PreTrainedConfig, way: type[object]
+    config: PretrainedConfig, way: type[object]
 ) -> None:
     torch.manual_seed(1)
     model: PreTrainedModel = OF_CONFIG(config).eval()

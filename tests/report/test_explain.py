@@ -36,8 +36,8 @@ fix
   Write the line before closing.
   Send it last.
 
-silenced
-  speaks where the profile has done: required or optional
+profiles
+  applies if the profile has done: required or optional
     Whether a last line is sent.
   x (openai.chat) sets done: forbidden
     it never sends one
@@ -52,6 +52,15 @@ def test_the_whole_page() -> None:
     knobs = {"done": "Whether a last line is sent.", "other": "Not of this rule."}
     example = RuleExample(("data: [DONE]",), ("data: {}",), finding())
     assert explain_rule(RULE, [silence], example, knobs=knobs) == GOLDEN
+
+
+def test_profiles_with_one_reason_share_a_line() -> None:
+    alike = [
+        Silence(name, "openai.chat", "done: forbidden", "It is left out.", "1 of 1")
+        for name in "ab"
+    ]
+    text = explain_rule(RULE, alike)
+    assert text.endswith("  a, b (openai.chat) set done: forbidden\n    It is left out.\n")
 
 
 def test_empty_sections_are_left_out() -> None:
@@ -69,7 +78,8 @@ def test_empty_sections_are_left_out() -> None:
     assert explain_rule(bare) == (
         "a/b/c  MAY (a note, never a failure)\n  It is so.\n"
         "  every dialect, client view, since 0.1.0, x.yaml:1\n\n"
-        "silenced\n  by no knob; a profile of your own may lower its level and say why\n"
+        "profiles\n"
+        "  no knob turns it off; a profile of your own may lower its level, with a reason\n"
     )
 
 

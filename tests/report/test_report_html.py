@@ -279,5 +279,5 @@ def test_what_a_client_says_it_saw_stands_beneath_the_wire() -> None:
 def test_the_page_names_its_target_and_what_a_run_does_not_keep() -> None:
     call = JudgedCall("2026-11-29T10:00:00Z", 12.34, target="http://127.0.0.1:8000", kept=False)
     page = render(Report((stream(file="openai.chat/think"),), call=call))
-    assert "http://127.0.0.1:8000, 2026-11-29T10:00:00Z, in 12.3 s" in page
+    assert "http://127.0.0.1:8000, 2026-11-29 10:00 UTC, in 12.3 s" in page
     assert "No picture: recordings are kept only with --save DIR" in page

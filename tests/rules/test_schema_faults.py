@@ -18,7 +18,7 @@ ROWS: list[tuple[Any, Any, str, str]] = [
     ({"required": ["a"]}, {}, "a", "a value"),
     ({"properties": {"a": {"required": ["b"]}}}, {"a": {}}, "a.b", "a value"),
     ({"type": "string"}, 1, "", "text"),
-    ({"type": ["integer", "null"]}, "1", "", "null or a whole number"),
+    ({"type": ["integer", "null"]}, "1", "", "a whole number or null"),
     ({"type": "boolean"}, 1, "", "true or false"),
     ({"const": "done"}, "x", "", '"done"'),
     ({"enum": ["a", "b", None]}, "x", "", '"a", "b" or null'),

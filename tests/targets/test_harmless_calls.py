@@ -76,7 +76,7 @@ AGENTS: Final[Mapping[str, tuple[Tools, str, Mapping[str, Any]]]] = {
             tool("kill_shell", "command"),
         ],
         "shell",
-        {"command": ["cat", FILE], "justification": "To look at the notes."},
+        {"command": ["cat", FILE], "justification": "To read the notes."},
     ),
     "no more than a folder to search": (
         [tool("Glob", "pattern", "path"), tool("Task", "prompt")],

@@ -19,6 +19,8 @@ from datetime import datetime
 from itertools import islice, pairwise
 from typing import Any, Final, NamedTuple
 
+import msgspec
+
 from conformance.cassette.header import Cassette, Header
 from conformance.cassette.importers import ForeignFile, ImportedRecording, Importer
 from conformance.cassette.importers.kept_end import TAKEN, missing_end
@@ -154,7 +156,7 @@ def _unwrap_chunk(
     name = next((each for each in _TIMES if each in names), "")
     try:
         found_part = part(kept.raw, inner)
-    except (KeyError, UnicodeDecodeError) as err:  # a key that is not UTF-8
+    except (KeyError, msgspec.DecodeError, UnicodeDecodeError) as err:  # a key that is not UTF-8
         raise file.error("expected an object in UTF-8", kept.line) from err
     placed = TextPart(kept.line + found_part.line - 1, found_part.raw)
     return _kept_chunk(placed, _as_milliseconds(name, value.get(name)), placed)

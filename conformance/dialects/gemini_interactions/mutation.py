@@ -97,7 +97,7 @@ def _thoughts_alone(stream: Stream) -> list[int]:
 
 @OPERATORS.edit("X14-thought-step-lost", _thoughts_alone)
 def _lose_thought(stream: Stream, site: int) -> Stream:
-    """The step of a thought is lost, and those behind it count without it."""
+    """The step of a thought is lost, and those after it count without it."""
     first = stream.value_at(site, "index")
     events = stream.typed(_START, _DELTA, _STOP)
     for place in events:

@@ -257,7 +257,7 @@ OPERATORS.add("T7-no-index", "A fragment of a call has no index.")(
 OPERATORS.add("T8-typed-again", "A later fragment repeats the call's type.")(
     _continued_calls, set_value("function", *_CALL, "type")
 )
-OPERATORS.add("N13-message-beside", "The text so far stands beside a delta.")(
+OPERATORS.add("N13-message-beside", "The text so far comes with a delta.")(
     lambda stream: delta_places(stream, "text"),
     set_value({"role": "assistant", "content": "So far."}, *CHOICE, "message"),
 )

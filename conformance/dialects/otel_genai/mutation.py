@@ -96,7 +96,7 @@ OPERATORS.add("N10-text-not-content", "A part of text has its text under another
 OPERATORS.add("N14-content-is-list", "The text of a part is a list.")(
     _with_part("text"), _parts(lambda part: {**part, "content": [part["content"]]}, "text")
 )
-OPERATORS.add("X10-reasoning-last", "Reasoning stands behind the text.")(
+OPERATORS.add("X10-reasoning-last", "Reasoning comes after the text.")(
     _thinks_and_speaks, _reasoning_last
 )
 OPERATORS.add("N14-parts-are-content", "A message has a content where parts are due.")(
@@ -126,7 +126,7 @@ OPERATORS.add("T3-arguments-are-text", "The arguments of a call are JSON in a te
 OPERATORS.add("U5-not-counted", "Tokens of the output are not counted.")(
     places_with("usage_output_tokens"), drop_value("usage_output_tokens")
 )
-OPERATORS.add("U8-reasoning-beside", "Reasoning is counted beside the output.")(
+OPERATORS.add("U8-reasoning-beside", "Reasoning is counted separately from the output.")(
     places_with("usage_reasoning_output_tokens"),
     set_value(999_999, "usage_reasoning_output_tokens"),
 )

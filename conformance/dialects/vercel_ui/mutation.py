@@ -52,7 +52,7 @@ def _ends_in_step(stream: Stream) -> list[int]:
 
 @OPERATORS.edit("X19-late-end", _ends_in_step)
 def _end_with_step(stream: Stream, site: int) -> Stream:
-    """Reasoning ends when the step is over, behind text and calls."""
+    """Reasoning ends when the step is over, after text and calls."""
     closing = next(n for n in stream.typed("finish-step") if n > site)
     return stream.move(site, closing - 1)
 
@@ -84,7 +84,7 @@ def _repeat_step(stream: Stream, site: int) -> Stream:
 
 @OPERATORS.edit("X27-try-left", first_of(places_of("text-start", "reasoning-start")))
 def _leave_try(stream: Stream, site: int) -> Stream | None:
-    """What a try that broke off said of a part stays beside the next, in a step of its own."""
+    """The text of a try that broke off stays next to the next try, in a separate step."""
     begun = stream.pieces[site]
     kind = begun.type.removesuffix("-start")
     said = "".join(

@@ -91,7 +91,8 @@ def _body_lines(report: Report) -> Iterator[str]:
 def _call_line(call: JudgedCall) -> str:
     """What was judged, and when."""
     judged = call.target or "recordings"
-    return f"{judged}, {call.started}, in {call.seconds:.1f} s"
+    minute = call.started[:16].replace("T", " ")
+    return f"{judged}, {minute} UTC, in {call.seconds:.1f} s"
 
 
 def _filter_bar() -> Iterator[str]:

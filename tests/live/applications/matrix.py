@@ -278,7 +278,7 @@ _HEAD: Final = (
     "command under `conformance run --agent`, with the toolkit as its model: the scenarios of",
     "[applications](applications.md), recordings that ship, and a few scripted answers.",
     f"Run on {RAN_ON}; the adapters of Strands, LlamaIndex and CrewAI for AG-UI, and TanStack AI,",
-    f"on {TURNS_RAN_ON}: each kind of finding of these was read beside the bytes.",
+    f"on {TURNS_RAN_ON}: each kind of finding of these was compared with the bytes.",
     "`python -m tests.live.applications.matrix write` writes this page from a recorded run,",
     "`tests/live/applications/results.json`; `make test-live` runs them again and holds the",
     "[baselines](../specs/baselines/applications).",
@@ -289,10 +289,10 @@ _HEAD: Final = (
 )
 _TURNS_HEAD: Final = (
     "What agents and libraries send back to their model: thinking, its signatures and sealed data.",
-    f"Run on {TURNS_RAN_ON}, in `app-answer` and `app-tools`. Every finding was looked at by hand,",
-    "beside the requests as they were recorded. What asks in Chat Completions is judged by the",
+    f"Run on {TURNS_RAN_ON}, in `app-answer` and `app-tools`. Every finding was compared by hand",
+    "with the recorded requests. What asks in Chat Completions is judged by the",
     "profile of DeepSeek, which wants its reasoning back with calls.",
-    "A library stands in a small agent (`library_agent.py`) that shows the text of a turn alone.",
+    "A library is in a small agent (`library_agent.py`) that shows the text of a turn alone.",
     "LiteLLM and Strands ask Responses for nothing sealed; their reasoning items do not go back,",
     "which no rule forbids.",
     "fast-agent is held before Chat Completions alone: elsewhere it reports thoughts and calls out",
