@@ -53,7 +53,7 @@ _UNKNOWN: Final = ".unknown"  # how readers call an event of a type that they do
 _NO_JSON: Final = "expected JSON"
 _EXPECTED: Final = "expected "
 _END: Final = "end of "
-_NUMBERS: Final = "sequence_number"  # what every event of a stream has
+_OF_NUMBERS: Final = frozenset({"sequence-from-zero", "sequence-rises", "index-counts"})
 _HOLE: Final = re.compile(r"^(\S+) of (\S+): expected (\d+), got (\d+)")
 _PARTLY_READ: Final = re.compile(r"^(\S+) of (\S+): expected .+, (?:found|got) ")
 _TYPE: Final = re.compile(r"(?:^|\.)(?:type|event_type|event|kind|sessionUpdate|method)$")
@@ -126,8 +126,9 @@ def _missing_types(finding: Finding, message: str) -> Iterator[str]:
     elif _BEFORE in message or message.startswith(_EXPECTED):
         expected = " | ".join(finding.expected).split(" | ")
         yield from (each.partition(" ")[0] for each in expected if not each.startswith(_END))
-    elif (hole := _HOLE.match(message)) and int(hole[4]) > int(hole[3]) and hole[1] != _NUMBERS:
-        yield hole[2]
+    elif (hole := _HOLE.match(message)) and int(hole[4]) > int(hole[3]):
+        if _name(finding) not in _OF_NUMBERS:
+            yield hole[2]
 
 
 def _misplaced(finding: Finding, message: str) -> Iterator[EventSign]:
@@ -186,7 +187,7 @@ def _faulty(finding: Finding, message: str) -> Iterator[EventSign]:
         yield "field", read[1]
     if _is_unread(finding, message) or (read and _TYPE.search(read[1])):
         yield from (_ANY_FRAME, ("frame", finding.event))
-    elif (hole := _HOLE.match(message)) and hole[1] == _NUMBERS:
+    elif _name(finding) in _OF_NUMBERS:
         yield _ANY_FRAME
 
 

@@ -36,7 +36,7 @@ UNREAD = {
     "message": "sse.frame with json absent may not occur",
 }
 HOLE = {
-    "rule": "wire/x/numbered",
+    "rule": "wire/x/sequence-rises",
     "event": 6,
     "expected": ("5",),
     "got": "6",
