@@ -33,7 +33,7 @@ _UNREAD: Final = frozenset(
         *("data-is-json", "line-is-json", "element-is-json", "payload-json", "utf8", "array-utf8"),
         *("fields-known", "event-known", "message-known", "payload-known", "type-known"),
         *("event-typed", "line-typed", "message-typed", "update-typed", "rpc-typed"),
-        *("payload-is-object", "content-is-object", "headers-readable"),
+        *("payload-is-object", "content-is-object", "headers-readable", "checksums"),
     }
 )
 _EVENT_LINES: Final = "event-lines"  # where the payload has no type either
