@@ -33,7 +33,7 @@ _UNREAD: Final = frozenset(
         *("data-is-json", "line-is-json", "element-is-json", "payload-json", "utf8", "array-utf8"),
         *("fields-known", "event-known", "message-known", "payload-known", "type-known"),
         *("event-typed", "line-typed", "message-typed", "update-typed", "rpc-typed"),
-        *("payload-is-object", "content-is-object", "headers-readable"),
+        *("payload-is-object", "content-is-object", "headers-readable", "checksums"),
     }
 )
 _EVENT_LINES: Final = "event-lines"  # where the payload has no type either
@@ -53,7 +53,7 @@ _UNKNOWN: Final = ".unknown"  # how readers call an event of a type that they do
 _NO_JSON: Final = "expected JSON"
 _EXPECTED: Final = "expected "
 _END: Final = "end of "
-_NUMBERS: Final = "sequence_number"  # what every event of a stream has
+_OF_NUMBERS: Final = frozenset({"sequence-from-zero", "sequence-rises", "index-counts"})
 _HOLE: Final = re.compile(r"^(\S+) of (\S+): expected (\d+), got (\d+)")
 _PARTLY_READ: Final = re.compile(r"^(\S+) of (\S+): expected .+, (?:found|got) ")
 _TYPE: Final = re.compile(r"(?:^|\.)(?:type|event_type|event|kind|sessionUpdate|method)$")
@@ -64,6 +64,8 @@ _DIFFERS: Final = (
     re.compile(r"^\S+ of (\S+) lacks what was (streamed)"),
 )
 _NONE_CAME: Final = _DIFFERS[1]
+_FLAG: Final = re.compile(r" \w+ (?:true|false)\b.* may not occur$")
+_STREAMED: Final = re.compile(r"\b(?:streamed|stated)\b")
 _EVENT: Final = re.compile(r"^(\S+).* \(event (\d+)\)$")
 _STEM: Final = re.compile(
     r"(.+?)[-_./]?(?:[sS]tart|START|[sS]top|[eE]nd|END|[dD]elta|CONTENT|ARGS|added|done|available)$"
@@ -91,7 +93,7 @@ def event_signs(finding: Finding) -> EventSigns:
     if not finding.rule.startswith(_OF_STREAMS) or not finding.event:
         return _NO_SIGNS
     message = finding.message[:_LONGEST]
-    lost = [*_lost(finding, message), *_differing(finding, message)]
+    lost = [*_lost(finding, message), *_differing(finding, message), *_flagged(message)]
     moved = [*_misplaced(finding, message)]
     both = (*lost, *moved)
     behind = [*_behind(finding, message)]
@@ -126,8 +128,8 @@ def _missing_types(finding: Finding, message: str) -> Iterator[str]:
     elif _BEFORE in message or message.startswith(_EXPECTED):
         expected = " | ".join(finding.expected).split(" | ")
         yield from (each.partition(" ")[0] for each in expected if not each.startswith(_END))
-    elif (hole := _HOLE.match(message)) and int(hole[4]) > int(hole[3]) and hole[1] != _NUMBERS:
-        yield hole[2]
+    elif _name(finding) not in _OF_NUMBERS and (hole := _HOLE.match(message)):
+        yield from (hole[2],) * (int(hole[4]) > int(hole[3]))
 
 
 def _misplaced(finding: Finding, message: str) -> Iterator[EventSign]:
@@ -155,6 +157,16 @@ def _differing(finding: Finding, message: str) -> Iterator[EventSign]:
         yield from (_ANY_TEXT, _MOVED_TEXT)
 
 
+def _flagged(message: str) -> Iterator[EventSign]:
+    """What a reader says of an event that does not fit those before it."""
+    if not _FLAG.search(message):
+        return
+    kind = message.partition(" ")[0]
+    yield from (("differs", kind), *_part(kind))
+    if _STREAMED.search(message):
+        yield from (_ANY_TEXT, _MOVED_TEXT)
+
+
 def _behind(finding: Finding, message: str) -> Iterator[EventSign]:
     """The event behind which it came, of which it may be."""
     if not (place := _EVENT.match(finding.after)):
@@ -164,6 +176,9 @@ def _behind(finding: Finding, message: str) -> Iterator[EventSign]:
         yield from (("at", event), ("behind", event))
     if _LATER in message:
         yield "type", place[1]
+        if read := _PARTLY_READ.match(message):
+            yield from (("differs", read[2]), *_part(read[2]))
+            yield from (_MOVED_TEXT,) * bool(_DELTA.search(read[2]))
     if _BEHIND in message:
         yield from (("type", place[1]), ("lost", place[1]))
     if message.startswith(_EXPECTED):
@@ -186,7 +201,7 @@ def _faulty(finding: Finding, message: str) -> Iterator[EventSign]:
         yield "field", read[1]
     if _is_unread(finding, message) or (read and _TYPE.search(read[1])):
         yield from (_ANY_FRAME, ("frame", finding.event))
-    elif (hole := _HOLE.match(message)) and hole[1] == _NUMBERS:
+    elif _name(finding) in _OF_NUMBERS:
         yield _ANY_FRAME
 
 

@@ -82,7 +82,10 @@ def direct_causes(ordered: Sequence[Finding]) -> Iterator[list[int]]:
 
 
 def _event_causes(ordered: Sequence[Finding]) -> list[list[int]]:
-    """By finding the places of those that show to be of the same event."""
+    """By finding the places of those that show to be of the same event.
+
+    What follows leads nothing: else many faults of one stream would be a chain.
+    """
     causes: list[list[int]] = [[] for _ in ordered]
     given: dict[EventSign, list[int]] = {}
     for place, finding in enumerate(ordered):
@@ -91,7 +94,7 @@ def _event_causes(ordered: Sequence[Finding]) -> list[list[int]]:
         signs = event_signs(finding)
         met = ((sign, at) for sign in signs.hangs_on for at in given.get(sign, ()))
         alike = (at for sign, at in met if are_of_one_event(sign, ordered[at], finding))
-        for other in dict.fromkeys(alike):
+        for other in dict.fromkeys(at for at in alike if not causes[at]):
             is_cause = level_rank(ordered[other]) <= level_rank(finding)
             causes[place if is_cause else other].append(other if is_cause else place)
         for sign in signs.gives:

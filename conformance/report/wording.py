@@ -133,9 +133,9 @@ def group_spread(group: FindingGroup) -> str:
 
 
 def following_sentence(group: FindingGroup, other: FindingGroup, limit: int) -> tuple[str, str]:
-    """Whether a group that follows came `also` on the event or `then`, and what it found."""
+    """Whether a group that follows came `also`, by then, or `then` later, and what it found."""
     found = other.first
-    is_beside = (other.stream, found.event) == (group.stream, group.first.event)
+    is_beside = other.stream == group.stream and found.event <= group.first.event
     within = f" [{slice_of(found)}]" if found.slice else ""
     where = f" (in {spread})" if (spread := group_spread(other)) else ""
     sentence = f"{visible(finding_sentence(found), limit)}{within}{where}"

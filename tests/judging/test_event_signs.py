@@ -36,7 +36,7 @@ UNREAD = {
     "message": "sse.frame with json absent may not occur",
 }
 HOLE = {
-    "rule": "wire/x/numbered",
+    "rule": "wire/x/sequence-rises",
     "event": 6,
     "expected": ("5",),
     "got": "6",
@@ -85,6 +85,22 @@ CHARACTERS = {
     "message": "U+FFFD in text",
 }
 
+FLAGGED = {
+    "rule": "wire/x/announced-before",
+    "event": 8,
+    "expected": (),
+    "got": "item.delta",
+    "message": "item.delta with unannounced true may not occur",
+}
+OUT_OF_ORDER = {
+    "rule": "wire/x/seq-rises",
+    "event": 20,
+    "expected": ("above 19",),
+    "got": "4",
+    "after": "completed (event 19)",
+    "message": "seq of item.start: expected above 19, got 4 (after completed (event 19))",
+}
+
 # An earlier finding and a later one, and which of both follows from the other.
 PAIRS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("one type is missing", LOST, LOST_IN_ORDER, "later"),
@@ -105,6 +121,8 @@ PAIRS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("a text is wrong in its own event", DIFFERS, RESTATED, "later"),
     ("letters that are wrong in the deltas alone differ", CHARACTERS, DIFFERS, "earlier"),
     ("an event that fell apart", {**UNREAD, "event": 4}, UNREAD, "later"),
+    ("a reader says that a part was not opened", LOST, FLAGGED, "later"),
+    ("its start came too late", FLAGGED, OUT_OF_ORDER, "later"),
     ("another answer", {**UNREAD, "unit": "turn", "answers": (2,)}, HOLE, ""),
     (
         "a part under two ids",

@@ -24,6 +24,7 @@ from conformance.rules.paths import getter
 
 GROWING_DELTAS: Final = 4
 LONG_DELTA: Final = 32
+WORDS_DELTA: Final = 12
 _TEXT: Final = {"type": "string", "minLength": 1}
 
 
@@ -37,7 +38,8 @@ class Growth(Struct):
 class GrowsMachine(Machine):
     """Of at least four deltas in a slice, not every one begins with the one before it.
 
-    Two are enough where the first has LONG_DELTA characters, which no model says again by chance.
+    Two are enough where the first has LONG_DELTA characters, which no model says again by chance,
+    and three where the second has WORDS_DELTA.
 
     The first that does not settles it: from then on nothing is looked at any more.
     """
@@ -69,7 +71,7 @@ class _CompareDelta(Act):
         if len(text) <= len(growth.before) or not text.startswith(growth.before):
             growth.before = ""
             return FIRED
-        is_long = len(growth.before) >= LONG_DELTA
+        is_long = len(growth.before) >= (WORDS_DELTA if growth.count > 1 else LONG_DELTA)
         growth.before = text
         growth.count += 1
         if growth.count < GROWING_DELTAS and not is_long:
