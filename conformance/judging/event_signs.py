@@ -40,7 +40,8 @@ _EVENT_LINES: Final = "event-lines"  # where the payload has no type either
 _WRONG_DELTAS: Final = frozenset(
     {
         *("increments", "text-increments", "said-once", "text-said-once"),
-        *("characters-whole", "decoded-once"),
+        *("characters-whole", "decoded-once", "no-program-values", "unmarked", "no-call-markup"),
+        *("no-markers", "no-call-markers", "no-thinking-body", "no-short-thinking"),
     }
 )
 _OF_WHOLES: Final = frozenset({"snapshot-adds-nothing", "snapshot-has-calls", "input-agrees"})
