@@ -34,6 +34,8 @@ REASONS: Final = {
     "bedrock.converse": ("max_tokens", "guardrail_intervened"),
     "gemini.generate": ("MAX_TOKENS", "SAFETY"),
     "gemini.interactions": ("incomplete", None),
+    "huggingface.tgi": ("length", None),
+    "sglang.generate": ("length", None),
 }
 ENDED: Final = {"threadId": "t", "runId": "r"}
 
