@@ -6,6 +6,8 @@ Rule 3: `explicit` says that the wire itself marked the start or the end.
 Rule 4: an explicit second end is reported again; what the wire says twice is not hidden.
 Rule 5: white space before the first word of a block is `blank`: it is shown to nobody, and no order
 hangs on it.
+Rule 6: the first words of a block of thinking are `split` if it and the two before it make one
+sentence, and nothing else came between them.
 """
 
 from __future__ import annotations
@@ -20,6 +22,12 @@ Channel = Literal["raw", "summary"]
 NOTICE_ROLES: Final = frozenset({"developer", "system", "user"})
 """Whose a text may be that no model said: a notice of the application is labelled so."""
 
+NEAR: Final = 4
+"""The most frames from the last words of a block to the start of the next: its end, a signature."""
+
+_OPEN_ENDS: Final = frozenset(",;(-\u2013\u2014")  # a sentence continues after these
+_CONTINUES: Final = frozenset(" \t,.;:!?)'")  # no sentence begins with these
+
 
 class Block(Struct):
     """One run of thinking (`channel` raw or summary) or of text (`channel` None).
@@ -33,17 +41,20 @@ class Block(Struct):
     is_open: bool = True
     phase: str = ""
     has_word: bool = False  # something else than white space was said in it
+    frame: int = 0  # the number of the frame that began it
 
 
 class Blocks:
     """Numbers the blocks of one choice and reports what happens to them."""
 
-    __slots__ = ("_choice", "_count", "_sink")
+    __slots__ = ("_choice", "_count", "_joints", "_latest", "_sink")
 
     def __init__(self, choice: int, sink: Sink) -> None:
         self._choice = choice
         self._count = 0
         self._sink = sink
+        self._latest = (-2, 0, "")  # the last words of thinking: their block, frame and text
+        self._joints = 0  # blocks in a row that each continue a sentence of the one before
 
     def think(self, channel: Channel, *, explicit: bool = False, item_id: str = "") -> Block:
         """Open a block of thinking."""
@@ -68,6 +79,10 @@ class Blocks:
             data["part"] = part
         if not block.has_word:
             _see_word(block, text, data)
+            if block.has_word and self._is_split(block, text):
+                data["split"] = True
+        if block.has_word:
+            self._latest = (block.number, self._sink.number, text)
         self._sink.say("thinking.delta", data)
 
     def text(self, block: Block, text: str) -> None:
@@ -97,12 +112,19 @@ class Blocks:
         else:
             self._say("thinking.end", block, explicit=explicit)
 
+    def _is_split(self, block: Block, text: str) -> bool:
+        """Rule 6, at the first words of a block."""
+        number, frame, said = self._latest
+        is_next = number == block.number - 1 and block.frame - frame <= NEAR
+        self._joints = self._joints + 1 if is_next and _is_one_sentence(said, text) else 0
+        return self._joints > 1
+
     def _say(self, event: str, block: Block | None, **more: Any) -> None:
         place = {} if block is None else {"block": block.number}
         self._sink.say(event, {"choice": self._choice, **place, **more})
 
     def _next_block(self, channel: Channel | None) -> Block:
-        block = Block(self._count, channel)
+        block = Block(self._count, channel, frame=self._sink.number)
         self._count += 1
         return block
 
@@ -113,3 +135,11 @@ def _see_word(block: Block, text: str, data: dict[str, Any]) -> None:
         data["blank"] = True
     else:
         block.has_word = True
+
+
+def _is_one_sentence(said: str, text: str) -> bool:
+    """Whether a text breaks off in a sentence, and the next one continues it."""
+    end, start = said.rstrip()[-1:], text[0]
+    breaks_off = end.isalnum() or end in _OPEN_ENDS
+    is_joined = said[-1] in " \t" or start in _CONTINUES
+    return breaks_off and (is_joined or (start.isalpha() and not start.isupper()))
