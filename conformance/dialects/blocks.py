@@ -77,10 +77,8 @@ class Blocks:
         data = {"choice": self._choice, "block": block.number, "channel": channel, "text": text}
         if part is not None:
             data["part"] = part
-        if not block.has_word:
-            _see_word(block, text, data)
-            if block.has_word and self._is_split(block, text):
-                data["split"] = True
+        if not block.has_word and _see_word(block, text, data) and self._is_split(block, text):
+            data["split"] = True
         if block.has_word:
             self._latest = (block.number, self._sink.number, text)
         self._sink.say("thinking.delta", data)
@@ -129,12 +127,13 @@ class Blocks:
         return block
 
 
-def _see_word(block: Block, text: str, data: dict[str, Any]) -> None:
-    """Marks a delta that says no word yet, or remembers that one was said."""
+def _see_word(block: Block, text: str, data: dict[str, Any]) -> bool:
+    """Marks a delta that says no word yet, or remembers that one was said; whether it was."""
     if text.isspace():
         data["blank"] = True
     else:
         block.has_word = True
+    return block.has_word
 
 
 def _is_one_sentence(said: str, text: str) -> bool:

@@ -46,7 +46,9 @@ def split(*texts: str, gap: int = 2) -> list[int]:
         (["Two ", "roads. ", "They ", "meet."], []),
     ],
 )
-def test_the_third_block_of_one_sentence_is_split(texts: Sequence[str], expected: list[int]) -> None:
+def test_the_third_block_of_one_sentence_is_split(
+    texts: Sequence[str], expected: list[int]
+) -> None:
     assert split(*texts) == expected
 
 
