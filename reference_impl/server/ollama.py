@@ -9,7 +9,7 @@ Rule 3: thinking is part of `eval_count`, and is not counted apart.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -78,6 +78,13 @@ class OllamaRequest(OllamaFields, kw_only=True):
     tools: list[Tool] | None = None
 
 
+class ContextTurn(msgspec.Struct, array_like=True):
+    """A turn as `context` holds it: thinking is not part of it."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
 class GenerateRequest(OllamaFields, kw_only=True):
     """A completion. `context` is what an earlier answer gave as the talk so far."""
 
@@ -100,16 +107,32 @@ def plan(service: Service, fields: Fields, _: HTTPConnection) -> Plan:
 
 
 def completion_plan(service: Service, fields: Fields, _: HTTPConnection) -> Plan:
-    """How to complete a prompt; the talk so far is not read again. Raises Refusal."""
+    """How to complete a prompt. Raises Refusal."""
     request = typed(fields, GenerateRequest)
     wanted = _effort_of_request(service, request)
     if request.images or request.suffix or request.raw:
         raise unsupported("an image, a suffix or a raw prompt", "prompt")
-    system = [text_turn("system", request.system)] if request.system else []
-    ask = _ask_of(request, (*system, text_turn("user", request.prompt)), (), wanted)
+    earlier = _turns_of_context(request.context or ())
+    system = [text_turn("system", request.system)] if request.system and not earlier else []
+    turns = (*earlier, *system, text_turn("user", request.prompt))
+    ask = _ask_of(request, turns, (), wanted)
     scene = Scene("ollama-generate", thinks=ask.thinks, streams=request.streams)
-    stream = GenerateStream(request.model, service.stamp)
+    stream = GenerateStream(request.model, service.stamp, turns)
     return planned(service, ask, stream, GenerateBody(), scene, framing="lines")
+
+
+def _context_of_turns(turns: Iterable[Turn]) -> list[int]:
+    """The turns so far as numbers, which a client sends back as they are."""
+    return list(msgspec.json.encode([ContextTurn(each["role"], each["content"]) for each in turns]))
+
+
+def _turns_of_context(context: Iterable[int]) -> list[Turn]:
+    """Raises Refusal for numbers that this server did not give."""
+    try:
+        given = msgspec.json.decode(bytes(context) or b"[]", type=list[ContextTurn])
+    except ValueError as err:
+        raise Refusal("the context is not one of this server", param="context") from err
+    return [text_turn(each.role, each.content) for each in given]
 
 
 def _effort_of_request(service: Service, request: OllamaFields) -> Effort:
@@ -211,10 +234,10 @@ class OllamaStream(AnswerProjection):
 
     def _finish(self, finish: Finish) -> Iterator[Wire]:
         reason = "length" if finish.reason == "length" else "stop"
-        last = {"done": True, "done_reason": reason, **self._counts(finish.usage)}
+        last = {"done": True, "done_reason": reason, **self._last_fields(finish.usage)}
         yield self._line({"content": ""}, last)
 
-    def _counts(self, usage: Usage) -> dict[str, int]:
+    def _last_fields(self, usage: Usage) -> dict[str, Any]:
         now = self._stamp.clock()
         first = now if self._first_at is None else self._first_at
         return {
@@ -241,7 +264,21 @@ class OllamaStream(AnswerProjection):
 
 
 class GenerateStream(OllamaStream):
-    """The lines of a completion: what is said stands on the line itself."""
+    """The lines of a completion: texts stand on the line itself, and the last has the context."""
+
+    def __init__(self, model: str, stamp: Stamp, turns: Iterable[Turn]) -> None:
+        super().__init__(model, stamp)
+        self._turns = turns
+        self._answer: list[str] = []
+
+    def _say(self, text: str) -> Iterator[Wire]:
+        self._answer.append(text)
+        return super()._say(text)
+
+    def _last_fields(self, usage: Usage) -> dict[str, Any]:
+        answered = text_turn("assistant", "".join(self._answer))
+        context = _context_of_turns((*self._turns, answered))
+        return {**super()._last_fields(usage), "context": context}
 
     def _message_fields(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
         texts = {"response": message["content"]}

@@ -107,3 +107,30 @@ def test_limit_is_said() -> None:
     answer, engine = asked((*THINK, Finish("length", USAGE)), options={"num_predict": 9})
     assert lines(answer)[-1]["done_reason"] == "length"
     assert engine.calls[0].limits.max_tokens == 9
+
+
+def completed(**fields: Any) -> tuple[Answer, ScriptedEngine]:
+    engine = ScriptedEngine([(*THINK, DONE)])
+    body = {"model": "scripted", "prompt": "2 + 2?", "stream": False, **fields}
+    return told(application(Service(engine)), "/api/generate", body), engine
+
+
+def test_a_completion_continues_the_turns_of_its_context() -> None:
+    first, _ = completed(system="Be brief.")
+    context = first.json["context"]
+    assert all(type(each) is int for each in context)
+    second, engine = completed(prompt="And 3 + 3?", context=context, system="Be brief.")
+    assert [tuple(each.values()) for each in engine.asked[0].messages] == [
+        ("system", "Be brief."),
+        ("user", "2 + 2?"),
+        ("assistant", "4"),
+        ("user", "And 3 + 3?"),
+    ]
+    assert len(second.json["context"]) > len(context)
+
+
+@pytest.mark.parametrize("context", [[1, 2, 3], [300], [-1], list(b'[["robot", "hi"]]')])
+def test_a_context_of_another_server_is_refused(context: list[int]) -> None:
+    answer, _ = completed(context=context)
+    assert answer.status == 400
+    assert answer.json == {"error": "the context is not one of this server"}
