@@ -39,7 +39,9 @@ class Alias(Struct, frozen=True, dict=True):
         kind = " | ".join(self.types) or self.name
         if not self.conditions:
             return kind
-        return f"{kind} ({', '.join(f'{path} {_spell(v)}' for path, v in self.conditions)})"
+        return (
+            f"{kind} ({', '.join(f'{path} {_spell_constant(v)}' for path, v in self.conditions)})"
+        )
 
 
 _PHRASES: Final[Mapping[str, str]] = {
@@ -58,26 +60,26 @@ _PHRASES: Final[Mapping[str, str]] = {
 """Keywords of a pattern; any other is written as it is."""
 
 
-def _spell(value: Any) -> str:
+def _spell_constant(value: Any) -> str:
     if value == {"absent": True}:
         return "absent"
     if value == {"absent": False}:
         return "present"
     if isinstance(value, Mapping):
-        return " ".join(_phrase(key, each) for key, each in value.items())
+        return " ".join(_keyword_phrase(key, each) for key, each in value.items())
     if isinstance(value, list | tuple):
-        return " or ".join(_spell(each) for each in value)
+        return " or ".join(_spell_constant(each) for each in value)
     if value is None or isinstance(value, bool):
         return str(value).lower()
     return str(value) or '""'
 
 
-def _phrase(keyword: str, argument: Any) -> str:
+def _keyword_phrase(keyword: str, argument: Any) -> str:
     if keyword == "type":
         kinds = [argument] if isinstance(argument, str) else argument
         return " or ".join(TYPE_WORDS.get(kind, str(kind)) for kind in kinds)
     if argument == 1 and keyword in ("minLength", "minItems", "minProperties"):
         return "that is not empty"
     phrase = _PHRASES.get(keyword)
-    spelt = _spell(argument)
+    spelt = _spell_constant(argument)
     return f"{keyword} {spelt}".strip() if phrase is None else phrase.format(spelt)

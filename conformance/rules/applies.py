@@ -153,7 +153,7 @@ class Terms(Struct, frozen=True):
         """True where it is certain before the first event that the rule will not be judged."""
         if self.free and evidence.view == "wire":
             return False
-        if self._wrong_view(evidence) or self._lacking(evidence):
+        if self._wrong_view(evidence) or self._missing_evidence(evidence):
             return True
         form = self.rule.form
         if isinstance(form, Compare) and not (
@@ -173,7 +173,7 @@ class Terms(Struct, frozen=True):
             return True
         if evidence.echoes:
             return False
-        return self._refused_by_request(evidence) is not None or bool(self._unasked(evidence))
+        return self._refused_by_request(evidence) is not None or bool(self._unrequested(evidence))
 
     def refuses(self, evidence: Evidence) -> Refusal | None:
         """Verdict and reason if the rule is not judged, else None; valid at the end only."""
@@ -188,7 +188,7 @@ class Terms(Struct, frozen=True):
         for refused_by in refusals:
             if (refused := refused_by(evidence)) is not None:
                 return refused
-        reason = self._lacking(evidence) or self._unasked(evidence)
+        reason = self._missing_evidence(evidence) or self._unrequested(evidence)
         return (Verdict.UNTESTABLE, reason) if reason else None
 
     def _wrong_view(self, evidence: Evidence) -> str:
@@ -212,10 +212,10 @@ class Terms(Struct, frozen=True):
     def _refused_by_request(self, evidence: Evidence) -> Refusal | None:
         for path, test in self.request:
             value = evidence.requested(path)
-            if value is MISSING and not _recorded(evidence, path):
+            if value is MISSING and not _is_recorded(evidence, path):
                 return Verdict.UNTESTABLE, f"the request was not recorded ({path})"
             if not test(value, {}, evidence):
-                whose = "request's" if _recorded(evidence, path) else "answer's own"
+                whose = "request's" if _is_recorded(evidence, path) else "answer's own"
                 return Verdict.NOT_APPLICABLE, f"the {whose} {path} rules it out"
         return None
 
@@ -251,13 +251,13 @@ class Terms(Struct, frozen=True):
             return Verdict.NOT_APPLICABLE, "binary messages came, which wrap the events"
         return None
 
-    def _lacking(self, evidence: Evidence) -> str:
+    def _missing_evidence(self, evidence: Evidence) -> str:
         return next((reason for missing, reason in self.lacks if missing(evidence)), "")
 
-    def _unasked(self, evidence: Evidence) -> str:
+    def _unrequested(self, evidence: Evidence) -> str:
         """A pattern compares with the request, and neither it nor (by now) an echo is there."""
         for path in self.echoed:
-            if evidence.requested(path) is MISSING and not _recorded(evidence, path):
+            if evidence.requested(path) is MISSING and not _is_recorded(evidence, path):
                 return f"the request was not recorded (request.{path})"
         return ""
 
@@ -287,12 +287,12 @@ class AskedEvidence:
         # The same request is looked up before and after its answer, and many requests may be equal.
         self._latest: tuple[Request | None, list[object | None]] = (None, [])
 
-    def _asked(self, evidence: Evidence) -> list[object | None]:
+    def _requested_values(self, evidence: Evidence) -> list[object | None]:
         """What the request says; the answer may repeat a part of it."""
         request, latest = evidence.request, self._latest
         if request is not None and request is latest[0]:
             return latest[1]
-        asked = [_plain(evidence.requested(path)) for path in self._request]
+        asked = [_key_value(evidence.requested(path)) for path in self._request]
         if request is not None and isinstance(request.json, Mapping):  # all of it is its own
             self._latest = request, asked
         return asked
@@ -302,13 +302,13 @@ class AskedEvidence:
         request, answered = evidence.request, evidence.answered()
         values: list[Any] = []
         is_asked = request is not None or evidence.echo() is not None
-        asked = self._asked(evidence) if is_asked else []
+        asked = self._requested_values(evidence) if is_asked else []
         if evidence.user_choices is not None:
             values += [evidence.chosen(path) for path in self._choices]
         if answered is not None:
             values += [get(answered) for get in self._response]
         values += [get(evidence.echo() or {}) for get in self._stated]
-        plain = [*asked, *map(_plain, values)]
+        plain = [*asked, *map(_key_value, values)]
         if None in plain:
             return None
         return (
@@ -320,7 +320,7 @@ class AskedEvidence:
         )
 
 
-def _plain(value: Any) -> object | None:
+def _key_value(value: Any) -> object | None:
     """A value as part of a key; None for a large one."""
     if value is None or value is MISSING or isinstance(value, str | int | float):
         return value.__class__, value
@@ -336,10 +336,10 @@ def terms(rule: Rule, knobs: Mapping[str, Any]) -> Terms:
     )
     stated = tuple((path, getter(path), compile_value(v, knobs)) for path, v in rule.applies.stated)
     choice = tuple((path, compile_value(v, knobs)) for path, v in rule.applies.user_choices)
-    named = _references(rule)
+    named = _compared_names(rule)
     choosing = bool(choice) or any(name.startswith(CHOICES) for name in named)
     types = _event_types(rule)
-    lacks = tuple(_lacks(rule, types))
+    lacks = tuple(_terms_lacks(rule, types))
     echoed = tuple(n.removeprefix(REQUEST) for n in sorted(named) if n.startswith(REQUEST))
     binary_only = _is_binary_only(types)
     bound = request or response or stated or choosing or lacks or echoed or binary_only
@@ -368,7 +368,7 @@ def _is_binary_only(types: set[str]) -> bool:
     return bool(wired) and all(kind.startswith("binary.") for kind in wired)
 
 
-def _lacks(rule: Rule, types: set[str]) -> Iterator[Lack]:
+def _terms_lacks(rule: Rule, types: set[str]) -> Iterator[Lack]:
     is_of_payloads = types >= _FRAMES  # in any framing, the payloads were recorded
     if not is_of_payloads and any(kind.startswith("sse.") or kind == "[DONE]" for kind in types):
         yield lambda e: e.fidelity == "events", REBUILT
@@ -387,13 +387,13 @@ def _lacks(rule: Rule, types: set[str]) -> Iterator[Lack]:
         yield lambda e: not e.clock, "no clock was recorded"
 
 
-def _references(rule: Rule) -> set[str]:
+def _compared_names(rule: Rule) -> set[str]:
     """Every `$name` that the patterns of its events compare with."""
     patterns = [v for alias in rule.aliases.values() for _, v in alias.conditions]
     return {name for pattern in patterns for name in references(pattern)}
 
 
-def _recorded(evidence: Evidence, path: str) -> bool:
+def _is_recorded(evidence: Evidence, path: str) -> bool:
     """Whether the part of the request was recorded in which the path would stand."""
     request = evidence.request
     return request is not None and (path.startswith("http.") or request.json is not None)

@@ -35,19 +35,19 @@ def first_tally(text: str) -> int | None:
     """The recordings that show it, as the first clause counts them; None where it counts none."""
     clause = text[:_SENTENCE].partition(";")[0]
     found = _TALLY.search(clause) or _COUNTED.search(clause)
-    return None if found is None else _count(found[1])
+    return None if found is None else _count_of(found[1])
 
 
 def _is_observed(source: Mapping[str, Any]) -> bool:
     """Enough recordings hold, and those that do not are none, or named after a semicolon."""
     text = source.get("observed", "")[:_SENTENCE]
-    if any(_count(m[1]) >= ENOUGH for m in _NO_EXCEPTION.finditer(text)):
+    if any(_count_of(m[1]) >= ENOUGH for m in _NO_EXCEPTION.finditer(text)):
         return True
     return any(
-        _count(m[1]) >= ENOUGH and (m[1] == m[2] or ";" in text[m.end() :])
+        _count_of(m[1]) >= ENOUGH and (m[1] == m[2] or ";" in text[m.end() :])
         for m in _TALLY.finditer(text)
     )
 
 
-def _count(digits: str) -> int:
+def _count_of(digits: str) -> int:
     return int(digits.replace(",", ""))

@@ -193,13 +193,13 @@ def compile_rule(rule: Rule, knobs: Mapping[str, Any]) -> CompiledRule:
         terms=terms(rule, knobs),
         slice=slice_,
         excluded=Outcome(rule, Verdict.NOT_APPLICABLE, excluded) if excluded else None,
-        vacuous=Outcome(rule, Verdict.VACUOUS, f"never fired: {_lack(rule)}"),
-        unplaced=Outcome(rule, Verdict.INCONCLUSIVE, _unplaced(slice_)),
+        vacuous=Outcome(rule, Verdict.VACUOUS, f"never fired: {_never_fired(rule)}"),
+        unplaced=Outcome(rule, Verdict.INCONCLUSIVE, _unplaced_text(slice_)),
         passed=Outcome(rule, Verdict.PASS),
     )
 
 
-def _lack(rule: Rule) -> str:
+def _never_fired(rule: Rule) -> str:
     """What was missing if the rule never fired."""
     if rule.subject:
         return f"no {' / '.join(sorted({each.describe() for each in rule.subject.values()}))}"
@@ -218,7 +218,7 @@ def _may_open(alias: Alias, slice_: Sequence[str]) -> bool:
     return all(set(slice_) <= each for each in fields)
 
 
-def _unplaced(paths: Sequence[str]) -> str:
+def _unplaced_text(paths: Sequence[str]) -> str:
     return f"not placed: what came lacks {' or '.join(paths)}"
 
 
@@ -233,13 +233,13 @@ def _named_event(alias: Alias, machine: Machine, knobs: Mapping[str, Any]) -> Na
         alias.name,
         alias,
         _type_test(alias, knobs),
-        tuple(_condition(path, pattern, knobs) for path, pattern in alias.conditions),
-        _condition(*needed, knobs) if needed is not None else None,
+        tuple(_path_condition(path, pattern, knobs) for path, pattern in alias.conditions),
+        _path_condition(*needed, knobs) if needed is not None else None,
         machine.needs_clock,
     )
 
 
-def _condition(path: str, pattern: Any, knobs: Mapping[str, Any]) -> Condition:
+def _path_condition(path: str, pattern: Any, knobs: Mapping[str, Any]) -> Condition:
     return Condition(path, pattern, getter(path), compile_value(pattern, knobs))
 
 

@@ -28,7 +28,7 @@ Heard = tuple[tuple[Group, Letter], ...]
 PlacedListener = tuple[Listener, Group, int]  # with its group, and its position there
 
 
-class _Hearing(Struct, frozen=True):
+class _PossibleRule(Struct, frozen=True):
     """A rule that such events may concern, by its group and its position there.
 
     `claims` are its names, each with the bits that must be set.
@@ -51,12 +51,14 @@ class EventRules:
         self.alters_stream = self.breaks or self.overflows
         self._paths: dict[str, PathQuestions] = {}
         self._bits: dict[object, int] = {}
-        self._hearings: list[_Hearing] = []
+        self._hearings: list[_PossibleRule] = []
         for rule, group, position in rules:
             named = [n for n in rule.names if n.alias.layer == layer and n.is_type(kind, context)]
             if named or rule.machine.hears_all:
                 claims = tuple((each, self._bits_needed(each)) for each in named)
-                self._hearings.append(_Hearing(group, position, claims, rule.machine.hears_all))
+                self._hearings.append(
+                    _PossibleRule(group, position, claims, rule.machine.hears_all)
+                )
         self._fields = FieldQuestions(self._paths)
         self._clock = self._bits.get(_CLOCK, 0)
         self._heard: dict[int, Heard] = {}
@@ -85,16 +87,16 @@ class EventRules:
             mask |= self._clock
         found = self._heard.get(mask)
         if found is None:
-            found = self._letters(mask)
+            found = self._letters_of(mask)
             if len(self._heard) < MOST_MASKS:
                 self._heard[mask] = found
         return found
 
-    def _mask(self, data: Mapping[str, Any], context: Context) -> int:
+    def _mask_of(self, data: Mapping[str, Any], context: Context) -> int:
         mask = self._fields.mask(data, context)
         return mask if context.ms is None else mask | self._clock
 
-    def _letters(self, mask: int) -> Heard:
+    def _letters_of(self, mask: int) -> Heard:
         held: dict[Group, list[Names | None]] = {}
         for hearing in self._hearings:
             _add_names(held, hearing, [n.name for n, bits in hearing.claims if not bits & ~mask])
@@ -121,7 +123,7 @@ class EventRules:
 
     def steady(self, again: Repeated, context: Context, knobs: Mapping[str, Any]) -> Heard | None:
         """Whom all events concern that differ in the columns alone; None where that is unclear."""
-        mask = self._mask(again.event.data, context)
+        mask = self._mask_of(again.event.data, context)
         key = again.columns, again.alike, mask
         if key in self._steady:
             return self._steady[key]
@@ -136,7 +138,7 @@ class EventRules:
             for _, bits in hearing.claims:
                 if bits & ~steady and not bits & steady & ~mask:
                     return None  # one condition that never holds would settle it
-        heard = self._letters(mask)
+        heard = self._letters_of(mask)
         is_keyed = any(is_related(path, columns) for group, _ in heard for path in group.paths)
         return None if is_keyed else heard
 
@@ -151,7 +153,7 @@ class EventRules:
 
 
 def _add_names(
-    held: dict[Group, list[Names | None]], hearing: _Hearing, names: Sequence[str]
+    held: dict[Group, list[Names | None]], hearing: _PossibleRule, names: Sequence[str]
 ) -> None:
     if names or hearing.hears_all:
         place = held.setdefault(hearing.group, [None] * len(hearing.group.machines))

@@ -86,8 +86,8 @@ def parse(text: str, file: str) -> Node:
     source = Source(file, tuple(re.split("\r\n|\n|\r", text)))
     _refuse_foreign(source)
     _refuse_directives(source)
-    builder = _Builder(source)
-    for event in _events(text, source):
+    builder = _NodeBuilder(source)
+    for event in _parser_events(text, source):
         builder.take(event)
     if builder.root is None:
         raise source.error(1, 1, "the file is empty")
@@ -116,7 +116,7 @@ def _refuse_directives(source: Source) -> None:
         raise source.error(first, 1, "directives are not allowed")
 
 
-def _events(text: str, source: Source) -> Iterator[yaml.Event]:
+def _parser_events(text: str, source: Source) -> Iterator[yaml.Event]:
     """Parser events; every fault of the parser becomes one line with a place."""
     import yaml  # noqa: PLC0415  # 10 ms that `import conformance` must not pay
 
@@ -128,7 +128,7 @@ def _events(text: str, source: Source) -> Iterator[yaml.Event]:
             given += 1
     except yaml.MarkedYAMLError as err:
         if _TOO_DEEP not in str(err.problem) or loader is yaml.SafeLoader:
-            raise source.error(*_position(err), _sentence(err)) from err
+            raise source.error(*_fault_position(err), _fault_sentence(err)) from err
         # libyaml 0.2.6 reads ahead and has a limit of its own; the pure parser meets ours first.
         yield from islice(yaml.parse(text, Loader=yaml.SafeLoader), given, None)
     except (yaml.YAMLError, ValueError, OverflowError) as err:
@@ -136,12 +136,12 @@ def _events(text: str, source: Source) -> Iterator[yaml.Event]:
         raise SpecError(f"not valid YAML: {err}", place=Place(source.file)) from err
 
 
-def _position(err: yaml.MarkedYAMLError) -> tuple[int, int]:
+def _fault_position(err: yaml.MarkedYAMLError) -> tuple[int, int]:
     mark = err.problem_mark or err.context_mark
     return (1, 1) if mark is None else (mark.line + 1, mark.column + 1)
 
 
-def _sentence(err: yaml.MarkedYAMLError) -> str:
+def _fault_sentence(err: yaml.MarkedYAMLError) -> str:
     parts = [err.problem or "cannot be parsed"]
     if err.context:
         parts.append(err.context)
@@ -150,7 +150,7 @@ def _sentence(err: yaml.MarkedYAMLError) -> str:
     return " ".join(["not valid YAML:", *" ".join(parts).split()])
 
 
-class _Open(Struct):
+class _OpenNode(Struct):
     """A collection whose end has not come. `key` waits for its value."""
 
     kind: Kind
@@ -161,13 +161,13 @@ class _Open(Struct):
     key: Node | None = None
 
 
-class _Builder:
+class _NodeBuilder:
     """Nodes out of parser events; refuses what the subset leaves out."""
 
     def __init__(self, source: Source) -> None:
         self.root: Node | None = None
         self._source = source
-        self._open: list[_Open] = []
+        self._open: list[_OpenNode] = []
         self._nodes = 0
 
     def take(self, event: yaml.Event) -> None:
@@ -181,11 +181,11 @@ class _Builder:
         if name == "AliasEvent":
             raise self._source.error(line, column, "aliases are not allowed", hint="write it out")
         if name in {"ScalarEvent", "MappingStartEvent", "SequenceStartEvent"}:
-            self._begin(event, line, column)
+            self._begin_node(event, line, column)
         elif name in {"MappingEndEvent", "SequenceEndEvent"}:
-            self._close()
+            self._close_node()
 
-    def _begin(self, event: Any, line: int, column: int) -> None:
+    def _begin_node(self, event: Any, line: int, column: int) -> None:
         self._nodes += 1
         if self._nodes > MAX_NODES:
             raise self._source.error(line, column, f"more than {MAX_NODES} values")
@@ -194,27 +194,29 @@ class _Builder:
         if refused:
             raise self._source.error(line, column, f"{refused} are not allowed")
         if type(event).__name__ == "ScalarEvent":
-            self._add(self._scalar(event, line, column))
+            self._add_node(self._scalar_node(event, line, column))
             return
         if len(self._open) >= MAX_DEPTH:
             raise self._source.error(line, column, f"nested deeper than {MAX_DEPTH} levels")
         kind: Kind = "mapping" if type(event).__name__ == "MappingStartEvent" else "sequence"
-        self._open.append(_Open(kind, line, column))
+        self._open.append(_OpenNode(kind, line, column))
 
-    def _close(self) -> None:
+    def _close_node(self) -> None:
         done = self._open.pop()
         value = done.entries if done.kind == "mapping" else tuple(done.items)
-        self._add(Node(done.kind, value, done.line, done.column, self._source))
+        self._add_node(Node(done.kind, value, done.line, done.column, self._source))
 
-    def _scalar(self, event: Any, line: int, column: int) -> Node:
+    def _scalar_node(self, event: Any, line: int, column: int) -> Node:
         quoted = not event.implicit[0]
         text: str = event.value
         if _SURROGATE.search(text):
             raise self._source.error(line, column, "escape is half of a surrogate pair")
-        value = text if quoted else self._resolve(text, line, column)
+        value = text if quoted else self._resolved_scalar(text, line, column)
         return Node("scalar", value, line, column, self._source, quoted)
 
-    def _resolve(self, text: str, line: int, column: int) -> str | int | float | bool | None:
+    def _resolved_scalar(
+        self, text: str, line: int, column: int
+    ) -> str | int | float | bool | None:
         if not text:
             hint = 'write null, "" or {}'
             raise self._source.error(line, column, "a value is missing here", hint=hint)
@@ -224,12 +226,12 @@ class _Builder:
             raise self._source.error(line, column, f"{text} is not a JSON number")
         if not _FLOAT.fullmatch(text):
             return text
-        number = _number(text)
+        number = _number_of(text)
         if number is None:
             raise self._source.error(line, column, "number out of range")
         return number
 
-    def _add(self, node: Node) -> None:
+    def _add_node(self, node: Node) -> None:
         if not self._open:
             self.root = node
             return
@@ -254,7 +256,7 @@ def _checked_key(key: Node, entries: Mapping[str, tuple[Node, Node]]) -> Node:
     return key
 
 
-def _number(text: str) -> int | float | None:
+def _number_of(text: str) -> int | float | None:
     if len(text) > _MAX_NUMBER:
         return None
     if _INTEGER.fullmatch(text):

@@ -105,19 +105,19 @@ class PathQuestions:
         else:
             bits = self._others.get((kind, value)) if kind in _PLAIN else None
         if bits is None:
-            bits = self._remember(value)
+            bits = self._remember_value(value)
         if self.related:
             bits ^= self._related_absent ^ ask(self.related, value, data, context)
         if self.fields:
             if kind is dict:
-                bits ^= _changes(self.fields, value, data, context)
+                bits ^= _changed_bits(self.fields, value, data, context)
             elif kind is list:
                 for index, questions in self.elements:
                     if index < len(value):
                         bits ^= questions.change(value[index], data, context)
         return bits
 
-    def _remember(self, value: Any) -> int:
+    def _remember_value(self, value: Any) -> int:
         kind = value.__class__
         if kind is str and len(value) > max(_LONGEST_VALUE, self._longest_spelled):
             return self._any_text ^ self._deep_absent ^ ask(self._deep, value, {}, None)
@@ -136,7 +136,7 @@ class PathQuestions:
         return ask(self.alone, value, {}, None) ^ self.absent ^ self._related_absent
 
 
-def _changes(
+def _changed_bits(
     fields: Mapping[str, PathQuestions],
     mapping: Mapping[str, Any],
     data: Mapping[str, Any],
@@ -182,10 +182,10 @@ class FieldQuestions:
             if "*" in segments:
                 self._of_lists.append((getter(path), questions))
             else:
-                self._place(segments, questions)
+                self._place_questions(segments, questions)
         self._fields = self._whole.fields
 
-    def _place(self, segments: Sequence[str], questions: PathQuestions) -> None:
+    def _place_questions(self, segments: Sequence[str], questions: PathQuestions) -> None:
         holder = self._whole
         for segment in segments[:-1]:
             holder = holder.inside(segment)
@@ -193,7 +193,7 @@ class FieldQuestions:
 
     def mask(self, data: Mapping[str, Any], context: Any) -> int:
         """The answers; raises what a pattern raises."""
-        bits = self._absent ^ _changes(self._fields, data, data, context)
+        bits = self._absent ^ _changed_bits(self._fields, data, data, context)
         for get, questions in self._of_lists:
             value = get(data)
             if value is not MISSING:

@@ -152,7 +152,7 @@ class Automaton:
         """The next state, or -1 where the letter may not come here."""
         following = self._steps.get((state, letter))
         if following is None:
-            following = self._number(derive(self._nodes[state], letter))
+            following = self._number_of(derive(self._nodes[state], letter))
             self._steps[(state, letter)] = following
         return following
 
@@ -165,7 +165,7 @@ class Automaton:
         follow = (name for name in sorted(self.alphabet))
         return tuple(n for n in follow if derive(node, frozenset({n})).kind != "empty")
 
-    def _number(self, node: Expression) -> int:
+    def _number_of(self, node: Expression) -> int:
         if node.kind == "empty":
             return -1
         with self._lock:
@@ -186,23 +186,23 @@ _TOKEN: Final = re.compile(
 
 def parse(text: str) -> Expression:
     """`a (b c* | d)+ e{1,3}` as an expression; GrammarError where it is none."""
-    return _Parser(text).whole()
+    return _GrammarParser(text).whole()
 
 
-class _Parser:
+class _GrammarParser:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
         self.token: re.Match[str] | None = None
-        self._next()
+        self._next_token()
 
     def whole(self) -> Expression:
-        node = self._alternatives(depth=0)
+        node = self._parse_alternatives(depth=0)
         if self.token is not None:
-            raise GrammarError(f"unexpected {self.token.group().strip()!r}", self._start())
+            raise GrammarError(f"unexpected {self.token.group().strip()!r}", self._new_state())
         return node
 
-    def _next(self) -> None:
+    def _next_token(self) -> None:
         if not self.text[self.at :].strip():
             self.token = None
             self.at = len(self.text)
@@ -214,67 +214,67 @@ class _Parser:
         self.token = token
         self.at = token.end()
 
-    def _start(self) -> int:
+    def _new_state(self) -> int:
         assert self.token is not None
         return self.token.end() - len(self.token.group().lstrip())
 
-    def _mark(self) -> str | None:
+    def _next_mark(self) -> str | None:
         return self.token.group("mark") if self.token else None
 
-    def _alternatives(self, depth: int) -> Expression:
+    def _parse_alternatives(self, depth: int) -> Expression:
         if depth > 50:
             raise GrammarError("groups nest deeper than 50", self.at)
-        options = [self._sequence(depth)]
-        while self._mark() == "|":
-            self._next()
-            options.append(self._sequence(depth))
+        options = [self._parse_sequence(depth)]
+        while self._next_mark() == "|":
+            self._next_token()
+            options.append(self._parse_sequence(depth))
         return alt(*options)
 
-    def _sequence(self, depth: int) -> Expression:
+    def _parse_sequence(self, depth: int) -> Expression:
         parts: list[Expression] = []
-        while self.token is not None and self._mark() not in ("|", ")"):
-            parts.append(self._repeated(depth))
+        while self.token is not None and self._next_mark() not in ("|", ")"):
+            parts.append(self._parse_repeated(depth))
         if not parts:
-            at = self._start() if self.token else len(self.text)
+            at = self._new_state() if self.token else len(self.text)
             raise GrammarError("expected an event name or a group", at)
         return seq(*parts)
 
-    def _repeated(self, depth: int) -> Expression:
-        node = self._single(depth)
+    def _parse_repeated(self, depth: int) -> Expression:
+        node = self._parse_single(depth)
         while self.token is not None:
             if self.token.group("count"):
-                node = self._counted(node)
-            elif self._mark() == "*":
+                node = self._parse_counted(node)
+            elif self._next_mark() == "*":
                 node = many(node)
-            elif self._mark() == "+":
+            elif self._next_mark() == "+":
                 node = seq(node, many(node))
-            elif self._mark() == "?":
+            elif self._next_mark() == "?":
                 node = alt(node, WORD)
             else:
                 break
-            self._next()
+            self._next_token()
         return node
 
-    def _counted(self, node: Expression) -> Expression:
+    def _parse_counted(self, node: Expression) -> Expression:
         assert self.token is not None
         low = int(self.token.group(3))
         high = int(self.token.group(5)) if self.token.group(4) else low
         if high < low or high > MOST_REPEATS:
             message = f"a count goes from low to high, at most {MOST_REPEATS}"
-            raise GrammarError(message, self._start())
+            raise GrammarError(message, self._new_state())
         return count(node, low, high)
 
-    def _single(self, depth: int) -> Expression:
+    def _parse_single(self, depth: int) -> Expression:
         assert self.token is not None
         if name := self.token.group("name"):
-            self._next()
+            self._next_token()
             return Expression("name", name=name)
-        if self._mark() == "(":
-            opened = self._start()
-            self._next()
-            node = self._alternatives(depth + 1)
-            if self._mark() != ")":
+        if self._next_mark() == "(":
+            opened = self._new_state()
+            self._next_token()
+            node = self._parse_alternatives(depth + 1)
+            if self._next_mark() != ")":
                 raise GrammarError("a group is not closed", opened)
-            self._next()
+            self._next_token()
             return node
-        raise GrammarError(f"unexpected {self.token.group().strip()!r}", self._start())
+        raise GrammarError(f"unexpected {self.token.group().strip()!r}", self._new_state())

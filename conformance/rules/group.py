@@ -120,9 +120,9 @@ class Group:
             None if type(machine).memory is Machine.memory else machine.memory
             for machine in self.machines
         )
-        self._ageing = _overriding(self.machines, "age")
-        self._waiting = _overriding(self.machines, "waits")
-        self._firing = _overriding(self.machines, "fired")
+        self._ageing = _machines_with(self.machines, "age")
+        self._waiting = _machines_with(self.machines, "waits")
+        self._firing = _machines_with(self.machines, "fired")
         self.key = _slice_key(paths)
         self._states: dict[tuple[State, ...], JointState] = {}
         self._letters: dict[tuple[Names | None, ...], Letter] = {}
@@ -133,18 +133,18 @@ class Group:
 
     def opening(self, silenced: frozenset[int]) -> JointState:
         """What a slice begins with that no rule has opened yet."""
-        return self._beginning(
+        return self._held_beginning(
             tuple(SILENT if number in silenced else None for number in self.numbers)
         )
 
     def begun(self, opening: JointState) -> JointState:
         """The state of the one slice of rules without slice fields, before any event."""
         pairs = zip(self.machines, opening.parts, strict=True)
-        return self._beginning(
+        return self._held_beginning(
             tuple(part if part is SILENT else machine.begins() for machine, part in pairs)
         )
 
-    def _beginning(self, parts: tuple[State, ...]) -> JointState:
+    def _held_beginning(self, parts: tuple[State, ...]) -> JointState:
         """A state that is held beyond all streams."""
         state = self.state(parts)
         if len(self._beginnings) < MOST_STATES:
@@ -164,11 +164,11 @@ class Group:
         found = self._states.get(parts)
         if found is None:
             if len(self._states) >= MOST_STATES:
-                self._forget()
+                self._forget_states()
             found = self._states.setdefault(parts, self._new_state(parts))
         return found
 
-    def _forget(self) -> None:
+    def _forget_states(self) -> None:
         """Lets go of all states but those that streams are in, or begin with, and of all steps."""
         for state in (*self._states.values(), *self._beginnings.values()):
             state.forget()
@@ -233,21 +233,25 @@ class Group:
 
     def _count_step(self) -> None:
         if self._steps >= MOST_STEPS:
-            self._forget()
+            self._forget_states()
         self._steps += 1
 
     def step(self, state: JointState, letter: Letter, code: int) -> JointStep:
         """What a letter does in a slice; `code` is that of `step_code`."""
         found = state.steps.get(code) if letter.code >= 0 else None
         if found is None:
-            found = self._step(state, letter, ages=bool(code & _AGES), opens=bool(code & OPENS))
+            found = self._joint_step(
+                state, letter, ages=bool(code & _AGES), opens=bool(code & OPENS)
+            )
             if letter.code >= 0:
                 self._count_step()
                 state.steps[code] = found
         return found
 
-    def _step(self, state: JointState, letter: Letter, *, ages: bool, opens: bool) -> JointStep:
-        parts = list(self._aged(state) if ages else state.parts)
+    def _joint_step(
+        self, state: JointState, letter: Letter, *, ages: bool, opens: bool
+    ) -> JointStep:
+        parts = list(self._aged_parts(state) if ages else state.parts)
         acts: list[PlacedAct] = []
         opened: list[int] = []
         failed: list[tuple[int, str]] = []
@@ -270,7 +274,7 @@ class Group:
         following = self.state(tuple(parts))
         return JointStep(following, tuple(acts), rare, tuple(opened), tuple(failed))
 
-    def _aged(self, state: JointState) -> tuple[State, ...]:
+    def _aged_parts(self, state: JointState) -> tuple[State, ...]:
         """The parts at the beginning of the next frame."""
         if state.aged is None:
             parts = list(state.parts)
@@ -311,7 +315,7 @@ def _is_live(part: State) -> bool:
     return part is not None and part is not SILENT
 
 
-def _overriding(machines: Sequence[Machine], method: str) -> tuple[tuple[int, Machine], ...]:
+def _machines_with(machines: Sequence[Machine], method: str) -> tuple[tuple[int, Machine], ...]:
     """The machines that have a method of their own, with their positions."""
     usual = getattr(Machine, method)
     pairs = enumerate(machines)
@@ -364,9 +368,9 @@ def key_part(value: Any) -> Any:
     if value is MISSING or value is None:
         return None
     if isinstance(value, str):
-        return value if len(value) <= LONGEST_KEY else _digest(value)
-    return value if is_number(value) else _digest(repr(value))
+        return value if len(value) <= LONGEST_KEY else _text_digest(value)
+    return value if is_number(value) else _text_digest(repr(value))
 
 
-def _digest(text: str) -> str:
+def _text_digest(text: str) -> str:
     return text[:24] + "…" + hashlib.blake2b(text.encode("utf-8", "replace")).hexdigest()[:24]

@@ -86,7 +86,7 @@ class Judge:
         self.layers.add(event.layer)
         self._order += 1
         now = (self._order, number, event.type)
-        for group, letter in self._heard(event):
+        for group, letter in self._concerned_groups(event):
             key = group.key(event.data)
             slice_ = self._slices[group.number].get(key)
             if slice_ is None:
@@ -103,12 +103,12 @@ class Judge:
             if step.rare:
                 self._take_rare(group, slice_, letter, step)
             if step.acts:
-                self._perform(group, slice_, step.acts, event)
+                self._perform_acts(group, slice_, step.acts, event)
             slice_.heard[letter] = now
             if state.waits:
                 self._waiting.append((group, slice_))
 
-    def _heard(self, event: Event) -> Heard:
+    def _concerned_groups(self, event: Event) -> Heard:
         rules = self._types.get((event.layer, event.type))
         if rules is None:
             rules = self.rules.event_rules(event, self.context)
@@ -122,24 +122,24 @@ class Judge:
         except Exception:  # noqa: BLE001  # a value may nest too deep to be compared
             heard, failed = rules.heard_one_by_one(event, self.context)
             for group, position, text in failed:
-                self._fail(group, position, text)
+                self._fail_rule(group, position, text)
             return heard
 
     def _hear_elsewhere(self, group: Group, key: Key, letter: Letter, event: Event) -> None:
         """An event for a slice that is not there, or for all that agree with it."""
         if None in key:
             unplaced = group.belonging(letter) if event.layer == "wire" else 0
-            for each in self._agreeing(group, key, letter):
+            for each in self._agreeing_slices(group, key, letter):
                 unplaced &= ~group.placed(each.state)
-                self._hear(group, each, letter, event, opens=False)
+                self._take_event(group, each, letter, event, opens=False)
             self._unplaced[group.number] |= unplaced
             return
         slice_ = Slice(key, self._opening[group.number], len(group.machines), self.context)
         if group.step(slice_.state, letter, step_code(letter, ages=True, opens=True)).opened:
             self._slices[group.number][key] = slice_
-            self._hear(group, slice_, letter, event, opens=True)
+            self._take_event(group, slice_, letter, event, opens=True)
 
-    def _hear(
+    def _take_event(
         self, group: Group, slice_: Slice, letter: Letter, event: Event, *, opens: bool
     ) -> None:
         code = step_code(letter, ages=slice_.frame != event.number, opens=opens)
@@ -149,7 +149,7 @@ class Judge:
         if step.rare:
             self._take_rare(group, slice_, letter, step)
         if step.acts:
-            self._perform(group, slice_, step.acts, event)
+            self._perform_acts(group, slice_, step.acts, event)
         slice_.heard[letter] = (self._order, event.number, event.type)
         if slice_.state.waits:
             self._waiting.append((group, slice_))
@@ -160,16 +160,16 @@ class Judge:
             number = group.numbers[position]
             self._opened[number] += 1
             if self._opened[number] > MOST_SLICES:
-                self._fail(group, position, f"more than {MOST_SLICES} slices")
+                self._fail_rule(group, position, f"more than {MOST_SLICES} slices")
             slice_.opened[position] = self._order
             if (memory := group.memories[position]) is not None:
                 slice_.memory[position] = memory()
         for position, text in step.failed:
-            self._fail(group, position, text)
+            self._fail_rule(group, position, text)
         if letter.code < 0:
             forget_alike(slice_.heard, letter)
 
-    def _agreeing(self, group: Group, key: Key, letter: Letter) -> Iterator[Slice]:
+    def _agreeing_slices(self, group: Group, key: Key, letter: Letter) -> Iterator[Slice]:
         """The slices that an event may belong to which lacks some slice fields."""
         slices = self._slices[group.number]
         if len(slices) > FREE_VISITS:
@@ -187,9 +187,9 @@ class Judge:
             self._visits[number] = self._visits.get(number, 0) + opened
             if self._visits[number] > MOST_VISITS and number not in self._found.errors:
                 text = "too many events lack a slice field while many slices are open"
-                self._fail(group, position, text)
+                self._fail_rule(group, position, text)
 
-    def _perform(
+    def _perform_acts(
         self, group: Group, slice_: Slice, acts: Sequence[PlacedAct], event: Event
     ) -> None:
         stopped: list[int] = []
@@ -201,14 +201,14 @@ class Judge:
                 report = perform(slice_, event)
             except Exception as err:  # noqa: BLE001  # one rule must not take the others along
                 fired = self._take_fired(group, slice_, fired)
-                self._fail(group, position, failure_text(err))
+                self._fail_rule(group, position, failure_text(err))
                 stopped.append(position)
                 continue
             if report is FIRED:
                 fired = (*fired, position)
             elif report is not None:
                 fired = self._take_fired(group, slice_, fired)
-                if self._report(group, slice_, position, report, event):
+                if self._take_report(group, slice_, position, report, event):
                     stopped.append(position)
         if fired:
             self._take_fired(group, slice_, fired)
@@ -221,7 +221,7 @@ class Judge:
             slice_.state = group.with_fired(slice_.state, fired)
         return ()
 
-    def _report(
+    def _take_report(
         self, group: Group, slice_: Slice, position: int, report: Any, event: Event
     ) -> bool:
         """Takes what an act found; True where the slice is silent from here on."""
@@ -240,7 +240,7 @@ class Judge:
         slice_.state = group.replaced(slice_.state, position, SILENT)
         return True
 
-    def _fail(self, group: Group, position: int, text: str) -> None:
+    def _fail_rule(self, group: Group, position: int, text: str) -> None:
         """Ends a rule with ERROR: it gets no more events, and its memory is dropped."""
         number = group.numbers[position]
         if number < len(self.rules.rules):  # a subject is only not there
@@ -307,7 +307,7 @@ class Judge:
             return None if opens else []
         if len(slices) > FREE_VISITS:
             return None
-        return [(each, False) for each in self._agreeing(group, key, letter)]
+        return [(each, False) for each in self._agreeing_slices(group, key, letter)]
 
     def repeated(self, letters: Sequence[tuple[Slice, Letter]], event: Event, last: int) -> None:
         """Such an event came again in every frame up to `last`."""
@@ -326,7 +326,7 @@ class Judge:
             if slice_.state.waits:
                 step = group.settled(slice_.state, broken=self.error is not None)
                 slice_.state = step.state
-                self._perform(group, slice_, step.acts, end)
+                self._perform_acts(group, slice_, step.acts, end)
 
     def end_answer(self, number: int) -> Outcomes:
         """Ends an answer as a clean end would; the next begins in frame `number`.
@@ -335,7 +335,7 @@ class Judge:
         """
         self.settle()
         self.last = number
-        outcomes = self._closed(self.error is None, is_last=False)
+        outcomes = self._closed_outcomes(self.error is None, is_last=False)
         self._begin_answer()
         return outcomes
 
@@ -358,9 +358,9 @@ class Judge:
     def close(self, how: Ending) -> Outcomes:
         """Ends the exchange; one outcome per rule, in the order of the rule set."""
         self.settle()
-        return self._closed(how == "eof" and self.error is None, is_last=True)
+        return self._closed_outcomes(how == "eof" and self.error is None, is_last=True)
 
-    def _closed(self, whole: bool, *, is_last: bool) -> Outcomes:
+    def _closed_outcomes(self, whole: bool, *, is_last: bool) -> Outcomes:
         """What comes of the answer, and of all where it is the last."""
         self.context.whole = whole
         end = Event("end of stream", {}, self.last, "transport")
@@ -373,7 +373,7 @@ class Judge:
                 continue
             for slice_, act in _in_order([(s, act) for s in slices for act in group.ends(s.state)]):
                 if is_last or act[0] not in group.kept:
-                    self._perform(group, slice_, (act,), end)
+                    self._perform_acts(group, slice_, (act,), end)
             for slice_ in slices:
                 fired[group.number] |= slice_.state.fired
         unplaced = tuple(self._unplaced)

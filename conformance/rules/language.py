@@ -42,18 +42,18 @@ def language(form: Grammar, aliases: Mapping[str, Alias]) -> Language:
     if size(form.root, LARGEST) > LARGEST:
         return Language(is_known=False)
     named = names(form.root)
-    letters = _smallest([aliases[name] for name in sorted(named)])
+    letters = _smallest_letters([aliases[name] for name in sorted(named)])
     try:
-        steps = _walk(Automaton(form.root), letters)
+        steps = _walk_states(Automaton(form.root), letters)
     except TooManyStatesError:
         return Language(is_known=False)
-    live = _live(steps)
+    live = _live_states(steps)
     lively = {name for state in live for name, to in steps[state].by_name.items() if to in live}
     return Language(
         is_known=True,
         is_empty=not lively,
         accepts_all=_accepts_all(steps),
-        useless=tuple(sorted(_written(form.text) - lively)),
+        useless=tuple(sorted(_written_names(form.text) - lively)),
     )
 
 
@@ -75,7 +75,7 @@ def counted(node: Expression) -> Iterator[str]:
         yield from counted(part)
 
 
-class _Step(Struct, frozen=True):
+class _WordState(Struct, frozen=True):
     """One state: whether a word may end here, where letters and names lead (-1: nowhere)."""
 
     accepts: bool
@@ -83,8 +83,8 @@ class _Step(Struct, frozen=True):
     by_name: Mapping[str, int]
 
 
-def _walk(automaton: Automaton, letters: Iterable[Letter]) -> dict[int, _Step]:
-    found: dict[int, _Step] = {}
+def _walk_states(automaton: Automaton, letters: Iterable[Letter]) -> dict[int, _WordState]:
+    found: dict[int, _WordState] = {}
     open_ = [automaton.start]
     while open_:
         state = open_.pop()
@@ -94,12 +94,12 @@ def _walk(automaton: Automaton, letters: Iterable[Letter]) -> dict[int, _Step]:
             raise TooManyStatesError(f"grammar met more than {MOST_STATES} states")
         by_name = {n: automaton.step(state, frozenset({n})) for n in sorted(automaton.alphabet)}
         following = tuple(automaton.step(state, letter) for letter in letters)
-        found[state] = _Step(automaton.accepts(state), following, by_name)
+        found[state] = _WordState(automaton.accepts(state), following, by_name)
         open_.extend(to for to in (*by_name.values(), *following) if to >= 0)
     return found
 
 
-def _accepts_all(steps: Mapping[int, _Step]) -> bool:
+def _accepts_all(steps: Mapping[int, _WordState]) -> bool:
     """Whether every word of letters is legal; a name alone may lead where no letter does."""
     seen, open_ = {0}, [0]
     while open_:
@@ -112,7 +112,7 @@ def _accepts_all(steps: Mapping[int, _Step]) -> bool:
     return True
 
 
-def _live(steps: Mapping[int, _Step]) -> set[int]:
+def _live_states(steps: Mapping[int, _WordState]) -> set[int]:
     """States from which a word can still end well."""
     live = {state for state, step in steps.items() if step.accepts}
     grown = True
@@ -123,7 +123,7 @@ def _live(steps: Mapping[int, _Step]) -> set[int]:
     return live
 
 
-def _smallest(aliases: list[Alias]) -> list[Letter]:
+def _smallest_letters(aliases: list[Alias]) -> list[Letter]:
     """For every type: the names that all its events answer to; else each name by itself."""
     letters: set[Letter] = set()
     for kind in sorted({kind for alias in aliases for kind in alias.types}):
@@ -135,7 +135,7 @@ def _smallest(aliases: list[Alias]) -> list[Letter]:
     return sorted(letters, key=sorted)
 
 
-def _written(text: str) -> set[str]:
+def _written_names(text: str) -> set[str]:
     return set(_WORD.findall(text))
 
 

@@ -54,7 +54,8 @@ def lint_suite(suite: Suite, root: Node, known: Known) -> list[Problem]:
     found = [*_alias_faults(suite, root, known)]
     for rule, node in zip(suite.rules, root.required("rules").sequence(), strict=True):
         found += (
-            Problem(e.place or node.place, _text(e), s) for s, e in _faults(rule, node, known)
+            Problem(e.place or node.place, _error_text(e), s)
+            for s, e in _rule_faults(rule, node, known)
         )
     return found
 
@@ -80,7 +81,7 @@ def lint_together(suites: Sequence[tuple[Suite, Node]]) -> list[Problem]:
     return found
 
 
-def _faults(rule: Rule, node: Node, known: Known) -> Iterator[tuple[Severity, SpecError]]:
+def _rule_faults(rule: Rule, node: Node, known: Known) -> Iterator[tuple[Severity, SpecError]]:
     yield from text_faults(rule, node, known.version)
     if known.ships(node.source.file):
         yield from authority_faults(rule, node)
@@ -102,5 +103,5 @@ def _alias_faults(suite: Suite, root: Node, known: Known) -> Iterator[Problem]:
             yield Problem(place, f"no rule uses event {name!r}", "warning")
 
 
-def _text(error: SpecError) -> str:
+def _error_text(error: SpecError) -> str:
     return f"{error.message} ({error.hint})" if error.hint else error.message

@@ -30,12 +30,12 @@ _TEXT_PATH: Final = re.compile(
 
 def event_faults(rule: Rule, node: Node) -> Iterator[Fault]:
     """Faults of the events that a rule names and of the fields it reads in them."""
-    yield from _twins(rule, node)
-    yield from _view(rule, node)
-    yield from _subject(rule, node)
-    yield from _order(rule, node)
-    yield from _fields(rule, node)
-    yield from _cost(rule, node)
+    yield from _twin_faults(rule, node)
+    yield from _view_faults(rule, node)
+    yield from _subject_faults(rule, node)
+    yield from _order_faults(rule, node)
+    yield from _field_faults(rule, node)
+    yield from _cost_faults(rule, node)
 
 
 def is_delta(alias: Alias) -> bool:
@@ -43,30 +43,30 @@ def is_delta(alias: Alias) -> bool:
     return any(kind.endswith(_DELTAS) for kind in alias.types)
 
 
-def _twins(rule: Rule, node: Node) -> Iterator[Fault]:
+def _twin_faults(rule: Rule, node: Node) -> Iterator[Fault]:
     seen: dict[str, str] = {}
     for name, alias in sorted(rule.aliases.items()):
-        first = seen.setdefault(_pattern(alias), name)
+        first = seen.setdefault(_pattern_text(alias), name)
         if first != name:
             message = f"events {first!r} and {name!r} are the same: no event is only one of them"
-            yield "error", _form(rule, node).error(message)
+            yield "error", _form_value(rule, node).error(message)
 
 
-def _pattern(alias: Alias) -> str:
+def _pattern_text(alias: Alias) -> str:
     kind: Any = sorted(alias.types) or alias.type
     return repr((alias.layer, kind, sorted(alias.conditions, key=repr)))
 
 
-def _view(rule: Rule, node: Node) -> Iterator[Fault]:
+def _view_faults(rule: Rule, node: Node) -> Iterator[Fault]:
     if isinstance(rule.form, Compare):
         return
     wire = sorted(name for name, a in rule.aliases.items() if a.layer != "semantic")
     if rule.view == "client" and wire:
         message = f"a client reports semantic events only: {wire[0]!r} never comes"
-        yield "error", _form(rule, node).error(message)
+        yield "error", _form_value(rule, node).error(message)
     if rule.view == "wire" and rule.aliases and _checks_ourselves(rule):
         message = "on the wire, starts and ends are the dialect's own work: the rule checks us"
-        yield "error", _form(rule, node).error(message, hint="applies: {view: client}")
+        yield "error", _form_value(rule, node).error(message, hint="applies: {view: client}")
 
 
 def _checks_ourselves(rule: Rule) -> bool:
@@ -91,7 +91,7 @@ def _is_own(alias: Alias, path: str) -> bool:
     return (read if path == "*" else {path or "choice"}) <= _OWN_FIELDS
 
 
-def _subject(rule: Rule, node: Node) -> Iterator[Fault]:
+def _subject_faults(rule: Rule, node: Node) -> Iterator[Fault]:
     wire = sorted(name for name, a in rule.subject.items() if a.layer != "semantic")
     if rule.view == "client" and wire:
         message = f"a client reports semantic events only: {wire[0]!r} never comes"
@@ -100,24 +100,24 @@ def _subject(rule: Rule, node: Node) -> Iterator[Fault]:
         return
     if not any(rule.aliases[name].conditions for name in rule.form.events):
         message = "passes for every stream: name the subject that must be there"
-        yield "warning", _form(rule, node).error(message)
+        yield "warning", _form_value(rule, node).error(message)
 
 
-def _order(rule: Rule, node: Node) -> Iterator[Fault]:
+def _order_faults(rule: Rule, node: Node) -> Iterator[Fault]:
     layers = {alias.layer for alias in rule.aliases.values()}
     if rule.form.is_ordered and {"wire", "semantic"} <= layers:
         message = "orders wire against semantic events: one frame gives rise to both"
-        yield "warning", _form(rule, node).error(message)
+        yield "warning", _form_value(rule, node).error(message)
 
 
-def _fields(rule: Rule, node: Node) -> Iterator[Fault]:
-    for name, path in _paths(rule):
-        alias = _named(rule)[name]
+def _field_faults(rule: Rule, node: Node) -> Iterator[Fault]:
+    for name, path in _read_paths(rule):
+        alias = _named_events(rule)[name]
         known = _known_fields(alias)
         field = path.split(".", maxsplit=1)[0]
         if known is not None and path and field not in known:
             message = f"{alias.types[0]} has no field {field!r}"
-            yield "error", _form(rule, node).error(message, hint=nearest(field, known))
+            yield "error", _form_value(rule, node).error(message, hint=nearest(field, known))
     fields = [_known_fields(alias) for alias in rule.aliases.values()]
     if rule.slice and fields and not any(f is None or f.issuperset(rule.slice) for f in fields):
         message = f"no event of the rule has all of {', '.join(rule.slice)}: no slice ever opens"
@@ -131,26 +131,26 @@ def _known_fields(alias: Alias) -> frozenset[str] | None:
     return frozenset.intersection(*(SEMANTIC_EVENTS[kind] | {"choice"} for kind in alias.types))
 
 
-def _paths(rule: Rule) -> Iterator[tuple[str, str]]:
+def _read_paths(rule: Rule) -> Iterator[tuple[str, str]]:
     """Every (event name, path) that the rule reads."""
-    for name, alias in _named(rule).items():
+    for name, alias in _named_events(rule).items():
         yield from ((name, path) for path, _ in alias.conditions)
     yield from rule.form.paths()
 
 
-def _named(rule: Rule) -> Mapping[str, Alias]:
+def _named_events(rule: Rule) -> Mapping[str, Alias]:
     """All events that the rule names, its subject too."""
     return {**rule.aliases, **rule.subject}
 
 
-def _cost(rule: Rule, node: Node) -> Iterator[Fault]:
+def _cost_faults(rule: Rule, node: Node) -> Iterator[Fault]:
     if rule.view != "wire":
         return
     for name, alias in sorted(rule.aliases.items()):
         costly = [path for path, pattern in alias.conditions if _reads_text(path, pattern)]
         if is_delta(alias) and costly:
             message = f"event {name!r} has a pattern on {costly[0]}: it costs every delta"
-            yield "warning", _form(rule, node).error(message)
+            yield "warning", _form_value(rule, node).error(message)
 
 
 def _reads_text(path: str, pattern: Any) -> bool:
@@ -158,6 +158,6 @@ def _reads_text(path: str, pattern: Any) -> bool:
     return _TEXT_PATH.fullmatch(path) is not None and not absence
 
 
-def _form(rule: Rule, node: Node) -> Node:
+def _form_value(rule: Rule, node: Node) -> Node:
     """The value of the rule's form, where its events are named."""
     return node.required(rule.form.key)

@@ -36,20 +36,20 @@ def knob_faults(rule: Rule, node: Node, declared: Knobs) -> Iterator[Fault]:
     everywhere = frozenset.intersection(*(frozenset(knobs) for knobs in own))
     anywhere = frozenset().union(*own)
     for name in sorted(knobs_read(rule) - everywhere):
-        yield "error", node.error(*_unknown(name, everywhere))
+        yield "error", node.error(*_unknown_name(name, everywhere))
     for name in _HINTED.findall(f"{rule.hint} {rule.fix}"):
         if name not in anywhere:
             text = node.required("hint" if name in rule.hint else "fix")
-            yield "error", text.error(*_unknown(name, anywhere))
-    yield from _conditions(rule, node, own)
+            yield "error", text.error(*_unknown_name(name, anywhere))
+    yield from _condition_faults(rule, node, own)
 
 
-def _unknown(name: str, known: frozenset[str]) -> tuple[str]:
+def _unknown_name(name: str, known: frozenset[str]) -> tuple[str]:
     near = nearest(name, known)
     return (f"no knob {name!r} in this dialect's profiles{f' ({near})' if near else ''}",)
 
 
-def _conditions(
+def _condition_faults(
     rule: Rule, node: Node, own: list[Mapping[str, tuple[Any, ...]]]
 ) -> Iterator[Fault]:
     for name, pattern in rule.applies.profile:
@@ -58,20 +58,20 @@ def _conditions(
         key = node.required("applies").required("profile").key(name)
         having = [knobs[name] for knobs in own if name in knobs]
         if not having:
-            yield "error", key.error(*_unknown(name, frozenset().union(*own)))
+            yield "error", key.error(*_unknown_name(name, frozenset().union(*own)))
             continue
-        for value in _constants(pattern):
+        for value in _pattern_constants(pattern):
             if not any(not allowed or any(same(value, a) for a in allowed) for allowed in having):
                 yield "error", key.error(f"knob {name!r} is never {shown(value)}")
 
 
-def _constants(pattern: Any) -> Iterator[Any]:
+def _pattern_constants(pattern: Any) -> Iterator[Any]:
     """The constants of a pattern; a schema may mean anything."""
     if isinstance(pattern, list | tuple):
         for each in pattern:
-            yield from _constants(each)
+            yield from _pattern_constants(each)
     elif isinstance(pattern, Mapping):
         if set(pattern) == {"not"}:
-            yield from _constants(pattern["not"])
+            yield from _pattern_constants(pattern["not"])
     else:
         yield pattern

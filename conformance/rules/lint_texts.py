@@ -36,13 +36,13 @@ def text_faults(rule: Rule, node: Node, version: str) -> Iterator[Fault]:
             yield "error", says.error(message)
     if _TWO_CLAIMS.search(rule.says.rstrip(".")):
         yield "warning", says.error("says makes two claims", hint="one rule, one reason to fail")
-    yield from _placeholders(node)
-    if _numbers(rule.since) > _numbers(version):
+    yield from _placeholder_faults(node)
+    if _version_numbers(rule.since) > _version_numbers(version):
         message = f"since {rule.since} is newer than this version, {version}"
         yield "error", node.required("since").error(message)
 
 
-def _placeholders(node: Node) -> Iterator[Fault]:
+def _placeholder_faults(node: Node) -> Iterator[Fault]:
     texts = [node.get(key) for key in ("says", "hint", "fix")]
     sources = node.get("source")
     several = sources.sequence() if sources and sources.kind == "sequence" else (sources,)
@@ -65,5 +65,5 @@ def authority_faults(rule: Rule, node: Node) -> Iterator[Fault]:
     yield "error", node.required("level").error("a MUST needs more authority", hint=hint)
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+def _version_numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", version)[:3])

@@ -49,14 +49,16 @@ def load_suite(path: Path, vocabularies: Vocabularies) -> Suite:
 def read_suite(root: Node, vocabularies: Vocabularies) -> Suite:
     """The suite in a document."""
     entries = root.mapping(SUITE_KEYS)
-    suite = _matching(root.required("suite"), _SUITE_ID, "words joined by '-' and '/'")
-    dialects = _dialects(entries.get("dialect"))
+    suite = _matching_text(root.required("suite"), _SUITE_ID, "words joined by '-' and '/'")
+    dialects = _read_dialects(entries.get("dialect"))
     names = Names(joined_vocabulary(dialects, vocabularies))
     events = entries.get("events")
     if events is not None:
         for name, node in events.mapping().items():
             names.declare(name, node)
-    rules = tuple(_rule(node, suite, dialects, names) for node in root.required("rules").sequence())
+    rules = tuple(
+        _read_rule(node, suite, dialects, names) for node in root.required("rules").sequence()
+    )
     _no_twins(root.required("rules"), rules)
     if sum(len(rule.examples) for rule in rules) > MOST_EXAMPLES:
         raise root.required("rules").error(f"more than {MOST_EXAMPLES} examples in one file")
@@ -72,7 +74,7 @@ def joined_vocabulary(dialects: Sequence[str], vocabularies: Vocabularies) -> Vo
     return Vocabulary(", ".join(dialects), frozenset().union(*wires))
 
 
-def _dialects(node: Node | None) -> tuple[str, ...]:
+def _read_dialects(node: Node | None) -> tuple[str, ...]:
     """The dialects of a suite or of a rule: one, or a list."""
     if node is None:
         return ()
@@ -81,9 +83,9 @@ def _dialects(node: Node | None) -> tuple[str, ...]:
     return tuple(each.string() for each in node.sequence())
 
 
-def _narrowed(node: Node | None, dialects: tuple[str, ...]) -> tuple[str, ...]:
+def _narrowed_dialects(node: Node | None, dialects: tuple[str, ...]) -> tuple[str, ...]:
     """The dialects of a rule: those of its suite, or those among them that it names."""
-    named = _dialects(node)
+    named = _read_dialects(node)
     if node is not None and not set(named) <= set(dialects):
         raise node.error("a rule names only dialects of its suite")
     return named or dialects
@@ -97,7 +99,7 @@ def _no_twins(nodes: Node, rules: tuple[Rule, ...]) -> None:
         seen.add(rule.id)
 
 
-def _rule(node: Node, suite: str, dialects: tuple[str, ...], names: Names) -> Rule:
+def _read_rule(node: Node, suite: str, dialects: tuple[str, ...], names: Names) -> Rule:
     entries = node.mapping(RULE_KEYS)
     for bound in ("after", "until"):
         if bound in entries and "never" not in entries:
@@ -105,30 +107,30 @@ def _rule(node: Node, suite: str, dialects: tuple[str, ...], names: Names) -> Ru
     reader = FormReader(names)
     form = read_form(reader, node)
     return Rule(
-        id=f"{suite}/{_matching(node.required('id'), _ID, 'lower-case words joined by -')}",
+        id=f"{suite}/{_matching_text(node.required('id'), _ID, 'lower-case words joined by -')}",
         level=chosen(node.required("level"), tuple(Level)),
         says=node.required("says").string(),
-        source=_source(entries["source"]) if "source" in entries else (),
-        since=_matching(node.required("since"), _VERSION, "a version like 0.1.0"),
+        source=_read_source(entries["source"]) if "source" in entries else (),
+        since=_matching_text(node.required("since"), _VERSION, "a version like 0.1.0"),
         form=form,
         aliases=reader.used,
         place=node.place,
-        slice=_slice(entries.get("slice")),
-        subject=_subject(names, form, entries.get("subject")),
-        scope=_scope(entries.get("scope")),
-        applies=_applies(entries.get("applies")),
-        dialects=_narrowed(entries.get("dialect"), dialects),
-        hint=_text(entries, "hint"),
-        fix=_text(entries, "fix"),
+        slice=_read_slice(entries.get("slice")),
+        subject=_read_subject(names, form, entries.get("subject")),
+        scope=_read_scope(entries.get("scope")),
+        applies=_read_applies(entries.get("applies")),
+        dialects=_narrowed_dialects(entries.get("dialect"), dialects),
+        hint=_read_text(entries, "hint"),
+        fix=_read_text(entries, "fix"),
         examples=read_examples(entries),
     )
 
 
-def _scope(node: Node | None) -> Scope:
+def _read_scope(node: Node | None) -> Scope:
     return "answer" if node is None else chosen(node, SCOPES)
 
 
-def _subject(names: Names, form: Form, node: Node | None) -> Mapping[str, Alias]:
+def _read_subject(names: Names, form: Form, node: Node | None) -> Mapping[str, Alias]:
     if node is None:
         return {}
     if isinstance(form, Compare):
@@ -138,22 +140,22 @@ def _subject(names: Names, form: Form, node: Node | None) -> Mapping[str, Alias]
     return reader.used
 
 
-def _text(entries: Mapping[str, Node], key: str) -> str:
+def _read_text(entries: Mapping[str, Node], key: str) -> str:
     return entries[key].string() if key in entries else ""
 
 
-def _matching(node: Node, pattern: re.Pattern[str], what: str) -> str:
+def _matching_text(node: Node, pattern: re.Pattern[str], what: str) -> str:
     text = node.string()
     if not pattern.fullmatch(text):
         raise node.error(f"expected {what}, got {text!r}")
     return text
 
 
-def _slice(node: Node | None) -> tuple[str, ...]:
+def _read_slice(node: Node | None) -> tuple[str, ...]:
     return tuple(each.string() for each in node.sequence()) if node else ()
 
 
-def _source(node: Node) -> tuple[Mapping[str, str], ...]:
+def _read_source(node: Node) -> tuple[Mapping[str, str], ...]:
     nodes = node.sequence() if node.kind == "sequence" else (node,)
     found: list[Mapping[str, str]] = []
     for each in nodes:
@@ -168,22 +170,22 @@ def _source(node: Node) -> tuple[Mapping[str, str], ...]:
     return tuple(found)
 
 
-def _applies(node: Node | None) -> Applies:
+def _read_applies(node: Node | None) -> Applies:
     if node is None:
         return Applies()
     known = {"request", "response", "stated", "profile", "user_choices", "view"}
     entries = node.mapping(known)
     return Applies(
-        request=_conditions(entries.get("request")),
-        response=_conditions(entries.get("response")),
-        stated=_conditions(entries.get("stated")),
-        profile=_conditions(entries.get("profile")),
-        user_choices=_conditions(entries.get("user_choices")),
+        request=_read_conditions(entries.get("request")),
+        response=_read_conditions(entries.get("response")),
+        stated=_read_conditions(entries.get("stated")),
+        profile=_read_conditions(entries.get("profile")),
+        user_choices=_read_conditions(entries.get("user_choices")),
         view=chosen(entries["view"], VIEWS) if "view" in entries else "wire",
     )
 
 
-def _conditions(node: Node | None) -> tuple[tuple[str, Any], ...]:
+def _read_conditions(node: Node | None) -> tuple[tuple[str, Any], ...]:
     if node is None:
         return ()
     return tuple((path, pattern_at(value)) for path, value in node.mapping().items())

@@ -38,14 +38,14 @@ class Names:
 
     def declare(self, name: str, node: Node) -> None:
         """Adds an alias from the suite's `events`."""
-        self.aliases[name] = self._alias(name, node)
+        self.aliases[name] = self._read_alias(name, node)
 
     def resolve(self, node: Node) -> Alias:
         """The alias that a name in a rule stands for."""
         name = node.string()
         found = self.aliases.get(name) or self.direct(name, node)
         if found is None:
-            known = [*self.aliases, *SEMANTIC_EVENTS, *TRANSPORT_EVENTS, *self._wire()]
+            known = [*self.aliases, *SEMANTIC_EVENTS, *TRANSPORT_EVENTS, *self._wire_names()]
             raise node.error(f"unknown event {name!r}", hint=nearest(name, known))
         return found
 
@@ -64,30 +64,30 @@ class Names:
         found: list[Layer] = []
         if kind in TRANSPORT_EVENTS:
             found.append("transport")
-        if kind in self._wire():
+        if kind in self._wire_names():
             found.append("wire")
         if kind in SEMANTIC_EVENTS:
             found.append("semantic")
         return tuple(found)
 
-    def _wire(self) -> frozenset[str]:
+    def _wire_names(self) -> frozenset[str]:
         return TURN_EVENTS | (self.vocabulary.wire if self.vocabulary else frozenset())
 
-    def _alias(self, name: str, node: Node) -> Alias:
+    def _read_alias(self, name: str, node: Node) -> Alias:
         if node.kind == "scalar":
             return Alias(
-                name, node.string(), (), self._layer(node, node.string(), None), node.place
+                name, node.string(), (), self._read_layer(node, node.string(), None), node.place
             )
         entries = node.mapping()
         kind = node.required("type")
         stated, words = entries.pop("layer", None), entries.pop("shown_as", None)
         entries.pop("type")
-        layer = self._layer(kind, kind.plain(), stated)
+        layer = self._read_layer(kind, kind.plain(), stated)
         pairs = tuple((path, pattern_at(value)) for path, value in entries.items())
         shown_as = words.string() if words else ""
         return Alias(name, kind.plain(), pairs, layer, node.place, shown_as)
 
-    def _layer(self, node: Node, kind: object, stated: Node | None) -> Layer:
+    def _read_layer(self, node: Node, kind: object, stated: Node | None) -> Layer:
         if isinstance(kind, Mapping):
             pattern_at(node)
             if any(name.startswith((REQUEST, CHOICES)) for name in references(kind)):
@@ -95,7 +95,7 @@ class Names:
                 raise node.error("a type cannot depend on the request")
             chosen = stated.one_of(LAYERS) if stated else "wire"
             return next(layer for layer in LAYERS if layer == chosen)
-        found = {self._layer_of(each, stated) for each in _each(node)}
+        found = {self._layer_of(each, stated) for each in _each_node(node)}
         if len(found) != 1:
             raise node.error("the types of one event belong to different layers")
         return found.pop()
@@ -104,7 +104,7 @@ class Names:
         kind = node.string()
         layers = self.layers_of(kind)
         if not layers:
-            known = [*SEMANTIC_EVENTS, *TRANSPORT_EVENTS, *self._wire()]
+            known = [*SEMANTIC_EVENTS, *TRANSPORT_EVENTS, *self._wire_names()]
             raise node.error(f"unknown event type {kind!r}", hint=nearest(kind, known))
         if stated is not None:
             chosen = stated.one_of(layers)
@@ -116,5 +116,5 @@ class Names:
         return layers[0]
 
 
-def _each(node: Node) -> tuple[Node, ...]:
+def _each_node(node: Node) -> tuple[Node, ...]:
     return node.sequence() if node.kind == "sequence" else (node,)

@@ -71,15 +71,15 @@ class Node:
 
     def mapping(self, known: Collection[str] | None = None) -> dict[str, Node]:
         """Give the values by key, in file order; a key outside `known` (None: any) is an error."""
-        entries = self._entries()
+        entries = self._entries_by_key()
         for name, (key, _) in entries.items():
             if known is not None and name not in known:
-                raise key.error(f"unknown key {shown(name)}", hint=_help(name, known))
+                raise key.error(f"unknown key {shown(name)}", hint=_spelling_help(name, known))
         return {name: value for name, (_, value) in entries.items()}
 
     def key(self, name: str) -> Node:
         """Give the key itself as a node, for errors about the key."""
-        entries = self._entries()
+        entries = self._entries_by_key()
         if name not in entries:
             raise self.error(f"key {name!r} is missing")
         return entries[name][0]
@@ -93,36 +93,36 @@ class Node:
 
     def get(self, key: str) -> Node | None:
         """Give the value under `key`, or None. A written `null` is a node."""
-        entry = self._entries().get(key)
+        entry = self._entries_by_key().get(key)
         return entry[1] if entry else None
 
     def sequence(self) -> tuple[Node, ...]:
         if self.kind != "sequence":
-            raise self._unexpected("a list")
+            raise self._unexpected_value("a list")
         items: tuple[Node, ...] = self.value
         return items
 
     def string(self) -> str:
         """Give a string of at least one character."""
         if not isinstance(self.value, str):
-            raise self._unexpected("a string", hint="put it in quotes")
+            raise self._unexpected_value("a string", hint="put it in quotes")
         if not self.value:
             raise self.error("expected a string, got an empty one")
         return self.value
 
     def integer(self) -> int:
         if not isinstance(self.value, int) or isinstance(self.value, bool):
-            raise self._unexpected("an integer")
+            raise self._unexpected_value("an integer")
         return self.value
 
     def number(self) -> int | float:
         if not isinstance(self.value, int | float) or isinstance(self.value, bool):
-            raise self._unexpected("a number")
+            raise self._unexpected_value("a number")
         return self.value
 
     def boolean(self) -> bool:
         if not isinstance(self.value, bool):
-            raise self._unexpected("true or false")
+            raise self._unexpected_value("true or false")
         return self.value
 
     def one_of(self, choices: Collection[str]) -> str:
@@ -137,18 +137,18 @@ class Node:
     def plain(self) -> Any:
         """Give the value as JSON would: dict, list, str, int, float, bool or None."""
         if self.kind == "mapping":
-            return {name: value.plain() for name, (_, value) in self._entries().items()}
+            return {name: value.plain() for name, (_, value) in self._entries_by_key().items()}
         if self.kind == "sequence":
             return [item.plain() for item in self.sequence()]
         return self.value
 
-    def _entries(self) -> Mapping[str, tuple[Node, Node]]:
+    def _entries_by_key(self) -> Mapping[str, tuple[Node, Node]]:
         if self.kind != "mapping":
-            raise self._unexpected("a mapping")
+            raise self._unexpected_value("a mapping")
         entries: Mapping[str, tuple[Node, Node]] = self.value
         return entries
 
-    def _unexpected(self, wanted: str, *, hint: str = "") -> SpecError:
+    def _unexpected_value(self, wanted: str, *, hint: str = "") -> SpecError:
         came = {"mapping": "a mapping", "sequence": "a list"}.get(self.kind) or shown(self.value)
         return self.error(f"expected {wanted}, got {came}", hint=hint if self._is_scalar else "")
 
@@ -165,5 +165,5 @@ def shown(value: object) -> str:
     return beginning(text, _MAX_SHOWN)
 
 
-def _help(name: str, known: Collection[str]) -> str:
+def _spelling_help(name: str, known: Collection[str]) -> str:
     return nearest(name, known) or f"known: {', '.join(sorted(known))}"

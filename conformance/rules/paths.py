@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 
-class _Missing:
+class _MissingValue:
     def __repr__(self) -> str:
         return "MISSING"
 
@@ -20,7 +20,7 @@ class _Missing:
         return False
 
 
-MISSING: Final = _Missing()
+MISSING: Final = _MissingValue()
 
 Getter = Callable[[Any], Any]
 
@@ -30,15 +30,15 @@ def getter(path: str) -> Getter:
     """A function from a decoded value to the value at `path` in it, or MISSING."""
     segments = tuple(path.split("."))
     if len(segments) == 1 and segments[0] != "*":
-        return _single(segments[0])
+        return _single_getter(segments[0])
     if len(segments) == 2 and not any(each == "*" or each.isdecimal() for each in segments):
-        return _double(*segments)
+        return _double_getter(*segments)
     if "*" not in segments:
-        return _several(segments)
-    return lambda value: _spread(value, segments)
+        return _deep_getter(segments)
+    return lambda value: _spread_values(value, segments)
 
 
-def _single(name: str) -> Getter:
+def _single_getter(name: str) -> Getter:
     def get(value: Any) -> Any:
         try:  # nearly always it is an object, and nothing else that JSON knows has `get`
             return value.get(name, MISSING)
@@ -48,7 +48,7 @@ def _single(name: str) -> Getter:
     return get
 
 
-def _double(outer: str, name: str) -> Getter:
+def _double_getter(outer: str, name: str) -> Getter:
     def get(value: Any) -> Any:
         inner = value.get(outer) if isinstance(value, dict) else None
         return inner.get(name, MISSING) if isinstance(inner, dict) else MISSING
@@ -56,7 +56,7 @@ def _double(outer: str, name: str) -> Getter:
     return get
 
 
-def _several(segments: tuple[str, ...]) -> Getter:
+def _deep_getter(segments: tuple[str, ...]) -> Getter:
     steps = tuple((each, int(each) if each.isdecimal() else None) for each in segments)
 
     def get(value: Any) -> Any:
@@ -72,7 +72,7 @@ def _several(segments: tuple[str, ...]) -> Getter:
     return get
 
 
-def _descend(value: Any, segments: tuple[str, ...]) -> Any:
+def _descend_path(value: Any, segments: tuple[str, ...]) -> Any:
     for segment in segments:
         if isinstance(value, dict):
             value = value.get(segment, MISSING)
@@ -85,15 +85,15 @@ def _descend(value: Any, segments: tuple[str, ...]) -> Any:
     return value
 
 
-def _spread(value: Any, segments: tuple[str, ...]) -> Any:
+def _spread_values(value: Any, segments: tuple[str, ...]) -> Any:
     star = segments.index("*")
-    inner = _descend(value, segments[:star])
+    inner = _descend_path(value, segments[:star])
     if not isinstance(inner, list):
         return MISSING
     rest = segments[star + 1 :]
     if not rest:
         return inner
-    follow = _spread if "*" in rest else _descend
+    follow = _spread_values if "*" in rest else _descend_path
     found = [follow(element, rest) for element in inner]
     return [each for each in found if each is not MISSING]
 

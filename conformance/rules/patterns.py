@@ -102,12 +102,12 @@ def token(value: Any) -> str:
 def compile_value(pattern: Any, knobs: Mapping[str, Any]) -> Test:
     """The test for one value pattern."""
     if isinstance(pattern, str) and pattern.startswith("$"):
-        return _reference(pattern, knobs)
+        return _reference_test(pattern, knobs)
     if isinstance(pattern, list | tuple):
         return _one_of(tuple(compile_value(each, knobs) for each in pattern))
     if isinstance(pattern, Mapping):
-        return _map(pattern, knobs)
-    return _constant(pattern)
+        return _map_test(pattern, knobs)
+    return _constant_test(pattern)
 
 
 def _one_of(tests: tuple[Test, ...]) -> Test:
@@ -120,7 +120,7 @@ def _one_of(tests: tuple[Test, ...]) -> Test:
     return holds
 
 
-def _constant(wanted: Any) -> Test:
+def _constant_test(wanted: Any) -> Test:
     if wanted is None:
         return lambda value, _data, _evidence: value is None
     if isinstance(wanted, str):
@@ -128,9 +128,9 @@ def _constant(wanted: Any) -> Test:
     return lambda value, _data, _evidence: value is not MISSING and same(value, wanted)
 
 
-def _reference(text: str, knobs: Mapping[str, Any]) -> Test:
+def _reference_test(text: str, knobs: Mapping[str, Any]) -> Test:
     if text.startswith("$$"):
-        return _constant(text[1:])
+        return _constant_test(text[1:])
     if is_of_exchange(text):
         look = _looked_up(text)
         return lambda value, _data, evidence: value is not MISSING and same(value, look(evidence))
@@ -174,7 +174,7 @@ def texts(value: Any, knobs: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(text for each in value for text in texts(each, knobs))
 
 
-def _map(pattern: Mapping[str, Any], knobs: Mapping[str, Any]) -> Test:
+def _map_test(pattern: Mapping[str, Any], knobs: Mapping[str, Any]) -> Test:
     if len(pattern) == 1 and next(iter(pattern)) in SPECIAL:
         ((key, inner),) = pattern.items()
         return _SPECIALS[key](inner, knobs)
@@ -184,14 +184,14 @@ def _map(pattern: Mapping[str, Any], knobs: Mapping[str, Any]) -> Test:
     return lambda value, _data, _evidence: value is not MISSING and is_valid(value)
 
 
-def _field(path: Any, _knobs: Mapping[str, Any]) -> Test:
+def _field_test(path: Any, _knobs: Mapping[str, Any]) -> Test:
     if not isinstance(path, str):
         raise PatternError("field takes a path")
     get = getter(path)
     return lambda value, data, _evidence: value is not MISSING and same(value, get(data))
 
 
-def _sum(paths: Any, _knobs: Mapping[str, Any]) -> Test:
+def _sum_test(paths: Any, _knobs: Mapping[str, Any]) -> Test:
     if not isinstance(paths, list | tuple) or not all(isinstance(each, str) for each in paths):
         raise PatternError("sum takes a list of paths")
     getters = tuple(map(getter, paths))
@@ -203,18 +203,18 @@ def _sum(paths: Any, _knobs: Mapping[str, Any]) -> Test:
     return is_sum
 
 
-def _above(bound: Any, knobs: Mapping[str, Any]) -> Test:
+def _above_test(bound: Any, knobs: Mapping[str, Any]) -> Test:
     if isinstance(bound, str) and is_of_exchange(bound):
         look = _looked_up(bound)
-        return lambda value, _data, evidence: _greater(value, look(evidence))
+        return lambda value, _data, evidence: _is_greater(value, look(evidence))
     if isinstance(bound, str) and bound.startswith("$"):
         bound = knob(bound, knobs)
     if isinstance(bound, Mapping) and set(bound) == {"field"}:
         get = getter(str(bound["field"]))
-        return lambda value, data, _evidence: _greater(value, get(data))
+        return lambda value, data, _evidence: _is_greater(value, get(data))
     if not is_number(bound):
         raise PatternError("above takes a number or {field: path}")
-    return lambda value, _data, _evidence: _greater(value, bound)
+    return lambda value, _data, _evidence: _is_greater(value, bound)
 
 
 def is_number(value: Any) -> bool:
@@ -222,27 +222,27 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _greater(value: Any, bound: Any) -> bool:
+def _is_greater(value: Any, bound: Any) -> bool:
     return is_number(value) and is_number(bound) and bool(value > bound)
 
 
-def _not(inner: Any, knobs: Mapping[str, Any]) -> Test:
+def _not_test(inner: Any, knobs: Mapping[str, Any]) -> Test:
     test = compile_value(inner, knobs)
     return lambda value, data, evidence: not test(value, data, evidence)
 
 
-def _absent(wanted: Any, _knobs: Mapping[str, Any]) -> Test:
+def _absent_test(wanted: Any, _knobs: Mapping[str, Any]) -> Test:
     if not isinstance(wanted, bool):
         raise PatternError("absent takes true or false")
     return lambda value, _data, _evidence: (value is MISSING) is wanted
 
 
 _SPECIALS: Final[Mapping[str, Callable[[Any, Mapping[str, Any]], Test]]] = {
-    "field": _field,
-    "sum": _sum,
-    "above": _above,
-    "not": _not,
-    "absent": _absent,
+    "field": _field_test,
+    "sum": _sum_test,
+    "above": _above_test,
+    "not": _not_test,
+    "absent": _absent_test,
 }
 
 
@@ -268,7 +268,7 @@ def schema_test(schema: Any, knobs: Mapping[str, Any]) -> SchemaTest:
     for key in unknown_keywords(schema):
         near = nearest(key, KEYWORDS)
         raise PatternError(f"no JSON Schema has the keyword {key[:60]!r}{near and f'; {near}'}")
-    return SchemaTest(_filled(schema, knobs))
+    return SchemaTest(_filled_schema(schema, knobs))
 
 
 @lru_cache(maxsize=MOST_SHARED)
@@ -285,24 +285,24 @@ def regex(pattern: str) -> Callable[[str], bool]:
 def _validator(schema: Any) -> Any:
     try:
         return jsonschema_rs.Draft202012Validator(
-            schema, pattern_options=jsonschema_rs.RegexOptions(), retriever=_refuse
+            schema, pattern_options=jsonschema_rs.RegexOptions(), retriever=_refuse_reference
         )
     except (ValueError, jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as err:
         raise PatternError(f"no JSON Schema: {str(err).splitlines()[0]}") from err
 
 
-def _refuse(uri: str) -> Any:
+def _refuse_reference(uri: str) -> Any:
     raise ValueError(f"schemas are not fetched: {uri}")
 
 
-def _filled(schema: Any, knobs: Mapping[str, Any]) -> Any:
+def _filled_schema(schema: Any, knobs: Mapping[str, Any]) -> Any:
     if isinstance(schema, Mapping):
         for key in ("$ref", "$schema", "$id", "$dynamicRef"):
             if not str(schema.get(key, "#")).startswith("#"):
                 raise PatternError(f"{key} may only point inside the schema")
-        return {key: _filled(each, knobs) for key, each in schema.items()}
+        return {key: _filled_schema(each, knobs) for key, each in schema.items()}
     if isinstance(schema, list | tuple):
-        return [_filled(each, knobs) for each in schema]
+        return [_filled_schema(each, knobs) for each in schema]
     if isinstance(schema, str) and is_of_exchange(schema):
         raise PatternError(f"{schema.partition('.')[0]} cannot be used inside a JSON Schema")
     if isinstance(schema, str) and schema.startswith("$$"):

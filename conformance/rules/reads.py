@@ -68,7 +68,7 @@ def reads_meaning(rule: Rule) -> bool:
 
 def values_at(event: Event, path: str) -> Iterator[object]:
     """The value at a path, and all values below it."""
-    yield from _spread(event.data, path.split(".") if path else [])
+    yield from _spread_values(event.data, path.split(".") if path else [])
 
 
 def _named_paths(rule: Rule, named: Mapping[str, Alias]) -> Iterator[tuple[str, str]]:
@@ -99,7 +99,7 @@ def _is_related(one: str, other: str) -> bool:
     return not (one and other) or all(a == b or "*" in (a, b) for a, b in pairs)
 
 
-def _spread(value: object, path: list[str]) -> Iterator[object]:
+def _spread_values(value: object, path: list[str]) -> Iterator[object]:
     if isinstance(value, Mapping):
         names = value.keys() if not path or path[0] == "*" else path[:1]
         inner = [value[name] for name in names if name in value]
@@ -111,4 +111,4 @@ def _spread(value: object, path: list[str]) -> Iterator[object]:
             yield value
         return
     for each in inner:
-        yield from _spread(each, path[1:])
+        yield from _spread_values(each, path[1:])

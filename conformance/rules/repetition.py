@@ -100,10 +100,10 @@ class Repeated(Struct, frozen=True):
 def is_related(path: str, columns: Columns) -> bool:
     """Whether a path leads to a column, or to something that holds one or is inside one."""
     segments = path.split(".")
-    return any(all(map(_meet, segments, column.split("."))) for column in columns)
+    return any(all(map(_can_meet, segments, column.split("."))) for column in columns)
 
 
-def _meet(one: str, other: str) -> bool:
+def _can_meet(one: str, other: str) -> bool:
     """Whether two segments may lead to one place: `*` leads everywhere, `00` where `0` does."""
     if one == other or "*" in (one, other):
         return True

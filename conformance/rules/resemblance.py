@@ -16,17 +16,19 @@ _JOINTS: Final = str.maketrans("", "", "_-./ ")
 
 def resembled(word: str, known: tuple[str, ...]) -> str:
     """The first of the known words that the word is not, but nearly is; empty where none is."""
-    return _resembled(word, known) if _SHORTEST - 1 <= len(word) <= _LONGEST else ""
+    return _resembled_word(word, known) if _SHORTEST - 1 <= len(word) <= _LONGEST else ""
 
 
 @lru_cache(maxsize=4096)
-def _resembled(word: str, known: tuple[str, ...]) -> str:
-    plain = _plain(word)
-    near = (each for each in known if len(each) >= _SHORTEST and _is_near(plain, _plain(each)))
+def _resembled_word(word: str, known: tuple[str, ...]) -> str:
+    plain = _plain_spelling(word)
+    near = (
+        each for each in known if len(each) >= _SHORTEST and _is_near(plain, _plain_spelling(each))
+    )
     return next((each for each in near if each != word), "")
 
 
-def _plain(word: str) -> str:
+def _plain_spelling(word: str) -> str:
     return word.translate(_JOINTS).lower()
 
 

@@ -104,13 +104,13 @@ class RuleSet:
 
     def opening(self, silenced: frozenset[int]) -> Sequence[JointState]:
         """What a slice of each group begins with, before a rule opens it."""
-        return self._begin(silenced)[0]
+        return self._begin_streams(silenced)[0]
 
     def begun(self, silenced: frozenset[int]) -> Sequence[tuple[Group, JointState]]:
         """Groups without slice fields, with the state of their one slice before any event."""
-        return self._begin(silenced)[1]
+        return self._begin_streams(silenced)[1]
 
-    def _begin(self, silenced: frozenset[int]) -> _Beginning:
+    def _begin_streams(self, silenced: frozenset[int]) -> _Beginning:
         found = self._beginnings.get(silenced)
         if found is None:
             opening = tuple(group.opening(silenced) for group in self.groups)

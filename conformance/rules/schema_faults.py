@@ -41,13 +41,13 @@ class SchemaFault(NamedTuple):
 def schema_fault(error: Any, show: Callable[[Any], str]) -> SchemaFault:
     """The fault that an error of jsonschema-rs describes; `show` writes values."""
     place = tuple(error.instance_path)
-    if _kind(error) == "Required":
+    if _fault_kind(error) == "Required":
         return SchemaFault((*place, error.kind.as_dict()["property"]), "a value", MISSING)
-    return SchemaFault(place, _wanted(error, show), error.instance)
+    return SchemaFault(place, _wanted_words(error, show), error.instance)
 
 
-def _wanted(error: Any, show: Callable[[Any], str]) -> str:
-    kind, said = _kind(error), error.kind.as_dict()
+def _wanted_words(error: Any, show: Callable[[Any], str]) -> str:
+    kind, said = _fault_kind(error), error.kind.as_dict()
     if kind in ("AnyOf", "OneOfNotValid"):
         return _one_of_forms(error, show)
     if kind == "Not":
@@ -62,7 +62,7 @@ def _one_of_forms(error: Any, show: Callable[[Any], str]) -> str:
     faults = [schema_fault(branch[0], show) for branch in error.kind.as_dict()["context"]]
     inside = [fault._replace(place=fault.place[depth:]) for fault in faults]
     forms = [f"{each.wanted} at {each.path}" if each.place else each.wanted for each in inside]
-    return _either(list(dict.fromkeys(forms)))
+    return _either_words(list(dict.fromkeys(forms)))
 
 
 def _anything_but(schema: Any, show: Callable[[Any], str]) -> str:
@@ -70,23 +70,23 @@ def _anything_but(schema: Any, show: Callable[[Any], str]) -> str:
     if excluded.keys() == {"const"}:
         return f"anything but {show(excluded['const'])}"
     if excluded.keys() == {"enum"}:
-        return f"anything but {_either([show(each) for each in excluded['enum']])}"
+        return f"anything but {_either_words([show(each) for each in excluded['enum']])}"
     if excluded.keys() == {"type"} and isinstance(excluded["type"], str):
         return f"anything but {TYPE_WORDS[excluded['type']]}"
     return "a value that the rule does not exclude"
 
 
-def _type(said: Mapping[str, Any], _show: Callable[[Any], str]) -> str:
+def _type_words(said: Mapping[str, Any], _show: Callable[[Any], str]) -> str:
     # In an order of our own: that of jsonschema-rs changes from version to version.
     types = sorted(said["types"], key=lambda name: (name == "null", name))
-    return _either([TYPE_WORDS[each] for each in types])
+    return _either_words([TYPE_WORDS[each] for each in types])
 
 
-def _enum(said: Mapping[str, Any], show: Callable[[Any], str]) -> str:
-    return _either([show(each) for each in said["options"]])
+def _enum_words(said: Mapping[str, Any], show: Callable[[Any], str]) -> str:
+    return _either_words([show(each) for each in said["options"]])
 
 
-def _bound(words: str, unit: str) -> _Words:
+def _bound_words(words: str, unit: str) -> _Words:
     def bounded(said: Mapping[str, Any], _show: Callable[[Any], str]) -> str:
         return f"{words} {said['limit']} {unit}{'' if said['limit'] == 1 else 's'}"
 
@@ -94,24 +94,24 @@ def _bound(words: str, unit: str) -> _Words:
 
 
 def _unknown_keys(said: Mapping[str, Any], show: Callable[[Any], str]) -> str:
-    return f"no key {_either([show(each) for each in said['unexpected']])}"
+    return f"no key {_either_words([show(each) for each in said['unexpected']])}"
 
 
 _WANTED: Final[Mapping[str, _Words]] = {
-    "Type": _type,
-    "Enum": _enum,
+    "Type": _type_words,
+    "Enum": _enum_words,
     "Constant": lambda said, show: show(said["expected_value"]),
     "Pattern": lambda said, show: f"text that matches {show(said['pattern'])}",
     "Minimum": lambda said, _: f"{said['limit']} or more",
     "Maximum": lambda said, _: f"{said['limit']} or less",
     "ExclusiveMinimum": lambda said, _: f"more than {said['limit']}",
     "ExclusiveMaximum": lambda said, _: f"less than {said['limit']}",
-    "MinLength": _bound("at least", "character"),
-    "MaxLength": _bound("at most", "character"),
-    "MinItems": _bound("at least", "element"),
-    "MaxItems": _bound("at most", "element"),
-    "MinProperties": _bound("at least", "key"),
-    "MaxProperties": _bound("at most", "key"),
+    "MinLength": _bound_words("at least", "character"),
+    "MaxLength": _bound_words("at most", "character"),
+    "MinItems": _bound_words("at least", "element"),
+    "MaxItems": _bound_words("at most", "element"),
+    "MinProperties": _bound_words("at least", "key"),
+    "MaxProperties": _bound_words("at most", "key"),
     "FalseSchema": lambda _said, _show: "nothing",
     "UniqueItems": lambda _said, _show: "elements that differ",
     "AdditionalProperties": _unknown_keys,
@@ -119,12 +119,12 @@ _WANTED: Final[Mapping[str, _Words]] = {
 }
 
 
-def _either(words: Sequence[str]) -> str:
+def _either_words(words: Sequence[str]) -> str:
     """`a, b or c`; of many, the first ones and how many follow."""
     if len(words) > _MOST_SHOWN:
         return f"{', '.join(words[:_MOST_SHOWN])} or one of {len(words) - _MOST_SHOWN} others"
     return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
-def _kind(error: Any) -> str:
+def _fault_kind(error: Any) -> str:
     return type(error.kind).__name__

@@ -28,7 +28,7 @@ def compile_simple(schema: Any) -> Check | None:
         if keyword == "required" and "properties" in schema:
             continue  # looked at with the properties
         if keyword == "properties":
-            check = _properties(argument, schema.get("required", ()))
+            check = _check_properties(argument, schema.get("required", ()))
             if check is None:
                 return None
             checks.append(check)
@@ -87,7 +87,7 @@ _TYPES: Final[Mapping[str, Check]] = {
 }
 
 
-def _type(argument: Any) -> Check | None:
+def _check_type(argument: Any) -> Check | None:
     if isinstance(argument, str):
         return _TYPES.get(argument)
     if not isinstance(argument, list | tuple) or not argument:
@@ -99,7 +99,7 @@ def _type(argument: Any) -> Check | None:
     return lambda value: any(test(value) for test in known)
 
 
-def _const(argument: Any) -> Check | None:
+def _check_const(argument: Any) -> Check | None:
     if isinstance(argument, str):
         return lambda value: isinstance(value, str) and value == argument
     if argument is None or isinstance(argument, bool):
@@ -107,14 +107,14 @@ def _const(argument: Any) -> Check | None:
     return None
 
 
-def _enum(argument: Any) -> Check | None:
+def _check_enum(argument: Any) -> Check | None:
     if not isinstance(argument, list | tuple) or not all(isinstance(e, str) for e in argument):
         return None
     names = frozenset(argument)
     return (lambda value: isinstance(value, str) and value in names) if names else None
 
 
-def _required(argument: Any) -> Check | None:
+def _check_required(argument: Any) -> Check | None:
     if not isinstance(argument, list | tuple) or not all(isinstance(e, str) for e in argument):
         return None
     names = frozenset(argument)
@@ -123,9 +123,9 @@ def _required(argument: Any) -> Check | None:
     return lambda value: not isinstance(value, dict) or names <= value.keys()
 
 
-def _properties(argument: Any, required: Any) -> Check | None:
+def _check_properties(argument: Any, required: Any) -> Check | None:
     """Both keywords at once; most schemas only state the types of some fields."""
-    if not isinstance(argument, Mapping) or _required(required) is None:
+    if not isinstance(argument, Mapping) or _check_required(required) is None:
         return None
     fields: list[tuple[str, bool, frozenset[type] | None, Check]] = []
     for name in dict.fromkeys((*argument, *required)):
@@ -157,14 +157,14 @@ def _plain_types(schema: Any) -> frozenset[type] | None:
     return frozenset(kind for name in names for kind in _PLAIN_TYPES[name])
 
 
-def _items(argument: Any) -> Check | None:
+def _check_items(argument: Any) -> Check | None:
     check = compile_simple(argument)
     if check is None:
         return None
     return lambda value: not isinstance(value, list) or all(map(check, value))
 
 
-def _sized(
+def _check_size(
     kind: type[str | list[Any] | dict[str, Any]], *, least: bool
 ) -> Callable[[Any], Check | None]:
     def make(argument: Any) -> Check | None:
@@ -177,7 +177,7 @@ def _sized(
     return make
 
 
-def _minimum(argument: Any) -> Check | None:
+def _check_minimum(argument: Any) -> Check | None:
     if not isinstance(argument, int) or isinstance(argument, bool):
         return None
     return lambda value: not _is_number(value) or value >= argument
@@ -189,24 +189,24 @@ def _exclusive_maximum(argument: Any) -> Check | None:
     return lambda value: not _is_number(value) or value < argument
 
 
-def _not(argument: Any) -> Check | None:
+def _check_not(argument: Any) -> Check | None:
     check = compile_simple(argument)
     return None if check is None else lambda value: not check(value)
 
 
 _KEYWORDS: Final[Mapping[str, Callable[[Any], Check | None]]] = {
-    "type": _type,
-    "const": _const,
-    "enum": _enum,
-    "required": _required,
-    "items": _items,
-    "not": _not,
-    "minimum": _minimum,
+    "type": _check_type,
+    "const": _check_const,
+    "enum": _check_enum,
+    "required": _check_required,
+    "items": _check_items,
+    "not": _check_not,
+    "minimum": _check_minimum,
     "exclusiveMaximum": _exclusive_maximum,
-    "minLength": _sized(str, least=True),
-    "maxLength": _sized(str, least=False),
-    "minItems": _sized(list, least=True),
-    "maxItems": _sized(list, least=False),
-    "minProperties": _sized(dict, least=True),
-    "maxProperties": _sized(dict, least=False),
+    "minLength": _check_size(str, least=True),
+    "maxLength": _check_size(str, least=False),
+    "minItems": _check_size(list, least=True),
+    "maxItems": _check_size(list, least=False),
+    "minProperties": _check_size(dict, least=True),
+    "maxProperties": _check_size(dict, least=False),
 }

@@ -49,23 +49,25 @@ class StreamExample(Struct, frozen=True):
 
 def read_examples(entries: Mapping[str, Node]) -> tuple[StreamExample, ...]:
     """The examples of a rule, from its keys. Raises SpecError."""
-    return tuple(each for key in EXPECTED if key in entries for each in _under(key, entries[key]))
+    return tuple(
+        each for key in EXPECTED if key in entries for each in _examples_under(key, entries[key])
+    )
 
 
-def _under(key: Expected, node: Node) -> Iterator[StreamExample]:
+def _examples_under(key: Expected, node: Node) -> Iterator[StreamExample]:
     nodes = node.sequence()
     if not nodes:
         raise node.error("expected at least one example, got none")
     if len(nodes) > MOST:
         raise node.error(f"more than {MOST} examples under one key")
     for number, each in enumerate(nodes, 1):
-        yield _example(key, number, each)
+        yield _read_example(key, number, each)
 
 
-def _example(key: Expected, number: int, node: Node) -> StreamExample:
+def _read_example(key: Expected, number: int, node: Node) -> StreamExample:
     if node.kind != "mapping":
         form = _form_of(node)
-        return StreamExample(key, number, node.place, **_stream(form, node))
+        return StreamExample(key, number, node.place, **_read_stream(form, node))
     entries = node.mapping((*_FORMS, *_BESIDE))
     named = [form for form in _FORMS if form in entries]
     if len(named) != 1:
@@ -76,14 +78,14 @@ def _example(key: Expected, number: int, node: Node) -> StreamExample:
         key,
         number,
         node.place,
-        **_stream(named[0], entries[named[0]]),
-        dialect=_word(entries, "dialect"),
-        profile=_word(entries, "profile"),
-        request=None if request is None else _body(request),
+        **_read_stream(named[0], entries[named[0]]),
+        dialect=_read_word(entries, "dialect"),
+        profile=_read_word(entries, "profile"),
+        request=None if request is None else _read_body(request),
     )
 
 
-def _word(entries: Mapping[str, Node], key: str) -> str:
+def _read_word(entries: Mapping[str, Node], key: str) -> str:
     return entries[key].string() if key in entries else ""
 
 
@@ -95,22 +97,22 @@ def _form_of(node: Node) -> str:
     return "text" if "\n" in text or text.startswith(_BEGINNINGS) else "file"
 
 
-def _stream(form: str, node: Node) -> dict[str, Any]:
+def _read_stream(form: str, node: Node) -> dict[str, Any]:
     if form != "frames":
         return {form: node.string()}
-    frames = tuple(_payload(each) for each in node.sequence())
+    frames = tuple(_read_payload(each) for each in node.sequence())
     if not frames:
         raise node.error("expected at least one frame, got none")
     return {"frames": frames}
 
 
-def _payload(node: Node) -> str:
+def _read_payload(node: Node) -> str:
     if node.kind == "scalar":
         return node.string()
     return msgspec.json.encode(node.plain()).decode()
 
 
-def _body(node: Node) -> Mapping[str, Any]:
+def _read_body(node: Node) -> Mapping[str, Any]:
     node.mapping()
     body: Mapping[str, Any] = node.plain()
     return body

@@ -37,7 +37,7 @@ Key = tuple[Any, ...]
 State = Any  # small and hashable; a form knows its own
 
 
-class _Constant:
+class _NamedState:
     """A state that says nothing but its name."""
 
     def __init__(self, name: str) -> None:
@@ -50,9 +50,9 @@ class _Constant:
         return self._name
 
 
-SILENT: Final = _Constant("SILENT")  # violated, or not to be judged here at all
-OPEN: Final = _Constant("OPEN")  # a slice of which nothing else is to be known
-FIRED: Final = _Constant("FIRED")  # the same, once it has been looked at
+SILENT: Final = _NamedState("SILENT")  # violated, or not to be judged here at all
+OPEN: Final = _NamedState("OPEN")  # a slice of which nothing else is to be known
+FIRED: Final = _NamedState("FIRED")  # the same, once it has been looked at
 
 
 class CapReachedError(Exception):

@@ -103,12 +103,12 @@ class CarriedValue:
     def __init__(self, rows: Rows) -> None:
         own = [field for path, field in rows if not path]
         inner = [(path, field) for path, field in rows if path]
-        keys = _grouped((path, field) for path, field in inner if path[0][0] != "*")
-        elements = _grouped((path, field) for path, field in inner if path[0][0] == "*")
+        keys = _by_segment((path, field) for path, field in inner if path[0][0] != "*")
+        elements = _by_segment((path, field) for path, field in inner if path[0][0] == "*")
         self.keys: dict[str, CarriedValue] = {k: CarriedValue(rest) for k, rest in keys.items()}
         self.elements = {key[1:]: CarriedValue(rest) for key, rest in elements.items()}
         self.required = frozenset(k for k, v in self.keys.items() if type(MISSING) not in v.types)
-        self.field = own[0] if own else self._implied()
+        self.field = own[0] if own else self._implied_field()
         self.types: frozenset[type] = self.field.types
         self._entries = {key: (each.types, each.check()) for key, each in self.keys.items()}
         self._harmless: set[str] = set()
@@ -118,7 +118,7 @@ class CarriedValue:
             self._holds_all if is_strict else self._holds_what_is_right
         )
 
-    def _implied(self) -> CarriedField:
+    def _implied_field(self) -> CarriedField:
         """What has no row of its own, but holds what has one (rule 1)."""
         kind = "list" if self.elements else "object"
         return CarriedField((kind,) if self.required else (kind, "null", ABSENT))
@@ -138,7 +138,7 @@ class CarriedValue:
         if value.__class__ is list:
             return not self.elements or all(map(self._is_right_element, value))
         if value.__class__ is str:
-            return (bool(value) or FILLED not in self.field.kinds) and not self._meant(value)
+            return (bool(value) or FILLED not in self.field.kinds) and not self._meant_word(value)
         return True
 
     def _is_right_element(self, element: Any) -> bool:
@@ -174,12 +174,12 @@ class CarriedValue:
     def _is_harmless(self, key: str, value: Mapping[str, Any]) -> bool:
         """Whether a key that has no row is not one that has, misspelt."""
         if resembled(key, tuple(self.keys)):
-            return not self._misspelt(key, value)
+            return not self._misspelt_key(key, value)
         if len(self._harmless) < _MOST_HARMLESS:
             self._harmless.add(key)
         return True
 
-    def _misspelt(self, key: str, value: Mapping[str, Any]) -> str:
+    def _misspelt_key(self, key: str, value: Mapping[str, Any]) -> str:
         """The absent key that this one is, misspelt (rule 2); empty where it is none."""
         near = resembled(key, tuple(name for name in self.keys if name not in value))
         held = value[key]
@@ -188,23 +188,25 @@ class CarriedValue:
     def faults(self, value: Any, path: str) -> Iterator[CarriedFault]:
         """Everything that is wrong with an object."""
         for key in [each for each in value if each not in self.keys]:
-            if near := self._misspelt(key, value):
+            if near := self._misspelt_key(key, value):
                 where = f"{path}.{near}" if path else near
-                yield CarriedFault(where, self.keys[near].field.wanted, "nothing", _there(key))
+                yield CarriedFault(
+                    where, self.keys[near].field.wanted, "nothing", _present_text(key)
+                )
         for key, known in self.keys.items():
             held, where = value.get(key, MISSING), f"{path}.{key}" if path else key
             if held.__class__ not in known.types:
-                note = self._instead(key, value) if held is MISSING else ""
+                note = self._key_instead(key, value) if held is MISSING else ""
                 yield CarriedFault(where, known.field.wanted, found_of(held), note)
             elif held is not MISSING:
                 yield from known.inner_faults(held, where)
 
-    def _instead(self, key: str, value: Mapping[str, Any]) -> str:
+    def _key_instead(self, key: str, value: Mapping[str, Any]) -> str:
         """Which key is there instead of one that is missing: the same misspelt, or the only one."""
         others = [each for each in value if each not in self.keys]
         near = [each for each in others if resembled(each, (key,))]
         only = others if len(others) == 1 and isinstance(value[others[0]], str) else []
-        return next(map(_there, near or only), "")
+        return next(map(_present_text, near or only), "")
 
     def inner_faults(self, held: Any, where: str) -> Iterator[CarriedFault]:
         """The faults within a value of an allowed type."""
@@ -216,10 +218,10 @@ class CarriedValue:
             yield from self._element_faults(held, where)
         elif held == "" and FILLED in field.kinds:
             yield CarriedFault(where, field.wanted, "an empty text")
-        elif isinstance(held, str) and (near := self._meant(held)):
+        elif isinstance(held, str) and (near := self._meant_word(held)):
             yield CarriedFault(where, near, repr(held[:_LONGEST_KEY]))
 
-    def _meant(self, held: str) -> str:
+    def _meant_word(self, held: str) -> str:
         """The known word that a text misspells; empty where it is one, or is like none."""
         return "" if held in self.field.words else resembled(held, self.field.words)
 
@@ -241,11 +243,11 @@ def found_of(value: Any) -> str:
     return _FOUND.get(value.__class__, "a value")
 
 
-def _there(key: str) -> str:
+def _present_text(key: str) -> str:
     return f"a key {key[:_LONGEST_KEY]!r} is there"
 
 
-def _grouped(
+def _by_segment(
     rows: Iterator[tuple[tuple[str, ...], CarriedField]],
 ) -> dict[str, list[tuple[tuple[str, ...], CarriedField]]]:
     """Rows by the first segment of their path, without it."""

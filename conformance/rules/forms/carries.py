@@ -139,7 +139,7 @@ class _CheckFields(Act):
         del slice_
         payload, data = self.payload, event.data
         if payload.is_sound(data):
-            return FIRED if self.is_first and self._asks(data) else None
+            return FIRED if self.is_first and self._asks_about(data) else None
         faults = list(payload.faults(data, ""))
         # A key that is there instead says most; what holds others says more than what it holds.
         fault = min(faults, key=lambda each: (not each.note, each.path.count(".")))
@@ -149,7 +149,7 @@ class _CheckFields(Act):
         )
         return Breach(message, (fault.wanted,), fault.found)
 
-    def _asks(self, data: Mapping[str, Any]) -> bool:
+    def _asks_about(self, data: Mapping[str, Any]) -> bool:
         """Whether the subject is there."""
         return bool(self.payload.required) or not self.payload.keys.keys().isdisjoint(data)
 

@@ -147,7 +147,7 @@ class Compare(Form, frozen=True):
             case "lacks":
                 held = len(one) < _TELLING or one not in other
             case "contains":
-                held = _contains(one, other, is_list=self.left.how == "list")
+                held = _is_within(one, other, is_list=self.left.how == "list")
             case _:
                 held = same(one, other)
         return bool(held)
@@ -162,7 +162,7 @@ class Compare(Form, frozen=True):
         return CompareMachine(aliases, self, sliced=sliced)
 
 
-def _contains(within: Any, wanted: Any, *, is_list: bool) -> bool:
+def _is_within(within: Any, wanted: Any, *, is_list: bool) -> bool:
     if isinstance(within, str):
         return bool(wanted in within)
     if is_list:
@@ -210,7 +210,7 @@ class GatheredSide:
     def add_event(self, event: Event, name: str) -> None:
         """Takes what the side wants of an event under one of its names."""
         if self.side.how == "merged":
-            self._merge(event)
+            self._merge_event(event)
             return
         value = getter(self.side.paths[name])(event.data)
         if self.side.how in _OF_TEXTS and isinstance(value, list):  # a path with `*`
@@ -222,15 +222,15 @@ class GatheredSide:
     def _add_value(self, value: Any) -> None:
         fits = isinstance(value, str) if self.side.how in _OF_TEXTS else is_number(value)
         if self.side.how == "count" or fits:
-            self._grow(len(value) if isinstance(value, str) else 0)
+            self._grow_by(len(value) if isinstance(value, str) else 0)
             self.parts.append(value)
 
-    def _merge(self, event: Event) -> None:
-        shape = _shape(event)
+    def _merge_event(self, event: Event) -> None:
+        shape = _shared_fields(event)
         text = event.data.get("text")
         if text == "":
             return  # nobody sees it
-        self._grow(_spelled_length(shape) + (len(text) if isinstance(text, str) else 0))
+        self._grow_by(_spelled_length(shape) + (len(text) if isinstance(text, str) else 0))
         before = self.parts[-1] if self.parts else None
         if text is not None and before is not None and before[0] == shape:
             before[1].append(text)
@@ -239,14 +239,14 @@ class GatheredSide:
 
     def merges(self, event: Event) -> bool:
         """Whether such an event would be joined to the one before."""
-        return bool(self.parts) and bool(self.parts[-1][0] == _shape(event))
+        return bool(self.parts) and bool(self.parts[-1][0] == _shared_fields(event))
 
     def weight(self, stretch: Stretch, column: str) -> int:
         """What a stretch of events adds to the size."""
         texts = len(stretch.columns[column].joined)
         if self.side.how == "concat":
             return texts
-        return texts + _spelled_length(_shape(stretch.event)) * stretch.count
+        return texts + _spelled_length(_shared_fields(stretch.event)) * stretch.count
 
     def add_column(self, stretch: Stretch, column: str) -> None:
         """Takes a stretch of events that fits."""
@@ -254,7 +254,7 @@ class GatheredSide:
         into.append(stretch.columns[column].joined)
         self.size += self.weight(stretch, column)
 
-    def _grow(self, size: int) -> None:
+    def _grow_by(self, size: int) -> None:
         self.size += size
         if self.size > MOST_BYTES:
             raise CapReachedError(f"a side of the comparison grew beyond {MOST_BYTES} bytes")
@@ -271,7 +271,7 @@ class GatheredSide:
         return [s if texts is None else {**s, "text": "".join(texts)} for s, texts in self.parts]
 
 
-def _shape(event: Event) -> dict[str, Any]:
+def _shared_fields(event: Event) -> dict[str, Any]:
     """What adjacent deltas must share to be joined."""
     shown = {key: event.data[key] for key in MERGED_FIELDS if key in event.data and key != "text"}
     if event.type == "thinking.part":  # a delta's part is a client's own business
@@ -313,10 +313,10 @@ class CompareMachine(Machine):
         return BothSides(GatheredSide(self.form.left), GatheredSide(self.form.right))
 
     def step(self, state: State, names: Names) -> Step:
-        return state, (_Gather(self, names),)
+        return state, (_GatherEvent(self, names),)
 
 
-class _Gather(Act):
+class _GatherEvent(Act):
     collects = True
 
     def __init__(self, machine: CompareMachine, names: Names) -> None:
@@ -339,7 +339,7 @@ class _Gather(Act):
         declared = slice_.context.declared
         return event.type in (REPORTED if declared is None else declared)
 
-    def _named(self, slice_: Slice) -> tuple[tuple[GatheredSide, tuple[str, ...]], ...]:
+    def _named_sides(self, slice_: Slice) -> tuple[tuple[GatheredSide, tuple[str, ...]], ...]:
         sides: BothSides = slice_.memory[self.machine.position]
         return (sides.left, self.left), (sides.right, self.right)
 
@@ -348,20 +348,20 @@ class _Gather(Act):
             return False
         return all(
             len(names) < 2 and all(_adds_columns(side, event, name, columns) for name in names)
-            for side, names in self._named(slice_)
+            for side, names in self._named_sides(slice_)
         )
 
     def fits(self, slice_: Slice, stretch: Stretch) -> bool:
         return all(
-            side.size + side.weight(stretch, _column(side.side, name)) <= MOST_BYTES
-            for side, names in self._named(slice_)
+            side.size + side.weight(stretch, _column_name(side.side, name)) <= MOST_BYTES
+            for side, names in self._named_sides(slice_)
             for name in names
         )
 
     def extend(self, slice_: Slice, stretch: Stretch) -> None:
-        for side, names in self._named(slice_):
+        for side, names in self._named_sides(slice_):
             for name in names:
-                side.add_column(stretch, _column(side.side, name))
+                side.add_column(stretch, _column_name(side.side, name))
 
 
 def _adds_columns(side: GatheredSide, event: Event, name: str, columns: tuple[str, ...]) -> bool:
@@ -372,5 +372,5 @@ def _adds_columns(side: GatheredSide, event: Event, name: str, columns: tuple[st
     return side.side.how == "merged" and "text" in columns and side.merges(event)
 
 
-def _column(side: Side, name: str) -> str:
+def _column_name(side: Side, name: str) -> str:
     return side.paths[name] if side.how == "concat" else "text"

@@ -27,7 +27,7 @@ ComparedPairs = Sequence[tuple[Contribution, Contribution]]
 """What was compared with what."""
 
 
-def _matches(side: Side, given: Contribution) -> bool:
+def _side_matches(side: Side, given: Contribution) -> bool:
     wanted = (side.role or given.role, side.hop or given.hop, side.view)
     return wanted == (given.role, given.hop, given.view)
 
@@ -39,14 +39,14 @@ def compare(
     pairs = compared_pairs(form, given)
     if not pairs:
         return Verdict.NOT_APPLICABLE, "no exchange has the role, hop or view it names", ()
-    results = [_result(form, *pair) for pair in pairs]
+    results = [_compared_result(form, *pair) for pair in pairs]
     verdict = combine(each for each, _, _ in results)
     reason = next(why for each, why, _ in results if each is verdict)
     found = tuple(v for each, _, v in results if each is verdict and v is not None)
     return verdict, reason, found
 
 
-def _result(
+def _compared_result(
     form: Compare, left: Contribution, right: Contribution
 ) -> tuple[Verdict, str, Violation | None]:
     if error := left.sides.error or right.sides.error:
@@ -59,7 +59,7 @@ def _result(
     if not any(compared):
         return Verdict.VACUOUS, "never fired: neither side has anything to compare", None
     is_left_out = form.are == "equal-or-none" and not compared[1]
-    violation = None if is_left_out else _judge(form, left, right)
+    violation = None if is_left_out else _first_difference(form, left, right)
     if violation is None and not form.fires_on(*compared):
         # Nothing is less than something, and part of everything.
         return Verdict.VACUOUS, "never fired: one side has nothing to compare", None
@@ -68,15 +68,15 @@ def _result(
 
 def compared_pairs(form: Compare, given: Sequence[Contribution]) -> ComparedPairs:
     """What is compared with what: one answer of each role, or two views of each exchange."""
-    lefts = [each for each in given if _matches(form.left, each)]
-    rights = [each for each in given if _matches(form.right, each)]
+    lefts = [each for each in given if _side_matches(form.left, each)]
+    rights = [each for each in given if _side_matches(form.right, each)]
     if (form.left.role, form.left.hop) != (form.right.role, form.right.hop):
         return list(zip(lefts[:1], rights[:1], strict=False))
     by_exchange = {each.exchange: each for each in rights}
     return [(left, by_exchange[left.exchange]) for left in lefts if left.exchange in by_exchange]
 
 
-def _judge(form: Compare, left: Contribution, right: Contribution) -> Violation | None:
+def _first_difference(form: Compare, left: Contribution, right: Contribution) -> Violation | None:
     one, other = left.sides.left.value(), right.sides.right.value()
     if form.holds(one, other):
         return None

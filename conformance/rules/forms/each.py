@@ -94,7 +94,7 @@ class _CheckSchema(Act):
     def perform(self, slice_: Slice, event: Event) -> Report:
         del slice_
         if self._is_valid(event.data):
-            return FIRED if self.is_first and self._asks(event.data) else None
+            return FIRED if self.is_first and self._subject_check(event.data) else None
         fault = schema_fault(self.test.first_error(event.data), view)
         # A long value is clipped with its path, as the message has both.
         shown = beginning(f"{fault.path or 'payload'}={view(fault.value)}", 300, "")
@@ -103,7 +103,7 @@ class _CheckSchema(Act):
         return Breach(message, (fault.wanted,), got)
 
     @cached_property
-    def _asks(self) -> Check:
+    def _subject_check(self) -> Check:
         """Whether the subject is there; made for those rules that meet an event."""
         return asker(self.test.schema)
 

@@ -102,8 +102,8 @@ class Fold(Form, frozen=True):
             contains=_read_stated(reader, entries.get("contains")),
             lacks=_read_lacks(reader, entries.get("lacks")),
             mentions="mentions" in entries and bool(chosen(entries["mentions"], _MENTIONS)),
-            matches=_read_regex(_positive(entries.get("matches"))),
-            unlike=_read_regex(_negative(entries.get("matches"))),
+            matches=_read_regex(_positive_fault(entries.get("matches"))),
+            unlike=_read_regex(_negative_fault(entries.get("matches"))),
             opening=_read_opening(entries.get("begins")),
             at_least=entries["at_least"].number() if "at_least" in entries else None,
             grows=entries["grows"].boolean() if "grows" in entries else None,
@@ -157,10 +157,10 @@ class Fold(Form, frozen=True):
             words = texts(self.opening, knobs)
             return BeginsMachine(aliases, self.over, words, sliced=sliced)
         if self.lacks is not None:
-            return self._searching(aliases, knobs, sliced=sliced)
-        return CollectMachine(aliases, self._collecting(knobs), sliced=sliced)
+            return self._searching_machine(aliases, knobs, sliced=sliced)
+        return CollectMachine(aliases, self._collected_values(knobs), sliced=sliced)
 
-    def _searching(
+    def _searching_machine(
         self, aliases: Mapping[str, Alias], knobs: Mapping[str, Any], *, sliced: bool
     ) -> Machine:
         if isinstance(self.lacks, Overlap):
@@ -172,20 +172,20 @@ class Fold(Form, frozen=True):
             return LacksMarkersMachine(aliases, self.over, markers, sliced=sliced)
         return LacksMachine(aliases, self.over, {}, markers=markers, sliced=sliced)
 
-    def _collecting(self, knobs: Mapping[str, Any]) -> Collecting:
+    def _collected_values(self, knobs: Mapping[str, Any]) -> Collecting:
         return Collecting(
             self.over,
             self.how,
             self.order,
             self.stated,
             contains=self.contains is not None,
-            wanted=self._wanted(knobs),
+            wanted=self._wanted_value(knobs),
             at_least=self.at_least,
             at=self.at,
             masks=tuple(tuple(path.split(".")) for path in texts(self.minus, knobs)),
         )
 
-    def _wanted(self, knobs: Mapping[str, Any]) -> Wanted | None:
+    def _wanted_value(self, knobs: Mapping[str, Any]) -> Wanted | None:
         if self.unlike is not None:
             (pattern,) = texts(self.unlike, knobs)
             finds = regex(pattern)
@@ -240,11 +240,11 @@ def _read_lacks(reader: FormReader, node: Node | None) -> Any:
     return Overlap(paths, node.required("at_least").integer(), at_most, is_list)
 
 
-def _positive(node: Node | None) -> Node | None:
+def _positive_fault(node: Node | None) -> Node | None:
     return node if node is None or node.kind != "mapping" else None
 
 
-def _negative(node: Node | None) -> Node | None:
+def _negative_fault(node: Node | None) -> Node | None:
     if node is None or node.kind != "mapping":
         return None
     node.mapping({"not"})

@@ -153,9 +153,9 @@ class CollectMachine(Machine):
             return sum(part for part in state.parts if is_number(part))
         if self.form.how == "last":
             return state.parts[0]
-        return [without(part, self.form.masks) for part in self._ordered(state)]
+        return [without(part, self.form.masks) for part in self._in_order(state)]
 
-    def _ordered(self, state: CollectedParts) -> list[Any]:
+    def _in_order(self, state: CollectedParts) -> list[Any]:
         numbers = [o for o in state.orders if isinstance(o, int | float)]
         if self.form.order is None or len(numbers) < len(state.parts):
             return state.parts
@@ -178,7 +178,7 @@ class CollectMachine(Machine):
         if isinstance(stated, list):
             stated = [without(element, self.form.masks) for element in stated]
         collected = self.value(state, slice_.context)
-        compare = self._lacking if self.form.contains else self._differing
+        compare = self._missing_breach if self.form.contains else self._difference_breach
         found = compare(state, event, collected, stated, after)
         has_subject = bool(state.count) or (bool(stated) and not self.form.contains)
         return found or (FIRED if is_first and has_subject else None)
@@ -189,7 +189,7 @@ class CollectMachine(Machine):
             return Mark(event.type, event.number)
         return slice_.last_mark(self.position, self.collecting)
 
-    def _lacking(
+    def _missing_breach(
         self,
         state: CollectedParts,
         event: Event,
@@ -210,7 +210,7 @@ class CollectMachine(Machine):
         message = f"{self.stated.path} of {event.type} lacks what was streamed: {what}"
         return Breach(message, (what,), "absent", after())
 
-    def _differing(
+    def _difference_breach(
         self,
         state: CollectedParts,
         event: Event,
@@ -244,7 +244,7 @@ class CollectMachine(Machine):
     def _judge(self, is_first: bool, has_more: bool, slice_: Slice, event: Event) -> Report:
         after = self._last_mark(slice_, event if has_more else None)
         state: CollectedParts = slice_.memory[self.position]
-        problem = self._problem(self.value(state, slice_.context))
+        problem = self._wanted_and_found(self.value(state, slice_.context))
         if problem is None:
             return FIRED if is_first and state.count else None
         wanted, got = problem
@@ -254,11 +254,11 @@ class CollectMachine(Machine):
         if slice_.context.whole:
             return self._judge(state is OPEN, False, slice_, event)
         collected: CollectedParts = slice_.memory[self.position]
-        if self._problem(self.value(collected, slice_.context)) is not None:
+        if self._wanted_and_found(self.value(collected, slice_.context)) is not None:
             return Unclear("the stream was broken")
         return FIRED if collected.count else None
 
-    def _problem(self, value: Any) -> tuple[str, str] | None:
+    def _wanted_and_found(self, value: Any) -> tuple[str, str] | None:
         """The expected value and the one found; None if they agree."""
         if self.form.how == "json":
             return _not_json(value)
@@ -280,7 +280,7 @@ def _not_json(text: str) -> tuple[str, str] | None:
     return None
 
 
-class _Take(Act):
+class _TakeEvent(Act):
     """Adds what one event brings."""
 
     collects = True
@@ -295,7 +295,7 @@ class _Take(Act):
         raise CapReachedError(f"a fold grew beyond {MOST_BYTES} bytes")
 
 
-class _TakeText(_Take):
+class _TakeText(_TakeEvent):
     """Joins texts; an empty one is nothing."""
 
     def perform(self, slice_: Slice, event: Event) -> None:
@@ -334,7 +334,7 @@ class _TakeText(_Take):
         state.origins.append((stretch.first, column.lengths))
 
 
-class _TakeAny(_Take):
+class _TakeAny(_TakeEvent):
     """Lists, sums or counts values, or keeps the last."""
 
     def perform(self, slice_: Slice, event: Event) -> None:

@@ -54,7 +54,7 @@ LETTERS: Final = 12
 _GOES_ON: Final = frozenset(",;(-\u2013\u2014")  # a sentence goes on after these
 
 
-class _Pairs:
+class _DeltaPairs:
     """Deltas in a row that each came twice (rule 6).
 
     They are counted, not kept: a stream may repeat one for ever.
@@ -106,7 +106,7 @@ class _Pairs:
         """Whether they would be so many somewhere in these deltas."""
         if not any(map(eq, pieces, islice(pieces, 1, None))) and pieces[0] != self._single:
             return False
-        tried = _Pairs()
+        tried = _DeltaPairs()
         tried._single, tried._different = self._single, self._different
         tried._count, tried._letters = self._count, self._letters
         return any(tried.add(piece) and tried.are(count) for piece in pieces)
@@ -117,16 +117,16 @@ class _Pairs:
         return is_varied and self._count >= count
 
 
-class _Part:
+class _SpokenPart:
     """One part: its text, its last delta if that is long, and the parts that it may repeat."""
 
     __slots__ = ("_pieces", "alike", "begun", "count", "last", "pairs", "size", "spoke")
 
-    def __init__(self, alike: list[_Part], number: int) -> None:
+    def __init__(self, alike: list[_SpokenPart], number: int) -> None:
         self._pieces: list[str] = []
         self.size = self.count = 0
         self.last = ""
-        self.pairs = _Pairs()
+        self.pairs = _DeltaPairs()
         self.alike = alike  # parts whose text is the same so far, as far as both go
         self.begun = self.spoke = number  # of the events that began it and that added to it
 
@@ -136,7 +136,7 @@ class _Part:
             self._pieces = ["".join(self._pieces)]
         return self._pieces[0] if self._pieces else ""
 
-    def add(self, piece: str, count: int = 1) -> _Part | None:
+    def add(self, piece: str, count: int = 1) -> _SpokenPart | None:
         """Takes the next pieces; gives a part whose whole text this one begins with."""
         self.count += count
         at, new = self.size, piece[: LONGEST - self.size]
@@ -150,7 +150,7 @@ class _Part:
                 other.alike.remove(self)
         return next((each for each in self.alike if 0 < each.size <= self.size), None)
 
-    def broken_off(self, at_least: int) -> _Part | None:
+    def broken_off(self, at_least: int) -> _SpokenPart | None:
         """An earlier part that broke off, with which this one begins and goes on (rule 4)."""
         earlier = (each for each in self.alike if each.spoke < self.begun)
         return next(
@@ -182,17 +182,17 @@ def _is_refrain(text: str) -> bool:
     return any(each in (each * 2)[1:-1] for each in (text, f"{text.strip()} "))
 
 
-def _restates(piece: str, said: str, at_least: int) -> bool:
+def _restates_text(piece: str, said: str, at_least: int) -> bool:
     """Whether a delta begins with all that was said (rule 7)."""
     if not 0 < at_least <= len(said) <= len(piece) or not piece.startswith(said):
         return False
     return len(said) < LONGEST and not _is_refrain(said)
 
 
-class _Parts(dict[Key, _Part]):
+class _SliceParts(dict[Key, _SpokenPart]):
     """The parts of a slice, and the one that spoke last."""
 
-    latest: _Part | None = None
+    latest: _SpokenPart | None = None
 
     def forget(self) -> None:
         self.clear()
@@ -227,8 +227,8 @@ class RepeatsMachine(Machine):
         self.form = form
         self._key_fields = tuple(getter(path) for path in form.parts)
 
-    def memory(self) -> _Parts:
-        return _Parts()
+    def memory(self) -> _SliceParts:
+        return _SliceParts()
 
     def opens(self, names: Names) -> bool:
         return not names.isdisjoint(self.over)
@@ -246,22 +246,22 @@ class RepeatsMachine(Machine):
 
     def _compare(self, slice_: Slice, event: Event) -> Breach | None:
         del event
-        latest: _Part | None = slice_.memory[self.position].latest
+        latest: _SpokenPart | None = slice_.memory[self.position].latest
         tried = latest and latest.alike and latest.broken_off(self.form.broken_off)
         if tried:
-            return _repeated(tried.text, "what a part that broke off said")
+            return _repeat_breach(tried.text, "what a part that broke off said")
         begun = latest.begun_anew(self.form.restated) if latest else ""
-        return _repeated(begun, "what a part began with") if begun else None
+        return _repeat_breach(begun, "what a part began with") if begun else None
 
-    def part_of(self, slice_: Slice, event: Event) -> _Part | None:
+    def part_of(self, slice_: Slice, event: Event) -> _SpokenPart | None:
         """The part that an event adds to; None at the cap of parts."""
-        parts: _Parts = slice_.memory[self.position]
+        parts: _SliceParts = slice_.memory[self.position]
         data = event.data
         key = tuple([str(get(data)) for get in self._key_fields])
         part = parts.get(key)
         if part is None and len(parts) < MOST_PARTS:
             others = list(parts.values())
-            part = parts[key] = _Part(others, event.number)
+            part = parts[key] = _SpokenPart(others, event.number)
             for each in others:
                 each.alike.append(part)
         if part is not None:
@@ -285,18 +285,18 @@ class _TakePiece(Act):
         at_least = self.machine.form.at_least
         is_long = len(piece) >= at_least
         if is_long and piece in (part.last, part.text):
-            return _repeated(piece, "the delta before" if piece == part.last else "all so far")
+            return _repeat_breach(piece, "the delta before" if piece == part.last else "all so far")
         is_pieced = part.count > 1 and len(piece) >= part.size
-        if is_pieced and _restates(piece, part.text, self.machine.form.restated):
-            return _repeated(part.text, "all so far")
+        if is_pieced and _restates_text(piece, part.text, self.machine.form.restated):
+            return _repeat_breach(part.text, "all so far")
         has_more = bool(part.size or part.alike)
         other = part.add(piece)
         part.last = piece if is_long else ""
         if other is not None and other.size >= at_least:
-            return _repeated(other.text, "what another part said")
+            return _repeat_breach(other.text, "what another part said")
         doubled = self.machine.form.doubled
         if doubled and part.pairs.add(piece) and part.pairs.are(doubled):
-            return _repeated(part.pairs.text, f"each of the last {doubled} deltas")
+            return _repeat_breach(part.pairs.text, f"each of the last {doubled} deltas")
         return FIRED if self.is_first and has_more else None
 
     def still(self, slice_: Slice, event: Event, columns: Columns) -> bool:
@@ -319,19 +319,19 @@ class _TakePiece(Act):
             return False
         return column.longest < form.at_least or not self._comes_again(column, part)
 
-    def _is_restated(self, column: Column, part: _Part) -> bool:
+    def _is_restated(self, column: Column, part: _SpokenPart) -> bool:
         """Whether one of these pieces begins with all so far (rule 7)."""
         size, at_least = part.size, self.machine.form.restated
         for count, piece in enumerate(column, part.count):
             if size > column.longest:
                 break
             so_far = (part.text + column.joined)[:size] if size <= len(piece) else ""
-            if count > 1 and _restates(piece, so_far, at_least):
+            if count > 1 and _restates_text(piece, so_far, at_least):
                 return True
             size += len(piece)
         return False
 
-    def _comes_again(self, column: Column, part: _Part) -> bool:
+    def _comes_again(self, column: Column, part: _SpokenPart) -> bool:
         """Whether one of these pieces is the one before it, or all so far (rule 1)."""
         before, size = part.last, part.size
         for piece in column:
@@ -352,7 +352,7 @@ class _TakePiece(Act):
             part.last = column[-1] if len(column[-1]) >= self.machine.form.at_least else ""
 
 
-def _repeated(text: str, what: str) -> Breach:
+def _repeat_breach(text: str, what: str) -> Breach:
     shown = repr(beginning(text, 60))
     message = f"{what} ({len(text):,} characters) comes once more: {shown}"
     return Breach(message, ("text that is new",), shown)

@@ -80,30 +80,30 @@ class GrammarMachine(Machine):
             raise CapReachedError(str(err)) from err
         if following >= 0:
             return following, ()
-        return SILENT, (ReportAct(partial(self._misplaced, state)),)
+        return SILENT, (ReportAct(partial(self._misplaced_breach, state)),)
 
     def close(self, state: State) -> tuple[Act, ...]:
         if self.automaton.accepts(state):
             return ()
-        return (ReportAct(partial(self._unfinished, state)),)
+        return (ReportAct(partial(self._unfinished_breach, state)),)
 
-    def _misplaced(self, state: State, slice_: Slice, event: Event) -> Breach:
-        expected, after = self._expected(state), slice_.last_mark(self.position)
-        message = f"expected {either(expected)}{_behind(after)}, got {event.type}"
+    def _misplaced_breach(self, state: State, slice_: Slice, event: Event) -> Breach:
+        expected, after = self._expected_names(state), slice_.last_mark(self.position)
+        message = f"expected {either(expected)}{_after_mark(after)}, got {event.type}"
         return Breach(message, expected, event.type, after)
 
-    def _unfinished(self, state: State, slice_: Slice, event: Event) -> Breach:
+    def _unfinished_breach(self, state: State, slice_: Slice, event: Event) -> Breach:
         del event
-        expected, after = self._expected(state), slice_.last_mark(self.position)
-        message = f"expected {either(expected)}{_behind(after)}, got end of stream"
+        expected, after = self._expected_names(state), slice_.last_mark(self.position)
+        message = f"expected {either(expected)}{_after_mark(after)}, got end of stream"
         return Breach(message, expected, "end of stream", after, owed=True)
 
-    def _expected(self, state: State) -> tuple[str, ...]:
+    def _expected_names(self, state: State) -> tuple[str, ...]:
         expected = self.describe(self.automaton.expected(state))
         return (*expected, "end of stream") if self.automaton.accepts(state) else expected
 
 
-def _behind(mark: Mark | None) -> str:
+def _after_mark(mark: Mark | None) -> str:
     return f" after {mark}" if mark else " first"
 
 

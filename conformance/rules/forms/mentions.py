@@ -113,11 +113,11 @@ class MarkerNeedles(Struct, frozen=True, dict=True):
         beginnings = frozenset(each[:n] for each in some for n in range(1, len(each)))
         # A word is looked for as a whole: the first letter of one is in nearly every text.
         signs = tuple(dict.fromkeys(each if each[0].isalpha() else each[0] for each in some))
-        needles = Needles(tuple(some), longest, _Beginnings(some), signs)
+        needles = Needles(tuple(some), longest, _MarkerBeginnings(some), signs)
         return cls(needles, tuple(some), beginnings)
 
 
-class _Beginnings:
+class _MarkerBeginnings:
     """Whether a marker may begin in a text: it has the first character, or for a word all of it.
 
     Nearly every text has the first letter of a word. Words are searched one by one, in a tenth of
@@ -203,7 +203,7 @@ class MentionSearch(Search):
                 self._open = self._base + found.start()
                 return None
             if not is_mention:
-                return self._hit(whole, found.start(), found.group())
+                return self._hit_at(whole, found.start(), found.group())
             start = found.end()
             self._past = self._base + start
         return None
@@ -224,7 +224,7 @@ class MentionSearch(Search):
             return True
         behind = whole[end : end + LONGEST_SPAN]
         if self._code.span:
-            closes = _closes(behind, self._code.span, is_over=is_over)
+            closes = _closes_span(behind, self._code.span, is_over=is_over)
             if closes is not False:
                 return closes
         closing = _QUOTES.get(whole[start - 1 : start], "")
@@ -232,13 +232,13 @@ class MentionSearch(Search):
             return False
         return behind[0] in closing if behind else (False if is_over else None)
 
-    def _surplus(self, whole: str) -> int:
-        surplus = super()._surplus(whole)
+    def _surplus_length(self, whole: str) -> int:
+        surplus = super()._surplus_length(whole)
         return surplus if self._open is None else max(0, min(surplus, self._open - self._base - 1))
 
-    def _trim(self, whole: str) -> None:
+    def _trim_text(self, whole: str) -> None:
         start = self._base
-        super()._trim(whole)
+        super()._trim_text(whole)
         self._read_code(whole, start, self._base)
 
     def _read_code(self, whole: str, start: int, until: int) -> None:
@@ -251,7 +251,7 @@ class MentionSearch(Search):
             self._code_at = until
 
 
-def _closes(behind: str, run: int, *, is_over: bool) -> bool | None:
+def _closes_span(behind: str, run: int, *, is_over: bool) -> bool | None:
     """Whether a span of so many backticks closes on this line; None where more has to come.
 
     False is for spans that do not.

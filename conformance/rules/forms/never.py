@@ -64,7 +64,7 @@ class Never(Form, frozen=True):
         return bool(self.after or self.until)
 
     def candidates(self, aliases: Mapping[str, Alias]) -> Mapping[str, Alias]:
-        named = ((_candidate(name), aliases[name]) for name in self.events)
+        named = ((_candidate_name(name), aliases[name]) for name in self.events)
         return {name: _with_fields(name, alias) for name, alias in named if alias.conditions}
 
     def machine(
@@ -74,7 +74,7 @@ class Never(Form, frozen=True):
         return NeverMachine(aliases, self, sliced=sliced)
 
 
-def _candidate(name: str) -> str:
+def _candidate_name(name: str) -> str:
     """The name of what might have been the event of this name."""
     return f"candidate of {name}"
 
@@ -119,7 +119,7 @@ class NeverMachine(Machine):
         self._events = frozenset(form.events)
         self._after = frozenset(form.after)
         self._until = frozenset(form.until)
-        self._candidates = frozenset(map(_candidate, form.events))
+        self._candidates = frozenset(map(_candidate_name, form.events))
         self._unbounded = not (form.after or form.until)
 
     def opens(self, names: Names) -> bool:
@@ -147,35 +147,37 @@ class NeverMachine(Machine):
         window: Window = state
         acts: list[Act] = []
         if occurring := names & self._events:
-            if self._forbids(window):
+            if self._is_forbidding(window):
                 if not self._until:
                     return SILENT, (ReportAct(partial(self._forbidden_now, min(occurring))),)
                 if not window.closed and not window.pending:
                     window = window._replace(pending=True)
-                    acts.append(ReportAct(partial(self._hold, min(occurring))))
-            if not self._forbids(window) or self._until:
+                    acts.append(ReportAct(partial(self._hold_event, min(occurring))))
+            if not self._is_forbidding(window) or self._until:
                 window = window._replace(came=True)
-        if names & self._candidates and self._tests(window):
+        if names & self._candidates and self._tests_candidates(window):
             window = window._replace(tested=True)
         if names & self._until and (not self._after or (window.opened and not window.opened_now)):
             window = window._replace(closed=True, pending=False)
             if window.after_now:
-                window, acts = self._open(window, acts, self._remember_latest)
+                window, acts = self._open_window(window, acts, self._remember_latest)
         if names & self._after:
             window = window._replace(after_now=True)
-            window, acts = self._open(window, acts, self._remember)
+            window, acts = self._open_window(window, acts, self._remember)
         return window, tuple(acts)
 
-    def _forbids(self, window: Window) -> bool:
+    def _is_forbidding(self, window: Window) -> bool:
         return not self._after or (window.opened and not window.opened_now)
 
-    def _tests(self, window: Window) -> bool:
+    def _tests_candidates(self, window: Window) -> bool:
         """Whether a candidate is looked at: before an `until` it is too many things."""
         if not self._after:
             return not self._until
-        return self._forbids(window) and not window.closed
+        return self._is_forbidding(window) and not window.closed
 
-    def _open(self, window: Window, acts: list[Act], remember: Any) -> tuple[Window, list[Act]]:
+    def _open_window(
+        self, window: Window, acts: list[Act], remember: Any
+    ) -> tuple[Window, list[Act]]:
         if not window.opened or window.closed:
             acts = [*acts, ReportAct(remember)]
             window = window._replace(opened=True, opened_now=True, closed=False)
@@ -202,13 +204,13 @@ class NeverMachine(Machine):
             self.position, self._after
         )
 
-    def _hold(self, name: str, slice_: Slice, event: Event) -> None:
+    def _hold_event(self, name: str, slice_: Slice, event: Event) -> None:
         slice_.remembered(self.position, _WindowMarks).occurred = (event, name)
 
     def _forbidden_now(self, name: str, slice_: Slice, event: Event) -> Breach:
         after = slice_.remembered(self.position, _WindowMarks).after
         when = f"came after {after}" if after else "may not occur"
-        message = f"{event.type}{_seen(event, self.aliases[name])} {when}"
+        message = f"{event.type}{_fields_shown(event, self.aliases[name])} {when}"
         return Breach(message, (), event.type, after)
 
     def _forbidden_before(self, slice_: Slice, event: Event) -> Breach:
@@ -217,22 +219,22 @@ class NeverMachine(Machine):
         assert kept.occurred is not None  # the state waits
         event, name = kept.occurred
         expected = self.describe(self._until)
-        came = f"{event.type}{_seen(event, self.aliases[name])}"
+        came = f"{event.type}{_fields_shown(event, self.aliases[name])}"
         message = f"{came} came without an earlier {either(expected)}"
         return Breach(message, expected, event.type, kept.after, event.number)
 
 
-def _seen(event: Event, alias: Alias) -> str:
+def _fields_shown(event: Event, alias: Alias) -> str:
     """What the fields that the alias looks at hold: ` with reasoning 11, output 10`."""
     paths: list[str] = []
     for path, pattern in alias.conditions:
         if pattern != _UNSET or getter(path)(event.data) is not MISSING:
             paths.extend([path, *fields_named(pattern)])
-    views = [f"{path} {_view(getter(path)(event.data))}" for path in dict.fromkeys(paths)]
+    views = [f"{path} {_value_view(getter(path)(event.data))}" for path in dict.fromkeys(paths)]
     return f" with {', '.join(views)}" if views else ""
 
 
-def _view(value: object) -> str:
+def _value_view(value: object) -> str:
     if value is MISSING:
         return "absent"
     text = json.dumps(value, ensure_ascii=False, default=repr)

@@ -126,10 +126,10 @@ class AnswerMachine(Machine):
         if names & self._then:
             debt = debt._replace(owed=False, owed_now=False, answered=True, answered_now=True)
         if debt.owed and not was_owed:
-            acts.append(ReportAct(self._owe))
+            acts.append(ReportAct(self._owe_response))
         if names & self._before and debt.owed and not debt.owed_now:
             if not debt.bound:
-                acts.append(ReportAct(self._bind))
+                acts.append(ReportAct(self._bind_response))
             debt = debt._replace(bound=True)
         return debt, tuple(acts)
 
@@ -145,38 +145,38 @@ class AnswerMachine(Machine):
         if not state.owed:
             return state._replace(bound=False), ()
         if broken:
-            return state._replace(bound=False, owed=False), (ReportAct(self._unclear),)
-        return SILENT, (ReportAct(self._unanswered),)
+            return state._replace(bound=False, owed=False), (ReportAct(self._unclear_response),)
+        return SILENT, (ReportAct(self._unanswered_breach),)
 
     def close(self, state: State) -> tuple[Act, ...]:
         return (ReportAct(self._never_answered),) if state.owed else ()
 
-    def _owe(self, slice_: Slice, event: Event) -> None:
+    def _owe_response(self, slice_: Slice, event: Event) -> None:
         slice_.remembered(self.position, _DebtMarks).owed = Mark(event.type, event.number)
 
-    def _bind(self, slice_: Slice, event: Event) -> None:
+    def _bind_response(self, slice_: Slice, event: Event) -> None:
         slice_.remembered(self.position, _DebtMarks).bound = Mark(event.type, event.number)
 
-    def _unanswered(self, slice_: Slice, event: Event) -> Breach:
+    def _unanswered_breach(self, slice_: Slice, event: Event) -> Breach:
         del event
         kept = slice_.remembered(self.position, _DebtMarks)
         assert kept.bound is not None  # the state waits
         expected, owed, bound = self.describe(self._then), kept.owed, kept.bound
-        message = f"expected {either(expected)}{_since(owed)} before {bound}"
+        message = f"expected {either(expected)}{_since_text(owed)} before {bound}"
         after = owed if owed.number else None
         return Breach(message, expected, bound.type, after, bound.number)
 
-    def _unclear(self, slice_: Slice, event: Event) -> Unclear:
-        return Unclear(self._unanswered(slice_, event).message)
+    def _unclear_response(self, slice_: Slice, event: Event) -> Unclear:
+        return Unclear(self._unanswered_breach(slice_, event).message)
 
     def _never_answered(self, slice_: Slice, event: Event) -> Breach:
         del event
         expected = self.describe(self._then)
         owed = slice_.remembered(self.position, _DebtMarks).owed
-        message = f"expected {either(expected)}{_since(owed)}, got end of stream"
+        message = f"expected {either(expected)}{_since_text(owed)}, got end of stream"
         after = owed if owed.number else None
         return Breach(message, expected, "end of stream", after, owed=True)
 
 
-def _since(owed: Mark) -> str:
+def _since_text(owed: Mark) -> str:
     return f" after {owed}" if owed.number else ""

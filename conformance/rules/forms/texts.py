@@ -52,13 +52,13 @@ class Needles(Struct, frozen=True):
         """Made once for many texts that are searched; `longest` counts where there are none."""
         wanted = tuple(text for text in texts if text)
         longest = max(map(len, wanted), default=longest)
-        return cls(wanted, longest, first_characters(wanted), _firsts(wanted))
+        return cls(wanted, longest, first_characters(wanted), _first_characters(wanted))
 
     def and_one(self, text: str) -> Self:
         """These, and one more."""
         wanted = (*self.texts, text)
         longest = max(self.longest, len(text))
-        return type(self)(wanted, longest, first_characters(wanted), _firsts(wanted))
+        return type(self)(wanted, longest, first_characters(wanted), _first_characters(wanted))
 
     def may_be_in(self, text: str) -> bool:
         """Whether a text may hold a whole needle."""
@@ -122,14 +122,14 @@ class Search:
         if not self._has_begun and not self._may_begin_in(text):
             self._late_size += len(text) + _PIECE_SIZE
             if self._late_size > _MOST_LATE_SIZE:
-                self._trim(self._join_late())
+                self._trim_text(self._join_late())
             return None
         whole = self._join_late()
         # Unless one has begun already, it begins in this piece.
         begin = 0 if self._has_begun else len(whole) - len(text)
         hit = self._first_hit(whole, begin)
         self._has_begun = self._ends_inside(whole, begin)
-        self._trim(whole)
+        self._trim_text(whole)
         return hit
 
     def _join_late(self) -> str:
@@ -156,9 +156,9 @@ class Search:
         found = [
             (at + len(each), at, each)
             for each in self.needles
-            if each in part and (at := self._find(whole, each)) >= 0
+            if each in part and (at := self._find_needle(whole, each)) >= 0
         ]
-        return self._hit(whole, *min(found)[1:]) if found else None
+        return self._hit_at(whole, *min(found)[1:]) if found else None
 
     def _ends_inside(self, whole: str, begin: int) -> bool:
         """Whether a text ends with the beginning of a needle, at or after a position."""
@@ -170,7 +170,7 @@ class Search:
         """Whether a needle would end in further text; changes nothing."""
         needles, may_be_in = self.needles, self._needles.may_be_in
         border = self._join_late() + more[: self._needles.longest]
-        if may_be_in(border) and any(self._find(border, each) >= 0 for each in needles):
+        if may_be_in(border) and any(self._find_needle(border, each) >= 0 for each in needles):
             return True
         return may_be_in(more) and any(each in more for each in needles)
 
@@ -191,7 +191,7 @@ class Search:
         joined = column.joined
         ends: list[tuple[int, int]] = []
         at = end = self._base + len(self._kept) + len(joined)
-        needed = self._keep()
+        needed = self._kept_length()
         for number, size in zip(range(last, -1, -1), reversed(column.lengths), strict=False):
             if end - at >= needed:
                 break
@@ -202,12 +202,12 @@ class Search:
         self._earlier.add((self._kept, joined[-held - _WITHIN :]), held)
         self._base = at - len(kept)
         self._ends += reversed(ends)
-        self._trim(kept + joined[len(joined) - end + at :])
+        self._trim_text(kept + joined[len(joined) - end + at :])
 
-    def _find(self, whole: str, needle: str) -> int:
+    def _find_needle(self, whole: str, needle: str) -> int:
         return whole.find(needle, max(0, self._since.get(needle, 0) - self._base))
 
-    def _hit(self, whole: str, at: int, needle: str) -> Hit:
+    def _hit_at(self, whole: str, at: int, needle: str) -> Hit:
         (first, _), (last, end) = self._event_at(at), self._event_at(at + len(needle) - 1)
         behind = min(at + min(len(needle), _MOST_SHOWN) + _AFTER, end)
         before = self._earlier.end() + whole[:at]
@@ -220,16 +220,16 @@ class Search:
                 return number, end - self._base
         raise IndexError(position)
 
-    def _keep(self) -> int:
+    def _kept_length(self) -> int:
         """The number of characters that a needle, or a message about it, may still need."""
         return self._needles.longest - 1 + BEFORE
 
-    def _surplus(self, whole: str) -> int:
+    def _surplus_length(self, whole: str) -> int:
         """How many characters at the beginning of the text are needed no more."""
-        return max(0, len(whole) - self._keep())
+        return max(0, len(whole) - self._kept_length())
 
-    def _trim(self, whole: str) -> None:
-        surplus = self._surplus(whole)
+    def _trim_text(self, whole: str) -> None:
+        surplus = self._surplus_length(whole)
         if surplus:
             self._earlier.add((whole,), len(whole) - surplus)
         self._kept = whole[surplus:]
@@ -277,7 +277,7 @@ def _ends_inside(needle: str, text: str, begin: int) -> bool:
     return False
 
 
-def _firsts(needles: Iterable[str]) -> tuple[str, ...]:
+def _first_characters(needles: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(needle[0] for needle in needles))
 
 
@@ -302,10 +302,10 @@ def difference(left: str, right: str) -> tuple[int, str, str]:
     at = at if at >= 0 else min(len(left), len(right))
     begin = max(0, at - 12)
     shown = excerpt(left, begin, at + 12), excerpt(right, begin, at + 12)
-    if left[at : at + 1] and right[at : at + 1] and _alike(left[at], right[at]):
+    if left[at : at + 1] and right[at : at + 1] and _share_case(left[at], right[at]):
         return at, f"{shown[0]!r} (U+{ord(left[at]):04X})", f"{shown[1]!r} (U+{ord(right[at]):04X})"
     return at, repr(shown[0]), repr(shown[1])
 
 
-def _alike(left: str, right: str) -> bool:
+def _share_case(left: str, right: str) -> bool:
     return not (left.isascii() and right.isascii() and left.isprintable() and right.isprintable())

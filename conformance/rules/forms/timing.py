@@ -104,7 +104,7 @@ class TimingMachine(Machine):
         return Clock(0.0, _HEAD) if self._runs_from_head else Clock()
 
     def step(self, state: State, names: Names) -> Step:
-        return state, (_Measure(self, names, is_first=state is OPEN),)
+        return state, (_MeasureTime(self, names, is_first=state is OPEN),)
 
     def close(self, state: State) -> tuple[Act, ...]:
         del state
@@ -121,7 +121,7 @@ def _never_came(machine: TimingMachine, slice_: Slice, event: Event) -> Report:
     return Breach(message, expected, "end of stream", clock.mark, owed=True)
 
 
-class _Measure(Act):
+class _MeasureTime(Act):
     """Measures the time since the clock began, and starts it anew."""
 
     def __init__(self, machine: TimingMachine, names: Names, *, is_first: bool) -> None:
@@ -136,12 +136,12 @@ class _Measure(Act):
         assert ms is not None  # the machine needs it
         report: Report = None
         if self._measures and clock.ms is not None:
-            report = self._judge(clock, event, ms - clock.ms)
+            report = self._judge_time(clock, event, ms - clock.ms)
         if self._starts:
             clock.ms, clock.mark = ms, Mark(event.type, event.number)
         return report
 
-    def _judge(self, clock: Clock, event: Event, elapsed: float) -> Report:
+    def _judge_time(self, clock: Clock, event: Event, elapsed: float) -> Report:
         most = self.form.largest_gap if self.form.within is None else self.form.within
         assert most is not None
         if elapsed > most:

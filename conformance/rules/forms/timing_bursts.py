@@ -73,9 +73,9 @@ class BurstMachine(Machine):
 
     def close(self, state: State) -> tuple[Act, ...]:
         del state
-        return (ReportAct(self._bursts),)
+        return (ReportAct(self._burst_report),)
 
-    def _bursts(self, slice_: Slice, event: Event) -> Report:
+    def _burst_report(self, slice_: Slice, event: Event) -> Report:
         del event
         came: Arrivals = slice_.memory[self.position]
         if came.events < 2 * self.burst:

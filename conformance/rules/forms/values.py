@@ -147,7 +147,7 @@ class _TakeValue(Act):
         wanted = self.wanted(series, value, event)
         series.last = value
         if wanted is not None:
-            return self._breach(slice_, event, value, wanted)
+            return self._value_breach(slice_, event, value, wanted)
         # One value alone cannot differ from another: only a stated start tests it.
         if self.is_first and (last is not MISSING or self.machine.start is not None):
             return FIRED
@@ -157,7 +157,7 @@ class _TakeValue(Act):
         """What should have come instead, or None where the value is right."""
         raise NotImplementedError
 
-    def _breach(self, slice_: Slice, event: Event, value: Any, wanted: str) -> Breach:
+    def _value_breach(self, slice_: Slice, event: Event, value: Any, wanted: str) -> Breach:
         after = slice_.last_mark(self.machine.position)
         # A long value is clipped with its path, as the message has both.
         path, _, got = beginning(f"{self.path}={view(value)}", 300, "").partition("=")
