@@ -9,7 +9,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from conformance.board.summary import KINDS, SUFFIX, RunSummary, read_summary
-from conformance.board.verifying import held_against, recordings_beside
+from conformance.board.verifying import held_against, recordings_folder
 from conformance.core.errors import Place, UsageError
 
 _MOST_ROWS: Final = 1000
@@ -73,7 +73,7 @@ def _target_order(summary: RunSummary) -> tuple[int, str]:
 
 
 def _row(file: Path, summary: RunSummary, before: RunSummary | None) -> BoardRow:
-    beside = recordings_beside(file)
+    beside = recordings_folder(file)
     if file.is_symlink() or beside.is_symlink():
         raise UsageError("a board holds files, not links to others", place=Place(str(file)))
     if not beside.is_dir():

@@ -28,7 +28,7 @@ _SHOWN: Final = 12  # characters of a digest
 _ORDER: Final = ("PASS", "FAIL", "INCONCLUSIVE", "UNTESTABLE", "VACUOUS", "NOT-APPLICABLE", "ERROR")
 
 
-def recordings_beside(path: Path) -> Path:
+def recordings_folder(path: Path) -> Path:
     """The folder for the recordings of a summary where none is named."""
     return path.with_name(path.name.removesuffix(SUFFIX).removesuffix(".json"))
 
@@ -59,7 +59,7 @@ def judge_again(path: Path) -> bool:
     Where the recordings lie elsewhere nothing does. Raises UsageError where they are not those
     that were judged.
     """
-    summary, folder = read_summary(path), recordings_beside(path)
+    summary, folder = read_summary(path), recordings_folder(path)
     if not folder.is_dir():
         return False
     files = run_files(folder)

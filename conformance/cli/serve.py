@@ -23,7 +23,7 @@ from conformance.core.errors import UsageError
 from conformance.report.printable import visible
 from conformance.report.wording import count
 from conformance.targets.gateway import serve_upstream
-from conformance.targets.replay import ReplayOptions, ReplayServer, SeenRequest, url_prefix
+from conformance.targets.replay import ReplayOptions, ReplayServer, ServedRequest, url_prefix
 from conformance.wire.hosts import AllowedHosts
 
 
@@ -168,7 +168,7 @@ class _ServingSession:
                 await server.settled()
             return code
 
-    def take_exchange(self, served: SeenRequest) -> None:
+    def take_exchange(self, served: ServedRequest) -> None:
         """One request has its end."""
         self.misses += served.outcome in ("refused", "rejected")
         if not self._quiet:
@@ -178,7 +178,7 @@ class _ServingSession:
             settle_exit(self._code, CONFORMS)
 
 
-def _describe_exchange(served: SeenRequest) -> str:
+def _describe_exchange(served: ServedRequest) -> str:
     request = visible(
         f"{served.method} {url_prefix(served.name, served.session)}{served.path}".strip() or "?",
         120,

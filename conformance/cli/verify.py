@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from conformance.board import disagreements, read_summary
-from conformance.board.verifying import recordings_beside
+from conformance.board.verifying import recordings_folder
 from conformance.cli.failures import CONFORMS, FINDINGS
 from conformance.cli.terminal import progress_line, put
 from conformance.core.errors import Place, UsageError
@@ -25,7 +25,7 @@ def verify_command(
 ) -> None:
     """Judge a summary's recordings again; show what differs."""
     summary = read_summary(run)
-    folder = recordings or recordings_beside(run)
+    folder = recordings or recordings_folder(run)
     if not folder.is_dir():
         where = f"they are at {summary.link}" if summary.link else "they belong next to it"
         hint = f"{where}: name the folder with --recordings DIR"

@@ -66,7 +66,7 @@ class AgentForm(Struct, frozen=True):
     environment: Callable[[str, str, Path], Mapping[str, str]] = lambda _url, _model, _folder: {}
     words_of: Mapping[str, AgentWords] = {}
 
-    def words_behind(self, command: Sequence[str]) -> AgentWords:
+    def words_after(self, command: Sequence[str]) -> AgentWords:
         """What is put behind this command: by the first of its words that names a program."""
         named = (self.words_of.get(Path(word).stem) for word in command)
         return next((each for each in named if each is not None), self.words)
@@ -80,7 +80,7 @@ def user_turn(text: str) -> dict[str, Any]:
     return {"role": "user", "content": text}
 
 
-def asked_text(body: Message, key: str) -> str:
+def user_text(body: Message, key: str) -> str:
     """What the user says in a request."""
     turns = map(mapping, elements(body.get(key)))
     return "\n".join(string(each.get("text")) or string(each.get("content")) for each in turns)

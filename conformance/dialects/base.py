@@ -18,7 +18,7 @@ from conformance.dialects.connection import SocketForm
 from conformance.dialects.endpoint import Endpoint, ModelListing
 from conformance.dialects.requests import RequestForm
 from conformance.dialects.script import Script
-from conformance.dialects.turns import HistoryForm, asked_texts
+from conformance.dialects.turns import HistoryForm, prompt_texts
 from conformance.dialects.wire_keys import AnswerBounds, ItemPlaces, SseEnvelope, WireKeys
 
 __all__ = ["DeltaColumns", "Dialect", "Reader", "Reading"]
@@ -155,9 +155,9 @@ class Dialect(Struct, frozen=True):
         at = self.request.streams_at
         return (at is not None and at(path)) or self.request.streams(request.json)
 
-    def asked_texts(self, request: Request | None) -> Iterator[str]:
+    def prompt_texts(self, request: Request | None) -> Iterator[str]:
         """Every text of a request, as `stated` gives it, except what the model said before."""
-        return asked_texts(request.json if request else None, self.turns)
+        return prompt_texts(request.json if request else None, self.turns)
 
     def expected_framing(self, request: Request | None) -> Framing | None:
         """How the answer is framed that a request asks for; None where that is not known.

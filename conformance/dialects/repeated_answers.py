@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from conformance.dialects.turns import HistoryForm, SaidEntry
+from conformance.dialects.turns import HistoryEntry, HistoryForm
 
 _LABELS: Final = frozenset({"type", "role", "name", "tool_name", "id", "status", "toolUseId"})
 
@@ -45,7 +45,7 @@ def repeated_answers(body: Any, form: HistoryForm) -> RepeatedAnswers:
     )
 
 
-def _result_text(entry: Any, said: SaidEntry) -> str:
+def _result_text(entry: Any, said: HistoryEntry) -> str:
     ids = set(said.results)
     return " ".join(text for text in _texts(entry) if text not in ids)
 

@@ -30,7 +30,7 @@ _ROLES: Final[Mapping[str, Speaker]] = {
 }
 
 
-class SaidCall(NamedTuple):
+class HistoryCall(NamedTuple):
     """A call by its id, empty where it has none, its name, and its arguments in one spelling."""
 
     id: str
@@ -43,7 +43,7 @@ class SaidCall(NamedTuple):
         return f"{self.name}({self.arguments})"
 
 
-class SaidEntry(Struct, frozen=True):
+class HistoryEntry(Struct, frozen=True):
     """An entry: who speaks, what is shown, which calls are made, and which are answered.
 
     `thought` is the text of an entry that is thinking alone: what was shown may come back as that.
@@ -52,7 +52,7 @@ class SaidEntry(Struct, frozen=True):
 
     by: Speaker
     text: str = ""
-    calls: tuple[SaidCall, ...] = ()
+    calls: tuple[HistoryCall, ...] = ()
     results: tuple[str, ...] = ()
     id: str = ""
     thought: str = ""
@@ -68,13 +68,13 @@ class HistoryForm(Struct, frozen=True):
 
     key: str
     entries: Callable[[Any], list[Any]]
-    read: Callable[[Any], SaidEntry]
+    read: Callable[[Any], HistoryEntry]
     thread: str = ""
 
 
-def said_call(id_: Any, name: Any, arguments: Any) -> SaidCall:
+def history_call(id_: Any, name: Any, arguments: Any) -> HistoryCall:
     """A call; `arguments` are a value or its JSON."""
-    return SaidCall(string(id_), string(name), _as_json(arguments))
+    return HistoryCall(string(id_), string(name), _as_json(arguments))
 
 
 def _as_json(arguments: Any) -> str:
@@ -107,21 +107,21 @@ def _is_spoken(part: Mapping[str, Any]) -> bool:
     return kind is None or (isinstance(kind, str) and kind in _SPOKEN)
 
 
-def message_entry(entry: Any) -> SaidEntry:
+def message_entry(entry: Any) -> HistoryEntry:
     """An entry with role, content and calls beside it, as Chat Completions and its kin have it."""
     fields = mapping(entry)
     by = speaker(fields.get("role"))
     text = spoken(fields.get("content"))
     if by == "tool":
         named = fields.get("tool_call_id") or fields.get("tool_name") or fields.get("name")
-        return SaidEntry(by, text, results=(string(named),))
+        return HistoryEntry(by, text, results=(string(named),))
     calls = [_message_call(each) for each in objects(fields.get("tool_calls"))]
-    return SaidEntry(by, text, tuple(calls))
+    return HistoryEntry(by, text, tuple(calls))
 
 
-def _message_call(call: Mapping[str, Any]) -> SaidCall:
+def _message_call(call: Mapping[str, Any]) -> HistoryCall:
     function = mapping(call.get("function"))
-    return said_call(call.get("id"), function.get("name"), function.get("arguments"))
+    return history_call(call.get("id"), function.get("name"), function.get("arguments"))
 
 
 def listed(key: str) -> Callable[[Any], list[Any]]:
@@ -129,7 +129,7 @@ def listed(key: str) -> Callable[[Any], list[Any]]:
     return lambda body: elements(mapping(body).get(key))
 
 
-def listed_or_said(key: str) -> Callable[[Any], list[Any]]:
+def listed_or_text(key: str) -> Callable[[Any], list[Any]]:
     """As `listed`, where a bare text stands for one entry of the user's."""
 
     def entries(body: Any) -> list[Any]:
@@ -142,13 +142,13 @@ def listed_or_said(key: str) -> Callable[[Any], list[Any]]:
 def blocks_entry(
     role: Any,
     texts: Iterable[str],
-    calls: Iterable[SaidCall] = (),
+    calls: Iterable[HistoryCall] = (),
     results: Iterable[str] = (),
-) -> SaidEntry:
+) -> HistoryEntry:
     """An entry whose content is blocks; one with results carries the turn on (rule 1)."""
     answered = tuple(results)
     by = speaker(role)
-    return SaidEntry(
+    return HistoryEntry(
         "tool" if answered and by == "user" else by, "".join(texts), tuple(calls), answered
     )
 
@@ -157,7 +157,7 @@ MESSAGES: Final = HistoryForm("messages", listed("messages"), message_entry)
 """The history of Chat Completions, and of those that have it alike."""
 
 
-def asked_texts(body: Any, form: HistoryForm | None) -> Iterator[str]:
+def prompt_texts(body: Any, form: HistoryForm | None) -> Iterator[str]:
     """Every text of a request, except what the model said before."""
     if form is None or not isinstance(body, Mapping):
         yield from _texts_within(body)

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from conformance.dialects.json_edge import mapping
-from conformance.dialects.turns import HistoryForm, SaidEntry
+from conformance.dialects.turns import HistoryEntry, HistoryForm
 
 
 class UserTurn(Struct, frozen=True):
@@ -59,7 +59,7 @@ class _TurnParts(Struct):
     beside: list[str] = field(default_factory=list)
     results: int = 0
 
-    def add(self, entry: Any, said: SaidEntry) -> None:
+    def add(self, entry: Any, said: HistoryEntry) -> None:
         self.results += len(said.results)
         if said.by == "user":
             self.texts.append(said.text)

@@ -36,7 +36,7 @@ def typed_by(kind: str, *path: str | int) -> Callable[..., Sites]:
     return saying
 
 
-def right_behind(sites: Sites, before: Sites) -> Sites:
+def right_after(sites: Sites, before: Sites) -> Sites:
     """Those of the places that stand right behind one of the others."""
 
     def found(stream: Stream) -> list[int]:
@@ -71,7 +71,7 @@ def places_with(*path: str | int) -> Sites:
     return lambda stream: stream.holding(*path)
 
 
-def beside_upstream(sites: Sites) -> Sites:
+def with_upstream(sites: Sites) -> Sites:
     """Places in what an application sent, where its provider's stream was recorded, too."""
     return lambda stream: sites(stream) if stream.exchange.hop == "app" else ()
 
@@ -111,7 +111,7 @@ def move_before(stream: Stream, site: int) -> Stream:
     return stream.move(site, site - 1)
 
 
-def move_behind_next(start: str) -> Edit:
+def move_after_next(start: str) -> Edit:
     """The piece comes behind the next start."""
 
     def edited(stream: Stream, site: int) -> Stream:

@@ -22,11 +22,11 @@ from conformance.evidence.hop_opaque import NOT_ASKED_AGAIN, SHOWN_ELSEWHERE, br
 from conformance.evidence.hop_sides import ApplicationHops, Compared, HopDifference, ReadAnswer
 from conformance.evidence.hop_tries import try_replaced, without_tries
 from conformance.evidence.marked_answers import marked_readings
-from conformance.evidence.said import EventPlace, read_content
+from conformance.evidence.side_content import EventPlace, read_content
 from conformance.judging.findings import RecentFrames, make_finding
 from conformance.judging.hop_rules import TRY_REPLACED
 from conformance.judging.ledger import Ledger
-from conformance.judging.result import EventBeside, Finding
+from conformance.judging.result import Finding, ReferencedEvent
 from conformance.judging.transcript import read_transcript
 from conformance.rules.forms.base import Violation
 from conformance.rules.model import Rule
@@ -39,7 +39,7 @@ _NAME: Final = "hops"
 ReadExchange = Callable[[Exchange], ReadAnswer]
 
 
-def answers_behind(recording: Recording, shown: Exchange) -> list[Exchange]:
+def provider_answers(recording: Recording, shown: Exchange) -> list[Exchange]:
     """The provider's answers from which the application made the one that is shown."""
     if shown.role or shown.scenario:
         place = ("upstream", shown.scenario, shown.role)
@@ -59,7 +59,7 @@ def answers_behind(recording: Recording, shown: Exchange) -> list[Exchange]:
 def later_requests(recording: Recording, shown: Exchange) -> list[Request]:
     """The requests to the provider in the turns that continue the one shown."""
     turns = [e for e in recording.exchanges if e.hop == APP and e.after == shown.number]
-    requests = (each.request for turn in turns for each in answers_behind(recording, turn))
+    requests = (each.request for turn in turns for each in provider_answers(recording, turn))
     return [request for request in requests if request is not None]
 
 
@@ -70,7 +70,7 @@ def keeps_history(recording: Recording, shown: Exchange, read: ReadExchange) -> 
     history is the user's. A run states it, where another scenario has shown it: of a recording that
     nobody trusts that is a claim.
     """
-    behind = answers_behind(recording, shown)
+    behind = provider_answers(recording, shown)
     if behind and _brings_back(recording, shown, behind, read):
         return NOT_ASKED_AGAIN
     is_stated = (stated_run(recording.header) or {}).get(KEEPS_HISTORY) is True
@@ -194,11 +194,11 @@ def _finding(rule: Rule, hops: ApplicationHops, found: HopDifference) -> Finding
     return make_finding(rule, violation, memory, where, _provider_event(hops, found.said))
 
 
-def _provider_event(hops: ApplicationHops, place: EventPlace) -> EventBeside:
+def _provider_event(hops: ApplicationHops, place: EventPlace) -> ReferencedEvent:
     answer = hops.behind[place.answer]
     memory = _memory_of(answer, place.number)
     shown = next((each for each in memory.around(place.number) if each.at), None)
-    return EventBeside(
+    return ReferencedEvent(
         file=answer.source[0],
         exchange=answer.source[1],
         event=place.number,

@@ -7,11 +7,11 @@ from typing import Final
 
 from conformance.cassette import Recording
 from conformance.core.events import Exchange
-from conformance.evidence.application import answers_behind
-from conformance.judging.asked_rules import ASKED_ANSWERS
-from conformance.judging.consequences import withdraw_asked, withdraw_returned
+from conformance.evidence.application import provider_answers
+from conformance.judging.consequences import withdraw_changed_history, withdraw_returned
 from conformance.judging.hop_rules import TALK_KEPT
 from conformance.judging.ledger import Ledger
+from conformance.judging.passed_request_rules import ASKED_ANSWERS
 from conformance.rules.verdicts import Verdict
 
 _WHY_ASKED: Final[Mapping[Verdict | None, str]] = {
@@ -26,12 +26,12 @@ def withdraw_blamed_elsewhere(ledgers: Mapping[int, Ledger], recording: Recordin
         ledger = ledgers.get(exchange.number)
         verdicts = ledger.verdicts if ledger is not None else {}
         if verdicts.get(TALK_KEPT.id) is Verdict.FAIL:
-            behind = answers_behind(recording, exchange)
+            behind = provider_answers(recording, exchange)
             withdraw_returned(ledgers.values(), {each.number for each in behind})
         if why := _WHY_ASKED.get(verdicts.get(ASKED_ANSWERS.id)):
             for each in upstream_of(recording, exchange):
                 if each.number in ledgers:
-                    withdraw_asked(ledgers[each.number], why)
+                    withdraw_changed_history(ledgers[each.number], why)
 
 
 def upstream_of(recording: Recording, exchange: Exchange) -> list[Exchange]:

@@ -88,7 +88,7 @@ def expected_of(run: Mapping[str, Any], exchange: Exchange) -> ExpectedStep:
     )
 
 
-def requests_beside(header: Header, exchange: Exchange) -> int | None:
+def concurrent_requests(header: Header, exchange: Exchange) -> int | None:
     """The most requests that were under way at the same time; None if the header lacks it."""
     run = stated_run(header) or {}
     jobs, steps = run.get("jobs"), run.get("steps")

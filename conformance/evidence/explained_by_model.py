@@ -13,7 +13,7 @@ from typing import Final
 
 from conformance.cassette import Recording
 from conformance.core.events import Exchange
-from conformance.evidence.application import APP, answers_behind
+from conformance.evidence.application import APP, provider_answers
 from conformance.evidence.hop_sides import UNHEARD, ReadAnswer
 from conformance.judging.ledger import Ledger
 from conformance.rules.forms.timing import Timing
@@ -51,7 +51,7 @@ def withdraw_explained(
     bursts = {r.id for r in rules if isinstance(r.form, Timing) and r.form.burst is not None}
     unended = _ENDS_CLEANLY if exchange.end == "idle-timeout" else frozenset[str]()
     excusable = failed & {*bursts, *unended, *_COUNTS}
-    behind = answers_behind(recording, exchange) if excusable else []
+    behind = provider_answers(recording, exchange) if excusable else []
     if not behind:
         return
     if failed & bursts and (why := _came_at_once(behind)):

@@ -20,7 +20,7 @@ from conformance.evidence.hop_sides import (
     beside,
     first_other,
 )
-from conformance.evidence.said import SaidPart
+from conformance.evidence.side_content import SidePart
 
 
 def tools(hops: ApplicationHops) -> Compared:
@@ -43,7 +43,7 @@ def tools(hops: ApplicationHops) -> Compared:
 
 
 def _are_sent(
-    said: Sequence[SaidPart], wanted: Sequence[str], got: Sequence[str], *, in_part: bool
+    said: Sequence[SidePart], wanted: Sequence[str], got: Sequence[str], *, in_part: bool
 ) -> bool:
     """Whether the calls sent are those of the model; hosted ones may be missing."""
     reached = {0}  # how many of the sent calls are accounted for
@@ -56,8 +56,8 @@ def _are_sent(
 
 
 def _paired_calls(
-    said: Sequence[tuple[SaidPart, str]], sent: Sequence[SaidPart], got: Sequence[str]
-) -> Iterator[tuple[SaidPart, SaidPart]]:
+    said: Sequence[tuple[SidePart, str]], sent: Sequence[SidePart], got: Sequence[str]
+) -> Iterator[tuple[SidePart, SidePart]]:
     """Each call that was sent, with the model's own."""
     calls = iter(said)
     for part, name in zip(sent, got, strict=True):
@@ -66,7 +66,7 @@ def _paired_calls(
 
 
 def _altered_inputs(
-    hops: ApplicationHops, pairs: Iterable[tuple[SaidPart, SaidPart]]
+    hops: ApplicationHops, pairs: Iterable[tuple[SidePart, SidePart]]
 ) -> Iterator[HopDifference]:
     """Rules 2 and 3."""
     for own, part in pairs:
@@ -109,7 +109,7 @@ def alters(said: Any, shown: Any, offered: str) -> bool:
     return said != shown and str(said).lower() != str(shown).lower()
 
 
-def _call(part: SaidPart) -> str:
+def _call(part: SidePart) -> str:
     name, arguments = part.call
     try:
         return f"{name}({json.dumps(json.loads(arguments), sort_keys=True)})"

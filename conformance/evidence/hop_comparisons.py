@@ -24,7 +24,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from conformance.evidence.hop_calls import tools
-from conformance.evidence.hop_ends import answer_whole, failure, failure_told, reason_kept
+from conformance.evidence.hop_ends import answer_whole, failure, failure_shown, reason_kept
 from conformance.evidence.hop_opaque import opaque_kept, opaque_returned
 from conformance.evidence.hop_sides import (
     TELLING,
@@ -36,7 +36,7 @@ from conformance.evidence.hop_sides import (
 )
 from conformance.evidence.hop_talk import talk_kept
 from conformance.evidence.hop_tries import is_of, own_words
-from conformance.evidence.said import EventPlace, SaidContent, SaidPart
+from conformance.evidence.side_content import EventPlace, SideContent, SidePart
 from conformance.evidence.thinking_due import thinking_due
 from conformance.judging import hop_rules as rules
 from conformance.judging.explained_difference import without_markers
@@ -44,7 +44,7 @@ from conformance.rules.forms.texts import difference
 from conformance.rules.model import Rule
 
 
-def _texts(hops: ApplicationHops, said: Sequence[SaidPart], sent: Sequence[SaidPart]) -> Compared:
+def _texts(hops: ApplicationHops, said: Sequence[SidePart], sent: Sequence[SidePart]) -> Compared:
     found = _compared_texts(hops, said, sent)
     # The rest of a try, even a beginning, has its own rule.
     is_left = any(each.start.answer in hops.tries for each in said)
@@ -54,12 +54,12 @@ def _texts(hops: ApplicationHops, said: Sequence[SaidPart], sent: Sequence[SaidP
 
 
 def _compared_texts(
-    hops: ApplicationHops, said: Sequence[SaidPart], sent: Sequence[SaidPart]
+    hops: ApplicationHops, said: Sequence[SidePart], sent: Sequence[SidePart]
 ) -> Compared:
     wanted, got = ("".join(each.text for each in side) for side in (said, sent))
     if not hops.are_whole:
         wanted = wanted[: len(got)]
-    if not hops.was_heard and not (hops.is_played and got[len(wanted) :].strip()):
+    if not hops.was_recorded and not (hops.is_played and got[len(wanted) :].strip()):
         got = got[: len(wanted)]
     if wanted == got:
         return bool(wanted)
@@ -98,7 +98,7 @@ def _is_in_text(hops: ApplicationHops) -> bool:
     return "".join(without_markers(rest).split()) == "".join(said.split())
 
 
-def _due(hops: ApplicationHops) -> Sequence[SaidPart]:
+def _due(hops: ApplicationHops) -> Sequence[SidePart]:
     is_parted = hops.shown.dialect.tells_parts
     return thinking_due(hops.said, hops.sent, is_parted=is_parted)
 
@@ -139,7 +139,7 @@ def _thinking_apart(hops: ApplicationHops) -> Compared:
     return any(each.kind == "thinking" and each.end for each in hops.sent.spoken)
 
 
-def overlap(content: SaidContent) -> tuple[SaidPart, SaidPart] | None:
+def overlap(content: SideContent) -> tuple[SidePart, SidePart] | None:
     """Two parts of which one begins before the other has ended, and one is thinking.
 
     Thinking itself and a summary are of one item, and may come at once. A call that whoever sends
@@ -163,7 +163,7 @@ def _order(hops: ApplicationHops) -> Compared:
         return False  # the rest of a try has its own rule
     words = "".join(each.text for each in hops.said.of("text"))
     own = [each for each in hops.sent.parts if each.kind != "text" or is_of(words, each.text)]
-    said, sent = hops.said.order, SaidContent(own).order
+    said, sent = hops.said.order, SideContent(own).order
     both = {kind for kind, _ in said} & {kind for kind, _ in sent}
     calls = hops.said.of("tool")
     if any(each.is_hosted for each in calls) and len(calls) != len(hops.sent.of("tool")):
@@ -220,7 +220,7 @@ COMPARISONS: Final[Sequence[tuple[Rule, Callable[[ApplicationHops], Compared]]]]
     (rules.TALK_KEPT, talk_kept),
     (rules.HIDDEN, _hidden),
     (rules.FAILURE, failure),
-    (rules.FAILURE_TOLD, failure_told),
+    (rules.FAILURE_TOLD, failure_shown),
     (rules.ANSWER_WHOLE, answer_whole),
     (rules.REASON, reason_kept),
 )

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from conformance.core.events import Event
 from conformance.evidence.hop_sides import TELLING, ApplicationHops, Compared, HopDifference
-from conformance.evidence.said import EventPlace
+from conformance.evidence.side_content import EventPlace
 from conformance.judging.hop_rules import NO_REASON
 from conformance.judging.transcript import is_refusal
 
@@ -59,7 +59,7 @@ class StatedEnd(Struct, frozen=True):
 
 
 def failure(hops: ApplicationHops) -> Compared:
-    if not hops.broke_off or hops.is_stopped or not hops.was_heard:
+    if not hops.broke_off or hops.is_stopped or not hops.was_recorded:
         return False
     if not hops.shown.is_whole or hops.shown.transcript.ending == _REFUSES:
         return True
@@ -68,13 +68,13 @@ def failure(hops: ApplicationHops) -> Compared:
     return HopDifference(message, hops.said.last, hops.sent.last)
 
 
-def failure_told(hops: ApplicationHops) -> Compared:
+def failure_shown(hops: ApplicationHops) -> Compared:
     # Where the application hung up, it was stopped: the user has to learn that as well.
     hung_up = hops.behind[-1].exchange.end == "client-closed"
     if not hops.broke_off or hops.is_stopped or hops.shown.is_whole:
         return False
     # Another rule reports an answer that never ended.
-    if not (hops.was_heard or hung_up) or hops.shown.exchange.end == "idle-timeout":
+    if not (hops.was_recorded or hung_up) or hops.shown.exchange.end == "idle-timeout":
         return False
     is_told = hops.sent.errors or _TOLD & set(hops.shown.transcript.finishes)
     if is_told or is_refusal(hops.shown.exchange):
@@ -84,7 +84,7 @@ def failure_told(hops: ApplicationHops) -> Compared:
 
 
 def answer_whole(hops: ApplicationHops) -> Compared:
-    if hops.broke_off or hops.is_stopped or not hops.was_heard:
+    if hops.broke_off or hops.is_stopped or not hops.was_recorded:
         return False
     if hops.shown.is_whole:
         return True
@@ -104,7 +104,7 @@ def _may_report_a_limit(hops: ApplicationHops) -> bool:
 
 def reason_kept(hops: ApplicationHops) -> Compared:
     """Rules 2 and 3."""
-    if hops.is_stopped or not hops.was_heard or not hops.shown.is_whole:
+    if hops.is_stopped or not hops.was_recorded or not hops.shown.is_whole:
         return False
     pairs = list(_paired_ends(hops))
     ended = [MODEL_ENDS.get(model.reason, "") for model, _ in pairs]

@@ -26,7 +26,7 @@ from conformance.evidence.hop_sides import (
     HopDifference,
     ReadAnswer,
 )
-from conformance.evidence.said import OpaqueValue, read_content
+from conformance.evidence.side_content import OpaqueValue, read_content
 from conformance.judging import hop_rules as rules
 
 NOT_ASKED_AGAIN: Final = (

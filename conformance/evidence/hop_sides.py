@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from conformance.core.events import Exchange, Request
 from conformance.dialects.base import Dialect, Reading
-from conformance.evidence.said import EventPlace, PartKind, SaidContent, SaidPart
+from conformance.evidence.side_content import EventPlace, PartKind, SideContent, SidePart
 from conformance.judging.transcript import WHOLE_ENDS, Transcript
 
 _STOPPED: Final = frozenset({"abort", "cancelled"})
@@ -59,8 +59,8 @@ class ApplicationHops(Struct, frozen=True):
 
     behind: tuple[ReadAnswer, ...]
     shown: ReadAnswer
-    said: SaidContent
-    sent: SaidContent
+    said: SideContent
+    sent: SideContent
     strings: Mapping[str, Sequence[tuple[int, str]]]
     later: Sequence[Request] = ()
     hides: bool = False
@@ -86,13 +86,13 @@ class ApplicationHops(Struct, frozen=True):
         return not self.behind[-1].is_whole
 
     @property
-    def was_heard(self) -> bool:
+    def was_recorded(self) -> bool:
         """Whether all that the provider sent was recorded."""
         return all(each.exchange.end not in UNHEARD for each in self.behind)
 
     @property
     def are_whole(self) -> bool:
-        is_stopped = self.is_stopped or not self.was_heard
+        is_stopped = self.is_stopped or not self.was_recorded
         return not (self.broke_off or is_stopped) and self.shown.is_whole
 
 
@@ -119,7 +119,7 @@ def beside(
 ) -> HopDifference:
     """The difference at the first of either, or at the end of that side."""
     places = (
-        (side[0].first if isinstance(side[0], SaidPart) else side[0][1]) if side else last
+        (side[0].first if isinstance(side[0], SidePart) else side[0][1]) if side else last
         for side, last in ((said, hops.said.last), (sent, hops.sent.last))
     )
     return HopDifference(message, *places)

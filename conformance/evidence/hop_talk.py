@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from conformance.core.excerpts import beginning
 from conformance.core.spelling import one_spelling
 from conformance.dialects.history_calls import goes_on_from_kept
-from conformance.dialects.turns import SaidCall, said_call
+from conformance.dialects.turns import HistoryCall, history_call
 from conformance.evidence.hop_calls import alters, value_of
 from conformance.evidence.hop_sides import TELLING, ApplicationHops, Compared, HopDifference
 from conformance.evidence.links.requests import RepeatedTalk
@@ -66,7 +66,7 @@ def _altered_call(hops: ApplicationHops, talks: list[RepeatedTalk]) -> str | Non
     return "" if pairs else None
 
 
-def _is_other(call: SaidCall, back: SaidCall) -> bool:
+def _is_other(call: HistoryCall, back: HistoryCall) -> bool:
     """Arguments may have defaults beside what the model wrote; what is no JSON may be replaced."""
     said, has = value_of(call.arguments), value_of(back.arguments)
     return call.name != back.name or (said is not None and alters(said, has, ""))
@@ -143,6 +143,6 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(each)
 
 
-def _calls(tools: Any) -> Iterator[SaidCall]:
+def _calls(tools: Any) -> Iterator[HistoryCall]:
     for each in tools:
-        yield said_call(each.get("id"), each.get("name"), each.get("arguments"))
+        yield history_call(each.get("id"), each.get("name"), each.get("arguments"))

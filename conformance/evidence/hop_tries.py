@@ -27,7 +27,7 @@ from conformance.evidence.hop_sides import (
     HopDifference,
     ReadAnswer,
 )
-from conformance.evidence.said import PartKind, SaidContent, SaidPart
+from conformance.evidence.side_content import PartKind, SideContent, SidePart
 
 _BORDER: Final = "\0"  # between the remaining parts of a text
 _KINDS: Final[tuple[PartKind, ...]] = ("text", "thinking")
@@ -182,22 +182,22 @@ def is_of(words: str, text: str) -> bool:
     return shown[:TELLING] in words or shown[-TELLING:] in words
 
 
-def _begun_parts(parts: Sequence[SaidPart], text: str) -> Iterator[str]:
+def _begun_parts(parts: Sequence[SidePart], text: str) -> Iterator[str]:
     """Parts that were sent and are a beginning of a text."""
     begun = (each.text.strip() for each in parts)
     return (each for each in begun if len(each) >= TELLING and text.startswith(each))
 
 
-def _own_texts(own: Sequence[SaidPart]) -> Iterator[str]:
+def _own_texts(own: Sequence[SidePart]) -> Iterator[str]:
     """The texts of several parts: a protocol without parts may put white space between them."""
     return (each.text.strip() for each in own) if len(own) > 1 else iter(())
 
 
-def _parts_of_calls(content: SaidContent, calls: frozenset[int], kind: PartKind) -> list[SaidPart]:
+def _parts_of_calls(content: SideContent, calls: frozenset[int], kind: PartKind) -> list[SidePart]:
     return [each for each in content.of(kind) if each.start.answer in calls]
 
 
-def _text_of(parts: Sequence[SaidPart]) -> str:
+def _text_of(parts: Sequence[SidePart]) -> str:
     return "".join(each.text for each in parts)
 
 

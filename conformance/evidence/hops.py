@@ -38,7 +38,7 @@ from conformance.judging.run_rules import (
 from conformance.judging.transcript import WHOLE_ENDS, Transcript, finding_at_end, read_transcript
 from conformance.profiles.lookup import find
 from conformance.profiles.profile import reading
-from conformance.profiles.variants import asked_variant
+from conformance.profiles.variants import variant_for
 from conformance.rules.forms.differences import first_difference
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
@@ -161,7 +161,7 @@ def upstream_reading(dialect: Dialect, profile: str, request: Request | None) ->
         return Reading()
     try:
         found = find(profile, dialect.name)
-        variant = asked_variant(found.variants, dialect.stated(request))
+        variant = variant_for(found.variants, dialect.stated(request))
         return reading(find(variant.profile, dialect.name) if variant else found)
     except UsageError:  # the request is of another API than the recording
         return Reading()

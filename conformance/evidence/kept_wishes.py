@@ -19,9 +19,9 @@ from typing import Any, Final
 
 from conformance.core.framing import framing_of
 from conformance.core.json_values import NOT_JSON, decode_json
-from conformance.dialects.asked_effort import asked_effort, passed_effort
 from conformance.dialects.base import Dialect
 from conformance.dialects.json_edge import elements
+from conformance.dialects.requested_effort import passed_effort, requested_effort
 from conformance.dialects.wishes import ANY_CALL, AnswerWish
 from conformance.evidence.step_counts import StepCount, count_of
 from conformance.judging.offered_tools import OfferedTools
@@ -147,7 +147,7 @@ def _text_counted(dialect: Dialect, answer: Transcript) -> Iterator[Found]:
 
 
 def _off_uncounted(body: Mapping[str, Any], answer: Transcript) -> Iterator[Found]:
-    asked = asked_effort(body)
+    asked = requested_effort(body)
     if asked is None or asked.stance != "off" or answer.thought or "reasoning" not in answer.usage:
         return
     count = count_of(answer, "reasoning")

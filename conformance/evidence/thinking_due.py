@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from conformance.evidence.said import SaidContent, SaidPart
+from conformance.evidence.side_content import SideContent, SidePart
 
 
-def thinking_due(said: SaidContent, sent: SaidContent, *, is_parted: bool) -> Sequence[SaidPart]:
+def thinking_due(said: SideContent, sent: SideContent, *, is_parted: bool) -> Sequence[SidePart]:
     """The parts of thinking that `sent` should hold; `is_parted`: it separates them."""
     parts, got = said.of("thinking"), "".join(each.text for each in sent.of("thinking"))
     for channel in ("raw", "summary"):
@@ -25,7 +25,7 @@ def thinking_due(said: SaidContent, sent: SaidContent, *, is_parted: bool) -> Se
     return parts if is_parted else _spaced(got, parts)
 
 
-def _spaced(got: str, parts: Sequence[SaidPart]) -> list[SaidPart]:
+def _spaced(got: str, parts: Sequence[SidePart]) -> list[SidePart]:
     """The parts with the white space that `got` has around them, and they have not."""
     at, spaced = 0, []
     for part in parts:

@@ -35,12 +35,11 @@ from conformance.core.events import Exchange
 from conformance.evidence.application import (
     APP,
     ReadExchange,
-    answers_behind,
     compare_application,
     keeps_history,
     later_requests,
+    provider_answers,
 )
-from conformance.evidence.asked import compare_asked
 from conformance.evidence.blamed_elsewhere import upstream_of, withdraw_blamed_elsewhere
 from conformance.evidence.compared_exchanges import compare_exchanges, is_ours
 from conformance.evidence.demands import excuse_stopped, judge_step
@@ -56,9 +55,9 @@ from conformance.evidence.explained_by_model import withdraw_explained
 from conformance.evidence.hops import compare_hops
 from conformance.evidence.links.exchanges import NAME as LINKS
 from conformance.evidence.links.exchanges import LinkedExchanges
+from conformance.evidence.passed_requests import compare_requests
 from conformance.evidence.replaced_texts import ReplacedTexts
 from conformance.evidence.step_counts import StepCounts
-from conformance.judging.asked_rules import ASKED_RULES
 from conformance.judging.client_view import compares_views, declared_events, undeclared_rules
 from conformance.judging.consequences import (
     withdraw_consequences,
@@ -66,6 +65,7 @@ from conformance.judging.consequences import (
 )
 from conformance.judging.hop_rules import HOP_RULES
 from conformance.judging.ledger import Ledger
+from conformance.judging.passed_request_rules import ASKED_RULES
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.run_rules import CROSS_TALK, SCENARIO_RULES
 from conformance.judging.transcript import Transcript, is_refusal
@@ -188,14 +188,14 @@ def write_expectations(ledger: Ledger, judged: JudgedExchange) -> None:
     behind = upstream_of(recording, exchange) if exchange.hop == "downstream" else []
     judge_step(ledger, answer, expected, judged.setting.dialect, judged.counts, behind=behind)
     if exchange.hop == "downstream":
-        compare_asked(ledger, exchange, answer, behind, str(recording.path))
+        compare_requests(ledger, exchange, answer, behind, str(recording.path))
         compare_hops(ledger, exchange, answer, behind, expected)
 
 
 def write_application(ledger: Ledger, judged: JudgedExchange) -> None:
     """Compares an application's answer with its provider's, if both were recorded."""
     exchange, recording = judged.exchange, judged.recording
-    behind = answers_behind(recording, exchange) if exchange.hop == APP else []
+    behind = provider_answers(recording, exchange) if exchange.hop == APP else []
     run = stated_run(recording.header) or {}
     expected = expected_of(run, exchange) if behind else None
     if expected is not None and not expected.untestable:
@@ -242,7 +242,7 @@ def apply_overrides(ledger: Ledger, judged: JudgedExchange) -> None:
             ledger.remark(rule.id, why, "profile", Level(override.level))
 
 
-def withdraw_unseen_end(ledger: Ledger, judged: JudgedExchange) -> None:
+def withdraw_unrecorded_end(ledger: Ledger, judged: JudgedExchange) -> None:
     """Withdraws the end of a stream that ends inside an event, if only a body was saved.
 
     A recording with the request, or with a length that fits, proves that the end was seen.
@@ -258,7 +258,7 @@ def withdraw_unseen_end(ledger: Ledger, judged: JudgedExchange) -> None:
 
 OF_RECORDING: Final[Sequence[Write]] = (
     withdraw_unstreamed,
-    withdraw_unseen_end,
+    withdraw_unrecorded_end,
     lambda ledger, judged: excuse_stopped(ledger, judged.setting.dialect, judged.exchange),
     write_application,
     withdraw_what_its_model_explains,

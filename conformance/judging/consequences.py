@@ -330,7 +330,7 @@ def withdraw_returned(ledgers: Iterable[Ledger], answers: AbstractSet[int]) -> N
         ledger.withdraw(rules, f"what breaks {TALK_KEPT.id} may be why", "links")
 
 
-def withdraw_asked(ledger: Ledger, why: str) -> None:
+def withdraw_changed_history(ledger: Ledger, why: str) -> None:
     """Withdraws what an upstream request sends back otherwise: it was compared with another one."""
     rules = [each for each in ledger.rules_with(Verdict.FAIL) if each.startswith(_RETURNED)]
     ledger.withdraw(rules, why, "links")

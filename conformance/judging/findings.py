@@ -19,7 +19,7 @@ from conformance.core.excerpts import (
     without_pieces,
     without_split_keys,
 )
-from conformance.judging.result import ContextLine, EventBeside, Finding
+from conformance.judging.result import ContextLine, Finding, ReferencedEvent
 from conformance.rules.forms.base import Violation
 from conformance.rules.forms.grammar import Grammar
 from conformance.rules.forms.never import Never
@@ -191,7 +191,7 @@ def make_finding(
     violation: Violation,
     memory: RecentFrames,
     where: str,
-    upstream: EventBeside | None = None,
+    upstream: ReferencedEvent | None = None,
 ) -> Finding:
     """The finding for a violation; `where` names the exchange, `line` is filled in later."""
     context, pieces = memory.surroundings(violation.number)

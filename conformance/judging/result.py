@@ -41,7 +41,7 @@ class CarriedAnswer(Struct, frozen=True):
     other_files: tuple[str, ...] = ()
 
 
-class EventBeside(Struct, frozen=True):
+class ReferencedEvent(Struct, frozen=True):
     """The event of another exchange or hop that a finding refers to; fields as in `Finding`.
 
     `side` is its source: an application's provider, or the answer that comes back, which is a
@@ -90,7 +90,7 @@ class Finding(Struct, frozen=True):
     context: tuple[ContextLine, ...]
     source: tuple[Mapping[str, str], ...]
     id: str
-    upstream: EventBeside | None = None
+    upstream: ReferencedEvent | None = None
     reproduce: str = ""
     answers: tuple[int, ...] = (1,)
     in_answers: int = 1

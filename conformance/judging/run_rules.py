@@ -1,6 +1,6 @@
 """Rules that no YAML file states: a run adds them, and judges them by what it knows beforehand.
 
-`scenario/...` stand here, those over the requests of a gateway in `asked_rules`, over what
+`scenario/...` stand here, those over the requests of a gateway in `passed_request_rules`, over what
 a request demands in `demand_rules` and `wish_rules`, `hop/...`, of an
 application, in `hop_rules`, and `harness/...`, of a client under test, in `harness`.
 """
@@ -11,9 +11,9 @@ from typing import Final
 
 from conformance.core.errors import Place
 from conformance.judging import harness
-from conformance.judging.asked_rules import ASKED_RULES
 from conformance.judging.demand_rules import DEMAND_RULES
 from conformance.judging.hop_rules import HOP_RULES
+from conformance.judging.passed_request_rules import ASKED_RULES
 from conformance.judging.wish_rules import WISH_RULES
 from conformance.rules.forms.never import Never
 from conformance.rules.model import Rule

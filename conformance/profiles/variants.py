@@ -64,7 +64,7 @@ class Variant(Struct, frozen=True, dict=True):
         return [(getter(path), compile_value(pattern, {})) for path, pattern in self.request]
 
 
-def asked_variant(
+def variant_for(
     variants: Iterable[Variant], request: Request | None, month: str = ""
 ) -> Variant | None:
     """The first variant that fits a request, and the month of its answer where that is known."""

@@ -15,12 +15,12 @@ from conformance.core.errors import CassetteError, ConformanceError, Place, Spec
 from conformance.core.events import Exchange
 from conformance.core.excerpts import now_about
 from conformance.core.unexpected import refuse_unexpected
-from conformance.evidence.application import APP, answers_behind, read_answer
+from conformance.evidence.application import APP, provider_answers, read_answer
 from conformance.evidence.expectations import (
+    concurrent_requests,
     expected_of,
     is_played,
     played_profile,
-    requests_beside,
     stated_run,
 )
 from conformance.evidence.hop_sides import ReadAnswer
@@ -220,7 +220,7 @@ def _judged_results(settings: RecordingSettings, *, trusted: bool) -> list[Strea
     for each in judged:
         exchange = exchanges[each.ledger.exchange]
         given = rulebook.narrowed(each.ledger.result(target, exchange.hop))
-        other_requests = requests_beside(recording.header, exchange)
+        other_requests = concurrent_requests(recording.header, exchange)
         result = settings.with_guess(given)
         result = result if other_requests is None else replace(result, beside=other_requests)
         if linked is not None:
@@ -328,7 +328,7 @@ def _reported_error(error: AnswerError, judged: JudgedExchange) -> AnswerError |
     how = setting.dialect, setting.bound.reading
     if expected.ends and read_transcript(exchange, *how).ending in expected.ends:
         return None
-    providers = answers_behind(recording, exchange) if exchange.hop == APP else ()
+    providers = provider_answers(recording, exchange) if exchange.hop == APP else ()
     if providers and not judged.read_hop(providers[-1]).is_whole:
         return None
     return replace(error, is_all=not says_anything(exchange, *how))

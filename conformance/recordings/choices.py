@@ -21,7 +21,7 @@ from conformance.dialects.recognition import doubted_dialect, recognised_dialect
 from conformance.judging.checker import ProfileFinder, choose_named_profile
 from conformance.profiles.lookup import find
 from conformance.profiles.profile import Profile, laid_over
-from conformance.profiles.variants import asked_variant
+from conformance.profiles.variants import variant_for
 from conformance.recordings.sender import Sender
 
 _STATED_MONTH: Final = re.compile(r"(20[0-9]{2}-(?:0[1-9]|1[0-2]))(?:-|$)")
@@ -98,7 +98,7 @@ class ProfileChoice(Struct, frozen=True):
         """The chosen profile, or its variant for the request and the month of the answer."""
         by = self._profile()
         request = self.dialect.stated(exchange.request)
-        variant = asked_variant(by.profile.variants, request, recorded_month(header, exchange))
+        variant = variant_for(by.profile.variants, request, recorded_month(header, exchange))
         if variant is None:
             return by
         profile = self.find(variant.profile, by.profile.dialect, self.choices.folders)

@@ -8,7 +8,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from conformance.cassette import Recording, locate
-from conformance.judging.result import EventBeside, Finding, StreamResult
+from conformance.judging.result import Finding, ReferencedEvent, StreamResult
 
 
 def with_lines(recording: Recording, result: StreamResult) -> StreamResult:
@@ -30,9 +30,9 @@ def with_lines(recording: Recording, result: StreamResult) -> StreamResult:
 
 def _upstream_lines(
     recording: Recording, findings: Iterable[Finding]
-) -> dict[EventBeside, EventBeside]:
+) -> dict[ReferencedEvent, ReferencedEvent]:
     """The events of the other hop by themselves without a line; few findings have one."""
-    found: dict[EventBeside, EventBeside] = {}
+    found: dict[ReferencedEvent, ReferencedEvent] = {}
     for event in {f.upstream for f in findings if f.upstream is not None}:
         place = event.byte
         if place is None:

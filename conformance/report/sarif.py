@@ -23,7 +23,7 @@ from conformance.judging.groups import (
     every_group,
     finding_groups,
 )
-from conformance.judging.result import EventBeside, Finding, FindingExcuse, Report
+from conformance.judging.result import Finding, FindingExcuse, ReferencedEvent, Report
 from conformance.report.indented_json import indented_json
 from conformance.report.json import json_scalar
 from conformance.report.locations import file_uri, keeps_files
@@ -135,7 +135,7 @@ def _result_object(
     }
 
 
-def _related_location(other: EventBeside | None, *, kept: bool) -> Iterator[dict[str, Any]]:
+def _related_location(other: ReferencedEvent | None, *, kept: bool) -> Iterator[dict[str, Any]]:
     """The place of the event of another exchange or hop, with its type and data."""
     if other is None:
         return

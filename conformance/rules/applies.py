@@ -262,7 +262,7 @@ class Terms(Struct, frozen=True):
         return ""
 
 
-class AskedEvidence:
+class EvidenceKey:
     """What the terms of many rules ask of an exchange, as a key: equal keys, equal answers."""
 
     def __init__(self, every: Iterable[Terms]) -> None:

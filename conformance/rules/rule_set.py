@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from conformance.core.events import Event, Layer
-from conformance.rules.applies import AskedEvidence, Evidence
+from conformance.rules.applies import Evidence, EvidenceKey
 from conformance.rules.compiled import CompiledRule, Listener, Outcomes, compile_rule
 from conformance.rules.dispatch import EventRules, PlacedListener
 from conformance.rules.forms.base import Context, Machine
@@ -74,7 +74,7 @@ class RuleSet:
             if isinstance(group.machines[position], CompareMachine)
         ]
         self._beginnings: dict[frozenset[int], _Beginning] = {}
-        self._request_key = AskedEvidence([rule.terms for rule in self.rules])
+        self._request_key = EvidenceKey([rule.terms for rule in self.rules])
         self._silenced: dict[object, frozenset[int]] = {}
         self._outcomes: dict[object, Outcomes] = {}
 

@@ -39,7 +39,7 @@ from conformance.runs.step_requests import RequestSettings
 from conformance.scenarios import Scenario, load_scenarios
 from conformance.targets.agent import AgentTarget
 from conformance.targets.gateway import UpstreamStandIn
-from conformance.targets.model_calls import SeenCall, call_shape, learnt_signs
+from conformance.targets.model_calls import ScenarioCall, call_shape, learnt_signs
 from conformance.targets.played_answers import RecordedCalls, breaks_off, played_call
 from conformance.targets.server import TurnTarget
 
@@ -143,7 +143,7 @@ def _is_refused(outcome: ScenarioOutcome) -> bool:
     return answer is not None and bool(outcome.transcript_of(answer, Reading()).errors)
 
 
-def _seen_calls(outcome: ScenarioOutcome, run: ApiRun) -> Iterator[tuple[Exchange, SeenCall]]:
+def _seen_calls(outcome: ScenarioOutcome, run: ApiRun) -> Iterator[tuple[Exchange, ScenarioCall]]:
     """Every call of the first scenario, and whether the user was shown its answer."""
     for shown in outcome.answers:
         question = next(s.asks for s in outcome.run.steps if s.role == shown.role)
@@ -158,7 +158,7 @@ def _seen_calls(outcome: ScenarioOutcome, run: ApiRun) -> Iterator[tuple[Exchang
             body = each.request.json if each.request else None
             fields = body if isinstance(body, dict) else {}
             shape = call_shape(each.dialect, fields, question)
-            yield each, SeenCall(shape, came_back, shown.role)
+            yield each, ScenarioCall(shape, came_back, shown.role)
 
 
 def _unasked(outcome: ScenarioOutcome, upstream: UpstreamStandIn) -> RemoteError:
@@ -203,7 +203,7 @@ def _hides_thinking(call: Exchange, upstream: UpstreamStandIn) -> bool:
     request = call.request
     if request is None or not isinstance(request.json, dict):
         return False
-    persona = upstream.persona_behind(request.path, request.headers, request.json)
+    persona = upstream.persona_for(request.path, request.headers, request.json)
     return persona.hides_in(call.dialect or "")
 
 

@@ -17,10 +17,10 @@ from conformance.evidence.expectations import compares_answers
 from conformance.judging.result import StreamResult
 from conformance.rules.verdicts import Verdict
 from conformance.runs.api_run import ApiRun
+from conformance.runs.concurrent_streams import take_answers
 from conformance.runs.plan import RequestPlan, ScenarioRun
 from conformance.runs.probe import is_alive
 from conformance.runs.scenario_run import ScenarioOutcome, run_scenario
-from conformance.runs.streams_beside import take_answers
 
 Planner = Callable[[Sequence[str], frozenset[str]], RequestPlan]
 """What to send, by the profile's promises and by what the target turned out to lack."""

@@ -67,7 +67,7 @@ def shows_in(own: LoneAnswer, other: LoneAnswer) -> bool:
     )
 
 
-def said_by(request: Request | None) -> str:
+def request_text(request: Request | None) -> str:
     """All that a request says: its strings, and those of JSON in them."""
     return "\n".join(_strings(request.json if request else None, 0))
 

@@ -23,12 +23,12 @@ from conformance.report.wording import calls_sentence, count
 from conformance.rules.verdicts import Verdict
 from conformance.runs.api_run import ApiRun
 from conformance.runs.arrival import arrival_note
+from conformance.runs.concurrent_streams import with_cross_talk
 from conformance.runs.plan import LeftOut
 from conformance.runs.refusals import NotOfferedError, PathMissingError
 from conformance.runs.run_folder import SUFFIX
 from conformance.runs.sending import RequestSender
 from conformance.runs.soak import SoakOutcome
-from conformance.runs.streams_beside import with_cross_talk
 from conformance.scenarios import Scenario, load_scenarios
 from conformance.targets.model_calls import RETRY, TURN
 

@@ -27,11 +27,11 @@ from conformance.core.events import Exchange
 from conformance.judging.result import StreamResult
 from conformance.judging.soak_figures import SoakFigures
 from conformance.runs.api_run import ApiRun, KeptRun
+from conformance.runs.concurrent_streams import LoneAnswers, judged_concurrently, take_answers
 from conformance.runs.plan import ScenarioRun
 from conformance.runs.probe import is_alive, says_its_word
 from conformance.runs.scenario_run import ScenarioOutcome, request_name, run_scenario
 from conformance.runs.soak_tally import FailureCount, LatencyHistogram, ResultMerger
-from conformance.runs.streams_beside import LoneAnswers, judged_beside, take_answers
 from conformance.runs.wordings import Wordings, learn_wordings
 
 _MOST_WAITING: Final = 1000  # scenarios that are judged and not merged
@@ -198,7 +198,7 @@ class _Soak:
         run, kept, alone = over.api.run, over.kept, over.api.wordings.alone
         is_kept = [
             self._merger.add(run.target.rulebook.narrowed(each))
-            for each in judged_beside(run, kept, alone)
+            for each in judged_concurrently(run, kept, alone)
         ]
         requests = [request_name(kept.run, each.role) for each in kept.results]
         run.target.watch.settle(requests)

@@ -15,16 +15,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from conformance.runs.api_run import ApiRun
-from conformance.runs.execute import judge_unkept
-from conformance.runs.foreign_pieces import LoneAnswer, shows_in
-from conformance.runs.plan import ScenarioRun
-from conformance.runs.scenario_run import run_scenario
-from conformance.runs.streams_beside import (
+from conformance.runs.concurrent_streams import (
     AnswerKey,
     LoneAnswers,
     answers_of_first_round,
     lone_answer,
 )
+from conformance.runs.execute import judge_unkept
+from conformance.runs.foreign_pieces import LoneAnswer, shows_in
+from conformance.runs.plan import ScenarioRun
+from conformance.runs.scenario_run import run_scenario
 
 MOST: Final = 3  # other wordings of one scenario
 

@@ -123,7 +123,7 @@ class UpstreamStandIn(Struct):
     ) -> UpstreamAnswer:
         """What a request is answered: 404 where nothing is known of its path."""
         fields = body if isinstance(body, dict) else {}
-        persona = self.persona_behind(path, headers, fields)
+        persona = self.persona_for(path, headers, fields)
         dialect = _spoken_by(persona, path)
         if method == "POST" and dialect is not None:
             self._number, call = self._number + 1, self._answered
@@ -152,7 +152,7 @@ class UpstreamStandIn(Struct):
             self._refuses_from = now + MOST_TRYING
         return self._broken > MOST_TRIES or now > self._refuses_from
 
-    def persona_behind(self, path: str, headers: Headers, body: Mapping[str, Any]) -> Persona:
+    def persona_for(self, path: str, headers: Headers, body: Mapping[str, Any]) -> Persona:
         """Whose model is played to such a request."""
         # A gateway asks for the model that it was asked for; an application, for one of its own.
         chose = bool(self._signs.question)

@@ -89,7 +89,7 @@ class CallShape(Struct, frozen=True):
         return is_alike and bool(self.tools & other.tools)
 
 
-class SeenCall(Struct, frozen=True):
+class ScenarioCall(Struct, frozen=True):
     """A call of the first scenario; `came_back`: the user was shown its answer in that step."""
 
     shape: CallShape
@@ -131,7 +131,7 @@ class TurnSigns(Struct, frozen=True):
         )
 
 
-def learnt_signs(calls: Sequence[SeenCall]) -> TurnSigns:
+def learnt_signs(calls: Sequence[ScenarioCall]) -> TurnSigns:
     """What the calls of the first scenario show (rule 1)."""
     shapes = list(dict.fromkeys(each.shape for each in calls))
     came_back: dict[str, list[CallShape]] = {}

@@ -20,8 +20,8 @@ from conformance.core.framing import framing_of
 from conformance.core.reading import Reading
 from conformance.core.schema_samples import sample_of
 from conformance.dialects import SUPPORTED, get, required
-from conformance.dialects.asked_effort import asked_effort
 from conformance.dialects.personas import PLAIN, Persona
+from conformance.dialects.requested_effort import requested_effort
 from conformance.dialects.script import (
     ARGUMENTS,
     CONTENT_TYPES,
@@ -270,7 +270,7 @@ _UNTHINKING: Final = (11, 12, 0)  # tokens of the prompt, of the answer, of thin
 
 def _is_turned_off(body: Mapping[str, Any]) -> bool:
     """Whether a request turns thinking off, by the switch of whichever server."""
-    asked = asked_effort(body)
+    asked = requested_effort(body)
     return asked is not None and asked.stance == "off"
 
 

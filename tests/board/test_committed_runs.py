@@ -10,7 +10,7 @@ import pytest
 
 from conformance.board import read_summary
 from conformance.board.saved_run import file_digest, run_files
-from conformance.board.verifying import recordings_beside
+from conformance.board.verifying import recordings_folder
 from tests.authoring import summary_schema
 
 BOARD = Path(__file__).parents[2] / "website/board"
@@ -24,7 +24,7 @@ def test_there_are_rows_of_every_kind() -> None:
 
 @pytest.mark.parametrize("path", SUMMARIES, ids=lambda path: path.name)
 def test_every_recording_is_the_one_that_was_judged(path: Path) -> None:
-    summary, folder = read_summary(path), recordings_beside(path)
+    summary, folder = read_summary(path), recordings_folder(path)
     listed = {each.file: each.sha256 for each in summary.recordings}
     assert {file: file_digest(folder / file) for file in run_files(folder)} == listed
 
@@ -41,4 +41,4 @@ def _content(path: Path) -> object:
 
 def test_no_folder_lies_there_without_its_summary() -> None:
     folders = {each for each in BOARD.iterdir() if each.is_dir()}
-    assert folders == {recordings_beside(path) for path in SUMMARIES}
+    assert folders == {recordings_folder(path) for path in SUMMARIES}

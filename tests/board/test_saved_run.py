@@ -7,7 +7,7 @@ import pytest
 
 from conformance.board import add_run, disagreements, read_summary, summarise
 from conformance.board.saved_run import run_files
-from conformance.board.verifying import recordings_beside
+from conformance.board.verifying import recordings_folder
 from conformance.core.errors import ConformanceError, SpecError, UsageError
 from conformance.recordings.check import check_paths
 from tests.board.saved import BROKEN, GOOD, KEPT, saved_run
@@ -37,7 +37,7 @@ def test_a_summary_counts_what_check_counts(tmp_path: Path) -> None:
 def test_a_run_comes_to_the_board_packed_and_agrees_with_itself(tmp_path: Path) -> None:
     path = add_run(tmp_path / "board", saved_run(tmp_path / "run"))
     assert path.name == "server-acme-1.2-2026-11-20.run.json"
-    kept = recordings_beside(path)
+    kept = recordings_folder(path)
     assert run_files(kept) == (f"{KEPT}.gz",)
     assert disagreements(read_summary(path), kept) == []
 

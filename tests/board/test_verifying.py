@@ -11,7 +11,7 @@ import jsonschema_rs
 import pytest
 
 from conformance.board import add_run
-from conformance.board.verifying import recordings_beside
+from conformance.board.verifying import recordings_folder
 from conformance.cli import main
 from tests.authoring import summary_schema
 from tests.board.saved import BROKEN, GOOD, KEPT, saved_run
@@ -80,7 +80,7 @@ def test_a_changed_recording_changes_hash_and_verdict(
     summary: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     better = saved_run(tmp_path / "better", GOOD) / KEPT
-    (recordings_beside(summary) / PACKED).write_bytes(gzip.compress(better.read_bytes()))
+    (recordings_folder(summary) / PACKED).write_bytes(gzip.compress(better.read_bytes()))
     assert main(["verify", str(summary)]) == 1
     found = "\n".join(lines_of(capsys))
     assert f"recording {PACKED}: the summary says sha256" in found
@@ -108,7 +108,7 @@ def test_other_recordings_are_not_judged_again(summary: Path) -> None:
 def test_a_recording_that_is_not_listed_is_a_line(
     summary: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = recordings_beside(summary)
+    folder = recordings_folder(summary)
     shutil.copy(folder / PACKED, folder / "more.cassette.jsonl.gz")
     assert main(["verify", str(summary)]) == 1
     assert lines_of(capsys)[0] == ("recording more.cassette.jsonl.gz: the summary does not list it")
@@ -158,13 +158,13 @@ def test_what_is_no_summary_is_2(tmp_path: Path, content: bytes) -> None:
 def test_recordings_that_are_not_there_are_2_and_named(
     summary: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shutil.rmtree(recordings_beside(summary))
+    shutil.rmtree(recordings_folder(summary))
     assert main(["verify", str(summary)]) == 2
     assert "name the folder with --recordings DIR" in capsys.readouterr().err
 
 
 def test_a_link_out_of_the_folder_is_refused(summary: Path, tmp_path: Path) -> None:
-    path = recordings_beside(summary) / PACKED
+    path = recordings_folder(summary) / PACKED
     elsewhere = tmp_path / "elsewhere.cassette.jsonl.gz"
     shutil.move(path, elsewhere)
     path.symlink_to(elsewhere)

@@ -233,10 +233,10 @@ def test_words_carry_the_question_and_the_session() -> None:
 @pytest.mark.parametrize("command", [["qwen"], ["/opt/bin/qwen.js"], ["npx", "qwen"]])
 def test_qwen_code_is_asked_in_words_of_its_own(command: list[str]) -> None:
     form = AGENTS["claude.stream-json"]
-    asked = form.words_behind(command)({"messages": [{"content": "Hi"}]}, "m", FOLDER)
+    asked = form.words_after(command)({"messages": [{"content": "Hi"}]}, "m", FOLDER)
     assert asked[-2:] == ("--auth-type", "openai")
     assert "--verbose" not in asked
-    assert form.words_behind(["claude"]) is form.words
+    assert form.words_after(["claude"]) is form.words
 
 
 def test_opencode_is_given_a_model_and_homes_of_its_own() -> None:

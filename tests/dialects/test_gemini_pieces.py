@@ -19,7 +19,7 @@ _FRAME: Final = Frame("event", "message", "", "", 0)
 NAMED: Final = {"modelVersion": "gemini-3-pro", "responseId": "r"}
 
 
-def said_by(*payloads: Any, asked: Any = None) -> list[Event]:
+def request_text(*payloads: Any, asked: Any = None) -> list[Event]:
     """Semantic events of a stream, and of its request where it is known."""
     reader = get("gemini.generate").reader(Reading())
     if asked is not None:
@@ -96,14 +96,14 @@ def test_any_texts_come_back_as_they_were(arguments: dict[str, str]) -> None:
     ],
 )
 def test_a_call_in_pieces_is_one_call(parts: list[Any]) -> None:
-    said = said_by(*(chunk(each) for each in parts), chunk(reason="STOP"))
+    said = request_text(*(chunk(each) for each in parts), chunk(reason="STOP"))
     calls = [(e.type, e.data.get("arguments")) for e in said if e.type.startswith("tool.")]
     arguments = '{"to":"Bergen"}'
     assert calls == [("tool.start", None), ("tool.delta", arguments), ("tool.end", arguments)]
 
 
 def test_a_name_begins_the_next_call() -> None:
-    said = said_by(chunk(TRIP[0]), chunk(TRIP[1]), *map(chunk, TRIP))
+    said = request_text(chunk(TRIP[0]), chunk(TRIP[1]), *map(chunk, TRIP))
     deltas = [e.data["arguments"] for e in said if e.type == "tool.delta"]
     assert deltas == ['{"to":"Ber"}', '{"to":"Bergen"}']
 
@@ -140,13 +140,13 @@ ENDED: Final = ["finish", "done"]
 )
 def test_a_reason_on_the_way_ends_nothing(asked: Any, chunks: Any, ends: list[str]) -> None:
     payloads = [chunk(each, reason=reason, **NAMED) for each, reason in chunks]
-    said = said_by(*payloads, asked=asked)
+    said = request_text(*payloads, asked=asked)
     assert [e.type for e in said if e.type in ("finish", "done", "cut")] == ends
 
 
 def test_models_of_2024_give_a_reason_in_every_chunk() -> None:
     payloads = [chunk({"text": text}, reason="STOP") for text in ("At ", "9.")]
-    said = said_by(*payloads)
+    said = request_text(*payloads)
     assert [e.type for e in said if e.type in ("text.delta", *ENDED)] == [
         *("text.delta", "text.delta"),
         *ENDED,

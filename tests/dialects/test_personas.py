@@ -100,11 +100,11 @@ def test_the_model_that_a_gateway_is_asked_for_says_nothing_of_its_upstream() ->
     upstream = UpstreamStandIn()
     asked = {"model": "gpt-5.4"}
     upstream.begin_request(ScriptedUpstream())
-    assert upstream.persona_behind(CHAT, (), asked).name == "plain"
+    assert upstream.persona_for(CHAT, (), asked).name == "plain"
     upstream.begin_request(ScriptedUpstream(), TurnSigns(question="Hi"))
-    assert upstream.persona_behind(CHAT, (), asked).name == "openai"
+    assert upstream.persona_for(CHAT, (), asked).name == "openai"
     upstream.persona = named_persona("plain")
-    assert upstream.persona_behind(CHAT, (), asked).name == "plain"
+    assert upstream.persona_for(CHAT, (), asked).name == "plain"
 
 
 def test_a_persona_that_nobody_knows_is_a_wrong_call() -> None:

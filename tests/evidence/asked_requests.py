@@ -6,8 +6,8 @@ from typing import Any
 
 from conformance.core.events import Exchange, Request
 from conformance.dialects import ENDPOINTS
-from conformance.evidence.asked import compared_requests
-from conformance.evidence.asked_sides import Found, Lost, asked_side
+from conformance.evidence.comparable_requests import Found, Lost, comparable_request
+from conformance.evidence.passed_requests import compared_requests
 
 ASK = {"role": "user", "content": "Hi"}
 BASE = {"model": "m", "messages": [ASK]}
@@ -27,7 +27,7 @@ def sent(api: str, body: Any) -> Exchange:
 
 
 def found(asked: Exchange, passed: Exchange) -> dict[str, Found]:
-    sides = asked_side(asked), asked_side(passed)
+    sides = comparable_request(asked), comparable_request(passed)
     assert sides[0] is not None
     assert sides[1] is not None
     compared = compared_requests(sides[0], sides[1])

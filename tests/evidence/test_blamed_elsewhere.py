@@ -10,8 +10,8 @@ import pytest
 from conformance.cassette import Cassette, Header, Recording
 from conformance.core.events import Exchange
 from conformance.evidence.blamed_elsewhere import upstream_of, withdraw_blamed_elsewhere
-from conformance.judging.asked_rules import ASKED_ANSWERS
 from conformance.judging.ledger import Ledger
+from conformance.judging.passed_request_rules import ASKED_ANSWERS
 from conformance.judging.result import StreamResult
 from conformance.rules.verdicts import Verdict
 from tests.plain_results import plain_finding

@@ -19,8 +19,8 @@ from conformance.core.events import Exchange
 from conformance.core.shipped import cassettes
 from conformance.dialects import get
 from conformance.dialects.base import Reading
-from conformance.evidence.application import answers_behind, read_answer
-from conformance.evidence.said import read_content
+from conformance.evidence.application import provider_answers, read_answer
+from conformance.evidence.side_content import read_content
 from conformance.judging.group_id import group_id
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import check_paths, check_recording
@@ -36,7 +36,7 @@ AGUI: Final = cassettes() / "agui/agent/hops-signed.cassette.jsonl"
 def test_an_application_stands_against_all_calls_behind_it() -> None:
     recording = open_recording(LOOP)
     shown = recording.exchanges[0]
-    assert [each.number for each in answers_behind(recording, shown)] == [2, 3]
+    assert [each.number for each in provider_answers(recording, shown)] == [2, 3]
 
 
 def test_of_several_turns_each_has_what_stands_behind_it_or_its_role() -> None:
@@ -45,12 +45,12 @@ def test_of_several_turns_each_has_what_stands_behind_it_or_its_role() -> None:
     turns = (one, shown, two, replace(shown, number=4), replace(two, number=5))
     numbered = tuple(replace(each, number=n) for n, each in enumerate(turns, 1))
     held = replace(recording, cassette=replace(recording.cassette, exchanges=numbered))
-    behind = [[e.number for e in answers_behind(held, numbered[n])] for n in (1, 3)]
+    behind = [[e.number for e in provider_answers(held, numbered[n])] for n in (1, 3)]
     assert behind == [[1, 3], [5]]
     named = tuple(replace(each, role="b" if each.number in (1, 4) else "a") for each in numbered)
     held = replace(recording, cassette=replace(recording.cassette, exchanges=named))
-    assert [e.number for e in answers_behind(held, named[1])] == [3, 5]
-    assert [e.number for e in answers_behind(held, named[3])] == [1]
+    assert [e.number for e in provider_answers(held, named[1])] == [3, 5]
+    assert [e.number for e in provider_answers(held, named[3])] == [1]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from conformance.judging.consequences import (
     withdraw_unsent_wishes,
 )
 from conformance.judging.ledger import Ledger
-from conformance.judging.result import EventBeside, Finding, StreamResult
+from conformance.judging.result import Finding, ReferencedEvent, StreamResult
 from conformance.recordings.check import check_paths
 from conformance.rules.forms.compare import BothSides, GatheredSide, Side
 from conformance.rules.forms.contributions import Contribution
@@ -194,7 +194,7 @@ def test_what_a_request_loses_of_sealed_data_is_one_finding(
 ) -> None:
     ledgers = [failing(exchange=1), failing(exchange=3)]
     for ledger, of, at in ((ledgers[0], rule, 9), (ledgers[1], leader, event)):
-        place = EventBeside("a.jsonl", 2, at, None, None, "", "")
+        place = ReferencedEvent("a.jsonl", 2, at, None, None, "", "")
         found = plain_finding(rule=of, upstream=place)
         ledger.add(of, Verdict.FAIL, findings=[found], by="hops")
     withdraw_lost_seals(ledgers)

@@ -7,8 +7,8 @@ import pytest
 from conformance.core.errors import UsageError
 from conformance.judging.result import (
     AppliedBaseline,
-    EventBeside,
     FindingExcuse,
+    ReferencedEvent,
     Report,
     finding_key,
 )
@@ -39,7 +39,7 @@ def test_a_finding_is_annotated_at_its_line(level: Level, kind: str) -> None:
 
 
 def test_the_answer_that_a_request_brings_back_is_named_below() -> None:
-    gave = EventBeside("talk.har", 1, 7, 12, None, "thinking.end", "s", side="answer", turn=1)
+    gave = ReferencedEvent("talk.har", 1, 7, 12, None, "thinking.end", "s", side="answer", turn=1)
     line = render(Report((stream(finding(upstream=gave)),))).splitlines()[0]
     assert line.endswith("%0Aanswer: talk.har:12 (exchange 1, turn 1, event 7)")
 

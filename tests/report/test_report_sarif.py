@@ -13,9 +13,9 @@ from hypothesis import given
 from conformance.judging.group_id import group_id
 from conformance.judging.result import (
     AppliedBaseline,
-    EventBeside,
     FindingExcuse,
     JudgedCall,
+    ReferencedEvent,
     Report,
     finding_key,
 )
@@ -26,7 +26,7 @@ from tests.report.hostile import hostile_recording
 from tests.report.made import finding, stream
 from tests.report.test_report_json import REPORTS
 
-GAVE: Final = EventBeside(
+GAVE: Final = ReferencedEvent(
     "talk.har", 1, 7, 12, 300, "thinking.end", '{"signature":"s"}', "answer", 1
 )
 

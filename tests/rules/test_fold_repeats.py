@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.judging.checker import Checker
-from conformance.rules.forms.fold_repeats import LONGEST, _Pairs
+from conformance.rules.forms.fold_repeats import LONGEST, _DeltaPairs
 from tests.rules.test_texts import cuts, pieces_of
 
 CHECKER = Checker("openai.chat")
@@ -296,7 +296,7 @@ def test_parts_that_are_open_side_by_side_are_not_tries() -> None:
 
 
 def test_pairs_of_one_word_are_counted_and_not_kept() -> None:
-    pairs = _Pairs()
+    pairs = _DeltaPairs()
     for _ in range(LONGEST):
         pairs.add("a word ")
     assert not pairs.are(3)

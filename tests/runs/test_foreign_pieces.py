@@ -7,7 +7,7 @@ import json
 import pytest
 
 from conformance.core.events import Request
-from conformance.runs.foreign_pieces import LoneAnswer, foreign_pieces, said_by, shows_in
+from conformance.runs.foreign_pieces import LoneAnswer, foreign_pieces, request_text, shows_in
 
 LAMPS = LoneAnswer("lamps", "Street lamps are lit at dusk.", "When are street lamps lit?")
 SUM = LoneAnswer("sum", "Two and two is four, surely.", "What is two and two?")
@@ -41,7 +41,7 @@ def test_what_the_accused_request_says_itself_accuses_nobody() -> None:
     own = LoneAnswer("follow-up", 'calculator({"expression": "44 + 5"})', "")
     arguments = json.dumps({"expression": "4 + 5"})
     call = {"function": {"name": "calculator", "arguments": arguments}}
-    asked = said_by(Request(json={"messages": [{"role": "assistant", "tool_calls": [call]}]}))
+    asked = request_text(Request(json={"messages": [{"role": "assistant", "tool_calls": [call]}]}))
     answer = 'calculator({"expression": "44 + 5"}) 4 + 5"})'
     assert list(foreign_pieces(answer, asked, own, [other])) == []
     assert list(foreign_pieces('I said ": "4 + 5', "", own, [other]))
@@ -54,5 +54,5 @@ def test_an_answer_that_says_nothing_of_its_request_tells_nothing() -> None:
 
 def test_strings_within_strings_are_said_too() -> None:
     body = {"input": '{"a": ["deep", {"b": "deeper"}]}', "n": 1, "tools": [["x"]]}
-    assert {"deep", "deeper", "x"} <= set(said_by(Request(json=body)).split())
-    assert said_by(None) == ""
+    assert {"deep", "deeper", "x"} <= set(request_text(Request(json=body)).split())
+    assert request_text(None) == ""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.judging.asked_rules import ASKED_RULES
+from conformance.judging.passed_request_rules import ASKED_RULES
 from conformance.recordings.check import check_paths
 from conformance.rules.verdicts import Verdict
 from conformance.scenarios import load_scenarios

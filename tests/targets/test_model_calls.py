@@ -7,7 +7,13 @@ from typing import Any, Final
 
 import pytest
 
-from conformance.targets.model_calls import CallShape, SeenCall, TurnSigns, call_shape, learnt_signs
+from conformance.targets.model_calls import (
+    CallShape,
+    ScenarioCall,
+    TurnSigns,
+    call_shape,
+    learnt_signs,
+)
 
 ASKED: Final = "What is 2 + 2?"
 BROKEN: Final[tuple[Any, ...]] = (None, 7, {}, [None, 3, {"role": "user"}])
@@ -90,19 +96,23 @@ LOOP: Final = shape(
 @pytest.mark.parametrize("other", [TITLE, ROUTER], ids=["title", "router"])
 @pytest.mark.parametrize("shows", [True, False], ids=["shown", "nothing-shown"])
 def test_what_came_back_shows_how_calls_of_the_turn_look(other: CallShape, *, shows: bool) -> None:
-    signs = learnt_signs([SeenCall(other, came_back=False), SeenCall(TURN, came_back=shows)])
+    signs = learnt_signs(
+        [ScenarioCall(other, came_back=False), ScenarioCall(TURN, came_back=shows)]
+    )
     assert not signs.is_of_turn(other)
     assert all(signs.is_of_turn(each) for each in (TURN, NEXT, LOOP))
 
 
 def test_a_title_that_leaks_into_the_answer_makes_no_turn_of_its_call() -> None:
-    signs = learnt_signs([SeenCall(TITLE, came_back=True), SeenCall(TURN, came_back=True)])
+    signs = learnt_signs([ScenarioCall(TITLE, came_back=True), ScenarioCall(TURN, came_back=True)])
     assert (signs.is_of_turn(TITLE), signs.is_of_turn(TURN)) == (False, True)
 
 
 def test_calls_without_tools_are_told_by_what_is_said_beside_the_question() -> None:
     plain = shape({"messages": said(ASKED)})
-    signs = learnt_signs([SeenCall(TITLE, came_back=False), SeenCall(plain, came_back=True)])
+    signs = learnt_signs(
+        [ScenarioCall(TITLE, came_back=False), ScenarioCall(plain, came_back=True)]
+    )
     assert (signs.is_of_turn(TITLE), signs.is_of_turn(plain)) == (False, True)
 
 
@@ -141,9 +151,9 @@ def test_where_nothing_is_known_all_calls_are_of_the_turn() -> None:
 
 
 def test_an_application_that_only_asks_for_json_has_no_call_of_the_turn() -> None:
-    signs = learnt_signs([SeenCall(ROUTER, came_back=False)])
+    signs = learnt_signs([ScenarioCall(ROUTER, came_back=False)])
     assert not signs.is_of_turn(ROUTER)
-    assert learnt_signs([SeenCall(ROUTER, came_back=True)]).is_of_turn(ROUTER)
+    assert learnt_signs([ScenarioCall(ROUTER, came_back=True)]).is_of_turn(ROUTER)
 
 
 @pytest.mark.parametrize(
@@ -202,8 +212,8 @@ def test_a_result_with_words_beside_it_carries_the_turn_on() -> None:
 
 def test_each_step_of_the_first_scenario_shows_a_call_of_the_turn() -> None:
     seen = [
-        SeenCall(REMINDED, came_back=True, step="turn"),
-        SeenCall(LATER, came_back=True, step="next-turn"),
+        ScenarioCall(REMINDED, came_back=True, step="turn"),
+        ScenarioCall(LATER, came_back=True, step="next-turn"),
     ]
     assert REMINDED.name == "summary"
     signs = learnt_signs(seen)
@@ -213,7 +223,7 @@ def test_each_step_of_the_first_scenario_shows_a_call_of_the_turn() -> None:
 
 
 def test_a_reminder_makes_no_other_call_of_a_turn() -> None:
-    signs = learnt_signs([SeenCall(turn_of(*said(ASKED)), came_back=True)])
+    signs = learnt_signs([ScenarioCall(turn_of(*said(ASKED)), came_back=True)])
     assert signs.is_of_turn(REMINDED)
     assert signs.is_of_turn(turn_of(*said(ASKED), CALLED, CALL_RESULT, *said(REMINDER)))
     suggestion = turn_of(*said(ASKED), ANSWER, *said("Suggest what comes next."))
@@ -226,8 +236,8 @@ def test_a_reminder_without_tools_is_known_once_it_was_seen() -> None:
     plain = turn_of(*said(ASKED, REMINDER), tools=False)
     last = turn_of(*said(ASKED), tools=False)
     seen = [
-        SeenCall(plain, came_back=True, step="turn"),
-        SeenCall(last, came_back=True, step="next-turn"),
+        ScenarioCall(plain, came_back=True, step="turn"),
+        ScenarioCall(last, came_back=True, step="next-turn"),
     ]
     assert learnt_signs(seen).is_of_turn(plain)
     assert not learnt_signs(seen[1:]).is_of_turn(plain)
@@ -235,7 +245,7 @@ def test_a_reminder_without_tools_is_known_once_it_was_seen() -> None:
 
 def test_a_question_behind_one_without_an_answer_is_of_the_turn() -> None:
     """An agent joins what its user said before and behind a turn that was stopped."""
-    signs = learnt_signs([SeenCall(turn_of(*said(ASKED)), came_back=True)])
+    signs = learnt_signs([ScenarioCall(turn_of(*said(ASKED)), came_back=True)])
     joined = f"What was that?\n\n{ASKED}"
     assert turn_of(*said(joined)).place == "joined"
     assert signs.is_of_turn(turn_of(*said(joined)))

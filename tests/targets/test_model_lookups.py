@@ -15,7 +15,7 @@ from conformance.cassette import Cassette, Header
 from conformance.core.events import Exchange
 from conformance.targets.gateway import serve_upstream
 from conformance.targets.model_lookups import model_lookup
-from conformance.targets.replay import ReplayOptions, SeenRequest, serving
+from conformance.targets.replay import ReplayOptions, ServedRequest, serving
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_a_played_model_is_found_by_its_name_and_no_other_path_is_there() -> Non
 @pytest.mark.parametrize(("own_form", "status"), [(True, 200), (False, 404)])
 def test_a_client_that_is_tried_finds_its_model(*, own_form: bool, status: int) -> None:
     cassette = Cassette(Header(dialect="openai.chat"), (Exchange(dialect="openai.chat"),))
-    noted: list[SeenRequest] = []
+    noted: list[ServedRequest] = []
     with serving(on_exchange=noted.append) as server:
         server.mount(cassette, name="x", options=ReplayOptions(own_form=own_form))
         request = urllib.request.Request(f"{server.base_url('x')}/v1/models/m")

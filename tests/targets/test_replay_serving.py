@@ -11,7 +11,7 @@ import pytest
 
 from conformance.cassette import open_recording, write
 from conformance.core.errors import CassetteError, HarnessError, UsageError
-from conformance.targets.replay import ReplayOptions, ReplayServer, SeenRequest, serving
+from conformance.targets.replay import ReplayOptions, ReplayServer, ServedRequest, serving
 from tests.targets.replay_wire import (
     ASKED,
     EVENTS,
@@ -111,7 +111,7 @@ def test_recordings_are_mounted_and_taken_away_while_serving(folder: Path) -> No
 
 
 def test_what_a_client_did_is_seen() -> None:
-    told: list[SeenRequest] = []
+    told: list[ServedRequest] = []
     with serving([cassette(exchange())], on_exchange=told.append) as server:
         headers = {"authorization": "Bearer secret", "x-include-thinking": "false"}
         first = httpx.post(server.url + PATH, json=ASKED)
@@ -151,7 +151,7 @@ def test_a_server_in_the_callers_loop() -> None:
 
 
 def test_closing_breaks_off_what_is_under_way() -> None:
-    told: list[SeenRequest] = []
+    told: list[ServedRequest] = []
     options = ReplayOptions.parse(stall="event:1")
     with serving([cassette(exchange())], options=options, on_exchange=told.append) as server:
         connected = Client(server.port)

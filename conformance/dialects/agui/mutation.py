@@ -7,7 +7,6 @@ from typing import Any, Final
 from conformance.dialects.agui.wire_keys import EVENTS
 from conformance.editing.deltas import find_deltas
 from conformance.editing.edits import (
-    beside_upstream,
     double_piece,
     drop_piece,
     drop_value,
@@ -15,8 +14,9 @@ from conformance.editing.edits import (
     places_of,
     places_with,
     prolong_text,
-    right_behind,
+    right_after,
     set_value,
+    with_upstream,
 )
 from conformance.editing.operator import Edit, Mutation, OperatorTable
 from conformance.editing.stream import Stream
@@ -54,24 +54,20 @@ def _forget_reasoning(stream: Stream, site: int) -> Stream | None:
     return None if kept == messages else stream.with_value(site, ("messages",), kept)
 
 
-@OPERATORS.edit(
-    "H5-diagnostic-in-text", beside_upstream(first_of(places_of("TEXT_MESSAGE_CONTENT")))
-)
+@OPERATORS.edit("H5-diagnostic-in-text", with_upstream(first_of(places_of("TEXT_MESSAGE_CONTENT"))))
 def _say_diagnostic(stream: Stream, site: int) -> Stream:
     """A word of the application's own is in the model's text."""
     return stream.with_value(site, ("delta",), f"[retrying] {stream.text_at(site, 'delta')}")
 
 
-@OPERATORS.edit("X19-late-end", beside_upstream(places_of("REASONING_MESSAGE_END")))
+@OPERATORS.edit("X19-late-end", with_upstream(places_of("REASONING_MESSAGE_END")))
 def _end_late(stream: Stream, site: int) -> Stream | None:
     """Reasoning ends when the text is over."""
     last = stream.typed("TEXT_MESSAGE_CONTENT")
     return stream.move(site, last[-1]) if last else None
 
 
-@OPERATORS.edit(
-    "X22-empty-thought-shown", beside_upstream(first_of(places_of("TEXT_MESSAGE_START")))
-)
+@OPERATORS.edit("X22-empty-thought-shown", with_upstream(first_of(places_of("TEXT_MESSAGE_START"))))
 def _show_empty_thought(stream: Stream, site: int) -> Stream:
     """A message of reasoning that nobody sent, without text, as where thinking is hidden."""
     named = {"messageId": "spare"}
@@ -163,14 +159,14 @@ OPERATORS.add("U10-unknown-outcome", "The outcome of the run is no known one.")(
 )
 OPERATORS.add("N11-error-twice", "The run fails twice.")(places_of("RUN_ERROR"), double_piece)
 OPERATORS.add("T6-result-early", "The result of a call comes before the end of the call.")(
-    right_behind(places_of("TOOL_CALL_RESULT"), places_of("TOOL_CALL_END")),
+    right_after(places_of("TOOL_CALL_RESULT"), places_of("TOOL_CALL_END")),
     lambda stream, site: stream.move(site, site - 1),
 )
 OPERATORS.add("S6-sealed-of-another", "The encrypted value names a message that is not there.")(
     places_with("entityId"), prolong_text("-other", "entityId")
 )
 OPERATORS.add("S7-seal-lost", "What the provider sealed is not sent on.")(
-    beside_upstream(places_of("REASONING_ENCRYPTED_VALUE")), drop_piece
+    with_upstream(places_of("REASONING_ENCRYPTED_VALUE")), drop_piece
 )
 OPERATORS.add("N11-span-lost", "A span of reasoning is not opened, or not closed.")(
     places_of("REASONING_START", "REASONING_END"), drop_piece

@@ -14,14 +14,14 @@ from conformance.editing.edits import (
     drop_value,
     ends_before,
     lists_between,
+    move_after_next,
     move_before,
-    move_behind_next,
     places_of,
     places_with,
     raise_value,
     request_sites,
     reuse_index,
-    right_behind,
+    right_after,
     set_value,
     shortened,
     turn_around,
@@ -140,7 +140,7 @@ OPERATORS.add("I10-block-index-reused", "A block takes the index of the first on
     _later_starts, reuse_index("index", _START, _DELTA, _STOP)
 )
 OPERATORS.add("X4-block-overlap", "A block ends after the next one began.")(
-    ends_before(_STOP, _START), move_behind_next(_START)
+    ends_before(_STOP, _START), move_after_next(_START)
 )
 OPERATORS.add("X15-body-thinking-last", "Thinking of a whole message comes after its text.")(
     lists_between("content", first=("thinking", "redacted_thinking"), last="text"),
@@ -161,7 +161,7 @@ OPERATORS.add("I10-no-block-index", "An event of a block has no index.", most=4)
 OPERATORS.add("S1-unsigned", "The signature of thinking is lost.")(_signatures, drop_piece)
 OPERATORS.add("S3-signed-twice", "Thinking is signed twice.")(_signatures, double_piece)
 OPERATORS.add("S4-signed-early", "The signature comes before the last thinking.")(
-    right_behind(_signatures, deltas_of("thinking")), move_before
+    right_after(_signatures, deltas_of("thinking")), move_before
 )
 OPERATORS.add("S5-no-redacted-data", "Redacted thinking has no data.")(
     _starts_of("redacted_thinking"), drop_value("content_block", "data")

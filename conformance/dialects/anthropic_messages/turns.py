@@ -7,16 +7,16 @@ from typing import Any, Final
 
 from conformance.dialects.json_edge import mapping, objects, string
 from conformance.dialects.turns import (
+    HistoryEntry,
     HistoryForm,
-    SaidEntry,
     blocks_entry,
+    history_call,
     listed,
-    said_call,
     spoken,
 )
 
 
-def _read(entry: Any) -> SaidEntry:
+def _read(entry: Any) -> HistoryEntry:
     fields = mapping(entry)
     content = fields.get("content")
     if isinstance(content, str):
@@ -26,7 +26,7 @@ def _read(entry: Any) -> SaidEntry:
         fields.get("role"),
         (_shown(block) for block in blocks),
         (
-            said_call(block.get("id"), block.get("name"), block.get("input"))
+            history_call(block.get("id"), block.get("name"), block.get("input"))
             for block in blocks
             if block.get("type") == "tool_use"
         ),

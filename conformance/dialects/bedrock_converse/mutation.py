@@ -21,7 +21,7 @@ from conformance.editing.edits import (
     raise_value,
     request_sites,
     reuse_index,
-    right_behind,
+    right_after,
     set_value,
     shortened,
 )
@@ -55,7 +55,7 @@ _LAYOUT: Final = EVENTS.layout(
 )
 
 
-_signed_thinking: Final = right_behind(places_with(*_SIGNATURE), deltas_of("thinking"))
+_signed_thinking: Final = right_after(places_with(*_SIGNATURE), deltas_of("thinking"))
 
 
 @OPERATORS.edit("N9-nested-in-stream", deltas_of("thinking"))

@@ -7,23 +7,23 @@ from typing import Any, Final
 
 from conformance.dialects.json_edge import mapping, objects, string
 from conformance.dialects.turns import (
+    HistoryEntry,
     HistoryForm,
-    SaidEntry,
     blocks_entry,
+    history_call,
     listed,
-    said_call,
     spoken,
 )
 
 
-def _read(entry: Any) -> SaidEntry:
+def _read(entry: Any) -> HistoryEntry:
     fields = mapping(entry)
     blocks = objects(fields.get("content"))
     uses = [mapping(block["toolUse"]) for block in blocks if "toolUse" in block]
     return blocks_entry(
         fields.get("role"),
         (_shown(block) for block in blocks),
-        (said_call(use.get("toolUseId"), use.get("name"), use.get("input")) for use in uses),
+        (history_call(use.get("toolUseId"), use.get("name"), use.get("input")) for use in uses),
         (
             string(mapping(block["toolResult"]).get("toolUseId"))
             for block in blocks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from conformance.dialects.agent import AgentForm, Message, agent_request, asked_text, user_turn
+from conformance.dialects.agent import AgentForm, Message, agent_request, user_text, user_turn
 from conformance.dialects.json_edge import string
 
 _TURN: Final = "messages"
@@ -25,7 +25,7 @@ def _qwen_words(body: Message, model: str, _folder: str) -> Sequence[str]:
 def _asked(body: Message, model: str) -> Sequence[str]:
     session = string(body.get(_SESSION))
     carried = ("--resume", session) if session else ()
-    return ("-p", asked_text(body, _TURN), *_OPTIONS, "--model", model, *carried)
+    return ("-p", user_text(body, _TURN), *_OPTIONS, "--model", model, *carried)
 
 
 AGENT: Final = AgentForm(_words, words_of={"qwen": _qwen_words})

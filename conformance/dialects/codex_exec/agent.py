@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from conformance.dialects.agent import AgentForm, Message, agent_request, asked_text
+from conformance.dialects.agent import AgentForm, Message, agent_request, user_text
 from conformance.dialects.json_edge import string
 
 _TURN: Final = "input"
@@ -14,7 +14,7 @@ _OPTIONS: Final = ("--json", "--skip-git-repo-check")
 
 
 def _words(body: Message, _model: str, folder: str) -> Sequence[str]:
-    text = asked_text(body, _TURN)
+    text = user_text(body, _TURN)
     if thread := string(body.get(_THREAD)):
         return ("exec", "resume", *_OPTIONS, thread, text)
     return ("exec", *_OPTIONS, "--sandbox", "read-only", "--cd", folder, text)

@@ -12,7 +12,7 @@ from conformance.editing.edits import (
     drop_value,
     ends_before,
     lists_between,
-    move_behind_next,
+    move_after_next,
     places_of,
     places_with,
     raise_value,
@@ -94,7 +94,7 @@ def _as_text(content: Any) -> Any:
 
 
 OPERATORS.add("X4-block-overlap", "A block ends after the next one began.")(
-    ends_before("content-end", "content-start"), move_behind_next("content-start")
+    ends_before("content-end", "content-start"), move_after_next("content-start")
 )
 OPERATORS.add("X15-thinking-last", "Thinking of a whole answer stands behind its text.")(
     lists_between(*_WHOLE, first=("thinking",), last="text"), turn_around(*_WHOLE)

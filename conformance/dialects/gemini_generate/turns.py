@@ -9,16 +9,16 @@ from conformance.dialects.gemini_generate.partial_args import PartialArgs
 from conformance.dialects.gemini_parts import kind_of
 from conformance.dialects.json_edge import mapping, objects, string
 from conformance.dialects.turns import (
+    HistoryCall,
+    HistoryEntry,
     HistoryForm,
-    SaidCall,
-    SaidEntry,
     blocks_entry,
+    history_call,
     listed,
-    said_call,
 )
 
 
-def _read(entry: Any) -> SaidEntry:
+def _read(entry: Any) -> HistoryEntry:
     fields = mapping(entry)
     parts = objects(fields.get("parts"))
     calls = [mapping(part["functionCall"]) for part in parts if "functionCall" in part]
@@ -31,14 +31,14 @@ def _read(entry: Any) -> SaidEntry:
     )
 
 
-def _said_calls(calls: Iterable[dict[str, Any]]) -> Iterator[SaidCall]:
+def _said_calls(calls: Iterable[dict[str, Any]]) -> Iterator[HistoryCall]:
     """Each call with all of its arguments; those without a name go on with the one before."""
     begun: dict[str, Any] | None = None
     partial = PartialArgs()
     for call in (*calls, None):
         if begun is not None and (call is None or call.get("name")):
             arguments = partial.joined(begun.get("args")) or begun.get("args")
-            yield said_call(begun.get("id"), begun.get("name"), arguments)
+            yield history_call(begun.get("id"), begun.get("name"), arguments)
         if call is None:
             return
         if begun is None or call.get("name"):
@@ -49,7 +49,7 @@ def _said_calls(calls: Iterable[dict[str, Any]]) -> Iterator[SaidCall]:
 def _shown(part: dict[str, Any]) -> str:
     result = part.get("functionResponse")
     if result is not None:
-        return said_call("", "", mapping(result).get("response")).arguments
+        return history_call("", "", mapping(result).get("response")).arguments
     return string(part.get("text")) if kind_of(part) == "text" else ""
 
 

@@ -15,15 +15,15 @@ from conformance.editing.edits import (
     drop_value,
     ends_before,
     lists_between,
+    move_after_next,
     move_before,
-    move_behind_next,
     places_of,
     places_with,
     prolong_text,
     raise_value,
     request_sites,
     request_with,
-    right_behind,
+    right_after,
     set_value,
     shortened,
     thinking_shown,
@@ -176,7 +176,7 @@ def _as_output(step: Any) -> Any:
 
 _ENDS: Final = places_of(_COMPLETED)
 OPERATORS.add("X4-step-overlap", "A step ends after the next one began.")(
-    ends_before(_STOP, _START), move_behind_next(_START)
+    ends_before(_STOP, _START), move_after_next(_START)
 )
 OPERATORS.add("X15-thought-last", "A thought of a whole interaction stands behind its output.")(
     lists_between("steps", first=("thought",), last="model_output"), turn_around("steps")
@@ -190,7 +190,7 @@ OPERATORS.add("S1-no-step-signature", "A thought of a whole interaction has no s
 )
 OPERATORS.add("S3-thought-signed-twice", "A thought is signed twice.")(_SIGNATURES, double_piece)
 OPERATORS.add("S4-signature-before-summary", "A signature comes before the summary's end.")(
-    right_behind(_SIGNATURES, _deltas_of("thought_summary")),
+    right_after(_SIGNATURES, _deltas_of("thought_summary")),
     move_before,
 )
 OPERATORS.add("S8-thought-signature-empty", "The signature of a thought is empty.")(

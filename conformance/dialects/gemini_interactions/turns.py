@@ -6,26 +6,32 @@ from typing import Any, Final
 
 from conformance.dialects.gemini_interactions.vocabulary import CALL, OUTPUT, THOUGHT
 from conformance.dialects.json_edge import mapping, string
-from conformance.dialects.turns import HistoryForm, SaidEntry, listed_or_said, said_call, spoken
+from conformance.dialects.turns import (
+    HistoryEntry,
+    HistoryForm,
+    history_call,
+    listed_or_text,
+    spoken,
+)
 
 
-def _read(entry: Any) -> SaidEntry:
+def _read(entry: Any) -> HistoryEntry:
     step = mapping(entry)
     match step.get("type"):
         case kind if kind == THOUGHT:
-            return SaidEntry("model", thought=spoken(step.get("summary")))
+            return HistoryEntry("model", thought=spoken(step.get("summary")))
         case kind if kind == OUTPUT:
-            return SaidEntry("model", spoken(step.get("content")))
+            return HistoryEntry("model", spoken(step.get("content")))
         case kind if kind == CALL:
-            call = said_call(step.get("id"), step.get("name"), step.get("arguments"))
-            return SaidEntry("model", calls=(call,))
+            call = history_call(step.get("id"), step.get("name"), step.get("arguments"))
+            return HistoryEntry("model", calls=(call,))
         case "function_result":
-            result = said_call("", "", step.get("result")).arguments
-            return SaidEntry("tool", result, results=(string(step.get("call_id")),))
+            result = history_call("", "", step.get("result")).arguments
+            return HistoryEntry("tool", result, results=(string(step.get("call_id")),))
         case "user_input":
-            return SaidEntry("user", spoken(step.get("content")))
+            return HistoryEntry("user", spoken(step.get("content")))
     is_user = step.get("role") == "user"
-    return SaidEntry("user" if is_user else "other", spoken(step.get("content")))
+    return HistoryEntry("user" if is_user else "other", spoken(step.get("content")))
 
 
-TURNS: Final = HistoryForm("input", listed_or_said("input"), _read)
+TURNS: Final = HistoryForm("input", listed_or_text("input"), _read)

@@ -18,7 +18,7 @@ from conformance.dialects.requests import (
     RequestForm,
     RequestStyle,
 )
-from conformance.dialects.turns import HistoryForm, SaidEntry
+from conformance.dialects.turns import HistoryEntry, HistoryForm
 
 _STREAMS: Final = frozenset(
     {"message/stream", "tasks/resubscribe", "SendStreamingMessage", "SubscribeToTask"}
@@ -71,9 +71,9 @@ def _entries(body: Any) -> list[Any]:
     return [message] if isinstance(message, dict) else []
 
 
-def _read_entry(entry: Any) -> SaidEntry:
+def _read_entry(entry: Any) -> HistoryEntry:
     texts = (string(part.get("text")) for part in objects(mapping(entry).get("parts")))
-    return SaidEntry("user", "".join(texts))
+    return HistoryEntry("user", "".join(texts))
 
 
 REQUEST: Final = RequestForm(

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from conformance.dialects.json_edge import mapping, objects, string
 from conformance.dialects.requests import Continuation, Question, RequestForm
-from conformance.dialects.turns import HistoryForm, SaidEntry
+from conformance.dialects.turns import HistoryEntry, HistoryForm
 
 _NEW: Final = "newMessage"
 
@@ -26,9 +26,9 @@ def _entries(body: Any) -> list[Any]:
     return [new] if isinstance(new, dict) else []
 
 
-def _read_entry(entry: Any) -> SaidEntry:
+def _read_entry(entry: Any) -> HistoryEntry:
     texts = (string(part.get("text")) for part in objects(mapping(entry).get("parts")))
-    return SaidEntry("user", "".join(texts))
+    return HistoryEntry("user", "".join(texts))
 
 
 REQUEST: Final = RequestForm(

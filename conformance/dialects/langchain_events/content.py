@@ -37,7 +37,7 @@ Fields = Mapping[str, Any]
 State = Literal["begun", "ended"]
 
 
-class Said(Struct, eq=False):
+class BlockState(Struct, eq=False):
     """What came of one block: how far it is, what it is, and the text of its deltas."""
 
     state: State | None = None
@@ -53,7 +53,7 @@ class Message(Struct, eq=False):
     is_of_model: bool = True
     provider: str = ""
     is_mixed: bool = False  # with another one: whose its events are is not known
-    blocks: dict[Any, Said] = field(default_factory=dict)
+    blocks: dict[Any, BlockState] = field(default_factory=dict)
 
     def open_blocks(self) -> list[Any]:
         return [at for at, each in self.blocks.items() if each.state == "begun"]
@@ -75,7 +75,7 @@ class RunContent(ContentBlocks):
         index, block = event.get("index"), mapping(event.get("content"))
         known: dict[str, Any] = {"again": True} if _said(message, index).state else {}
         kind = _kind(block)
-        message.blocks[_key(index)] = Said("begun", kind)
+        message.blocks[_key(index)] = BlockState("begun", kind)
         at = (message.number, _key(index))
         if (slot := self.begin_at(at)) is not None:
             if kind == "reasoning":
@@ -137,7 +137,7 @@ class RunContent(ContentBlocks):
 
     def _finish_slot(self, message: Message, index: Any, block: Fields, kind: str) -> None:
         at = (message.number, _key(index))
-        said = message.blocks.get(_key(index)) or Said()
+        said = message.blocks.get(_key(index)) or BlockState()
         rest = _text(block, kind)
         if kind == "call":
             rest = "" if said.text else rest
@@ -164,7 +164,7 @@ class RunContent(ContentBlocks):
         if not text or (slot := self.slot_at(at)) is None:
             return
         if counts:
-            said = message.blocks.setdefault(at[1], Said(None, kind))  # type: ignore[index]
+            said = message.blocks.setdefault(at[1], BlockState(None, kind))  # type: ignore[index]
             said.text += text
         {"reasoning": self.think, "text": self.write, "call": self.call}[kind](slot, text)
 
@@ -202,8 +202,8 @@ def _comparable(text: str, kind: str) -> Any:
         return text
 
 
-def _said(message: Message, index: Any) -> Said:
-    return message.blocks.get(_key(index)) or Said()
+def _said(message: Message, index: Any) -> BlockState:
+    return message.blocks.get(_key(index)) or BlockState()
 
 
 def _key(index: Any) -> Any:

@@ -16,7 +16,7 @@ from typing import Any, Final
 from conformance.dialects.blocks import Blocks
 from conformance.dialects.json_edge import mapping, objects, string
 from conformance.dialects.langgraph.content import OF_MODEL, joined, pieces_of
-from conformance.dialects.langgraph.message import SaidMessage, stated_calls, usage_of
+from conformance.dialects.langgraph.message import StreamedMessage, stated_calls, usage_of
 from conformance.dialects.langgraph.vocabulary import OVERFLOW
 from conformance.dialects.sink import Sink
 
@@ -33,7 +33,7 @@ class GraphRun:
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
         self._blocks = Blocks(0, sink)
-        self._messages: dict[str, SaidMessage] = {}
+        self._messages: dict[str, StreamedMessage] = {}
         self._announced: dict[str, str] = {}  # node -> the id that its next message has, too
         self._renamed: dict[str, str] = {}  # ids of messages -> those of their chunks
         self._history: set[str] = set()
@@ -41,7 +41,7 @@ class GraphRun:
         self._compared: set[tuple[str, str]] = set()
         self.calls: set[str] = set()
         self._call_count = 0
-        self.last: SaidMessage | None = None
+        self.last: StreamedMessage | None = None
         self.has_state = False
         self.is_over = False
 
@@ -138,7 +138,7 @@ class GraphRun:
         self.has_state = True
         yield from messages_in(update)
 
-    def _message(self, name: str) -> SaidMessage | None:
+    def _message(self, name: str) -> StreamedMessage | None:
         """The message of that id, be it new; None once there were too many, which is reported."""
         if self.is_over:
             return None
@@ -149,11 +149,11 @@ class GraphRun:
                 self.is_over = True
                 return None
             self._call_count += self.last.call_count if self.last else 0
-            self._messages[key] = SaidMessage(self._sink, self._blocks, self._call_count)
+            self._messages[key] = StreamedMessage(self._sink, self._blocks, self._call_count)
         self.last = self._messages[key]
         return self.last
 
-    def _unnamed(self, message: Fields) -> SaidMessage | None:
+    def _unnamed(self, message: Fields) -> StreamedMessage | None:
         """A message that said just this, where the statement has no id."""
         pieces = pieces_of(message)
         said = (joined(pieces, "thinking"), joined(pieces, "text"))
@@ -164,7 +164,7 @@ class GraphRun:
         return same.get(said)
 
     def _compared_with(
-        self, said: SaidMessage, message: Fields, name: str, source: str, *, is_renamed: bool
+        self, said: StreamedMessage, message: Fields, name: str, source: str, *, is_renamed: bool
     ) -> dict[str, Any]:
         said.is_stated = True
         said.close()

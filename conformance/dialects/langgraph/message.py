@@ -24,7 +24,7 @@ _COUNTS: Final = {"input": "input_tokens", "output": "output_tokens", "total": "
 Call = dict[str, Any]
 
 
-class SaidMessage:
+class StreamedMessage:
     """What one message said so far."""
 
     def __init__(self, sink: Sink, blocks: Blocks, first_call: int) -> None:

@@ -13,7 +13,7 @@ from conformance.dialects.json_edge import elements, mapping, objects, string
 from conformance.dialects.langgraph.content import OF_MODEL, joined, pieces_of
 from conformance.dialects.langgraph.vocabulary import VALUES
 from conformance.dialects.requests import Continuation, Question, RequestForm
-from conformance.dialects.turns import HistoryForm, SaidEntry, Speaker, said_call, speaker
+from conformance.dialects.turns import HistoryEntry, HistoryForm, Speaker, history_call, speaker
 
 _SPEAKERS: Final[Mapping[str, Speaker]] = {
     "human": "user",
@@ -59,18 +59,18 @@ def _input(body: Any) -> dict[str, Any]:
     return mapping(mapping(body).get("input"))
 
 
-def _read_entry(entry: Any) -> SaidEntry:
+def _read_entry(entry: Any) -> HistoryEntry:
     fields = mapping(entry)
     kind = string(fields.get("type"))
     by = _SPEAKERS.get(kind) or speaker(fields.get("role"))
     text = joined(pieces_of(fields), "text")
     if by == "tool":
-        return SaidEntry(by, text, results=(string(fields.get("tool_call_id")),))
+        return HistoryEntry(by, text, results=(string(fields.get("tool_call_id")),))
     calls = (
-        said_call(each.get("id"), each.get("name"), each.get("args"))
+        history_call(each.get("id"), each.get("name"), each.get("args"))
         for each in objects(fields.get("tool_calls"))
     )
-    return SaidEntry(by, text, tuple(calls), id=string(fields.get("id")))
+    return HistoryEntry(by, text, tuple(calls), id=string(fields.get("id")))
 
 
 def _is_answer(entry: Any) -> bool:

@@ -9,7 +9,7 @@ from conformance.dialects.lmstudio_chat.vocabulary import EVENTS
 from conformance.editing.edits import (
     drop_value,
     ends_before,
-    move_behind_next,
+    move_after_next,
     places_of,
     places_with,
     request_with,
@@ -64,7 +64,7 @@ for _kind in ("reasoning", "message", "tool_call"):
         _with_item(_kind), _without(_kind)
     )
 OPERATORS.add("X4-block-overlap", "A block ends after the next one began.")(
-    ends_before("reasoning.end", "message.start"), move_behind_next("message.start")
+    ends_before("reasoning.end", "message.start"), move_after_next("message.start")
 )
 OPERATORS.add("N10-no-result", "The end of a chat has no result.")(_ENDS, drop_value("result"))
 OPERATORS.add("N10-no-instance", "The start names no instance of a model.")(

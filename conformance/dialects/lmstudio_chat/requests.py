@@ -17,7 +17,7 @@ from conformance.dialects.requests import (
     RequestForm,
     RequestStyle,
 )
-from conformance.dialects.turns import HistoryForm, SaidEntry, listed_or_said
+from conformance.dialects.turns import HistoryEntry, HistoryForm, listed_or_text
 
 
 def _ask_body(question: Question) -> dict[str, Any]:
@@ -38,8 +38,8 @@ def _answer_id(event: Event) -> str:
     return string(result.get("response_id"))
 
 
-def _user_entry(entry: Any) -> SaidEntry:
-    return SaidEntry("user", string(mapping(entry).get("content")))
+def _user_entry(entry: Any) -> HistoryEntry:
+    return HistoryEntry("user", string(mapping(entry).get("content")))
 
 
 REQUEST: Final = RequestForm(
@@ -57,4 +57,4 @@ REQUEST: Final = RequestForm(
     switches=("reasoning",),
     refusals=("reasoning",),
 )
-TURNS: Final = HistoryForm("input", listed_or_said("input"), _user_entry)
+TURNS: Final = HistoryForm("input", listed_or_text("input"), _user_entry)

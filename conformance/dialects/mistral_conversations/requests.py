@@ -14,10 +14,10 @@ from conformance.dialects.requests import (
     function_tools,
 )
 from conformance.dialects.turns import (
+    HistoryEntry,
     HistoryForm,
-    SaidEntry,
-    listed_or_said,
-    said_call,
+    history_call,
+    listed_or_text,
     speaker,
     spoken,
 )
@@ -44,16 +44,16 @@ def _next_turns(after: Continuation) -> list[Any]:
     return [*results, question] if after.question else results
 
 
-def _read_entry(entry: Any) -> SaidEntry:
+def _read_entry(entry: Any) -> HistoryEntry:
     fields = mapping(entry)
     kind = string(fields.get("type"))
     if kind == "function.result":
-        return SaidEntry("tool", results=(string(fields.get("tool_call_id")),))
+        return HistoryEntry("tool", results=(string(fields.get("tool_call_id")),))
     if kind == "function.call":
         named = (fields.get("tool_call_id"), fields.get("name"), fields.get("arguments"))
-        return SaidEntry("model", calls=(said_call(*named),))
+        return HistoryEntry("model", calls=(history_call(*named),))
     role = "assistant" if kind == "message.output" else fields.get("role")
-    return SaidEntry(speaker(role), spoken(fields.get("content")))
+    return HistoryEntry(speaker(role), spoken(fields.get("content")))
 
 
 def _is_answer(entry: Any) -> bool:
@@ -71,4 +71,4 @@ REQUEST: Final = RequestForm(
     switches=(_EFFORT,),
     refusals=(_EFFORT,),
 )
-TURNS: Final = HistoryForm("inputs", listed_or_said("inputs"), _read_entry)
+TURNS: Final = HistoryForm("inputs", listed_or_text("inputs"), _read_entry)

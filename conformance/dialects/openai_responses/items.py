@@ -31,7 +31,7 @@ ACTION_TYPES: Final = frozenset(
 """Items without a name and arguments of their own that the client has to act on."""
 
 
-class _Said:
+class _SentText:
     """Text that was said so far, up to a limit; beyond it nothing counts as unsaid."""
 
     __slots__ = ("_pieces", "_size", "parts")
@@ -80,7 +80,7 @@ class Item:
         self.tool: ToolCall | None = None
         self.parts: set[int] = set()  # summary parts that began
         self._kept = 0  # parts of all that was said
-        self._said: defaultdict[tuple[TextKind, int | None], _Said] = defaultdict(_Said)
+        self._said: defaultdict[tuple[TextKind, int | None], _SentText] = defaultdict(_SentText)
 
     @property
     def is_full(self) -> bool:
@@ -100,7 +100,7 @@ class Item:
         self._kept += 1
         return True
 
-    def has_heard(self, kind: TextKind, part: int | None, place: int | None) -> bool:
+    def has_sent(self, kind: TextKind, part: int | None, place: int | None) -> bool:
         said = self._said.get((kind, place))
         return said is not None and part in said.parts
 

@@ -146,10 +146,10 @@ class Output:
         item = self._items.find(event)
         if kind == "arguments":
             return item is not None and item.tool is not None and item.tool.has_arguments
-        if item is not None and (item.has_heard(kind, part, None) or item.covers(kind, None, text)):
+        if item is not None and (item.has_sent(kind, part, None) or item.covers(kind, None, text)):
             return True
         loose, place = self.runs.loose, whole(event.get("output_index"))
-        if self._open_item(kind, event) is None and loose.has_heard(kind, part, place):
+        if self._open_item(kind, event) is None and loose.has_sent(kind, part, place):
             return True
         return loose.covers(kind, place, text)
 

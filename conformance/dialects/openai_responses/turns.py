@@ -6,30 +6,32 @@ from typing import Any, Final
 
 from conformance.dialects.json_edge import mapping, string
 from conformance.dialects.turns import (
+    HistoryEntry,
     HistoryForm,
-    SaidEntry,
-    listed_or_said,
-    said_call,
+    history_call,
+    listed_or_text,
     speaker,
     spoken,
 )
 
 
-def _read(entry: Any) -> SaidEntry:
+def _read(entry: Any) -> HistoryEntry:
     item = mapping(entry)
     kind = string(item.get("type"))
     if kind == "function_call":
-        call = said_call(item.get("call_id"), item.get("name"), item.get("arguments"))
-        return SaidEntry("model", calls=(call,))
+        call = history_call(item.get("call_id"), item.get("name"), item.get("arguments"))
+        return HistoryEntry("model", calls=(call,))
     if kind == "custom_tool_call":
-        call = said_call(item.get("call_id"), item.get("name"), item.get("input"))
-        return SaidEntry("model", calls=(call,))
+        call = history_call(item.get("call_id"), item.get("name"), item.get("input"))
+        return HistoryEntry("model", calls=(call,))
     if kind.endswith("_output"):
-        return SaidEntry("tool", spoken(item.get("output")), results=(string(item.get("call_id")),))
+        return HistoryEntry(
+            "tool", spoken(item.get("output")), results=(string(item.get("call_id")),)
+        )
     if kind == "reasoning" or kind.endswith("_call"):
-        return SaidEntry("model")
+        return HistoryEntry("model")
     by = speaker(item.get("role"))
-    return SaidEntry(by, spoken(item.get("content")), id=string(item.get("id")))
+    return HistoryEntry(by, spoken(item.get("content")), id=string(item.get("id")))
 
 
-TURNS: Final = HistoryForm("input", listed_or_said("input"), _read, thread="conversation")
+TURNS: Final = HistoryForm("input", listed_or_text("input"), _read, thread="conversation")

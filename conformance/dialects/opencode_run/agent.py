@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from conformance.dialects.agent import AgentForm, Message, agent_request, asked_text
+from conformance.dialects.agent import AgentForm, Message, agent_request, user_text
 from conformance.dialects.json_edge import string
 
 _TURN: Final = "input"
@@ -27,7 +27,7 @@ def _words(body: Message, model: str, folder: str) -> Sequence[str]:
     session = string(body.get(_SESSION))
     carried = ("--session", session) if session else ()
     chosen = ("--dir", folder, "--model", f"{_PROVIDER}/{model}")
-    return ("run", *_OPTIONS, *chosen, *carried, "--", asked_text(body, _TURN))
+    return ("run", *_OPTIONS, *chosen, *carried, "--", user_text(body, _TURN))
 
 
 def _environment(url: str, model: str, folder: Path) -> Mapping[str, str]:

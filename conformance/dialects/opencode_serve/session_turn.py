@@ -16,7 +16,7 @@ from conformance.dialects.sink import Sink
 TEXTS: Final = ("reasoning", "text")
 
 
-class HeardPart(Struct):
+class AnnouncedPart(Struct):
     """A part that was announced: how much of its text was said, and how that ends."""
 
     kind: str
@@ -44,7 +44,7 @@ class SessionTurn(OpenParts):
 
     def __init__(self, sink: Sink, choice: int) -> None:
         super().__init__(sink, choice)
-        self.parts: dict[str, HeardPart] = {}
+        self.parts: dict[str, AnnouncedPart] = {}
         self._unended: set[str] = set()  # texts and thoughts whose end is still owed
         self.is_done = False
         self.has_failed = False  # by an event of the session
@@ -70,7 +70,7 @@ class SessionTurn(OpenParts):
             if len(self.parts) >= MOST_OPEN or self.is_over:
                 self._has_room_for_none()
                 return {}
-            part = self.parts[part_id] = HeardPart(kind)
+            part = self.parts[part_id] = AnnouncedPart(kind)
         if kind in TEXTS:
             return self._update_text(part, part_id, fields, is_new=is_new)
         if kind == "tool":
@@ -83,7 +83,7 @@ class SessionTurn(OpenParts):
         return {}
 
     def _update_text(
-        self, part: HeardPart, part_id: str, fields: dict[str, Any], *, is_new: bool
+        self, part: AnnouncedPart, part_id: str, fields: dict[str, Any], *, is_new: bool
     ) -> dict[str, Any]:
         """What was said in deltas is not said again."""
         kind = cast(PartKind, part.kind)
@@ -108,7 +108,7 @@ class SessionTurn(OpenParts):
             self._blocks.close(self._open.pop((kind, part_id), None), explicit=True)
         return about
 
-    def _update_tool(self, part: HeardPart, fields: dict[str, Any], *, is_new: bool) -> None:
+    def _update_tool(self, part: AnnouncedPart, fields: dict[str, Any], *, is_new: bool) -> None:
         """A call is over, for who reads what the model says, once its input is there."""
         call_id, state = string(fields.get("callID")), mapping(fields.get("state"))
         if self.is_done or part.is_ended:

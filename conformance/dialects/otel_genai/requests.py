@@ -8,7 +8,7 @@ from typing import Any, Final
 from conformance.dialects.json_edge import mapping, objects, string
 from conformance.dialects.otel_genai.vocabulary import GIVEN
 from conformance.dialects.requests import Continuation, Question, RequestForm
-from conformance.dialects.turns import HistoryForm, SaidEntry, blocks_entry, listed, said_call
+from conformance.dialects.turns import HistoryEntry, HistoryForm, blocks_entry, history_call, listed
 
 
 def _ask_body(question: Question) -> dict[str, Any]:
@@ -25,14 +25,14 @@ def _definitions(body: Mapping[str, Any]) -> Any:
     return body.get("tool_definitions")
 
 
-def _read_entry(entry: Any) -> SaidEntry:
+def _read_entry(entry: Any) -> HistoryEntry:
     fields = mapping(entry)
     parts = objects(fields.get("parts"))
     return blocks_entry(
         fields.get("role"),
         (string(part.get("content")) for part in parts if part.get("type") == "text"),
         (
-            said_call(part.get("id"), part.get("name"), part.get("arguments"))
+            history_call(part.get("id"), part.get("name"), part.get("arguments"))
             for part in parts
             if part.get("type") == "tool_call"
         ),

@@ -7,7 +7,6 @@ from typing import Any, Final
 from conformance.core.json_values import value_at
 from conformance.dialects.vercel_ui.wire_keys import PARTS
 from conformance.editing.edits import (
-    beside_upstream,
     double_piece,
     drop_piece,
     drop_value,
@@ -15,8 +14,9 @@ from conformance.editing.edits import (
     places_of,
     places_with,
     prolong_text,
-    right_behind,
+    right_after,
     set_value,
+    with_upstream,
 )
 from conformance.editing.operator import Mutation, OperatorTable
 from conformance.editing.piece import Piece
@@ -73,7 +73,7 @@ def _start_again(stream: Stream, site: int) -> Stream:
     return stream.insert(site, start)
 
 
-@OPERATORS.edit("N11-step-repeated", beside_upstream(first_of(places_of("finish-step"))))
+@OPERATORS.edit("N11-step-repeated", with_upstream(first_of(places_of("finish-step"))))
 def _repeat_step(stream: Stream, site: int) -> Stream:
     """A step is sent twice, with ids of its own."""
     begun = stream.typed("start-step")[0]
@@ -114,7 +114,7 @@ def _renamed(piece: Piece) -> Piece:
     return piece.with_payload({**payload, **{key: f"{payload[key]}-again" for key in keys}})
 
 
-@OPERATORS.edit("E6-failure-as-success", beside_upstream(places_of("error")))
+@OPERATORS.edit("E6-failure-as-success", with_upstream(places_of("error")))
 def _sell_as_success(stream: Stream, site: int) -> Stream:
     """What broke off upstream ends as a success."""
     shortened = stream.with_pieces([*stream.pieces[:site], *stream.pieces[site + 1 :]])
@@ -122,7 +122,7 @@ def _sell_as_success(stream: Stream, site: int) -> Stream:
     return shortened.with_value(finish, ("finishReason",), "stop")
 
 
-@OPERATORS.edit("X22-empty-thought-shown", beside_upstream(first_of(places_of("text-start"))))
+@OPERATORS.edit("X22-empty-thought-shown", with_upstream(first_of(places_of("text-start"))))
 def _show_empty_thought(stream: Stream, site: int) -> Stream:
     """A part of reasoning that nobody sent, without text, as where thinking is switched off."""
     own = {"providerMetadata": {"provider": {"itemId": "spare"}}}
@@ -133,7 +133,7 @@ def _show_empty_thought(stream: Stream, site: int) -> Stream:
     return stream.insert(site, end).insert(site, start)
 
 
-@OPERATORS.edit("X23-diagnostic-in-text", beside_upstream(first_of(places_of("text-delta"))))
+@OPERATORS.edit("X23-diagnostic-in-text", with_upstream(first_of(places_of("text-delta"))))
 def _say_diagnostic(stream: Stream, site: int) -> Stream:
     """A word of the application's own is in the model's text."""
     return stream.with_value(site, ("delta",), f"[retrying] {stream.text_at(site, 'delta')}")
@@ -162,7 +162,7 @@ OPERATORS.add("I11-ids-swapped", "A delta names a part that is not there.")(
     places_of("text-delta", "reasoning-delta"), prolong_text("-other", "id")
 )
 OPERATORS.add("S7-seal-lost", "What the provider sealed is not sent on.")(
-    beside_upstream(places_with("providerMetadata")), drop_value("providerMetadata")
+    with_upstream(places_with("providerMetadata")), drop_value("providerMetadata")
 )
 OPERATORS.add("T3-call-renamed", "A call is complete under another name than it began with.")(
     places_of("tool-input-available"), prolong_text("-other", "toolName")
@@ -184,7 +184,7 @@ OPERATORS.add("N11-no-id", "A part has no id.", most=4)(
 )
 OPERATORS.add("N11-step-twice", "A step is finished twice.")(places_of("finish-step"), double_piece)
 OPERATORS.add("N11-step-late", "A step starts behind the start of its first thought.")(
-    right_behind(places_of("reasoning-start"), places_of("start-step")),
+    right_after(places_of("reasoning-start"), places_of("start-step")),
     lambda stream, site: stream.move(site, site - 1),
 )
 OPERATORS.add("N11-step-lost", "A step is never finished.")(places_of("finish-step"), drop_piece)

@@ -11,7 +11,7 @@ from msgspec import Struct
 from conformance.core.events import Event, Exchange
 from conformance.core.spelling import one_spelling
 from conformance.dialects.base import Dialect
-from conformance.dialects.turns import SaidCall, said_call
+from conformance.dialects.turns import HistoryCall, history_call
 from conformance.evidence.links.gathering import GatheredEnd, LinkedRule, LinkGatherer
 from conformance.evidence.links.prefixes import BEFORE, TalkPrefix
 from conformance.evidence.links.requests import RepeatedTalk
@@ -36,7 +36,7 @@ class AnswerTurn(Struct, frozen=True):
     exchange: Exchange
     ids: tuple[str, ...]
     texts: tuple[str, ...]
-    calls: tuple[SaidCall, ...]
+    calls: tuple[HistoryCall, ...]
     gathered: Mapping[str, GatheredEnd]
     broken: str = ""
     is_short: bool = False
@@ -61,7 +61,7 @@ class AnswerListener:
         self._types = self._gatherer.types
         self._texts: dict[int, list[str]] = {}
         self._size = 0
-        self._calls: list[SaidCall] = []
+        self._calls: list[HistoryCall] = []
         self._sound: set[int] = set()
         self._ids: list[str] = []
         self._dialect = dialect
@@ -106,7 +106,7 @@ class AnswerListener:
 
     def _take_call(self, event: Event) -> None:
         place, data = len(self._calls), event.data
-        call = said_call(data.get("id"), data.get("name"), data.get("arguments"))
+        call = history_call(data.get("id"), data.get("name"), data.get("arguments"))
         self._calls.append(call)
         if CALL in self._types:
             fit = self._offered.fit(data) if self._offered is not None else None

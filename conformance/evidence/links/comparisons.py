@@ -22,7 +22,7 @@ from conformance.evidence.links.requests import RepeatedTalk
 from conformance.evidence.links.returned import CALL, TEXT, returned_calls, returned_text
 from conformance.judging.findings import RecentFrames, clip_text, make_finding
 from conformance.judging.offered_tools import OfferedTools
-from conformance.judging.result import ContextLine, EventBeside, Finding
+from conformance.judging.result import ContextLine, Finding, ReferencedEvent
 from conformance.judging.view import JudgeSetting
 from conformance.rules.applies import Evidence
 from conformance.rules.forms.base import Violation
@@ -171,7 +171,7 @@ class RepeatedTurns:
         return OfferedTools.of(self._setting.dialect, self.talk.exchange.request)
 
     def finding(
-        self, rule: LinkedRule, link: TurnLink, violation: Violation, beside: EventBeside | None
+        self, rule: LinkedRule, link: TurnLink, violation: Violation, beside: ReferencedEvent | None
     ) -> Finding:
         """The finding for a turn that came back broken, with the turn as the request has it."""
         made = make_finding(rule.compiled.rule, violation, RecentFrames(), "run", beside)

@@ -28,7 +28,7 @@ from conformance.evidence.links.keys import LinkKeys
 from conformance.evidence.links.requests import RepeatedTalk
 from conformance.judging.consequences import follows
 from conformance.judging.ledger import Ledger
-from conformance.judging.result import CarriedAnswer, EventBeside, Finding
+from conformance.judging.result import CarriedAnswer, Finding, ReferencedEvent
 from conformance.judging.view import EventListener, JudgeSetting
 from conformance.rules.verdicts import Verdict, combine
 
@@ -317,7 +317,7 @@ class LinkedExchanges:
         others = (self._judged.get((number,)) for number in link.merged)
         return any(rule in each.broken for each in others if each is not None)
 
-    def _answer_event(self, answer: Exchange, number: int) -> EventBeside | None:
+    def _answer_event(self, answer: Exchange, number: int) -> ReferencedEvent | None:
         """The event of the answer that held the compared value."""
         if not number:
             return None
@@ -325,7 +325,7 @@ class LinkedExchanges:
         memory = frames_until(answer, setting.dialect, setting.bound.reading, number)
         shown = next((each for each in memory.around(number) if each.at), None)
         file, own = self._places.place(answer.number)
-        return EventBeside(
+        return ReferencedEvent(
             file=file,
             exchange=own,
             event=number,

@@ -30,9 +30,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from conformance.core.spelling import one_spelling
-from conformance.dialects.turns import SaidCall, SaidEntry
+from conformance.dialects.turns import HistoryCall, HistoryEntry
 from conformance.evidence.links.answers import AnswerTurn
-from conformance.evidence.links.keys import Key, answer_keys, said_keys
+from conformance.evidence.links.keys import Key, answer_keys, content_keys
 from conformance.evidence.links.requests import RepeatedTalk
 
 MOST_ALIKE: Final = 8  # answers of one key that are remembered
@@ -41,7 +41,7 @@ LONG: Final = 40  # characters of a text that identifies an answer by itself
 _SHARED: Final = 8  # characters that an altered text has to share
 
 
-class AnswerAsked(NamedTuple):
+class AnswerPlace(NamedTuple):
     """An answer, its history, and the last entry of that; empty where unknown."""
 
     turn: AnswerTurn
@@ -53,7 +53,7 @@ class Candidates(NamedTuple):
     """The answers that may come back in an entry, the newest first, and the evidence."""
 
     evidence: str
-    answers: tuple[AnswerAsked, ...]
+    answers: tuple[AnswerPlace, ...]
     by_id: bool = False
     is_sure: bool = True
 
@@ -85,7 +85,7 @@ class LinkFinder:
     """Remembers answers of one dialect and hop, and finds them again in later requests."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[Key, deque[AnswerAsked]] = OrderedDict()
+        self._known: OrderedDict[Key, deque[AnswerPlace]] = OrderedDict()
         self._keys: dict[int, tuple[Key, ...]] = {}  # of each answer, by its number
 
     def remember(self, turn: AnswerTurn, asked: RepeatedTalk | None) -> None:
@@ -93,7 +93,7 @@ class LinkFinder:
         has_talk = asked is not None and bool(asked.entries)
         before = asked.before[-1] if asked is not None and has_talk else b""
         last = asked.outlines[-1] if asked is not None and has_talk else b""
-        answer = AnswerAsked(turn, before, last)
+        answer = AnswerPlace(turn, before, last)
         keys = tuple(dict.fromkeys(answer_keys(answer.turn, answer.last)))
         for key in keys:
             known = self._known.get(key)
@@ -136,7 +136,7 @@ class LinkFinder:
                 return [TurnLink(tuple(a.turn for a in answers[:1]), evidence, (), is_current=True)]
         return []
 
-    def _look(self, key: Key) -> tuple[AnswerAsked, ...]:
+    def _look(self, key: Key) -> tuple[AnswerPlace, ...]:
         return tuple(self._known.get(key, ()))
 
     def _candidates(self, talk: RepeatedTalk, run: range, place: int) -> list[Candidates]:
@@ -147,7 +147,7 @@ class LinkFinder:
         by_text = self._by_text(talk, run, said) or self._by_place(talk, run, said)
         return [by_text] if by_text else []
 
-    def _by_ids(self, talk: RepeatedTalk, run: range, said: SaidEntry) -> Iterable[Candidates]:
+    def _by_ids(self, talk: RepeatedTalk, run: range, said: HistoryEntry) -> Iterable[Candidates]:
         met: dict[tuple[int, ...], Candidates] = {}
         for call in said.calls:
             known = self._look(("call", call.id)) if call.id else ()
@@ -161,9 +161,9 @@ class LinkFinder:
             met[found.key] = found
         return met.values()
 
-    def _by_text(self, talk: RepeatedTalk, run: range, said: SaidEntry) -> Candidates | None:
+    def _by_text(self, talk: RepeatedTalk, run: range, said: HistoryEntry) -> Candidates | None:
         text = one_spelling(said.text or said.thought)
-        for key in said_keys(text, said.calls):
+        for key in content_keys(text, said.calls):
             known = self._look(key)
             if not known:
                 continue
@@ -175,13 +175,13 @@ class LinkFinder:
                 return Candidates(what, found, is_sure=is_sure)
         return None
 
-    def _by_place(self, talk: RepeatedTalk, run: range, said: SaidEntry) -> Candidates | None:
+    def _by_place(self, talk: RepeatedTalk, run: range, said: HistoryEntry) -> Candidates | None:
         """Rule 1, at its end: the text was altered, and not joined with what went on with it."""
         if run.start == 0:
             return None
         known = self._look(("last", talk.outlines[run.start - 1]))
         if said.calls:  # without ids an altered call is known by what else is as it was
-            if any(map(self._look, said_keys("", said.calls))):
+            if any(map(self._look, content_keys("", said.calls))):
                 return None
             known = _those(known, lambda each: each.before == talk.before[run.start])
             near = _those(known, lambda each: _resembles(each.turn, said))
@@ -266,17 +266,17 @@ def _is_asked_so(talk: RepeatedTalk, found: _Found) -> bool:
     return all(each.last == before for each in found.candidates.answers)
 
 
-def _has_call(call: SaidCall, answer: AnswerAsked) -> bool:
+def _has_call(call: HistoryCall, answer: AnswerPlace) -> bool:
     return any(each[1:] == call[1:] for each in answer.turn.calls)
 
 
 def _those(
-    known: Iterable[AnswerAsked], fits: Callable[[AnswerAsked], bool]
-) -> tuple[AnswerAsked, ...]:
+    known: Iterable[AnswerPlace], fits: Callable[[AnswerPlace], bool]
+) -> tuple[AnswerPlace, ...]:
     return tuple(each for each in known if fits(each))
 
 
-def _near(talk: RepeatedTalk, run: range, known: Sequence[AnswerAsked]) -> tuple[AnswerAsked, ...]:
+def _near(talk: RepeatedTalk, run: range, known: Sequence[AnswerPlace]) -> tuple[AnswerPlace, ...]:
     """The candidates with the same history, else those with the same last entry before them."""
     before = _those(known, lambda each: each.before == talk.before[run.start])
     if before or run.start == 0:
@@ -285,8 +285,8 @@ def _near(talk: RepeatedTalk, run: range, known: Sequence[AnswerAsked]) -> tuple
 
 
 def _likeliest(
-    talk: RepeatedTalk, run: range, known: Sequence[AnswerAsked]
-) -> tuple[AnswerAsked, ...]:
+    talk: RepeatedTalk, run: range, known: Sequence[AnswerPlace]
+) -> tuple[AnswerPlace, ...]:
     """Rule 2."""
     if len(known) == 1:
         return tuple(known)
@@ -306,7 +306,7 @@ def _among(found: Candidates, sure: AbstractSet[int]) -> Candidates:
     return found._replace(answers=left) if left else found
 
 
-def _answers_same(talk: RepeatedTalk, run: range, found: Sequence[AnswerAsked]) -> bool:
+def _answers_same(talk: RepeatedTalk, run: range, found: Sequence[AnswerPlace]) -> bool:
     """Whether the whole history of each answer is what precedes the run."""
     return run.start > 0 and all(each.before == talk.before[run.start] for each in found)
 
@@ -315,7 +315,7 @@ def _fits_place(talk: RepeatedTalk, run: int, found: Candidates) -> bool:
     return any(each.before == talk.before[run] for each in found.answers)
 
 
-def _resembles(turn: AnswerTurn, said: SaidEntry) -> bool:
+def _resembles(turn: AnswerTurn, said: HistoryEntry) -> bool:
     """Whether calls without ids repeat those of an answer, or are as many, and share something."""
     if any(call.id for call in said.calls):
         return False

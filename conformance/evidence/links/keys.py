@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from conformance.core.spelling import one_spelling
-from conformance.dialects.turns import SaidCall
+from conformance.dialects.turns import HistoryCall
 from conformance.evidence.links.answers import AnswerTurn
 from conformance.evidence.links.requests import RepeatedTalk, digest
 
@@ -69,23 +69,23 @@ def _repeated_keys(talk: RepeatedTalk, named: str, carried: frozenset[int]) -> I
             yield from (("call", call.id) for call in said.calls if call.id)
             if said.id:
                 yield "id", said.id
-            yield from said_keys(one_spelling(said.text or said.thought), said.calls)
+            yield from content_keys(one_spelling(said.text or said.thought), said.calls)
 
 
 def answer_keys(turn: AnswerTurn, last: bytes) -> Iterable[Key]:
     """Keys by which an answer is looked up; `last` is the entry before it."""
     yield from (("id", each) for each in turn.ids)
     yield from (("call", call.id) for call in turn.calls if call.id)
-    yield from said_keys(turn.text, turn.calls)
+    yield from content_keys(turn.text, turn.calls)
     if len(turn.texts) > 1 or turn.calls:
-        yield from (key for text in turn.texts for key in said_keys(text, ()))
+        yield from (key for text in turn.texts for key in content_keys(text, ()))
     if len(turn.calls) > 1:
-        yield from (key for call in turn.calls for key in said_keys("", (call,)))
+        yield from (key for call in turn.calls for key in content_keys("", (call,)))
     if last:
         yield ("last", last)
 
 
-def said_keys(text: str, calls: Sequence[SaidCall]) -> Iterable[Key]:
+def content_keys(text: str, calls: Sequence[HistoryCall]) -> Iterable[Key]:
     """Keys of the visible content: all of it, then the calls alone."""
     spelled_calls = [f"{call.name}({call.arguments})" for call in calls]
     if text or calls:

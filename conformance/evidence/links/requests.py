@@ -15,7 +15,7 @@ from conformance.core.events import Exchange
 from conformance.core.json_values import value_at
 from conformance.core.spelling import one_spelling
 from conformance.dialects.base import Dialect
-from conformance.dialects.turns import HistoryForm, SaidEntry
+from conformance.dialects.turns import HistoryEntry, HistoryForm
 
 _SIZE: Final = 16
 
@@ -36,7 +36,7 @@ class RepeatedTalk(Struct, frozen=True, dict=True):
     form: HistoryForm
     body: Any
     entries: Sequence[Any]
-    said: Sequence[SaidEntry]
+    said: Sequence[HistoryEntry]
 
     @classmethod
     def of(cls, exchange: Exchange, dialect: Dialect) -> RepeatedTalk | None:
@@ -117,6 +117,6 @@ def _encoded(entry: Any) -> bytes:
         return repr(entry)[:1000].encode("utf-8", "replace")
 
 
-def _outline(said: SaidEntry) -> bytes:
+def _outline(said: HistoryEntry) -> bytes:
     calls = (f"{call.name}({call.arguments})" for call in said.calls)
     return digest(said.by, one_spelling(said.text), *calls, *said.results)

@@ -21,7 +21,7 @@ from typing import Any, Final
 from conformance.core.events import Event
 from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.core.spelling import one_spelling
-from conformance.dialects.turns import SaidCall
+from conformance.dialects.turns import HistoryCall
 from conformance.judging.offered_tools import OfferedTools
 from conformance.judging.tool_schema import SchemaPlace
 
@@ -30,12 +30,12 @@ TEXT: Final = "turn.text"
 _FITS: Final = "fits"
 
 
-def made_call(call: SaidCall, place: int, number: int) -> Event:
+def made_call(call: HistoryCall, place: int, number: int) -> Event:
     """A call of an answer, the one with this place there, in this frame."""
     return _call_event(call, call, place, number)
 
 
-def _call_event(made: SaidCall, back: SaidCall, place: int, number: int = 0) -> Event:
+def _call_event(made: HistoryCall, back: HistoryCall, place: int, number: int = 0) -> Event:
     return Event(CALL, {"call": back.shown, "place": f"{place + 1}. {made.shown}"}, number, "wire")
 
 
@@ -46,9 +46,9 @@ def is_sound(arguments: Any, fit: str | None) -> bool:
 
 
 def returned_calls(
-    made: Sequence[SaidCall],
+    made: Sequence[HistoryCall],
     sound: frozenset[int],
-    back: Sequence[SaidCall],
+    back: Sequence[HistoryCall],
     offered: OfferedTools | None,
 ) -> Iterator[Event]:
     """Calls that come back, as those that they are; `sound` are the places of those that count."""
@@ -67,7 +67,9 @@ def returned_text(said: str, back: str) -> Event:
     return Event(TEXT, {"text": back, "added": added}, 0, "wire")
 
 
-def _paired(made: Sequence[SaidCall], back: Sequence[SaidCall]) -> Iterator[tuple[int, SaidCall]]:
+def _paired(
+    made: Sequence[HistoryCall], back: Sequence[HistoryCall]
+) -> Iterator[tuple[int, HistoryCall]]:
     """Rule 2."""
     counts = Counter(call.id for call in made)
     known = {call.id: place for place, call in enumerate(made) if call.id and counts[call.id] == 1}
@@ -83,7 +85,7 @@ def _paired(made: Sequence[SaidCall], back: Sequence[SaidCall]) -> Iterator[tupl
 
 
 def _alike(
-    made: Sequence[SaidCall], others: Sequence[int], strange: Sequence[SaidCall]
+    made: Sequence[HistoryCall], others: Sequence[int], strange: Sequence[HistoryCall]
 ) -> Iterator[int | None]:
     """For each strange call without an id the place of one of the others that says the same."""
     left = list(others)

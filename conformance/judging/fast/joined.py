@@ -23,7 +23,7 @@ from conformance.core.sse import Parser
 from conformance.core.trace import FrameTrace
 from conformance.dialects.base import DeltaColumns, Dialect, Reading
 from conformance.judging.fast.frame_rows import FrameRows
-from conformance.judging.fast.plain_text import is_said_as_it_came, plain_part, set_text
+from conformance.judging.fast.plain_text import is_unchanged_text, plain_part, set_text
 from conformance.judging.fast.runs import FIRST_WINDOW, WINDOW, is_delta
 from conformance.judging.fast.template import Taken, Template, frames_end, template
 from conformance.judging.findings import MOST_REMEMBERED
@@ -114,7 +114,7 @@ class _JoinedStream:
         columns = self._dialect.columns(payload, self._reading)
         if columns is None:
             return
-        if not is_said_as_it_came(getter(columns.text)(payload), columns, events[-1]):
+        if not is_unchanged_text(getter(columns.text)(payload), columns, events[-1]):
             return
         name = frame.event if frame.named else None
         found = template(name, frame.data, payload, columns.paths)

@@ -23,7 +23,7 @@ TEXTS: Final[Mapping[str, str]] = {
 }
 
 
-def is_said_as_it_came(text: str, columns: DeltaColumns, said: Event) -> bool:
+def is_unchanged_text(text: str, columns: DeltaColumns, said: Event) -> bool:
     """Whether the reader held nothing back, before this text or of it.
 
     Of white space before the first word, what follows may be something else.

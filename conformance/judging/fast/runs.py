@@ -25,7 +25,7 @@ from conformance.dialects.base import DeltaColumns
 from conformance.judging.fast.frame_rows import FrameRows
 from conformance.judging.fast.plain_text import (
     TEXTS,
-    is_said_as_it_came,
+    is_unchanged_text,
     plain_count,
     plain_part,
     set_text,
@@ -263,7 +263,7 @@ def parts_of(
     text = getter(columns.text)(payload)
     if any(getter(path)(payload) != text for path in columns.mirrors):
         return None
-    if not is_said_as_it_came(text, columns, events[-1]):
+    if not is_unchanged_text(text, columns, events[-1]):
         return None
     places: list[dict[str, str]] = []
     for event in events:

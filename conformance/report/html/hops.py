@@ -17,7 +17,7 @@ from conformance.core.errors import ConformanceError
 from conformance.core.events import Exchange
 from conformance.dialects import SUPPORTED
 from conformance.dialects.recognition import recognised_dialect
-from conformance.evidence.application import answers_behind
+from conformance.evidence.application import provider_answers
 from conformance.judging.result import Report, StreamResult
 from conformance.report.html.timeline import ExchangePicture, LanesBeneath
 from conformance.report.retrace import ShownExchange, trace_exchange, trace_report
@@ -123,7 +123,7 @@ def _provider_answers(
 
 
 def _upstream_answers(recording: Recording, exchange: Exchange) -> list[Exchange]:
-    return answers_behind(recording, exchange) if exchange.hop in _SHOWING else []
+    return provider_answers(recording, exchange) if exchange.hop in _SHOWING else []
 
 
 def _exchanges_named(named: Collection[tuple[str, int]]) -> Iterator[tuple[str, Exchange]]:

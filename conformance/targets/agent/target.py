@@ -147,7 +147,7 @@ class AgentTarget:
         return Path(self._folder.name) / "workspace"
 
     async def _start_process(self, body: Message) -> AgentProcess:
-        own = self._form.words_behind(self._words)(body, self._model, str(self.workspace))
+        own = self._form.words_after(self._words)(body, self._model, str(self.workspace))
         process = await AgentProcess.start([*self._words, *own], self._environment)
         self._process = process
         if self._form.conversation is None:

@@ -58,7 +58,7 @@ class AdapterAnswer(Struct, frozen=True):
         why, tail = visible(redacted(self.why), _SHOWN), visible(ending(self.stderr, _SHOWN, ""))
         return f"{why}{stderr_words(tail)}".removeprefix("; ")
 
-    def told_end(self) -> str:
+    def ending_text(self) -> str:
         """How it ended, and what is said of it."""
         return ": ".join(filter(None, (self.how, self.reason())))
 
@@ -109,7 +109,7 @@ class Adapter(AdapterProcess):
 
         With `is_known` false the command is none of the protocol, on purpose.
         """
-        if (unasked := self.unasked_line()) is not None:
+        if (unasked := self.unrequested_line()) is not None:
             raise stray_line(unasked, "nothing was asked")
         seq = command["seq"]
         self.begin_case()

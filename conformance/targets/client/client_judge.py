@@ -52,7 +52,7 @@ from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
 from conformance.targets.client.adapter import AdapterAnswer, joined_text
 from conformance.targets.client.free_reports import finished_once, in_one_channel
-from conformance.targets.client.late_calls import CALLS_AT_END, TEXTS, sent_late, told_late
+from conformance.targets.client.late_calls import CALLS_AT_END, TEXTS, calls_at_finish, sent_late
 from conformance.targets.client.protocol import ClientImplementation, event_fields
 from conformance.targets.client.variation import VariationKind
 
@@ -178,9 +178,9 @@ class ClientJudge:
         """Rule 7."""
         cases = self.dialect.client
         if CALLS_AT_END in self.about.features:
-            return sent_late(sent), told_late(events, is_after_finish=True)
+            return sent_late(sent), calls_at_finish(events, is_after_finish=True)
         if cases is not None and not cases.ends_calls:
-            return sent, told_late(events, is_after_finish=False)
+            return sent, calls_at_finish(events, is_after_finish=False)
         return sent, events
 
     def _respell_finish(
@@ -372,7 +372,7 @@ def is_broken(sent: Transcript) -> bool:
 
 def _ending_fault(sent: Transcript, answered: AdapterAnswer) -> HarnessFault | None:
     if not is_broken(sent) and answered.how != "completed":
-        return "completed", answered.told_end()
+        return "completed", answered.ending_text()
     if sent.client_end == "broken" and answered.how not in _BROKEN:
-        return "failed or cut", answered.told_end()
+        return "failed or cut", answered.ending_text()
     return None

@@ -39,7 +39,7 @@ from conformance.targets.client.kept_talk import talk_fault, whole_talk
 from conformance.targets.client.protocol import EXTRACT, NEXT_REQUEST, STREAM
 from conformance.targets.client.replay_endpoint import MOST_FAULTS, ReplayedCase
 from conformance.targets.client.variation import ReplayExtent, ReplayVariation, replay_variations
-from conformance.targets.replay import SeenRequest
+from conformance.targets.replay import ServedRequest
 
 KNOB: Final = "history_models"
 _OK: Final = 200
@@ -95,7 +95,7 @@ class ExchangeReplays(CaseSeries):
                 break
             case = self.endpoint.replay_stream(variation, self.dialect, command)
             answered = case.answered
-            if why := case.asked_other_form(exchange, self.dialect):
+            if why := case.other_form_reason(exchange, self.dialect):
                 return AdapterAnswer("skipped", why=why)
             in_text = bool(_IN_TEXT & command["options"].keys())
             self.count_case(STREAM, answered, is_optional=in_text)
@@ -121,7 +121,7 @@ class ExchangeReplays(CaseSeries):
         if answered.how not in ENDS:
             why = f"{answered.how} is no end of a stream"
         elif not case.is_served:
-            said = case.said_of_end() or self.endpoint.stderr_tail()
+            said = case.adapter_reason() or self.endpoint.stderr_tail()
             why = f"the client asked for {case.requests}{said}"
         if why:
             return no_answer(where, AdapterAnswer("errored", why=why))
@@ -214,7 +214,7 @@ def _turn_exchanges(
     return [before, replace(after, chunks=())]  # nobody answers: the request alone is judged
 
 
-def _repeated_request(seen: Sequence[SeenRequest]) -> HarnessFault | None:
+def _repeated_request(seen: Sequence[ServedRequest]) -> HarnessFault | None:
     """Where an answer that had begun well was asked for again; who looks its model up does not."""
     asked = [each for each in seen if each.exchange or each.why]
     begun = [each for each in asked[:-1] if each.sent and each.status == _OK]

@@ -20,7 +20,7 @@ from conformance.core.excerpts import beginning
 from conformance.core.spelling import one_spelling
 from conformance.dialects.base import Dialect
 from conformance.dialects.history_calls import goes_on_from_kept
-from conformance.dialects.turns import SaidEntry, Speaker, said_call
+from conformance.dialects.turns import HistoryEntry, Speaker, history_call
 from conformance.evidence.hop_calls import value_of
 from conformance.evidence.links.requests import RepeatedTalk
 from conformance.judging.transcript import Transcript
@@ -59,7 +59,7 @@ def _is_plain(sent: Transcript) -> bool:
     return sent.choices <= 1 and "refusal.delta" not in sent.types
 
 
-def _lost_words(before: Sequence[SaidEntry], now: Sequence[SaidEntry]) -> HarnessFault | None:
+def _lost_words(before: Sequence[HistoryEntry], now: Sequence[HistoryEntry]) -> HarnessFault | None:
     """Rule 1."""
     kept = _words(now, "user")
     for each in before:
@@ -71,11 +71,11 @@ def _lost_words(before: Sequence[SaidEntry], now: Sequence[SaidEntry]) -> Harnes
 
 
 def _altered_calls(
-    before: Sequence[SaidEntry], sent: Transcript, now: Sequence[SaidEntry]
+    before: Sequence[HistoryEntry], sent: Transcript, now: Sequence[HistoryEntry]
 ) -> HarnessFault | None:
     """Rule 2, of calls."""
     made = [
-        said_call(each.get("id"), each.get("name"), each.get("arguments"))
+        history_call(each.get("id"), each.get("name"), each.get("arguments"))
         for each in sent.own_tools
     ]
     cut = [call for call in made if call.arguments and value_of(call.arguments) is None]
@@ -90,9 +90,9 @@ def _altered_calls(
 
 
 def _altered_text(
-    before: Sequence[SaidEntry],
+    before: Sequence[HistoryEntry],
     sent: Transcript,
-    now: Sequence[SaidEntry],
+    now: Sequence[HistoryEntry],
     is_inline: bool,  # as of `talk_fault`
 ) -> HarnessFault | None:
     """Rules 2 and 3, of texts."""
@@ -109,11 +109,11 @@ def _altered_text(
     return None
 
 
-def _called(entries: Iterable[SaidEntry]) -> Counter[str]:
+def _called(entries: Iterable[HistoryEntry]) -> Counter[str]:
     return Counter(call.shown for each in entries for call in each.calls)
 
 
-def _words(entries: Iterable[SaidEntry], by: Speaker) -> str:
+def _words(entries: Iterable[HistoryEntry], by: Speaker) -> str:
     return "".join(one_spelling(each.text) for each in entries if each.by == by)
 
 

@@ -24,7 +24,7 @@ _CALL: Final = "tool.end"
 _Key = tuple[str, Any]  # an event's type, and the choice that it is of
 
 
-def told_late(
+def calls_at_finish(
     events: Sequence[Mapping[str, Any]], *, is_after_finish: bool
 ) -> Sequence[Mapping[str, Any]]:
     """What a client told, with every call at the finish of its choice.

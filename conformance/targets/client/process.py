@@ -118,7 +118,7 @@ class AdapterProcess:
             raise AdapterFault("flooding", f"the adapter floods: {self._flood}{self.stderr_tail()}")
         raise self._crash_fault()
 
-    def unasked_line(self) -> bytes | None:
+    def unrequested_line(self) -> bytes | None:
         """A line that nobody asked for, if there is one."""
         with contextlib.suppress(queue.Empty):
             return self._lines.get_nowait()
@@ -145,7 +145,7 @@ class AdapterProcess:
             self._program.stdin.close()
         self._program.wait(self.bounds.stop if not self._flood else 0.1)
         self._reader.join(1.0)
-        line = self.unasked_line()
+        line = self.unrequested_line()
         self.kill()
         return line
 
@@ -155,7 +155,7 @@ class AdapterProcess:
             return
         self._is_ended = True
         self._program.end()
-        while self.unasked_line() is not None:
+        while self.unrequested_line() is not None:
             pass  # a reader that waits for room goes on
         self._reader.join(1.0)
         for pipe in (self._program.stdin, self._program.stdout, self._program.stderr):

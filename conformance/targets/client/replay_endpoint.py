@@ -27,7 +27,7 @@ from conformance.targets.client.conversation import hello_command
 from conformance.targets.client.process import AdapterBounds
 from conformance.targets.client.protocol import NEXT_REQUEST, STREAM, ClientImplementation
 from conformance.targets.client.variation import ReplayVariation
-from conformance.targets.replay import ReplayOptions, SeenRequest, ThreadedServer
+from conformance.targets.replay import ReplayOptions, ServedRequest, ThreadedServer
 from conformance.targets.replay.matching import asks_other_form
 from conformance.wire.requests import json_or_none
 
@@ -46,7 +46,7 @@ class ReplayedCase(NamedTuple):
 
     answered: AdapterAnswer
     seq: str
-    seen: list[SeenRequest]
+    seen: list[ServedRequest]
     waits: list[float]
 
     @property
@@ -54,16 +54,16 @@ class ReplayedCase(NamedTuple):
         """What was asked, for a message."""
         return ", ".join(f"{each.method} {each.path}" for each in self.seen) or "nothing"
 
-    def said_of_end(self) -> str:
+    def adapter_reason(self) -> str:
         """What the adapter says of it, to go on with in a message; empty where it says nothing."""
-        return f"; the adapter says {self.answered.told_end()}" if self.answered.reason() else ""
+        return f"; the adapter says {self.answered.ending_text()}" if self.answered.reason() else ""
 
     @property
     def is_served(self) -> bool:
         """Whether any request got the recorded answer."""
         return any(each.exchange for each in self.seen)
 
-    def asked_other_form(self, served: Exchange, dialect: str) -> str:
+    def other_form_reason(self, served: Exchange, dialect: str) -> str:
         """Why the answer was not for this client, which asked for none of its form; else empty."""
         known = replace(served, dialect=dialect)
         if self.is_served or not any(
@@ -81,13 +81,13 @@ class ReplayedCase(NamedTuple):
 class RequestLog(Struct):
     """What the replay server saw, by the name of the case, and when each request had its end."""
 
-    seen: dict[str, list[tuple[SeenRequest, float]]] = field(default_factory=dict)
+    seen: dict[str, list[tuple[ServedRequest, float]]] = field(default_factory=dict)
 
-    def note_request(self, seen: SeenRequest) -> None:
+    def note_request(self, seen: ServedRequest) -> None:
         """Called by the server, in its thread."""
         self.seen.setdefault(seen.name, []).append((seen, time.monotonic()))
 
-    def take_requests(self, name: str) -> tuple[list[SeenRequest], list[float]]:
+    def take_requests(self, name: str) -> tuple[list[ServedRequest], list[float]]:
         """The requests of a case, and how long after the one before each of them began."""
         noted = self.seen.pop(name, [])
         ends = [0.0, *(end for _, end in noted)]
@@ -256,12 +256,12 @@ def _fault_of_smoke(endpoint: ReplayEndpoint, dialect: str, case: ReplayedCase) 
     text = joined_text(answered.events, "text.delta")
     if answered.how in ("errored", "skipped"):
         return f"{answered.how}: {answered.reason()}"
-    if why := case.asked_other_form(short_answer(dialect), dialect):
+    if why := case.other_form_reason(short_answer(dialect), dialect):
         return f"{why}; see the feature `bodies`"
     if not case.is_served:
-        return f"base_url got no request; the adapter asked {case.requests}{case.said_of_end()}"
+        return f"base_url got no request; the adapter asked {case.requests}{case.adapter_reason()}"
     if answered.how != "completed":
-        return f"expected completed, got {answered.told_end()}"
+        return f"expected completed, got {answered.ending_text()}"
     if "text.delta" in endpoint.about.events and text != ANSWER:
         return f"expected {ANSWER!r}, got {text!r}"
     return ""

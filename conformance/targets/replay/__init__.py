@@ -16,7 +16,7 @@ from conformance.targets.replay.options import (
 from conformance.targets.replay.routing import url_prefix
 from conformance.targets.replay.script import event_count
 from conformance.targets.replay.server import ReplayServer, ThreadedServer, serving
-from conformance.targets.replay.state import ReplayOutcome, SeenRequest
+from conformance.targets.replay.state import ReplayOutcome, ServedRequest
 from conformance.targets.replay.tape import ExchangeAddress, ReplaySource
 
 __all__ = [
@@ -29,7 +29,7 @@ __all__ = [
     "ReplayServer",
     "ReplaySource",
     "ReplayTiming",
-    "SeenRequest",
+    "ServedRequest",
     "ThreadedServer",
     "event_count",
     "serving",

@@ -16,7 +16,7 @@ from conformance.targets.replay.connection import ReplayConnection
 from conformance.targets.replay.matching import ExchangeIndex
 from conformance.targets.replay.options import ReplayLimits, ReplayOptions
 from conformance.targets.replay.routing import MountedRecordings, url_prefix
-from conformance.targets.replay.state import SeenRequest, ServerState
+from conformance.targets.replay.state import ServedRequest, ServerState
 from conformance.targets.replay.tape import (
     ExchangeAddress,
     RecordedExchange,
@@ -47,7 +47,7 @@ class ReplayServer:
         cassettes: Iterable[ReplaySource] = (),
         *,
         options: ReplayOptions | None = None,
-        on_exchange: Callable[[SeenRequest], None] | None = None,
+        on_exchange: Callable[[ServedRequest], None] | None = None,
         host: str = "127.0.0.1",
         port: int = 0,
         limits: ReplayLimits | None = None,
@@ -134,11 +134,11 @@ class ReplayServer:
         self._routes.pop(name, None)
 
     @property
-    def seen(self) -> tuple[SeenRequest, ...]:
+    def seen(self) -> tuple[ServedRequest, ...]:
         """What clients did: the latest requests, in the order in which they ended."""
         return tuple(self._state.log)
 
-    def seen_by(self, name: str, session: str | None = None) -> tuple[SeenRequest, ...]:
+    def seen_by(self, name: str, session: str | None = None) -> tuple[ServedRequest, ...]:
         """What was seen under one recording's prefix, of all its sessions unless one is named."""
         return tuple(
             each for each in self.seen if each.name == name and session in (None, each.session)
@@ -193,7 +193,7 @@ def serving(
     cassettes: Iterable[ReplaySource] = (),
     *,
     options: ReplayOptions | None = None,
-    on_exchange: Callable[[SeenRequest], None] | None = None,
+    on_exchange: Callable[[ServedRequest], None] | None = None,
     host: str = "127.0.0.1",
     port: int = 0,
     limits: ReplayLimits | None = None,

@@ -36,7 +36,7 @@ ReplayOutcome = Literal[
 _SHOWN: Final = ALLOWED_HEADERS | {"host"}
 
 
-class SeenRequest(Struct, frozen=True):
+class ServedRequest(Struct, frozen=True):
     """One request and what became of it.
 
     `number` counts requests, `connection` connections, `turn` the requests of one connection, all
@@ -138,14 +138,14 @@ class ServerState:
     def __init__(
         self,
         limits: ReplayLimits,
-        on_exchange: Callable[[SeenRequest], None] | None,
+        on_exchange: Callable[[ServedRequest], None] | None,
         hosts: AllowedHosts | None = None,
     ) -> None:
         self.limits = limits
         self.body_budget = BodyBudget(limits.requests)
         self.hosts = hosts
         self.routes = MountTable()
-        self.log: deque[SeenRequest] = deque(maxlen=limits.seen)
+        self.log: deque[ServedRequest] = deque(maxlen=limits.seen)
         self.requests = 0
         self.connections = 0
         self.open: set[OpenConnection] = set()
@@ -201,7 +201,7 @@ class ServerState:
         sent: int,
     ) -> None:
         """The request is over; `sent` counts bytes of the answer's body."""
-        seen = self._seen_request(answered, connection, outcome, sent)
+        seen = self._served_request(answered, connection, outcome, sent)
         self._active -= bool(answered.began)
         if len(self.log) == self.log.maxlen:
             self._log_room += len(self.log[0].body)
@@ -214,18 +214,18 @@ class ServerState:
             if not self._active:
                 self.idle.set()
 
-    def _seen_request(
+    def _served_request(
         self,
         answered: AnsweredRequest,
         connection: OpenConnection,
         outcome: ReplayOutcome,
         sent: int,
-    ) -> SeenRequest:
+    ) -> ServedRequest:
         request, found, path = answered.request, answered.found, answered.path
         match = found if isinstance(found, ReplayMatch) else None
         body = request.body if len(request.body) <= self._log_room else b""
         self._log_room -= len(body)
-        return SeenRequest(
+        return ServedRequest(
             number=self.requests + 1,
             connection=connection.number,
             turn=connection.turns,

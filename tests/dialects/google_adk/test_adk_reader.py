@@ -156,7 +156,7 @@ def test_a_question_goes_to_the_session_that_remembers_the_rest() -> None:
         question="And?",
     )
     assert form.next_turns(after) == [{"text": "And?"}]
-    assert list(DIALECT.asked_texts(Request(json=body))).count("Hi") == 1
+    assert list(DIALECT.prompt_texts(Request(json=body))).count("Hi") == 1
 
 
 def test_strangers_are_named_and_not_read() -> None:

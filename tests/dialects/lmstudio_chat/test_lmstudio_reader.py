@@ -10,7 +10,7 @@ import pytest
 from conformance import dialects
 from conformance.core.events import Event, Request
 from conformance.core.reading import Reading
-from conformance.dialects.asked_effort import asked_effort
+from conformance.dialects.requested_effort import requested_effort
 from conformance.dialects.requests import Continuation, Question
 from tests.authoring.lmstudio import answer, call, result
 from tests.dialects.payloads import read_payloads, types_of
@@ -108,7 +108,7 @@ def test_a_request_says_what_is_new_and_names_what_it_carries_on() -> None:
     assert form is not None
     asked = form.ask(Question("Hello", 9, streams=True, thinks=False, summarises=False))
     assert asked == {"input": "Hello", "reasoning": "off", "max_output_tokens": 9}
-    wish = asked_effort(asked)
+    wish = requested_effort(asked)
     assert wish is not None
     assert (wish.path, wish.stance) == ("reasoning", "off")
     after = Continuation(asked, (), "a", "b", (), keeps_thinking=True, results=(), question="And?")

@@ -10,7 +10,7 @@ import pytest
 from conformance import dialects
 from conformance.core.events import Event, Request
 from conformance.core.reading import Reading
-from conformance.dialects.asked_effort import asked_effort
+from conformance.dialects.requested_effort import requested_effort
 from conformance.dialects.requests import Continuation, Question
 from tests.authoring.conversations import (
     answer,
@@ -149,7 +149,7 @@ def test_a_request_says_what_is_new() -> None:
     asked = form.ask(Question("Hello", 9, streams=True, thinks=True, summarises=False))
     assert asked["completion_args"] == {"max_tokens": 9, "reasoning_effort": "high"}
     assert form.limit(asked) == 9
-    wish = asked_effort({"completion_args": {"reasoning_effort": "none"}})
+    wish = requested_effort({"completion_args": {"reasoning_effort": "none"}})
     assert wish is not None
     assert wish.stance == "off"
     tool = {"id": "x", "name": "f", "arguments": "{}"}

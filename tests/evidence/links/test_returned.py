@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from conformance.core.events import Exchange
-from conformance.dialects.turns import said_call
+from conformance.dialects.turns import history_call
 from conformance.evidence.links.returned import is_sound, returned_calls
 from tests.evidence.links import edits
 from tests.evidence.links.edits import Edit, History
@@ -274,7 +274,7 @@ def test_a_call_that_a_client_may_repair_does_not_count(
 )
 def test_which_calls_come_back(said: str, back: str, places: list[int]) -> None:
     made, again = (
-        [said_call(id_, name, {}) for id_, name in (each.split(":") for each in text.split())]
+        [history_call(id_, name, {}) for id_, name in (each.split(":") for each in text.split())]
         for text in (said, back)
     )
     every = frozenset(range(len(made)))

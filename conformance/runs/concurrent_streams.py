@@ -29,7 +29,7 @@ from conformance.runs.foreign_pieces import (
     ForeignPiece,
     LoneAnswer,
     foreign_pieces,
-    said_by,
+    request_text,
     shows_in,
 )
 from conformance.runs.plan import ScenarioRun
@@ -112,7 +112,9 @@ def with_cross_talk(run: ApiRun) -> list[StreamResult]:
     """All results of an API, those of requests side by side with the verdict of this rule."""
     is_compared = run.deterministic and run.target.options.repeat > 1
     alone = LoneAnswers(answers_of_first_round(run) if is_compared else None)
-    return [result for kept in run.kept.values() for result in judged_beside(run, kept, alone)]
+    return [
+        result for kept in run.kept.values() for result in judged_concurrently(run, kept, alone)
+    ]
 
 
 def answers_of_first_round(run: ApiRun) -> dict[AnswerKey, LoneAnswer]:
@@ -132,11 +134,11 @@ def lone_answer(
     if scenario_run.wording:
         name += f" in wording {scenario_run.wording}"
     text = _joined_words(run.read_transcript(exchange))
-    said = said_by(exchange.request)
+    said = request_text(exchange.request)
     return answer_key(scenario_run, exchange.role), LoneAnswer(name, text, said)
 
 
-def judged_beside(run: ApiRun, kept: KeptRun, alone: LoneAnswers) -> Iterator[StreamResult]:
+def judged_concurrently(run: ApiRun, kept: KeptRun, alone: LoneAnswers) -> Iterator[StreamResult]:
     """Results of one scenario with the findings of cross-talk.
 
     `alone` has nothing to compare if answers are random. Other faults of an answer that is mixed
@@ -190,7 +192,7 @@ def _foreign_finding(
         return _sign_finding(exchange, sign, run)
     assert own is not None
     answer = run.read_transcript(exchange)
-    words, asked = _joined_words(answer), said_by(exchange.request)
+    words, asked = _joined_words(answer), request_text(exchange.request)
     found = next(foreign_pieces(words, asked, own, alone.others()), None)
     return _piece_finding(answer, own.name, found) if found else None
 

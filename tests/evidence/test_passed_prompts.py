@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from conformance.core.events import Exchange
-from conformance.evidence.asked_sides import Lost
+from conformance.evidence.comparable_requests import Lost
 from tests.evidence.asked_requests import ASK, chat, found, function, got, messages, sent
 
 SYSTEM = {"role": "system", "content": "Be brief."}

@@ -61,7 +61,7 @@ Stance = Literal["on", "off", "either"]
 """What is asked for; `either` is so little that another API may have no word for it but off."""
 
 
-class AskedEffort(Struct, frozen=True):
+class RequestedEffort(Struct, frozen=True):
     """Where a request says it, what it says, and what that comes to."""
 
     path: str
@@ -69,22 +69,22 @@ class AskedEffort(Struct, frozen=True):
     stance: Stance
 
 
-def asked_effort(body: Any) -> AskedEffort | None:
+def requested_effort(body: Any) -> RequestedEffort | None:
     """What a body asks for; None where it leaves that to the model."""
     return _first_stated(body, (*_SWITCHES, *_BUDGETS))
 
 
-def passed_effort(body: Any) -> AskedEffort | None:
-    """As `asked_effort`, where a wish to see thinking counts, too."""
-    return asked_effort(body) or _first_stated(body, _SHOWING)
+def passed_effort(body: Any) -> RequestedEffort | None:
+    """As `requested_effort`, where a wish to see thinking counts, too."""
+    return requested_effort(body) or _first_stated(body, _SHOWING)
 
 
-def is_raised(wanted: AskedEffort, got: AskedEffort) -> bool:
+def is_raised(wanted: RequestedEffort, got: RequestedEffort) -> bool:
     """Whether one key holds a higher level; a lower one may be the highest that a model has."""
     return wanted.path == got.path and 0 < _rank(wanted) < _rank(got)
 
 
-def _rank(effort: AskedEffort) -> int:
+def _rank(effort: RequestedEffort) -> int:
     """The place of a level among the named ones; 0 for anything else."""
     return _RANKS.index(effort.value) + 1 if effort.value in _RANKS else 0
 
@@ -106,10 +106,10 @@ def _words(name: Any) -> set[str]:
     return set("".join(each if each.isalnum() else " " for each in text).split())
 
 
-def _first_stated(body: Any, paths: tuple[str, ...]) -> AskedEffort | None:
+def _first_stated(body: Any, paths: tuple[str, ...]) -> RequestedEffort | None:
     """An off counts before everything else: it is there to take back the rest."""
     values = ((path, value_at(body, *path.split("."))) for path in paths)
-    stated = [AskedEffort(path, said, _stance(said)) for path, said in values if _is_said(said)]
+    stated = [RequestedEffort(path, said, _stance(said)) for path, said in values if _is_said(said)]
     return next((each for each in stated if each.stance == "off"), next(iter(stated), None))
 
 

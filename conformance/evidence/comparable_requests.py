@@ -28,7 +28,7 @@ Part = Literal["talk", "tools", "settings"]
 """What a rule compares of a request."""
 
 
-class AskedSide(Struct, frozen=True):
+class ComparableRequest(Struct, frozen=True):
     """One of the two requests, as rules know it; `exchange` has its answer."""
 
     exchange: Exchange
@@ -61,22 +61,22 @@ Found = Lost | bool
 """What is lost; True where nothing is, False where there was nothing to compare."""
 
 
-def asked_side(exchange: Exchange) -> AskedSide | None:
+def comparable_request(exchange: Exchange) -> ComparableRequest | None:
     """The request of an exchange; None where its dialect or its JSON is not known."""
     dialect = get(exchange.dialect) if exchange.dialect else None
     request = dialect.stated(exchange.request) if dialect else None
     body = request.json if request else None
     if dialect is None or dialect.request is None or not isinstance(body, Mapping):
         return None
-    return AskedSide(exchange, dialect, dialect.request, body)
+    return ComparableRequest(exchange, dialect, dialect.request, body)
 
 
-def wish_of(side: AskedSide) -> AnswerWish:
+def wish_of(side: ComparableRequest) -> AnswerWish:
     """What the request demands of its answer."""
     return side.dialect.script.wishes.read(side.body) if side.dialect.script else AnswerWish()
 
 
-def is_kept(side: AskedSide) -> bool:
+def is_kept(side: ComparableRequest) -> bool:
     """Whether a request carries on what the server keeps."""
     places = (side.form.previous, side.dialect.turns.thread if side.dialect.turns else "")
     return any(place and value_at(side.body, *place.split(".")) for place in places)

@@ -18,10 +18,10 @@ from typing import Any, Final
 
 from conformance.dialects.given_before import instruction_texts
 from conformance.dialects.repeated_answers import is_within
-from conformance.evidence.asked_sides import (
+from conformance.evidence.comparable_requests import (
     NONE,
     PLAIN_NAME,
-    AskedSide,
+    ComparableRequest,
     Found,
     Lost,
     is_kept,
@@ -34,7 +34,7 @@ from conformance.rules.forms.differences import view
 _NUMBERS: Final = frozenset({"number", "integer"})
 
 
-def instructions(asked: AskedSide, passed: AskedSide) -> Found:
+def instructions(asked: ComparableRequest, passed: ComparableRequest) -> Found:
     """Rule 1."""
     if is_kept(asked) or is_kept(passed):
         return False
@@ -48,7 +48,7 @@ def instructions(asked: AskedSide, passed: AskedSide) -> Found:
     return bool(wanted) or not is_free
 
 
-def tool_texts(asked: AskedSide, passed: AskedSide) -> Found:
+def tool_texts(asked: ComparableRequest, passed: ComparableRequest) -> Found:
     """Rule 2; functions that are not there are another rule's."""
     offered, through = asked.tools, passed.tools
     if offered is None or through is None:
@@ -73,7 +73,7 @@ def _changed(name: str, wanted: ToolText, got: ToolText) -> Lost | None:
     return None
 
 
-def sealed(asked: AskedSide, passed: AskedSide) -> Found:
+def sealed(asked: ComparableRequest, passed: ComparableRequest) -> Found:
     """Rule 3."""
     script = passed.dialect.script
     has_to_be_asked = script is not None and bool(script.wishes.sealed[0])
@@ -91,7 +91,7 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(each)
 
 
-def asked_format(asked: AskedSide, passed: AskedSide) -> Found:
+def asked_format(asked: ComparableRequest, passed: ComparableRequest) -> Found:
     """Rule 4."""
     script = passed.dialect.script
     wanted, got = wish_of(asked).schema, wish_of(passed)

@@ -27,7 +27,7 @@ class EventPlace(Struct, frozen=True):
     number: int
 
 
-class SaidPart(Struct):
+class SidePart(Struct):
     """One part while it is read. `end` is None where nothing ended it."""
 
     kind: PartKind
@@ -64,20 +64,20 @@ class OpaqueValue(Struct, frozen=True):
     in_part: bool  # its block had begun
 
 
-class SaidContent(Struct):
+class SideContent(Struct):
     """One side: its parts in the order in which they began, and its opaque data."""
 
-    parts: list[SaidPart] = field(default_factory=list)
+    parts: list[SidePart] = field(default_factory=list)
     opaque: list[OpaqueValue] = field(default_factory=list)
     errors: list[EventPlace] = field(default_factory=list)
     last: EventPlace = EventPlace(0, 0)
 
-    def of(self, kind: PartKind) -> list[SaidPart]:
+    def of(self, kind: PartKind) -> list[SidePart]:
         """Its parts of one kind that say something."""
         return [each for each in self.parts if each.kind == kind and each.says_something]
 
     @property
-    def spoken(self) -> list[SaidPart]:
+    def spoken(self) -> list[SidePart]:
         """Its parts of any kind that say something."""
         return [each for each in self.parts if each.says_something]
 
@@ -96,7 +96,7 @@ class SaidContent(Struct):
         came.sort(key=lambda each: (each[0].answer, each[0].number))
         return [next(run) for _, run in groupby(((k, p) for p, k in came), key=itemgetter(0))]
 
-    def place_of(self, parts: Iterable[SaidPart], at: int) -> EventPlace:
+    def place_of(self, parts: Iterable[SidePart], at: int) -> EventPlace:
         """The event that holds character `at` of the parts' joined texts; else the last one."""
         for place, piece in (each for part in parts for each in part.pieces):
             if at < len(piece):
@@ -105,9 +105,9 @@ class SaidContent(Struct):
         return self.last
 
 
-def read_content(answers: Sequence[Transcript]) -> SaidContent:
+def read_content(answers: Sequence[Transcript]) -> SideContent:
     """The content of one side's answers, which must have kept their semantic events."""
-    content = SaidContent()
+    content = SideContent()
     for number, answer in enumerate(answers):
         _AnswerParts(content, number).take(answer.events)
         content.last = EventPlace(number, answer.last)
@@ -118,11 +118,11 @@ def read_content(answers: Sequence[Transcript]) -> SaidContent:
 class _AnswerParts:
     """The parts of one answer while its events go by."""
 
-    def __init__(self, content: SaidContent, answer: int) -> None:
+    def __init__(self, content: SideContent, answer: int) -> None:
         self._content = content
         self._answer = answer
-        self._blocks: dict[Any, list[SaidPart]] = {}
-        self._by_key: dict[Any, SaidPart] = {}
+        self._blocks: dict[Any, list[SidePart]] = {}
+        self._by_key: dict[Any, SidePart] = {}
 
     def take(self, events: Iterable[Event]) -> None:
         for event in events:
@@ -160,8 +160,8 @@ class _AnswerParts:
         kind, value = str(data.get("kind")), str(data.get("data"))
         self._content.opaque.append(OpaqueValue(kind, owner, value, place, in_part=known))
 
-    def _begin(self, block: Any, kind: PartKind, channel: str, place: EventPlace) -> SaidPart:
-        part = SaidPart(kind, place, channel)
+    def _begin(self, block: Any, kind: PartKind, channel: str, place: EventPlace) -> SidePart:
+        part = SidePart(kind, place, channel)
         self._content.parts.append(part)
         self._blocks.setdefault(block, []).append(part)
         return part
@@ -170,7 +170,7 @@ class _AnswerParts:
         for part in self._blocks.get(block, ()):
             part.end = part.end or place
 
-    def _part(self, key: Any, kind: PartKind, channel: str, place: EventPlace) -> SaidPart:
+    def _part(self, key: Any, kind: PartKind, channel: str, place: EventPlace) -> SidePart:
         """The part of that key; the first of a block is the one that began with the block."""
         if (known := self._by_key.get(key)) is not None:
             return known

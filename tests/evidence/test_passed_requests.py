@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from conformance.core.events import Exchange, Request
-from conformance.evidence.asked_sides import Lost, asked_side
-from conformance.judging.asked_rules import ASKED_RULES
+from conformance.evidence.comparable_requests import Lost, comparable_request
+from conformance.judging.passed_request_rules import ASKED_RULES
 from conformance.scenarios import load_scenarios
 from tests.evidence.asked_requests import ASK, chat, found, function, got, messages, sent
 
@@ -243,10 +243,10 @@ def test_a_level_may_be_lowered_and_not_raised() -> None:
 
 
 def test_what_is_no_json_is_not_compared() -> None:
-    assert asked_side(Exchange(request=Request(json=None), dialect="openai.chat")) is None
-    assert asked_side(Exchange(request=Request(json=[]), dialect="openai.chat")) is None
-    assert asked_side(Exchange(request=None, dialect="openai.chat")) is None
-    assert asked_side(Exchange(request=Request(json={}))) is None
+    assert comparable_request(Exchange(request=Request(json=None), dialect="openai.chat")) is None
+    assert comparable_request(Exchange(request=Request(json=[]), dialect="openai.chat")) is None
+    assert comparable_request(Exchange(request=None, dialect="openai.chat")) is None
+    assert comparable_request(Exchange(request=Request(json={}))) is None
 
 
 JUNK: tuple[Any, ...] = (None, 0, -1, True, "x", [], [None], [[]], {}, {"type": {}}, [{"role": []}])

@@ -26,31 +26,33 @@ from msgspec.structs import replace
 
 from conformance.core.events import Exchange
 from conformance.core.json_values import value_at
-from conformance.dialects.asked_effort import (
-    asked_effort,
+from conformance.dialects.repeated_answers import RepeatedAnswers, is_within, repeated_answers
+from conformance.dialects.requested_effort import (
     is_named_for_effort,
     is_raised,
     passed_effort,
+    requested_effort,
     thinking_budget,
 )
-from conformance.dialects.repeated_answers import RepeatedAnswers, is_within, repeated_answers
 from conformance.dialects.user_turns import user_turns
 from conformance.dialects.wishes import ANY_CALL
-from conformance.evidence.asked_prompts import asked_format, instructions, sealed, tool_texts
-from conformance.evidence.asked_sides import (
+from conformance.evidence.comparable_requests import (
     NONE,
     PLAIN_NAME,
-    AskedSide,
+    ComparableRequest,
     Found,
     Lost,
     Part,
-    asked_side,
+    comparable_request,
     counted,
     is_kept,
     shortened,
     wish_of,
 )
-from conformance.judging.asked_rules import (
+from conformance.evidence.passed_prompts import asked_format, instructions, sealed, tool_texts
+from conformance.judging.findings import clip_text
+from conformance.judging.ledger import Ledger
+from conformance.judging.passed_request_rules import (
     ASKED_ANSWERS,
     ASKED_CHOICE,
     ASKED_EFFORT,
@@ -63,9 +65,7 @@ from conformance.judging.asked_rules import (
     ASKED_TOOL_TEXTS,
     ASKED_TOOLS,
 )
-from conformance.judging.findings import clip_text
-from conformance.judging.ledger import Ledger
-from conformance.judging.result import ContextLine, EventBeside, Finding
+from conformance.judging.result import ContextLine, Finding, ReferencedEvent
 from conformance.judging.transcript import Transcript, finding_at_request
 from conformance.rules.forms.differences import first_difference, view
 from conformance.rules.model import Rule
@@ -85,15 +85,15 @@ _TEMPERATURES: Final = (
 )
 
 
-def compare_asked(
+def compare_requests(
     ledger: Ledger, exchange: Exchange, answer: Transcript, behind: Sequence[Exchange], file: str
 ) -> None:
     """Judges a gateway's upstream requests, those of the calls `behind` it, by the one it got.
 
     `file` is the recording that has them.
     """
-    asked = asked_side(exchange)
-    passed = asked_side(behind[0]) if behind else None
+    asked = comparable_request(exchange)
+    passed = comparable_request(behind[0]) if behind else None
     if asked is None or passed is None:
         return
     for rule, found in compared_requests(asked, passed):
@@ -107,25 +107,31 @@ def compare_asked(
 
 
 def _request_finding(
-    rule: Rule, found: Lost, answer: Transcript, sides: tuple[AskedSide, AskedSide], file: str
+    rule: Rule,
+    found: Lost,
+    answer: Transcript,
+    sides: tuple[ComparableRequest, ComparableRequest],
+    file: str,
 ) -> Finding:
     """A finding at the request; of both requests it shows the part that the rule compares."""
     part: Part = "tools" if rule in _OF_TOOLS else "talk" if rule in _OF_TALK else "settings"
     asked, passed = (clip_text(side.shown(part)) for side in sides)
     at = finding_at_request(rule, answer, f"expected {found.expected} upstream, got {found.got}")
     number = sides[1].exchange.number
-    upstream = EventBeside(file, number, 0, None, None, _REQUEST, passed)
+    upstream = ReferencedEvent(file, number, 0, None, None, _REQUEST, passed)
     return replace(at, context=(ContextLine(0, _REQUEST, asked),), upstream=upstream)
 
 
-def compared_requests(asked: AskedSide, passed: AskedSide) -> Iterator[tuple[Rule, Found]]:
+def compared_requests(
+    asked: ComparableRequest, passed: ComparableRequest
+) -> Iterator[tuple[Rule, Found]]:
     """What each rule finds between the two requests."""
     for rule, compare in _COMPARED:
         yield rule, compare(asked, passed)
 
 
-def _effort(asked: AskedSide, passed: AskedSide) -> Found:
-    wanted, got = asked_effort(asked.body), passed_effort(passed.body)
+def _effort(asked: ComparableRequest, passed: ComparableRequest) -> Found:
+    wanted, got = requested_effort(asked.body), passed_effort(passed.body)
     if wanted is None:
         return False
     expected = f"{wanted.path}: {view(wanted.value)}"
@@ -139,7 +145,7 @@ def _effort(asked: AskedSide, passed: AskedSide) -> Found:
     return is_named_for_effort(*names) or Lost(expected, NONE)
 
 
-def _tools(asked: AskedSide, passed: AskedSide) -> Found:
+def _tools(asked: ComparableRequest, passed: ComparableRequest) -> Found:
     offered = asked.tools
     script = asked.dialect.script
     if offered is None or (script and script.wishes.read(asked.body).has_no_calls):
@@ -159,7 +165,7 @@ def _signature(name: str, required: frozenset[str]) -> str:
     return shortened(f"{name}({', '.join(sorted(required))})")
 
 
-def _limit(asked: AskedSide, passed: AskedSide) -> Found:
+def _limit(asked: ComparableRequest, passed: ComparableRequest) -> Found:
     wanted, got = asked.form.least_limit(asked.body), passed.form.least_limit(passed.body)
     if wanted is None or not passed.form.limits:
         return False
@@ -169,7 +175,7 @@ def _limit(asked: AskedSide, passed: AskedSide) -> Found:
     return got <= most or Lost(f"at most {wanted} tokens", str(got))
 
 
-def _history(asked: AskedSide, passed: AskedSide) -> Found:
+def _history(asked: ComparableRequest, passed: ComparableRequest) -> Found:
     forms = asked.dialect.turns, passed.dialect.turns
     if forms[0] is None or forms[1] is None or is_kept(asked) or is_kept(passed):
         return False
@@ -186,7 +192,7 @@ def _history(asked: AskedSide, passed: AskedSide) -> Found:
     return bool(wanted)
 
 
-def _answers(asked: AskedSide, passed: AskedSide) -> Found:
+def _answers(asked: ComparableRequest, passed: ComparableRequest) -> Found:
     forms = asked.dialect.turns, passed.dialect.turns
     is_judged = _history(asked, passed) is True  # where turns are lost, that rule says so
     if forms[0] is None or forms[1] is None or not is_judged:
@@ -210,7 +216,7 @@ def _answers(asked: AskedSide, passed: AskedSide) -> Found:
     return wanted != RepeatedAnswers()
 
 
-def _choice(asked: AskedSide, passed: AskedSide) -> Found:
+def _choice(asked: ComparableRequest, passed: ComparableRequest) -> Found:
     script, wanted, got = passed.dialect.script, wish_of(asked), wish_of(passed)
     if asked.tools is None or script is None or not script.wishes.choice:
         return False
@@ -226,7 +232,7 @@ def _choice(asked: AskedSide, passed: AskedSide) -> Found:
     return is_any or wanted.call == got.call or Lost(called, f"a call of {shortened(got.call)}")
 
 
-def _settings(asked: AskedSide, passed: AskedSide) -> Found:
+def _settings(asked: ComparableRequest, passed: ComparableRequest) -> Found:
     """Rule 7."""
     script = passed.dialect.script
     stops = wish_of(asked).stops if script is not None and script.wishes.stops else ()
@@ -234,7 +240,7 @@ def _settings(asked: AskedSide, passed: AskedSide) -> Found:
         if stop not in wish_of(passed).stops:
             return Lost(f"the stop sequence {view(stop)}", NONE)
     wanted, got = _temperature(asked.body), _temperature(passed.body)
-    efforts = asked_effort(asked.body), passed_effort(passed.body)
+    efforts = requested_effort(asked.body), passed_effort(passed.body)
     is_off = efforts[0] is not None and efforts[0].stance == "off"
     if wanted is None or not is_off or (efforts[1] and efforts[1].stance == "on"):
         return bool(stops)
@@ -248,7 +254,9 @@ def _temperature(body: Any) -> float | None:
     return next((float(each) for each in stated if type(each) in (int, float)), None)
 
 
-_COMPARED: Final[tuple[tuple[Rule, Callable[[AskedSide, AskedSide], Found]], ...]] = (
+_COMPARED: Final[
+    tuple[tuple[Rule, Callable[[ComparableRequest, ComparableRequest], Found]], ...]
+] = (
     (ASKED_EFFORT, _effort),
     (ASKED_TOOLS, _tools),
     (ASKED_LIMIT, _limit),
